@@ -73,7 +73,7 @@ type Command struct {
 
 const (
 	logBytes  = 64 << 20 // of one check's log file
-	keptBytes = 64 << 10 // of an output's beginning, and as many of its end
+	keptBytes = 64 << 10 // of an output's beginning, and as many of its end, which are read and shown
 	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
 )
 
@@ -130,7 +130,7 @@ func (c *Command) logged(ctx context.Context, name string) (o ending, err error)
 		return o, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return c.run(ctx, log)
+	return c.run(ctx, log, filepath.Join(cmp.Or(c.LogAs, c.LogDir), name))
 }
 
 func (c *Command) createLog(name string) (io.WriteCloser, error) {
@@ -139,6 +139,7 @@ func (c *Command) createLog(name string) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	log.KeepEnd(keptBytes)
 	if c.As != nil { // the next prompt names the file, and the agent is that user
 		if err := os.Chmod(path, 0o644); err != nil {
 			return nil, errors.Join(fmt.Errorf("letting the agent read the check's output: %w", err), log.Close())
@@ -156,15 +157,15 @@ type ending struct {
 	tests  failure.Tests
 }
 
-// run runs the process. Everything that reads the whole output reads it as it comes.
-func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
-	most := max(keptBytes, utf8.UTFMax*c.TruncateChars)
-	kept, seen, tests := proc.NewTail(most, most), c.Expect.sought(), failure.NewTestCounter()
+// run runs the process. Everything that reads the whole output reads it as it comes. name is the log's, for people.
+func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, error) {
+	kept := newKept(max(keptBytes, utf8.UTFMax*c.TruncateChars), c.redacted)
+	seen, tests := c.Expect.sought(), failure.NewTestCounter()
 	writers := []io.Writer{log, kept, seen, tests}
 	if c.Console != nil {
-		lines := newInert(c.Console)
-		defer lines.flush()
-		writers = append(writers, lines)
+		shown := newEcho(c.Console, name)
+		defer func() { shown.end(kept) }()
+		writers = append(writers, shown)
 	}
 	to := io.MultiWriter(writers...)
 	start := c.start
@@ -176,7 +177,7 @@ func (c *Command) run(ctx context.Context, log io.Writer) (ending, error) {
 		Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})
-	return ending{Result: r, output: c.redacted(kept.String()), seen: seen, tests: tests.Tests()}, err
+	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests()}, err
 }
 
 func (c *Command) redacted(s string) string {

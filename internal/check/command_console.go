@@ -2,12 +2,79 @@ package check
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+// echo shows a person the beginning of an output as it comes, and its end when it has ended; one line between them says
+// how much is left out.
+type echo struct {
+	lines *inert
+	log   string // where all of it is
+	shown int64  // bytes, from the first on
+	full  bool   // the beginning has been shown
+	whole bool   // and ends with a line
+	feeds int    // ends of lines that have not been shown
+}
+
+func newEcho(to io.Writer, log string) *echo { return &echo{lines: newInert(to), log: log} }
+
+// Write implements io.Writer; it never fails.
+func (e *echo) Write(p []byte) (int, error) {
+	n := len(p)
+	if !e.full {
+		part := e.begin(p)
+		_, _ = e.lines.Write(p[:part])
+		e.shown += int64(part)
+		p = p[part:]
+		e.whole = len(e.lines.part) == 0
+		if e.full = e.shown >= keptBytes && (e.whole || e.lines.cut); e.full {
+			e.lines.flush()
+		}
+	}
+	e.feeds += bytes.Count(p, []byte("\n"))
+	return n, nil
+}
+
+// begin is how much of a chunk belongs to the beginning: it ends with the line in which it is full, or where so much
+// of that line has been shown as is of any.
+func (e *echo) begin(p []byte) int {
+	left := int(max(0, keptBytes-1-e.shown))
+	if left >= len(p) {
+		return len(p)
+	}
+	rest := p[left:min(len(p), left+maxConsoleLine+1)]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		return left + i + 1
+	}
+	return left + len(rest)
+}
+
+// end shows the end of an output that has ended.
+func (e *echo) end(kept kept) {
+	if !e.full {
+		e.lines.flush()
+		return
+	}
+	text, missing := kept.after(e.shown, e.whole)
+	if all := len(text); all > keptBytes {
+		text = lastLines(text[all-keptBytes:])
+		missing += int64(all - len(text))
+	}
+	if missing > 0 {
+		what := safetext.Count(int(missing), "byte")
+		if lines := e.feeds - strings.Count(text, "\n"); lines > 0 {
+			what = safetext.Count(lines, "line") + " (" + what + ")"
+		}
+		_, _ = e.lines.Write([]byte("[... " + what + " not shown here; the output is in " + e.log + " ...]\n"))
+	}
+	_, _ = e.lines.Write([]byte(text))
+	e.lines.flush()
+}
 
 // inert writes whole lines to a console, each made harmless.
 type inert struct {
@@ -21,16 +88,23 @@ const maxConsoleLine = 4 << 10
 func newInert(to io.Writer) *inert { return &inert{to: bufio.NewWriter(to)} }
 
 func (w *inert) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b == '\n' {
-			w.line()
-			continue
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		text := p
+		if end >= 0 {
+			text = p[:end]
 		}
-		if w.cut = len(w.part) == maxConsoleLine; !w.cut {
-			w.part = append(w.part, b)
+		room := min(len(text), maxConsoleLine-len(w.part))
+		w.part = append(w.part, text[:room]...)
+		w.cut = w.cut || room < len(text)
+		if end < 0 {
+			break
 		}
+		w.line()
+		p = p[end+1:]
 	}
-	return len(p), nil
+	return n, nil
 }
 
 func (w *inert) line() {

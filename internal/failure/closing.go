@@ -5,7 +5,8 @@ import "strings"
 // closing keeps the last lines of an output, in which a runner sums up what it did. What stands further above may be
 // what a test has printed: a sample, a runner that was itself under test.
 type closing struct {
-	lines []string // the last ones that are not blank, without colours
+	lines [closingLines][]byte // the last ones that are not blank, without colours; a ring
+	n     int                  // how many there have been
 }
 
 // closingLines is how many lines are kept: a runner that lists its failures after its summary may need many.
@@ -14,14 +15,19 @@ const (
 	closingBytes = 512 // of each line
 )
 
-func (c *closing) add(s string) {
-	if len(c.lines) == 2*closingLines {
-		c.lines = append(c.lines[:0], c.lines[closingLines:]...)
-	}
-	c.lines = append(c.lines, strings.Clone(s[:min(len(s), closingBytes)]))
+func (c *closing) add(s []byte) {
+	at := c.n % closingLines
+	c.lines[at] = append(c.lines[at][:0], s[:min(len(s), closingBytes)]...)
+	c.n++
 }
 
-func (c *closing) last() []string { return c.lines[max(0, len(c.lines)-closingLines):] }
+func (c *closing) last() []string {
+	out := make([]string, 0, min(c.n, closingLines))
+	for i := max(0, c.n-closingLines); i < c.n; i++ {
+		out = append(out, string(c.lines[i%closingLines]))
+	}
+	return out
+}
 
 // closer knows the lines with which a runner ends.
 type closer struct {
@@ -127,8 +133,8 @@ func (c *closing) failed(all int) int {
 func byPrefix(lines []string) map[string][]string {
 	own := map[string][]string{"": lines}
 	for _, s := range lines {
-		if at := testPrefix.FindStringIndex(s); at != nil {
-			own[s[:at[1]]] = append(own[s[:at[1]]], s[at[1]:])
+		if n := prefixLen([]byte(s)); n > 0 {
+			own[s[:n]] = append(own[s[:n]], s[n:])
 		}
 	}
 	return own

@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Ran tells how many tests an output says were run. Several runners, and several runs of one, add up.
 func Ran(output string) Tests {
@@ -45,7 +48,9 @@ const maxTestLine = 8 << 10
 // TestCounter reads an output of any size as it comes, in bounded memory, and never fails.
 type TestCounter struct {
 	runners []testRunner
+	mocha   *mocha // of the runners the one that is told of every line
 	part    []byte // of the line that is not ended
+	plain   []byte // a line without its colours
 	end     closing
 }
 
@@ -53,66 +58,74 @@ type TestCounter struct {
 func NewTestCounter() *TestCounter {
 	c := &TestCounter{}
 	for _, r := range testRunners {
-		c.runners = append(c.runners, r.make())
+		runner := r.make()
+		if m, ok := runner.(*mocha); ok {
+			c.mocha = m
+		}
+		c.runners = append(c.runners, runner)
 	}
 	return c
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. A carriage return ends a line too, since a progress bar writes over itself.
 func (c *TestCounter) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		end := endOfLine(rest)
-		c.part = append(c.part, rest[:min(end, maxTestLine-len(c.part))]...)
-		if end == len(rest) {
+	feed, back := indexFrom(p, 0, '\n'), indexFrom(p, 0, '\r')
+	for begin := 0; begin < len(p); {
+		end := min(feed, back)
+		if end == len(p) {
+			c.keep(p[begin:])
 			break
 		}
-		c.line()
-		rest = rest[end+1:]
+		line := p[begin:end]
+		if len(c.part) > 0 {
+			c.keep(line)
+			line = c.part
+		}
+		c.line(line[:min(len(line), maxTestLine)])
+		c.part = c.part[:0]
+		begin = end + 1
+		if end == feed {
+			feed = indexFrom(p, begin, '\n')
+		} else {
+			back = indexFrom(p, begin, '\r')
+		}
 	}
 	return len(p), nil
 }
 
-// endOfLine is where the line ends; a carriage return ends it too, since a progress bar writes over itself.
-func endOfLine(p []byte) int {
-	for i, b := range p {
-		if b == '\n' || b == '\r' {
-			return i
-		}
+// indexFrom is where the sign stands in a text, from a place on; the text's length, when it does not.
+func indexFrom(p []byte, from int, sign byte) int {
+	if i := bytes.IndexByte(p[from:], sign); i >= 0 {
+		return from + i
 	}
 	return len(p)
 }
 
-var (
-	testColour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
-	// testPrefix matches what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test:
-	// ", "web-1  | ".
-	testPrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
-)
+// keep keeps what there is of a line that has not ended.
+func (c *TestCounter) keep(part []byte) {
+	c.part = append(c.part, part[:min(len(part), maxTestLine-len(c.part))]...)
+}
 
-// line gives the line to the runner that knows it. A coloured, testPrefix line is known by what is left of it.
-func (c *TestCounter) line() {
-	if len(c.part) == 0 {
-		return
+// line gives the line to the runner that knows it. A coloured line, or one with a prefix, is known by what is left of
+// it. Most lines are nobody's, and are not even handed round.
+func (c *TestCounter) line(s []byte) {
+	if bytes.IndexByte(s, escape) >= 0 {
+		c.plain = withoutColours(c.plain[:0], s)
+		s = c.plain
 	}
-	s := string(c.part)
-	c.part = c.part[:0]
-	if strings.Contains(s, "\x1b") {
-		s = testColour.ReplaceAllString(s, "")
-	}
-	s = strings.TrimRight(s, " \t")
-	if s == "" {
+	s = bytes.TrimRight(s, " \t")
+	if len(s) == 0 {
 		return
 	}
 	c.end.add(s)
-	if c.known(s) {
+	switch {
+	case !mayTell(s):
+		c.mocha.open = false
+	case c.known(string(s)):
 		return
 	}
-	if !strings.Contains(s, ": ") && !strings.Contains(s, "] ") && !strings.Contains(s, "| ") &&
-		!strings.Contains(s, "│ ") {
-		return
-	}
-	if at := testPrefix.FindStringIndex(s); at != nil {
-		c.known(s[at[1]:])
+	if n := prefixLen(s); n > 0 && mayTell(s[n:]) {
+		c.known(string(s[n:]))
 	}
 }
 
@@ -127,7 +140,8 @@ func (c *TestCounter) known(s string) bool {
 
 // Tests is what has been said so far; the last line need not have ended.
 func (c *TestCounter) Tests() Tests {
-	c.line()
+	c.line(c.part)
+	c.part = c.part[:0]
 	var all tally
 	var names, why []string
 	for i, r := range c.runners {

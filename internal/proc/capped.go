@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing. A full or
-// broken disk is noted, not returned: a log is not worth a run.
+// Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing, and at the
+// end the last bytes of it, where it keeps these. A full or broken disk is noted, not returned: a log is not worth a run.
 type Capped struct {
 	to   io.Writer
 	left int64
 	most int64
 	cut  bool
+	end  *Tail // of what is not passed on; nil: nobody wants it
 	err  error
 }
 
@@ -37,6 +38,9 @@ func CreateLog(path string, most int64) (*Capped, error) {
 	return NewCapped(file, most), nil
 }
 
+// KeepEnd keeps so many of the last bytes as well, which Close passes on.
+func (c *Capped) KeepEnd(bytes int) { c.end = NewTail(0, bytes) }
+
 // Write implements io.Writer.
 func (c *Capped) Write(p []byte) (int, error) {
 	part := p[:min(int64(len(p)), c.left)]
@@ -45,6 +49,9 @@ func (c *Capped) Write(p []byte) (int, error) {
 	if len(part) < len(p) && !c.cut {
 		c.cut = true
 		c.put(fmt.Appendf(nil, "\n[... the output was cut after %d bytes ...]\n", c.most))
+	}
+	if c.end != nil {
+		_, _ = c.end.Write(p[len(part):])
 	}
 	return len(p), nil
 }
@@ -55,8 +62,13 @@ func (c *Capped) put(p []byte) {
 	}
 }
 
-// Close closes what is written to, when that can be closed, and returns the first error there was.
+// Close passes on the end that was kept, closes what is written to, when that can be closed, and returns the first
+// error there was.
 func (c *Capped) Close() error {
+	if c.cut && c.end != nil {
+		c.put([]byte(c.end.String()))
+		c.end = nil
+	}
 	if closer, ok := c.to.(io.Closer); ok {
 		if err := closer.Close(); c.err == nil {
 			c.err = err

@@ -80,6 +80,21 @@ func TestCapped(t *testing.T) {
 	if to.String() != "12345\n[... the output was cut after 5 bytes ...]\n" {
 		t.Errorf("got %q", to.String())
 	}
+	for most, want := range map[int64]string{
+		3: "123\n[... the output was cut after 3 bytes ...]\n[... 2 bytes truncated ...]\n678",
+		6: "123456\n[... the output was cut after 6 bytes ...]\n78",
+		8: "12345678",
+	} {
+		to.Reset()
+		c := proc.NewCapped(&to, most)
+		c.KeepEnd(3)
+		for _, piece := range []string{"1234", "5", "678"} {
+			_, _ = c.Write([]byte(piece))
+		}
+		if err := c.Close(); err != nil || to.String() != want {
+			t.Errorf("at most %d bytes and the last 3: %q, want %q, %v", most, to.String(), want, err)
+		}
+	}
 	full := proc.NewCapped(broken{}, 5)
 	if n, err := full.Write([]byte("123")); n != 3 || err != nil {
 		t.Error("a full disk stops the run")

@@ -45,16 +45,28 @@ func (t *Tail) Write(p []byte) (int, error) {
 // Len is how many bytes were written.
 func (t *Tail) Len() int64 { return t.total }
 
+// Ends are the beginning and the end of what was written, verbatim, and how many bytes are missing between them. When
+// none are, both together are all there was.
+func (t *Tail) Ends() (head, end string, missing int64) {
+	head, end = string(t.head), string(t.ring[t.at:])+string(t.ring[:t.at])
+	return head, end, t.total - int64(len(head)+len(end))
+}
+
 // String is what was written, verbatim, with a line "[... N bytes truncated ...]" where something is missing. No
 // character is cut in two.
 func (t *Tail) String() string {
-	end := string(t.ring[t.at:]) + string(t.ring[:t.at])
-	head := string(t.head)
-	if t.total == int64(len(head)+len(end)) {
+	head, end, missing := t.Ends()
+	if missing == 0 {
 		return head + end
 	}
+	whole := len(head) + len(end)
 	head, end = safetext.WholeEnd(head), safetext.WholeStart(end)
-	cut := fmt.Sprintf("[... %d bytes truncated ...]\n", t.total-int64(len(head)+len(end)))
+	return Joined(head, end, missing+int64(whole-len(head)-len(end)))
+}
+
+// Joined is a beginning and an end with a line between that says how many bytes are missing there.
+func Joined(head, end string, missing int64) string {
+	cut := fmt.Sprintf("[... %d bytes truncated ...]\n", missing)
 	if head != "" && head[len(head)-1] != '\n' {
 		cut = "\n" + cut
 	}

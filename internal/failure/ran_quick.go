@@ -1,0 +1,154 @@
+package failure
+
+import "bytes"
+
+const escape = 0x1b
+
+// withoutColours adds to a text what a line holds beside colours: "\x1b[1;32m".
+func withoutColours(to, line []byte) []byte {
+	for {
+		i := bytes.IndexByte(line, escape)
+		if i < 0 {
+			return append(to, line...)
+		}
+		to = append(to, line[:i]...)
+		line = line[i:]
+		n := colourLen(line)
+		to = append(to, line[:max(0, 1-n)]...) // an escape that begins no colour stays
+		line = line[max(1, n):]
+	}
+}
+
+// colourLen is how long the colour is that a text begins with; 0: it begins with none.
+func colourLen(s []byte) int {
+	if len(s) < 3 || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case isLetter(c):
+			return i + 1
+		case !isDigit(c) && c != ';' && c != '?':
+			return 0
+		}
+	}
+	return 0
+}
+
+// What the names of packages and services are made of that runners put before each line.
+const (
+	isName = 1 << iota // @ . / - _ letters, digits
+	isTask             // . : - _ letters, digits
+)
+
+var nameSigns = func() (is [256]byte) {
+	for i := range is {
+		c := byte(i)
+		if isLetter(c) || isDigit(c) || c == '_' || c == '.' || c == '-' {
+			is[i] = isName | isTask
+		}
+	}
+	is['@'], is['/'], is[':'] = isName, isName, isTask
+	return is
+}()
+
+// nameLen is how long the name is that a text begins with.
+func nameLen(s []byte, kind byte) int {
+	for i, c := range s {
+		if nameSigns[c]&kind == 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// prefixLen is how long that is which a runner of several packages puts before each line: "web:test: ", "[1] ",
+// "packages/a test: ", "web-1  | ". 0: there is nothing of the kind.
+func prefixLen(s []byte) int {
+	if s[0] == '[' {
+		n := 1 + nameLen(s[1:], isName|isTask)
+		if n > 1 && bytes.HasPrefix(s[n:], []byte("] ")) {
+			return n + len("] ")
+		}
+		return 0
+	}
+	n := nameLen(s, isName)
+	if n > 0 {
+		if bytes.HasPrefix(s[n:], []byte(": ")) {
+			return n + len(": ")
+		}
+		if n < len(s) && (s[n] == ':' || s[n] == ' ') {
+			task := nameLen(s[n+1:], isTask)
+			end := n + 1 + task // behind the last sign of the task, which is the colon
+			if task > 1 && s[end-1] == ':' && end < len(s) && s[end] == ' ' {
+				return end + 1
+			}
+		}
+	}
+	return barLen(s)
+}
+
+// barLen is prefixLen of a name with a bar behind it.
+func barLen(s []byte) int {
+	n := nameLen(s, isName|isTask)
+	rest := bytes.TrimLeft(s[n:], " ")
+	if n == 0 || len(rest) == len(s)-n {
+		return 0
+	}
+	for _, bar := range []string{"| ", "│ "} {
+		if bytes.HasPrefix(rest, []byte(bar)) {
+			return len(s) - len(rest) + len(bar)
+		}
+	}
+	return 0
+}
+
+// tellers are the beginnings of lines that a test runner may know, spaces aside, by their first sign. An empty one is
+// any line with that sign.
+var tellers = func() (by [256][][]byte) {
+	for _, begin := range []string{
+		"{\"", "=", "--- ", "ok", "no", "not ok ", "FAIL", "Failed", "Passed!", "Skipped", "?", "DONE ", "Ran ", "OK", "NO TESTS RAN",
+		"No test", "Test", "Total tests: ", "TAP version ", "#", "ℹ", "test result: ", "Summary [", "Zero tests ran", "BUILD ",
+		"> Task ", ":", "[",
+	} {
+		by[begin[0]] = append(by[begin[0]], []byte(begin))
+	}
+	return by
+}()
+
+// ends are the same for ends of lines: a test of Gradle's with its result, and the heading of Maven's tests.
+var tellerEnds = [][]byte{[]byte(" PASSED"), []byte(" FAILED"), []byte(" SKIPPED"), []byte("T E S T S")}
+
+// mayTell reports whether a test runner may know a line: whoever reads one must find it here.
+func mayTell(line []byte) bool {
+	s := bytes.TrimLeft(line, " \t\f\v")
+	if len(s) == 0 {
+		return false
+	}
+	if isDigit(s[0]) {
+		return mayCount(s)
+	}
+	for _, begin := range tellers[s[0]] {
+		if bytes.HasPrefix(s, begin) {
+			return s[0] != '[' || bytes.Contains(s, []byte("] Tests run:")) || bytes.HasPrefix(s, []byte("[INFO] "))
+		}
+	}
+	if last := s[len(s)-1]; last == 'D' || last == 'S' {
+		for _, end := range tellerEnds {
+			if bytes.HasSuffix(s, end) {
+				return true
+			}
+		}
+	}
+	return line[0] == '\t' && bytes.Contains(s, []byte("coverage: 0.0%"))
+}
+
+// mayCount reports whether a line that begins with a number may be one of a runner's: "5 passed", "3/9 tests collected",
+// "100% tests passed", "1..5". The clock of a log is none.
+func mayCount(s []byte) bool {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return n < len(s) && (s[n] == ' ' || s[n] == '/' || s[n] == '%' || bytes.HasPrefix(s[n:], []byte("..")))
+}
