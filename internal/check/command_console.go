@@ -62,7 +62,7 @@ func (e *echo) end(kept kept) {
 	}
 	text, missing := kept.after(e.shown, e.whole)
 	if all := len(text); all > keptBytes {
-		text = lastLines(text[all-keptBytes:])
+		text = lastLines(text, all-keptBytes)
 		missing += int64(all - len(text))
 	}
 	if missing > 0 {

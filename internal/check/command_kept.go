@@ -44,7 +44,7 @@ func (k kept) ends() (head, end string, missing int64) {
 	}
 	head, end = k.redact(head), k.redact(end) // each by itself: what lay between them belongs to neither
 	both := len(head) + len(end)
-	head, end = firstLines(head[:max(0, len(head)-beyond)]), lastLines(end[min(len(end), beyond):])
+	head, end = firstLines(head[:max(0, len(head)-beyond)]), lastLines(end, min(len(end), beyond))
 	return head, end, missing + int64(both-len(head)-len(end))
 }
 
@@ -73,10 +73,10 @@ func firstLines(text string) string {
 	return safetext.WholeEnd(text)
 }
 
-// lastLines is a text from the beginning of its first line that has one.
-func lastLines(text string) string {
-	if i := strings.IndexByte(text, '\n'); i >= 0 && i < longLine {
-		return text[i+1:]
+// lastLines is a text from a place on, from the beginning of its first line that has one.
+func lastLines(text string, from int) string {
+	if i := strings.IndexByte(text[max(0, from-1):], '\n'); i >= 0 && i < longLine {
+		return text[max(0, from-1)+i+1:]
 	}
-	return safetext.WholeStart(text)
+	return safetext.WholeStart(text[from:])
 }

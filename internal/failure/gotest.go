@@ -1,15 +1,9 @@
 package failure
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
-
-// goEvent is one line of go test -json.
-type goEvent struct {
-	Action, Package, ImportPath, Test, Output string
-}
 
 // goEvents turns the events of go test -json into the text that they carry, test by test; other lines stay.
 func goEvents(lines []string) []string {
@@ -39,11 +33,10 @@ func goEvents(lines []string) []string {
 }
 
 func readEvent(line string) (goEvent, bool) {
-	var e goEvent
 	if !strings.HasPrefix(line, "{") || !strings.Contains(line, `"Action":"`) {
-		return e, false
+		return goEvent{}, false
 	}
-	return e, json.Unmarshal([]byte(line), &e) == nil
+	return readGoEvent(line)
 }
 
 var (

@@ -1,9 +1,6 @@
 package failure
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // goTest reads "go test", also with -v and -json, and gotestsum.
 type goTest struct {
@@ -143,8 +140,8 @@ func (g *goTest) event(s string) bool {
 	if strings.Contains(s, `"Action":"output"`) { // most are, and they say nothing here
 		return true
 	}
-	var e struct{ Action, Package, Test, FailedBuild string }
-	if json.Unmarshal([]byte(s), &e) != nil || e.Package == "" {
+	e, ok := readGoEvent(s)
+	if !ok || e.Package == "" {
 		return false
 	}
 	switch e.Action {

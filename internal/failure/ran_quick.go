@@ -130,7 +130,7 @@ func mayTell(line []byte) bool {
 	}
 	for _, begin := range tellers[s[0]] {
 		if bytes.HasPrefix(s, begin) {
-			return s[0] != '[' || bytes.Contains(s, []byte("] Tests run:")) || bytes.HasPrefix(s, []byte("[INFO] "))
+			return s[0] != '[' || mayBeMaven(s)
 		}
 	}
 	if last := s[len(s)-1]; last == 'D' || last == 'S' {
@@ -141,6 +141,14 @@ func mayTell(line []byte) bool {
 		}
 	}
 	return line[0] == '\t' && bytes.Contains(s, []byte("coverage: 0.0%"))
+}
+
+// mayBeMaven reports whether a line with a level before it may be of Maven's tests: most are about what it downloads.
+func mayBeMaven(s []byte) bool {
+	if said, ok := bytes.CutPrefix(s, []byte("[INFO] ")); ok {
+		return mayTell(said)
+	}
+	return bytes.Contains(s, []byte("] Tests run:"))
 }
 
 // mayCount reports whether a line that begins with a number may be one of a runner's: "5 passed", "3/9 tests collected",
