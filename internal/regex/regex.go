@@ -12,6 +12,7 @@ type Pattern struct {
 	text     string
 	once     sync.Once
 	compiled *regexp.Regexp
+	needs    needs
 }
 
 var all []*Pattern // that Lazy has made, for the test that they are well written
@@ -28,6 +29,12 @@ func Made(text string) *Pattern { return &Pattern{text: text} }
 
 // Regexp is the expression itself. It panics when the text is none.
 func (p *Pattern) Regexp() *regexp.Regexp {
-	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
+	p.once.Do(func() { p.compiled, p.needs = regexp.MustCompile(p.text), needsOf(p.text) })
 	return p.compiled
+}
+
+// may reports whether a text may hold a match.
+func (p *Pattern) may(s string) bool {
+	p.Regexp()
+	return p.needs.met(s)
 }
