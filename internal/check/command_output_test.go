@@ -143,12 +143,12 @@ func TestSecretsAtTheCut(t *testing.T) {
 	}
 }
 
-// TestFailureInTheMiddle: what a runner says of a failed test counts wherever it says so.
-func TestFailureInTheMiddle(t *testing.T) {
+// TestFailureOfALongOutput: what a runner sums up in the end counts, however much stands before it.
+func TestFailureOfALongOutput(t *testing.T) {
 	filler := strings.Repeat("=== RUN   TestA\n--- PASS: TestA (0.00s)\n", 50_000)
 	c := command(t, "")
 	c.start = func(_ context.Context, s proc.Spec) (proc.Result, error) {
-		_, err := io.WriteString(s.Stdout, filler+"--- FAIL: TestB (0.00s)\n"+filler+"ok  \tp\t0.1s\n")
+		_, err := io.WriteString(s.Stdout, filler+"--- FAIL: TestB (0.00s)\n"+filler+"FAIL\nFAIL\tp\t0.1s\nFAIL\n")
 		return proc.Result{Class: proc.Exited}, err
 	}
 	if v := outcomeOf(t, c); v.Pass || !strings.Contains(v.Reason, "its output says that a test failed") {
