@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -41,7 +42,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	}
 	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
 	likely, most := offer.Plan.Estimate(offer.rules)
-	body := strings.TrimRight(report.PlanComment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
+	body := strings.TrimRight(planlist.Comment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
 	a.Runner.Summary(a.redact(body))
 	if err := a.postPlan(ctx, wanted.Issue, body); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err

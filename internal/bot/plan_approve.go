@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -18,9 +19,9 @@ import (
 const approvedName = "the plan"
 
 // approved is the plan that stands on an issue, as it was written when it was approved.
-func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, report.ApprovedPlan,
+func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, planlist.Approved,
 	error) {
-	var none report.ApprovedPlan
+	var none planlist.Approved
 	comments := facts.Comments
 	if ev.On != 0 { // they are the pull request's
 		var err error
@@ -35,7 +36,7 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	if err := a.mayEdit(ctx, ev, *found, facts); err != nil {
 		return nil, none, err
 	}
-	read, err := report.ReadPlan(approvedName, found.Body)
+	read, err := planlist.Read(approvedName, found.Body)
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}

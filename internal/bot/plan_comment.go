@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 )
 
 // Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
@@ -24,7 +24,7 @@ func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 		first, _, _ := strings.Cut(comments[i].Body, "\n")
 		first = strings.TrimSpace(first)
 		if self != "" && strings.EqualFold(comments[i].Author.Login, self) &&
-			(first == report.PlanMarker(name) || first == report.OldPlanMarker(name)) {
+			(first == planlist.Marker(name) || first == planlist.OldMarker(name)) {
 			return &comments[i]
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -32,7 +32,7 @@ type workRequest struct {
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
 	dropped []string
-	read    report.ApprovedPlan // an approved plan as its comment tells it
+	read    planlist.Approved // an approved plan as its comment tells it
 }
 
 // maxHint bounds what a maintainer says with a command.
@@ -241,7 +241,7 @@ func (a *Action) tellPlan(ctx context.Context, ev event.Event, wanted workReques
 const mostOfPlan = 40 << 10
 
 // understood says what of an edited plan is run: what changed, what was settled without asking, and folded all of it.
-func understood(read report.ApprovedPlan, content []byte) string {
+func understood(read planlist.Approved, content []byte) string {
 	text := "The plan is run as it was edited.\n"
 	if lines := append(slices.Clone(read.Changes), read.Notes...); len(lines) > 0 {
 		for i, line := range lines {

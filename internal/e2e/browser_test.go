@@ -15,11 +15,14 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
-// pages are the report's as its own test holds them.
-const pages = "../report/testdata/golden"
+// pages are the report's, and comments what is posted on GitHub, as their own tests hold them.
+const (
+	pages    = "../report/html/testdata/golden"
+	comments = "../report/testdata/golden"
+)
 
 // The report as people open it: on a desk and on a phone, by day and by night, and with no script at all. With
 // RALPH_E2E_SHOTS=DIR it leaves pictures there.
@@ -117,11 +120,11 @@ func TestCommentsOnAPhone(t *testing.T) {
 	browser := startBrowser(t)
 	for _, name := range []string{"capped.md", "running-third.md", "hostile-comment.md", "pull-done.md",
 		"failure-stuck.md", "plan-running.md"} {
-		text, err := os.ReadFile(filepath.Join(pages, name))
+		text, err := os.ReadFile(filepath.Join(comments, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := report.Page(name, report.Section{Heading: name, Markdown: string(text)})
+		page, err := html.Page(name, html.Section{Heading: name, Markdown: string(text)})
 		if err != nil {
 			t.Fatal(err)
 		}

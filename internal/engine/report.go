@@ -13,11 +13,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
 // with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing.
-func WriteReports(dir string, d report.Detail) (string, error) {
+func WriteReports(dir string, d html.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
@@ -32,10 +33,10 @@ func WriteReports(dir string, d report.Detail) (string, error) {
 		err = errors.Join(err, write("failure.md", []byte(report.Failure(d.View))))
 	}
 	file := filepath.Join(dir, "report.html")
-	page, perr := report.HTML(d)
+	page, perr := html.Report(d)
 	if perr != nil { // better a poorer page than none
-		page, _ = report.Page(
-			"ralph: "+d.State.Start.Task, report.Section{Heading: "Summary", Markdown: report.Summary(d.View)},
+		page, _ = html.Page(
+			"ralph: "+d.State.Start.Task, html.Section{Heading: "Summary", Markdown: report.Summary(d.View)},
 		)
 	}
 	return file, errors.Join(err, perr, write(filepath.Base(file), page))
@@ -51,12 +52,12 @@ const (
 
 // Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or
 // without commits, it is what the state tells.
-func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) report.Detail {
+func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) html.Detail {
 	records, _, err := journal.Read(bytes.NewReader(raw))
 	if err != nil { // it is our own, so this is a mistake of ours: the report is the poorer for it, and no more
 		spec.Log("reading the journal for the report: %v", err)
 	}
-	d := report.Detail{View: v, Records: records}
+	d := html.Detail{View: v, Records: records}
 	if spec.Copies.diff != nil {
 		ctx, cancel := context.WithTimeout(ctx, diffTime)
 		defer cancel()
@@ -103,30 +104,30 @@ func StepsOf(s loop.State, records []loop.Record) (steps []step) {
 }
 
 // diffs are what the iterations changed, the newest first for as long as there is room and time.
-func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]report.Diff {
-	diffs := map[int]report.Diff{}
+func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]html.Diff {
+	diffs := map[int]html.Diff{}
 	left := pageDiffs
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := steps[i]
 		if ctx.Err() != nil {
-			diffs[s.n] = report.Diff{
+			diffs[s.n] = html.Diff{
 				Note: "The diff is left out, because there was no time left to make it; the commit has it.",
 			}
 			continue
 		}
-		if left < report.DiffBytes {
-			diffs[s.n] = report.Diff{
+		if left < html.DiffBytes {
+			diffs[s.n] = html.Diff{
 				Note: "The diff is left out, because those of the newer iterations take all the room; the commit has it.",
 			}
 			continue
 		}
-		text, err := spec.Copies.diff(ctx, s.from, s.to, report.DiffBytes+diffSlack)
+		text, err := spec.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
 		if err != nil {
-			diffs[s.n] = report.Diff{Note: "The diff cannot be shown: " + err.Error()}
+			diffs[s.n] = html.Diff{Note: "The diff cannot be shown: " + err.Error()}
 			continue
 		}
-		diffs[s.n] = report.Diff{Text: text}
-		left -= min(len(text), report.DiffBytes)
+		diffs[s.n] = html.Diff{Text: text}
+		left -= min(len(text), html.DiffBytes)
 	}
 	return diffs
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // TestDiffsOfAPageAreBounded: all of them together, the newest first, and what is missing is told.
@@ -27,7 +27,7 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	diffs := spec.diffs(t.Context(), steps)
 	all := 0
 	for n, d := range diffs {
-		all += min(len(d.Text), report.DiffBytes)
+		all += min(len(d.Text), html.DiffBytes)
 		if (d.Text == "") != strings.Contains(d.Note, "take all the room") {
 			t.Errorf("iteration %d: %d bytes, note %q", n, len(d.Text), d.Note)
 		}
@@ -35,7 +35,7 @@ func TestDiffsOfAPageAreBounded(t *testing.T) {
 	if all > pageDiffs || all < pageDiffs/2 || len(diffs) != 40 || diffs[40].Text == "" || diffs[1].Text != "" {
 		t.Errorf("%d bytes of %d diffs", all, len(diffs))
 	}
-	if asked > pageDiffs/report.DiffBytes+1 {
+	if asked > pageDiffs/html.DiffBytes+1 {
 		t.Errorf("git was asked %d times", asked)
 	}
 	if got := spec.diffs(t.Context(), []step{{1, "a", "gone"}})[1]; got.Text != "" ||

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -19,19 +19,19 @@ type Status struct {
 }
 
 // Look says where the run stands.
-func (i *Status) Look(ctx context.Context) (report.Standing, error) {
+func (i *Status) Look(ctx context.Context) (status.Standing, error) {
 	found, err := i.find(ctx)
 	if err != nil {
-		return report.Standing{}, err
+		return status.Standing{}, err
 	}
 	return found.Status()
 }
 
 // Watch shows where the run stands, and again whenever that changes, until it works no more or ctx is done.
-func (i *Status) Watch(ctx context.Context, every time.Duration, show func(report.Standing) error) error {
+func (i *Status) Watch(ctx context.Context, every time.Duration, show func(status.Standing) error) error {
 	found, err := i.find(ctx)
 	for shown := ""; err == nil; {
-		var st report.Standing
+		var st status.Standing
 		if st, err = found.Status(); err != nil {
 			break
 		}

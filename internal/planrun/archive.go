@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/regex"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -156,7 +156,7 @@ func (p *Plans) summarise(
 	ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string,
 ) (name, summary string) {
 	today := p.Clock().Local().Format("2006-01-02")
-	v, title, why, from := report.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", ""
+	v, title, why, from := status.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", ""
 	for _, f := range archived {
 		switch f.name {
 		case ProgressFile:
@@ -194,7 +194,7 @@ func (p *Plans) summarise(
 	if title == "" {
 		title = label
 	}
-	return today + "-" + slugOf(label), report.PlanSummary(v, title, from, to, why)
+	return today + "-" + slugOf(label), status.PlanSummary(v, title, from, to, why)
 }
 
 // commitDates are those of the first and the last commit of the plan's files.

@@ -9,35 +9,35 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
 // Look says where the plan stands, and the newest run of it. It writes nothing.
-func (p *Plans) Look(ctx context.Context) (report.PlanStanding, error) {
+func (p *Plans) Look(ctx context.Context) (status.PlanStanding, error) {
 	root, err := p.Open(ctx)
 	if err != nil {
-		return report.PlanStanding{}, err
+		return status.PlanStanding{}, err
 	}
 	defer root.Close()
 	src, err := ReadPlanIn(p.Dir, p.PlanDir)
 	if err != nil {
-		return report.PlanStanding{}, err
+		return status.PlanStanding{}, err
 	}
 	of, _, err := readPlan(src.File, src.Content)
 	if err != nil {
-		return report.PlanStanding{}, err
+		return status.PlanStanding{}, err
 	}
-	v := report.PlanView{Plan: of, Rules: p.Rules(), File: src.File, Redact: p.Redact}
+	v := status.PlanView{Plan: of, Rules: p.Rules(), File: src.File, Redact: p.Redact}
 	if err := p.ran(&v); err != nil {
-		return report.PlanStanding{}, err
+		return status.PlanStanding{}, err
 	}
 	p.onRecord(&v)
-	return report.StandPlan(v), nil
+	return status.StandPlan(v), nil
 }
 
 // ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
-func (p *Plans) ran(v *report.PlanView) error {
+func (p *Plans) ran(v *status.PlanView) error {
 	found, state, err := p.newestRun(v.File)
 	if found == nil || err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *Plans) ran(v *report.PlanView) error {
 }
 
 // onRecord holds what the file says of reviews against what is on record here.
-func (p *Plans) onRecord(v *report.PlanView) {
+func (p *Plans) onRecord(v *status.PlanView) {
 	id := planID(v.Plan)
 	sealed, _ := sealedReviews(&p.Session, id)
 	bound, _, claims := v.Plan.Bound(v.Rules, approvedByHand(&p.Session, id), sealed)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -13,15 +14,15 @@ import (
 func (v View) howToAccept(list []loop.Concern) string {
 	names := make([]string, 0, len(list))
 	for _, c := range list[:min(len(list), mostNames)] {
-		names = append(names, nameTyped(v.clean(c.Name)))
+		names = append(names, nameTyped(v.Clean(c.Name)))
 	}
 	if v.local() {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
 			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
 	}
-	return "look at " + these(list) + ". " + v.command("accept "+strings.Join(names, " ")) + " accepts by name, " +
-		v.command("accept all") + " every one, and the run goes on without another turn; " +
-		v.command("continue <what to change>") + " sends the work back."
+	return "look at " + these(list) + ". " + v.Command("accept "+strings.Join(names, " ")) + " accepts by name, " +
+		v.Command("accept all") + " every one, and the run goes on without another turn; " +
+		v.Command("continue <what to change>") + " sends the work back."
 }
 
 func these(list []loop.Concern) string {
@@ -33,10 +34,10 @@ func these(list []loop.Concern) string {
 
 // nameTyped is a name as somebody can paste it into a comment or a shell.
 func nameTyped(name string) string {
-	if safeWord.MatchString(name) {
+	if wording.SafeWord.MatchString(name) {
 		return name
 	}
-	return shellWord(name)
+	return wording.ShellWord(name)
 }
 
 // askedToAccept lists the findings that wait for an answer.
@@ -51,7 +52,7 @@ func (v View) askedToAccept(r room) string {
 			fmt.Fprintf(&b, "- %d more\n", len(list)-i)
 			break
 		}
-		b.WriteString("- " + v.code(c.Name, 120) + v.whatOf(c) + "\n")
+		b.WriteString("- " + v.Code(c.Name, 120) + v.whatOf(c) + "\n")
 	}
 	return b.String()
 }
@@ -60,9 +61,9 @@ func (v View) askedToAccept(r room) string {
 func (v View) whatOf(c loop.Concern) string {
 	text := ""
 	if c.File != "" && loop.ConcernName(c.File) != c.Name {
-		text = " in " + v.code(place(loop.Finding{File: c.File, Line: c.Line}), 120)
+		text = " in " + v.Code(wording.Place(loop.Finding{File: c.File, Line: c.Line}), 120)
 	}
-	if message := v.text(c.Message, 300); message != "" {
+	if message := v.Text(c.Message, 300); message != "" {
 		text += ": " + message
 	}
 	return text
@@ -71,7 +72,7 @@ func (v View) whatOf(c loop.Concern) string {
 // accepted lists what was accepted by name in the newest attempt, with who did and why: whoever merges looks there
 // first.
 func (v View) accepted(r room) string {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || r.remarks == 0 {
 		return ""
 	}
@@ -93,9 +94,9 @@ func (v View) accepted(r room) string {
 			if n++; n > r.remarks {
 				continue
 			}
-			b.WriteString("- accepted by " + v.text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + v.code(a.Name, 120) +
+			b.WriteString("- accepted by " + v.Text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + v.Code(a.Name, 120) +
 				v.whatOf(one))
-			if reason := v.text(a.Reason, 300); reason != "" {
+			if reason := v.Text(a.Reason, 300); reason != "" {
 				b.WriteString(" (" + reason + ")")
 			}
 			b.WriteString("\n")

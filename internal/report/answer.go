@@ -1,18 +1,20 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which
 // it answers.
 func ReplyMarker(run string, id int64) string {
-	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", runName(run), id)
+	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", wording.MarkerName(run), id)
 }
 
 // Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits
@@ -39,7 +41,7 @@ func (v View) answer(remark loop.Remark) string {
 			"look whether that is what you meant.", listed(others, 3))
 	case s.End.Outcome == loop.Done:
 		return "Nothing was changed: the agent and the checks found that the work holds as it is. " +
-			v.command("fix <what is missing>") + " asks again."
+			v.Command("fix <what is missing>") + " asks again."
 	}
 	why := v.ending()
 	if why = strings.TrimSuffix(why, "."); why != "" {
@@ -54,7 +56,7 @@ func (v View) answer(remark loop.Remark) string {
 // ending says why the run ended, in one sentence of words that do nothing.
 func (v View) ending() string {
 	_, words, _ := strings.Cut(v.headline(), " ")
-	reason := v.text(v.State.End.Reason, 300)
+	reason := v.Text(v.State.End.Reason, 300)
 	if reason == "" {
 		return strings.ToLower(words[:1]) + words[1:]
 	}
@@ -102,9 +104,9 @@ func (v View) feedback(r room) string {
 	}
 	who := "Other workflows ask for changes"
 	if f.By != "" {
-		who = v.code(f.By, 60) + " asks for changes"
+		who = v.Code(f.By, 60) + " asks for changes"
 	}
-	text := "**" + who + ":** " + or(v.text(f.Text, 300), safetext.Count(len(f.Items), "remark")) + "\n"
+	text := "**" + who + ":** " + cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark")) + "\n"
 	if r.remarks == 0 {
 		return text
 	}
@@ -113,7 +115,7 @@ func (v View) feedback(r room) string {
 			return text + fmt.Sprintf("- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
 		}
 		at := v.place(loop.Finding{File: item.Path, Line: item.Line})
-		text += "\n- " + joinedBy(" — ", at, v.text(item.Text, 160))
+		text += "\n- " + wording.JoinedBy(" — ", at, v.Text(item.Text, 160))
 		switch {
 		case slices.Contains(v.State.Post.Answered, item.ID):
 			text += "\n  → answered in its thread"

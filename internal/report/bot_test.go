@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // TestWhatNow has a row for each thing that the bot may need, and from whom.
 func TestWhatNow(t *testing.T) {
-	ended := func(o loop.Outcome) View { return begin(nil).end(o, "why", "") }
+	ended := func(o loop.Outcome) View { return end(sample.Begin(nil), o, "why", "") }
 	limit := func(l loop.Limits) View {
 		v := spentAll()
 		v.Limits = l
@@ -20,15 +21,15 @@ func TestWhatNow(t *testing.T) {
 	local.Repo = ""
 	unasked := asks()
 	unasked.State.Start.Asked = ""
-	reads := func(c loop.Verdict) *script {
-		s := begin(nil)
+	reads := func(c loop.Verdict) *sample.Script {
+		s := sample.Begin(nil)
 		c.Check, c.Severity = loop.ReviewCheck, loop.Hard
-		s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), c)
+		s.Iterate(1, loop.Implement, "I added Greet.", sample.Pass("claim"), c)
 		return s
 	}
-	limited := begin(nil)
-	limited.turning(1, loop.Implement)
-	limited.turned(1, loop.Turn{Class: loop.UsageLimit})
+	limited := sample.Begin(nil)
+	limited.Turning(1, loop.Implement)
+	limited.Turned(1, loop.Turn{Class: loop.UsageLimit})
 	for name, tt := range map[string]struct {
 		v    View
 		want string
@@ -43,12 +44,12 @@ func TestWhatNow(t *testing.T) {
 		"the agent asks nobody": {unasked, "**What now:** answer with `/ralph continue <answer>`."},
 		"a limit with a reset": {waiting(),
 			"nothing; the next sweep after that goes on. `/ralph continue` tries at once."},
-		"a limit without one": {limited.end(loop.Waiting, "why", ""), "`/ralph continue` tries again."},
+		"a limit without one": {end(limited, loop.Waiting, "why", ""), "`/ralph continue` tries again."},
 		"other workflows": {heeds(),
 			"nothing; it goes on when they have finished. `/ralph continue` looks at once."},
-		"a reviewer's limit": {reads(loop.Verdict{Waits: true}).end(loop.Waiting, "why", ""),
+		"a reviewer's limit": {end(reads(loop.Verdict{Waits: true}), loop.Waiting, "why", ""),
 			"`/ralph continue` tries again."},
-		"what nobody can mend": {reads(loop.Verdict{Unfixable: true}).end(loop.Invalid, "why", ""),
+		"what nobody can mend": {end(reads(loop.Verdict{Unfixable: true}), loop.Invalid, "why", ""),
 			"fix what is named above; then `/ralph retry` goes on with the same work."},
 		"interrupted": {interrupted(),
 			"`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
@@ -75,26 +76,26 @@ func TestWhatNow(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	more := fixed(loop.Done)
-	earlier := begin(func(s *loop.Start) { s.Earlier = &loop.Usage{CostUSD: 1.5} })
-	taskless := begin(func(s *loop.Start) { s.Earlier, s.Issue = &loop.Usage{CostUSD: 1.5}, 0 })
-	tokensOnly := begin(func(s *loop.Start) { s.Earlier = &loop.Usage{Input: 5000} })
+	earlier := sample.Begin(func(s *loop.Start) { s.Earlier = &loop.Usage{CostUSD: 1.5} })
+	taskless := sample.Begin(func(s *loop.Start) { s.Earlier, s.Issue = &loop.Usage{CostUSD: 1.5}, 0 })
+	tokensOnly := sample.Begin(func(s *loop.Start) { s.Earlier = &loop.Usage{Input: 5000} })
 	for name, tt := range map[string]struct {
 		v      View
 		limits loop.Limits
 		want   string
 	}{
-		"nothing known": {begin(nil).view(), loop.Limits{}, ""},
+		"nothing known": {view(sample.Begin(nil)), loop.Limits{}, ""},
 		"no limit":      {done(), loop.Limits{}, "**Cost:** $0.09 · 34k tokens in (30k from cache), 1.9k out"},
 		"money": {runningThird(), loop.Limits{CostUSD: 2},
 			"**Cost so far:** $0.09 of at most $2.00 · 35k tokens"},
 		"tokens":            {done(), loop.Limits{Tokens: 1e6}, "**Cost:** $0.09 · 35k of at most 1.0M tokens"},
-		"nothing spent yet": {begin(nil).view(), loop.Limits{CostUSD: 2}, "**Cost so far:** $0.00 of at most $2.00"},
+		"nothing spent yet": {view(sample.Begin(nil)), loop.Limits{CostUSD: 2}, "**Cost so far:** $0.00 of at most $2.00"},
 		"since it was asked": {more, loop.Limits{CostUSD: 2},
 			"**Cost:** $0.04 of at most $2.00 · 17k tokens; $0.08 on this issue in all"},
-		"earlier runs":         {earlier.view(), loop.Limits{}, "**Cost so far:** $1.50 on this issue in all"},
-		"earlier runs' tokens": {tokensOnly.view(), loop.Limits{}, "**Cost so far:** 5.0k tokens on this issue in all"},
-		"no issue":             {taskless.view(), loop.Limits{}, "**Cost so far:** $1.50 in all"},
-		"the issue has a limit": {earlier.view(), loop.Limits{IssueCostUSD: 20},
+		"earlier runs":         {view(earlier), loop.Limits{}, "**Cost so far:** $1.50 on this issue in all"},
+		"earlier runs' tokens": {view(tokensOnly), loop.Limits{}, "**Cost so far:** 5.0k tokens on this issue in all"},
+		"no issue":             {view(taskless), loop.Limits{}, "**Cost so far:** $1.50 in all"},
+		"the issue has a limit": {view(earlier), loop.Limits{IssueCostUSD: 20},
 			"**Cost so far:** $1.50 of at most $20.00 on this issue in all"},
 	} {
 		if tt.v.Limits = tt.limits; tt.v.cost() != tt.want {
@@ -174,13 +175,13 @@ func TestCriteriaShowWhatIsNotMetFirst(t *testing.T) {
 		"| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n| ✅ met | a\\|b | r |\n| … | 1 more |  |\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	s := begin(nil)
-	s.iterate(1, loop.Implement, "", pass("a"), asksChange)
-	s.iterate(2, loop.Implement, "", testFailure, loop.Verdict{Check: loop.ReviewCheck, Skipped: "a check failed"})
-	if got := s.view().reviewed(rooms[0]); got != "❌ asks for changes, iteration 1: the reviewer asks for changes.\n" {
+	s := sample.Begin(nil)
+	s.Iterate(1, loop.Implement, "", sample.Pass("a"), sample.AsksChange)
+	s.Iterate(2, loop.Implement, "", sample.TestFailure, loop.Verdict{Check: loop.ReviewCheck, Skipped: "a check failed"})
+	if got := view(s).reviewed(rooms[0]); got != "❌ asks for changes, iteration 1: the reviewer asks for changes.\n" {
 		t.Errorf("the newest review: %q", got)
 	}
-	if took := begin(nil).view().reviewed(rooms[0]); took != "" {
+	if took := view(sample.Begin(nil)).reviewed(rooms[0]); took != "" {
 		t.Errorf("without a review: %q", took)
 	}
 }

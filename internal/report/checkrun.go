@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -47,9 +48,9 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title:       safetext.Shorten(v.sign()+" "+plain(joinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
-		Summary:     fit(commentLimit, v.checkSummary),
-		Text:        fit(commentLimit, v.checkText),
+		Title:       safetext.Shorten(v.sign()+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
+		Summary:     fit(CommentLimit, v.checkSummary),
+		Text:        fit(CommentLimit, v.checkText),
 		Annotations: v.annotations(),
 	}
 	if e := v.State.End; e != nil {
@@ -59,23 +60,23 @@ func CheckRunOf(v View) CheckRun {
 }
 
 func (v View) checkSummary(r room) string {
-	var p page
+	var p wording.Markdown
 	v.below(&p, r)
-	p.part(v.checks(r.checks))
+	p.Part(v.checks(r.checks))
 	return p.String()
 }
 
 func (v View) checkText(r room) string {
-	var p page
-	p.part(v.findings(r))
-	p.part(titled("How it went", v.iterations(r.rows, false)))
+	var p wording.Markdown
+	p.Part(v.findings(r))
+	p.Part(wording.Titled("How it went", v.iterations(r.rows, false)))
 	return p.String()
 }
 
 // annotations are the places that failing checks name in the newest iteration, as far as they are files of the
 // repository. Of an iteration that nothing has judged yet there are none: those before it speak of other lines.
 func (v View) annotations() (list []Annotation) {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || it != v.State.Last() {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (v View) annotations() (list []Annotation) {
 			if c.Severity != severity || c.Pass || c.Skipped != "" {
 				continue
 			}
-			output := v.clean(c.Output)
+			output := v.Clean(c.Output)
 			for _, f := range c.Findings {
 				a, ok := v.annotation(c, f, output)
 				key := Annotation{Path: a.Path, Line: a.Line, Column: a.Column, Message: a.Message}
@@ -106,19 +107,19 @@ func (v View) annotations() (list []Annotation) {
 // repository, or says nothing.
 func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
 	name := v.inRepository(f.File)
-	message := safetext.Shorten(strings.TrimSpace(v.clean(said(f))), 1000)
-	if name == "" || v.redact(name) != name || message == "" {
+	message := safetext.Shorten(strings.TrimSpace(v.Clean(wording.Said(f))), 1000)
+	if name == "" || v.Redacted(name) != name || message == "" {
 		return a, false
 	}
 	a = Annotation{Path: name, Line: max(f.Line, 1), Level: "failure", Message: message,
-		Title: joinedBy(", ", brief(v.clean(c.Check), 100), brief(v.clean(f.Rule), 60))}
+		Title: wording.JoinedBy(", ", wording.Brief(v.Clean(c.Check), 100), wording.Brief(v.Clean(f.Rule), 60))}
 	if f.Line > 0 {
 		a.Column = max(f.Column, 0)
 	}
 	if c.Severity == loop.Soft || strings.EqualFold(f.Level, "warning") {
 		a.Level = "warning"
 	}
-	a.Raw = safetext.FirstBytes(around(output, f), maxRaw)
+	a.Raw = safetext.FirstBytes(wording.Around(output, f), maxRaw)
 	return a, true
 }
 
@@ -142,7 +143,7 @@ func cleanPath(file string) string {
 	switch {
 	case file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.HasPrefix(file, "/"):
 		return ""
-	case len(file) > maxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) ||
+	case len(file) > wording.MaxURL || safetext.Visible(file) != file || strings.ContainsFunc(file, odd) ||
 		strings.Contains(file, ":/"):
 		return ""
 	case file == ".git" || strings.HasPrefix(file, ".git/"):

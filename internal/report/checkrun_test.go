@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -15,7 +16,7 @@ func TestConclusions(t *testing.T) {
 		loop.Capped: "failure", loop.Stuck: "failure",
 		loop.Timeout: "failure", loop.Budget: "failure", loop.Invalid: "failure", loop.Failed: "failure",
 	} {
-		if got := CheckRunOf(begin(nil).end(outcome, "why", "")).Conclusion; got != want {
+		if got := CheckRunOf(end(sample.Begin(nil), outcome, "why", "")).Conclusion; got != want {
 			t.Errorf("%s is shown as %s, want %s", outcome, got, want)
 		}
 	}
@@ -53,16 +54,16 @@ func TestAnnotatedFiles(t *testing.T) {
 // first.
 func TestAnnotationsAreBounded(t *testing.T) {
 	secret := "sk-ant-api03-abcdefghijkl"
-	s := begin(nil)
+	s := sample.Begin(nil)
 	var many []loop.Verdict
 	for i := range 10 {
-		c := fail(fmt.Sprintf("check %d %s", i, nasty), "x", strings.Repeat("f.go:1: é"+secret+"\n", 400))
+		c := sample.Fail(fmt.Sprintf("check %d %s", i, sample.Nasty), "x", strings.Repeat("f.go:1: é"+secret+"\n", 400))
 		if i%2 == 0 {
 			c.Severity = loop.Soft
 		}
 		for line := range 50 {
 			c.Findings = append(c.Findings,
-				loop.Finding{File: "f.go", Line: 60*i + line - 1, Column: -1, Rule: nasty,
+				loop.Finding{File: "f.go", Line: 60*i + line - 1, Column: -1, Rule: sample.Nasty,
 					Message: strings.Repeat("@x🙂 "+secret, 300)})
 		}
 		many = append(many, c)
@@ -72,8 +73,8 @@ func TestAnnotationsAreBounded(t *testing.T) {
 		loop.Verdict{Check: "passed", Pass: true, Findings: []loop.Finding{{File: "p.go", Message: "x"}}},
 		loop.Verdict{Check: "says", Severity: loop.Hard,
 			Findings: []loop.Finding{{File: secret, Message: "x"}, {File: "empty.go"}}})
-	s.iterate(1, loop.Implement, "", many...)
-	v := s.end(loop.Stuck, "x", "")
+	s.Iterate(1, loop.Implement, "", many...)
+	v := end(s, loop.Stuck, "x", "")
 	v.Redact = Redactor(nil)
 	got := CheckRunOf(v)
 	if len(got.Annotations) != mostAnnotations || len(got.Title) > 800 {
@@ -90,11 +91,11 @@ func TestAnnotationsAreBounded(t *testing.T) {
 			t.Fatal("a failure comes after a warning")
 		}
 	}
-	s = begin(nil)
-	s.iterate(1, loop.Implement, "", many[1])
-	s.turning(2, loop.Implement)
-	s.turned(2, loop.Turn{Class: loop.OK})
-	if list := CheckRunOf(s.view()).Annotations; len(list) > 0 {
+	s = sample.Begin(nil)
+	s.Iterate(1, loop.Implement, "", many[1])
+	s.Turning(2, loop.Implement)
+	s.Turned(2, loop.Turn{Class: loop.OK})
+	if list := CheckRunOf(view(s)).Annotations; len(list) > 0 {
 		t.Errorf("%d annotations on lines of another commit", len(list))
 	}
 }

@@ -7,43 +7,40 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-var notRun = lazy(`[^A-Za-z0-9._-]`)
 
 // Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it
 // checks the comment's author too.
 func Marker(run string) string {
-	return "<!-- ralph:run:" + runName(run) + " -->"
+	return "<!-- ralph:run:" + wording.MarkerName(run) + " -->"
 }
-
-// runName is a run's id as it stands in a marker.
-func runName(run string) string { return safetext.Shorten(notRun.ReplaceAllString(run, ""), 80) }
 
 // Comment is the run's sticky comment: what the run came to and why in one line, or what happens now, and
 // what is needed from whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it
 // never has more than 65,000 bytes.
 func Comment(v View) string {
 	v = v.onPull()
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.line("%s", Marker(v.State.Start.Run))
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
 		v.stands(&p, r)
-		p.part(v.short(r.rows))
+		p.Part(v.short(r.rows))
 		if v.State.End == nil || !v.here { // the description of a pull request has it in the end
-			p.part(titled("What to look at first", v.warned(r)))
+			p.Part(wording.Titled("What to look at first", v.warned(r)))
 		}
-		p.part(v.failureBeside(r.lines))
-		p.part(v.folded("What the review asked for", v.feedback(r)))
-		p.part(v.inWords(r, v.iterations(r.rows, false)))
-		p.part(v.folded(gitTitle, v.gitNotes()))
+		p.Part(v.failureBeside(r.lines))
+		p.Part(wording.Folded("What the review asked for", v.feedback(r)))
+		p.Part(v.inWords(r, v.iterations(r.rows, false)))
+		p.Part(wording.Folded(gitTitle, v.gitNotes()))
 		if v.State.End == nil {
-			p.part(v.checkList(r.checks))
+			p.Part(v.checkList(r.checks))
 		}
-		p.part(v.baseline())
-		p.part(v.footer())
+		p.Part(v.baseline())
+		p.Part(v.footer())
 		return p.String()
 	})
 }
@@ -58,33 +55,25 @@ func (v View) failureBeside(lines int) string {
 
 // stands is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how
 // far its stories are.
-func (v View) stands(p *page, r room) {
+func (v View) stands(p *wording.Markdown, r room) {
 	v.below(p, r)
-	p.part(v.silent())
-	p.part(v.cost())
-	p.part(v.stories(r))
+	p.Part(v.silent())
+	p.Part(v.cost())
+	p.Part(v.stories(r))
 }
 
 // below is what to do next and where the work is, right below a headline; of a run that goes on, first what happens
 // now.
-func (v View) below(p *page, r room) {
+func (v View) below(p *wording.Markdown, r room) {
 	now, next := v.whatNow(), v.lead()
 	if v.State.End == nil {
 		now, next = next, now
 	}
-	p.part(now)
-	p.part(v.question(r))
-	p.part(v.askedToAccept(r))
-	p.part(v.atCap(r))
-	p.part(next)
-}
-
-// folded hides a text behind a heading of ours.
-func (v View) folded(heading, text string) string {
-	if text == "" {
-		return ""
-	}
-	return "<details><summary>" + heading + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n"
+	p.Part(now)
+	p.Part(v.question(r))
+	p.Part(v.askedToAccept(r))
+	p.Part(v.atCap(r))
+	p.Part(next)
 }
 
 // question is what the agent says that it waits for, where the headline has not told all of it.
@@ -94,8 +83,8 @@ func (v View) question(r room) string {
 	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
 		return ""
 	}
-	question := strings.TrimSpace(spoken(last))
-	if v.text(question, mostCause) == v.text(question, 2<<10) && !strings.Contains(question, "\n") {
+	question := strings.TrimSpace(wording.Spoken(last))
+	if v.Text(question, mostCause) == v.Text(question, 2<<10) && !strings.Contains(question, "\n") {
 		return ""
 	}
 	return v.quote(question, min(r.spec, 2<<10))
@@ -123,7 +112,7 @@ func (v View) lead() string {
 	if s.End == nil {
 		return v.now()
 	}
-	return joinedBy(" ", hashed.ReplaceAllString(v.why(), ""), v.whereKept())
+	return wording.JoinedBy(" ", hashed.ReplaceAllString(v.why(), ""), v.whereKept())
 }
 
 // whereKept says where the work of a run is that has ended, unless a pull request is offered for review.
@@ -144,15 +133,7 @@ func (v View) whereKept() string {
 
 // hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it
 // says nothing to anybody.
-var hashed = lazy(` \(error hash [0-9a-f]{1,16}\)`)
-
-// sentence ends a text with a full stop, unless it has its own end.
-func sentence(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") || strings.HasSuffix(s, "…") {
-		return s
-	}
-	return s + "."
-}
+var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
 // checkList says what decides, before and while it does.
 func (v View) checkList(most int) string {
@@ -162,7 +143,7 @@ func (v View) checkList(most int) string {
 	}
 	text := "**Checks that decide:** " + names
 	if v.State.Start.Detected != "" {
-		text += "\n" + sentence(v.text(v.State.Start.Detected, 300))
+		text += "\n" + wording.Sentence(v.Text(v.State.Start.Detected, 300))
 	}
 	return text
 }
@@ -176,7 +157,7 @@ func (v View) deciders(most int) string {
 			names = append(names, fmt.Sprintf("%d more", len(s.Checks)-most))
 			break
 		}
-		names = append(names, v.code(c, 100))
+		names = append(names, v.Code(c, 100))
 	}
 	switch {
 	case v.State.Plan != nil && !v.State.Rules().SkipReview:
@@ -194,9 +175,9 @@ func (v View) baseline() string {
 		switch {
 		case c.Skipped != "" || c.Pass || len(failing)+len(passing) == 10:
 		case v.passes(c.Check):
-			passing = append(passing, v.code(c.Check, 80))
+			passing = append(passing, v.Code(c.Check, 80))
 		default:
-			failing = append(failing, v.code(c.Check, 80))
+			failing = append(failing, v.Code(c.Check, 80))
 		}
 	}
 	text := ""
@@ -211,13 +192,13 @@ func (v View) baseline() string {
 
 // passes reports whether a check passed in the newest judged iteration.
 func (v View) passes(check string) bool {
-	it := v.judged()
+	it := v.Judged()
 	return it != nil && slices.ContainsFunc(it.Verdicts,
 		func(c loop.Verdict) bool { return c.Check == check && c.Pass && c.Skipped == "" })
 }
 
-// runs is the command that began the run.
-func (v View) runs() string {
+// RunCommand is the command that began the run.
+func (v View) RunCommand() string {
 	if v.State.Plan != nil {
 		return "ralph plan run"
 	}
@@ -225,7 +206,7 @@ func (v View) runs() string {
 }
 
 func (v View) runLink() string {
-	if l := link("workflow run", v.State.RunURL); l != "workflow run" {
+	if l := wording.Link("workflow run", v.State.RunURL); l != "workflow run" {
 		return l
 	}
 	return ""
@@ -244,12 +225,12 @@ func (v View) footer() string {
 	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
 		add("pull request ", v.pull())
 	}
-	return small(slices.Concat(parts, v.kept(), v.updated()))
+	return wording.Small(slices.Concat(parts, v.kept(), v.updated()))
 }
 
 // kept says where the report in full is.
 func (v View) kept() []string {
-	if l := link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
+	if l := wording.Link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
 		return []string{l}
 	}
 	return nil
@@ -258,13 +239,13 @@ func (v View) kept() []string {
 // credits name who asked, which agent worked and where.
 func (v View) credits() (parts []string) {
 	s := v.State
-	if asked := v.code(s.Start.Asked, 60); asked != "" {
+	if asked := v.Code(s.Start.Asked, 60); asked != "" {
 		parts = append(parts, "asked by "+asked)
 	}
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("retry %d", s.Retries))
 	}
-	if agent := v.code(path.Base(s.Start.Agent), 60); agent != "" {
+	if agent := v.Code(path.Base(s.Start.Agent), 60); agent != "" {
 		parts = append(parts, "agent "+agent)
 	}
 	if run := v.runLink(); run != "" {
@@ -277,12 +258,5 @@ func (v View) updated() []string {
 	if v.State.At.IsZero() {
 		return nil
 	}
-	return []string{"updated " + clock(v.State.At)}
-}
-
-func small(parts []string) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	return "<sub>" + strings.Join(parts, " · ") + "</sub>"
+	return []string{"updated " + wording.Clock(v.State.At)}
 }

@@ -1,12 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -18,7 +21,7 @@ const maxSubject = 72
 // "github.com". In a plan the subject is that of the story's mode.
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
-	title := or(plain(View{}.clean(s.Start.Title)), trailerValue(s.Start.Task))
+	title := cmp.Or(plain(View{}.Clean(s.Start.Title)), trailerValue(s.Start.Task))
 	subject := safetext.Shorten("ralph: "+title, maxSubject-len(end)) + end
 	if it.Story != "" {
 		subject = storySubject(s, it)
@@ -57,7 +60,7 @@ const mostJudges = 200
 func checksOf(s loop.State) string {
 	var names []string
 	for _, line := range s.Start.Checks {
-		if name := safetext.Shorten(plain(View{}.clean(line)), 60); name != "" {
+		if name := safetext.Shorten(plain(View{}.Clean(line)), 60); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -69,7 +72,7 @@ func checksOf(s loop.State) string {
 	}
 	text := ""
 	for i, name := range names {
-		next := joinedBy(", ", text, name)
+		next := wording.JoinedBy(", ", text, name)
 		if utf8.RuneCountInString(next) > mostJudges-len(" and 99 more") {
 			return text + fmt.Sprintf(" and %d more", len(names)-i)
 		}
@@ -95,16 +98,16 @@ func FailureCommitMessage(s loop.State) string {
 	}
 	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md "+
 		"for full history\n",
-		trailerValue(s.Start.Task), attempts(s), or(safetext.Shorten(plain(View{}.clean(lastGate(s))), 100), "none"), hash)
+		trailerValue(s.Start.Task), attempts(s), cmp.Or(safetext.Shorten(plain(View{}.Clean(lastGate(s))), 100), "none"), hash)
 }
 
 var (
-	login    = lazy(`^[A-Za-z0-9][A-Za-z0-9-]{0,99}(\[bot\])?$`)
-	host     = lazy(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
-	notValue = lazy(`[^A-Za-z0-9._/-]+`)
+	login    = regex.Lazy(`^[A-Za-z0-9][A-Za-z0-9-]{0,99}(\[bot\])?$`)
+	host     = regex.Lazy(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	notValue = regex.Lazy(`[^A-Za-z0-9._/-]+`)
 
-	address   = lazy(`(?i)[a-z][a-z0-9+.-]*://\S*|\bwww\.\S*`)
-	reference = lazy(`(?i)#+(\d)|\bGH-(\d)`)
+	address   = regex.Lazy(`(?i)[a-z][a-z0-9+.-]*://\S*|\bwww\.\S*`)
+	reference = regex.Lazy(`(?i)#+(\d)|\bGH-(\d)`)
 )
 
 func trailerValue(s string) string { return safetext.Shorten(notValue.ReplaceAllString(s, "-"), 100) }

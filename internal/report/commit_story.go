@@ -1,11 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -15,17 +18,17 @@ func storySubject(s loop.State, it loop.Iteration) string {
 	id := bracketed(it.Story)
 	switch it.Mode {
 	case loop.Review:
-		return joinedBy(" - ", "review: "+id, reviewedAs(s, it))
+		return wording.JoinedBy(" - ", "review: "+id, reviewedAs(s, it))
 	case loop.ReviewFix:
 		return "fix: " + id + " - address review feedback"
 	}
 	title := ""
 	if s.Plan != nil {
 		if st := s.Plan.Story(it.Story); st != nil {
-			title = plain(View{}.clean(st.Title))
+			title = plain(View{}.Clean(st.Title))
 		}
 	}
-	return safetext.Shorten(joinedBy(" - ", "feat: "+id, title), maxSubject)
+	return safetext.Shorten(wording.JoinedBy(" - ", "feat: "+id, title), maxSubject)
 }
 
 // reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story.
@@ -74,11 +77,11 @@ func CorrectionMessage(s loop.State) string {
 	switch {
 	case len(a.Violations) > 0:
 	case it.Judged && f != nil:
-		what = "it failed " + or(plain(View{}.clean(f.Check)), "a check")
+		what = "it failed " + cmp.Or(plain(View{}.Clean(f.Check)), "a check")
 	case !it.Judged && it.Turn.Class != loop.OK && it.Turn.Class != "":
 		what = "its turn did not end by itself"
 	case a.Opinion != nil:
-		subject, what = "ralph: write down "+id+" - ", or(reviewedAs(s, it), "its review")
+		subject, what = "ralph: write down "+id+" - ", cmp.Or(reviewedAs(s, it), "its review")
 	}
 	body := ""
 	for i, v := range a.Violations {
@@ -86,7 +89,7 @@ func CorrectionMessage(s loop.State) string {
 			body += fmt.Sprintf("- %d more\n", len(a.Violations)-i)
 			break
 		}
-		body += "- " + safetext.Shorten(plain(View{}.clean(v.Text)), 200) + "\n"
+		body += "- " + safetext.Shorten(plain(View{}.Clean(v.Text)), 200) + "\n"
 	}
 	if body != "" {
 		body += "\n"
@@ -95,11 +98,11 @@ func CorrectionMessage(s loop.State) string {
 }
 
 // skips is what CI systems obey in brackets: "[skip ci]", "[ci-skip]", "[no ci]".
-var skips = lazy(`(?i)skip|no.?ci`)
+var skips = regex.Lazy(`(?i)skip|no.?ci`)
 
 // bracketed is a story's id as a subject has it: "[US-001]".
 func bracketed(id string) string {
-	id = or(safetext.Shorten(trailerValue(id), 32), "-")
+	id = cmp.Or(safetext.Shorten(trailerValue(id), 32), "-")
 	if skips.MatchString(id) {
 		return "(" + id + ")"
 	}

@@ -1,17 +1,20 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // IterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves
 // nothing by itself.
 func IterationMarker(run string, n int) string {
-	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", runName(run), n)
+	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", wording.MarkerName(run), n)
 }
 
 // IterationComment tells of one iteration in a comment of its own, for `comments: each`. Its first line is
@@ -23,31 +26,31 @@ func IterationComment(v View, n int) string {
 		return ""
 	}
 	it := v.State.Iterations[i]
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.line("%s", IterationMarker(v.State.Start.Run, n))
-		p.line("### Iteration %s, %s", v.State.Of(n), v.who(it))
-		p.part(v.result(it) + "; " + v.done(it) + ".")
-		if said := spoken(it); r.spec > 0 && strings.TrimSpace(said) != "" {
-			p.part("The agent said:\n\n" + v.quote(said, min(r.spec, 1<<10)))
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Line("%s", IterationMarker(v.State.Start.Run, n))
+		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it))
+		p.Part(v.result(it) + "; " + v.done(it) + ".")
+		if said := wording.Spoken(it); r.spec > 0 && strings.TrimSpace(said) != "" {
+			p.Part("The agent said:\n\n" + v.quote(said, min(r.spec, 1<<10)))
 		}
-		p.part(v.failureOf(it, r.lines))
-		p.part(v.checksOf(it, r.checks))
-		p.part(small([]string{v.spentOn(it), v.runLink()}))
+		p.Part(v.failureOf(it, r.lines))
+		p.Part(v.checksOf(it, r.checks))
+		p.Part(wording.Small([]string{v.spentOn(it), v.runLink()}))
 		return p.String()
 	})
 }
 
 // done says what an iteration changed, with its commit.
 func (v View) done(it *loop.Iteration) string {
-	text := or(changed(it), "nothing committed")
+	text := cmp.Or(wording.Changed(it), "nothing committed")
 	if sha := v.commit(it); sha != "" {
 		text += " in " + sha
 	}
 	return text
 }
 
-var commitID = lazy(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commitID = regex.Lazy(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // commit names the commit of an iteration that changed something, with a link where there is a server.
 func (v View) commit(it *loop.Iteration) string {
@@ -58,10 +61,10 @@ func (v View) commit(it *loop.Iteration) string {
 	if v.ServerURL == "" || v.Repo == "" {
 		return shown
 	}
-	return link(shown, v.ServerURL+"/"+v.Repo+"/commit/"+it.Commit.SHA)
+	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/commit/"+it.Commit.SHA)
 }
 
 // spentOn is the time, the money and the tokens of an iteration.
 func (v View) spentOn(it *loop.Iteration) string {
-	return joinedBy(" · ", duration(took(it)), spent(usage(it)))
+	return wording.JoinedBy(" · ", wording.Duration(wording.Took(it)), wording.Spent(wording.Usage(it)))
 }

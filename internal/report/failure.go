@@ -1,11 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -14,40 +16,32 @@ import (
 // for who wants them.
 func Failure(v View) string {
 	v = v.onPull()
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.line("### %s", v.headline())
-		p.part(v.whatNow())
-		p.part(titledBold("Take over", block(v.reproduce())))
-		p.part(v.pushBack())
-		p.part(v.atCap(r))
-		p.part(joinedBy(" ", v.why(), v.whereKept()))
-		p.part(v.storySection(r))
-		p.part(v.folded("What the reviews asked for", v.unapproved(r)))
-		p.part(v.whatItPrinted(r))
-		p.part(v.folded("What was tried, attempt by attempt",
-			joinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
-		p.part(v.folded("What to look at first", v.warned(r)))
-		p.part(v.folded(gitTitle, v.gitNotes()))
-		p.part(v.folded("Verification", v.verification(r.rows)))
-		p.part(v.cost())
-		p.part(v.footer())
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Line("### %s", v.headline())
+		p.Part(v.whatNow())
+		p.Part(wording.TitledBold("Take over", block(v.reproduce())))
+		p.Part(v.pushBack())
+		p.Part(v.atCap(r))
+		p.Part(wording.JoinedBy(" ", v.why(), v.whereKept()))
+		p.Part(v.storySection(r))
+		p.Part(wording.Folded("What the reviews asked for", v.unapproved(r)))
+		p.Part(v.whatItPrinted(r))
+		p.Part(wording.Folded("What was tried, attempt by attempt",
+			wording.JoinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
+		p.Part(wording.Folded("What to look at first", v.warned(r)))
+		p.Part(wording.Folded(gitTitle, v.gitNotes()))
+		p.Part(wording.Folded("Verification", v.verification(r.rows)))
+		p.Part(v.cost())
+		p.Part(v.footer())
 		return p.String()
 	})
 }
 
-// titledBold is a body under a heading that is no more than a word in bold.
-func titledBold(title, body string) string {
-	if body == "" {
-		return ""
-	}
-	return "**" + title + ":**\n\n" + body
-}
-
 // pushBack says how commits of somebody who has taken over get into the pull request.
 func (v View) pushBack() string {
-	branch := shellWord(safetext.OneLine(v.clean(v.State.Branch().Name())))
-	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > maxURL {
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(v.State.Branch().Name())))
+	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > wording.MaxURL {
 		return ""
 	}
 	return "Commit there, and " + safetext.Code("git push origin HEAD:"+branch) + " brings it into the pull request."
@@ -56,21 +50,21 @@ func (v View) pushBack() string {
 // whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the
 // turn ended.
 func (v View) whatItPrinted(r room) string {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || it.Failure() == nil || r.lines == 0 {
 		return ""
 	}
 	f := it.Failure()
-	var p page
-	p.part(v.places(*f, 1))
+	var p wording.Markdown
+	p.Part(v.places(*f, 1))
 	if strings.TrimSpace(f.Output) != "" {
-		p.part(v.fenceAt(f.Output, f.Findings, r.lines))
+		p.Part(v.fenceAt(f.Output, f.Findings, r.lines))
 	}
 	if p.Len() == 0 {
 		return v.turnEnd(it)
 	}
 	head := fmt.Sprintf("<details><summary>What <code>%s</code> printed</summary>\n\n", v.html(f.Check, 60))
-	return joinedBy("\n", v.turnEnd(it), head+p.String()+"\n</details>\n")
+	return wording.JoinedBy("\n", v.turnEnd(it), head+p.String()+"\n</details>\n")
 }
 
 // failedTask is the block for the task with this number.
@@ -81,34 +75,27 @@ func (v View) failedTask(n int, title string) string {
 		branch = v.name(s.Kept().Name(), 120)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Task %d: %s\n", n, or(v.text(title, 200), v.text(s.Start.Task, 60)))
+	fmt.Fprintf(&b, "### Task %d: %s\n", n, cmp.Or(v.Text(title, 200), v.Text(s.Start.Task, 60)))
 	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
-	if tally := v.tally(); tally != "" {
+	if tally := v.Tally(); tally != "" {
 		fmt.Fprintf(&b, "- Stories: %s\n", tally)
 	}
-	fmt.Fprintf(&b, "- Last gate: %s\n", or(v.name(lastGate(s), 80), "none"))
-	fmt.Fprintf(&b, "- Branch: %s\n", or(branch, "none"))
-	fmt.Fprintf(&b, "- Error: %s\n", or(v.lastError(), "none"))
-	fmt.Fprintf(&b, "- Stuck: %s\n", stuck(s))
+	fmt.Fprintf(&b, "- Last gate: %s\n", cmp.Or(v.name(lastGate(s), 80), "none"))
+	fmt.Fprintf(&b, "- Branch: %s\n", cmp.Or(branch, "none"))
+	fmt.Fprintf(&b, "- Error: %s\n", cmp.Or(v.lastError(), "none"))
+	fmt.Fprintf(&b, "- Stuck: %s\n", wording.Stuck(s))
 	fmt.Fprintf(&b, "- Quality warnings: %d\n", len(warnings(s)))
 	return b.String()
 }
 
 func attempts(s loop.State) string { return s.Of(len(s.Iterations)) }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // lastGate is the check that the newest judged iteration failed, or its last one.
 func lastGate(s loop.State) string {
 	if f := s.Failure(); f != nil {
 		return f.Check
 	}
-	if it := (View{State: s}).judged(); it != nil && len(it.Verdicts) > 0 {
+	if it := (View{State: s}).Judged(); it != nil && len(it.Verdicts) > 0 {
 		return it.Verdicts[len(it.Verdicts)-1].Check
 	}
 	return ""
@@ -119,19 +106,19 @@ func lastGate(s loop.State) string {
 func (v View) lastError() string {
 	s := v.State
 	if s.End != nil && !s.End.Outcome.Limited() && s.End.Outcome != loop.Done {
-		return v.text(s.End.Reason, 300)
+		return v.Text(s.End.Reason, 300)
 	}
 	f := s.Failure()
 	switch {
 	case f == nil && s.End != nil:
-		return v.text(s.End.Reason, 300)
+		return v.Text(s.End.Reason, 300)
 	case f == nil:
 		return ""
 	case len(f.Findings) == 0:
-		return v.text(or(f.Reason, f.Check+" failed"), 300)
+		return v.Text(cmp.Or(f.Reason, f.Check+" failed"), 300)
 	}
 	first := f.Findings[0]
-	said := v.text(first.Message, 300)
+	said := v.Text(first.Message, 300)
 	if at := v.place(first); at != "" {
 		said += " (" + at + ")"
 	}
@@ -140,7 +127,7 @@ func (v View) lastError() string {
 
 // warnings are the soft checks that failed in the newest judged iteration.
 func warnings(s loop.State) (soft []loop.Verdict) {
-	if it := (View{State: s}).judged(); it != nil {
+	if it := (View{State: s}).Judged(); it != nil {
 		for _, c := range it.Verdicts {
 			if c.Severity == loop.Soft && c.Skipped == "" && !c.Pass {
 				soft = append(soft, c)
@@ -155,7 +142,7 @@ func (v View) inWords(r room, table string) string {
 	if len(v.State.Iterations) == 0 || r.remarks == 0 {
 		return ""
 	}
-	return v.folded("Iteration by iteration, in words", joinedBy("\n", table, v.tried(r, nil)))
+	return wording.Folded("Iteration by iteration, in words", wording.JoinedBy("\n", table, v.tried(r, nil)))
 }
 
 // tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is
@@ -172,11 +159,11 @@ func (v View) tried(r room, told *loop.Verdict) string {
 		seen[told.Hash] = "the failure above"
 	}
 	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), or(changed(it), "nothing committed"), v.result(it))
+		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), cmp.Or(wording.Changed(it), "nothing committed"), v.result(it))
 		if why := v.whyFailed(it, seen); why != "" {
 			b.WriteString(" — " + why)
 		}
-		if said := v.text(spoken(it), 240); said != "" {
+		if said := v.Text(wording.Spoken(it), 240); said != "" {
 			b.WriteString("\n  The agent said: " + said)
 		}
 		b.WriteString("\n")
@@ -199,15 +186,10 @@ func (v View) whyFailed(it *loop.Iteration, seen map[string]string) string {
 	case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
 		why = f.Output // what the reviewer wants
 	case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
-		why = joinedBy(": ", why, joinedBy(" ", place(f.Findings[0]), said(f.Findings[0])))
+		why = wording.JoinedBy(": ", why, wording.JoinedBy(" ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])))
 	}
-	return v.text(why, 300)
+	return v.Text(why, 300)
 }
-
-// claimTag is the sign by which an agent claims to be done; it says nothing to people.
-var claimTag = lazy(`(?is)<(response|promise)>.*?</(response|promise)>`)
-
-func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "") }
 
 // reproduce is one shell command that brings the work and its failure to a clone; "" when there is no branch.
 func (v View) reproduce() string {
@@ -216,8 +198,8 @@ func (v View) reproduce() string {
 	if s.Post.Pull != 0 && !v.local() { // whose commits are the pull request's
 		name = s.Branch().Name()
 	}
-	branch := shellWord(safetext.OneLine(v.clean(name)))
-	if name == "" || len(branch) > maxURL { // git has none of that length
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(name)))
+	if name == "" || len(branch) > wording.MaxURL { // git has none of that length
 		return ""
 	}
 	line := "git fetch origin " + branch + " && git checkout FETCH_HEAD"
@@ -229,7 +211,7 @@ func (v View) reproduce() string {
 		commands = []string{f.Check}
 	}
 	for _, c := range commands {
-		c = v.clean(strings.TrimSpace(c))
+		c = v.Clean(strings.TrimSpace(c))
 		if len(line)+len(c) > 4<<10 {
 			break
 		}
@@ -246,21 +228,11 @@ func block(commands string) string {
 	return safetext.Fence(commands)
 }
 
-var safeWord = lazy(`^[A-Za-z0-9._/+=:,%-]+$`)
-
-// shellWord quotes a name for a shell; git allows nearly everything in a branch.
-func shellWord(s string) string {
-	if safeWord.MatchString(s) && !strings.HasPrefix(s, "-") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // grouped keeps a command of several parts together.
 func grouped(c string) string {
 	switch {
 	case strings.Contains(c, "\n"):
-		return "sh -c " + shellWord(c)
+		return "sh -c " + wording.ShellWord(c)
 	case strings.ContainsAny(c, ";|&"):
 		return "(" + c + ")"
 	}

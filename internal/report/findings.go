@@ -1,20 +1,22 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// mostFindings is how many places of a failure a report lists.
-const mostFindings = 20
+// MostFindings is how many places of a failure a report lists.
+const MostFindings = 20
 
 // findings is the table of the places that the last failure names.
 func (v View) findings(r room) string {
 	f := v.State.Failure()
-	most := min(r.lines, mostFindings)
+	most := min(r.lines, MostFindings)
 	if f == nil || most == 0 || len(f.Findings) == 0 {
 		return ""
 	}
@@ -22,31 +24,16 @@ func (v View) findings(r room) string {
 	b.WriteString("| where | what |\n|---|---|\n")
 	for i, found := range f.Findings {
 		if i == most {
-			b.WriteString(row("…", fmt.Sprintf("%d more", len(f.Findings)-most)))
+			b.WriteString(wording.Row("…", fmt.Sprintf("%d more", len(f.Findings)-most)))
 			break
 		}
-		b.WriteString(row(or(v.place(found), "–"), v.text(said(found), 200)))
+		b.WriteString(wording.Row(cmp.Or(v.place(found), "–"), v.Text(wording.Said(found), 200)))
 	}
 	return b.String()
 }
 
 // place is where a finding is: file and line, else the test.
-func (v View) place(f loop.Finding) string { return v.code(place(f), 120) }
-
-func place(f loop.Finding) string {
-	if f.File != "" && f.Line > 0 {
-		return fmt.Sprintf("%s:%d", f.File, f.Line)
-	}
-	return or(f.File, f.Test)
-}
-
-// said is a finding's message with the rule that it breaks.
-func said(f loop.Finding) string {
-	if strings.Contains(f.Message, f.Rule) { // also when there is none
-		return f.Message
-	}
-	return f.Rule + ": " + f.Message
-}
+func (v View) place(f loop.Finding) string { return v.Code(wording.Place(f), 120) }
 
 // warned names what a person should look at though it does not block: what the soft checks of the newest attempt found,
 // such as weakened tests and unfinished markers, and the checks that passed only at the second try.
@@ -54,11 +41,11 @@ func (v View) warned(r room) string {
 	if r.remarks == 0 {
 		return ""
 	}
-	var p page
+	var p wording.Markdown
 	p.WriteString(v.accepted(r))
 	for i, c := range warnings(v.State) {
 		if i == r.remarks {
-			p.part(fmt.Sprintf("- %s more", safetext.Count(len(warnings(v.State))-i, "warning")))
+			p.Part(fmt.Sprintf("- %s more", safetext.Count(len(warnings(v.State))-i, "warning")))
 			break
 		}
 		p.WriteString(v.warning(c, r))
@@ -71,8 +58,8 @@ func (v View) warned(r room) string {
 
 // warning is one soft check's item, with the places it names, or else what it said.
 func (v View) warning(c loop.Verdict, r room) string {
-	text := "- ⚠️ " + v.code(c.Check, 80)
-	if reason := v.text(c.Reason, 300); reason != "" {
+	text := "- ⚠️ " + v.Code(c.Check, 80)
+	if reason := v.Text(c.Reason, 300); reason != "" {
 		text += ": " + reason
 	}
 	text += "\n"
@@ -80,12 +67,12 @@ func (v View) warning(c loop.Verdict, r room) string {
 		if i == r.remarks {
 			return text + fmt.Sprintf("  - %d more\n", len(c.Findings)-i)
 		}
-		text += "  - " + strings.TrimPrefix(v.place(f)+" — ", " — ") + v.text(said(f), 200) + "\n"
+		text += "  - " + strings.TrimPrefix(v.place(f)+" — ", " — ") + v.Text(wording.Said(f), 200) + "\n"
 	}
 	if len(c.Findings) > 0 || strings.TrimSpace(c.Output) == "" || r.lines == 0 {
 		return text
 	}
-	return text + "\n" + v.fence(c.Output, min(r.lines, 10)) + "\n"
+	return text + "\n" + v.Fence(c.Output, min(r.lines, 10)) + "\n"
 }
 
 // flaky names the checks that failed and passed on one and the same tree, in any attempt.
@@ -99,7 +86,7 @@ func (v View) flaky(most int) string {
 			}
 			seen[c.Check] = true
 			if len(names) < most {
-				names = append(names, v.code(c.Check, 80))
+				names = append(names, v.Code(c.Check, 80))
 			}
 		}
 	}
@@ -111,19 +98,19 @@ func (v View) flaky(most int) string {
 
 // lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them.
 func (v View) lastFailure(lines int) string {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || it.Failure() == nil || it.Failure().Waits {
 		return ""
 	}
 	f := it.Failure()
 	if lines == 0 {
-		return fmt.Sprintf("Last failure: iteration %d, %s.", it.N, v.code(f.Check, 60))
+		return fmt.Sprintf("Last failure: iteration %d, %s.", it.N, v.Code(f.Check, 60))
 	}
-	var p page
+	var p wording.Markdown
 	// GitHub reads no Markdown in a summary; the name is escaped for HTML instead.
-	p.line("<details><summary>Last failure: iteration %d, <code>%s</code></summary>", it.N, v.html(f.Check, 60))
-	p.part(v.failureOf(it, lines))
-	p.part("</details>")
+	p.Line("<details><summary>Last failure: iteration %d, <code>%s</code></summary>", it.N, v.html(f.Check, 60))
+	p.Part(v.failureOf(it, lines))
+	p.Part("</details>")
 	return p.String()
 }
 
@@ -136,13 +123,13 @@ func (v View) failureOf(it *loop.Iteration, lines int) string {
 	if f == nil || lines == 0 {
 		return ""
 	}
-	var p page
-	p.part(safetext.UpperFirst(sentence(v.text(unplaced(*f), 400))))
-	p.part(v.places(*f, 0))
+	var p wording.Markdown
+	p.Part(safetext.UpperFirst(wording.Sentence(v.Text(wording.Unplaced(*f), 400))))
+	p.Part(v.places(*f, 0))
 	if strings.TrimSpace(f.Output) != "" {
-		p.part(v.fenceAt(f.Output, f.Findings, lines))
+		p.Part(v.fenceAt(f.Output, f.Findings, lines))
 	}
-	p.part(v.turnEnd(it))
+	p.Part(v.turnEnd(it))
 	return p.String()
 }
 
@@ -154,23 +141,9 @@ func (v View) places(f loop.Verdict, told int) string {
 		if i == mostPlaces {
 			return text + fmt.Sprintf("- %d more\n", len(list)-i)
 		}
-		text += "- " + joinedBy(" — ", v.place(found), v.text(said(found), 200)) + "\n"
+		text += "- " + wording.JoinedBy(" — ", v.place(found), v.Text(wording.Said(found), 200)) + "\n"
 	}
 	return text
-}
-
-// unplaced is why a check failed without the place that its reason names, where that stands in a list of its own.
-func unplaced(c loop.Verdict) string {
-	if len(c.Findings) == 0 || c.Findings[0].Message == "" {
-		return c.Reason
-	}
-	first := c.Findings[0]
-	for _, shown := range []string{place(first) + ": " + first.Message, first.Message} {
-		if before, ok := strings.CutSuffix(c.Reason, ": "+shown); ok {
-			return before
-		}
-	}
-	return c.Reason
 }
 
 // turnEnd says how a turn ended that did not end well, where a check is what is shown as the failure; else "".
@@ -181,5 +154,5 @@ func (v View) turnEnd(it *loop.Iteration) string {
 	if f := it.Failure(); f == nil || f.Check == loop.AgentCheck {
 		return ""
 	}
-	return joinedBy(" ", "The turn itself:", sentence(v.text(it.Turn.Reason, 300)))
+	return wording.JoinedBy(" ", "The turn itself:", wording.Sentence(v.Text(it.Turn.Reason, 300)))
 }

@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // What a timeline shows at most. Mermaid draws nothing of more than 50,000 characters.
@@ -34,10 +38,10 @@ func (v View) gantt(most int) string {
 func (v View) ganttSection(it *loop.Iteration) string {
 	var b strings.Builder
 	role := ""
-	if v.roles() {
+	if v.Roles() {
 		role = string(it.Role)
 	}
-	fmt.Fprintf(&b, "  section %d %s\n", it.N, v.safe(joinedBy(" ", it.Story, role, string(it.Mode))))
+	fmt.Fprintf(&b, "  section %d %s\n", it.N, v.safe(wording.JoinedBy(" ", it.Story, role, string(it.Mode))))
 	at := it.At
 	bar := func(name, tag string, took time.Duration) {
 		fmt.Fprintf(&b, "  %s :%s%d, %ds\n", name, tag, at.UnixMilli(), max(int(took.Round(time.Second).Seconds()), 1))
@@ -79,4 +83,15 @@ func barTag(c loop.Verdict) string {
 }
 
 // safe is label without what the run keeps secret.
-func (v View) safe(s string) string { return label(v.clean(s)) }
+func (v View) safe(s string) string { return DiagramLabel(v.Clean(s)) }
+
+// DiagramLabel is a text that means nothing to Mermaid.
+func DiagramLabel(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.,/ ", r) {
+			return r
+		}
+		return ' '
+	}, View{}.Clean(s))
+	return cmp.Or(safetext.Shorten(safetext.OneLine(s), 50), "-")
+}

@@ -1,35 +1,20 @@
 package report
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGolden(t *testing.T) {
 	refusal := &event.Refusal{Who: "mallory",
 		Reason: "mallory has read permission here; asking ralph takes write, maintain or admin"}
 	asked := event.Event{Name: "issue_comment.created", Repo: event.Repo{Owner: "alice", Name: "demo"},
 		Issue: &event.Issue{Number: 42}}
-	page, err := Page("ralph: issue-42 <&>", Section{"Summary", Summary(capped()), "5 iterations"},
-		Section{"Failure report", Failure(capped()), ""},
-		Section{"Hostile", nasty, "<b>meta</b>"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	planPage, err := Page("ralph: greetings", Section{"Summary", Summary(planCapped()), "9 iterations"},
-		Section{"Failure report", Failure(planCapped()), ""})
-	if err != nil {
-		t.Fatal(err)
-	}
 	local := capped()
 	local.Repo, local.ServerURL = "", ""
 	tests := map[string]string{
@@ -88,12 +73,10 @@ func TestGolden(t *testing.T) {
 		"failure-stuck.md": Failure(stuckRun()),
 		"roles.md":         Comment(withRoles()),
 		"tasks.md":         ExecutionSummary(listOfTasks(), allOfTasks()),
-		"standing.txt":     standingTexts(),
 		"commit.txt":       CommitMessage(done().State, *done().State.Last(), "github.com"),
 		"commit-hostile.txt": CommitMessage(hostile().State, loop.Iteration{N: 1, Mode: "x\nCo-authored-by: y"},
 			"github.com"),
 		"failure-commit.txt": FailureCommitMessage(capped().State),
-		"page.html":          string(page),
 
 		"plan-running.md":         Comment(planRunning()),
 		"plan-reviewing.md":       Comment(planReviewing()),
@@ -104,20 +87,14 @@ func TestGolden(t *testing.T) {
 		"plan-status.md":          Status(planCapped()),
 		"plan-state.md":           StateFile(planCapped()),
 		"plan-issue-line.md":      IssueLine(planCapped()),
-		"plan-page.html":          string(planPage),
 		"plan-large.md":           Comment(planLarge(200, "words")),
 		"plan-hostile-comment.md": Comment(planHostile()),
 		"plan-hostile-failure.md": Failure(planHostile()),
 		"plan-hostile-state.md":   StateFile(planHostile()),
 		"plan-commits.txt":        planCommits(),
-		"plan-comment.md":         PlanComment(planRunning(), greetings(), 9, 30),
-		"plan-comment-large.md":   PlanComment(planRunning(), *planLarge(200, "words").State.Plan, 600, 2000),
-		"plan-comment-hostile.md": PlanComment(planHostile(), *planHostile().State.Plan, 9, 30),
-		"plan-comment-too-long.md": PlanComment(planRunning(), *planLarge(200, strings.Repeat("words ", 40)).State.Plan, 600,
-			2000),
-		"long.md":              Comment(long(200)),
-		"hostile-refused.md":   Refused(&event.Refusal{Who: "@eve", Reason: nasty}, event.Event{Name: nasty}),
-		"failure-timed-out.md": Failure(timedOut()),
+		"long.md":                 Comment(long(200)),
+		"hostile-refused.md":      Refused(&event.Refusal{Who: "@eve", Reason: sample.Nasty}, event.Event{Name: sample.Nasty}),
+		"failure-timed-out.md":    Failure(timedOut()),
 
 		"pull-capped.md":      PullBody(stuckRun()),
 		"pull-waiting.md":     PullBody(asks()),
@@ -127,16 +104,7 @@ func TestGolden(t *testing.T) {
 		"summary-failed.md":   Summary(failed()),
 		"summary-invalid.md":  Summary(invalid()),
 	}
-	for name, got := range tests {
-		t.Run(name, func(t *testing.T) { golden(t, name, got) })
-	}
-	tests["first-400.txt"] = "" // of TestFirst400Characters
-	known, _ := filepath.Glob(filepath.Join("testdata", "golden", "*"))
-	for _, file := range known {
-		if _, used := tests[filepath.Base(file)]; !used && !strings.HasPrefix(filepath.Base(file), "html-") {
-			t.Errorf("%s belongs to no test", file)
-		}
-	}
+	sample.Goldens(t, tests, "first-400.txt") // which is of TestFirst400Characters
 }
 
 // answers are what the threads of a review are told, by the outcome of the run.
@@ -177,23 +145,23 @@ func allOfTasks() *AllResult {
 }
 
 func listOfTasks() []TaskResult {
-	auth := begin(nil)
-	auth.pull()
+	auth := sample.Begin(nil)
+	auth.Pull()
 	for n := 1; n <= 5; n++ {
-		auth.iterate(n, loop.Implement, "", pass("tests"),
+		auth.Iterate(n, loop.Implement, "", sample.Pass("tests"),
 			loop.Verdict{Check: "spec-compliance", Severity: loop.Hard, Reason: "Missing password reset flow",
 				Hash: fmt.Sprintf("c4d5e6f%d", n)},
-			lintWarning, weakened)
+			sample.LintWarning, sample.Weakened)
 	}
-	limit := begin(nil)
+	limit := sample.Begin(nil)
 	for n, tier := range []loop.Tier{loop.Moving, loop.Moving, loop.Moving, loop.Shift} {
-		limit.as(n+1, "", tier)
-		race := fail("tests", "exit code 1", testOutput)
+		limit.As(n+1, "", tier)
+		race := sample.Fail("tests", "exit code 1", sample.TestOutput)
 		race.Findings = []loop.Finding{{File: "bucket.go", Line: 41, Message: "Race condition in token bucket"}}
-		limit.iterated(n+1, "", race)
+		limit.Iterated(n+1, "", race)
 	}
-	failedAuth := auth.end(loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-auth-20260121-103045")
-	failedLimit := limit.end(loop.Stuck, "the same failure of tests 4 times in a row, also after a strategy shift",
+	failedAuth := end(auth, loop.Capped, "5 of 5 iterations are used up", "wip/ralph-fail-auth-20260121-103045")
+	failedLimit := end(limit, loop.Stuck, "the same failure of tests 4 times in a row, also after a strategy shift",
 		"wip/ralph-fail-ratelimit-20260121-104532")
 	for _, v := range []*View{&failedAuth, &failedLimit} {
 		v.ServerURL, v.Repo = "", ""
@@ -204,57 +172,5 @@ func listOfTasks() []TaskResult {
 		{N: 4, ID: "reset", Title: "Reset by mail", Skipped: "it needs auth, which failed"},
 		{N: 5, ID: "ratelimit", Title: "Rate limiting", View: failedLimit},
 		{N: 6, ID: "six", View: done()},
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", "golden", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; go test ./internal/report -update writes it", err)
-	}
-	if d := diff(string(want), got); d != "" {
-		t.Errorf("%s differs (- golden, + now):\n%s", name, d)
-	}
-}
-
-// diff shows the lines that differ between the first and the last that do.
-func diff(want, got string) string {
-	if want == got {
-		return ""
-	}
-	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
-	from := 0
-	for from < len(a) && from < len(b) && a[from] == b[from] {
-		from++
-	}
-	for len(a) > from && len(b) > from && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	var out strings.Builder
-	for _, line := range a[from:] {
-		out.WriteString("-" + line + "\n")
-	}
-	for _, line := range b[from:] {
-		out.WriteString("+" + line + "\n")
-	}
-	return out.String()
-}
-
-func TestDiff(t *testing.T) {
-	if got := diff("a\nb\nc", "a\nx\ny\nc"); got != "-b\n+x\n+y\n" {
-		t.Errorf("diff: %q", got)
-	}
-	if got := diff("a", "a"); got != "" {
-		t.Errorf("diff of equal texts: %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -28,7 +29,7 @@ func TestGantt(t *testing.T) {
 			}
 		}
 	}
-	if got := begin(nil).view().gantt(10); got != "" {
+	if got := view(sample.Begin(nil)).gantt(10); got != "" {
 		t.Errorf("of no iteration: %q", got)
 	}
 }
@@ -36,12 +37,12 @@ func TestGantt(t *testing.T) {
 // huge is a run of n iterations in which every name and every output is long and of many bytes a character.
 func huge(n int) View {
 	name := strings.Repeat("名🙂`|@x<", 25)
-	s := begin(func(start *loop.Start) {
+	s := sample.Begin(func(start *loop.Start) {
 		start.MaxIterations, start.Spec, start.Title, start.Agent, start.Asked = n, strings.Repeat(name+"\n", 200), name,
 			name, name
 		start.Checks = slices.Repeat([]string{name}, 100)
 	})
-	s.add(loop.Record{Type: loop.Resumed,
+	s.Add(loop.Record{Type: loop.Resumed,
 		Resume: &loop.Resume{Feedback: &loop.Feedback{By: name, Text: name,
 			Items: slices.Repeat([]loop.Remark{{ID: 9, By: name, Path: name, Text: name}}, 200)}}})
 	for i := 1; i <= n; i++ {
@@ -49,14 +50,14 @@ func huge(n int) View {
 		for j := range 50 {
 			files = append(files, loop.FileChange{Path: fmt.Sprint(name, i%5, j), Added: 1})
 		}
-		s.turning(i, loop.Implement)
-		s.turned(i, loop.Turn{Class: loop.OK, Text: strings.Repeat(name, 20)})
-		s.committed(i, files...)
-		bad := fail(name, name, strings.Repeat(name+"\n", 100))
+		s.Turning(i, loop.Implement)
+		s.Turned(i, loop.Turn{Class: loop.OK, Text: strings.Repeat(name, 20)})
+		s.Committed(i, files...)
+		bad := sample.Fail(name, name, strings.Repeat(name+"\n", 100))
 		bad.Findings = slices.Repeat([]loop.Finding{{File: name, Line: 3, Message: name, Rule: name}}, 50)
-		s.judged(i, slices.Repeat([]loop.Verdict{bad}, 30)...)
+		s.Judged(i, slices.Repeat([]loop.Verdict{bad}, 30)...)
 	}
-	v := s.end(loop.Capped, name, "wip/ralph-fail-issue-42-20261121-054000")
+	v := end(s, loop.Capped, name, "wip/ralph-fail-issue-42-20261121-054000")
 	v.Template = strings.Repeat("## "+name+"\n"+name+"\n", 200)
 	v.ReportURL = v.State.RunURL + "#artifacts"
 	return v
@@ -66,14 +67,14 @@ func huge(n int) View {
 func TestHuge(t *testing.T) {
 	v := huge(1000)
 	for name, md := range views(v) {
-		limit := commentLimit
+		limit := CommentLimit
 		if name == "body" || name == "template" {
 			limit = pullLimit
 		}
 		if len(md) > limit || !utf8.ValidString(md) {
 			t.Errorf("the %s has %d bytes, valid: %v", name, len(md), utf8.ValidString(md))
 		}
-		for _, p := range inertness(md) {
+		for _, p := range sample.Inertness(md) {
 			t.Errorf("%s: %.300s", name, p)
 		}
 	}

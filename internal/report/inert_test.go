@@ -2,78 +2,16 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
-
-	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/plan"
 )
-
-var (
-	acts    = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d|://|\bwww\.`)
-	ourRefs = regexp.MustCompile(`#(42|57)\b`)
-	ourHTML = regexp.MustCompile(
-		`^(<!-- ralph:run:[A-Za-z0-9._…-]* -->|<details><summary>Last failure: iteration \d+, <code>[^<>]*</code></summary>|<details><summary>All \d+ stories</summary>|<!-- ralph:plan-list:[A-Za-z0-9._…-]* -->|<!-- ralph:plan-written:[0-9a-f]{16}:[0-9a-f]{16} -->|<details><summary>As ralph wrote it: tasks.json. It is made of the list; edit the list instead</summary>|<!-- ralph:(iteration|reply):[A-Za-z0-9._…-]*/\d+ -->|<details><summary>What the review asked for</summary>|<details><summary>(Iteration by iteration, in words|The task as it was asked|The other files|Try it yourself|How it went|What was tried, attempt by attempt|What to look at first|Verification|Promises|What the reviewer said of each criterion|What the reviews asked for|What happened in git)</summary>|<details><summary>What <code>[^<>]*</code> printed</summary>|</details>|</?sub>|<br>)$`)
-	ourLinks = regexp.MustCompile(
-		`^https://github\.com/alice/demo/(issues|pull|tree|actions|commit)/[A-Za-z0-9._~%/?=&#+-]*$`)
-)
-
-// inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and
-// everything that is not code is looked at. Text that GitHub's own parser would join is joined here too.
-func inertness(md string) (problems []string) {
-	source := []byte(md)
-	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	html := func(raw string) {
-		for _, line := range strings.Split(strings.TrimSpace(raw), "\n") {
-			if !ourHTML.MatchString(line) {
-				complain("foreign HTML: %q", line)
-			}
-		}
-	}
-	var words strings.Builder
-	doc := markdown().Parser().Parse(text.NewReader(source))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			if n.Type() == ast.TypeBlock {
-				if got := ourRefs.ReplaceAllString(words.String(), ""); acts.MatchString(got) {
-					complain("acts: %q", got)
-				}
-				words.Reset()
-			}
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.CodeSpan:
-			words.WriteString(" ")
-			return ast.WalkSkipChildren, nil
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
-			return ast.WalkSkipChildren, nil
-		case *ast.Text:
-			words.Write(n.Value(source))
-		case *ast.String:
-			words.Write(n.Value)
-		case *ast.RawHTML:
-			html(string(n.Segments.Value(source)))
-		case *ast.HTMLBlock:
-			html(string(n.Lines().Value(source)))
-		case *ast.Link:
-			if !ourLinks.MatchString(string(n.Destination)) {
-				complain("foreign link: %q", n.Destination)
-			}
-		case *ast.AutoLink:
-			complain("foreign autolink: %q", n.URL(source))
-		case *ast.Image:
-			complain("image: %q", n.Destination)
-		}
-		return ast.WalkContinue, nil
-	})
-	return problems
-}
 
 // broken says what is wrong with a sticky comment as a whole.
 func broken(md, run string) (problems []string) {
@@ -84,11 +22,11 @@ func broken(md, run string) (problems []string) {
 	if n := strings.Count(md, "<!--"+" ralph:"); n != 1 {
 		problems = append(problems, fmt.Sprintf("%d markers", n))
 	}
-	if len(md) > commentLimit {
+	if len(md) > CommentLimit {
 		problems = append(problems, fmt.Sprintf("%d bytes", len(md)))
 	}
 	source := []byte(md)
-	last := markdown().Parser().Parse(text.NewReader(source)).LastChild()
+	last := sample.AsGitHub().Parser().Parse(text.NewReader(source)).LastChild()
 	if _, paragraph := last.(*ast.Paragraph); !paragraph || !strings.HasSuffix(strings.TrimSpace(md), "</sub>") {
 		problems = append(problems, "the footer is inside something: a fence is open")
 	}
@@ -100,19 +38,19 @@ func TestInertness(t *testing.T) {
 	for _, bad := range []string{"hi @alice", "fixes #12", "a/b#3", "GH-4", "see https://x.y", "<!-- x -->", "<b>x</b>",
 		"[x](https://evil.example)", "![](a)",
 		"\\@alice", "&#64;alice", "**@alice**", "<details>", "`a` @b `c`", "mail@x.yz"} {
-		if len(inertness(bad)) == 0 {
+		if len(sample.Inertness(bad)) == 0 {
 			t.Errorf("%q passes for inert", bad)
 		}
 	}
 	for _, good := range []string{"`@alice` fixes `#12`", "```\n@alice\n```", "Closes #42", "a @ b", Marker("1"),
 		"1 # 2"} {
-		if p := inertness(good); len(p) > 0 {
+		if p := sample.Inertness(good); len(p) > 0 {
 			t.Errorf("%q: %v", good, p)
 		}
 	}
 	for _, bad := range []string{"x\n" + Marker("1") + "\n<sub>x</sub>",
 		Marker("1") + "\n" + Marker("2") + "\n\n<sub>x</sub>", Marker("1") + "\n```\n<sub>x</sub>",
-		Marker("1") + strings.Repeat("\nx", commentLimit) + "\n\n<sub>x</sub>"} {
+		Marker("1") + strings.Repeat("\nx", CommentLimit) + "\n\n<sub>x</sub>"} {
 		if len(broken(bad, "1")) == 0 {
 			t.Errorf("%.60q passes for whole", bad)
 		}
@@ -132,8 +70,8 @@ func views(v View) map[string]string {
 		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)),
 		"template":  plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
 		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
-		"offer": PlanComment(v, planned(v), 3, 10), "line": IssueLine(v), "asked": v.task(r),
-		"refused": sentence(v.text(s.Start.Title, 600)),
+		"line": IssueLine(v), "asked": v.task(r),
+		"refused": wording.Sentence(v.Text(s.Start.Title, 600)),
 	}
 }
 
@@ -149,25 +87,11 @@ func criteriaOf(v View) []loop.Criterion {
 	return []loop.Criterion{{Text: s.Title, Reason: s.Spec}, {Text: s.Spec, Met: true, Reason: s.Branch}}
 }
 
-// planned is the plan of a view, or one made of what else it holds.
-func planned(v View) plan.Plan {
-	s := v.State
-	if s.Plan != nil {
-		return *s.Plan
-	}
-	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks,
-		Stories: []plan.Story{
-			{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec,
-				AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
-			{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
-		}}
-}
-
 func TestEverythingHostileIsInert(t *testing.T) {
-	for _, v := range []View{hostile(), planHostile(), planLarge(200, nasty)} {
+	for _, v := range []View{hostile(), planHostile(), planLarge(200, sample.Nasty)} {
 		v.Redact = Redactor(nil)
 		for name, md := range views(v) {
-			for _, p := range inertness(md) {
+			for _, p := range sample.Inertness(md) {
 				t.Errorf("%s: %s", name, p)
 			}
 			if strings.Contains(md, "sk-ant-") {
@@ -185,11 +109,11 @@ func TestLimits(t *testing.T) {
 	for _, v := range []View{long(1), long(15), long(200), planLarge(200, strings.Repeat("`<@🙂", 500)),
 		planLarge(2000, "x")} {
 		n := len(v.State.Iterations)
-		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), inertness(Comment(v)), inertness(Failure(v))) {
+		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), sample.Inertness(Comment(v)), sample.Inertness(Failure(v))) {
 			t.Errorf("%d iterations: %s", n, p)
 		}
 		for name, md := range views(v) {
-			limit := commentLimit
+			limit := CommentLimit
 			if name == "body" {
 				limit = pullLimit
 			}
@@ -206,13 +130,13 @@ func TestLimits(t *testing.T) {
 // Texts that grow when they are escaped do not get past the limit either: the rooms get smaller until it fits.
 func TestLimitOfEscapedText(t *testing.T) {
 	wide := strings.Repeat("`<@🙂", 20000)
-	s := begin(func(start *loop.Start) {
+	s := sample.Begin(func(start *loop.Start) {
 		start.Title, start.Spec, start.Branch, start.Detected = wide, wide, wide, wide
 	})
 	for i := 1; i <= 20; i++ {
-		s.iterate(i, "implement", wide, fail(wide, wide, strings.Repeat(wide[:1000]+"\n", 100)))
+		s.Iterate(i, "implement", wide, sample.Fail(wide, wide, strings.Repeat(wide[:1000]+"\n", 100)))
 	}
-	v := s.end("capped", wide, wide)
+	v := end(s, "capped", wide, wide)
 	for _, p := range broken(Comment(v), v.State.Start.Run) {
 		t.Error(p)
 	}
@@ -225,22 +149,22 @@ func TestLimitOfEscapedText(t *testing.T) {
 }
 
 func FuzzComment(f *testing.F) {
-	f.Add(nasty, nasty, nasty, nasty, "a/b`c")
+	f.Add(sample.Nasty, sample.Nasty, sample.Nasty, sample.Nasty, "a/b`c")
 	f.Add("```", "~~~\n````", "`", "@x", "|")
 	f.Add("1. x", "\t@x", "    @x", "- #1", "-")
 	f.Add("[a]: b", "a\n[a]", "<!-- ralph:run", "x -->", "&#64;a")
 	f.Fuzz(func(t *testing.T, title, output, reason, said, name string) {
-		s := begin(func(start *loop.Start) {
+		s := sample.Begin(func(start *loop.Start) {
 			start.Title, start.Spec, start.Branch, start.Checks, start.Detected, start.Asked = title, output, name,
 				[]string{name, reason}, said, name
 		})
-		s.turning(1, "implement")
-		s.turned(1, loop.Turn{Class: loop.OK, Text: said})
-		s.committed(1, loop.FileChange{Path: name}, loop.FileChange{Path: said})
-		s.judged(1, fail(name, reason, output))
-		v := s.end("stuck", said, name)
+		s.Turning(1, "implement")
+		s.Turned(1, loop.Turn{Class: loop.OK, Text: said})
+		s.Committed(1, loop.FileChange{Path: name}, loop.FileChange{Path: said})
+		s.Judged(1, sample.Fail(name, reason, output))
+		v := end(s, "stuck", said, name)
 		for view, md := range views(v) {
-			for _, p := range inertness(md) {
+			for _, p := range sample.Inertness(md) {
 				t.Errorf("%s: %s\n%s", view, p, md)
 			}
 		}

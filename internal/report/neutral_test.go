@@ -3,6 +3,9 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/sample"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 func TestText(t *testing.T) {
@@ -45,11 +48,11 @@ func TestText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := View{}.text(tt.in, 100)
+			got := View{}.Text(tt.in, 100)
 			if got != tt.want {
 				t.Errorf("text(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
-			for _, p := range inertness(got) {
+			for _, p := range sample.Inertness(got) {
 				t.Error(p)
 			}
 		})
@@ -66,11 +69,11 @@ func TestCode(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := (View{}).code(tt.in, 50); got != tt.want {
+		if got := (View{}).Code(tt.in, 50); got != tt.want {
 			t.Errorf("code(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
-	if got, want := row("`a|b`", `c\|d`), "| `a\\|b` | c\\|d |\n"; got != want {
+	if got, want := wording.Row("`a|b`", `c\|d`), "| `a\\|b` | c\\|d |\n"; got != want {
 		t.Errorf("row: %q, want %q", got, want)
 	}
 }
@@ -87,7 +90,7 @@ func TestFence(t *testing.T) {
 			"```text\n" + strings.Repeat("я", 200) + " [... 3 characters truncated ...]\n```\n"},
 	}
 	for _, tt := range tests {
-		if got := (View{}).fence(tt.in, 10); got != tt.want {
+		if got := (View{}).Fence(tt.in, 10); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -99,7 +102,7 @@ func TestQuote(t *testing.T) {
 	want := "> **Title**\n>\n> Say `hi` to `@bob`:\n>\n> - [ ] one `#1`\n>   - two\n> 1) three\n>\n> ````text\n> x := " +
 		"\"```\"\n> ````\n> \\> quoted\n> `/ralph` run\n> ```text\n> never closed\n> ```\n"
 	got := View{}.quote(in, 1000)
-	if d := diff(want, got); d != "" {
+	if d := sample.Diff(want, got); d != "" {
 		t.Errorf("quote differs:\n%s", d)
 	}
 	if got := (View{}).quote(strings.Repeat("x", 100), 20); !strings.Contains(got, "was cut") || len(got) > 80 {
@@ -113,7 +116,7 @@ func TestRedactionComesFirst(t *testing.T) {
 	v := View{Redact: Redactor([]string{secret})}
 	for _, in := range []string{secret, "s3cret-of-\u200b`the`-house", "s3cret-of-\x1b[1m`the`-house",
 		strings.Repeat("x", 90) + secret} {
-		for name, got := range map[string]string{"text": v.text(in, 100), "code": v.code(in, 100), "fence": v.fence(in, 5),
+		for name, got := range map[string]string{"text": v.Text(in, 100), "code": v.Code(in, 100), "fence": v.Fence(in, 5),
 			"quote": v.quote(in, 100), "html": v.html(in, 100), "state": v.verbatimFence(in)} {
 			if name == "state" && in != secret { // verbatim: nothing is joined there
 				continue
@@ -129,25 +132,8 @@ func TestRedactionComesFirst(t *testing.T) {
 func TestRedactionComesBeforeCleaning(t *testing.T) {
 	v := View{Redact: Redactor([]string{"::colons-first", "##[bracket"})}
 	for _, in := range []string{"::colons-first", "##[bracket"} {
-		if got := v.fence(in, 5); strings.Contains(got, "first") || strings.Contains(got, "bracket") {
+		if got := v.Fence(in, 5); strings.Contains(got, "first") || strings.Contains(got, "bracket") {
 			t.Errorf("fence(%q) = %q", in, got)
 		}
-	}
-}
-
-func TestWithin(t *testing.T) {
-	var lines []string
-	for range 100 {
-		lines = append(lines, "ok")
-	}
-	lines[50] = "--- FAIL: TestX"
-	got := within(strings.Join(lines, "\n"), 10)
-	want := "[... 48 lines truncated ...]\nok\nok\n--- FAIL: TestX\nok\nok\nok\n[... 42 lines truncated " +
-		"...]\nok\nok\nok\nok"
-	if got != want {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-	if got := within("a\nb\n", 10); got != "a\nb" {
-		t.Errorf("a short output: %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -16,7 +17,7 @@ func (v View) whatNow() string {
 	case s.End == nil && v.local():
 		return ""
 	case s.End == nil:
-		return "**To stop it:** comment " + v.command("stop") +
+		return "**To stop it:** comment " + v.Command("stop") +
 			", close the issue, or take the label `ralph:running` off; what is done so far is kept."
 	case v.local():
 		return v.whatNowLocally()
@@ -35,28 +36,28 @@ func (v View) nextStep() string {
 		return v.afterDone()
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return "fix what is named above; then " + v.command("retry") + " goes on with the same work."
+			return "fix what is named above; then " + v.Command("retry") + " goes on with the same work."
 		}
-		return "fix what is named above, then comment " + v.command("run") + "."
+		return "fix what is named above, then comment " + v.Command("run") + "."
 	case loop.Failed:
-		return "fix what is named above; then " + v.command("retry") + " goes on from here."
+		return "fix what is named above; then " + v.Command("retry") + " goes on from here."
 	case loop.Waiting:
 		return v.whileWaiting()
 	case loop.Interrupted:
-		return v.command("continue") + " goes on from here; " + v.command("retry --fresh") + " starts over."
+		return v.Command("continue") + " goes on from here; " + v.Command("retry --fresh") + " starts over."
 	case loop.Budget:
 		return v.moreBudget()
 	case loop.Refused:
 		return ""
 	}
-	return "comment " + v.command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
-		v.command("retry --fresh") + " starts over."
+	return "comment " + v.Command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
+		v.Command("retry --fresh") + " starts over."
 }
 
 func (v View) afterDone() string {
 	pull := v.pull()
 	if pull == "" {
-		return v.command("retry <what is missing>") + " asks for more."
+		return v.Command("retry <what is missing>") + " asks for more."
 	}
 	if v.here {
 		pull = "this pull request"
@@ -68,7 +69,7 @@ func (v View) afterDone() string {
 		return clash
 	}
 	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " +
-		v.command("fix") + " or " + v.command("retry <what to change>") + "."
+		v.Command("fix") + " or " + v.Command("retry <what to change>") + "."
 }
 
 // closed reports whether somebody has closed the pull request.
@@ -86,10 +87,10 @@ func (v View) clash() string {
 	if len(s.End.Conflicts) == 0 {
 		return ""
 	}
-	onto := v.code(s.Start.Onto, 120)
-	return onto + " has moved, and merging it conflicts in " + v.text(safetext.Few(s.End.Conflicts, mostNames), 300) +
+	onto := v.Code(s.Start.Onto, 120)
+	return onto + " has moved, and merging it conflicts in " + v.Text(safetext.Few(s.End.Conflicts, mostNames), 300) +
 		". Merge " + onto + " into " + v.branch(s.Branch()) +
-		" and push, or comment " + v.command("retry --fresh") + " to have it done again from " + onto + " as it is now."
+		" and push, or comment " + v.Command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }
 
 // whileWaiting says what ends a wait: time, other workflows, or somebody's answer.
@@ -97,39 +98,39 @@ func (v View) whileWaiting() string {
 	s := v.State
 	switch {
 	case s.End.ForPull:
-		return sentence(v.text(s.End.Reason, 400)) + " Then " + v.command("continue") +
+		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + v.Command("continue") +
 			", or the next sweep, goes on; the agent is not run again."
 	case len(v.State.ToAccept()) > 0:
 		return v.howToAccept(v.State.ToAccept())
 	case v.waitsForOthers():
-		return "nothing; it goes on when they have finished. " + v.command("continue") + " looks at once."
+		return "nothing; it goes on when they have finished. " + v.Command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
-		return "nothing; the next sweep after that goes on. " + v.command("continue") + " tries at once."
+		return "nothing; the next sweep after that goes on. " + v.Command("continue") + " tries at once."
 	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
-		return v.command("continue") + " tries again."
+		return v.Command("continue") + " tries again."
 	}
 	who := "answer"
-	if asked := v.code(s.Start.Asked, 60); asked != "" {
+	if asked := v.Code(s.Start.Asked, 60); asked != "" {
 		who = asked + ", please answer"
 	}
-	return who + " with " + v.command("continue <answer>") + "."
+	return who + " with " + v.Command("continue <answer>") + "."
 }
 
 // waitsForOthers reports whether the run waits for what other workflows say of its commit.
 func (v View) waitsForOthers() bool {
 	f := v.unanswered()
-	return f != nil && !isReview(*f) && len(f.Concerns) == 0
+	return f != nil && !wording.IsReview(*f) && len(f.Concerns) == 0
 }
 
 // waitsForReader reports whether it waits for a role that reads, whose model could not be asked.
 func (v View) waitsForReader() bool {
 	f := v.unanswered()
-	return f != nil && isReview(*f)
+	return f != nil && wording.IsReview(*f)
 }
 
 // unanswered is the failure of the newest iteration when it is one that waits.
 func (v View) unanswered() *loop.Verdict {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || it != v.State.Last() || it.Failure() == nil || !it.Failure().Waits {
 		return nil
 	}
@@ -188,10 +189,10 @@ func Resuming(args []string) string {
 	for _, a := range args {
 		switch {
 		case a == "--fresh" || a == "--resume":
-		case safeWord.MatchString(a): // also a flag
+		case wording.SafeWord.MatchString(a): // also a flag
 			line += " " + a
 		default:
-			line += " " + shellWord(a)
+			line += " " + wording.ShellWord(a)
 		}
 	}
 	return line + " --resume"
@@ -202,8 +203,8 @@ const mostAgain = 200
 
 // again is the command that goes on with a run of the CLI.
 func (v View) again() string {
-	if again := safetext.OneLine(v.clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
+	if again := safetext.OneLine(v.Clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
 		return v.shown(again)
 	}
-	return v.shown(v.runs() + " … --resume")
+	return v.shown(v.RunCommand() + " … --resume")
 }

@@ -1,11 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -14,8 +17,17 @@ import (
 
 // headline is what the run came to and why, in one line.
 func (v View) headline() string {
-	return v.sign() + " " + joinedBy(": ", v.outcome(), v.cause())
+	return v.sign() + " " + wording.JoinedBy(": ", v.outcome(), v.cause())
 }
+
+// PlainOutcome is what a run came to, or what it does, and why, without Markdown.
+func PlainOutcome(v View) (outcome, cause string) {
+	v = v.inPlain()
+	return v.outcome(), v.cause()
+}
+
+// stoppedShort reports whether a limit ended the run, so that there is a failure report.
+func (v View) stoppedShort() bool { return v.State.End != nil && v.State.End.Outcome.Limited() }
 
 // outcome is what the run came to, or what it does, in a few words.
 func (v View) outcome() string {
@@ -93,29 +105,29 @@ func (v View) cause() string {
 	cause := ""
 	switch {
 	case s.End.Outcome == loop.Done && len(s.End.Conflicts) > 0:
-		cause = joinedBy(", ", v.proof(), "but it conflicts with "+v.code(s.Start.Onto, 60))
+		cause = wording.JoinedBy(", ", v.proof(), "but it conflicts with "+v.Code(s.Start.Onto, 60))
 	case s.End.Outcome == loop.Done:
 		cause = v.proof()
 	case s.End.Outcome.Limited():
-		cause = or(v.failing(), v.openStory())
+		cause = cmp.Or(v.failing(), v.openStory())
 	case s.End.ForPull:
-		cause = joinedBy(", ", v.proof(), "and the work is pushed")
+		cause = wording.JoinedBy(", ", v.proof(), "and the work is pushed")
 	case s.End.Outcome == loop.Waiting && s.Waits:
 		cause = v.asking()
 	}
 	if cause == "" && s.End.Outcome != loop.Done &&
 		(s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
-		cause = v.text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
+		cause = v.Text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
 	}
-	return joinedBy("; ", cause, v.tally())
+	return wording.JoinedBy("; ", cause, v.Tally())
 }
 
 // untilReset is the end of a reason that the headline tells anyhow.
-var untilReset = lazy(` until \d{4}-\d\d-\d\dT[0-9:.+Z-]*: try again after that$`)
+var untilReset = regex.Lazy(` until \d{4}-\d\d-\d\dT[0-9:.+Z-]*: try again after that$`)
 
 // proof is what a run that is done has passed.
 func (v View) proof() string {
-	it := v.judged()
+	it := v.Judged()
 	if v.State.NoDiff() && v.State.Start.Branch != "" {
 		return "nothing was left to change"
 	}
@@ -130,7 +142,7 @@ func (v View) proof() string {
 		case c.Check == loop.ReviewCheck:
 			reviewed = true
 		case v.isCommand(c.Check):
-			commands = append(commands, v.code(c.Check, 60))
+			commands = append(commands, v.Code(c.Check, 60))
 		}
 	}
 	text := ""
@@ -141,7 +153,7 @@ func (v View) proof() string {
 		text = strings.Join(commands, " and ") + safetext.Plural(n, " passes", " pass")
 	}
 	if reviewed {
-		text = joinedBy(", ", text, "the reviewer approves")
+		text = wording.JoinedBy(", ", text, "the reviewer approves")
 	}
 	return text
 }
@@ -156,17 +168,17 @@ func (v View) failing() string {
 	case f.Check == loop.ReviewCheck:
 		return v.refusal(*f)
 	case ownChecks[f.Check] && f.Reason != "":
-		return v.text(f.Reason, mostCause)
+		return v.Text(f.Reason, mostCause)
 	}
-	return joinedBy(" — ", v.code(f.Check, 60)+" still fails", v.failureInBrief(*f))
+	return wording.JoinedBy(" — ", v.Code(f.Check, 60)+" still fails", v.failureInBrief(*f))
 }
 
 // refusal is why a reviewer does not approve.
 func (v View) refusal(f loop.Verdict) string {
 	if f.Reason == "" || f.Reason == asksForChanges {
-		return joinedBy(" — ", asksForChanges, v.firstLine(f.Output))
+		return wording.JoinedBy(" — ", asksForChanges, v.firstLine(f.Output))
 	}
-	return v.text(f.Reason, mostCause)
+	return v.Text(f.Reason, mostCause)
 }
 
 const asksForChanges = "the reviewer asks for changes"
@@ -181,8 +193,8 @@ func (v View) openStory() string {
 		return ""
 	}
 	for _, st := range v.State.Plan.Stories {
-		if !v.storyDone(st) {
-			return joinedBy(" — ", v.storyID(st)+" is not done", v.text(st.ReviewFeedback, mostCause))
+		if !v.StoryDone(st) {
+			return wording.JoinedBy(" — ", v.storyID(st)+" is not done", v.Text(st.ReviewFeedback, mostCause))
 		}
 	}
 	return ""
@@ -199,14 +211,14 @@ func (v View) isCommand(check string) bool {
 }
 
 // exited begins a reason that goes on with what was printed.
-var exited = lazy(`^it exited with code \d+: `)
+var exited = regex.Lazy(`^it exited with code \d+: `)
 
 // failureInBrief is the first place that a failure names with what is wrong there, else its reason.
 func (v View) failureInBrief(f loop.Verdict) string {
 	if len(f.Findings) > 0 {
-		return v.text(joinedBy(": ", place(f.Findings[0]), said(f.Findings[0])), mostCause)
+		return v.Text(wording.JoinedBy(": ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])), mostCause)
 	}
-	return v.text(exited.ReplaceAllString(f.Reason, ""), mostCause)
+	return v.Text(exited.ReplaceAllString(f.Reason, ""), mostCause)
 }
 
 // asking is the beginning of the question that the agent asks.
@@ -215,7 +227,7 @@ func (v View) asking() string {
 	if last == nil {
 		return ""
 	}
-	if question := v.firstLine(spoken(last)); question != "" {
+	if question := v.firstLine(wording.Spoken(last)); question != "" {
 		return "“" + question + "”"
 	}
 	return ""
@@ -224,13 +236,13 @@ func (v View) asking() string {
 // firstLine is the first line of a text that says anything.
 func (v View) firstLine(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return v.text(first, mostCause)
+	return v.Text(first, mostCause)
 }
 
 // Notice is how a run ended and what to do next in one line of plain text, for a log.
 func Notice(v View) string {
 	v = v.inPlain()
-	return joinedBy(". What now: ", joinedBy(": ", v.outcome(), v.cause()), v.nextInPlain())
+	return wording.JoinedBy(". What now: ", wording.JoinedBy(": ", v.outcome(), v.cause()), v.nextInPlain())
 }
 
 // Ending is what a console says when a run has ended, line by line in plain text: how, why, and what to do next.
@@ -255,19 +267,19 @@ func Ending(v View) (lines []string) {
 		if o == loop.Capped {
 			word = "CAP HIT"
 		}
-		add(word+": ", joinedBy(": ", s.Start.Task+" failed after "+safetext.Count(n, "attempt"), v.cause()))
+		add(word+": ", wording.JoinedBy(": ", s.Start.Task+" failed after "+safetext.Count(n, "attempt"), v.cause()))
 		if why := v.why(); why != "" {
-			add("Why it stopped: ", safetext.OneLine(v.clean(s.End.Reason)))
+			add("Why it stopped: ", safetext.OneLine(v.Clean(s.End.Reason)))
 		}
 	default:
 		until := ""
 		if !s.End.Until.IsZero() {
 			until = " until " + s.End.Until.UTC().Format("2006-01-02 15:04 UTC")
 		}
-		add(string(o)+until+": ", safetext.OneLine(v.clean(s.End.Reason)))
+		add(string(o)+until+": ", safetext.OneLine(v.Clean(s.End.Reason)))
 	}
 	if ids := s.AtCap(); len(ids) > 0 {
-		add(plan.AtCap+" ", brief(v.clean(strings.Join(ids, ", ")), 200))
+		add(plan.AtCap+" ", wording.Brief(v.Clean(strings.Join(ids, ", ")), 200))
 	}
 	add("What now: ", v.nextInPlain())
 	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {
@@ -286,8 +298,8 @@ func (v View) why() string {
 		onlyCount.MatchString(end.Reason) {
 		return ""
 	}
-	return safetext.UpperFirst(sentence(v.text(end.Reason, 300)))
+	return safetext.UpperFirst(wording.Sentence(v.Text(end.Reason, 300)))
 }
 
 // onlyCount is a reason that says no more than how many iterations there were.
-var onlyCount = lazy(`^\d+ of \d+ iterations are used up(; \d+ of \d+ stories are approved)?$`)
+var onlyCount = regex.Lazy(`^\d+ of \d+ iterations are used up(; \d+ of \d+ stories are approved)?$`)

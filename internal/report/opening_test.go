@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -25,27 +26,27 @@ type ending struct {
 }
 
 func endings() []ending {
-	ended := func(o loop.Outcome, reason string, edit func(*script)) View {
-		s := begin(nil)
-		s.iterate(1, loop.Implement, "I added Greet.", pass("claim"), testFailure)
+	ended := func(o loop.Outcome, reason string, edit func(*sample.Script)) View {
+		s := sample.Begin(nil)
+		s.Iterate(1, loop.Implement, "I added Greet.", sample.Pass("claim"), sample.TestFailure)
 		if edit != nil {
 			edit(s)
 		}
-		return s.end(o, reason, "")
+		return end(s, o, reason, "")
 	}
-	wordy := begin(func(start *loop.Start) { start.Checks = []string{strings.Repeat("make check-everything ", 20)} })
+	wordy := sample.Begin(func(start *loop.Start) { start.Checks = []string{strings.Repeat("make check-everything ", 20)} })
 	for n := range 5 {
-		long := fail(strings.Repeat("make check-everything ", 20), "it exited with code 2", "x")
+		long := sample.Fail(strings.Repeat("make check-everything ", 20), "it exited with code 2", "x")
 		long.Findings = []loop.Finding{{File: strings.Repeat("very/deep/", 20) + "file.go", Line: 7,
 			Message: strings.Repeat("this is not what was wanted ", 30)}}
-		wordy.iterate(n+1, loop.Implement, "x", long)
+		wordy.Iterate(n+1, loop.Implement, "x", long)
 	}
-	silent := func(s *script) {
-		s.turning(2, loop.Implement)
-		s.turned(2, loop.Turn{Class: loop.Idle, Silent: true})
+	silent := func(s *sample.Script) {
+		s.Turning(2, loop.Implement)
+		s.Turned(2, loop.Turn{Class: loop.Idle, Silent: true})
 	}
-	waits := func(s *script) {
-		s.iterate(2, loop.Implement, "x",
+	waits := func(s *sample.Script) {
+		s.Iterate(2, loop.Implement, "x",
 			loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true,
 				Reason: "the reviewer's turn did not end well: limit"})
 	}
@@ -86,17 +87,17 @@ func endings() []ending {
 			"SUCCESS", "read the change and merge"},
 		{"done, a plan at its cap", planDone(), "Done after 11 iterations",
 			"3 of 3 stories approved, 1 of them only at the cap", "and merge it", "SUCCESS", "read the change and merge"},
-		{"done, nothing to change", begin(nil).end(loop.Done, "all checks passed", ""), "Done after 0 iterations",
+		{"done, nothing to change", end(sample.Begin(nil), loop.Done, "all checks passed", ""), "Done after 0 iterations",
 			"nothing was left to change", "/ralph retry <what is missing>", "", ""},
 		{"capped", annotatedCap(), "Stopped after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
 			"/ralph retry <hint>", "CAP HIT: issue-42 failed after 5 attempts", resume},
-		{"capped, long names", wordy.end(loop.Capped, "5 of 5 iterations are used up", "wip/x"),
+		{"capped, long names", end(wordy, loop.Capped, "5 of 5 iterations are used up", "wip/x"),
 			"Stopped after 5 of 5 iterations", "still fails — very/deep", "/ralph retry <hint>", "CAP HIT", ""},
 		{"capped, a plan", planCapped(), "Stopped after 9 of 9 iterations",
 			"US-003 is not done — bye_test.go: nothing tests the empty name", "/ralph retry <hint>", "CAP HIT",
 			"--resume goes on from here"},
 		{"capped, by the reviewer", ended(loop.Capped, "2 of 2 iterations are used up",
-			func(s *script) { s.iterate(2, loop.Implement, "x", asksChange) }), "Stopped after 2 of 5 iterations",
+			func(s *sample.Script) { s.Iterate(2, loop.Implement, "x", sample.AsksChange) }), "Stopped after 2 of 5 iterations",
 			"the reviewer asks for changes — Missing: the empty name", "/ralph retry <hint>", "CAP HIT", resume},
 		{"stuck", stuckRun(), "Stuck after 5 of 5 iterations", "go test ./... still fails — hello_test.go:12: Greet",
 			"/ralph retry <hint>", "STUCK: issue-42 failed after 5 attempts", resume},
@@ -125,7 +126,7 @@ func endings() []ending {
 			"asked to stop by alice", "/ralph continue goes on from here", "", ""},
 		{"cancelled by a signal", interrupted(), "Interrupted after 1 iteration", "the run was cancelled",
 			"/ralph continue goes on from here", "interrupted: the run was cancelled", resume},
-		{"interrupted at once", begin(nil).end(loop.Interrupted, "the run was cancelled", ""),
+		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was cancelled", ""),
 			"Interrupted before the first iteration", "the run was cancelled", "/ralph continue goes on from here",
 			"interrupted: ", resume},
 	}
@@ -210,7 +211,7 @@ func TestFirst400Characters(t *testing.T) {
 			t.Errorf("no row is %s", o)
 		}
 	}
-	golden(t, "first-400.txt", all.String())
+	sample.Golden(t, "first-400.txt", all.String())
 }
 
 // TestRunningFirst: of a run that goes on the comment says at once what happens and how to stop it, and the pull
@@ -231,15 +232,15 @@ func TestRunningFirst(t *testing.T) {
 
 // TestBaseline: what failed before the run and passes now is not told as if it still failed.
 func TestBaseline(t *testing.T) {
-	s := begin(nil)
-	s.add(loop.Record{Type: loop.Baselined,
+	s := sample.Begin(nil)
+	s.Add(loop.Record{Type: loop.Baselined,
 		Baseline: []loop.Verdict{{Check: "go test ./...", Severity: loop.Hard},
 			{Check: "go vet ./...", Severity: loop.Hard}}})
-	if got := s.view().baseline(); got != "**Already failing before this run:** `go test ./...`, `go vet ./...`" {
+	if got := view(s).baseline(); got != "**Already failing before this run:** `go test ./...`, `go vet ./...`" {
 		t.Error(got)
 	}
-	s.iterate(1, loop.Implement, "x", pass("go test ./..."), fail("go vet ./...", "no", "x"))
-	if got := s.view().baseline(); got != "**Already failing before this run:** `go vet ./...`\n\n**Failed before this "+
+	s.Iterate(1, loop.Implement, "x", sample.Pass("go test ./..."), sample.Fail("go vet ./...", "no", "x"))
+	if got := view(s).baseline(); got != "**Already failing before this run:** `go vet ./...`\n\n**Failed before this "+
 		"run, and passes now:** `go test ./...`" {
 		t.Error(got)
 	}
@@ -330,7 +331,7 @@ var (
 func visible(t *testing.T, md string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := markdown().Convert([]byte(md), &b); err != nil {
+	if err := sample.AsGitHub().Convert([]byte(md), &b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()

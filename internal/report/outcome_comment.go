@@ -4,10 +4,12 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // person is what a login of a person looks like. One of a bot is none: nobody would read what it is told.
-var person = lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
+var person = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
 
 // Asker is the login of whoever asked for the run last; empty when that is nobody who can be told. It is the only one
 // that is ever mentioned, and it comes from GitHub's own words about who did what, never from a text.
@@ -30,11 +32,11 @@ func (v View) Mention() string {
 // most 65,000 bytes, and mentions nobody else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
-		p.part(v.question(r))
-		p.part(v.whatNow())
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
+		p.Part(v.question(r))
+		p.Part(v.whatNow())
 		return p.String()
 	})
 }

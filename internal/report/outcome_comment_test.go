@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -65,7 +66,7 @@ func TestOutcomeCommentIsInert(t *testing.T) {
 		if !ok || len(text) > 4<<10 {
 			t.Errorf("%s: %d bytes: %.200s", outcome, len(text), text)
 		}
-		for _, p := range inertness(text) {
+		for _, p := range sample.Inertness(text) {
 			t.Errorf("%s: %s", outcome, p)
 		}
 	}

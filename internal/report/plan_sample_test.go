@@ -1,174 +1,26 @@
 package report
 
 import (
-	"fmt"
-	"strings"
-	"time"
-
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// greetings is a plan of three stories.
-func greetings() plan.Plan {
-	return plan.Plan{Project: "hello", BranchName: "ralph/greetings", Description: "Greet people, one and many.",
-		VerifyCommands: []string{"go test ./..."}, Stories: []plan.Story{
-			{ID: "US-001", Title: "Greet by name", Description: "As a caller I want to be greeted by my name.",
-				AcceptanceCriteria: []string{"`Greet(\"Ann\")` is `Hello, Ann!`", "the empty name gives `Hello!`"}, Priority: 1},
-			{ID: "US-002", Title: "Greet many", Description: "As a caller I want several people to be greeted.",
-				AcceptanceCriteria: []string{"two names are joined by and"}, Priority: 2, DependsOn: []string{"US-001"}},
-			{ID: "US-003", Title: "Say goodbye", Description: "As a caller I want to say goodbye.",
-				AcceptanceCriteria: []string{"`Bye(\"Ann\")` is `Bye, Ann!`"}, Priority: 3, DependsOn: []string{"US-001"}},
-		}}
-}
-
-// storied begins a run of a plan.
-func storied(plan plan.Plan, edit func(*loop.Planned)) *script {
-	return begin(func(start *loop.Start) {
-		start.Task, start.Title, start.Branch, start.Spec, start.MaxIterations = "greetings", "Greetings", "ralph/greetings",
-			"Greet people, one and many.", 15
-		start.Plan = &loop.Planned{Dir: "ralph", File: "ralph/tasks.json", Plan: plan, Tree: "t0", ReviewCap: 2}
-		if edit != nil {
-			edit(start.Plan)
-		}
-	})
-}
-
-// stepped adds a whole iteration for a story, which is as after says then.
-func (s *script) stepped(n int, mode loop.Mode, after plan.Story, a loop.Advance, verdicts ...loop.Verdict) {
-	s.add(loop.Record{Type: loop.TurnBegun, Iteration: n, Mode: mode, Story: after.ID})
-	s.turned(n, loop.Turn{Class: loop.OK, Text: "I did what " + after.ID + " asks for.",
-		Usage: loop.Usage{CostUSD: 0.03, Input: 900, Output: 500}})
-	a.Stories = append([]plan.Story{after}, a.Stories...)
-	s.add(loop.Record{Type: loop.Committed, Iteration: n,
-		Commit: &loop.Commit{SHA: fmt.Sprintf("%040d", n), Tree: fmt.Sprintf("t%d", n), Plan: &a,
-			Files: []loop.FileChange{{Path: "greet.go", Added: 8}, {Path: "ralph/tasks.json", Added: 1, Deleted: 1}}}})
-	s.judged(n, verdicts...)
-}
-
-// at is a story in another state.
-func at(p plan.Plan, id string, status plan.ReviewStatus, count int, feedback string) plan.Story {
-	st := *p.Story(id)
-	st.ReviewStatus, st.ReviewCount, st.ReviewFeedback, st.Passes = status, count, feedback, status == plan.Approved
-	return st
-}
-
-var (
-	handIn  = loop.Advance{Handed: true}
-	approve = loop.Advance{Handed: true, Opinion: &plan.Opinion{Approve: true}}
-)
-
-func reject(feedback string) loop.Advance {
-	return loop.Advance{Handed: true, Opinion: &plan.Opinion{Feedback: feedback}}
-}
-
-// planScript is a run in which US-001 is approved, US-002 only at the cap of two reviews, and changes were asked for in
-// US-003.
-func planScript() *script {
-	p := greetings()
-	s := storied(p, nil)
-	const joined, tested = "join.go:4: three names are joined by two ands", "bye_test.go: nothing tests the empty name"
-	ok := []loop.Verdict{pass("claim"), pass("go test ./...")}
-	s.stepped(1, loop.Implement, at(p, "US-001", plan.NeedsReview, 0, ""), handIn, ok...)
-	s.pull()
-	s.stepped(2, loop.Review, at(p, "US-001", plan.Approved, 1, ""), approve, ok...)
-	s.stepped(3, loop.Implement, at(p, "US-002", plan.NeedsReview, 0, ""), handIn, ok...)
-	s.stepped(4, loop.Review, at(p, "US-002", plan.ChangesRequested, 1, joined), reject(joined), ok...)
-	s.stepped(5, loop.ReviewFix, at(p, "US-002", plan.NeedsReview, 1, ""), handIn, ok...)
-	s.stepped(6, loop.Review, at(p, "US-002", plan.Approved, 2, plan.AtCap+" "+joined), reject(joined), ok...)
-	s.stepped(7, loop.Implement, at(p, "US-003", "", 0, ""),
-		loop.Advance{Violations: []plan.Violation{{Check: "2.5", Story: "US-003",
-			Text: "implement iterations cannot approve"}}, Reverted: []string{"ralph/tasks.json"}},
-		fail(loop.PlanCheck, "implement iterations cannot approve", "implement iterations cannot approve\n"))
-	s.stepped(8, loop.Implement, at(p, "US-003", plan.NeedsReview, 0, ""), handIn, ok...)
-	s.stepped(9, loop.Review, at(p, "US-003", plan.ChangesRequested, 1, tested), reject(tested), ok...)
-	return s
-}
-
-func planRunning() View {
-	s := planScript()
-	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 10, Mode: loop.ReviewFix, Story: "US-003"})
-	return s.view()
-}
-
-func planCapped() View {
-	s := planScript()
-	s.state.MaxIterations = 9
-	return s.end(loop.Capped, "9 of 9 iterations are used up", "wip/ralph-fail-greetings-20261121-061000")
-}
-
-func planDone() View {
-	p := greetings()
-	s := planScript()
-	s.stepped(10, loop.ReviewFix, at(p, "US-003", plan.NeedsReview, 1, ""), handIn, pass("go test ./..."))
-	s.stepped(11, loop.Review, at(p, "US-003", plan.Approved, 2, ""), approve, pass("go test ./..."))
-	return s.end(loop.Done, "all 3 stories are approved, and all checks passed on iteration 11; "+plan.AtCap+" US-002", "")
-}
-
 func planReviewing() View {
-	p := greetings()
-	s := storied(p, nil)
-	s.stepped(1, loop.Implement, at(p, "US-001", plan.NeedsReview, 0, ""), handIn, pass("go test ./..."))
-	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Review, Story: "US-001"})
-	return s.view()
+	p := sample.Greetings()
+	s := sample.Storied(p, nil)
+	s.Stepped(1, loop.Implement, sample.StoryAs(p, "US-001", plan.NeedsReview, 0, ""), sample.HandIn, sample.Pass("go test ./..."))
+	s.Add(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Review, Story: "US-001"})
+	return view(s)
 }
 
 func planSkipped() View {
-	plan := greetings()
-	s := storied(plan, func(p *loop.Planned) { p.SkipReview = true })
+	plan := sample.Greetings()
+	s := sample.Storied(plan, func(p *loop.Planned) { p.SkipReview = true })
 	done := *plan.Story("US-001")
 	done.Passes, done.Notes = true, "greets"
-	s.stepped(1, loop.Implement, done, handIn, pass("go test ./..."))
-	return s.view()
+	s.Stepped(1, loop.Implement, done, sample.HandIn, sample.Pass("go test ./..."))
+	return view(s)
 }
 
-// planHostile is a plan in which every text tries everything at once.
-func planHostile() View {
-	evil := func(id string) plan.Story {
-		return plan.Story{ID: id, Title: nasty, Description: nasty, AcceptanceCriteria: []string{nasty, ""},
-			ReviewFeedback: nasty, Notes: nasty, DependsOn: []string{nasty, "`x`"}}
-	}
-	p := plan.Plan{Project: nasty, Description: nasty, BranchName: nasty, VerifyCommands: []string{nasty},
-		Stories: []plan.Story{evil(nasty), evil("@bob | #12"), evil("](x)"), evil("")}}
-	p.Stories[1].Passes, p.Stories[1].ReviewStatus, p.Stories[1].ReviewCount, p.Stories[1].ReviewFeedback = true,
-		plan.Approved, 5, plan.AtCap+" "+nasty
-	s := storied(p, nil)
-	s.stepped(1, loop.Review, p.Stories[1],
-		loop.Advance{Opinion: &plan.Opinion{Feedback: nasty}, Violations: []plan.Violation{{Text: nasty}},
-			Reverted: []string{nasty}}, fail(loop.PlanCheck, nasty, nasty))
-	s.stepped(2, "implement @bob", p.Stories[0], loop.Advance{})
-	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 3, Mode: loop.Review, Story: nasty})
-	v := s.view()
-	v.Redact = Redactor(nil)
-	return v
-}
-
-// planLarge is a run of a plan of n stories, all of them as long as text makes them.
-func planLarge(n int, text string) View {
-	p := plan.Plan{Project: "large"}
-	for i := range n {
-		st := plan.Story{ID: fmt.Sprintf("US-%03d", i+1), Title: text, Description: text,
-			AcceptanceCriteria: []string{text, text, text}, ReviewCount: i % 6}
-		switch i % 4 {
-		case 0:
-			st.Passes, st.ReviewStatus = true, plan.Approved
-		case 1:
-			st.ReviewStatus, st.ReviewFeedback = plan.ChangesRequested, text
-		case 2:
-			st.Passes, st.ReviewStatus, st.ReviewFeedback = true, plan.Approved, plan.AtCap+" "+text
-		}
-		if i > 0 {
-			st.DependsOn = []string{fmt.Sprintf("US-%03d", i)}
-		}
-		p.Stories = append(p.Stories, st)
-	}
-	s := storied(p, nil)
-	for i := 1; i <= 40; i++ {
-		s.stepped(i, loop.Implement, p.Stories[i%n], loop.Advance{},
-			fail("go test ./...", text, strings.Repeat(text+"\n", 20)))
-	}
-	s.add(loop.Record{Type: loop.TurnBegun, Iteration: 41, Mode: loop.Review, Story: p.Stories[n/2].ID})
-	v := s.view()
-	v.Now = v.Now.Add(time.Minute)
-	return v
-}
+func planDone() View { return view(sample.PlanDone()) }

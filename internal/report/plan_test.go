@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 )
@@ -27,7 +27,7 @@ func planCommits() string {
 	stopped.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002",
 		Turn: loop.Turn{Class: loop.Stopped}, Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}}}
 	failed.Iterations = []*loop.Iteration{{N: 3, Mode: loop.Implement, Story: "US-002", Judged: true,
-		Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{testFailure}}}
+		Commit: &loop.Commit{Plan: &loop.Advance{Handed: true}}, Verdicts: []loop.Verdict{sample.TestFailure}}}
 	unwritten.Iterations = s.Iterations[:4]
 	for _, state := range []loop.State{violated, failed, unwritten, stopped, {Start: s.Start}} {
 		b.WriteString(CorrectionMessage(state) + "\n")
@@ -63,7 +63,7 @@ func TestStorySubject(t *testing.T) {
 		{story("skip ci", "x", loop.Implement, nil), "feat: (skip-ci) - x"},
 		{story("no ci", "x", loop.Implement, nil), "feat: (no-ci) - x"},
 		{story("#12 @bob\nX: y", "x", loop.Implement, nil), "feat: [-12-bob-X-y] - x"},
-		{story("US-001", "x", loop.Review, &approve), "review: [US-001] - approved"},
+		{story("US-001", "x", loop.Review, &sample.Approve), "review: [US-001] - approved"},
 		{story("US-001", "x", loop.Review, &loop.Advance{Opinion: &plan.Opinion{}}), "review: [US-001] - changes requested"},
 		{story("US-001", "x", loop.Review,
 			&loop.Advance{Opinion: &plan.Opinion{},
@@ -116,8 +116,8 @@ func TestAtCapIsLoud(t *testing.T) {
 	v := planDone()
 	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()),
 		"summary": Summary(v), "status": Status(v), "state": StateFile(v),
-		"standing": Stand(v, Lock{}).Text(), "console": strings.Join(Ending(v), "\n"),
-		"commit": CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
+		"console": strings.Join(Ending(v), "\n"),
+		"commit":  CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
 		if !strings.Contains(md, "[AUTO-APPROVED AT CAP]") || !strings.Contains(md, "US-002") {
 			t.Errorf("the %s does not tell:\n%s", name, md)
 		}
@@ -128,7 +128,7 @@ func TestAtCapIsLoud(t *testing.T) {
 		t.Errorf("the body begins %.200s", PullBody(v))
 	}
 	none := planReviewing()
-	if text := Comment(none) + none.tally(); strings.Contains(text, "AT CAP") {
+	if text := Comment(none) + none.Tally(); strings.Contains(text, "AT CAP") {
 		t.Errorf("nothing is at the cap:\n%s", text)
 	}
 }
@@ -152,75 +152,6 @@ func TestStoriesOfALargePlan(t *testing.T) {
 	}
 	if got := v.stories(room{}); strings.Count(got, "\n") != 1 {
 		t.Errorf("without room:\n%s", got)
-	}
-}
-
-// PlanFrom has a row for each way in which a comment of an earlier version says which plan is meant, or does not.
-func TestPlanFrom(t *testing.T) {
-	mark := OldPlanMarker("issue-42") + "\n"
-	tests := []struct{ name, comment, want string }{
-		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
-		{"in capitals, with tildes and more words", mark + "~~~ JSON tasks\n{}\n~~~", "{}\n"},
-		{"among others", mark + "```mermaid\ngraph TD\n```\n````json\n{\n```\n}\n````\n```\nx\n```", "{\n```\n}\n"},
-		{"no marker", "```json\n{}\n```", ""},
-		{"a marker that is not first", "x\n" + mark + "```json\n{}\n```", ""},
-		{"another marker", Marker("r") + "\n```json\n{}\n```", ""},
-		{"no block", mark + "{}", ""},
-		{"another language", mark + "```js\n{}\n```", ""},
-		{"two blocks", mark + "```json\n{}\n```\n```json\n{}\n```", ""},
-		{"two blocks, one not closed", mark + "```json\n{}\n```\n```json\n{}", ""},
-		{"a block that is not closed", mark + "```json\n{}\n", ""},
-		{"a block inside of another one", mark + "````text\n```json\n{}\n```\n````", ""},
-		{"a fence that is too short does not close", mark + "````json\n{}\n```", ""},
-		{"a quoted block", mark + "> ```json\n> {}\n> ```", ""},
-		{"an indented block is code", mark + "    ```json\n    {}\n    ```", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, ok := PlanFrom(tt.comment)
-			if string(got) != tt.want || ok != (tt.want != "") {
-				t.Errorf("PlanFrom = %q, %v; want %q", got, ok, tt.want)
-			}
-		})
-	}
-}
-
-// However large a plan, its comment stays within what GitHub takes; one that does not fit is not half there.
-func TestPlanCommentLimit(t *testing.T) {
-	for _, text := range []string{"x", strings.Repeat("`<@🙂", 50), nasty} {
-		for _, n := range []int{1, 20, 200} {
-			plan := *planLarge(n, text).State.Plan
-			got := PlanComment(planRunning(), plan, 1, 2)
-			if len(got) > commentLimit {
-				t.Errorf("%d stories: %d bytes", n, len(got))
-			}
-			read, err := ReadPlan("the plan", got)
-			if told := strings.Contains(got, "too large for a comment"); told != (err != nil) {
-				t.Errorf("%d stories of %d bytes: %v, and that it is too large is told: %v", n, len(plan.Marshal()), err, told)
-			}
-			if err == nil && !strings.Contains(string(read.Content), fmt.Sprintf("US-%03d", n)) {
-				t.Errorf("%d stories: the last one is not read", n)
-			}
-			for _, p := range inertness(got[:min(len(got), 10_000)]) {
-				t.Errorf("%d stories: %s", n, p)
-			}
-		}
-	}
-}
-
-// A graph is made of letters, digits and our own signs, whatever the plan says.
-func TestGraphIsInert(t *testing.T) {
-	p := greetings()
-	p.Stories[0].Title, p.Stories[1].Title = nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
-	drawn := graph(p, 60)
-	for _, l := range strings.Split(strings.TrimSpace(drawn), "\n") {
-		if !regexp.MustCompile(
-			"^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
-			t.Errorf("the line %q", l)
-		}
-	}
-	if strings.Count(drawn, "-->") != 2 || graph(p, 2) != "" || graph(plan.Plan{Stories: p.Stories[:1]}, 60) != "" {
-		t.Errorf("the graph is\n%s", drawn)
 	}
 }
 
@@ -250,22 +181,5 @@ func TestReviewersReasonsOnce(t *testing.T) {
 	}
 	if text := PullBody(v); !strings.Contains(text, "Nearly there.") || strings.Count(text, "Nearly there.") > 1 {
 		t.Errorf("the pull request:\n%s", text)
-	}
-}
-
-// TestVerdictInWords: what ends with a reviewer's JSON object ends with its reasons, and nothing else changes.
-func TestVerdictInWords(t *testing.T) {
-	for said, want := range map[string]string{
-		"I did it.": "I did it.",
-		"{}":        "{}",
-		`{"verdict":"approve","summary":"Good."}`:                                                                                     "Good.",
-		"Look:\n```json\n{\"verdict\":\"approve\",\"summary\":\"Good.\",\"issues\":[]}\n```":                                          "Look:\nGood.",
-		`{"verdict":"request_changes","summary":"No.","issues":[{"file":"a.go","line":3,"problem":"x"},{"file":null,"problem":"y"}]}`: "No.\na.go:3: x\ny",
-		`{"verdict":7}`: `{"verdict":7}`,
-		`{"verdict":`:   `{"verdict":`,
-	} {
-		if got := verdictInWords(said); got != want {
-			t.Errorf("%q becomes %q, want %q", said, got, want)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -30,20 +31,20 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 	if v.State.End == nil {
 		return v.draftSections(r)
 	}
-	var state page
-	state.part("**" + v.headline() + "**")
+	var state wording.Markdown
+	state.Part("**" + v.headline() + "**")
 	if v.sendBack() != "" && v.mergeable() {
-		state.part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
+		state.Part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
 	} else {
-		state.part(v.whatNow())
+		state.Part(v.whatNow())
 	}
-	state.part(v.atCap(r))
+	state.Part(v.atCap(r))
 	all := []section{
 		{"closes", "", v.closes()}, {"state", "", state.String()}, {"asked", "What was asked", v.task(r)},
 		{"done", "What changed, and why", v.change(r, files, hidden)},
 		{"stories", "Stories", v.storyList(r.screen())}, {"checks", "How it was verified", v.verified(r)},
 		{"look", "What to look at", v.warned(r.screen())}, {"back", "Send it back", v.sendBack()},
-		{"rest", "", joinedBy("\n", v.folded(gitTitle, v.gitNotes()), v.howItWent(r))},
+		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes()), v.howItWent(r))},
 	}
 	return withText(all)
 }
@@ -72,16 +73,9 @@ func (v View) closes() string {
 	return fmt.Sprintf("Closes #%d", v.State.Start.Issue)
 }
 
-func titled(title, body string) string {
-	if body == "" {
-		return ""
-	}
-	return "### " + title + "\n\n" + body
-}
-
 // title is what was asked in one line.
 func (v View) title() string {
-	if title := v.text(v.State.Start.Title, 200); title != "" {
+	if title := v.Text(v.State.Start.Title, 200); title != "" {
 		return "**" + title + "**\n"
 	}
 	return ""
@@ -89,35 +83,35 @@ func (v View) title() string {
 
 // task is what was asked in one line, with its wording folded.
 func (v View) task(r room) string {
-	return joinedBy("\n", v.title(), v.folded("The task as it was asked", v.wording(r)))
+	return wording.JoinedBy("\n", v.title(), wording.Folded("The task as it was asked", v.wording(r)))
 }
 
 // wording quotes what was asked as it stood when it was asked, and the maintainers' hints.
 func (v View) wording(r room) string {
 	s := v.State
-	var p page
+	var p wording.Markdown
 	if r.spec > 0 && strings.TrimSpace(s.Start.Spec) != "" {
-		p.part(v.quote(s.Start.Spec, r.spec))
+		p.Part(v.quote(s.Start.Spec, r.spec))
 	}
 	for i, hint := range s.Hints {
 		if i == r.remarks {
-			p.part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
+			p.Part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
 			break
 		}
-		p.part("Hint: " + v.text(hint, 500))
+		p.Part("Hint: " + v.Text(hint, 500))
 	}
 	return p.String()
 }
 
 // change is what the run changed and why: the files, the riskiest first, and the agent's word on it.
 func (v View) change(r room, files []ranked, hidden int) string {
-	var p page
-	p.part(v.fileList(files, hidden, min(r.files, mostFiles)))
+	var p wording.Markdown
+	p.Part(v.fileList(files, hidden, min(r.files, mostFiles)))
 	if rest := files[min(len(files), mostFiles):]; len(rest) > 0 && r.files > mostFiles {
-		p.part(v.folded("The other files", v.fileList(rest, 0, r.files)))
+		p.Part(wording.Folded("The other files", v.fileList(rest, 0, r.files)))
 	}
 	if said := v.inItsWords(); said != "" {
-		p.part("In the agent's words: “" + said + "”")
+		p.Part("In the agent's words: “" + said + "”")
 	}
 	return p.String()
 }
@@ -131,7 +125,7 @@ func (v View) inItsWords() string {
 		if it.Mode == loop.Review {
 			continue
 		}
-		if said := v.text(spoken(it), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
+		if said := v.Text(wording.Spoken(it), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
 			return said
 		}
 	}
@@ -141,23 +135,23 @@ func (v View) inItsWords() string {
 // verified is what judged the newest commit: the repository's own checks, the reviewer, and what was promised; and how
 // to see it oneself.
 func (v View) verified(r room) string {
-	var p page
-	p.part(v.judgedBy(r))
-	p.part(v.baseline())
-	if note := v.text(v.TokenNote, 400); note != "" {
-		p.part("ℹ️ " + note)
+	var p wording.Markdown
+	p.Part(v.judgedBy(r))
+	p.Part(v.baseline())
+	if note := v.Text(v.TokenNote, 400); note != "" {
+		p.Part("ℹ️ " + note)
 	}
 	if _, c := v.newestReview(); c != nil {
-		p.part(v.folded("What the reviewer said of each criterion", v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
+		p.Part(wording.Folded("What the reviewer said of each criterion", v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
 	}
-	p.part(v.folded("Promises", v.verification(r.rows)))
-	p.part(v.folded("Try it yourself", v.tryIt()))
+	p.Part(wording.Folded("Promises", v.verification(r.rows)))
+	p.Part(wording.Folded("Try it yourself", v.tryIt()))
 	return p.String()
 }
 
 // judgedBy is one line for what passed, and one for each check that did not.
 func (v View) judgedBy(r room) string {
-	it := v.judged()
+	it := v.Judged()
 	if it == nil || r.checks == 0 {
 		return "Not yet: the checks have not run.\n"
 	}
@@ -170,7 +164,7 @@ func (v View) judgedBy(r room) string {
 		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&
 			!v.isCommand(c.Check):
 		case c.Pass && c.Skipped == "":
-			passed = append(passed, v.code(c.Check, 80))
+			passed = append(passed, v.Code(c.Check, 80))
 		case told == min(r.checks, mostFiles):
 		default:
 			told++
@@ -193,17 +187,17 @@ func (v View) judgedBy(r room) string {
 
 // notPassed is a check that did not pass; why stands in the headline where it is what stopped the run.
 func (v View) notPassed(c loop.Verdict) string {
-	name := v.code(c.Check, 80)
+	name := v.Code(c.Check, 80)
 	f := v.State.Failure()
 	switch {
 	case c.Skipped != "":
-		return "– " + name + " did not run: " + v.text(c.Skipped, 120)
+		return "– " + name + " did not run: " + v.Text(c.Skipped, 120)
 	case f != nil && f.Check == c.Check && v.State.End != nil:
 		return "❌ " + name + " fails"
 	case c.Waits:
-		return "⏳ " + name + ": " + v.text(c.Reason, mostCause)
+		return "⏳ " + name + ": " + v.Text(c.Reason, mostCause)
 	}
-	return "❌ " + joinedBy(" fails — ", name, v.failureInBrief(c))
+	return "❌ " + wording.JoinedBy(" fails — ", name, v.failureInBrief(c))
 }
 
 // reviewLine is what the reviewer came to, or that there was none.
@@ -219,11 +213,11 @@ func (v View) reviewLine() string {
 	sign, word, said := "❌ ", v.refusal(*c), ""
 	switch f := v.State.Failure(); {
 	case c.Pass:
-		sign, word, said = "✅ ", "the reviewer approves", v.text(c.Reason, 300)
-	case f != nil && f.Check == c.Check && it == v.judged(): // the headline has the rest
+		sign, word, said = "✅ ", "the reviewer approves", v.Text(c.Reason, 300)
+	case f != nil && f.Check == c.Check && it == v.Judged(): // the headline has the rest
 		word = asksForChanges
 	}
-	if it != v.judged() {
+	if it != v.Judged() {
 		word += fmt.Sprintf(" (in iteration %d)", it.N)
 	}
 	met := 0
@@ -233,10 +227,10 @@ func (v View) reviewLine() string {
 		}
 	}
 	if n := len(c.Criteria); n > 0 {
-		said = joinedBy("; ", said, fmt.Sprintf("%d of %s met", met,
+		said = wording.JoinedBy("; ", said, fmt.Sprintf("%d of %s met", met,
 			safetext.Plural(n, "1 criterion", fmt.Sprintf("%d criteria", n))))
 	}
-	return "- " + sign + joinedBy(": ", word, said) + "\n"
+	return "- " + sign + wording.JoinedBy(": ", word, said) + "\n"
 }
 
 // sendBack says how a reviewer of finished work gets something else; "" before there is any.
@@ -244,9 +238,9 @@ func (v View) sendBack() string {
 	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
 		return ""
 	}
-	return "Request changes in a review and comment " + v.command("fix") + ", or comment " +
-		v.command("retry <what to change>") + ". " +
-		v.command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
+	return "Request changes in a review and comment " + v.Command("fix") + ", or comment " +
+		v.Command("retry <what to change>") + ". " +
+		v.Command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
 }
 
 // howItWent is one line an iteration, and what it cost, folded.
@@ -254,7 +248,7 @@ func (v View) howItWent(r room) string {
 	if len(v.State.Iterations) == 0 {
 		return ""
 	}
-	return v.folded("How it went", joinedBy("\n", v.steps(r.rows), v.cost()+"\n"))
+	return wording.Folded("How it went", wording.JoinedBy("\n", v.steps(r.rows), v.cost()+"\n"))
 }
 
 func (v View) steps(most int) string {
@@ -280,7 +274,7 @@ func (v View) names(it *loop.Iteration, most int) string {
 	slices.SortStableFunc(files, func(a, b loop.FileChange) int { return b.Added + b.Deleted - a.Added - a.Deleted })
 	var names []string
 	for _, f := range files[:min(len(files), most)] {
-		names = append(names, v.code(path.Base(f.Path), 40))
+		names = append(names, v.Code(path.Base(f.Path), 40))
 	}
 	if more := len(files) + it.Commit.MoreFiles - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
@@ -290,8 +284,8 @@ func (v View) names(it *loop.Iteration, most int) string {
 
 // firstWords is the first line of what the agent says that it did.
 func (v View) firstWords(it *loop.Iteration) string {
-	said, _, _ := strings.Cut(strings.TrimSpace(spoken(it)), "\n")
-	if said = v.text(said, 160); said == "" {
+	said, _, _ := strings.Cut(strings.TrimSpace(wording.Spoken(it)), "\n")
+	if said = v.Text(said, 160); said == "" {
 		return ""
 	}
 	return " — “" + said + "”"
@@ -300,16 +294,16 @@ func (v View) firstWords(it *loop.Iteration) string {
 // tryIt is the block that brings the branch to a clone and runs its checks.
 func (v View) tryIt() string {
 	s := v.State
-	branch := shellWord(safetext.OneLine(v.clean(s.Kept().Name())))
-	if v.local() || s.Kept().Name() == "" || len(branch) > maxURL {
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(s.Kept().Name())))
+	if v.local() || s.Kept().Name() == "" || len(branch) > wording.MaxURL {
 		return ""
 	}
 	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
 	if v.Dir != "" {
-		lines += "cd " + shellWord(safetext.OneLine(v.clean(v.Dir))) + "\n"
+		lines += "cd " + wording.ShellWord(safetext.OneLine(v.Clean(v.Dir))) + "\n"
 	}
 	for _, c := range s.Start.Checks {
-		if c = v.clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
+		if c = v.Clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
 			break
 		}
 		lines += c + "\n"

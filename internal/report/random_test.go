@@ -2,51 +2,37 @@ package report
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// pieces are what hostile texts are made of; put together at random they find what no one thinks of.
-var pieces = []string{"`", "``", "```", "~~~", "````", "@a", "#1", "GH-2", "a/b#3", "https://x.y/z", "www.x.yz", "\\",
-	"\\\\", "[", "]", "(", ")", "](x)", "![", "<", ">", "<!--", "-->",
-	"<!-- ralph:run:x -->", "<details>", "</details>", "<sub>", "</code></summary>", "&#64;b", "&lt;", "*", "**", "_", "|",
-	"---", "===", "\n", "\n\n", " ", "    ", "\t", "> ", "- ", "1. ",
-	"# ", "x", "word", "/ralph run", "::x::", "fixes ", "\u200b", "\u00a0", "🙂", "[a]: b", "[^1]", "[^1]: c", "~", "$",
-	".", ",", ":", "mail@x.yz", "\r", "\x1b[1m", "- [x] ", "{", "}", "'", "\""}
-
 func TestInertAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	some := func(most int) string {
-		var b strings.Builder
-		for range random.IntN(most) {
-			b.WriteString(pieces[random.IntN(len(pieces))])
-		}
-		return b.String()
-	}
+	some := func(most int) string { return sample.Some(random, most) }
 	for range 300 {
-		s := begin(func(start *loop.Start) {
+		s := sample.Begin(func(start *loop.Start) {
 			start.Title, start.Spec, start.Detected, start.Asked = some(12), safetext.Sanitise(some(60)), some(12), some(4)
 			start.Branch, start.Checks, start.Hint = some(6), []string{some(6), some(6)}, some(12)
 		})
-		s.add(loop.Record{Type: loop.Resumed,
+		s.Add(loop.Record{Type: loop.Resumed,
 			Resume: &loop.Resume{Feedback: &loop.Feedback{By: some(4), Text: some(12),
 				Items: []loop.Remark{{ID: 1, Path: some(6), Text: some(12)}, {Text: some(12)}}}}})
-		s.turning(1, loop.Implement)
-		s.turned(1, loop.Turn{Class: loop.OK, Text: some(20)})
-		s.committed(1, loop.FileChange{Path: some(6)}, loop.FileChange{Path: ".github/" + some(6)})
-		failing := fail(some(8), some(12), some(60))
+		s.Turning(1, loop.Implement)
+		s.Turned(1, loop.Turn{Class: loop.OK, Text: some(20)})
+		s.Committed(1, loop.FileChange{Path: some(6)}, loop.FileChange{Path: ".github/" + some(6)})
+		failing := sample.Fail(some(8), some(12), some(60))
 		failing.Findings = []loop.Finding{{File: some(6), Line: 3, Message: some(12), Rule: some(3)}}
-		s.judged(1, failing, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: some(12),
+		s.Judged(1, failing, loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: some(12),
 			Criteria: []loop.Criterion{{Text: some(8), Reason: some(12)}}},
 			loop.Verdict{Check: some(6), Severity: loop.Hard, Skipped: some(8)})
-		v := s.end(loop.Stuck, some(12), some(6))
+		v := end(s, loop.Stuck, some(12), some(6))
 		v.TokenNote, v.Template = some(12), "## "+some(8)+"\n"+some(60)+"\n## Testing\n- [x] "+some(30)+"\n| "+some(12)
 		v.Labels, v.Subjects = []string{some(4)}, []string{some(6), "fix: " + some(6), "feat: " + some(6)}
 		for name, md := range views(v) {
-			for _, p := range inertness(md) {
+			for _, p := range sample.Inertness(md) {
 				t.Errorf("%s: %s\n%s", name, p, md)
 			}
 		}

@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and
@@ -20,7 +23,7 @@ func Redactor(secrets []string) func(string) string {
 	return func(text string) string {
 		safe := redactAll(text, forms)
 		if hides(text) { // what nobody sees may part a secret, and only its beginning looks like one
-			if seen := redactAll(bare(text), forms); seen != bare(safe) {
+			if seen := redactAll(wording.Bare(text), forms); seen != wording.Bare(safe) {
 				return seen
 			}
 		}
@@ -90,19 +93,19 @@ func cores(secret string) (out []string) {
 // nearly all that is printed has none, and a pattern takes much longer.
 type looks struct {
 	marks   []string
-	pattern *pattern
+	pattern *regex.Pattern
 }
 
 // credentials are those that are known by their looks. GitHub's ghs_ tokens are of variable length and may hold dots.
 var credentials = []looks{
-	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, lazy(`gh[pousr]_[A-Za-z0-9_.-]{16,}`)},
-	{[]string{"github_pat_"}, lazy(`github_pat_[A-Za-z0-9_]{16,}`)},
-	{[]string{"sk-ant-"}, lazy(`sk-ant-[A-Za-z0-9_-]{8,}`)},
-	{[]string{"sk-"}, lazy(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`)},
-	{[]string{"AIza"}, lazy(`AIza[0-9A-Za-z_-]{30,}`)},
-	{[]string{"AKIA", "ASIA"}, lazy(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{[]string{"eyJ"}, lazy(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
-	{[]string{"-----BEGIN "}, lazy(
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regex.Lazy(`gh[pousr]_[A-Za-z0-9_.-]{16,}`)},
+	{[]string{"github_pat_"}, regex.Lazy(`github_pat_[A-Za-z0-9_]{16,}`)},
+	{[]string{"sk-ant-"}, regex.Lazy(`sk-ant-[A-Za-z0-9_-]{8,}`)},
+	{[]string{"sk-"}, regex.Lazy(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`)},
+	{[]string{"AIza"}, regex.Lazy(`AIza[0-9A-Za-z_-]{30,}`)},
+	{[]string{"AKIA", "ASIA"}, regex.Lazy(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
+	{[]string{"eyJ"}, regex.Lazy(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
+	{[]string{"-----BEGIN "}, regex.Lazy(
 		`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)},
 }
 

@@ -4,10 +4,10 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -50,7 +50,7 @@ func (v View) inPlain() View {
 // GitHub refuses comments and descriptions of more than 65,536 characters. The limits are in bytes, which are never
 // fewer.
 const (
-	commentLimit = 65_000
+	CommentLimit = 65_000
 	pullLimit    = 60_000
 )
 
@@ -92,35 +92,6 @@ func fit(limit int, write func(room) string) string {
 	return text
 }
 
-// page collects the lines of a Markdown text.
-type page struct{ strings.Builder }
-
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
-
-// part adds a paragraph or block, parted by a blank line; an empty one adds nothing.
-func (p *page) part(text string) {
-	if text = strings.TrimRight(text, "\n"); text == "" {
-		return
-	}
-	if p.Len() > 0 {
-		p.WriteString("\n")
-	}
-	p.WriteString(text + "\n")
-}
-
-// plainURL is what a link of ours may lead to; anything else is shown without a link.
-var plainURL = lazy(`^https?://[A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/?=&#+-]*)?$`)
-
-const maxURL = 500
-
-// link is a Markdown link with a text of ours, or the text alone when the address is not a plain one.
-func link(text, url string) string {
-	if len(url) > maxURL || !plainURL.MatchString(url) {
-		return text
-	}
-	return "[" + text + "](" + url + ")"
-}
-
 // pull names the pull request with a link; "" before there is one.
 func (v View) pull() string {
 	p := v.State.Post
@@ -130,9 +101,9 @@ func (v View) pull() string {
 	case p.Pull == 0:
 		return ""
 	case p.PullURL == "" && v.ServerURL != "" && v.Repo != "":
-		return link(fmt.Sprintf("#%d", p.Pull), fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull))
+		return wording.Link(fmt.Sprintf("#%d", p.Pull), fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull))
 	}
-	return link(fmt.Sprintf("#%d", p.Pull), p.PullURL)
+	return wording.Link(fmt.Sprintf("#%d", p.Pull), p.PullURL)
 }
 
 // branch names a branch, with a link where there is a server.
@@ -141,14 +112,14 @@ func (v View) branch(b loop.WorkBranch) string {
 	if name == "" {
 		return ""
 	}
-	shown := v.code(name, 120)
+	shown := v.Code(name, 120)
 	if v.plain || v.ServerURL == "" || v.Repo == "" {
 		return shown
 	}
-	return link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
+	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
 }
 
-func (v View) phrase() string {
+func (v View) OwnPhrase() string {
 	if v.Phrase == "" {
 		return "/ralph"
 	}
@@ -158,8 +129,8 @@ func (v View) phrase() string {
 // local reports whether the run is one of the CLI, where nobody can be answered by a comment.
 func (v View) local() bool { return v.Repo == "" }
 
-// command shows one of ralph's own commands, to be copied.
-func (v View) command(words string) string { return v.shown(v.phrase() + " " + words) }
+// Command shows one of ralph's own commands, to be copied.
+func (v View) Command(words string) string { return v.shown(v.OwnPhrase() + " " + words) }
 
 // shown is a text of ours as code, to be copied.
 func (v View) shown(s string) string {

@@ -1,19 +1,21 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // cost says what the run has spent, of how much where that is limited, and what its issue has cost in all; ""
 // when nothing is known and nothing limited.
 func (v View) cost() string {
 	s := v.State
-	text := spent(s.Spent())
+	text := wording.Spent(s.Spent())
 	if v.Limits.CostUSD > 0 || v.Limits.Tokens > 0 {
-		text = joinedBy(" · ", v.money(s.Spent()), v.amount(s.Spent()))
+		text = wording.JoinedBy(" · ", v.money(s.Spent()), v.amount(s.Spent()))
 	}
 	if text == "" && s.OnIssue() == (loop.Usage{}) {
 		return ""
@@ -23,7 +25,7 @@ func (v View) cost() string {
 		name = "Cost so far"
 	}
 	if issue := v.onIssue(); issue != "" {
-		text = joinedBy("; ", text, issue)
+		text = wording.JoinedBy("; ", text, issue)
 	}
 	return "**" + name + ":** " + text
 }
@@ -31,9 +33,9 @@ func (v View) cost() string {
 func (v View) money(u loop.Usage) string {
 	switch {
 	case v.Limits.CostUSD > 0:
-		return fmt.Sprintf("%s of at most %s", dollars(u.CostUSD), dollars(v.Limits.CostUSD))
+		return fmt.Sprintf("%s of at most %s", wording.Dollars(u.CostUSD), wording.Dollars(v.Limits.CostUSD))
 	case u.CostUSD > 0:
-		return dollars(u.CostUSD)
+		return wording.Dollars(u.CostUSD)
 	}
 	return ""
 }
@@ -41,9 +43,9 @@ func (v View) money(u loop.Usage) string {
 func (v View) amount(u loop.Usage) string {
 	switch {
 	case v.Limits.Tokens > 0:
-		return fmt.Sprintf("%s of at most %s tokens", tokens(u.Tokens()), tokens(v.Limits.Tokens))
+		return fmt.Sprintf("%s of at most %s tokens", wording.Tokens(u.Tokens()), wording.Tokens(v.Limits.Tokens))
 	case u.Tokens() > 0:
-		return tokens(u.Tokens()) + " tokens"
+		return wording.Tokens(u.Tokens()) + " tokens"
 	}
 	return ""
 }
@@ -57,13 +59,13 @@ func (v View) onIssue() string {
 	}
 	switch {
 	case v.Limits.IssueCostUSD > 0:
-		return fmt.Sprintf("%s of at most %s%s", dollars(all.CostUSD), dollars(v.Limits.IssueCostUSD), where)
+		return fmt.Sprintf("%s of at most %s%s", wording.Dollars(all.CostUSD), wording.Dollars(v.Limits.IssueCostUSD), where)
 	case all == s.Spent():
 		return ""
 	case all.CostUSD > 0:
-		return dollars(all.CostUSD) + where
+		return wording.Dollars(all.CostUSD) + where
 	}
-	return tokens(all.Tokens()) + " tokens" + where
+	return wording.Tokens(all.Tokens()) + " tokens" + where
 }
 
 // usedUp are the names of those limits that are used up, as the settings of the action name them.
@@ -87,11 +89,11 @@ func (v View) moreBudget() string {
 	names, issue := v.usedUp()
 	if issue {
 		return "all that this issue may cost is spent. Raise " + v.shown("max_cost_usd_per_issue") + ", then " +
-			v.command("retry") + " goes on from here."
+			v.Command("retry") + " goes on from here."
 	}
 	for i, n := range names {
 		names[i] = v.shown(n)
 	}
 	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.",
-		v.command("retry"), or(strings.Join(names, " and "), "the limit"))
+		v.Command("retry"), cmp.Or(strings.Join(names, " and "), "the limit"))
 }

@@ -1,13 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
-
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -42,16 +43,16 @@ const mostInState = 200
 // StateFile is .ralph_state.md: what the next attempt, and a person, must know of the last ones. Outputs
 // are verbatim but for secrets; only the harness writes it.
 func StateFile(v View) string {
-	var p page
+	var p wording.Markdown
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
 	whole := room{stories: mostInState, remarks: 10}
-	p.part(v.atCap(whole))
+	p.Part(v.atCap(whole))
 	if v.State.Plan != nil {
-		p.part("## Stories\n" + strings.TrimPrefix(v.stories(whole), storyLead))
+		p.Part("## Stories\n" + strings.TrimPrefix(v.stories(whole), storyLead))
 	}
-	p.part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(isReview))
-	p.part("## Test Output (verbatim)\n" + v.verbatim(isTest))
-	p.part("## Attempt History\n" + v.history())
+	p.Part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(wording.IsReview))
+	p.Part("## Test Output (verbatim)\n" + v.verbatim(isTest))
+	p.Part("## Attempt History\n" + v.history())
 	return p.String()
 }
 
@@ -70,12 +71,12 @@ func (v View) frontMatter() string {
 	}
 	files, _ := v.files()
 	for _, file := range files {
-		f.FilesModified = append(f.FilesModified, v.redact(file.Path))
+		f.FilesModified = append(f.FilesModified, v.Redacted(file.Path))
 	}
-	f.LastGate = v.redact(f.LastGate)
+	f.LastGate = v.Redacted(f.LastGate)
 	if s.Plan != nil {
 		for _, st := range s.Plan.Stories {
-			f.Stories = append(f.Stories, frontStory{v.redact(st.ID), v.redact(st.Title), st.Passes, string(st.ReviewStatus),
+			f.Stories = append(f.Stories, frontStory{v.Redacted(st.ID), v.Redacted(st.Title), st.Passes, string(st.ReviewStatus),
 				st.ReviewCount, st.AtCap()})
 		}
 	}
@@ -86,9 +87,7 @@ func (v View) frontMatter() string {
 	return string(out)
 }
 
-// isReview says whose word a verdict is: of a role that reads and judges, or of anything else.
-func isReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Role.ReadOnly() }
-func isTest(c loop.Verdict) bool   { return !isReview(c) }
+func isTest(c loop.Verdict) bool { return !wording.IsReview(c) }
 
 // verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed,
 // else all.
@@ -123,23 +122,14 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 		if len(shown) > 1 {
 			fmt.Fprintf(&b, "$ %s (exit %d)\n", safetext.OneLine(c.Check), c.Exit)
 		}
-		b.WriteString(strings.TrimRight(hundred(or(c.Output, c.Reason)), "\n") + "\n")
+		b.WriteString(strings.TrimRight(wording.Hundred(cmp.Or(c.Output, c.Reason)), "\n") + "\n")
 	}
 	return b.String()
 }
 
-// hundred keeps an output within loop.OutputLines lines. One that was cut before has a line more, which says
-// so.
-func hundred(output string) string {
-	if strings.Count(output, "\n") <= loop.OutputLines+1 && truncated.MatchString(output) {
-		return output
-	}
-	return loop.Excerpt(output)
-}
-
 // verbatimFence is a fence without cleaning, for a file that is no comment: only secrets are taken out.
 func (v View) verbatimFence(s string) string {
-	s = strings.ToValidUTF8(v.redact(s), "\uFFFD")
+	s = strings.ToValidUTF8(v.Redacted(s), "\uFFFD")
 	if s == "" {
 		return "```\n```\n"
 	}
@@ -159,19 +149,9 @@ func (v View) history() string {
 	for _, it := range judged[max(0, len(judged)-loop.Window):] {
 		gate, hash := "passed", "-"
 		if f := it.Failure(); f != nil {
-			gate, hash = safetext.EscapeMarkdown(safetext.OneLine(v.clean(f.Check))), or(f.Hash, "-")
+			gate, hash = safetext.EscapeMarkdown(safetext.OneLine(v.Clean(f.Check))), cmp.Or(f.Hash, "-")
 		}
-		b.WriteString(row(fmt.Sprint(it.N), gate, hash, yes(shifted(it))))
+		b.WriteString(wording.Row(fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it))))
 	}
 	return b.String()
-}
-
-// shifted reports whether the turn was told to go about it in another way.
-func shifted(it *loop.Iteration) bool { return it.Tier == loop.Shift || it.Tier == loop.Expand }
-
-func yes(so bool) string {
-	if so {
-		return "yes"
-	}
-	return "no"
 }

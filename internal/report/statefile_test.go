@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -60,11 +60,11 @@ func TestStateFileFrontMatter(t *testing.T) {
 // A hash of digits only stays a text: 00000012 is not twelve.
 func TestStateFileHashStaysText(t *testing.T) {
 	for _, hash := range []string{"00000012", "12345678", "1234e567", "0x123456", "deadbeef"} {
-		s := begin(nil)
-		f := testFailure
+		s := sample.Begin(nil)
+		f := sample.TestFailure
 		f.Hash = hash
-		s.iterate(1, loop.Implement, "", f)
-		_, rest, _ := strings.Cut(StateFile(s.view()), "---\n")
+		s.Iterate(1, loop.Implement, "", f)
+		_, rest, _ := strings.Cut(StateFile(view(s)), "---\n")
 		matter, _, _ := strings.Cut(rest, "\n---\n")
 		var got map[string]any
 		if err := yaml.Unmarshal([]byte(matter), &got); err != nil {
@@ -83,9 +83,9 @@ func TestStateFileKeepsAHundredLines(t *testing.T) {
 		fmt.Fprintf(&b, "line %d  \tof `it`\n", i)
 	}
 	for name, output := range map[string]string{"whole": b.String(), "cut before": loop.Excerpt(b.String())} {
-		s := begin(nil)
-		s.iterate(1, loop.Implement, "", fail("go test ./...", "exit code 1", output))
-		got := StateFile(s.view())
+		s := sample.Begin(nil)
+		s.Iterate(1, loop.Implement, "", sample.Fail("go test ./...", "exit code 1", output))
+		got := StateFile(view(s))
 		want := "## Test Output (verbatim)\n```\n" + loop.Excerpt(b.String()) + "```\n"
 		if !strings.Contains(got, want) || !strings.Contains(got, "[... 150 lines truncated ...]") {
 			t.Errorf("%s: not verbatim within a hundred lines:\n%s", name, got)
@@ -104,17 +104,17 @@ func TestStateFileWindow(t *testing.T) {
 
 // It is a view: the records of a run, written down and read back, give the same bytes at every step.
 func TestStateFileIsAView(t *testing.T) {
-	s := begin(nil)
+	s := sample.Begin(nil)
 	for n := 1; n <= 5; n++ {
-		s.as(n, task.Tester, loop.Tier(n/4))
-		s.iterated(n, "said", testFailure, asksChange, weakened)
+		s.As(n, task.Tester, loop.Tier(n/4))
+		s.Iterated(n, "said", sample.TestFailure, sample.AsksChange, sample.Weakened)
 	}
-	s.end(loop.Capped, "used up", "wip/x")
+	end(s, loop.Capped, "used up", "wip/x")
 	var live loop.State
-	for i, r := range s.records {
+	for i, r := range s.Records {
 		live = live.With(r)
 		var again []loop.Record
-		text, err := json.Marshal(s.records[:i+1])
+		text, err := json.Marshal(s.Records[:i+1])
 		if err == nil {
 			err = json.Unmarshal(text, &again)
 		}
@@ -140,9 +140,9 @@ func TestStateFileSections(t *testing.T) {
 		"a check":              {loop.Verdict{Check: "make test", Output: "said so"}, false},
 	}
 	for name, tt := range tests {
-		s := begin(nil)
-		s.iterate(1, loop.Implement, "", tt.verdict)
-		review, _, _ := strings.Cut(StateFile(s.view()), "## Test Output")
+		s := sample.Begin(nil)
+		s.Iterate(1, loop.Implement, "", tt.verdict)
+		review, _, _ := strings.Cut(StateFile(view(s)), "## Test Output")
 		if strings.Contains(review, "said so") != tt.review {
 			t.Errorf("%s: in the reviewer's section: %v", name, !tt.review)
 		}

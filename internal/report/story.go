@@ -8,19 +8,20 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// tally counts the stories that are done, and those of them that nobody approved but the cap; "" for a run
+// Tally counts the stories that are done, and those of them that nobody approved but the cap; "" for a run
 // without a plan.
-func (v View) tally() string {
+func (v View) Tally() string {
 	p := v.State.Plan
 	if p == nil {
 		return ""
 	}
 	done, atCap := 0, 0
 	for _, st := range p.Stories {
-		if v.storyDone(st) {
+		if v.StoryDone(st) {
 			done++
 		}
 		if st.AtCap() {
@@ -38,26 +39,9 @@ func (v View) tally() string {
 	return text
 }
 
-// storyDone reports whether a story needs nothing more.
-func (v View) storyDone(st plan.Story) bool {
+// StoryDone reports whether a story needs nothing more.
+func (v View) StoryDone(st plan.Story) bool {
 	return st.Passes && (st.ReviewStatus == plan.Approved || v.State.Rules().SkipReview)
-}
-
-// storyState is how far a story has come, in a few words.
-func storyState(st plan.Story) string {
-	switch {
-	case st.AtCap():
-		return "auto-approved at the cap"
-	case st.ReviewStatus == plan.Approved && st.Passes:
-		return "approved"
-	case st.Passes:
-		return "done"
-	case st.ReviewStatus == plan.NeedsReview:
-		return "waits for review"
-	case st.ReviewStatus == plan.ChangesRequested:
-		return "changes requested"
-	}
-	return "open"
 }
 
 // reviews says how many of a story's reviews are used up: ", review 2/5"; "" before the first.
@@ -83,20 +67,20 @@ func (v View) current() string {
 	return ""
 }
 
-func (v View) storyID(st plan.Story) string { return or(v.name(st.ID, 40), "–") }
+func (v View) storyID(st plan.Story) string { return cmp.Or(v.name(st.ID, 40), "–") }
 
 // storyItem is a story as one item of a task list.
 func (v View) storyItem(st plan.Story, title int) string {
 	box, loud := "[ ]", ""
-	if v.storyDone(st) {
+	if v.StoryDone(st) {
 		box = "[x]"
 	}
-	state := storyState(st)
+	state := wording.StoryState(st)
 	if st.AtCap() {
 		loud, state = "⚠️ ", "**"+state+"**"
 	}
 	item := fmt.Sprintf("- %s %s%s", box, loud, v.storyID(st))
-	if t := v.text(st.Title, title); t != "" {
+	if t := v.Text(st.Title, title); t != "" {
 		item += " " + t
 	}
 	item += " — " + state + v.reviews(st)
@@ -108,12 +92,12 @@ func (v View) storyItem(st plan.Story, title int) string {
 
 // storySection is the list under a heading of its own.
 func (v View) storySection(r room) string {
-	return titled("Stories", v.storyList(r))
+	return wording.Titled("Stories", v.storyList(r))
 }
 
 // storyList is the list alone: the headline has the tally.
 func (v View) storyList(r room) string {
-	return strings.Trim(strings.TrimPrefix(v.stories(r), storyLead+v.tally()+"\n"), "\n")
+	return strings.Trim(strings.TrimPrefix(v.stories(r), storyLead+v.Tally()+"\n"), "\n")
 }
 
 const storyLead = "**Stories:** "
@@ -124,7 +108,7 @@ func (v View) stories(r room) string {
 	if p == nil {
 		return ""
 	}
-	text := storyLead + v.tally() + "\n"
+	text := storyLead + v.Tally() + "\n"
 	if r.stories == 0 || len(p.Stories) == 0 {
 		return text
 	}
@@ -166,7 +150,7 @@ func (v View) urgent(most int) []plan.Story {
 			return 0
 		case st.AtCap():
 			return 3
-		case v.storyDone(st):
+		case v.StoryDone(st):
 			return 5
 		case st.ReviewStatus == plan.ChangesRequested:
 			return 1
@@ -215,27 +199,7 @@ func (v View) reviewOf(st plan.Story) int {
 	return st.ReviewCount + 1
 }
 
-// handed is what an iteration made of its story, in a sign and words; "" when nothing.
-func handed(it *loop.Iteration) string {
-	if it.Commit == nil || it.Commit.Plan == nil {
-		return ""
-	}
-	a := it.Commit.Plan
-	capped := slices.ContainsFunc(a.Stories, func(st plan.Story) bool { return st.ID == it.Story && st.AtCap() })
-	switch {
-	case a.Opinion != nil && !a.Opinion.Approve && capped:
-		return "⚠️ auto-approved at the cap"
-	case a.Opinion != nil && a.Opinion.Approve:
-		return "✅ approved"
-	case a.Opinion != nil:
-		return "↩️ changes requested"
-	case a.Handed:
-		return "✅ handed in"
-	}
-	return ""
-}
-
 // open reports whether a story of the plan is not done.
 func (v View) open() bool {
-	return slices.ContainsFunc(v.State.Plan.Stories, func(st plan.Story) bool { return !v.storyDone(st) })
+	return slices.ContainsFunc(v.State.Plan.Stories, func(st plan.Story) bool { return !v.StoryDone(st) })
 }

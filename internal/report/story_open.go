@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them.
@@ -32,8 +33,8 @@ func (v View) atCap(r room) string {
 		}
 		fmt.Fprintf(&b, "> ⚠️ **`%s`** %s was approved because its %s used up", plan.AtCap, v.storyID(st),
 			were(st.ReviewCount))
-		if open := v.text(openPoints(st), 120*most); open != "" {
-			b.WriteString("; its open points: " + sentence(open) + "\n")
+		if open := v.Text(wording.OpenPoints(st), 120*most); open != "" {
+			b.WriteString("; its open points: " + wording.Sentence(open) + "\n")
 		} else {
 			b.WriteString(".\n")
 		}
@@ -48,11 +49,6 @@ func were(reviews int) string {
 	return fmt.Sprintf("%d reviews were", reviews)
 }
 
-// openPoints is what a story that was approved at the cap lacks.
-func openPoints(st plan.Story) string {
-	return strings.TrimSpace(strings.TrimPrefix(st.ReviewFeedback, plan.AtCap))
-}
-
 // unapproved lists the stories that are not done, each with what its review asked for.
 func (v View) unapproved(r room) string {
 	if v.State.Plan == nil || r.remarks == 0 {
@@ -63,7 +59,7 @@ func (v View) unapproved(r room) string {
 	told := v.State.End != nil && v.failing() == "" // of the first one, by the headline
 	for _, st := range v.State.Plan.Stories {
 		switch {
-		case v.storyDone(st):
+		case v.StoryDone(st):
 		case told && len([]rune(st.ReviewFeedback)) <= mostCause:
 			told = false
 		case listed == 2*r.remarks:
@@ -71,8 +67,8 @@ func (v View) unapproved(r room) string {
 		default:
 			told = false
 			listed++
-			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.text(st.Title, 100), storyState(st), v.reviews(st))
-			if said := v.text(st.ReviewFeedback, 600); said != "" {
+			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.Text(st.Title, 100), wording.StoryState(st), v.reviews(st))
+			if said := v.Text(st.ReviewFeedback, 600); said != "" {
 				item += ": " + said
 			}
 			b.WriteString(item + "\n")

@@ -5,58 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// The line of S0-77, with what was repeated and how often.
-func TestStuck(t *testing.T) {
-	other := fail("make test", "exit code 2", "FAIL: other\n")
-	tests := []struct {
-		name  string
-		idle  bool // nothing changes
-		fails []loop.Verdict
-		tiers map[int]loop.Tier
-		want  string
-	}{
-		{"twice is not stuck", false, []loop.Verdict{testFailure, testFailure}, nil, "No"},
-		{"another failure between", false, []loop.Verdict{testFailure, testFailure, other, testFailure}, nil, "No"},
-		{"three times", false, []loop.Verdict{testFailure, testFailure, testFailure}, nil, "Yes (same error 3x)"},
-		{"and a shift", false, []loop.Verdict{testFailure, testFailure, testFailure, testFailure},
-			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 4x, strategy shift failed)"},
-		{"a shift that helped", false, []loop.Verdict{other, other, other, other, testFailure, testFailure, testFailure},
-			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 3x)"},
-		{"nothing changes", true, []loop.Verdict{testFailure, other, asksChange}, nil, "Yes (unchanged tree 3x)"},
-		{"in turn", false, []loop.Verdict{other, testFailure, other, testFailure, other, testFailure}, nil,
-			"Yes (2 errors in turn over 6 attempts)"},
-	}
-	for _, tt := range tests {
-		s := begin(nil)
-		for i, f := range tt.fails {
-			s.as(i+1, "", tt.tiers[i+1])
-			if tt.idle {
-				s.turned(i+1, loop.Turn{Class: loop.OK, Claim: loop.Claim{Done: true}})
-				s.committed(i + 1)
-				s.judged(i+1, f)
-				continue
-			}
-			s.iterated(i+1, "", f)
-		}
-		if got := stuck(s.state); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
 
 // Every attempt is in the history (S0-55); beyond fifty those that failed alike in a row share a line, and the rest is
 // counted.
 func TestErrorHistory(t *testing.T) {
 	run := func(attempts, period int) View {
-		s := begin(func(start *loop.Start) { start.MaxIterations = attempts })
+		s := sample.Begin(func(start *loop.Start) { start.MaxIterations = attempts })
 		for n := 1; n <= attempts; n++ {
-			s.iterate(n, loop.Implement, "", fail("tests", "", fmt.Sprint((n-1)/period)))
+			s.Iterate(n, loop.Implement, "", sample.Fail("tests", "", fmt.Sprint((n-1)/period)))
 		}
-		return s.view()
+		return view(s)
 	}
 	tests := []struct {
 		attempts, period, rows int
@@ -78,13 +40,13 @@ func TestErrorHistory(t *testing.T) {
 }
 
 func TestFindingsAreCounted(t *testing.T) {
-	f := testFailure
+	f := sample.TestFailure
 	for i := range 25 {
 		f.Findings = append(f.Findings, loop.Finding{File: "a.go", Line: i + 1, Message: "bad"})
 	}
-	s := begin(nil)
-	s.iterate(1, loop.Implement, "", f)
-	table := s.view().findings(rooms[0])
+	s := sample.Begin(nil)
+	s.Iterate(1, loop.Implement, "", f)
+	table := view(s).findings(rooms[0])
 	if n := strings.Count(table, "`a.go:"); n != 20 || !strings.Contains(table, "| … | 5 more |") {
 		t.Errorf("%d findings in\n%s", n, table)
 	}
@@ -92,7 +54,7 @@ func TestFindingsAreCounted(t *testing.T) {
 
 // Each promise's fate: iteration, whether it was made, whether it held, why and when (S2-66).
 func TestVerified(t *testing.T) {
-	got := verified(withRoles().State)
+	got := Verifications(withRoles().State)
 	want := []string{"1 coder true false Command exited with 1, expected 0",
 		"2 coder true true External verification passed",
 		"3 coder true true External verification passed", "3 tester true true Promise found in output",
@@ -107,13 +69,13 @@ func TestVerified(t *testing.T) {
 			t.Errorf("result %d is %q at %v, want %q", i, text, r.Timestamp, want[i])
 		}
 	}
-	s := begin(nil)
-	s.turning(1, loop.Implement)
-	s.turned(1, loop.Turn{Class: loop.OK})
-	s.committed(1)
-	s.judged(1, loop.Verdict{Check: "verify coder", Role: task.Coder, Verification: true, Skipped: "no claim"},
+	s := sample.Begin(nil)
+	s.Turning(1, loop.Implement)
+	s.Turned(1, loop.Turn{Class: loop.OK})
+	s.Committed(1)
+	s.Judged(1, loop.Verdict{Check: "verify coder", Role: task.Coder, Verification: true, Skipped: "no claim"},
 		loop.Verdict{Check: "verify qa", Role: task.QA, Verification: true, Reason: noPromise})
-	for _, r := range verified(s.state) {
+	for _, r := range Verifications(s.State) {
 		if r.PromiseFound || r.Verified {
 			t.Errorf("no promise was made: %+v", r)
 		}

@@ -1,34 +1,36 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline
 // last.
 func Summary(v View) string {
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.line("## %s", v.headline())
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Line("## %s", v.headline())
 		v.below(&p, r)
-		p.part(v.subject())
-		p.part(v.judgedWith())
-		p.part(v.leftOut())
-		p.part(v.cost())
-		p.part(v.lastFailure(r.lines))
-		p.part(v.stories(r))
-		p.part(titled("What to look at first", v.warned(r)))
-		p.part(titled("The reviewer's verdict", v.reviewed(r)))
-		p.part(titled("Checks", v.checks(r.checks)))
-		p.part(v.baseline())
-		p.part(titled("Verification", v.verification(r.rows)))
-		p.part(titled(gitTitle, v.gitNotes()))
-		p.part(titled("Timeline", v.iterations(r.rows*2, true)))
-		p.part(v.gantt(r.rows * 2))
+		p.Part(v.subject())
+		p.Part(v.judgedWith())
+		p.Part(v.leftOut())
+		p.Part(v.cost())
+		p.Part(v.lastFailure(r.lines))
+		p.Part(v.stories(r))
+		p.Part(wording.Titled("What to look at first", v.warned(r)))
+		p.Part(wording.Titled("The reviewer's verdict", v.reviewed(r)))
+		p.Part(wording.Titled("Checks", v.checks(r.checks)))
+		p.Part(v.baseline())
+		p.Part(wording.Titled("Verification", v.verification(r.rows)))
+		p.Part(wording.Titled(gitTitle, v.gitNotes()))
+		p.Part(wording.Titled("Timeline", v.iterations(r.rows*2, true)))
+		p.Part(v.gantt(r.rows * 2))
 		return p.String()
 	})
 }
@@ -36,9 +38,9 @@ func Summary(v View) string {
 // subject names the task, with its issue and pull request.
 func (v View) subject() string {
 	s := v.State
-	text := "**Task:** " + or(v.text(s.Start.Title, 200), v.code(s.Start.Task, 60))
+	text := "**Task:** " + cmp.Or(v.Text(s.Start.Title, 200), v.Code(s.Start.Task, 60))
 	if s.Start.Issue > 0 && v.ServerURL != "" {
-		text += " (" + link(fmt.Sprintf("#%d", s.Start.Issue),
+		text += " (" + wording.Link(fmt.Sprintf("#%d", s.Start.Issue),
 			fmt.Sprintf("%s/%s/issues/%d", v.ServerURL, v.Repo, s.Start.Issue)) + ")"
 	}
 	if pull := v.pull(); pull != "" {
@@ -54,7 +56,7 @@ func (v View) judgedWith() string {
 		return ""
 	}
 	for i, name := range names {
-		names[i] = v.code(name, 100)
+		names[i] = v.Code(name, 100)
 	}
 	if len(names) == 1 {
 		return "Judged with your " + names[0] + ", which is not in the commit."
@@ -70,7 +72,7 @@ func (v View) leftOut() string {
 	}
 	shown := make([]string, len(names))
 	for i, name := range names {
-		shown[i] = v.code(name, 100)
+		shown[i] = v.Code(name, 100)
 	}
 	return "What you have modified in " + safetext.Few(shown, mostNames) +
 		" is not in the commits, and the checks did not see it."
@@ -81,13 +83,13 @@ const mostNames = 5
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
 func Status(v View) string {
-	return fit(commentLimit, func(r room) string {
-		var p page
-		p.part("**" + v.headline() + "**")
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Part("**" + v.headline() + "**")
 		v.stands(&p, r)
-		p.part(v.short(min(r.rows, 5)))
-		p.part(v.lastFailure(min(r.lines, 20)))
-		p.part(v.footer())
+		p.Part(v.short(min(r.rows, 5)))
+		p.Part(v.lastFailure(min(r.lines, 20)))
+		p.Part(v.footer())
 		return p.String()
 	})
 }
@@ -100,20 +102,20 @@ func NoStatus(phrase string, issue int) string {
 // Refused is the job summary of an event whose people may not ask.
 func Refused(r *event.Refusal, ev event.Event) string {
 	var v View
-	var p page
-	p.line("## ⛔ Refused")
-	p.part(sentence(v.text(r.Reason, 600)))
-	about := "Nothing was started. Event: " + v.code(ev.String(), 120)
+	var p wording.Markdown
+	p.Line("## ⛔ Refused")
+	p.Part(wording.Sentence(v.Text(r.Reason, 600)))
+	about := "Nothing was started. Event: " + v.Code(ev.String(), 120)
 	if r.Who != "" {
-		about += ", by " + v.code(r.Who, 60)
+		about += ", by " + v.Code(r.Who, 60)
 	}
-	p.part(about + ".")
+	p.Part(about + ".")
 	return p.String()
 }
 
 // Rejected is the one-line answer to a command that could not be understood.
 func Rejected(err error, phrase string) string {
 	v := View{Phrase: phrase}
-	return strings.TrimSuffix(sentence(v.text(err.Error(), 400)), "\n") + " " + v.command("help") +
+	return strings.TrimSuffix(wording.Sentence(v.Text(err.Error(), 400)), "\n") + " " + v.Command("help") +
 		" lists the commands.\n"
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -22,7 +22,7 @@ func (v View) short(most int) string {
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
 		{"for", "---|", func(it *loop.Iteration) string { return v.briefly(it.Story, it.Role, it.Mode) }},
 		{"checks", "---|", func(it *loop.Iteration) string { return v.resultIn(it, 30) }},
-		{"time", "--:|", func(it *loop.Iteration) string { return duration(took(it)) }},
+		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.Took(it)) }},
 	})
 }
 
@@ -32,10 +32,10 @@ func (v View) briefly(story string, role task.Role, mode loop.Mode) string {
 	switch {
 	case story != "":
 		first = v.name(story, 20)
-	case v.roles():
+	case v.Roles():
 		first = v.role(role)
 	}
-	return joinedBy(", ", first, v.mode(mode))
+	return wording.JoinedBy(", ", first, v.mode(mode))
 }
 
 func (v View) table(its []*loop.Iteration, most int, cols []column) string {
@@ -49,7 +49,7 @@ func (v View) table(its []*loop.Iteration, most int, cols []column) string {
 		names = append(names, c.name)
 		rule += c.rule
 	}
-	b.WriteString(row(names...) + rule + "\n")
+	b.WriteString(wording.Row(names...) + rule + "\n")
 	if hidden := len(its) - most; hidden > 0 {
 		b.WriteString(foldedRow(its[:hidden], cols))
 		its = its[hidden:]
@@ -59,7 +59,7 @@ func (v View) table(its []*loop.Iteration, most int, cols []column) string {
 		for _, c := range cols {
 			cells = append(cells, c.cell(it))
 		}
-		b.WriteString(row(cells...))
+		b.WriteString(wording.Row(cells...))
 	}
 	b.WriteString(v.turningRow(cols))
 	return b.String()
@@ -76,34 +76,34 @@ func (v View) columns(timeline bool) []column {
 	if v.State.Plan != nil {
 		cols = append(cols, column{"story", "---|", func(it *loop.Iteration) string { return v.name(it.Story, 40) }})
 	}
-	if v.roles() {
+	if v.Roles() {
 		cols = append(cols, column{"role", "---|", func(it *loop.Iteration) string { return v.role(it.Role) }})
 	}
 	cols = append(cols,
 		column{"mode", "---|", func(it *loop.Iteration) string { return v.mode(it.Mode) }},
 		column{"checks", "---|", v.result},
-		column{"changed", "---|", changed},
-		column{"time", "--:|", func(it *loop.Iteration) string { return duration(took(it)) }})
+		column{"changed", "---|", wording.Changed},
+		column{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.Took(it)) }})
 	var known loop.Usage
 	for _, it := range v.State.Iterations {
-		known = known.Plus(usage(it))
+		known = known.Plus(wording.Usage(it))
 	}
 	if known.Input+known.Output+known.CacheRead+known.CacheWrite > 0 {
 		cols = append(cols, column{"tokens in / out", "--:|", func(it *loop.Iteration) string {
-			u := usage(it)
-			return tokens(u.Input+u.CacheRead+u.CacheWrite) + " / " + tokens(u.Output)
+			u := wording.Usage(it)
+			return wording.Tokens(u.Input+u.CacheRead+u.CacheWrite) + " / " + wording.Tokens(u.Output)
 		}})
 	}
 	if known.CostUSD > 0 {
 		cols = append(cols, column{"cost", "--:|", func(it *loop.Iteration) string {
-			if c := usage(it).CostUSD; c > 0 {
-				return dollars(c)
+			if c := wording.Usage(it).CostUSD; c > 0 {
+				return wording.Dollars(c)
 			}
 			return ""
 		}})
 	}
 	if timeline {
-		cols = append(cols, column{"began", "---|", func(it *loop.Iteration) string { return clock(it.At) }})
+		cols = append(cols, column{"began", "---|", func(it *loop.Iteration) string { return wording.Clock(it.At) }})
 	}
 	return cols
 }
@@ -122,15 +122,7 @@ func foldedRow(its []*loop.Iteration, cols []column) string {
 			cells[i] = fmt.Sprintf("%s not shown, %d failed", safetext.Count(len(its), "earlier iteration"), failed)
 		}
 	}
-	return row(cells...)
-}
-
-// row is one line of a table. A bar inside a cell is escaped, which in a table goes for code as well.
-func row(cells ...string) string {
-	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, `\|`, "|"), "|", `\|`)
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
+	return wording.Row(cells...)
 }
 
 // turningRow shows the turn that runs now.
@@ -139,24 +131,24 @@ func (v View) turningRow(cols []column) string {
 	if t == nil || v.State.End != nil {
 		return ""
 	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": clock(t.At), "story": v.name(t.Story, 40),
+	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": wording.Clock(t.At), "story": v.name(t.Story, 40),
 		"role": v.role(t.Role), "mode": v.mode(t.Mode), "for": v.briefly(t.Story, t.Role, t.Mode), "checks": "⏳ agent works"}
 	if !v.Now.IsZero() && v.Now.After(t.At) {
-		now["time"] = duration(v.Now.Sub(t.At))
+		now["time"] = wording.Duration(v.Now.Sub(t.At))
 	}
 	var cells []string
 	for _, c := range cols {
 		cells = append(cells, now[c.name])
 	}
-	return row(cells...)
+	return wording.Row(cells...)
 }
 
-func (v View) mode(m loop.Mode) string { return v.text(string(m), 20) }
+func (v View) mode(m loop.Mode) string { return v.Text(string(m), 20) }
 
-func (v View) role(r task.Role) string { return v.text(string(r), 20) }
+func (v View) role(r task.Role) string { return v.Text(string(r), 20) }
 
-// roles reports whether anybody but the coder takes turns in the run.
-func (v View) roles() bool {
+// Roles reports whether anybody but the coder takes turns in the run.
+func (v View) Roles() bool {
 	other := func(it *loop.Iteration) bool { return it.Role != "" && it.Role != task.Coder }
 	return len(v.State.Writers()) > 1 || slices.ContainsFunc(v.State.Iterations, other)
 }
@@ -164,7 +156,7 @@ func (v View) roles() bool {
 // who took an iteration's turn and for what.
 func (v View) who(it *loop.Iteration) string {
 	text := v.mode(it.Mode)
-	if v.roles() {
+	if v.Roles() {
 		text = v.role(it.Role) + ", " + text
 	}
 	if it.Story != "" {
@@ -179,13 +171,13 @@ func (v View) result(it *loop.Iteration) string { return v.resultIn(it, 60) }
 // resultIn is result with at most most characters of the name of what failed.
 func (v View) resultIn(it *loop.Iteration, most int) string {
 	if !it.Judged {
-		return v.unjudged(it)
+		return v.Unjudged(it)
 	}
 	switch f := it.Failure(); {
 	case f != nil && f.Waits:
-		return "⏳ waits for " + v.code(f.Check, most)
+		return "⏳ waits for " + v.Code(f.Check, most)
 	case f != nil:
-		return "❌ fail: " + v.code(f.Check, most)
+		return "❌ fail: " + v.Code(f.Check, most)
 	}
 	passed, warned, skipped := 0, 0, 0
 	for _, c := range it.Verdicts {
@@ -199,7 +191,7 @@ func (v View) resultIn(it *loop.Iteration, most int) string {
 		}
 	}
 	text := fmt.Sprintf("✅ pass: %d", passed)
-	if word := handed(it); word != "" {
+	if word := wording.Handed(it); word != "" {
 		text = fmt.Sprintf("%s; pass: %d", word, passed)
 	}
 	if skipped > 0 {
@@ -211,47 +203,12 @@ func (v View) resultIn(it *loop.Iteration, most int) string {
 	return text
 }
 
-func (v View) unjudged(it *loop.Iteration) string {
+func (v View) Unjudged(it *loop.Iteration) string {
 	switch {
 	case v.State.End == nil && it.N == v.State.Last().N:
 		return "⏳ checks run"
 	case it.Turn.Class != loop.OK:
-		return "not checked: " + v.text(string(it.Turn.Class), 20)
+		return "not checked: " + v.Text(string(it.Turn.Class), 20)
 	}
 	return "not checked"
-}
-
-// changed counts an iteration's files and lines.
-func changed(it *loop.Iteration) string {
-	c := it.Commit
-	if c == nil {
-		return ""
-	}
-	if c.Empty {
-		return "nothing"
-	}
-	added, deleted := 0, 0
-	for _, f := range c.Files {
-		added += max(f.Added, 0)
-		deleted += max(f.Deleted, 0)
-	}
-	return fmt.Sprintf("%s (+%d −%d)", safetext.Count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
-}
-
-func took(it *loop.Iteration) time.Duration {
-	if it.Took > 0 {
-		return it.Took
-	}
-	return it.Turn.Duration
-}
-
-// usage is what an iteration spent: its turn and its reviews.
-func usage(it *loop.Iteration) loop.Usage {
-	u := it.Turn.Usage
-	for _, c := range it.Verdicts {
-		if c.Usage != nil {
-			u = u.Plus(*c.Usage)
-		}
-	}
-	return u
 }

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -37,24 +39,24 @@ func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 			failed = append(failed, t)
 		}
 	}
-	var p page
-	p.line("# Ralph Loop Execution Summary")
-	p.part(fmt.Sprintf("## Completed: %d/%d tasks", done, len(tasks)))
+	var p wording.Markdown
+	p.Line("# Ralph Loop Execution Summary")
+	p.Part(fmt.Sprintf("## Completed: %d/%d tasks", done, len(tasks)))
 	if len(failed) > 0 {
-		p.part("## Failed Tasks (require human attention):")
+		p.Part("## Failed Tasks (require human attention):")
 	}
 	for _, t := range failed {
-		p.part(t.View.failedTask(t.N, or(t.Title, t.ID)))
+		p.Part(t.View.failedTask(t.N, cmp.Or(t.Title, t.ID)))
 	}
 	if len(skipped) > 0 {
-		p.part("## Skipped Tasks (not run):")
+		p.Part("## Skipped Tasks (not run):")
 		p.WriteString("\n")
 	}
 	for _, t := range skipped {
-		p.line("- Task %d: %s — %s", t.N, or(t.View.text(t.Title, 200), t.View.text(t.ID, 60)), t.View.text(t.Skipped, 300))
+		p.Line("- Task %d: %s — %s", t.N, cmp.Or(t.View.Text(t.Title, 200), t.View.Text(t.ID, 60)), t.View.Text(t.Skipped, 300))
 	}
 	if all != nil {
-		p.allDone(*all)
+		allDone(&p, *all)
 	}
 	return p.String()
 }
@@ -70,17 +72,17 @@ type AllResult struct {
 }
 
 // allDone tells of it.
-func (p *page) allDone(a AllResult) {
-	p.part("## All that is done: " + a.View.code(a.Branch, 100))
+func allDone(p *wording.Markdown, a AllResult) {
+	p.Part("## All that is done: " + a.View.Code(a.Branch, 100))
 	p.WriteString("\n")
-	p.line("- Tasks: %s", a.View.text(safetext.Few(a.Tasks, mostNames), 300))
+	p.Line("- Tasks: %s", a.View.Text(safetext.Few(a.Tasks, mostNames), 300))
 	switch {
 	case a.Commit == "":
-		p.line("- Not made: %s", a.View.text(a.Reason, 500))
+		p.Line("- Not made: %s", a.View.Text(a.Reason, 500))
 	case a.Done:
-		p.line("- Checks: passed on `%.12s`", a.Commit)
+		p.Line("- Checks: passed on `%.12s`", a.Commit)
 	default:
-		p.line("- Checks: not passed on `%.12s`: %s", a.Commit, a.View.text(a.Reason, 500))
+		p.Line("- Checks: not passed on `%.12s`: %s", a.Commit, a.View.Text(a.Reason, 500))
 	}
 }
 

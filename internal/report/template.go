@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -25,29 +28,29 @@ type section struct{ name, title, body string }
 
 // slots are the headings that templates have, with the sections that belong under them, the more special ones first.
 var slots = []struct {
-	heading *pattern
+	heading *regex.Pattern
 	holds   []string
 }{
-	{lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`),
+	{regex.Lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`),
 		[]string{"closes"}},
-	{lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
-	{lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks"}},
-	{lazy(
+	{regex.Lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
+	{regex.Lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks"}},
+	{regex.Lazy(
 		`(?i)^(description|summary|overview|what|changes?|proposed changes?|change ?log|about|details|solution|implementation)\b|\bthis (pr|pull request)\b`), []string{"state", "asked", "done"}},
 }
 
 var (
-	headingLine = lazy(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
-	underline   = lazy(`^ {0,3}(=+|-{2,})[ \t]*$`)
-	htmlComment = lazy(`(?s)<!--.*?(-->|\z)`)
-	taskItem    = lazy(`^[ \t]*([-*+]|\d{1,4}[.)])[ \t]+\[[ xX]\]`)
-	ticked      = lazy(`\[[xX]\]`)
-	tableRule   = lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
-	plainLink   = lazy(`(^|[^!\]\\])\[([^\[\]` + "`" +
+	headingLine = regex.Lazy(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+	underline   = regex.Lazy(`^ {0,3}(=+|-{2,})[ \t]*$`)
+	htmlComment = regex.Lazy(`(?s)<!--.*?(-->|\z)`)
+	taskItem    = regex.Lazy(`^[ \t]*([-*+]|\d{1,4}[.)])[ \t]+\[[ xX]\]`)
+	ticked      = regex.Lazy(`\[[xX]\]`)
+	tableRule   = regex.Lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
+	plainLink   = regex.Lazy(`(^|[^!\]\\])\[([^\[\]` + "`" +
 		`\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
-	htmlTag = lazy(
+	htmlTag = regex.Lazy(
 		`(?i)</?(a|b|br|center|details|div|em|h[1-6]|hr|i|img|kbd|p|picture|source|span|strong|sub|summary|sup|u)(\s[^<>]*)?/?>`)
-	refersTo = lazy(`(?i)/(issues|pull|discussions|commit)/`)
+	refersTo = regex.Lazy(`(?i)/(issues|pull|discussions|commit)/`)
 )
 
 // heading of a template with its level and the lines below it; the first of a template may have none.
@@ -60,7 +63,7 @@ type templatePart struct {
 // templateParts takes a template apart at its headings. What stands in HTML comments is for those who write by hand.
 func (v View) templateParts() (parts []templatePart) {
 	text := safetext.FirstBytes(v.Template, maxTemplate)
-	text = v.clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
+	text = v.Clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
 	parts = []templatePart{{}}
 	fence := ""
 	for _, line := range strings.Split(text, "\n") {
@@ -92,31 +95,31 @@ func (v View) templateParts() (parts []templatePart) {
 func (v View) intoTemplate(sections []section) string {
 	parts := v.templateParts()
 	places := placed(parts)
-	var p page
+	var p wording.Markdown
 	var below []section
 	for _, s := range sections {
 		if s.name == "top" {
-			p.part(s.body)
+			p.Part(s.body)
 		} else if _, found := places[s.name]; !found {
 			below = append(below, s)
 		}
 	}
 	for i, part := range parts {
 		if part.level > 0 {
-			p.part(strings.Repeat("#", part.level) + " " + or(words(safetext.OneLine(part.title), v.phrase()), "–"))
+			p.Part(strings.Repeat("#", part.level) + " " + cmp.Or(wording.Inert(safetext.OneLine(part.title), v.OwnPhrase()), "–"))
 		}
-		var own page
+		var own wording.Markdown
 		for _, s := range sections {
 			if at, found := places[s.name]; found && at == i {
-				own.part(joinedBy("\n\n", loud(s.title), s.body))
+				own.Part(wording.JoinedBy("\n\n", loud(s.title), s.body))
 			}
 		}
-		if p.part(own.String()); own.Len() > 0 {
+		if p.Part(own.String()); own.Len() > 0 {
 			part.lines = slices.DeleteFunc(part.lines, func(l string) bool { return !taskItem.MatchString(l) })
 		}
-		p.part(v.templateText(part.lines))
+		p.Part(v.templateText(part.lines))
 	}
-	p.part(written(below))
+	p.Part(written(below))
 	return p.String()
 }
 
@@ -146,7 +149,7 @@ func placed(parts []templatePart) map[string]int {
 }
 
 // slotOf is the kind of a heading; nil for one that ralph does not know.
-func slotOf(title string) *pattern {
+func slotOf(title string) *regex.Pattern {
 	title = strings.TrimLeft(title, "*_ :.0123456789")
 	for _, s := range slots {
 		if title != "" && s.heading.MatchString(title) {
@@ -158,13 +161,13 @@ func slotOf(title string) *pattern {
 
 // written are sections under their own headings.
 func written(sections []section) string {
-	var p page
+	var p wording.Markdown
 	for _, s := range sections {
 		if s.title == "" {
-			p.part(s.body)
+			p.Part(s.body)
 			continue
 		}
-		p.part(titled(s.title, strings.TrimRight(s.body, "\n")))
+		p.Part(wording.Titled(s.title, strings.TrimRight(s.body, "\n")))
 	}
 	return p.String()
 }
@@ -208,15 +211,15 @@ func (v View) templateRow(line string) string {
 	for i, c := range cells {
 		cells[i] = v.withLinks(strings.TrimSpace(c))
 	}
-	return strings.TrimRight(row(cells...), "\n")
+	return strings.TrimRight(wording.Row(cells...), "\n")
 }
 
 // withLinks is one line of words in which plain links stay links, as long as they lead to no issue.
 func (v View) withLinks(line string) string {
 	m := plainLink.FindStringSubmatchIndex(line)
 	if m == nil || refersTo.MatchString(line[m[6]:m[7]]) {
-		return words(line, v.phrase())
+		return wording.Inert(line, v.OwnPhrase())
 	}
 	before, text, to := line[:m[3]], line[m[4]:m[5]], line[m[6]:m[7]]
-	return words(before, v.phrase()) + "[" + words(text, v.phrase()) + "](" + to + ")" + v.withLinks(line[m[1]:])
+	return wording.Inert(before, v.OwnPhrase()) + "[" + wording.Inert(text, v.OwnPhrase()) + "](" + to + ")" + v.withLinks(line[m[1]:])
 }

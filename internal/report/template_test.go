@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/sample"
 )
 
 func TestConventionalTitle(t *testing.T) {
@@ -29,13 +31,13 @@ func TestConventionalTitle(t *testing.T) {
 		{"nothing in it acts", "Fix @bob's bug, closes #12 [skip ci]", usual, nil, "fix: fix bob's bug, closes 12 (skip ci)"},
 		{"labels are words, not more", "Add a thing", usual, []string{"debugger", "prefix"}, "feat: add a thing"},
 	} {
-		v := begin(nil).view()
+		v := view(sample.Begin(nil))
 		v.State.Start.Title, v.Subjects, v.Labels = tt.title, tt.subjects, tt.labels
 		if got := PullTitle(v); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	v := begin(nil).view()
+	v := view(sample.Begin(nil))
 	v.State.Start.Title, v.Subjects = strings.Repeat("é", 500), usual
 	if got := PullTitle(v); len([]rune(got)) != maxTitle {
 		t.Errorf("a title of %d characters", len([]rune(got)))
@@ -99,7 +101,7 @@ func TestTemplate(t *testing.T) {
 		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
 			t.Errorf("%s: want %q, not %q:\n%.600s", tt.name, tt.want, tt.not, got)
 		}
-		for _, p := range inertness(plainLink.ReplaceAllString(got, "$1$2")) {
+		for _, p := range sample.Inertness(plainLink.ReplaceAllString(got, "$1$2")) {
 			t.Errorf("%s: %s", tt.name, p)
 		}
 		for _, all := range []string{"Closes #42", "What was asked", "Send it back", "Try it yourself"} {

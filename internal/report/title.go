@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -16,7 +17,7 @@ const maxTitle = 120
 // makes it the subject of a commit. Where the base branch's commits have the form of conventional ones, it has it, too:
 // "fix: …".
 func PullTitle(v View) string {
-	title := plain(v.clean(v.State.Start.Title))
+	title := plain(v.Clean(v.State.Start.Title))
 	if title == "" {
 		title = plain(v.State.Start.Task)
 	}
@@ -36,14 +37,14 @@ func (v View) capMark() string {
 	case 0:
 		return ""
 	case 1:
-		return " (" + plain(safetext.Shorten(v.redact(ids[0]), 40)) + " approved at the cap)"
+		return " (" + plain(safetext.Shorten(v.Redacted(ids[0]), 40)) + " approved at the cap)"
 	default:
 		return fmt.Sprintf(" (%d stories approved at the cap)", len(ids))
 	}
 }
 
 // conventional is the subject of a conventional commit, with its text in a group.
-var conventional = lazy(`^[a-z]{2,12}(\([^()]{1,60}\))?!?: (\S.*)$`)
+var conventional = regex.Lazy(`^[a-z]{2,12}(\([^()]{1,60}\))?!?: (\S.*)$`)
 
 // leastSubjects is how many commits have to be seen before their form says anything.
 const leastSubjects = 3
@@ -70,14 +71,14 @@ func conventions(subjects []string) (usual, lower bool) {
 // changeTypes are the kinds of a change with the words that tell them, in labels first; anything else is a feature.
 var changeTypes = []struct {
 	name    string
-	pattern *pattern
+	pattern *regex.Pattern
 }{
-	{"fix", lazy(`(?i)\b(bug|bugs|bugfix|fix|fixes|fixed|regression|crash|crashes|broken|defect|hotfix)\b`)},
-	{"docs", lazy(`(?i)\b(doc|docs|documentation|readme|typo|typos|changelog)\b`)},
-	{"test", lazy(`(?i)^(add |more |improve |fix )?(unit |flaky |missing )?tests?\b|\btest coverage\b`)},
-	{"perf", lazy(`(?i)\b(performance|perf|faster|speed up|slow)\b`)},
-	{"refactor", lazy(`(?i)\b(refactor|refactoring|clean ?up|tech debt)\b`)},
-	{"ci", lazy(`(?i)\b(ci|github actions|workflows?)\b`)},
+	{"fix", regex.Lazy(`(?i)\b(bug|bugs|bugfix|fix|fixes|fixed|regression|crash|crashes|broken|defect|hotfix)\b`)},
+	{"docs", regex.Lazy(`(?i)\b(doc|docs|documentation|readme|typo|typos|changelog)\b`)},
+	{"test", regex.Lazy(`(?i)^(add |more |improve |fix )?(unit |flaky |missing )?tests?\b|\btest coverage\b`)},
+	{"perf", regex.Lazy(`(?i)\b(performance|perf|faster|speed up|slow)\b`)},
+	{"refactor", regex.Lazy(`(?i)\b(refactor|refactoring|clean ?up|tech debt)\b`)},
+	{"ci", regex.Lazy(`(?i)\b(ci|github actions|workflows?)\b`)},
 }
 
 // changeType is the kind of the change, by the issue's labels and else by the words of its title.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -24,9 +25,9 @@ func (v View) reviewed(r room) string {
 	if c.Pass {
 		word = "✅ approves"
 	}
-	var p page
-	p.part(joinedBy(": ", fmt.Sprintf("%s, iteration %d", word, it.N), sentence(v.text(c.Reason, 600))))
-	p.part(v.criteria(c.Criteria, min(mostCriteria, 3*r.checks)))
+	var p wording.Markdown
+	p.Part(wording.JoinedBy(": ", fmt.Sprintf("%s, iteration %d", word, it.N), wording.Sentence(v.Text(c.Reason, 600))))
+	p.Part(v.criteria(c.Criteria, min(mostCriteria, 3*r.checks)))
 	return p.String()
 }
 
@@ -61,19 +62,19 @@ func (v View) criteria(list []loop.Criterion, most int) string {
 	text := "| | criterion | why |\n|---|---|---|\n"
 	for i, c := range list {
 		if i == most {
-			return text + row("…", fmt.Sprintf("%d more", len(list)-most), "")
+			return text + wording.Row("…", fmt.Sprintf("%d more", len(list)-most), "")
 		}
 		sign := "❌ not met"
 		if c.Met {
 			sign = "✅ met"
 		}
-		text += row(sign, v.text(c.Text, 200), v.text(c.Reason, 300))
+		text += wording.Row(sign, v.Text(c.Text, 200), v.Text(c.Reason, 300))
 	}
 	return text
 }
 
 // checks lists the verdicts of the newest judged iteration.
-func (v View) checks(most int) string { return v.checksOf(v.judged(), most) }
+func (v View) checks(most int) string { return v.checksOf(v.Judged(), most) }
 
 // checksOf lists the verdicts of an iteration.
 func (v View) checksOf(it *loop.Iteration, most int) string {
@@ -85,13 +86,13 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 	b.WriteString("| check | result | time |\n|---|---|--:|\n")
 	for i, c := range shown {
 		if i == most {
-			b.WriteString(row("…", fmt.Sprintf("%d more", len(shown)-most), ""))
+			b.WriteString(wording.Row("…", fmt.Sprintf("%d more", len(shown)-most), ""))
 			break
 		}
-		b.WriteString(row(v.code(c.Check, 80), v.verdict(c), duration(c.Duration)))
+		b.WriteString(wording.Row(v.Code(c.Check, 80), v.verdict(c), wording.Duration(c.Duration)))
 	}
 	if own > 0 {
-		b.WriteString(row(safetext.Count(own, "check")+" of ralph's own", "✅ pass", duration(took)))
+		b.WriteString(wording.Row(safetext.Count(own, "check")+" of ralph's own", "✅ pass", wording.Duration(took)))
 	}
 	return b.String()
 }
@@ -120,21 +121,21 @@ var ownNames = map[string]bool{
 func (v View) verdict(c loop.Verdict) string {
 	switch {
 	case c.Skipped != "":
-		return "– skipped: " + v.text(c.Skipped, 120)
+		return "– skipped: " + v.Text(c.Skipped, 120)
 	case c.Pass && c.Flaky:
 		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
 	case c.Pass:
 		return "✅ pass"
 	case c.Waits:
-		return "⏳ waits: " + v.text(c.Reason, 160)
+		return "⏳ waits: " + v.Text(c.Reason, 160)
 	case c.Severity == loop.Soft:
-		return "⚠️ warning: " + v.text(c.Reason, 160)
+		return "⚠️ warning: " + v.Text(c.Reason, 160)
 	}
-	return "❌ fail: " + v.text(c.Reason, 160)
+	return "❌ fail: " + v.Text(c.Reason, 160)
 }
 
-// judged is the newest iteration that the checks have spoken about.
-func (v View) judged() *loop.Iteration {
+// Judged is the newest iteration that the checks have spoken about.
+func (v View) Judged() *loop.Iteration {
 	for i := len(v.State.Iterations) - 1; i >= 0; i-- {
 		if v.State.Iterations[i].Judged {
 			return v.State.Iterations[i]

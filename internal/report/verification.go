@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -21,9 +23,9 @@ type Verified struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// verified lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made
+// Verifications lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made
 // none.
-func verified(s loop.State) (list []Verified) {
+func Verifications(s loop.State) (list []Verified) {
 	for i, it := range s.Iterations {
 		if wrong, ok := unfitting(s, it); ok {
 			list = append(list, wrong)
@@ -36,7 +38,7 @@ func verified(s loop.State) (list []Verified) {
 			if by == "" {
 				by = it.Role
 			}
-			reason := or(c.Skipped, c.Reason)
+			reason := cmp.Or(c.Skipped, c.Reason)
 			list = append(list, Verified{
 				Iteration: it.N, Role: by, PromiseFound: promised(s.Iterations[:i+1], by, reason),
 				Verified: c.Pass && c.Skipped == "",
@@ -80,19 +82,19 @@ func promised(its []*loop.Iteration, by task.Role, reason string) bool {
 
 // verification is the table of the newest verification results.
 func (v View) verification(most int) string {
-	list := verified(v.State)
+	list := Verifications(v.State)
 	if len(list) == 0 || most == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("| # | role | promise | verified | reason |\n|--:|---|---|---|---|\n")
 	if hidden := len(list) - most; hidden > 0 {
-		b.WriteString(row("…", "", "", fmt.Sprintf("%s not shown", safetext.Count(hidden, "earlier result")), ""))
+		b.WriteString(wording.Row("…", "", "", fmt.Sprintf("%s not shown", safetext.Count(hidden, "earlier result")), ""))
 		list = list[hidden:]
 	}
 	for _, r := range list {
-		b.WriteString(row(fmt.Sprint(r.Iteration), v.role(r.Role), yes(r.PromiseFound), yes(r.Verified),
-			v.text(r.Reason, 200)))
+		b.WriteString(wording.Row(fmt.Sprint(r.Iteration), v.role(r.Role), wording.Yes(r.PromiseFound), wording.Yes(r.Verified),
+			v.Text(r.Reason, 200)))
 	}
 	return b.String()
 }

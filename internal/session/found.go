@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/status"
 )
 
 // Found is a run that was found, or the directory where none was.
@@ -20,20 +20,20 @@ type Found struct {
 }
 
 // Status says where the run is now.
-func (f *Found) Status() (report.Standing, error) {
+func (f *Found) Status() (status.Standing, error) {
 	owner, err := journal.Held(f.Dir)
 	if err != nil {
-		return report.Standing{}, invalid.Errorf("%w", err)
+		return status.Standing{}, invalid.Errorf("%w", err)
 	}
-	lock := report.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}
+	lock := status.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}
 	if f.Run == "" {
-		return report.NoRun(f.Dir, f.Why, lock), nil
+		return status.NoRun(f.Dir, f.Why, lock), nil
 	}
 	state, _, err := f.Follower.Next()
 	if err != nil {
-		return report.Standing{}, invalid.Errorf("%w", err)
+		return status.Standing{}, invalid.Errorf("%w", err)
 	}
-	st := report.Stand(f.Session.View(state), lock)
+	st := status.Stand(f.Session.View(state), lock)
 	st.Directory = f.Dir
 	if st.RunDir, err = filepath.Rel(f.Dir, f.Run); err != nil {
 		st.RunDir = f.Run

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // reports are what ralph left on the stand-in for people to read.
-func (s *stage) reports() (parts []report.Section) {
+func (s *stage) reports() (parts []html.Section) {
 	if p, ok := s.pull(solvable); ok {
 		at := fmt.Sprintf("pull request #%d", p.Number)
 		parts = append(parts, section("P"+at[1:]+": "+p.Title, p.State+", "+readiness(p), p.Body))
@@ -30,8 +30,8 @@ func (s *stage) reports() (parts []report.Section) {
 	return parts
 }
 
-func section(heading, meta, markdown string) report.Section {
-	return report.Section{Heading: heading, Meta: meta, Markdown: unlink(markdown)}
+func section(heading, meta, markdown string) html.Section {
+	return html.Section{Heading: heading, Meta: meta, Markdown: unlink(markdown)}
 }
 
 // What the bot's comments hold, by which they are told apart.
@@ -71,8 +71,8 @@ var localLink = regexp.MustCompile(`\[((?:\\.|[^\\\[\]])*)\]\(http://127\.0\.0\.
 func unlink(markdown string) string { return localLink.ReplaceAllString(markdown, "$1") }
 
 // writePage writes the page below a directory, or below the temporary one when that cannot be, and returns its path.
-func writePage(dir string, parts []report.Section) (string, error) {
-	page, err := report.Page("ralph, demonstrated", parts...)
+func writePage(dir string, parts []html.Section) (string, error) {
+	page, err := html.Page("ralph, demonstrated", parts...)
 	if err != nil {
 		return "", fmt.Errorf("making the page: %w", err)
 	}

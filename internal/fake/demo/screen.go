@@ -12,7 +12,7 @@ import (
 	"charm.land/glamour/v2/styles"
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // maxWidth is how many columns reports take at most.
@@ -54,10 +54,10 @@ func (s *screen) job(line string) { s.print("  ralph  │ " + line) }
 func (s *screen) github(line string) { s.print("  github │ " + line) }
 
 // transcript is everything that was printed so far, but for the reports.
-func (s *screen) transcript() report.Section {
+func (s *screen) transcript() html.Section {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return report.Section{Heading: "What happened", Markdown: fenced(s.told.String())}
+	return html.Section{Heading: "What happened", Markdown: fenced(s.told.String())}
 }
 
 // fenced is a block of text that nothing in it can end.
@@ -70,7 +70,7 @@ func fenced(text string) string {
 }
 
 // show renders reports for reading here.
-func (s *screen) show(parts []report.Section) error {
+func (s *screen) show(parts []html.Section) error {
 	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.style()), glamour.WithWordWrap(s.width),
 		glamour.WithPreservedNewLines())
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *screen) show(parts []report.Section) error {
 }
 
 // rule is the line above a report.
-func (s *screen) rule(part report.Section) string {
+func (s *screen) rule(part html.Section) string {
 	title := "── " + part.Heading + " · " + part.Meta + " "
 	return title + strings.Repeat("─", max(0, s.width-len([]rune(title))))
 }

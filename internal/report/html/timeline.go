@@ -1,0 +1,232 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// timeline is how the run went: a bar for each iteration, as long as it took, and what happened in between.
+type timeline struct {
+	Earlier, Rows []moment // Earlier is folded
+	Hidden        string   // one sentence on the rows that are left out
+}
+
+// moment is a row of the timeline: an iteration, or something that happened between two.
+type moment struct {
+	at        time.Time
+	N         int    // of an iteration
+	Note      string // of anything else
+	Sign      string // how the iteration ended: "✓", "✗", "!" or "–"
+	Mood      string
+	What      string // mode, role and story
+	Result    string
+	Took      string
+	Spans     []span
+	Told      string // the spans in words
+	Time      string
+	Committed string
+}
+
+// span is a part of a bar, in thousandths of the longest iteration.
+type span struct {
+	Kind     string // "turn", "checks" or "review"
+	X, Width int
+}
+
+// The timeline shows its end, folds what is before it, and is bounded.
+const (
+	mostMoments = 400
+	lastMoments = 40
+)
+
+func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
+	longest := time.Millisecond
+	for _, it := range its {
+		longest = max(longest, total(it))
+	}
+	notes := d.between()
+	// first, so that they stand before what begins at the same time
+	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
+	for _, it := range its[max(0, len(its)-mostMoments):] {
+		t.Rows = append(t.Rows, d.moment(it, longest))
+	}
+	slices.SortStableFunc(t.Rows, func(a, b moment) int { return a.at.Compare(b.at) })
+	if early := len(t.Rows) - lastMoments; early > 0 {
+		t.Earlier, t.Rows = t.Rows[:early], t.Rows[early:]
+	}
+	if hidden := len(its) - mostMoments; hidden > 0 {
+		t.Hidden = fmt.Sprintf("%s not shown.", safetext.Count(hidden, "earlier iteration"))
+	}
+	return t
+}
+
+// parted is how long the turn, the checks and the reviews of an iteration took.
+func parted(it *loop.Iteration) (turn, checks, review time.Duration) {
+	for _, c := range it.Verdicts {
+		if reviews(c) {
+			review += c.Duration
+		} else {
+			checks += c.Duration
+		}
+	}
+	return it.Turn.Duration, checks, review
+}
+
+// reviews reports whether a verdict is an agent's opinion.
+func reviews(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Usage != nil }
+
+func total(it *loop.Iteration) time.Duration {
+	turn, checks, review := parted(it)
+	return max(turn+checks+review, it.Took)
+}
+
+func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
+	mood := standing(it)
+	m := moment{
+		at: it.At, N: it.N, Sign: moodSigns[mood], Mood: mood, What: d.view().purpose(it), Result: d.view().ended(it),
+		Took: wording.Duration(total(it)),
+		Time: wording.Clock(it.At), Committed: wording.Changed(it),
+	}
+	turn, checks, review := parted(it)
+	x := 0
+	for _, part := range []struct {
+		kind, told string
+		took       time.Duration
+	}{{"turn", "agent", turn}, {"checks", "checks", checks}, {"review", "review", review}} {
+		if part.took <= 0 {
+			continue
+		}
+		width := max(int(part.took*1000/longest), 4)
+		m.Spans = append(m.Spans, span{part.kind, x, width})
+		m.Told = wording.JoinedBy(" · ", m.Told, part.told+" "+wording.Duration(part.took))
+		x += width
+	}
+	return m
+}
+
+// standing is how an iteration ended, as a mood.
+func standing(it *loop.Iteration) string {
+	switch {
+	case !it.Judged:
+		return "wait"
+	case it.Failure() != nil:
+		return "bad"
+	case failing(it.Verdicts) > 0:
+		return "warn"
+	}
+	return "good"
+}
+
+// ended is what the checks said of an iteration, in words.
+func (v view) ended(it *loop.Iteration) string {
+	if f := it.Failure(); it.Judged && f != nil {
+		return "failed: " + v.brief(f.Check, 80)
+	}
+	if !it.Judged {
+		return strings.TrimPrefix(plainWords(v.Unjudged(it)), "⏳ ")
+	}
+	passed, warned := passing(it.Verdicts), failing(it.Verdicts)
+	words := []string{handedWord(it), fmt.Sprintf("%d passed", passed)}
+	if skipped := len(it.Verdicts) - passed - warned; skipped > 0 {
+		words = append(words, fmt.Sprintf("%d skipped", skipped))
+	}
+	if warned > 0 {
+		words = append(words, safetext.Count(warned, "warning"))
+	}
+	return wording.JoinedBy(", ", words...)
+}
+
+// handedWord is what an iteration made of its story, without the sign.
+func handedWord(it *loop.Iteration) string {
+	_, word, _ := strings.Cut(wording.Handed(it), " ")
+	return word
+}
+
+// between are the things that happened to the run outside its iterations.
+func (d Detail) between() (list []moment) {
+	for i, r := range d.Records {
+		note := ""
+		switch r.Type {
+		case loop.Paused:
+			note = fmt.Sprintf("Waited %suntil %s: %s", waited(d.Records[i:]), wording.Clock(r.Pause.Until),
+				d.view().brief(r.Pause.Reason, 200))
+		case loop.Resumed:
+			note = "Taken up again" + d.view().resumed(*r.Resume)
+		case loop.Warned:
+			note = d.view().brief(r.Warning, 200)
+		case loop.Baselined:
+			note = fmt.Sprintf("The checks ran on the base commit: %d passed, %d failed", passing(r.Baseline),
+				failing(r.Baseline))
+		default:
+			continue
+		}
+		list = append(list, moment{at: r.At, Note: note, Time: wording.Clock(r.At)})
+	}
+	return list
+}
+
+// waited is how long a pause at the beginning of some records really was: "2h 05m, "; "" when nothing came after it.
+func waited(records []loop.Record) string {
+	if len(records) < 2 {
+		return ""
+	}
+	return wording.Duration(records[1].At.Sub(records[0].At)) + ", "
+}
+
+func passing(verdicts []loop.Verdict) (n int) {
+	for _, c := range verdicts {
+		if c.Skipped == "" && c.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+func failing(verdicts []loop.Verdict) (n int) {
+	for _, c := range verdicts {
+		if c.Skipped == "" && !c.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+// resumed says what another process took the run up with.
+func (v view) resumed(r loop.Resume) string {
+	text := ""
+	if r.Retry {
+		text = ", asked for"
+	}
+	if r.MaxIterations > 0 {
+		text += fmt.Sprintf(", %s more", safetext.Count(r.MaxIterations, "iteration"))
+	}
+	if r.Hint != "" {
+		text += ", with the hint: " + v.brief(r.Hint, 200)
+	}
+	if f := r.Feedback; f != nil {
+		text += ", for what " + cmp.Or(v.brief(f.By, 60), "other workflows") + " asked to have changed"
+	}
+	return text
+}
+
+// purpose is what an iteration was for, in a few words.
+func (v view) purpose(it *loop.Iteration) string {
+	text := v.brief(cmp.Or(string(it.Mode), "turn"), 20)
+	if v.Roles() {
+		text = v.brief(string(it.Role), 20) + ", " + text
+	}
+	if it.Story != "" {
+		text = v.brief(it.Story, 40) + ", " + text
+	}
+	if wording.Shifted(it) {
+		text += ", after a strategy shift"
+	}
+	return text
+}

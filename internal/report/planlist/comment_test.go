@@ -1,0 +1,148 @@
+package planlist
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/sample"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+func TestGoldenPlanComment(t *testing.T) {
+	sample.Goldens(t, map[string]string{
+		"plan-comment.md":         Comment(planRunning(), sample.Greetings(), 9, 30),
+		"plan-comment-large.md":   Comment(planRunning(), *planLarge(200, "words").State.Plan, 600, 2000),
+		"plan-comment-hostile.md": Comment(planHostile(), *planHostile().State.Plan, 9, 30),
+		"plan-comment-too-long.md": Comment(planRunning(), *planLarge(200, strings.Repeat("words ", 40)).State.Plan, 600,
+			2000),
+	})
+}
+
+// planned is the plan of a view, or one made of what else it holds.
+func planned(v report.View) plan.Plan {
+	s := v.State
+	if s.Plan != nil {
+		return *s.Plan
+	}
+	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks,
+		Stories: []plan.Story{
+			{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec,
+				AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
+			{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
+		}}
+}
+
+// Whatever runs and plans hold, the comment with a plan does nothing, tells no secret, and stays within what GitHub takes.
+func TestHostilePlanComment(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	views := []report.View{hostile(), planHostile(), planLarge(200, sample.Nasty), planLarge(200, strings.Repeat("`<@🙂", 500)),
+		planLarge(2000, "x")}
+	for range 300 {
+		s := sample.Begin(func(start *loop.Start) {
+			start.Title, start.Spec, start.Task = sample.Some(random, 12), safetext.Sanitise(sample.Some(random, 60)), sample.Some(random, 12)
+			start.Branch, start.Checks, start.Hint = sample.Some(random, 6), []string{sample.Some(random, 6), sample.Some(random, 6)}, sample.Some(random, 12)
+		})
+		views = append(views, end(s, loop.Stuck, sample.Some(random, 12), sample.Some(random, 6)))
+	}
+	for _, v := range views {
+		v.Redact = report.Redactor(nil)
+		md := Comment(v, planned(v), 3, 10)
+		for _, p := range sample.Inertness(md) {
+			t.Errorf("%s\n%.2000s", p, md)
+		}
+		if strings.Contains(md, "sk-ant-") || len(md) > report.CommentLimit {
+			t.Errorf("%d bytes, or a secret:\n%.2000s", len(md), md)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// A new story gets an id of its own also where the others' leave no room to count on.
+func TestNewIDBesideALongOne(t *testing.T) {
+	long := strings.Repeat("x", 63) + "9"
+	p := sample.Greetings()
+	p.Stories = p.Stories[:1]
+	p.Stories[0].ID = long
+	comment := Comment(planRunning(), p, 1, 2)
+	read, err := Read("the plan", strings.Replace(comment, "- [ ] **"+long, "- [ ] One more\n- [ ] **"+long, 1))
+	if err != nil || !strings.Contains(string(read.Content), `"US-001"`) || !strings.Contains(string(read.Content), long) {
+		t.Errorf("%v:\n%s\nof\n%s", err, read.Content, comment)
+	}
+}
+
+// PlanFrom has a row for each way in which a comment of an earlier version says which plan is meant, or does not.
+func TestPlanFrom(t *testing.T) {
+	mark := OldMarker("issue-42") + "\n"
+	tests := []struct{ name, comment, want string }{
+		{"one block", mark + "x\n```json\n{}\n```\ny", "{}\n"},
+		{"in capitals, with tildes and more words", mark + "~~~ JSON tasks\n{}\n~~~", "{}\n"},
+		{"among others", mark + "```mermaid\ngraph TD\n```\n````json\n{\n```\n}\n````\n```\nx\n```", "{\n```\n}\n"},
+		{"no marker", "```json\n{}\n```", ""},
+		{"a marker that is not first", "x\n" + mark + "```json\n{}\n```", ""},
+		{"another marker", report.Marker("r") + "\n```json\n{}\n```", ""},
+		{"no block", mark + "{}", ""},
+		{"another language", mark + "```js\n{}\n```", ""},
+		{"two blocks", mark + "```json\n{}\n```\n```json\n{}\n```", ""},
+		{"two blocks, one not closed", mark + "```json\n{}\n```\n```json\n{}", ""},
+		{"a block that is not closed", mark + "```json\n{}\n", ""},
+		{"a block inside of another one", mark + "````text\n```json\n{}\n```\n````", ""},
+		{"a fence that is too short does not close", mark + "````json\n{}\n```", ""},
+		{"a quoted block", mark + "> ```json\n> {}\n> ```", ""},
+		{"an indented block is code", mark + "    ```json\n    {}\n    ```", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := from(tt.comment)
+			if string(got) != tt.want || ok != (tt.want != "") {
+				t.Errorf("PlanFrom = %q, %v; want %q", got, ok, tt.want)
+			}
+		})
+	}
+}
+
+// However large a plan, its comment stays within what GitHub takes; one that does not fit is not half there.
+func TestPlanCommentLimit(t *testing.T) {
+	for _, text := range []string{"x", strings.Repeat("`<@🙂", 50), sample.Nasty} {
+		for _, n := range []int{1, 20, 200} {
+			plan := *planLarge(n, text).State.Plan
+			got := Comment(planRunning(), plan, 1, 2)
+			if len(got) > report.CommentLimit {
+				t.Errorf("%d stories: %d bytes", n, len(got))
+			}
+			read, err := Read("the plan", got)
+			if told := strings.Contains(got, "too large for a comment"); told != (err != nil) {
+				t.Errorf("%d stories of %d bytes: %v, and that it is too large is told: %v", n, len(plan.Marshal()), err, told)
+			}
+			if err == nil && !strings.Contains(string(read.Content), fmt.Sprintf("US-%03d", n)) {
+				t.Errorf("%d stories: the last one is not read", n)
+			}
+			for _, p := range sample.Inertness(got[:min(len(got), 10_000)]) {
+				t.Errorf("%d stories: %s", n, p)
+			}
+		}
+	}
+}
+
+// A graph is made of letters, digits and our own signs, whatever the plan says.
+func TestGraphIsInert(t *testing.T) {
+	p := sample.Greetings()
+	p.Stories[0].Title, p.Stories[1].Title = sample.Nasty, "a\"] --> b; click s0 \"javascript:x\" %%{init}%% <b>&#64;"
+	drawn := graph(p, 60)
+	for _, l := range strings.Split(strings.TrimSpace(drawn), "\n") {
+		if !regexp.MustCompile(
+			"^(```mermaid|```|graph TD|  s\\d+\\[\"[\\p{L}\\p{N}_.,/ …-]+\"\\]|  s\\d+ --> s\\d+)$").MatchString(l) {
+			t.Errorf("the line %q", l)
+		}
+	}
+	if strings.Count(drawn, "-->") != 2 || graph(p, 2) != "" || graph(plan.Plan{Stories: p.Stories[:1]}, 60) != "" {
+		t.Errorf("the graph is\n%s", drawn)
+	}
+}

@@ -1,0 +1,36 @@
+package planlist
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake/sample"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// view is a run of the bot as its reports see it.
+func view(s *sample.Script) report.View {
+	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo",
+		Phrase:    "/ralph",
+		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
+}
+
+func hostile() report.View {
+	v := view(sample.Hostile())
+	v.Redact, v.TokenNote, v.Limits = report.Redactor(nil), sample.Nasty, loop.Limits{CostUSD: 5}
+	return v
+}
+
+func planRunning() report.View { return view(sample.PlanRunning()) }
+
+func planHostile() report.View {
+	v := view(sample.PlanHostile())
+	v.Redact = report.Redactor(nil)
+	return v
+}
+
+func planLarge(n int, text string) report.View { return view(sample.PlanLarge(n, text)) }
+
+func end(s *sample.Script, o loop.Outcome, reason, branch string) report.View {
+	return view(s.Finish(o, reason, branch))
+}

@@ -1,0 +1,279 @@
+// Package status says where a run of a laptop stands, or a plan, for people at a terminal and for programs.
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// Standing is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
+// field is always there but for times that are not known.
+type Standing struct {
+	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is
+	// gone that worked on it; none, when there is no run.
+	State  string `json:"state"`
+	Doing  string `json:"doing"`  // what it does now; empty when it does nothing
+	Reason string `json:"reason"` // why it ended, or waits
+	Next   string `json:"next"`   // what to do to stop it, or to go on
+
+	Directory     string    `json:"directory"`
+	Run           string    `json:"run"`
+	RunDir        string    `json:"run_dir"` // its journal and reports, from the directory
+	Task          string    `json:"task"`
+	Title         string    `json:"title"`
+	Agent         string    `json:"agent"`
+	Branch        string    `json:"branch"`
+	FailureBranch string    `json:"failure_branch"`
+	StateFile     string    `json:"state_file"` // from the directory; empty when there is none
+	StartedAt     time.Time `json:"started_at,omitzero"`
+	UpdatedAt     time.Time `json:"updated_at,omitzero"`
+	Until         time.Time `json:"until,omitzero"` // of waiting and paused: when it may go on
+
+	LockPID   int  `json:"lock_pid"`   // the process that the directory's lock names; 0: there is no lock
+	LockAlive bool `json:"lock_alive"` // it lives and holds the lock
+	LockIsRun bool `json:"lock_is_run"`
+
+	Iteration     int     `json:"iteration"`
+	MaxIterations int     `json:"max_iterations"` // 0: no limit
+	Role          string  `json:"role"`           // who takes the turn, or took the last one
+	Mode          string  `json:"mode"`
+	StuckCount    int     `json:"stuck_count"`
+	Repeats       string  `json:"repeats"` // what was repeated so often
+	Shifts        int     `json:"strategy_shifts"`
+	Warning       string  `json:"warning"` // that the time will soon be over
+	CostUSD       float64 `json:"cost_usd"`
+	InputTokens   int64   `json:"input_tokens"` // with those from and to the cache
+	OutputTokens  int64   `json:"output_tokens"`
+
+	Checked       int               `json:"checked_iteration"` // the iteration that Checks speak of
+	Checks        []StandingCheck   `json:"checks"`
+	Outcome       string            `json:"outcome"` // of the criteria: what "done" means
+	Acceptance    []string          `json:"acceptance_criteria"`
+	Roles         []StandingRole    `json:"roles"`
+	Verifications []report.Verified `json:"verifications"`
+
+	Story     string          `json:"story"` // of a plan: the story that the iteration is for
+	Stories   []StandingStory `json:"stories"`
+	ReviewCap int             `json:"review_cap"` // of a plan: how many reviews a story may have; 0 when it has none
+
+	cost, stories string
+}
+
+// StandingStory is how far a story of a plan has come.
+type StandingStory struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	State    string `json:"state"` // open, waits for review, changes requested, approved, auto-approved at the cap, done
+	Done     bool   `json:"done"`
+	AtCap    bool   `json:"at_cap"` // nobody approved it but the cap of reviews
+	Reviews  int    `json:"reviews"`
+	Feedback string `json:"feedback"` // what its review asked for
+}
+
+// StandingCheck is what one check said.
+type StandingCheck struct {
+	Check   string  `json:"check"`
+	Result  string  `json:"result"` // pass, fail, warning or skipped
+	Reason  string  `json:"reason"`
+	Hash    string  `json:"error_hash"`
+	Flaky   bool    `json:"flaky"`
+	Seconds float64 `json:"duration_seconds"`
+}
+
+// StandingRole is what a role has to promise, how that is verified, and how often it has had its turn or its say.
+type StandingRole struct {
+	Role          task.Role   `json:"role"`
+	Promise       string      `json:"promise"`
+	Method        task.Method `json:"verification_method"`
+	MaxIterations int         `json:"max_iterations"` // 0: as many as the run
+	Iterations    int         `json:"iterations"`
+}
+
+// Lock is what is known of the lock of a run's directory.
+type Lock struct {
+	PID   int  // 0: there is none
+	Alive bool // the process lives and holds it
+}
+
+// NoRun is the standing where nothing has run; why says where that is, in a sentence.
+func NoRun(directory, why string, lock Lock) Standing {
+	return Standing{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive,
+		Checks:     []StandingCheck{},
+		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []report.Verified{}, Stories: []StandingStory{}}
+}
+
+// Stand says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
+// add.
+func Stand(v report.View, lock Lock) Standing {
+	s := v.State
+	out := Standing{
+		Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title), Agent: v.Redacted(s.Start.Agent),
+		Branch:    s.Start.Branch,
+		StartedAt: s.StartedAt.UTC(), UpdatedAt: s.At.UTC(), LockPID: lock.PID, LockAlive: lock.Alive,
+		LockIsRun:  lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID),
+		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations,
+		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite,
+		OutputTokens: s.Usage.Output,
+		cost:         wording.Spent(s.Usage), Checks: standingChecks(v), Acceptance: []string{}, Roles: standingRoles(v),
+		Verifications: []report.Verified{},
+		Stories:       standingStories(v), stories: v.Tally(),
+	}
+	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
+		out.ReviewCap = rules.ReviewCap
+	}
+	if spin := s.Spins(); spin.Count >= wording.StuckAt {
+		out.Repeats = v.Redacted(spin.What)
+	}
+	if it := v.Judged(); it != nil {
+		out.Checked = it.N
+	}
+	if c := s.Start.Completion; c != nil {
+		out.Outcome = v.Redacted(c.Outcome)
+		for _, criterion := range c.Acceptance {
+			out.Acceptance = append(out.Acceptance, v.Redacted(criterion))
+		}
+	}
+	for _, result := range report.Verifications(s) {
+		result.Reason = v.Redacted(result.Reason)
+		out.Verifications = append(out.Verifications, result)
+	}
+	out.turn(s)
+	out.Story = v.Redacted(out.Story)
+	out.how(v)
+	return out
+}
+
+// turn says which iteration the run is at, and whose turn it is or was.
+func (st *Standing) turn(s loop.State) {
+	if last := s.Last(); last != nil {
+		st.Iteration, st.Role, st.Mode, st.Story = last.N, string(last.Role), string(last.Mode), last.Story
+	}
+	if t := s.Turning; t != nil {
+		st.Iteration, st.Role, st.Mode, st.Story = t.Iteration, string(t.Role), string(t.Mode), t.Story
+	}
+}
+
+// how says in which state the run is, what it does there, and what to do about it.
+func (st *Standing) how(v report.View) {
+	again := v.RunCommand() + " … --resume goes on from here, --fresh starts over"
+	s := v.State
+	switch {
+	case s.End != nil:
+		st.State, st.Reason = string(s.End.Outcome), v.Redacted(s.End.Reason)
+		st.FailureBranch, st.Until = s.End.FailureBranch, s.End.Until.UTC()
+		st.Next = again
+		switch s.End.Outcome {
+		case loop.Done:
+			st.Next = "read the change"
+			if branch := s.Branch().Name(); branch != "" {
+				st.Next += ", and merge " + branch
+			}
+		case loop.Invalid:
+			st.Next = "put right what the reason names, and run it again"
+		case loop.Refused:
+			st.Next = ""
+		}
+	case !st.LockIsRun:
+		st.State, st.Reason, st.Next = "dead", "the process that worked on it is gone", again
+	case s.Pause != nil:
+		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), s.Pause.Until.UTC()
+		st.Doing, st.Next = "waits, and goes on by itself", "ralph cancel stops it; what is done so far is kept"
+	default:
+		st.State, st.Doing, st.Next = "running", doing(v), "ralph cancel stops it; what is done so far is kept"
+	}
+}
+
+// doing says in a few words what a run does that is running.
+func doing(v report.View) string {
+	s := v.State
+	last := s.Last()
+	switch {
+	case s.Turning != nil:
+		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, wording.Doing(s.Turning.Mode, wording.Brief(v.Redacted(s.Turning.Story), 40)),
+			wording.Clock(s.Turning.At))
+	case last == nil:
+		return "gets ready for the first iteration"
+	case last.Commit == nil:
+		return "commits what the agent changed"
+	case !last.Judged:
+		return "runs the checks on what the agent changed"
+	}
+	return "writes down what the checks said"
+}
+
+func standingStories(v report.View) []StandingStory {
+	list := []StandingStory{}
+	if v.State.Plan == nil {
+		return list
+	}
+	for _, st := range v.State.Plan.Stories {
+		list = append(list, StandingStory{ID: v.Redacted(st.ID), Title: v.Redacted(st.Title), State: wording.StoryState(st),
+			Done: v.StoryDone(st), AtCap: st.AtCap(),
+			Reviews: st.ReviewCount, Feedback: v.Redacted(st.ReviewFeedback)})
+	}
+	return list
+}
+
+func standingChecks(v report.View) []StandingCheck {
+	list := []StandingCheck{}
+	it := v.Judged()
+	if it == nil {
+		return list
+	}
+	for _, c := range it.Verdicts {
+		result := "fail"
+		switch {
+		case c.Skipped != "":
+			result = "skipped"
+		case c.Pass:
+			result = "pass"
+		case c.Severity == loop.Soft:
+			result = "warning"
+		}
+		said := StandingCheck{Check: v.Redacted(c.Check), Result: result, Reason: v.Redacted(cmp.Or(c.Skipped, c.Reason)),
+			Flaky: c.Flaky, Seconds: c.Duration.Seconds()}
+		if !c.Pass && c.Skipped == "" {
+			said.Hash = c.Hash
+		}
+		list = append(list, said)
+	}
+	return list
+}
+
+// standingRoles are those who act in the run or have criteria, in the order in which they follow each other.
+func standingRoles(v report.View) []StandingRole {
+	s := v.State
+	list := []StandingRole{}
+	for _, r := range task.Roles {
+		criteria := s.Start.Completion.For(r)
+		if criteria == nil && !slices.Contains(s.Start.Pipeline, r) {
+			continue
+		}
+		role := StandingRole{Role: r, Promise: r.Promise(), MaxIterations: s.Start.Caps[r]}
+		if criteria != nil {
+			role.Promise, role.Method = cmp.Or(v.Redacted(criteria.Promise), role.Promise), criteria.Method
+			role.MaxIterations = max(role.MaxIterations, criteria.MaxIterations)
+		}
+		for _, it := range s.Iterations {
+			if it.Judged && (it.Role == r || r.ReadOnly() && judgedBy(it, r)) {
+				role.Iterations++
+			}
+		}
+		list = append(list, role)
+	}
+	return list
+}
+
+// judgedBy reports whether a role that takes no turns has had its say about an iteration.
+func judgedBy(it *loop.Iteration, r task.Role) bool {
+	return slices.ContainsFunc(it.Verdicts, func(c loop.Verdict) bool {
+		return c.Skipped == "" && (c.Role == r || r == task.Reviewer && c.Check == loop.ReviewCheck)
+	})
+}

@@ -1,0 +1,120 @@
+package status
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake/sample"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// docs/reports.md names every key of ralph status --json, and no other.
+func TestStandingIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n| key | meaning |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_.\\[\\]]+)` \\| \\S").FindAllStringSubmatch(table, -1) {
+		documented[m[1]] = true
+	}
+	there := map[string]bool{}
+	keys("", reflect.TypeFor[Standing](), there)
+	if !maps.Equal(documented, there) {
+		t.Errorf("documented %v\nthere %v", slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(there)))
+	}
+}
+
+func keys(prefix string, of reflect.Type, found map[string]bool) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case !field.IsExported():
+		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
+			keys(prefix+name+"[].", field.Type.Elem(), found)
+		default:
+			found[prefix+name] = true
+		}
+	}
+}
+
+// standings are runs in every state; the lock is the one that makes the run's process alive.
+func standings() map[string]Standing {
+	mine, free := Lock{PID: 12, Alive: true}, Lock{}
+	owned := func(v report.View) report.View {
+		v.State.Owner = "process 12"
+		return v
+	}
+	paused := owned(runningThird())
+	paused.State.Turning = nil
+	paused.State.Pause = &loop.Pause{Until: sample.Began.Add(time.Hour), Reason: "claude's usage limit is reached"}
+	return map[string]Standing{
+		"none":    NoRun("/work", "nothing has run in /work yet; ralph run begins", free),
+		"running": Stand(owned(runningFirst()), mine),
+		"roles":   Stand(owned(withRoles()), mine), "paused": Stand(paused, mine),
+		"dead":    Stand(owned(runningThird()), Lock{PID: 12}),
+		"another": Stand(owned(runningThird()), Lock{PID: 13, Alive: true}), "done": Stand(owned(done()), free),
+		"stuck": Stand(stuckRun(), free),
+		"plan":  Stand(owned(planRunning()), mine), "plan capped": Stand(planCapped(), free),
+		"plan hostile": Stand(planHostile(), free), "plan large": Stand(planLarge(200, "words"), free),
+		"waiting": Stand(waiting(), free), "hostile": Stand(hostile(), free),
+	}
+}
+
+func standingTexts() string {
+	var b strings.Builder
+	all := standings()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		b.WriteString("== " + name + "\n" + all[name].Text())
+	}
+	return b.String()
+}
+
+// What ralph status --json prints has every list, also an empty one, and no secret.
+func TestStandingJSON(t *testing.T) {
+	for name, st := range standings() {
+		text, err := json.Marshal(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "null") || strings.Contains(string(text), "sk-ant") ||
+			strings.Contains(string(text), "0001-01-01") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// However much somebody writes, it stands on one line.
+func TestStandingTextHasNoForeignLines(t *testing.T) {
+	for name, st := range standings() {
+		for line := range strings.Lines(st.Text()) {
+			if !regexp.MustCompile(
+				`^(task|state|stories|warning|branch|kept on|checks \(\d+\)|outcome|coder|tester|reviewer|qa|promises|stuck|cost|state file|run|next|nothing has run)? `).MatchString(line) {
+				t.Errorf("%s: the line %q", name, line)
+			}
+		}
+	}
+}
+
+func TestGoldenStanding(t *testing.T) {
+	sample.Goldens(t, map[string]string{"standing.txt": standingTexts()})
+}
+
+// What nobody approved but the cap is said.
+func TestStandingTellsOfTheCap(t *testing.T) {
+	if text := Stand(planDone(), Lock{}).Text(); !strings.Contains(text, "[AUTO-APPROVED AT CAP]") ||
+		!strings.Contains(text, "US-002") {
+		t.Errorf("the standing does not tell:\n%s", text)
+	}
+}

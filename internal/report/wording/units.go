@@ -1,0 +1,66 @@
+// Package wording puts what a run is made of in words: times, sums, iterations, findings, and Markdown of ours.
+package wording
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
+func Clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+
+// Duration is a length of time in at most two units; below ten seconds with a tenth.
+func Duration(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < 10*time.Second-50*time.Millisecond && d%time.Second != 0:
+		return fmt.Sprintf("%.1fs", max(d.Seconds(), 0.1))
+	}
+	d = d.Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// Tokens is a number of tokens in three figures at most.
+func Tokens(n int64) string {
+	switch {
+	case n < 1_000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+func Dollars(usd float64) string {
+	if usd > 0 && usd < 0.01 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// Spent is a usage in words; "" when nothing is known.
+func Spent(u loop.Usage) string {
+	in := u.Input + u.CacheRead + u.CacheWrite
+	switch {
+	case in+u.Output == 0 && u.CostUSD == 0:
+		return ""
+	case in+u.Output == 0:
+		return Dollars(u.CostUSD)
+	}
+	text := fmt.Sprintf("%s tokens in (%s from cache), %s out", Tokens(in), Tokens(u.CacheRead), Tokens(u.Output))
+	if u.CostUSD > 0 {
+		text = Dollars(u.CostUSD) + " · " + text
+	}
+	return text
+}
