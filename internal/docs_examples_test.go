@@ -124,7 +124,8 @@ func lintWorkflow(t *testing.T, text string) {
 func TestExampleReportsAreGolden(t *testing.T) {
 	text := document(t, "../docs/reports.md")
 	examples := regexp.MustCompile(
-		"(?ms)^<!-- (internal/report/(?:[a-z]+/)?testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(text, -1)
+		"(?ms)^<!-- (internal/report/(?:[a-z]+/)?testdata/golden/\\S+) -->\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(
+		text, -1)
 	if n := strings.Count(text, "\n<!-- internal/"); len(examples) < 6 || len(examples) != n {
 		t.Fatalf("%d examples are read, of %d", len(examples), n)
 	}

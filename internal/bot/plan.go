@@ -110,7 +110,8 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	if err != nil {
 		return offer{}, err
 	}
-	at, err := a.prepareWorkspace(ctx, work, workplace{request, "plan-" + wanted.ID, a.Inputs.BranchPrefix + "plan-" + wanted.ID, root})
+	at, err := a.prepareWorkspace(ctx, work,
+		workplace{request, "plan-" + wanted.ID, a.Inputs.BranchPrefix + "plan-" + wanted.ID, root})
 	if err != nil {
 		return offer{}, err
 	}

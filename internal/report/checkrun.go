@@ -48,7 +48,8 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title:       safetext.Shorten(v.sign()+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())), 200),
+		Title: safetext.Shorten(v.sign()+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())),
+			200),
 		Summary:     fit(CommentLimit, v.checkSummary),
 		Text:        fit(CommentLimit, v.checkText),
 		Annotations: v.annotations(),

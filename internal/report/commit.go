@@ -98,7 +98,8 @@ func FailureCommitMessage(s loop.State) string {
 	}
 	return fmt.Sprintf("Ralph Loop failed: %s\n\nIterations: %s\nLast gate: %s\nError hash: %s\n\nSee .ralph_state.md "+
 		"for full history\n",
-		trailerValue(s.Start.Task), attempts(s), cmp.Or(safetext.Shorten(plain(View{}.Clean(lastGate(s))), 100), "none"), hash)
+		trailerValue(s.Start.Task), attempts(s), cmp.Or(safetext.Shorten(plain(View{}.Clean(lastGate(s))), 100), "none"),
+		hash)
 }
 
 var (

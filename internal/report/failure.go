@@ -159,7 +159,8 @@ func (v View) tried(r room, told *loop.Verdict) string {
 		seen[told.Hash] = "the failure above"
 	}
 	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), cmp.Or(wording.Changed(it), "nothing committed"), v.result(it))
+		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), cmp.Or(wording.Changed(it), "nothing committed"),
+			v.result(it))
 		if why := v.whyFailed(it, seen); why != "" {
 			b.WriteString(" — " + why)
 		}

@@ -93,8 +93,9 @@ func TestGolden(t *testing.T) {
 		"plan-hostile-state.md":   StateFile(planHostile()),
 		"plan-commits.txt":        planCommits(),
 		"long.md":                 Comment(long(200)),
-		"hostile-refused.md":      Refused(&event.Refusal{Who: "@eve", Reason: sample.Nasty}, event.Event{Name: sample.Nasty}),
-		"failure-timed-out.md":    Failure(timedOut()),
+		"hostile-refused.md": Refused(&event.Refusal{Who: "@eve", Reason: sample.Nasty},
+			event.Event{Name: sample.Nasty}),
+		"failure-timed-out.md": Failure(timedOut()),
 
 		"pull-capped.md":      PullBody(stuckRun()),
 		"pull-waiting.md":     PullBody(asks()),

@@ -109,7 +109,8 @@ func TestLimits(t *testing.T) {
 	for _, v := range []View{long(1), long(15), long(200), planLarge(200, strings.Repeat("`<@🙂", 500)),
 		planLarge(2000, "x")} {
 		n := len(v.State.Iterations)
-		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), sample.Inertness(Comment(v)), sample.Inertness(Failure(v))) {
+		for _, p := range slices.Concat(broken(Comment(v), v.State.Start.Run), sample.Inertness(Comment(v)),
+			sample.Inertness(Failure(v))) {
 			t.Errorf("%d iterations: %s", n, p)
 		}
 		for name, md := range views(v) {

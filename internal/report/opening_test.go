@@ -34,7 +34,10 @@ func endings() []ending {
 		}
 		return end(s, o, reason, "")
 	}
-	wordy := sample.Begin(func(start *loop.Start) { start.Checks = []string{strings.Repeat("make check-everything ", 20)} })
+	wordy := sample.Begin(func(start *loop.Start) {
+		start.Checks = []string{strings.Repeat("make check-everything ",
+			20)}
+	})
 	for n := range 5 {
 		long := sample.Fail(strings.Repeat("make check-everything ", 20), "it exited with code 2", "x")
 		long.Findings = []loop.Finding{{File: strings.Repeat("very/deep/", 20) + "file.go", Line: 7,

@@ -9,7 +9,8 @@ import (
 func planReviewing() View {
 	p := sample.Greetings()
 	s := sample.Storied(p, nil)
-	s.Stepped(1, loop.Implement, sample.StoryAs(p, "US-001", plan.NeedsReview, 0, ""), sample.HandIn, sample.Pass("go test ./..."))
+	s.Stepped(1, loop.Implement, sample.StoryAs(p, "US-001", plan.NeedsReview, 0, ""), sample.HandIn,
+		sample.Pass("go test ./..."))
 	s.Add(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Review, Story: "US-001"})
 	return view(s)
 }

@@ -142,7 +142,8 @@ func (v View) verified(r room) string {
 		p.Part("ℹ️ " + note)
 	}
 	if _, c := v.newestReview(); c != nil {
-		p.Part(wording.Folded("What the reviewer said of each criterion", v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
+		p.Part(wording.Folded("What the reviewer said of each criterion",
+			v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
 	}
 	p.Part(wording.Folded("Promises", v.verification(r.rows)))
 	p.Part(wording.Folded("Try it yourself", v.tryIt()))

@@ -29,7 +29,8 @@ func reviewed() View {
 // fixed is a run that a review of its pull request has sent back; outcome is what came of that.
 func fixed(outcome loop.Outcome) View {
 	s := sample.Begin(nil)
-	s.Iterate(1, loop.Implement, "I added Greet.", sample.Pass("claim"), sample.Pass("go test ./..."), sample.Pass(loop.ReviewCheck))
+	s.Iterate(1, loop.Implement, "I added Greet.", sample.Pass("claim"), sample.Pass("go test ./..."),
+		sample.Pass(loop.ReviewCheck))
 	s.Pull()
 	end(s, loop.Done, "all checks passed on iteration 1", "")
 	s.Wait(time.Hour)
@@ -46,7 +47,8 @@ func fixed(outcome loop.Outcome) View {
 	checks, why := []loop.Verdict{sample.Pass("claim"), sample.Pass("go test ./..."), sample.Pass(loop.ReviewCheck)},
 		"all checks passed on iteration 2"
 	if outcome != loop.Done {
-		checks, why = []loop.Verdict{sample.Pass("claim"), sample.TestFailure}, "the same failure of go test ./... 5 times in a row"
+		checks, why = []loop.Verdict{sample.Pass("claim"), sample.TestFailure},
+			"the same failure of go test ./... 5 times in a row"
 	}
 	s.Iterate(2, loop.ReviewFix, "The greeting is a constant now.", checks...)
 	return end(s, outcome, why, "")
@@ -97,7 +99,8 @@ func judging() View {
 // annotated is a run that is stuck on places in files, one of them named in many ways.
 func annotated() View {
 	s := sample.Begin(nil)
-	lint := sample.Fail("golangci-lint run", "3 findings", "hello.go:3:2: undefined: greeting\n\tgreeting\n\t^\nother.go:1: x\n")
+	lint := sample.Fail("golangci-lint run", "3 findings",
+		"hello.go:3:2: undefined: greeting\n\tgreeting\n\t^\nother.go:1: x\n")
 	lint.Severity = loop.Soft
 	lint.Findings = []loop.Finding{{File: "hello.go", Line: 3, Column: 2, Rule: "unused", Level: "warning",
 		Message: "greeting is unused"},

@@ -67,7 +67,8 @@ func (v View) unapproved(r room) string {
 		default:
 			told = false
 			listed++
-			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.Text(st.Title, 100), wording.StoryState(st), v.reviews(st))
+			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.Text(st.Title, 100), wording.StoryState(st),
+				v.reviews(st))
 			if said := v.Text(st.ReviewFeedback, 600); said != "" {
 				item += ": " + said
 			}

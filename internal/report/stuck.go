@@ -58,7 +58,8 @@ func (v View) attempts() (list []attempt) {
 		if !it.Judged {
 			continue
 		}
-		a := attempt{from: it.N, to: it.N, role: v.role(it.Role), gate: "passed", hash: "–", shift: wording.Yes(wording.Shifted(it))}
+		a := attempt{from: it.N, to: it.N, role: v.role(it.Role), gate: "passed", hash: "–",
+			shift: wording.Yes(wording.Shifted(it))}
 		if f := it.Failure(); f != nil {
 			a.gate, a.hash = v.name(f.Check, 60), cmp.Or(v.name(f.Hash, 16), "–")
 		}

@@ -53,7 +53,8 @@ func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 		p.WriteString("\n")
 	}
 	for _, t := range skipped {
-		p.Line("- Task %d: %s — %s", t.N, cmp.Or(t.View.Text(t.Title, 200), t.View.Text(t.ID, 60)), t.View.Text(t.Skipped, 300))
+		p.Line("- Task %d: %s — %s", t.N, cmp.Or(t.View.Text(t.Title, 200), t.View.Text(t.ID, 60)),
+			t.View.Text(t.Skipped, 300))
 	}
 	if all != nil {
 		allDone(&p, *all)

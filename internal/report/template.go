@@ -31,7 +31,8 @@ var slots = []struct {
 	heading *regex.Pattern
 	holds   []string
 }{
-	{regex.Lazy(`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`),
+	{regex.Lazy(
+		`(?i)^(related |linked |associated )?(issues?|tickets?)\b|^(this pr )?(fixes|closes|resolves)\b|\breferences?$`),
 		[]string{"closes"}},
 	{regex.Lazy(`(?i)\b(motivation|context|background|why|rationale|problem)\b`), []string{"asked"}},
 	{regex.Lazy(`(?i)\btest(s|ed|ing)?\b|\bverif(y|ied|ication)\b|\bQA\b`), []string{"checks"}},
@@ -106,7 +107,8 @@ func (v View) intoTemplate(sections []section) string {
 	}
 	for i, part := range parts {
 		if part.level > 0 {
-			p.Part(strings.Repeat("#", part.level) + " " + cmp.Or(wording.Inert(safetext.OneLine(part.title), v.OwnPhrase()), "–"))
+			p.Part(strings.Repeat("#", part.level) + " " +
+				cmp.Or(wording.Inert(safetext.OneLine(part.title), v.OwnPhrase()), "–"))
 		}
 		var own wording.Markdown
 		for _, s := range sections {
@@ -221,5 +223,6 @@ func (v View) withLinks(line string) string {
 		return wording.Inert(line, v.OwnPhrase())
 	}
 	before, text, to := line[:m[3]], line[m[4]:m[5]], line[m[6]:m[7]]
-	return wording.Inert(before, v.OwnPhrase()) + "[" + wording.Inert(text, v.OwnPhrase()) + "](" + to + ")" + v.withLinks(line[m[1]:])
+	return wording.Inert(before, v.OwnPhrase()) + "[" + wording.Inert(text, v.OwnPhrase()) + "](" + to + ")" +
+		v.withLinks(line[m[1]:])
 }

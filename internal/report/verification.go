@@ -93,7 +93,8 @@ func (v View) verification(most int) string {
 		list = list[hidden:]
 	}
 	for _, r := range list {
-		b.WriteString(wording.Row(fmt.Sprint(r.Iteration), v.role(r.Role), wording.Yes(r.PromiseFound), wording.Yes(r.Verified),
+		b.WriteString(wording.Row(fmt.Sprint(r.Iteration), v.role(r.Role), wording.Yes(r.PromiseFound),
+			wording.Yes(r.Verified),
 			v.Text(r.Reason, 200)))
 	}
 	return b.String()

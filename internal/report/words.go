@@ -31,9 +31,11 @@ func (v View) runningLine() string {
 	s := v.State
 	switch last := s.Last(); {
 	case s.Pause != nil:
-		return fmt.Sprintf("Waiting until %s before iteration %d of %d", wording.Clock(s.Pause.Until), last.N, s.MaxIterations)
+		return fmt.Sprintf("Waiting until %s before iteration %d of %d", wording.Clock(s.Pause.Until), last.N,
+			s.MaxIterations)
 	case s.Turning != nil:
-		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations), v.step())
+		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations),
+			v.step())
 	case last == nil:
 		return "Starting"
 	default:
@@ -55,7 +57,8 @@ func (v View) now() string {
 		}
 		return fmt.Sprintf("The agent works on what %s since %s.", who, wording.Clock(s.Turning.At))
 	case s.Turning != nil:
-		return fmt.Sprintf("The agent %s since %s.", wording.Doing(s.Turning.Mode, v.name(s.Turning.Story, 40)), wording.Clock(s.Turning.At))
+		return fmt.Sprintf("The agent %s since %s.", wording.Doing(s.Turning.Mode, v.name(s.Turning.Story, 40)),
+			wording.Clock(s.Turning.At))
 	case last == nil && !s.Baselined:
 		return "The checks run on the base commit first, to know what already fails."
 	case last == nil:

@@ -102,7 +102,8 @@ func PlanDone() *Script {
 	s := planScript()
 	s.Stepped(10, loop.ReviewFix, StoryAs(p, "US-003", plan.NeedsReview, 1, ""), HandIn, Pass("go test ./..."))
 	s.Stepped(11, loop.Review, StoryAs(p, "US-003", plan.Approved, 2, ""), Approve, Pass("go test ./..."))
-	return s.Finish(loop.Done, "all 3 stories are approved, and all checks passed on iteration 11; "+plan.AtCap+" US-002", "")
+	return s.Finish(loop.Done, "all 3 stories are approved, and all checks passed on iteration 11; "+plan.AtCap+" US-002",
+		"")
 }
 
 // PlanHostile is a plan in which every text tries everything at once.

@@ -92,7 +92,8 @@ func WithRoles() *Script {
 }
 
 func Waiting() *Script {
-	s := Begin(nil).Finish(loop.Waiting, "claude's usage limit is reached until 2026-11-21T07:00:00Z: try again after that",
+	s := Begin(nil).Finish(loop.Waiting,
+		"claude's usage limit is reached until 2026-11-21T07:00:00Z: try again after that",
 		"")
 	s.State.End.Until = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 	return s

@@ -132,7 +132,8 @@ func (v view) facts() (list []fact) {
 		add("Cost", wording.Dollars(s.Usage.CostUSD), "")
 	}
 	if u := s.Usage; u.Tokens() > 0 {
-		add("Tokens", fmt.Sprintf("%s in, %s out", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite), wording.Tokens(u.Output)), "")
+		add("Tokens", fmt.Sprintf("%s in, %s out", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite),
+			wording.Tokens(u.Output)), "")
 	}
 	add("Agent", v.brief(path.Base(cmp.Or(s.Start.Agent, "–")), 60), "")
 	add("Asked by", v.brief(s.Start.Asked, 60), "")

@@ -227,7 +227,8 @@ func TestHTMLIsBounded(t *testing.T) {
 	diffs := map[int]Diff{}
 	output := strings.Repeat("<&\"'> an output of 16 KiB\n", loop.OutputBytes/26)
 	for n := 1; n <= 200; n++ {
-		s.Iterate(n, loop.Implement, output[:loop.TextBytes], sample.Pass("claim"), sample.Fail("make test", "exit code 1", output),
+		s.Iterate(n, loop.Implement, output[:loop.TextBytes], sample.Pass("claim"),
+			sample.Fail("make test", "exit code 1", output),
 			sample.Fail("make lint", "exit code 1", output))
 		diffs[n] = Diff{Text: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2000 +1,2000 @@\n" +
 			strings.Repeat("+<a \"quoted\" line>\n", 500)}

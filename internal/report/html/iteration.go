@@ -100,7 +100,8 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) iteration {
 	v := d.view()
 	mood := standing(it)
 	h := iteration{
-		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it), Took: wording.Duration(total(it)),
+		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it),
+		Took:    wording.Duration(total(it)),
 		Changed: wording.Changed(it),
 		Open:    age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
 		Said: v.printed(wording.Spoken(it)),
@@ -153,7 +154,8 @@ func (v view) iterationFacts(it *loop.Iteration) (list []fact) {
 	}
 	add("Began", stamp(it.At), "")
 	turn, checks, review := parted(it)
-	for _, t := range []fact{{Name: "Agent", Value: wording.Duration(turn)}, {Name: "Checks", Value: wording.Duration(checks)},
+	for _, t := range []fact{{Name: "Agent", Value: wording.Duration(turn)},
+		{Name: "Checks", Value: wording.Duration(checks)},
 		{Name: "Review", Value: wording.Duration(review)}} {
 		if t.Value != "0s" {
 			list = append(list, t)

@@ -12,7 +12,8 @@ import (
 // outcome.
 func sampleDetail() Detail {
 	s := sample.Begin(nil)
-	s.Iterate(1, loop.Implement, "I added Greet.\n\n<response>DONE</response>", sample.Pass("claim"), sample.Pass("go vet ./..."),
+	s.Iterate(1, loop.Implement, "I added Greet.\n\n<response>DONE</response>", sample.Pass("claim"),
+		sample.Pass("go vet ./..."),
 		withPlaces(sample.TestFailure))
 	s.Pull()
 	s.Turning(2, loop.Implement)

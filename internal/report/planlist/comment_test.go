@@ -41,12 +41,15 @@ func planned(v report.View) plan.Plan {
 // Whatever runs and plans hold, the comment with a plan does nothing, tells no secret, and stays within what GitHub takes.
 func TestHostilePlanComment(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	views := []report.View{hostile(), planHostile(), planLarge(200, sample.Nasty), planLarge(200, strings.Repeat("`<@🙂", 500)),
+	views := []report.View{hostile(), planHostile(), planLarge(200, sample.Nasty),
+		planLarge(200, strings.Repeat("`<@🙂", 500)),
 		planLarge(2000, "x")}
 	for range 300 {
 		s := sample.Begin(func(start *loop.Start) {
-			start.Title, start.Spec, start.Task = sample.Some(random, 12), safetext.Sanitise(sample.Some(random, 60)), sample.Some(random, 12)
-			start.Branch, start.Checks, start.Hint = sample.Some(random, 6), []string{sample.Some(random, 6), sample.Some(random, 6)}, sample.Some(random, 12)
+			start.Title, start.Spec, start.Task = sample.Some(random, 12), safetext.Sanitise(sample.Some(random, 60)),
+				sample.Some(random, 12)
+			start.Branch, start.Checks, start.Hint = sample.Some(random, 6),
+				[]string{sample.Some(random, 6), sample.Some(random, 6)}, sample.Some(random, 12)
 		})
 		views = append(views, end(s, loop.Stuck, sample.Some(random, 12), sample.Some(random, 6)))
 	}

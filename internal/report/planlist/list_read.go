@@ -21,8 +21,9 @@ var (
 	listItem   = regex.Lazy(`^(?:[-*+` + typedBullets + `]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[([ xX]?)\](?:[ \t]+|$))?`)
 	otherItem  = regex.Lazy(`^(?:[-*+]|\d{1,9}[.)])[ \t]+\S`)
 	rule       = regex.Lazy(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	boldID     = regex.Lazy("^(?:\\*\\*|__)[ \t]*`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?[ \t]*(:?)[ \t]*(?:\\*\\*|__)[ " +
-		"\t]*(:?)[ \t]*")
+	boldID     = regex.Lazy(
+		"^(?:\\*\\*|__)[ \t]*`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?[ \t]*(:?)[ \t]*(?:\\*\\*|__)[ " +
+			"\t]*(:?)[ \t]*")
 	plainID   = regex.Lazy("^`?([A-Za-z0-9][A-Za-z0-9._–—‑-]{0,63}?)`?(?:[ \t]*:[ \t]*|[ \t]+|$)")
 	usualID   = regex.Lazy(`(?i)^US-\d{1,9}$`)
 	needsTail = regex.Lazy(`(?i)(?:^|[^\\])\(((?:needs|depends on):?[ \t]+([^()]+))\)$`)

@@ -293,7 +293,8 @@ func TestPlanListReadsBack(t *testing.T) {
 	read, err := Read("the plan", edits())
 	want, _ := listedPlan(planRunning(), sample.Greetings())
 	if got, _, perr := plan.Read("the plan", read.Content); err != nil || perr != nil ||
-		string(got.Marshal()) != string(sample.Greetings().Marshal()) || string(want.Marshal()) != string(sample.Greetings().Marshal()) {
+		string(got.Marshal()) != string(sample.Greetings().Marshal()) ||
+		string(want.Marshal()) != string(sample.Greetings().Marshal()) {
 		t.Errorf("an ordinary plan is changed: %v %v\n%s", err, perr, read.Content)
 	}
 	seeds := uint64(150)

@@ -46,7 +46,8 @@ func PlanSummary(v PlanView, title, from, to, why string) string {
 	}
 	b.WriteString("\n| story | title | state | reviews |\n|---|---|---|---:|\n")
 	for _, s := range st.Stories {
-		b.WriteString(wording.Row(safe.Code(s.ID, 64), safe.Text(s.Title, 120), planWords[s.State].words, fmt.Sprint(s.Reviews)))
+		b.WriteString(wording.Row(safe.Code(s.ID, 64), safe.Text(s.Title, 120), planWords[s.State].words,
+			fmt.Sprint(s.Reviews)))
 	}
 	for _, s := range st.Stories {
 		if feedback := strings.TrimSpace(s.Feedback); feedback != "" {

@@ -196,7 +196,8 @@ func doing(v report.View) string {
 	last := s.Last()
 	switch {
 	case s.Turning != nil:
-		return fmt.Sprintf("the %s %s since %s", s.Turning.Role, wording.Doing(s.Turning.Mode, wording.Brief(v.Redacted(s.Turning.Story), 40)),
+		return fmt.Sprintf("the %s %s since %s", s.Turning.Role,
+			wording.Doing(s.Turning.Mode, wording.Brief(v.Redacted(s.Turning.Story), 40)),
 			wording.Clock(s.Turning.At))
 	case last == nil:
 		return "gets ready for the first iteration"

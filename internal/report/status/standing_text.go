@@ -78,7 +78,8 @@ func (st Standing) checksText() string {
 		if c.Flaky {
 			result += ", flaky"
 		}
-		fmt.Fprintf(&b, "%-11s %-8s %s\n", name, result, joined(wording.Brief(c.Check, 60), wording.Brief(c.Reason, 160), c.Hash))
+		fmt.Fprintf(&b, "%-11s %-8s %s\n", name, result,
+			joined(wording.Brief(c.Check, 60), wording.Brief(c.Reason, 160), c.Hash))
 	}
 	return b.String()
 }

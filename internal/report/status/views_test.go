@@ -10,7 +10,8 @@ import (
 
 // view is a run of the bot as its reports see it.
 func view(s *sample.Script) report.View {
-	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo",
+	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com",
+		Repo:      "alice/demo",
 		Phrase:    "/ralph",
 		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
 }

@@ -18,14 +18,19 @@ func TestStuck(t *testing.T) {
 		want  string
 	}{
 		{"twice is not stuck", false, []loop.Verdict{sample.TestFailure, sample.TestFailure}, nil, "No"},
-		{"another failure between", false, []loop.Verdict{sample.TestFailure, sample.TestFailure, other, sample.TestFailure}, nil, "No"},
-		{"three times", false, []loop.Verdict{sample.TestFailure, sample.TestFailure, sample.TestFailure}, nil, "Yes (same error 3x)"},
+		{"another failure between", false, []loop.Verdict{sample.TestFailure, sample.TestFailure, other, sample.TestFailure},
+			nil, "No"},
+		{"three times", false, []loop.Verdict{sample.TestFailure, sample.TestFailure, sample.TestFailure}, nil,
+			"Yes (same error 3x)"},
 		{"and a shift", false, []loop.Verdict{sample.TestFailure, sample.TestFailure, sample.TestFailure, sample.TestFailure},
 			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 4x, strategy shift failed)"},
-		{"a shift that helped", false, []loop.Verdict{other, other, other, other, sample.TestFailure, sample.TestFailure, sample.TestFailure},
+		{"a shift that helped", false,
+			[]loop.Verdict{other, other, other, other, sample.TestFailure, sample.TestFailure, sample.TestFailure},
 			map[int]loop.Tier{4: loop.Shift}, "Yes (same error 3x)"},
-		{"nothing changes", true, []loop.Verdict{sample.TestFailure, other, sample.AsksChange}, nil, "Yes (unchanged tree 3x)"},
-		{"in turn", false, []loop.Verdict{other, sample.TestFailure, other, sample.TestFailure, other, sample.TestFailure}, nil,
+		{"nothing changes", true, []loop.Verdict{sample.TestFailure, other, sample.AsksChange}, nil,
+			"Yes (unchanged tree 3x)"},
+		{"in turn", false, []loop.Verdict{other, sample.TestFailure, other, sample.TestFailure, other, sample.TestFailure},
+			nil,
 			"Yes (2 errors in turn over 6 attempts)"},
 	}
 	for _, tt := range tests {
