@@ -10,6 +10,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// warnings are the soft checks that failed in the newest judged iteration.
+func warnings(s loop.State) (soft []loop.Verdict) {
+	if it := (View{State: s}).Judged(); it != nil {
+		for _, c := range it.Verdicts {
+			if c.Severity == loop.Soft && c.Skipped == "" && !c.Pass {
+				soft = append(soft, c)
+			}
+		}
+	}
+	return soft
+}
+
 // MostFindings is how many places of a failure a report lists.
 const MostFindings = 20
 

@@ -134,3 +134,21 @@ func (v View) quotedLine(line string) string {
 func (v View) html(s string, most int) string {
 	return html.EscapeString(safetext.Shorten(safetext.OneLine(v.Clean(s)), most))
 }
+
+func (v View) OwnPhrase() string {
+	if v.Phrase == "" {
+		return "/ralph"
+	}
+	return v.Phrase
+}
+
+// Command shows one of ralph's own commands, to be copied.
+func (v View) Command(words string) string { return v.shown(v.OwnPhrase() + " " + words) }
+
+// shown is a text of ours as code, to be copied.
+func (v View) shown(s string) string {
+	if v.plain {
+		return s
+	}
+	return safetext.Code(s)
+}

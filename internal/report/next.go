@@ -116,38 +116,6 @@ func (v View) whileWaiting() string {
 	return who + " with " + v.Command("continue <answer>") + "."
 }
 
-// waitsForOthers reports whether the run waits for what other workflows say of its commit.
-func (v View) waitsForOthers() bool {
-	f := v.unanswered()
-	return f != nil && !wording.IsReview(*f) && len(f.Concerns) == 0
-}
-
-// waitsForReader reports whether it waits for a role that reads, whose model could not be asked.
-func (v View) waitsForReader() bool {
-	f := v.unanswered()
-	return f != nil && wording.IsReview(*f)
-}
-
-// unanswered is the failure of the newest iteration when it is one that waits.
-func (v View) unanswered() *loop.Verdict {
-	it := v.Judged()
-	if it == nil || it != v.State.Last() || it.Failure() == nil || !it.Failure().Waits {
-		return nil
-	}
-	return it.Failure()
-}
-
-// waitsForModel reports whether it waits because its model answered nothing.
-func (v View) waitsForModel() bool {
-	last := v.State.Last()
-	return last != nil && last.Turn.Silent
-}
-
-func (v View) waitsForLimit() bool {
-	last := v.State.Last()
-	return last != nil && last.Turn.Class == loop.UsageLimit
-}
-
 func (v View) whatNowLocally() string {
 	s := v.State
 	switch s.End.Outcome {
@@ -178,33 +146,4 @@ func (v View) plainly(text string) string {
 		return strings.ReplaceAll(text, "`", "")
 	}
 	return text
-}
-
-// Resuming is the command line that goes on with the run of another one, quoted for a shell; "" for none.
-func Resuming(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	line := "ralph"
-	for _, a := range args {
-		switch {
-		case a == "--fresh" || a == "--resume":
-		case wording.SafeWord.MatchString(a): // also a flag
-			line += " " + a
-		default:
-			line += " " + wording.ShellWord(a)
-		}
-	}
-	return line + " --resume"
-}
-
-// mostAgain is how long a command may be to be shown in a sentence.
-const mostAgain = 200
-
-// again is the command that goes on with a run of the CLI.
-func (v View) again() string {
-	if again := safetext.OneLine(v.Clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
-		return v.shown(again)
-	}
-	return v.shown(v.RunCommand() + " … --resume")
 }

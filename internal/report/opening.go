@@ -12,6 +12,36 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// lead is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
+// where the work is.
+func (v View) lead() string {
+	s := v.State
+	if s.End == nil {
+		return v.now()
+	}
+	return wording.JoinedBy(" ", hashed.ReplaceAllString(v.why(), ""), v.whereKept())
+}
+
+// whereKept says where the work of a run is that has ended, unless a pull request is offered for review.
+func (v View) whereKept() string {
+	s := v.State
+	switch {
+	case s.End == nil:
+		return ""
+	case s.End.Outcome == loop.Done && v.pull() != "":
+		return ""
+	case s.Kept().Name() == "", s.NoDiff() && s.Kept() == s.Branch():
+		return ""
+	case s.End.Outcome == loop.Done || s.End.ForPull:
+		return fmt.Sprintf("The work is on %s.", v.branch(s.Branch()))
+	}
+	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Kept()))
+}
+
+// hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it
+// says nothing to anybody.
+var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
+
 // Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two
 // sentences on a phone knows all three.
 

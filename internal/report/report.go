@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // View is a run's state with what is needed to show it.
@@ -119,23 +118,5 @@ func (v View) branch(b loop.WorkBranch) string {
 	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
 }
 
-func (v View) OwnPhrase() string {
-	if v.Phrase == "" {
-		return "/ralph"
-	}
-	return v.Phrase
-}
-
 // local reports whether the run is one of the CLI, where nobody can be answered by a comment.
 func (v View) local() bool { return v.Repo == "" }
-
-// Command shows one of ralph's own commands, to be copied.
-func (v View) Command(words string) string { return v.shown(v.OwnPhrase() + " " + words) }
-
-// shown is a text of ours as code, to be copied.
-func (v View) shown(s string) string {
-	if v.plain {
-		return s
-	}
-	return safetext.Code(s)
-}

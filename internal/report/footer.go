@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+)
+
+func (v View) runLink() string {
+	if l := wording.Link("workflow run", v.State.RunURL); l != "workflow run" {
+		return l
+	}
+	return ""
+}
+
+// footer is the small print: who asked, where it runs, where more is to be read.
+func (v View) footer() string {
+	s := v.State
+	parts := v.credits()
+	add := func(what, text string) {
+		if text != "" {
+			parts = append(parts, what+text)
+		}
+	}
+	add("branch ", v.branch(s.Branch()))
+	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
+		add("pull request ", v.pull())
+	}
+	return wording.Small(slices.Concat(parts, v.kept(), v.updated()))
+}
+
+// kept says where the report in full is.
+func (v View) kept() []string {
+	if l := wording.Link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
+		return []string{l}
+	}
+	return nil
+}
+
+// credits name who asked, which agent worked and where.
+func (v View) credits() (parts []string) {
+	s := v.State
+	if asked := v.Code(s.Start.Asked, 60); asked != "" {
+		parts = append(parts, "asked by "+asked)
+	}
+	if s.Retries > 0 {
+		parts = append(parts, fmt.Sprintf("retry %d", s.Retries))
+	}
+	if agent := v.Code(path.Base(s.Start.Agent), 60); agent != "" {
+		parts = append(parts, "agent "+agent)
+	}
+	if run := v.runLink(); run != "" {
+		parts = append(parts, run)
+	}
+	return parts
+}
+
+func (v View) updated() []string {
+	if v.State.At.IsZero() {
+		return nil
+	}
+	return []string{"updated " + wording.Clock(v.State.At)}
+}
