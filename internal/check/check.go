@@ -50,7 +50,7 @@ type Tree interface {
 	Explain(ctx context.Context, at At, v *loop.Verdict) error
 }
 
-// Quiet is a check that is heard of only when it has something to say, and that starts nothing in the tree.
+// Quiet is a check that is heard of only when it has something to say, and that leaves the tree as it was.
 type Quiet interface{ Quiet() }
 
 // onlooker is a check that starts nothing in the tree, which is therefore as it was.
@@ -59,6 +59,7 @@ type onlooker interface{ onlooks() }
 // Names of checks that other checks ask for.
 const (
 	WeakenedCheck   = "weakened tests"
+	BaseTestsCheck  = "base tests"
 	UnfinishedCheck = "unfinished work"
 	EditedCheck     = "edited checks"
 	AcceptedCheck   = "accepted findings"

@@ -68,6 +68,7 @@ type Command struct {
 
 	// it runs a second time in this iteration, and has a log of its own for that
 	rerun bool
+	with  string                                                // what it runs with beside the change, for the name of its log; empty: nothing
 	start func(context.Context, proc.Spec) (proc.Result, error) // nil: proc.Run
 }
 

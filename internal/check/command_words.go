@@ -43,6 +43,9 @@ func (c *Command) logName(iteration int) string {
 	if c.LogNth > 1 {
 		name += fmt.Sprintf("_%d", c.LogNth)
 	}
+	if c.with != "" {
+		name += "_" + c.with
+	}
 	if c.rerun {
 		name += "_rerun"
 	}

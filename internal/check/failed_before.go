@@ -24,7 +24,8 @@ var (
 func failures(at At) failedBefore {
 	f := failedBefore{files: map[string]bool{}}
 	for _, v := range earlier(at) {
-		if v.Pass || v.Skipped != "" || v.Check == WeakenedCheck || v.Check == UnfinishedCheck {
+		if v.Pass || v.Skipped != "" || v.Check == WeakenedCheck || v.Check == BaseTestsCheck ||
+			v.Check == UnfinishedCheck {
 			continue
 		}
 		for _, found := range v.Findings {

@@ -79,7 +79,7 @@ func (j *round) next(ctx context.Context, c Check) error {
 		j.Log("Running guardrail: %s", command.Line)
 	}
 	v, err := j.run(ctx, c, j.at)
-	if _, is := c.(Quiet); is && v.Pass {
+	if _, is := c.(Quiet); is && v.Pass && len(v.Accepted) == 0 {
 		return err
 	}
 	if err == nil && j.stopped(v) {

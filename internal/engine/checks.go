@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/diffscan"
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -111,6 +112,24 @@ func (spec *Spec) weakened(changes *diffscan.Changes) []check.Check {
 		return nil
 	}
 	return []check.Check{&check.Weakened{Changes: changes, Hard: set == config.Hard}}
+}
+
+// baseTests runs the base commit's tests on the change, by the commands of the settings.
+func (run *Run) baseTests(changes *diffscan.Changes, guards []check.Check) []check.Check {
+	set := run.Settings.WeakenedTests
+	if set == config.Off {
+		return nil
+	}
+	b := &check.BaseTests{Changes: changes, Tree: run.CheckTree(), Log: run.Teller(), Hard: set == config.Hard}
+	for _, g := range guards {
+		if c, ok := g.(*check.Command); ok {
+			b.Commands = append(b.Commands, c)
+		}
+	}
+	b.Overlay = func(ctx context.Context, commit, base string, names []string, contents map[string][]byte) (string, error) {
+		return run.Tree.Overlaid(ctx, commit, git.Overlay{From: base, Names: names, Contents: contents})
+	}
+	return []check.Check{b}
 }
 
 // unfinished looks for work that only looks done, as weakened does.

@@ -40,15 +40,16 @@ func (run *Run) checksOfPrompt(s loop.State, reviewer *agent.Options, words Prom
 
 // checksOfPlan are those of a run of a plan. Its reviews are turns of their own.
 func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Check {
-	changes := run.changes()
+	changes, guards := run.changes(), run.Guardrails(s)
 	return slices.Concat(
 		list{check.Turn{}, check.Plan{}},
 		list{check.Handed{File: run.Plan.Path()}},
 		list{check.StoryDiff{Own: run.Plan.Paths(), Changed: run.Tree.Changed}},
 		list{&check.Protected{Globs: run.Settings.Protected, Changes: changes}},
 		run.edited(changes),
-		run.Guardrails(s),
+		guards,
 		run.weakened(changes),
+		run.baseTests(changes, guards),
 		run.unfinished(changes, reviewer),
 		run.otherWorkflows(),
 		list{check.Accepted{Now: afterReview}},
@@ -62,16 +63,17 @@ func afterReview(at check.At) bool {
 
 // checksOfIssue are those of a run of an issue or a task.
 func (run *Run) checksOfIssue(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
-	changes := run.changes()
+	changes, guards := run.changes(), run.Guardrails(s)
 	return slices.Concat(
 		list{check.Turn{}},
 		list{check.Claim{Completion: run.Settings.CompletionResponse, Promise: s.Promise}},
 		list{&check.Protected{Globs: run.Settings.Protected, Changes: changes}},
 		run.edited(changes),
-		run.Guardrails(s),
+		guards,
 		list{check.Diff{Changes: changes, Kept: run.kept()}},
 		list{uncommitted{run.judging}},
 		run.weakened(changes),
+		run.baseTests(changes, guards),
 		run.unfinished(changes, reviewer),
 		run.verified(s, words),
 		run.otherWorkflows(),

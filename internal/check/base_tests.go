@@ -1,0 +1,316 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/diffscan"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// BaseTests says no when the tests as they stood in the base commit fail on the change, or fewer of them run. Where the
+// change touches tests, what they need, or what a test runner is told by, it lays those files of the base commit over
+// the change, and runs there the commands that run tests, once each within their limits. A file of the base commit that
+// cannot be compiled or loaded there gives way to the change's own, and the rest is run again. Afterwards the tree is
+// the change's again. Whatever it finds has to be accepted by name.
+//
+// It must stand after the commands in the list, since it looks at what they said.
+type BaseTests struct {
+	Changes  *diffscan.Changes
+	Commands []*Command
+	Tree     Tree
+	// Overlay makes a commit of one that is judged in which the named files are as the base commit has them, or gone where
+	// it has none, and others hold something else.
+	Overlay func(ctx context.Context, commit, base string, names []string, contents map[string][]byte) (string, error)
+	Log     func(format string, args ...any)
+	Hard    bool // only a person may accept what it finds
+}
+
+// Name is the check's name in verdicts.
+func (*BaseTests) Name() string { return BaseTestsCheck }
+
+// Severity is soft, unless the setting says hard: a reviewer may accept what is found.
+func (b *BaseTests) Severity() loop.Severity {
+	if b.Hard {
+		return loop.Hard
+	}
+	return loop.Soft
+}
+
+// Needs a claim with every hard check passed: it takes as long as they do.
+func (*BaseTests) Needs() Need { return HardGreen }
+
+// Quiet implements Quiet: it leaves the tree as it found it.
+func (*BaseTests) Quiet() {}
+
+// Run compares what ran, and runs the base commit's tests where the change touches any.
+func (b *BaseTests) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+	d, err := changeOf(ctx, b.Changes, at)
+	if err != nil || d == nil {
+		return loop.Verdict{Pass: true}, err
+	}
+	files, err := d.TestFiles(ctx)
+	if err != nil {
+		return loop.Verdict{}, err
+	}
+	r := &replay{BaseTests: b, at: at, files: files, aside: map[string]bool{}}
+	if files.Any() {
+		if err := r.all(ctx); err != nil || ctx.Err() != nil {
+			return loop.Verdict{Pass: true}, err
+		}
+	}
+	return r.verdict(), nil
+}
+
+// verdict is what was found.
+func (r *replay) verdict() loop.Verdict {
+	if len(r.found) == 0 {
+		return loop.Verdict{Pass: true}
+	}
+	v := loop.Verdict{Concerns: r.found}
+	var b strings.Builder
+	for _, c := range r.found {
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Message)
+		if len(v.Findings) < loop.MaxFindings {
+			v.Findings = append(v.Findings,
+				loop.Finding{File: c.File, Line: c.Line, Test: c.Name, Level: "warning", Message: c.Message})
+		}
+	}
+	v.Reason = "the tests as they stood in the base do not all agree with this change: " +
+		safetext.Few(loop.Names(r.found), 5)
+	v.Output = loop.Excerpt(b.String())
+	v.Tell = "The tests as they stood before your change were run on it:\n\n" + v.Output + "\nMake the code pass them as " +
+		"they were. If the task itself asks for them to be changed, say so and why in your last message."
+	return v
+}
+
+// replay is one comparison on its way.
+type replay struct {
+	*BaseTests
+	at    At
+	files diffscan.TestFiles
+	aside map[string]bool // files of the base commit that cannot be loaded with the change
+	kept  []string        // new files that what is run cannot do without
+	found []loop.Concern
+	patch string // the change of the tests, once it was asked for
+}
+
+// mostReplays is how often a command is run at most, each time without files that could not be loaded.
+const mostReplays = 4
+
+// all runs what runs tests, and puts the tree back.
+func (r *replay) all(ctx context.Context) (err error) {
+	commands, known := r.commands()
+	touched := r.files.Touched()
+	if len(commands) == 0 || !known && !slices.ContainsFunc(commands, soundsLikeTests) {
+		if len(touched) > 0 {
+			r.uncompared(touched[0], "tests were changed and nobody could compare them: no check is known to run them")
+		}
+		return nil
+	}
+	defer func() {
+		if ctx.Err() == nil {
+			_, back := r.Tree.Prepare(ctx, r.at, true)
+			err = errors.Join(err, back)
+		}
+	}()
+	for _, c := range commands {
+		if err := r.command(ctx, c); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.aside)) {
+		r.uncompared(name, "as it stood in the base it cannot be loaded with this change, so it could not be compared; "+
+			r.deed(name))
+	}
+	return nil
+}
+
+var testWords = lazy(`(?i)test|spec|prove|bats|busted|check|tox|nox|rake|verify`)
+
+func soundsLikeTests(c *Command) bool { return testWords.MatchString(c.Title + " " + c.Line) }
+
+// commands are those to run: the hard ones that are known to run tests, or all hard ones where none is.
+func (r *replay) commands() (list []*Command, known bool) {
+	var others []*Command
+	for _, c := range r.Commands {
+		now := saidBy(r.at.So, c.Name())
+		if !c.Hard || now == nil || now.Skipped != "" {
+			continue
+		}
+		base := onBase(r.at, c.Name())
+		if now.Ran != nil || base != nil && base.Ran != nil {
+			list = append(list, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	if len(list) > 0 {
+		return list, true
+	}
+	return others, false
+}
+
+// saidBy is what a check has said in an iteration; nil: nothing.
+func saidBy(verdicts []loop.Verdict, name string) *loop.Verdict {
+	for i := range verdicts {
+		if verdicts[i].Check == name {
+			return &verdicts[i]
+		}
+	}
+	return nil
+}
+
+// command runs one command over the base commit's tests, again without those that cannot be loaded.
+func (r *replay) command(ctx context.Context, c *Command) error {
+	r.Log("base tests: %s runs with the tests as they stood in the base", c.Name())
+	again := *c
+	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = "base", nil, true, nil
+	for n := 1; ; n++ {
+		unfit, err := r.lay(ctx)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if unfit != nil {
+			r.uncompared(c.Name(), "the tests as they stood in the base could not be run: "+unfit.Reason)
+			return nil
+		}
+		v, err := again.Run(ctx, r.at)
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return err
+		case v.Pass:
+			return nil
+		case n < mostReplays && r.setAside(v.Output):
+			continue
+		}
+		return r.fails(ctx, c, v)
+	}
+}
+
+// lay makes the tree what the change is with the base commit's tests.
+func (r *replay) lay(ctx context.Context) (*loop.Verdict, error) {
+	var names []string
+	for _, name := range slices.Concat(r.files.Edited, r.files.Deleted, r.files.Added) {
+		if !r.aside[name] && !slices.Contains(r.kept, name) {
+			names = append(names, name)
+		}
+	}
+	within := maps.Clone(r.files.Within)
+	maps.DeleteFunc(within, func(name string, _ []byte) bool { return r.aside[name] })
+	commit := *r.at.Iteration.Commit
+	made, err := r.Overlay(ctx, commit.SHA, r.at.State.Start.Base, names, within)
+	if err != nil {
+		return nil, err
+	}
+	commit.SHA = made
+	at := r.at
+	at.Iteration.Commit = &commit
+	return r.Tree.Prepare(ctx, at, true)
+}
+
+// setAside takes out the files of the base commit that an output says cannot be loaded, and lets new files stay that it
+// misses; false: there are no more of either.
+func (r *replay) setAside(output string) (more bool) {
+	for _, name := range r.files.Touched() {
+		if !r.aside[name] && unloadable(output, name) {
+			r.aside[name], more = true, true
+		}
+	}
+	for _, name := range r.files.Added {
+		if !slices.Contains(r.kept, name) && mentionsFile(output, name) {
+			r.kept, more = append(r.kept, name), true
+		}
+	}
+	return more
+}
+
+// uncompared finds that something could not be compared.
+func (r *replay) uncompared(name, message string) {
+	file := ""
+	if slices.Contains(r.files.Touched(), name) {
+		file = name
+	}
+	r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.BaseTest, File: file, Message: message})
+}
+
+// fails says by name what fails as the base commit has it, and not as the change has it.
+func (r *replay) fails(ctx context.Context, c *Command, v loop.Verdict) error {
+	var now []string
+	if said := saidBy(r.at.So, c.Name()); said != nil && !said.Pass {
+		now = said.Failing()
+	}
+	var tests []loop.Finding
+	for _, f := range v.Findings {
+		if f.Test != "" && !slices.Contains(now, f.Name(c.Name())) {
+			tests = append(tests, f)
+		}
+	}
+	for _, f := range tests {
+		if err := r.test(ctx, c, f); err != nil {
+			return err
+		}
+	}
+	if len(tests) > 0 || slices.Contains(now, loop.ConcernName(c.Name())) || len(now) > 0 && allKnown(v, now) {
+		return nil
+	}
+	return r.unnamed(ctx, c, v)
+}
+
+// allKnown reports whether a verdict names nothing but what fails in the change as well.
+func allKnown(v loop.Verdict, now []string) bool {
+	return !slices.ContainsFunc(v.Failing(), func(name string) bool { return !slices.Contains(now, name) })
+}
+
+// test is a test that fails as the base commit has it.
+func (r *replay) test(ctx context.Context, c *Command, f loop.Finding) error {
+	file, err := r.fileOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	detail := f.Message + "\n"
+	if file != "" {
+		shown, err := r.diff(ctx, file)
+		if err != nil {
+			return err
+		}
+		detail += shown
+	}
+	r.found = addConcern(r.found, loop.Concern{
+		Name: f.Name(c.Name()), Kind: loop.BaseTest, File: cmp.Or(file, f.File), Detail: detail,
+		Message: fmt.Sprintf("%s as it stood in the base fails on this change; %s", quoted(f.Test), r.deed(file)),
+	})
+	return nil
+}
+
+// unnamed is a failure that names no test: the files that it names stand for them, or the command does.
+func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error {
+	files := slices.DeleteFunc(r.files.Touched(), func(name string) bool { return r.aside[name] })
+	named := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !mentionsFile(v.Output, name) })
+	if len(named) == 0 && len(files) == 1 {
+		named = files
+	}
+	if len(named) == 0 {
+		r.found = addConcern(r.found, loop.Concern{
+			Name: c.Name(), Kind: loop.BaseTest, Detail: v.Output,
+			Message: fmt.Sprintf("with the tests as they stood in the base it fails (%s); %s", v.Reason, r.deed("")),
+		})
+	}
+	for _, name := range named {
+		shown, err := r.diff(ctx, name)
+		if err != nil {
+			return err
+		}
+		r.found = addConcern(r.found, loop.Concern{
+			Name: name, Kind: loop.BaseTest, File: name, Detail: shown,
+			Message: fmt.Sprintf("as it stood in the base, %s fails on this change (%s); %s", c.Name(), v.Reason, r.deed(name)),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/diffscan"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// project is files by name; "" removes one in a change.
+type project map[string]string
+
+// repository is a real one in a temporary directory, whose working tree is what is judged.
+type repository struct {
+	t   *testing.T
+	dir string
+}
+
+func (r repository) git(env []string, in string, args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(in)
+	cmd.Env = append(os.Environ(), append(env, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")...)
+	out, err := cmd.Output()
+	if err != nil {
+		r.t.Fatalf("git %q: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit writes files and commits them.
+func (r repository) commit(files project) string {
+	r.t.Helper()
+	for name, content := range files {
+		at := filepath.Join(r.dir, name)
+		if content == "" {
+			if err := os.Remove(at); err != nil {
+				r.t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(content), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.git(nil, "", "add", "-A")
+	r.git(nil, "", "commit", "-qm", "c")
+	return r.git(nil, "", "rev-parse", "HEAD")
+}
+
+// Prepare, Clean, Restore and Explain implement Tree.
+func (r repository) Prepare(_ context.Context, at At, _ bool) (*loop.Verdict, error) {
+	r.git(nil, "", "checkout", "-qf", at.Iteration.Commit.SHA)
+	r.git(nil, "", "clean", "-fdxq")
+	return nil, nil
+}
+
+func (repository) Clean(context.Context) ([]string, error)          { return nil, nil }
+func (repository) Restore(context.Context) error                    { return nil }
+func (repository) Explain(context.Context, At, *loop.Verdict) error { return nil }
+func (r repository) names(_ context.Context, from, to string) ([]string, error) {
+	return strings.Split(r.git(nil, "", "diff", "--name-only", "--no-renames", from, to), "\n"), nil
+}
+
+func (r repository) patch(_ context.Context, from, to string) (string, bool, error) {
+	return r.git(nil, "", "diff", "-U0", "--no-renames", from, to), true, nil
+}
+
+func (r repository) file(_ context.Context, commit, name string) ([]byte, bool, error) {
+	if r.git(nil, "", "ls-tree", commit, "--", name) == "" {
+		return nil, false, nil
+	}
+	return []byte(r.git(nil, "", "cat-file", "blob", commit+":"+name)), true, nil
+}
+
+func (r repository) overlay(_ context.Context, commit, base string, names []string, contents map[string][]byte) (string,
+	error) {
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(r.t.TempDir(), "index")}
+	r.git(env, "", "read-tree", commit)
+	var in strings.Builder
+	for _, name := range names {
+		if entry := r.git(nil, "", "ls-tree", base, "--", name); entry != "" {
+			in.WriteString(entry + "\n")
+		} else {
+			fmt.Fprintf(&in, "0 %040d\t%s\n", 0, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		id := r.git(nil, string(contents[name]), "hash-object", "-w", "--stdin")
+		fmt.Fprintf(&in, "100644 %s\t%s\n", id, name)
+	}
+	r.git(env, in.String(), "update-index", "--index-info")
+	return r.git(nil, "", "commit-tree", r.git(env, "", "write-tree"), "-p", commit, "-m", "overlay"), nil
+}
+
+// replayed is what the check says of a change, after the command has said what it says of both commits.
+func replayed(t *testing.T, line string, base, change project) (v loop.Verdict, command loop.Verdict, left string) {
+	t.Helper()
+	r := repository{t, t.TempDir()}
+	r.git(nil, "", "init", "-q")
+	c := &Command{
+		Title: line, Line: line, Hard: true, Timeout: 2 * time.Minute, Dir: r.dir, LogDir: t.TempDir(),
+		Env: append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CARGO_TERM_COLOR=never"),
+	}
+	run := func(at At) loop.Verdict {
+		v, err := c.Run(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Check, v.Severity = c.Name(), loop.Hard
+		return v
+	}
+	from := r.commit(base)
+	at := At{State: loop.State{Start: loop.Start{Base: from}}}
+	at.State.Baseline = []loop.Verdict{run(At{})}
+	to := r.commit(change)
+	at.Iteration = loop.Iteration{N: 1, Commit: &loop.Commit{SHA: to}}
+	command = run(at)
+	at.So = []loop.Verdict{command}
+	b := &BaseTests{
+		Changes:  &diffscan.Changes{Names: r.names, Patch: r.patch, File: r.file},
+		Commands: []*Command{c}, Tree: r, Overlay: r.overlay, Log: t.Logf,
+	}
+	v, err := b.Run(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, command, r.git(nil, "", "rev-parse", "HEAD") + r.git(nil, "", "status", "--porcelain") + "=" + to
+}
+
+// baseTestsRow is a change, what runs its tests, and what is said: "NAME: a part of the message" each.
+type baseTestsRow struct {
+	name, tool, line string
+	base, change     project
+	want             []string
+}
+
+func sayOfBaseTests(t *testing.T, rows []baseTestsRow) {
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if _, err := exec.LookPath(row.tool); err != nil {
+				t.Skipf("there is no %s here", row.tool)
+			}
+			v, command, left := replayed(t, row.line, row.base, row.change)
+			if !command.Pass {
+				t.Fatalf("the change does not pass its own tests, so the row says nothing:\n%s", command.Output)
+			}
+			if head, to, _ := strings.Cut(left, "="); head != to {
+				t.Errorf("the tree is left at %s, want %s", head, to)
+			}
+			if v.Pass != (len(row.want) == 0) {
+				t.Errorf("pass is %v", v.Pass)
+			}
+			for i, want := range row.want {
+				name, message, _ := strings.Cut(want, ": ")
+				if i >= len(v.Concerns) || v.Concerns[i].Name != name || !strings.Contains(v.Concerns[i].Message, message) {
+					t.Errorf("concern %d is not %q", i, want)
+				}
+			}
+			if len(v.Concerns) != len(row.want) || t.Failed() {
+				for _, c := range v.Concerns {
+					t.Errorf("%s: %s [%s]\n%s", c.Name, c.Message, c.File, c.Detail)
+				}
+			}
+		})
+	}
+}
+
+const (
+	goShop = "package shop\n\nfunc Discount(n int) int { return n / 10 }\n"
+	// goWrong is work that is wrong: the tests of the base commit say so.
+	goWrong = "package shop\n\nfunc Discount(n int) int { return 0 }\n"
+	goTest1 = "package shop\n\nimport \"testing\"\n\nfunc TestDiscount(t *testing.T) {\n\tif got := Discount(100); got != 10 {\n\t\tt.Errorf(\"got %d, want 10\", got)\n\t}\n}\n"
+	goMod   = "module example.com/shop\n\ngo 1.21\n"
+)
+
+func goProject(more project) project {
+	p := project{"go.mod": goMod, "shop.go": goShop, "shop_test.go": goTest1,
+		"more/more_test.go": "package more\n\nimport \"testing\"\n\nfunc TestMore(t *testing.T) {}\n"}
+	maps.Copy(p, more)
+	return p
+}
+
+// TestBaseTestsOfGo: whatever a change does to a test, the test as it stood in the base says what it says.
+func TestBaseTestsOfGo(t *testing.T) {
+	const fails = "TestDiscount: TestDiscount as it stood in the base fails on this change; the change "
+	table := "package shop\n\nimport \"testing\"\n\nfunc TestTable(t *testing.T) {\n\tfor n, want := range map[int]int{\n\t\t100: 10,\n\t\t5: 0,\n\t} {\n\t\tif got := Discount(n); got != want {\n\t\t\tt.Errorf(\"Discount(%d) = %d, want %d\", n, got, want)\n\t\t}\n\t}\n}\n"
+	golden := "package shop\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGolden(t *testing.T) {\n\twant, _ := os.ReadFile(\"testdata/out.golden\")\n\tif got := fmt.Sprint(Discount(100)); got != string(want) {\n\t\tt.Errorf(\"got %s, want %s\", got, want)\n\t}\n}\n"
+	other := strings.ReplaceAll(strings.ReplaceAll(goTest1, "TestDiscount", "TestOther"), "Discount(100); got != 10", "Other(); got != 1")
+	renamed := strings.ReplaceAll(goTest1, "Discount(100)", "Discount(100, 10)")
+	sayOfBaseTests(t, []baseTestsRow{
+		{"the expected value is rewritten", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "10", "0")}, []string{fails + "edits shop_test.go"}},
+		{"an assertion is weaker", "go", "go test -vet=off -v ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "got != 10", "got > 10")},
+			[]string{fails + "edits shop_test.go"}},
+		{"it is kept from running by a build tag", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": "//go:build slow\n\n" + goTest1}, []string{fails + "edits shop_test.go"}},
+		{"it is skipped", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got", "\tt.Skip()\n\tif got")},
+			[]string{fails + "edits shop_test.go"}},
+		{"its file is renamed to one that does not run", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": "", "shop_test.go.txt": goTest1}, []string{fails + "deletes shop_test.go"}},
+		{"it is deleted", "go", "go test -vet=off ./...", goProject(nil), project{"shop.go": goWrong, "shop_test.go": ""},
+			[]string{fails + "deletes shop_test.go"}},
+		{"another file ends all tests well", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "main_test.go": "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n"},
+			[]string{fails + "adds main_test.go"}},
+		{"rows are taken out of a table", "go", "go test -vet=off ./...", goProject(project{"shop_test.go": table}),
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(table, "\t\t100: 10,\n", "")},
+			[]string{"TestTable: the change edits shop_test.go"}},
+		{"a golden file is rewritten", "go", "go test -vet=off ./...",
+			goProject(project{"shop_test.go": golden, "testdata/out.golden": "10"}),
+			project{"shop.go": goWrong, "testdata/out.golden": "0"}, []string{"TestGolden: the change edits testdata/out.golden"}},
+		{"what is tested is replaced by a mock", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got", "\tDiscount := func(int) int { return 10 }\n\tif got")},
+			[]string{fails + "edits shop_test.go"}},
+		{"a changed signature does not hide the others", "go", "go test -vet=off ./...",
+			goProject(project{"other.go": "package shop\n\nfunc Other() int { return 1 }\n", "other_test.go": other}),
+			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed,
+				"other.go": "package shop\n\nfunc Other() int { return 2 }\n", "other_test.go": strings.ReplaceAll(other, "got != 1 ", "got != 2 ")},
+			[]string{"TestOther: the change edits other_test.go", "shop_test.go: could not be compared"}},
+		{"honest: a changed signature", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed},
+			[]string{"shop_test.go: could not be compared; the change edits shop_test.go"}},
+		{"honest: new tests only", "go", "go test -vet=off ./...", goProject(nil),
+			project{"more.go": "package shop\n\nfunc More() int { return 1 }\n", "more_test.go": strings.NewReplacer("TestDiscount", "TestMore", "Discount(100); got != 10", "More(); got != 1").Replace(goTest1)}, nil},
+		{"honest: a renamed test whose old form passes", "go", "go test -vet=off -v ./...", goProject(nil),
+			project{"shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
+		{"honest: a test that moved to another file", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop_test.go": "", "discount_test.go": goTest1}, nil},
+		{"honest: another file altogether", "go", "go test -vet=off ./...", goProject(nil), project{"README.md": "A shop.\n"}, nil},
+	})
+}

@@ -1,0 +1,136 @@
+package diffscan
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+)
+
+// TestFiles are the files of a change by which tests are judged: tests, what they need, and what says which of them run.
+type TestFiles struct {
+	Edited  []string // the base commit has them as well, with something else in them
+	Deleted []string // only the base commit has them
+	// Added are new files that a test runner finds by their names, or that tell it what to do. What else is new beside
+	// tests (a helper, a fixture) is none of them.
+	Added []string
+	// Within are files of source code that hold tests among the rest, as the change has them, with the tests of the base
+	// commit. By name.
+	Within map[string][]byte
+}
+
+// Any reports whether the change has any of them.
+func (t TestFiles) Any() bool { return len(t.Edited)+len(t.Deleted)+len(t.Added)+len(t.Within) > 0 }
+
+// Touched are those that the base commit has, in order.
+func (t TestFiles) Touched() []string {
+	all := slices.Concat(t.Edited, t.Deleted)
+	for name := range t.Within {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+var (
+	// collected matches the names by which test runners find tests.
+	collected = lazy(`(?:^|/)(?:` + strings.Join([]string{
+		`[^/]*_test\.(?:go|dart|exs|clj[cs]?|rs|lua|zig|nim|cr|ml|hs|lisp|py|rb|php|sh|d)`,
+		`(?:test_[^/]*|tests)\.(?:py|rb|lua|sh|ml|exs|nim|rs)`,
+		`[^/]*[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?`, `(?:test|tests)\.[cm]?[jt]sx?`,
+		`[^/]*_spec\.(?:rb|lua|cr|moon|py)`,
+		`(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|ITCase|Spec|Suite))\.(?:java|kts?|scala|groovy|cs|fs|vb|swift|php|hs|m)`,
+		`[^/]*(?:_SUITE|_tests)\.erl`, `[^/]*\.(?:t|bats|phpt|feature|test|testscript|txtar)`,
+		`(?:tests?[_-][^/]*|[^/]*[_-](?:unit)?tests?|[^/]*(?:Test|Tests)|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|R|r|pl|f90|adb|pas)`,
+	}, "|") + `)$`)
+	// testPlace matches what lies where tests and what they need lie.
+	testPlace = lazy(`(?:^|/)(?:tests?|__tests__|__snapshots__|__mocks__|__fixtures__|testdata|test[-_]data|fixtures?|` +
+		`goldens?|snapshots?|testsuite|unittests?|e2e|cypress|t|[^/]+\.Tests?)/|(?:^|/)(?:specs?)/.*\.(?:rb|[cm]?[jt]sx?|lua|cr|json|ya?ml|snap)$|` +
+		`\.(?:snap|golden|approved\.[^/.]+)$`)
+	// toldBy matches the files that say to a test runner what to run, and nothing else to anybody.
+	toldBy = lazy(`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
+		`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +
+		`vitest\.(?:workspace|setup)\.[^/]*|(?:jest|test|vitest)[.-]?setup\.[cm]?[jt]s|` +
+		`\.mocharc[^/]*|mocha\.opts|\.taprc|\.nycrc[^/]*|\.c8rc[^/]*|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|` +
+		`\.proverc|\.busted|\.luacov|testng[^/]*\.xml|junit-platform\.properties|nextest\.toml|CTestCustom\.cmake|` +
+		`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
+)
+
+// TestFiles finds them in the change.
+func (d *Change) TestFiles(ctx context.Context) (t TestFiles, err error) {
+	for _, name := range d.Names {
+		if foreign.MatchString(name) {
+			continue
+		}
+		found, told := collected.MatchString(name), toldBy.MatchString(name)
+		if !found && !told && !testPlace.MatchString(name) {
+			if path.Ext(name) == ".rs" {
+				if err := d.within(ctx, name, &t); err != nil {
+					return t, err
+				}
+			}
+			continue
+		}
+		_, before, err := d.before(ctx, name)
+		if err != nil {
+			return t, err
+		}
+		_, after, err := d.after(ctx, name)
+		if err != nil {
+			return t, err
+		}
+		switch {
+		case before && after:
+			t.Edited = append(t.Edited, name)
+		case before:
+			t.Deleted = append(t.Deleted, name)
+		case after && (found || told):
+			t.Added = append(t.Added, name)
+		}
+	}
+	return t, nil
+}
+
+// within looks for tests that a file of Rust has within its code, and keeps those of the base commit.
+func (d *Change) within(ctx context.Context, name string, t *TestFiles) error {
+	before, had, err := d.before(ctx, name)
+	if err != nil || !had || len(before) >= FileBytes {
+		return err
+	}
+	after, has, err := d.after(ctx, name)
+	if err != nil || !has || len(after) >= FileBytes {
+		return err
+	}
+	old := rustTests(before)
+	now := rustTests(after)
+	if old == (span{}) || before[old.from:old.to] == after[now.from:now.to] {
+		return nil
+	}
+	if t.Within == nil {
+		t.Within = map[string][]byte{}
+	}
+	if now == (span{}) {
+		now = span{len(after), len(after)}
+	}
+	t.Within[name] = []byte(after[:now.from] + before[old.from:old.to] + after[now.to:])
+	return nil
+}
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+var rustModule = lazy(`(?m)^#\[cfg\((?:test|all\(test[^\n]*)\)\]\s*(?:#\[[^\n]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{`)
+
+// rustTests is the module of tests in a file of Rust: to the brace at the beginning of a line, as it is formatted. The
+// zero value: there is none.
+func rustTests(text string) span {
+	at := rustModule.FindStringIndex(text)
+	if at == nil {
+		return span{}
+	}
+	end := strings.Index(text[at[1]:], "\n}")
+	if end < 0 {
+		return span{at[0], len(text)}
+	}
+	return span{at[0], at[1] + end + len("\n}")}
+}
