@@ -65,6 +65,7 @@ func (b *BaseTests) Run(ctx context.Context, at At) (v loop.Verdict, err error) 
 			return loop.Verdict{Pass: true}, err
 		}
 	}
+	r.compare()
 	return r.verdict(), nil
 }
 
@@ -98,7 +99,9 @@ type replay struct {
 	aside map[string]bool // files of the base commit that cannot be loaded with the change
 	kept  []string        // new files that what is run cannot do without
 	found []loop.Concern
-	patch string // the change of the tests, once it was asked for
+	// replayed says that a command passed with the base commit's tests.
+	replayed bool
+	patch    string // the change of the tests, once it was asked for
 }
 
 // mostReplays is how often a command is run at most, each time without files that could not be loaded.
@@ -186,6 +189,7 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 		case err != nil || ctx.Err() != nil:
 			return err
 		case v.Pass:
+			r.passed(c, v)
 			return nil
 		case n < mostReplays && r.setAside(v.Output):
 			continue
@@ -252,6 +256,13 @@ func (r *replay) fails(ctx context.Context, c *Command, v loop.Verdict) error {
 			tests = append(tests, f)
 		}
 	}
+	if v.Tests != nil && len(tests) == 0 {
+		for _, name := range v.Tests.Failed[:min(len(v.Tests.Failed), loop.MaxConcerns)] {
+			if f := (loop.Finding{Test: testOf(name)}); !slices.Contains(now, f.Name(c.Name())) {
+				tests = append(tests, f)
+			}
+		}
+	}
 	for _, f := range tests {
 		if err := r.test(ctx, c, f); err != nil {
 			return err
@@ -274,7 +285,10 @@ func (r *replay) test(ctx context.Context, c *Command, f loop.Finding) error {
 	if err != nil {
 		return err
 	}
-	detail := f.Message + "\n"
+	detail := ""
+	if f.Message != "" {
+		detail = f.Message + "\n"
+	}
 	if file != "" {
 		shown, err := r.diff(ctx, file)
 		if err != nil {

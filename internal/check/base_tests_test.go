@@ -148,8 +148,13 @@ type baseTestsRow struct {
 	want             []string
 }
 
+// sayOfBaseTests tries a fixed quarter of the rows; RALPH_TEST_EVERY_FAULT asks for all of them.
 func sayOfBaseTests(t *testing.T, rows []baseTestsRow) {
-	for _, row := range rows {
+	every := os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
+	for i, row := range rows {
+		if i%4 != 0 && !every { // each starts a toolchain three times
+			continue
+		}
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := exec.LookPath(row.tool); err != nil {
 				t.Skipf("there is no %s here", row.tool)

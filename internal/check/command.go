@@ -156,6 +156,7 @@ type ending struct {
 	seen   *sought
 	report report
 	tests  failure.Tests
+	names  *loop.TestNames
 }
 
 // run runs the process. Everything that reads the whole output reads it as it comes. name is the log's, for people.
@@ -178,7 +179,8 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 		Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})
-	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests()}, err
+	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests(),
+		names: c.redactedNames(tests.Names())}, err
 }
 
 func (c *Command) redacted(s string) string {
@@ -202,7 +204,7 @@ func (c *Command) warn() {
 
 // verdict is what the ending means.
 func (c *Command) verdict(o ending, log string) loop.Verdict {
-	v := loop.Verdict{Exit: o.Exit, LogFile: log, FailAction: c.FailAction}
+	v := loop.Verdict{Exit: o.Exit, LogFile: log, FailAction: c.FailAction, Tests: o.names}
 	if o.tests.Known {
 		v.Ran = &o.tests.Ran
 	}
@@ -288,5 +290,8 @@ func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
 		o.report.take(name, []byte(c.redacted(string(content))))
 	}
 	o.tests = more(o.tests, o.report.tests)
+	if o.names == nil {
+		o.names = o.report.names
+	}
 	return nil
 }

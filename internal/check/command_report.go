@@ -1,12 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -27,6 +29,7 @@ type report struct {
 	worst    *loop.Finding // the first that is no mere warning
 	failures int
 	tests    failure.Tests
+	names    *loop.TestNames
 }
 
 // reports finds the files that Report names as they are now. Only a plain file counts, and only in the worktree: the
@@ -74,6 +77,7 @@ func (r *report) take(name string, content []byte) {
 		}
 	}
 	r.findings = append(r.findings, found[:min(len(found), loop.MaxFindings-len(r.findings))]...)
+	r.names = joined(r.names, failure.NamesOfReport(content))
 	tests := failure.RanReport(content)
 	if r.tests.Known && tests.Known {
 		tests.Ran, tests.Skipped, tests.Failed = tests.Ran+r.tests.Ran, tests.Skipped+r.tests.Skipped,
@@ -82,6 +86,35 @@ func (r *report) take(name string, content []byte) {
 	if tests.Known {
 		r.tests = tests
 	}
+}
+
+// joined are the tests that either of two reports names.
+func joined(a, b *loop.TestNames) *loop.TestNames {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	all := &loop.TestNames{
+		Passed: append(a.Passed, b.Passed...), Failed: append(a.Failed, b.Failed...),
+		Skipped: append(a.Skipped, b.Skipped...),
+	}
+	if all.Cut = a.Cut || b.Cut || len(all.Passed)+len(all.Failed)+len(all.Skipped) > loop.MaxTestNames; all.Cut {
+		return &loop.TestNames{Cut: true}
+	}
+	return all
+}
+
+// redactedNames are names of tests without secrets.
+func (c *Command) redactedNames(n *loop.TestNames) *loop.TestNames {
+	if n == nil || c.Redact == nil {
+		return n
+	}
+	clean := *n
+	for _, list := range []*[]string{&clean.Passed, &clean.Failed, &clean.Skipped} {
+		if len(*list) > 0 {
+			*list = strings.Split(c.Redact(strings.Join(*list, "\n")), "\n")
+		}
+	}
+	return &clean
 }
 
 // more is what is told by whom knows of more tests: an output and a report speak of the same ones.

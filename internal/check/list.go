@@ -43,6 +43,9 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 			break
 		}
 	}
+	for i := range j.at.So {
+		j.at.So[i].Tests = nil // they are for the checks of this iteration: a record keeps those of the base commit
+	}
 	return j.at.So, nil
 }
 

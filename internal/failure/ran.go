@@ -2,7 +2,10 @@ package failure
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // Ran tells how many tests an output says were run. Several runners, and several runs of one, add up.
@@ -40,6 +43,12 @@ var testRunners = []struct {
 	{"phpunit", func() testRunner { return &oneLiners{rules: phpunitRules} }},
 	{"dotnet test", func() testRunner { return &oneLiners{rules: dotnetRules} }},
 	{"ctest", func() testRunner { return &oneLiners{rules: ctestRules} }},
+	{"mix", func() testRunner { return &oneLiners{rules: mixRules} }},
+	{"eunit", func() testRunner { return &oneLiners{rules: eunitRules} }},
+	{"busted", func() testRunner { return &oneLiners{rules: bustedRules} }},
+	{"playwright", func() testRunner { return &oneLiners{rules: playwrightRules} }},
+	{"junit", func() testRunner { return &oneLiners{rules: junitRules} }},
+	{proveName, func() testRunner { return &prove{} }},
 }
 
 // maxTestLine is how much of a line is looked at. Summaries are short.
@@ -49,6 +58,7 @@ const maxTestLine = 8 << 10
 type TestCounter struct {
 	runners []testRunner
 	mocha   *mocha // of the runners the one that is told of every line
+	namer   namer
 	part    []byte // of the line that is not ended
 	plain   []byte // a line without its colours
 	end     closing
@@ -118,6 +128,9 @@ func (c *TestCounter) line(s []byte) {
 		return
 	}
 	c.end.add(s)
+	if mayName(s) {
+		c.namer.line(string(s))
+	}
 	switch {
 	case !mayTell(s):
 		c.mocha.open = false
@@ -146,6 +159,9 @@ func (c *TestCounter) Tests() Tests {
 	var names, why []string
 	for i, r := range c.runners {
 		t := r.tally()
+		if testRunners[i].name == proveName && slices.Contains(names, "TAP") { // it has shown what it sums up
+			continue
+		}
 		t.ran, t.skipped = max(t.ran, 0), max(t.skipped, 0)
 		all.add(t)
 		if t.known {
@@ -163,4 +179,11 @@ func (c *TestCounter) Tests() Tests {
 		tests.Said = strings.Join(why, "; ")
 	}
 	return tests
+}
+
+// Names are the tests that were named so far, with how they ended; nil when none were.
+func (c *TestCounter) Names() *loop.TestNames {
+	c.line(c.part)
+	c.part = c.part[:0]
+	return c.namer.names()
 }

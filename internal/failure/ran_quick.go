@@ -109,7 +109,7 @@ var tellers = func() (by [256][][]byte) {
 	for _, begin := range []string{
 		"{\"", "=", "--- ", "ok", "no", "not ok ", "FAIL", "Failed", "Passed!", "Skipped", "?", "DONE ", "Ran ", "OK", "NO TESTS RAN",
 		"No test", "Test", "Total tests: ", "TAP version ", "#", "ℹ", "test result: ", "Summary [", "Zero tests ran", "BUILD ",
-		"> Task ", ":", "[",
+		"> Task ", ":", "[", "All ", "There ", "Running ", "Error: No tests found", "Files=", "Result: ",
 	} {
 		by[begin[0]] = append(by[begin[0]], []byte(begin))
 	}
@@ -148,7 +148,7 @@ func mayBeMaven(s []byte) bool {
 	if said, ok := bytes.CutPrefix(s, []byte("[INFO] ")); ok {
 		return mayTell(said)
 	}
-	return bytes.Contains(s, []byte("] Tests run:"))
+	return bytes.HasPrefix(s, []byte("[  ")) || bytes.Contains(s, []byte("] Tests run:"))
 }
 
 // mayCount reports whether a line that begins with a number may be one of a runner's: "5 passed", "3/9 tests collected",
@@ -159,4 +159,42 @@ func mayCount(s []byte) bool {
 		n++
 	}
 	return n < len(s) && (s[n] == ' ' || s[n] == '/' || s[n] == '%' || bytes.HasPrefix(s[n:], []byte("..")))
+}
+
+// nameSigns are what a line has within that names one test, when its beginning does not tell.
+var nameSigns = [][]byte{
+	[]byte("::"), []byte(" ... "), []byte(" > "), []byte(" Test #"), []byte(" s = "), []byte("Passed "), []byte("Skipped "),
+}
+
+// nameBegins are the beginnings of lines that may name one test, spaces aside.
+var nameBegins = [][]byte{
+	[]byte("--- "), []byte("ok "), []byte("not ok "), []byte("FAIL"), []byte("Failed "), []byte("PASS ["), []byte("SKIP ["), []byte("#   Failed test "),
+}
+
+// mayName reports whether a line may name one test.
+func mayName(line []byte) bool {
+	s := bytes.TrimLeft(line, " ")
+	if len(s) == 0 || len(s) > 4*mostMessage {
+		return len(s) > 0 && s[0] == '{'
+	}
+	switch s[0] {
+	case 0xE2, 0xC3, 0xEF: // the marks, and the cross
+		return true
+	case '{':
+		return bytes.HasPrefix(s, []byte(`{"`))
+	}
+	for _, begin := range nameBegins {
+		if s[0] == begin[0] && bytes.HasPrefix(s, begin) {
+			return true
+		}
+	}
+	if s[len(s)-1] == ')' && bytes.Contains(s, []byte(" (")) { // unittest, whose result is in the next line
+		return true
+	}
+	for _, sign := range nameSigns {
+		if bytes.Contains(s, sign) {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // RanReport tells how many tests a report says were run. Only JUnit XML and the events of go test -json tell; of
@@ -66,3 +68,32 @@ func (t *Tests) count(skipped, failed bool) {
 
 // asIs reads any charset as if it were UTF-8: elements are ASCII in those that are met.
 func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+
+// NamesOfReport are the tests that a report of JUnit XML names; nil when there are none.
+func NamesOfReport(content []byte) *loop.TestNames {
+	d := xml.NewDecoder(bytes.NewReader(content))
+	d.CharsetReader = asIs
+	var n namer
+	name, how := "", byte(0)
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return n.names()
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "testcase":
+				name, how = testCase(t).Test, 'p'
+			case "skipped":
+				how = 's'
+			case "failure", "error":
+				how = 'f'
+			}
+		case xml.EndElement:
+			if t.Name.Local == "testcase" {
+				n.add(name, how)
+			}
+		}
+	}
+}

@@ -108,7 +108,8 @@ func accepts(list []Acceptance, c Concern) bool {
 	})
 }
 
-// Open are the concerns of verdicts that no person has accepted, each name once, in their order.
+// Open are the concerns of verdicts that no person has accepted, each once, in their order. Two checks may say something
+// of one name.
 func (s State) Open(verdicts []Verdict) []Concern {
 	var open []Concern
 	for _, v := range verdicts {
@@ -116,7 +117,7 @@ func (s State) Open(verdicts []Verdict) []Concern {
 			continue
 		}
 		for _, c := range v.Concerns {
-			named := slices.ContainsFunc(open, func(o Concern) bool { return o.Name == c.Name })
+			named := slices.ContainsFunc(open, func(o Concern) bool { return o.Name == c.Name && o.Message == c.Message })
 			if !named && !accepts(s.Accepted, c) {
 				open = append(open, c)
 			}
@@ -204,11 +205,13 @@ func (s State) WorkOn(story string) Iteration {
 	return Iteration{}
 }
 
-// Names lists the names of concerns.
+// Names lists the names of concerns, each once.
 func Names(concerns []Concern) []string {
-	names := make([]string, len(concerns))
-	for i, c := range concerns {
-		names[i] = c.Name
+	names := make([]string, 0, len(concerns))
+	for _, c := range concerns {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }

@@ -72,7 +72,24 @@ type Verdict struct {
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
+	// Tests are those that the output names. Only the verdicts of the base commit keep them in a record.
+	Tests *TestNames `json:"tests,omitempty"`
 }
+
+// TestNames are tests by name, each list in order. A name may have the group that the test is of before it, with a tab
+// between.
+type TestNames struct {
+	Passed  []string `json:"passed,omitempty"`
+	Failed  []string `json:"failed,omitempty"`
+	Skipped []string `json:"skipped,omitempty"`
+	Cut     bool     `json:"cut,omitempty"` // there are more
+}
+
+// What is kept of the names of tests.
+const (
+	MaxTestNames   = 2000
+	TestNamesBytes = 96 << 10
+)
 
 // Criterion is what a reviewer said of one acceptance criterion.
 type Criterion struct {

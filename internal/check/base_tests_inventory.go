@@ -1,0 +1,149 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// What ran on the base commit is held against what runs on the change: by name where the output names its tests, else
+// by number. A test that has another name now is told from one that is gone by the tests of the base commit, which pass
+// on the change.
+
+// compare says which tests ran on the base commit and do not on the change.
+func (r *replay) compare() {
+	for _, c := range r.Commands {
+		base, now := onBase(r.at, c.Name()), saidBy(r.at.So, c.Name())
+		if base == nil || now == nil || base.Skipped != "" || now.Skipped != "" {
+			continue
+		}
+		if named(base.Tests) && named(now.Tests) {
+			r.byName(c, *base.Tests, *now.Tests)
+		} else {
+			r.byNumber(c, *base, *now)
+		}
+	}
+}
+
+// named reports whether all tests that ran are known by name.
+func named(t *loop.TestNames) bool { return t != nil && !t.Cut && len(t.Passed)+len(t.Failed) > 0 }
+
+// mostGone is how many tests that run no more are named, each for itself.
+const mostGone = 20
+
+func (r *replay) byName(c *Command, base, now loop.TestNames) {
+	ran, runs := setOf(base.Passed, base.Failed), setOf(now.Passed, now.Failed)
+	skipped := setOf(now.Skipped)
+	added := map[string]int{} // tests that the base commit does not have, by their own names
+	fresh := 0
+	for name := range runs {
+		if !ran[name] && !slices.Contains(base.Skipped, name) {
+			added[testOf(name)]++
+			fresh++
+		}
+	}
+	var gone, skips []string
+	for _, name := range slices.Sorted(maps.Keys(ran)) {
+		switch {
+		case runs[name]:
+		case skipped[name]:
+			skips = append(skips, name)
+		case added[testOf(name)] > 0: // it has moved
+			added[testOf(name)]--
+			fresh--
+		default:
+			gone = append(gone, name)
+		}
+	}
+	r.tell(c, skips, "it ran on the base commit and is skipped on this change")
+	if len(gone) > fresh || !r.replayed {
+		r.tell(c, gone, "it ran on the base commit and does not run on this change")
+	}
+}
+
+// tell names tests of which the same is to be said. Of one with subtests it is said once.
+func (r *replay) tell(c *Command, tests []string, what string) {
+	all := setOf(tests)
+	tests = slices.DeleteFunc(tests, func(name string) bool {
+		i := strings.LastIndexByte(name, '/')
+		return i > 0 && all[name[:i]] || r.toldOf(testOf(name))
+	})
+	if len(tests) > mostGone {
+		names := make([]string, len(tests))
+		for i, name := range tests {
+			names[i] = testOf(name)
+		}
+		r.find(c.Name(), fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.Few(names, 5)))
+		return
+	}
+	for _, name := range tests {
+		r.find(testOf(name), what)
+	}
+}
+
+// toldOf reports whether something has to be accepted of a test already: what was read in the change, or a failure.
+func (r *replay) toldOf(test string) bool {
+	same := func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) }
+	return slices.ContainsFunc(r.found, same) || slices.ContainsFunc(r.at.So, func(v loop.Verdict) bool {
+		return v.Check == WeakenedCheck && slices.ContainsFunc(v.Concerns, same)
+	})
+}
+
+func (r *replay) find(name, message string) {
+	r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.BaseTest, Message: message})
+}
+
+// byNumber compares where tests have no names. Whoever has been told of the tests that are gone need not hear the sum.
+func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
+	told := len(r.found) > 0 || slices.ContainsFunc(r.at.So, func(v loop.Verdict) bool {
+		return v.Check == WeakenedCheck && len(v.Concerns) > 0
+	})
+	if !told {
+		r.fewer(c, base, now, "this change")
+	}
+}
+
+func (r *replay) fewer(c *Command, base, now loop.Verdict, where string) {
+	switch {
+	case base.Ran == nil || *base.Ran == 0:
+	case now.Ran == nil:
+		r.find(c.Name(), fmt.Sprintf("it told of %s on the base commit, and tells of none on %s",
+			safetext.Count(*base.Ran, "test"), where))
+	case *now.Ran < *base.Ran:
+		r.find(c.Name(), fmt.Sprintf("%s ran on the base commit, and %d on %s", safetext.Count(*base.Ran, "test"),
+			*now.Ran, where))
+	}
+}
+
+// passed looks whether the base commit's tests really ran on the change where none of them failed.
+func (r *replay) passed(c *Command, v loop.Verdict) {
+	r.replayed = true
+	base := onBase(r.at, c.Name())
+	if base == nil || len(r.aside) > 0 {
+		return
+	}
+	if !named(base.Tests) || !named(v.Tests) {
+		r.fewer(c, *base, v, "this change with the tests as they stood in the base")
+		return
+	}
+	ran := setOf(v.Tests.Passed, v.Tests.Failed)
+	missing := slices.DeleteFunc(slices.Clone(base.Tests.Passed), func(name string) bool { return ran[name] })
+	r.tell(c, missing, "as it stood in the base it does not run on this change")
+}
+
+// testOf is the name of a test without the group that it is of.
+func testOf(name string) string { return name[strings.LastIndexByte(name, '\t')+1:] }
+
+func setOf(lists ...[]string) map[string]bool {
+	set := map[string]bool{}
+	for _, list := range lists {
+		for _, name := range list {
+			set[name] = true
+		}
+	}
+	return set
+}

@@ -1,0 +1,194 @@
+package failure
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// namer gathers the tests that an output names, with how each ended.
+type namer struct {
+	named map[string]byte // 'p', 'f' or 's', by name; of a test that is named twice, the worse
+	bytes int
+	cut   bool
+	open  []string // of go test: those whose package has not been named
+	last  string   // the line before, for what is told in two
+}
+
+// names tells the names; nil when none were read.
+func (n *namer) names() *loop.TestNames {
+	if len(n.named) == 0 && !n.cut {
+		return nil
+	}
+	names := &loop.TestNames{Cut: n.cut}
+	for _, name := range slices.Sorted(maps.Keys(n.named)) {
+		how := n.named[name]
+		name = strings.TrimPrefix(name, "\t") // of a package that nobody named
+		switch how {
+		case 'f':
+			names.Failed = append(names.Failed, name)
+		case 's':
+			names.Skipped = append(names.Skipped, name)
+		default:
+			names.Passed = append(names.Passed, name)
+		}
+	}
+	return names
+}
+
+// add keeps a test.
+func (n *namer) add(name string, how byte) {
+	name = strings.Trim(name, " ")
+	if name == "" || len(name) > mostMessage {
+		n.cut = n.cut || name != ""
+		return
+	}
+	if n.named == nil {
+		n.named = map[string]byte{}
+	}
+	old, there := n.named[name]
+	if !there && (len(n.named) >= loop.MaxTestNames || n.bytes+len(name) > loop.TestNamesBytes) {
+		n.cut = true
+		return
+	}
+	if !there {
+		n.bytes += len(name)
+	}
+	if !there || how == 'f' || old == 's' {
+		n.named[name] = how
+	}
+}
+
+// outcome reads a word or a mark of a test runner; 0: it says nothing of how a test ended.
+func outcome(word string) byte {
+	switch strings.ToLower(word) {
+	case "pass", "passed", "ok", "✓", "✔", "√", "xfail", "xpass", "expected failure", ".":
+		return 'p'
+	case "fail", "failed", "error", "✕", "✗", "✖", "×", "✘", "***failed", "unexpected success", "f", "e":
+		return 'f'
+	case "skip", "skipped", "ignored", "○", "◌", "﹣", "↓", "✎", "-", "***skipped", "***not run", "s", "pending":
+		return 's'
+	}
+	return 0
+}
+
+// namedBy matches the lines by which runners name one test: the group "name", and the group "how" that outcome reads.
+var namedBy = []struct {
+	has string
+	re  *pattern
+}{
+	{"::", lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`)},          // pytest -v
+	{"::", lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`)}, // pytest -rA
+	{"test ", lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`)},                      // cargo test
+	{"] ", lazy(`^ +(?P<how>PASS|FAIL|SKIP) \[ *[\d.]+s\] (?:\(.*?\) )?(?P<name>.+)$`)},             // cargo-nextest
+	{" Test ", lazy(`^ *\d+/\d+ Test +#\d+: (?P<name>\S+) \.+ *(?P<how>Passed|\*\*\*Failed|\*\*\*Skipped|\*\*\*Not Run)`)},
+	{"  ", lazy(`^  (?P<how>Passed|Failed|Skipped) (?P<name>[\w.+]+(?:\(.*\))?)(?: \[.*\])?$`)}, // dotnet test
+	{" > ", lazy(`^(?P<name>[\w.$]+(?: > .+?)+) (?P<how>PASSED|FAILED|SKIPPED)$`)},              // gradle
+	{" s = ", lazy(`^(?P<name>[\w:]+#test_\S+) = [\d.]+ s = (?P<how>[.FES])$`)},                 // minitest -v
+	{"Failed test ", lazy(`^#\s+(?P<how>Failed) test '(?P<name>.+)'$`)},                         // Test::More
+	{"", lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`)},
+}
+
+var (
+	namedGo      = lazy(`^ *--- (PASS|FAIL|SKIP): (\S+)`)
+	namedPackage = lazy(`^(?:ok  |FAIL)\t(\S+)`)
+	namedUnit    = lazy(`^(\w+ \([\w.]+\)) \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b`)
+	namedDoc     = lazy(`^.* \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b`)
+	namedUnitTop = lazy(`^\w+ \([\w.]+\)$`)
+	namedTAP     = lazy(`^ *(not )?ok \d+(?: -)?(?: ([^#\s].*?))?(?:\s+# ((?i)skip|todo)\b.*)?$`)
+	fileOfTests  = lazy(`\(\d+ tests?\b|^\d+ \w+$`)
+)
+
+// line reads one line.
+func (n *namer) line(s string) {
+	before := n.last
+	n.last = s
+	switch {
+	case strings.Contains(s, "--- "):
+		if m := namedGo.FindStringSubmatch(s); m != nil {
+			n.add("\t"+m[2], outcome(m[1]))
+			if len(n.open) < loop.MaxTestNames {
+				n.open = append(n.open, m[2])
+			}
+		}
+	case len(n.open) > 0 && strings.Contains(s, "\t"):
+		if m := namedPackage.FindStringSubmatch(s); m != nil {
+			n.inPackage(m[1])
+		}
+	case strings.HasPrefix(s, `{"`):
+		n.event(s)
+	case strings.Contains(s, " ... "):
+		if m := namedUnit.FindStringSubmatch(s); m != nil {
+			n.add(m[1], outcome(m[2]))
+		} else if m := namedDoc.FindStringSubmatch(s); m != nil && namedUnitTop.MatchString(before) {
+			n.add(before, outcome(m[1]))
+		} else {
+			n.plain(s)
+		}
+	case strings.Contains(s, "ok "):
+		if m := namedTAP.FindStringSubmatch(s); m != nil {
+			n.point(m[2], m[1] != "", m[3] != "")
+		}
+	default:
+		n.plain(s)
+	}
+}
+
+func (n *namer) point(name string, failed, skipped bool) {
+	switch {
+	case skipped:
+		n.add(name, 's')
+	case failed:
+		n.add(name, 'f')
+	default:
+		n.add(name, 'p')
+	}
+}
+
+// inPackage gives the tests that go test has named to their package, whose line comes after theirs.
+func (n *namer) inPackage(name string) {
+	for _, test := range n.open {
+		if how, ok := n.named["\t"+test]; ok {
+			delete(n.named, "\t"+test)
+			n.bytes -= len(test) + 1
+			n.add(name+"\t"+test, how)
+		}
+	}
+	n.open = nil
+}
+
+// event reads a line of go test -json.
+func (n *namer) event(s string) {
+	e, ok := readEvent(s)
+	if how := outcome(e.Action); ok && e.Test != "" && how != 0 {
+		n.add(e.Package+"\t"+e.Test, how)
+	}
+}
+
+// plain reads what one line tells alone.
+func (n *namer) plain(s string) {
+	for _, by := range namedBy {
+		if by.has != "" && !strings.Contains(s, by.has) || by.has == "" && !strings.ContainsAny(s, "✓✔√✕✗✖×✘○◌﹣↓✎") {
+			continue
+		}
+		m := by.re.FindStringSubmatch(s)
+		if m == nil {
+			continue
+		}
+		name, how := "", byte(0)
+		for i, group := range by.re.Regexp().SubexpNames() {
+			switch group {
+			case "name":
+				name = m[i]
+			case "how":
+				how = outcome(m[i])
+			}
+		}
+		if how != 0 && !fileOfTests.MatchString(name) {
+			n.add(name, how)
+		}
+		return
+	}
+}
