@@ -45,6 +45,7 @@ type runCommand struct {
 	Review            *bool          `help:"{review} Default: for an issue, not for a prompt."`
 	SkipReview        bool           `help:"Accept the work without a reviewer."`
 	Commit            bool           `help:"With -p or -f: commit every iteration whose guardrails have passed."`
+	NoChecks          bool           `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
 	Resume            bool           `xor:"again" help:"Continue this task's last run, even when it has ended."`
 	Fresh             bool           `xor:"again" help:"Start over, even when there is a run to continue."`
 	DryRun            bool           `help:"With -p or -f: print what would run, and run nothing."`
@@ -182,6 +183,8 @@ func (c *runCommand) validate() error {
 			"one of them")
 	case c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
+	case c.Prompt+c.PromptFile == "" && c.NoChecks:
+		return errors.New("--no-checks is for a prompt: a run of an issue or a task is judged by checks")
 	case c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
 	case c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
@@ -238,6 +241,9 @@ func (c *runCommand) layer() config.Layer {
 	if c.Strict {
 		object["strict"] = true
 	}
+	if c.NoChecks {
+		object["guardrails"] = []any{}
+	}
 	if c.Sandbox != "" {
 		object["sandbox"] = c.Sandbox
 	}
@@ -271,6 +277,7 @@ type resultJSON struct {
 	Run        string         `json:"run,omitempty"`
 	Task       string         `json:"task,omitempty"`
 	Iterations int            `json:"iterations"`
+	Verified   *bool          `json:"verified,omitempty"` // of done: whether anything but the agent's word says so
 	Branch     string         `json:"branch,omitempty"`
 	JudgedWith []string       `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
 	LeftOut    []string       `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
@@ -281,6 +288,15 @@ type resultJSON struct {
 	loop.Usage
 }
 
+// verified says of a run that is done whether anything but the agent's own word says so; nil: it is not done.
+func verified(o loop.Outcome, s loop.State) *bool {
+	if o != loop.Done || s.Start.Run == "" {
+		return nil
+	}
+	by := s.Verified()
+	return &by
+}
+
 // printResult prints how a run ended.
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 	out := resultJSON{
@@ -288,6 +304,7 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 		Task:       r.State.Start.Task,
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(),
 		LeftOut: r.State.Start.LeftOut, ToAccept: r.State.ToAccept(), Usage: r.State.Usage,
+		Verified: verified(r.Outcome, r.State),
 	}
 	if p := r.State.Plan; p != nil {
 		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()
@@ -332,7 +349,7 @@ func printList(to io.Writer, list local.ListResult, code int, failed error) erro
 			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
 			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(),
 			LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
-			Conflicts: e.Conflicts,
+			Conflicts: e.Conflicts, Verified: verified(e.Outcome, e.State),
 		}, e.Skipped})
 	}
 	return printJSON(to, out)

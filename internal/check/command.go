@@ -41,6 +41,8 @@ type Command struct {
 	// VacuousOK lets a command pass that says that it ran no test. For runs in which exit codes alone decide, and for
 	// commands that ran none on the base commit either.
 	VacuousOK bool
+	// OnClaim says that it is asked only when the agent claims to be done.
+	OnClaim bool
 	// Lacks says which program a failure says was missing; ok is false when it says so of none. nil: nobody looks.
 	Lacks Lacks
 	// Present are the words of Line that were programs before the first turn.
@@ -89,8 +91,13 @@ func (c *Command) Severity() loop.Severity {
 	return loop.Soft
 }
 
-// Needs a turn that left something to judge.
-func (c *Command) Needs() Need { return SomeWork }
+// Needs a turn that left something to judge, and a claim where it waits for one.
+func (c *Command) Needs() Need {
+	if c.OnClaim {
+		return SomeWork | AClaim
+	}
+	return SomeWork
+}
 
 // Run runs the command to its end or its time limit, and judges it.
 func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {

@@ -141,6 +141,9 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if _, isCommand := c.(*Command); !isCommand {
 			continue
 		}
+		if l.Stopping != nil && l.Stopping() {
+			return nil, context.Canceled
+		}
 		v, err := l.run(ctx, c, At{State: s})
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
@@ -270,7 +273,11 @@ func gaveUp(c Check, at At) bool {
 
 // tell says what came of a check: of a command, its exit code and what its failure does to the next prompt.
 func (l List) tell(c Check, v loop.Verdict) {
-	if _, ok := c.(*Command); c == nil || !ok || v.Skipped != "" {
+	command, ok := c.(*Command)
+	if ok && command.OnClaim && v.Skipped != "" { // turn after turn; who began the run was told once
+		return
+	}
+	if c == nil || !ok || v.Skipped != "" {
 		l.Log("check %s: %s", v.Check, describe(v))
 		return
 	}

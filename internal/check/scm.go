@@ -27,7 +27,7 @@ const MessagePrompt = "Provide a short imperative commit message for the changes
 	"explanation."
 
 // Name is the check's name in verdicts.
-func (*SCM) Name() string { return "scm" }
+func (*SCM) Name() string { return loop.SCMCheck }
 
 // Severity of a task that failed is hard.
 func (*SCM) Severity() loop.Severity { return loop.Hard }

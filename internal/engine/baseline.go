@@ -58,7 +58,10 @@ func (run *Run) tellFailing(v loop.Verdict) {
 		what = fmt.Sprintf("%d of %s failed already: %s", tests, safetext.Count(*v.Ran, "test"), safetext.Few(names, 5))
 	}
 	end := "it has to be fixed, or accepted by name in the end as no part of the task"
-	if run.Settings.Baseline == config.BaselinePass {
+	switch {
+	case run.OfPrompt:
+		end = "it has to pass in the end"
+	case run.Settings.Baseline == config.BaselinePass:
 		end = "the setting baseline wants it to pass in the end"
 	}
 	run.Log("baseline %s: %s; %s", v.Check, what, end)

@@ -36,6 +36,7 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,
 			TruncateFrom: run.Settings.OutputTruncateFrom, Lacks: lacksTool, Present: run.present(g.Command),
 			Versions: detect.VersionFiles, Expect: expect(g.Expect), Report: g.Report,
+			OnClaim:   run.OfPrompt && run.Detected != "",
 			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),
 			Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
 			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(),

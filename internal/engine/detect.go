@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // DetectChecks gives rules the checks that no setting names: those that the repository shows at its base commit.
@@ -33,22 +34,61 @@ func DetectChecks(ctx context.Context, p Place, r Rules, log func(format string,
 	for _, note := range found.Notes {
 		spec.Log("looking for checks: %s", note)
 	}
-	var why []string
-	if steps := installLine(found.Setup); steps != "" && spec.Settings.Setup == "" && len(found.Checks) > 0 {
-		why = append(why, "before them runs "+steps)
+	if len(found.Checks) == 0 && len(spec.PlanCommands) == 0 {
+		return r, spec.noChecks(ctx, base, found.Notes)
 	}
-	r.Settings.Guardrails = slices.Clone(r.Settings.Guardrails)
-	for _, d := range found.Checks {
-		r.Settings.Guardrails = append(r.Settings.Guardrails, d.Guardrail())
+	var before []string
+	if steps := installLine(found.Setup); steps != "" && spec.Settings.Setup == "" && len(found.Checks) > 0 {
+		before = append(before, "before them runs "+steps)
+	}
+	return r.with(found.Checks, before...), nil
+}
+
+// with adds detected checks to the rules, and why they are there.
+func (rules Rules) with(found []detect.Check, why ...string) Rules {
+	rules.Settings.Guardrails = slices.Clone(rules.Settings.Guardrails)
+	for _, d := range found {
+		rules.Settings.Guardrails = append(rules.Settings.Guardrails, d.Guardrail())
 		if !slices.Contains(why, d.Why) {
 			why = append(why, d.Why)
 		}
 	}
-	if len(found.Checks) == 0 && len(spec.PlanCommands) == 0 {
-		return r, spec.noChecks(ctx, base, found.Notes)
+	rules.Detected = strings.Join(why, "; ")
+	return rules
+}
+
+// DetectHere gives the rules of a run of a prompt the checks that its directory shows as it lies there. Nothing is
+// installed for them, and what fails before the first turn has to pass in the end.
+func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
+	found := detectIn((&Spec{Place: p, Rules: r}).workdir())
+	for _, note := range found.Notes {
+		log("looking for checks: %s", note)
 	}
-	r.Detected = strings.Join(why, "; ")
-	return r, nil
+	if len(found.Checks) == 0 {
+		return r
+	}
+	r.Settings.Baseline = config.BaselinePass
+	return r.with(found.Checks)
+}
+
+// DetectedBefore gives the rules of a run of a prompt that goes on the detected checks that it began with: an agent may
+// have changed since what shows them.
+func DetectedBefore(s loop.State, r Rules) Rules {
+	r.Settings.Guardrails, r.Settings.Baseline, r.Detected = nil, config.BaselineOff, s.Start.Detected
+	if r.Detected == "" {
+		return r
+	}
+	r.Settings.Baseline = config.BaselinePass
+	for _, line := range s.Start.Checks {
+		g := config.Guardrail{Command: line}
+		for _, v := range s.Baseline {
+			if v.Check == line {
+				g.Severity = string(v.Severity)
+			}
+		}
+		r.Settings.Guardrails = append(r.Settings.Guardrails, g.Complete())
+	}
+	return r
 }
 
 // noChecks is an error for a repository that shows nothing to check it by.

@@ -132,7 +132,7 @@ func (run *Run) prepare(ctx context.Context, coder *Coder, reviewer *agent.Optio
 func (run *Run) judgedBy(ctx, hard context.Context, reviewer *agent.Options, words Prompts) (check.List, error) {
 	stopped := func() bool { return loop.Stopping(ctx) }
 	checks := run.checks(run.Journal.State(), reviewer, words)
-	checks.Stopped = stopped
+	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	if err := run.baseline(hard, checks); err != nil {
 		return checks, err
 	}

@@ -46,12 +46,7 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
-	if len(work.Settings.Guardrails) > 0 {
-		p.Log(
-			"the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its " +
-				"commits, in a checkout of their own",
-		)
-	}
+	p.tellChecks(work.Rules, !work.Journal.State().Baselined)
 	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
 	result := work.Drive(ctx, hard, words)
 	// nothing has happened that is worth keeping
@@ -124,6 +119,9 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 		if work, err = p.reviewed(ctx, clone, inClone); err != nil {
 			return err
 		}
+	}
+	if inClone && settings.GuardrailsFrom == "" {
+		rules = engine.DetectHere(place, rules, p.Log)
 	}
 	if settings.SCM != nil {
 		if rules.SCM, err = p.scm(ctx, run, *settings.SCM, clone, inClone); err != nil {
@@ -237,6 +235,9 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	case o.Resume:
 		o.Log("%s: there is no run of this prompt to go on with", way)
 	}
+	if way != loop.Begin {
+		work.Rules = asBegun(work.Rules, before)
+	}
 	leave, err := o.Register()
 	if err != nil {
 		return b, err
@@ -248,7 +249,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	b.Start = &loop.Start{
 		Run: run, Task: id, Title: title, Spec: recordedPrompt(base),
 		Agent: filepath.Base(work.Settings.Agent.Command), Owner: owner,
-		Checks: engine.CommandLines(work.Settings.Guardrails), MaxIterations: capped(most),
+		Checks: engine.CommandLines(work.Settings.Guardrails), Detected: work.Detected, MaxIterations: capped(most),
 		Review: work.Settings.Review, Base: work.Base,
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
@@ -348,6 +349,7 @@ func (p *PromptRun) plan(run *engine.Run, base string) error {
 		p.Log("Time: at most %s", run.Wall)
 	}
 	p.Log("Completion: <response>%s</response>", run.Settings.CompletionResponse)
+	p.tellChecks(run.Rules, true)
 	for _, g := range run.Settings.Guardrails {
 		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, run.Settings.CheckTimeout(g))
 	}

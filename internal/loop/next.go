@@ -187,6 +187,7 @@ func (s State) nextMode() Mode {
 
 // The names of the checks that every run has; the others are named by their commands.
 const (
+	SCMCheck    = "scm"    // what a run of a prompt does with an iteration that passed
 	AgentCheck  = "agent"  // the turn ended by itself
 	ClaimCheck  = "claim"  // the agent says that it is done
 	DiffCheck   = "diff"   // something changed at all

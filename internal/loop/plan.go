@@ -114,7 +114,10 @@ func (s State) DoneReason() string { return s.doneReason(s.Last().N) }
 
 // doneReason says why a run is done, and what of a plan nobody has approved.
 func (s State) doneReason(n int) string {
-	if s.Plan == nil {
+	switch {
+	case !s.Verified():
+		return fmt.Sprintf("unverified: nothing but the agent's own word says so, on iteration %d", n)
+	case s.Plan == nil:
 		return fmt.Sprintf("all checks passed on iteration %d", n)
 	}
 	all := "the only story is"

@@ -119,3 +119,13 @@ func (s State) lastJudged() *Iteration {
 	}
 	return nil
 }
+
+// Verified reports whether anything but the agent's own word says that the work is done: a hard check that looks at it
+// has passed, or a reviewer approves. What has a branch always has one of them.
+func (s State) Verified() bool {
+	last := s.lastJudged()
+	return s.Start.Branch != "" || last != nil && slices.ContainsFunc(last.Verdicts, func(v Verdict) bool {
+		return v.Pass && v.Skipped == "" && v.Severity == Hard && v.Check != AgentCheck && v.Check != ClaimCheck &&
+			v.Check != SCMCheck
+	})
+}

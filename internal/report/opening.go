@@ -164,6 +164,9 @@ func (v View) proof() string {
 	if it == nil {
 		return ""
 	}
+	if !v.State.Verified() {
+		return "unverified, " + onlyWord
+	}
 	var commands []string
 	reviewed := false
 	for _, c := range it.Verdicts {
@@ -187,6 +190,9 @@ func (v View) proof() string {
 	}
 	return text
 }
+
+// onlyWord is what an unverified success rests on.
+const onlyWord = "nothing that could say no has looked at the work, only the agent's own word says that it is done"
 
 // failing is what stands in the way of the work, in one phrase: the check that still fails, and where or why.
 func (v View) failing() string {
@@ -291,7 +297,11 @@ func Ending(v View) (lines []string) {
 	switch o := s.End.Outcome; {
 	case o == loop.Done:
 		add("SUCCESS: ", s.Start.Task+" completed in "+safetext.Count(n, "iteration"))
-		add("Verified: ", v.cause())
+		if s.Verified() {
+			add("Verified: ", v.cause())
+		} else {
+			add("Unverified: ", onlyWord)
+		}
 	case o.Limited():
 		word := strings.ToUpper(string(o))
 		if o == loop.Capped {
