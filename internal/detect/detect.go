@@ -42,6 +42,9 @@ func (d Check) Guardrail() config.Guardrail {
 	return config.Guardrail{Command: d.Command, Severity: d.Severity}.Complete()
 }
 
+// Tests reports whether the check tests, or is what the owner has named for that.
+func (d Check) Tests() bool { return d.stage == atTest && d.Severity == config.Hard }
+
 // stage says when a check runs: what is quick comes first, of all kinds of projects together.
 type stage int
 

@@ -59,7 +59,7 @@ func (r runner) detect(files shown) (d Result, tests bool) {
 		return d, true
 	}
 	take(atLint, "lint")
-	checks, tested := take(atTypes, "check"), take(atTest, "test")
+	checks, tested := take(atTest, "check"), take(atTest, "test")
 	if !checks && !tested && !take(atBuild, "build") && len(files.ending(sources...)) > 0 {
 		take(atBuild, "all")
 	}

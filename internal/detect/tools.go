@@ -13,97 +13,138 @@ type Tool struct {
 	Step string
 	// Setup is a command for the setting setup that brings it too; "" none.
 	Setup string
+	// Here is what brings it on a person's own machine: a command, or the address of who makes it. "" stands for the
+	// system's package manager.
+	Here string
+}
+
+// Site is where a tool is missing: what brings it depends on that.
+type Site struct {
+	Here  bool   // a person's own machine, rather than a job
+	Bare  bool   // nothing makes the directory ready: a run of a prompt
+	Setup string // what installs the project's own dependencies; "" nothing does, or it has run
 }
 
 // Tools are all that detected checks need. Versions of actions are such as GitHub's own documents name.
 var Tools = []Tool{
-	{Name: "go", Step: "- uses: actions/setup-go@v6"},
-	{Name: "gofmt", Step: "- uses: actions/setup-go@v6"},
-	{Name: "golangci-lint", Step: "- uses: golangci/golangci-lint-action@v9` with `install-only: true"},
-	{Name: "node", Step: "- uses: actions/setup-node@v6"},
-	{Name: "npm", Step: "- uses: actions/setup-node@v6"},
-	{Name: "npx", Step: "- uses: actions/setup-node@v6"},
-	{Name: "pnpm", Step: "- uses: pnpm/action-setup@v4", Setup: "corepack enable"},
-	{Name: "yarn", Step: "- run: corepack enable", Setup: "corepack enable"},
-	{Name: "corepack", Step: "- run: npm install --global corepack"},
-	{Name: "bun", Step: "- uses: oven-sh/setup-bun@v2", Setup: "npm install --global bun"},
-	{Name: "deno", Step: "- uses: denoland/setup-deno@v2"},
-	{Name: "python3", Step: "- uses: actions/setup-python@v6"},
-	{Name: "python", Step: "- uses: actions/setup-python@v6"},
-	{Name: "pip", Step: "- uses: actions/setup-python@v6"},
-	{Name: "pipx", Step: "- uses: actions/setup-python@v6"},
-	{Name: "uv", Step: "- uses: astral-sh/setup-uv@v7", Setup: "pipx install uv"},
-	{Name: "poetry", Step: "- run: pipx install poetry", Setup: "pipx install poetry"},
-	{Name: "pdm", Step: "- run: pipx install pdm", Setup: "pipx install pdm"},
-	{Name: "pipenv", Step: "- run: pipx install pipenv", Setup: "pipx install pipenv"},
-	{Name: "hatch", Step: "- run: pipx install hatch", Setup: "pipx install hatch"},
-	{Name: "tox", Step: "- run: pipx install tox", Setup: "pipx install tox"},
-	{Name: "nox", Step: "- run: pipx install nox", Setup: "pipx install nox"},
-	{Name: "pre-commit", Step: "- run: pipx install pre-commit", Setup: "pipx install pre-commit"},
-	{Name: "pytest", Step: "- run: python3 -m pip install pytest", Setup: "python3 -m pip install pytest"},
-	{Name: "ruff", Step: "- run: python3 -m pip install ruff", Setup: "python3 -m pip install ruff"},
-	{Name: "mypy", Step: "- run: python3 -m pip install mypy", Setup: "python3 -m pip install mypy"},
-	{Name: "cargo", Step: "- uses: dtolnay/rust-toolchain@stable"},
-	{Name: "rustc", Step: "- uses: dtolnay/rust-toolchain@stable"},
-	{Name: "cargo-clippy", Step: "- uses: dtolnay/rust-toolchain@stable` with `components: clippy"},
-	{Name: "cargo-fmt", Step: "- uses: dtolnay/rust-toolchain@stable` with `components: rustfmt"},
-	{Name: "java", Step: "- uses: actions/setup-java@v5"},
-	{Name: "javac", Step: "- uses: actions/setup-java@v5"},
-	{Name: "mvn", Step: "- uses: actions/setup-java@v5"},
-	{Name: "gradle", Step: "- uses: gradle/actions/setup-gradle@v5"},
-	{Name: "sbt", Step: "- uses: sbt/setup-sbt@v1"},
-	{Name: "lein", Step: "- uses: DeLaGuardo/setup-clojure@13.4` with `lein: latest"},
-	{Name: "ruby", Step: "- uses: ruby/setup-ruby@v1"},
-	{Name: "bundle", Step: "- uses: ruby/setup-ruby@v1"},
-	{Name: "rake", Step: "- uses: ruby/setup-ruby@v1"},
-	{Name: "rspec", Step: "- uses: ruby/setup-ruby@v1"},
-	{Name: "rubocop", Step: "- uses: ruby/setup-ruby@v1"},
-	{Name: "php", Step: "- uses: shivammathur/setup-php@v2"},
-	{Name: "composer", Step: "- uses: shivammathur/setup-php@v2"},
-	{Name: "dotnet", Step: "- uses: actions/setup-dotnet@v5"},
-	{Name: "cmake", Step: "- run: sudo apt-get install --yes cmake"},
-	{Name: "ctest", Step: "- run: sudo apt-get install --yes cmake"},
-	{Name: "ninja", Step: "- run: sudo apt-get install --yes ninja-build"},
-	{Name: "meson", Step: "- run: pipx install meson ninja", Setup: "pipx install meson ninja"},
+	{Name: "go", Step: "- uses: actions/setup-go@v6", Here: "https://go.dev/dl/"},
+	{Name: "gofmt", Step: "- uses: actions/setup-go@v6", Here: "https://go.dev/dl/"},
+	{Name: "golangci-lint", Step: "- uses: golangci/golangci-lint-action@v9` with `install-only: true",
+		Here: "go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest"},
+	{Name: "node", Step: "- uses: actions/setup-node@v6", Here: "https://nodejs.org/"},
+	{Name: "npm", Step: "- uses: actions/setup-node@v6", Here: "https://nodejs.org/"},
+	{Name: "npx", Step: "- uses: actions/setup-node@v6", Here: "https://nodejs.org/"},
+	{Name: "pnpm", Step: "- uses: pnpm/action-setup@v4", Setup: "corepack enable", Here: "npm install --global pnpm"},
+	{Name: "yarn", Step: "- run: corepack enable", Setup: "corepack enable", Here: "corepack enable"},
+	{Name: "corepack", Step: "- run: npm install --global corepack", Here: "npm install --global corepack"},
+	{Name: "bun", Step: "- uses: oven-sh/setup-bun@v2", Setup: "npm install --global bun",
+		Here: "npm install --global bun"},
+	{Name: "deno", Step: "- uses: denoland/setup-deno@v2", Here: "https://deno.com/"},
+	{Name: "python3", Step: "- uses: actions/setup-python@v6", Here: "https://www.python.org/downloads/"},
+	{Name: "python", Step: "- uses: actions/setup-python@v6", Here: "https://www.python.org/downloads/"},
+	{Name: "pip", Step: "- uses: actions/setup-python@v6", Here: "python3 -m ensurepip"},
+	{Name: "pipx", Step: "- uses: actions/setup-python@v6", Here: "python3 -m pip install --user pipx"},
+	{Name: "uv", Step: "- uses: astral-sh/setup-uv@v7", Setup: "pipx install uv", Here: "pipx install uv"},
+	{Name: "poetry", Step: "- run: pipx install poetry", Setup: "pipx install poetry", Here: "pipx install poetry"},
+	{Name: "pdm", Step: "- run: pipx install pdm", Setup: "pipx install pdm", Here: "pipx install pdm"},
+	{Name: "pipenv", Step: "- run: pipx install pipenv", Setup: "pipx install pipenv", Here: "pipx install pipenv"},
+	{Name: "hatch", Step: "- run: pipx install hatch", Setup: "pipx install hatch", Here: "pipx install hatch"},
+	{Name: "tox", Step: "- run: pipx install tox", Setup: "pipx install tox", Here: "pipx install tox"},
+	{Name: "nox", Step: "- run: pipx install nox", Setup: "pipx install nox", Here: "pipx install nox"},
+	{Name: "pre-commit", Step: "- run: pipx install pre-commit", Setup: "pipx install pre-commit",
+		Here: "pipx install pre-commit"},
+	{Name: "pytest", Step: "- run: python3 -m pip install pytest", Setup: "python3 -m pip install pytest",
+		Here: "python3 -m pip install pytest"},
+	{Name: "ruff", Step: "- run: python3 -m pip install ruff", Setup: "python3 -m pip install ruff",
+		Here: "python3 -m pip install ruff"},
+	{Name: "mypy", Step: "- run: python3 -m pip install mypy", Setup: "python3 -m pip install mypy",
+		Here: "python3 -m pip install mypy"},
+	{Name: "cargo", Step: "- uses: dtolnay/rust-toolchain@stable", Here: "https://rustup.rs/"},
+	{Name: "rustc", Step: "- uses: dtolnay/rust-toolchain@stable", Here: "https://rustup.rs/"},
+	{Name: "cargo-clippy", Step: "- uses: dtolnay/rust-toolchain@stable` with `components: clippy",
+		Here: "rustup component add clippy"},
+	{Name: "cargo-fmt", Step: "- uses: dtolnay/rust-toolchain@stable` with `components: rustfmt",
+		Here: "rustup component add rustfmt"},
+	{Name: "java", Step: "- uses: actions/setup-java@v5", Here: "https://adoptium.net/"},
+	{Name: "javac", Step: "- uses: actions/setup-java@v5", Here: "https://adoptium.net/"},
+	{Name: "mvn", Step: "- uses: actions/setup-java@v5", Here: "https://maven.apache.org/"},
+	{Name: "gradle", Step: "- uses: gradle/actions/setup-gradle@v5", Here: "https://gradle.org/"},
+	{Name: "sbt", Step: "- uses: sbt/setup-sbt@v1", Here: "https://www.scala-sbt.org/"},
+	{Name: "lein", Step: "- uses: DeLaGuardo/setup-clojure@13.4` with `lein: latest", Here: "https://leiningen.org/"},
+	{Name: "ruby", Step: "- uses: ruby/setup-ruby@v1", Here: "https://www.ruby-lang.org/"},
+	{Name: "bundle", Step: "- uses: ruby/setup-ruby@v1", Here: "gem install bundler"},
+	{Name: "rake", Step: "- uses: ruby/setup-ruby@v1", Here: "gem install rake"},
+	{Name: "rspec", Step: "- uses: ruby/setup-ruby@v1", Here: "gem install rspec"},
+	{Name: "rubocop", Step: "- uses: ruby/setup-ruby@v1", Here: "gem install rubocop"},
+	{Name: "php", Step: "- uses: shivammathur/setup-php@v2", Here: "https://www.php.net/"},
+	{Name: "composer", Step: "- uses: shivammathur/setup-php@v2", Here: "https://getcomposer.org/"},
+	{Name: "dotnet", Step: "- uses: actions/setup-dotnet@v5", Here: "https://dotnet.microsoft.com/download"},
+	{Name: "cmake", Step: "- run: sudo apt-get install --yes cmake", Here: "pipx install cmake"},
+	{Name: "ctest", Step: "- run: sudo apt-get install --yes cmake", Here: "pipx install cmake"},
+	{Name: "ninja", Step: "- run: sudo apt-get install --yes ninja-build", Here: "pipx install ninja"},
+	{Name: "meson", Step: "- run: pipx install meson ninja", Setup: "pipx install meson ninja",
+		Here: "pipx install meson ninja"},
 	{Name: "autoreconf", Step: "- run: sudo apt-get install --yes autoconf automake libtool"},
 	{Name: "make", Step: "- run: sudo apt-get install --yes make"},
 	{Name: "cc", Step: "- run: sudo apt-get install --yes build-essential"},
 	{Name: "gcc", Step: "- run: sudo apt-get install --yes build-essential"},
 	{Name: "g++", Step: "- run: sudo apt-get install --yes build-essential"},
-	{Name: "just", Step: "- uses: extractions/setup-just@v3"},
-	{Name: "task", Step: "- uses: arduino/setup-task@v2"},
-	{Name: "mix", Step: "- uses: erlef/setup-beam@v1"},
-	{Name: "rebar3", Step: "- uses: erlef/setup-beam@v1"},
-	{Name: "gleam", Step: "- uses: erlef/setup-beam@v1"},
-	{Name: "swift", Step: "- uses: swift-actions/setup-swift@v2"},
-	{Name: "dart", Step: "- uses: dart-lang/setup-dart@v1"},
-	{Name: "flutter", Step: "- uses: subosito/flutter-action@v2"},
-	{Name: "stack", Step: "- uses: haskell-actions/setup@v2` with `enable-stack: true"},
-	{Name: "cabal", Step: "- uses: haskell-actions/setup@v2"},
-	{Name: "zig", Step: "- uses: mlugg/setup-zig@v2"},
-	{Name: "bazel", Step: "- uses: bazelbuild/setup-bazelisk@v3"},
+	{Name: "just", Step: "- uses: extractions/setup-just@v3", Here: "cargo install just"},
+	{Name: "task", Step: "- uses: arduino/setup-task@v2",
+		Here: "go install github.com/go-task/task/v3/cmd/task@latest"},
+	{Name: "mix", Step: "- uses: erlef/setup-beam@v1", Here: "https://elixir-lang.org/"},
+	{Name: "rebar3", Step: "- uses: erlef/setup-beam@v1", Here: "https://rebar3.org/"},
+	{Name: "gleam", Step: "- uses: erlef/setup-beam@v1", Here: "https://gleam.run/"},
+	{Name: "swift", Step: "- uses: swift-actions/setup-swift@v2", Here: "https://www.swift.org/"},
+	{Name: "dart", Step: "- uses: dart-lang/setup-dart@v1", Here: "https://dart.dev/"},
+	{Name: "flutter", Step: "- uses: subosito/flutter-action@v2", Here: "https://flutter.dev/"},
+	{Name: "stack", Step: "- uses: haskell-actions/setup@v2` with `enable-stack: true",
+		Here: "https://www.haskell.org/ghcup/"},
+	{Name: "cabal", Step: "- uses: haskell-actions/setup@v2", Here: "https://www.haskell.org/ghcup/"},
+	{Name: "zig", Step: "- uses: mlugg/setup-zig@v2", Here: "https://ziglang.org/"},
+	{Name: "bazel", Step: "- uses: bazelbuild/setup-bazelisk@v3", Here: "npm install --global @bazel/bazelisk"},
 }
 
 // contained are the tools that ralph's container has.
 var contained = []string{"git", "make", "node", "npm", "npx", "claude"}
 
-// InstallAdvice is a sentence, without its full stop, about a tool that is not there: what brings it. setup is the
-// command that installs the project's own dependencies, for a tool that no table knows: it may well be one of them; ""
-// there is none.
-func InstallAdvice(name, setup string) string {
+// InstallAdvice is a sentence, without its full stop, about a tool that is not there: what brings it. command is the
+// check's, for a tool of node that the project itself would have to name.
+func InstallAdvice(name, command string, at Site) string {
 	i := slices.IndexFunc(Tools, func(t Tool) bool { return t.Name == name })
+	adds := addsPackage(name, command)
 	switch {
+	case i >= 0 && at.Here:
+		return Tools[i].adviceHere()
 	case i >= 0:
 		return Tools[i].advice()
+	case name == "" && at.Here:
+		return "a program of the check is not installed: install it, or change the check"
 	case name == "":
 		return "a program of the check is not installed: install it in a step before ralph or in the setting setup, or " +
 			"change the check"
-	case setup != "":
-		return fmt.Sprintf("%s is not installed, maybe because the dependencies are not: put `%s` into the setting setup",
-			name, setup)
+	case at.Setup != "":
+		return fmt.Sprintf("%s is not installed, maybe because the dependencies are not: %s", name, at.Prepare())
+	case at.Here && adds != "":
+		return fmt.Sprintf("%s is not installed: `%s` adds it to the project", name, adds)
+	case at.Here:
+		return fmt.Sprintf("%s is not installed: install it, or change the check", name)
 	}
 	return fmt.Sprintf("%s is not installed: install it in a step before ralph or in the setting setup, or change the "+
 		"check", name)
+}
+
+// Prepare says what to do about dependencies that are not installed.
+func (at Site) Prepare() string {
+	switch {
+	case at.Bare && at.Setup == "":
+		return "install them"
+	case at.Bare:
+		return fmt.Sprintf("run `%s`", at.Setup)
+	case at.Setup == "":
+		return "put what installs them into the setting setup"
+	}
+	return fmt.Sprintf("put `%s` into the setting setup", at.Setup)
 }
 
 func (t Tool) advice() string {
@@ -115,6 +156,38 @@ func (t Tool) advice() string {
 		text += "; ralph's container has only git, make, node and claude, so take the action in host/ for it"
 	}
 	return text
+}
+
+func (t Tool) adviceHere() string { return t.Name + " is not installed: " + t.brings() }
+
+// brings says what brings the tool on a person's own machine.
+func (t Tool) brings() string {
+	switch {
+	case t.Here == "":
+		return "install it with your system's package manager"
+	case strings.HasPrefix(t.Here, "https://"):
+		return "get it from " + t.Here
+	}
+	return "`" + t.Here + "` installs it"
+}
+
+// packages are the packages that bring tools of node; each project has its own.
+var packages = map[string]string{
+	"eslint": "eslint", "prettier": "prettier", "tsc": "typescript", "jest": "jest", "vitest": "vitest", "mocha": "mocha",
+	"biome": "@biomejs/biome",
+}
+
+// addsPackage is the command by which a project gets a tool of node, with the package manager of the check that misses
+// it; "" when there is none.
+func addsPackage(tool, command string) string {
+	manager := MissingTool(command, "")
+	add, known := map[string]string{
+		"npm": "npm install -D ", "npx": "npm install -D ", "pnpm": "pnpm add -D ", "yarn": "yarn add -D ", "bun": "bun add -d ",
+	}[manager]
+	if pack := packages[tool]; known && pack != "" {
+		return add + pack
+	}
+	return ""
 }
 
 // absent are the ways in which programs say that another one is not there. The name is the first group.
@@ -151,11 +224,11 @@ func Lacking(output string) bool {
 }
 
 // LackAdvice is InstallAdvice for a check that lacks a program, by its command line and output.
-func LackAdvice(command, output, setup string) string {
+func LackAdvice(command, output string, at Site) string {
 	if _, advice := Unchosen(output); advice != "" {
 		return advice
 	}
-	return InstallAdvice(MissingTool(command, output), setup)
+	return InstallAdvice(MissingTool(command, output), command, at)
 }
 
 const maxTool = 40 // of a name that is shown

@@ -48,19 +48,41 @@ func TestMissingTool(t *testing.T) {
 	}
 }
 
+// TestInstallAdvice: in a job a step brings a tool, on a person's own machine a command.
 func TestInstallAdvice(t *testing.T) {
-	for _, c := range []struct{ tool, setup, want string }{
-		{"pnpm", "", "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
+	job, prepared := Site{}, Site{Setup: "npm ci"}
+	here, unprepared, bare := Site{Here: true}, Site{Here: true, Setup: "npm ci"}, Site{Here: true, Bare: true, Setup: "npm ci"}
+	for _, c := range []struct {
+		tool, command string
+		at            Site
+		want          string
+	}{
+		{"pnpm", "", job, "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
 			"into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
-		{"node", "npm ci", "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
-		{"vitest", "npm ci", "vitest is not installed, maybe because the dependencies are not: put `npm ci` into the " +
-			"setting setup"},
-		{"no-such-tool", "", "no-such-tool is not installed: install it in a step before ralph or in the setting setup, or " +
-			"change the check"},
-		{"", "npm ci", "a program of the check is not installed: install it in a step before ralph or in the setting " +
+		{"node", "", prepared, "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
+		{"vitest", "npm run test", prepared, "vitest is not installed, maybe because the dependencies are not: put `npm ci` " +
+			"into the setting setup"},
+		{"vitest", "npm run test", job, "vitest is not installed: install it in a step before ralph or in the setting " +
 			"setup, or change the check"},
+		{"no-such-tool", "", job, "no-such-tool is not installed: install it in a step before ralph or in the setting setup, " +
+			"or change the check"},
+		{"", "", prepared, "a program of the check is not installed: install it in a step before ralph or in the setting " +
+			"setup, or change the check"},
+		{"golangci-lint", "golangci-lint run ./...", here, "golangci-lint is not installed: " +
+			"`go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest` installs it"},
+		{"pytest", "python3 -m pytest", bare, "pytest is not installed: `python3 -m pip install pytest` installs it"},
+		{"cargo", "cargo test", here, "cargo is not installed: get it from https://rustup.rs/"},
+		{"make", "make test", here, "make is not installed: install it with your system's package manager"},
+		{"vitest", "npm run test", unprepared, "vitest is not installed, maybe because the dependencies are not: put " +
+			"`npm ci` into the setting setup"},
+		{"vitest", "npm run test", bare, "vitest is not installed, maybe because the dependencies are not: run `npm ci`"},
+		{"tsc", "CI=true pnpm run build", here, "tsc is not installed: `pnpm add -D typescript` adds it to the project"},
+		{"eslint", "npm run lint", here, "eslint is not installed: `npm install -D eslint` adds it to the project"},
+		{"eslint", "make lint", here, "eslint is not installed: install it, or change the check"},
+		{"no-such-tool", "npm run x", here, "no-such-tool is not installed: install it, or change the check"},
+		{"", "", here, "a program of the check is not installed: install it, or change the check"},
 	} {
-		if got := InstallAdvice(c.tool, c.setup); got != c.want {
+		if got := InstallAdvice(c.tool, c.command, c.at); got != c.want {
 			t.Errorf("%q: %q, want %q", c.tool, got, c.want)
 		}
 	}
@@ -136,9 +158,16 @@ func TestToolsAreDocumented(t *testing.T) {
 		if tool.Setup != "" {
 			step += ", or `" + tool.Setup + "` as `setup`"
 		}
-		fmt.Fprintf(&table, "| `%s` | %s |\n", tool.Name, step)
+		here := tool.Here
+		switch {
+		case here == "":
+			here = "your system's package manager"
+		case !strings.HasPrefix(here, "https://"):
+			here = "`" + here + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", tool.Name, step, here)
 	}
-	documentedAs(t, "| tool | what brings it |\n|---|---|\n", table.String())
+	documentedAs(t, "| tool | what brings it to a job | and to your machine |\n|---|---|---|\n", table.String())
 }
 
 // documentedAs holds the rows of a table of docs/detection.md against those of the code, or writes them.

@@ -59,7 +59,7 @@ func TestUnchosen(t *testing.T) {
 		if Lacking(c.output) != (c.tool != "") {
 			t.Errorf("%q: lacking is %v", c.output, c.tool == "")
 		}
-		if said := LackAdvice("make test", c.output, ""); c.advice != "" && said != c.advice {
+		if said := LackAdvice("make test", c.output, Site{}); c.advice != "" && said != c.advice {
 			t.Errorf("%q: the advice is %q", c.output, said)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -85,27 +86,57 @@ func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 		if v.Pass || v.Skipped != "" {
 			continue
 		}
-		lacking := v.Exit == notFound || detect.Lacking(v.Output)
-		if !lacking && (run.prepared() || !detect.Uninstalled(v.Output)) {
+		lacks := v.Exit == notFound || detect.Lacking(v.Output)
+		if !lacks && (run.prepared() || !detect.Uninstalled(v.Output)) {
 			continue
 		}
 		install, err := run.unprepared(ctx)
 		if err != nil {
 			return err
 		}
-		if lacking {
+		if lacks {
 			run.lacks(v, install)
 			continue
 		}
-		if install == "" {
-			install = "what installs them"
-		} else {
-			install = "`" + install + "`"
-		}
-		v.Reason += "; maybe its dependencies are not installed: put " + install + " into the setting setup"
+		v.Reason += "; maybe its dependencies are not installed: " + run.site(install).Prepare()
 		run.Log("baseline %s: %s", v.Check, v.Reason)
 	}
+	return run.leaveOut(ctx, verdicts)
+}
+
+// leaveOut passes over the detected checks whose tools are missing on a person's own machine. In a run of a prompt that
+// is any of them; else a test has to be left that was detected, too. What somebody has named is not passed over.
+func (run *Run) leaveOut(ctx context.Context, verdicts []loop.Verdict) error {
+	if run.Detected == "" || run.InJob || !slices.ContainsFunc(verdicts, lacking) {
+		return nil
+	}
+	found, err := run.detect(ctx)
+	if err != nil {
+		return err
+	}
+	tests := slices.ContainsFunc(found.Checks, func(d detect.Check) bool {
+		return d.Tests() && slices.ContainsFunc(verdicts, func(v loop.Verdict) bool {
+			return v.Check == d.Command && !v.Missing
+		})
+	})
+	if !tests && !run.OfPrompt {
+		return nil
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if lacking(*v) &&
+			slices.ContainsFunc(found.Checks, func(d detect.Check) bool { return d.Command == v.Check }) {
+			run.passOver(v)
+		}
+	}
 	return nil
+}
+
+func lacking(v loop.Verdict) bool { return v.Missing && v.Skipped == "" }
+
+func (run *Run) passOver(v *loop.Verdict) {
+	v.Skipped = v.Reason
+	run.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
 }
 
 // notFound is how a shell ends that was asked for a program that does not exist.
@@ -114,10 +145,9 @@ const notFound = 127
 // lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
 func (run *Run) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
-	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, install)
+	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, run.site(install))
 	if run.Detected != "" && v.Severity == loop.Soft {
-		v.Skipped = v.Reason
-		run.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
+		run.passOver(v)
 	}
 }
 
@@ -131,7 +161,7 @@ func (run *Run) line(name string) string {
 	return ""
 }
 
-// skipMissing takes away the soft checks that the baseline has passed over.
+// skipMissing takes away the checks that the baseline has passed over.
 func (run *Run) skipMissing(verdicts []loop.Verdict) {
 	for _, v := range verdicts {
 		if v.Missing && v.Skipped != "" {

@@ -38,36 +38,43 @@ func TestExplain(t *testing.T) {
 	}
 	prepared := named
 	prepared.Setup = "npm ci"
+	const job, here = true, false
 	for _, c := range []struct {
 		name     string
 		settings config.Settings
+		inJob    bool
 		verdict  loop.Verdict
 		want     string // what the reason holds
 		missing  bool
 	}{
-		{"a tool of the table", named, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"},
+		{"a tool of the table", named, job, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"},
 			"add `- uses: pnpm/action-setup@v4` before ralph", true},
-		{"a tool by the command alone", named, loop.Verdict{Exit: 127, Missing: true}, "pnpm is not installed", true},
-		{"a tool of make's", named, loop.Verdict{Exit: 2,
+		{"the same on one's own machine", named, here,
+			loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: pnpm: not found\n"}, "`npm install --global pnpm` installs it",
+			true},
+		{"a tool by the command alone", named, job, loop.Verdict{Exit: 127, Missing: true}, "pnpm is not installed", true},
+		{"a tool of make's", named, job, loop.Verdict{Exit: 2,
 			Output: "make: uv: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n"}, "setup-uv", true},
-		{"a dependency that is a program", named,
+		{"a dependency that is a program", named, job,
 			loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"}, "put `npm ci` into the setting setup",
 			true},
-		{"the same after a setup", prepared, loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"},
+		{"the same after a setup", prepared, job,
+			loop.Verdict{Exit: 127, Missing: true, Output: "sh: 1: vitest: not found\n"},
 			"vitest is not installed: install it in a step before ralph", true},
-		{"a dependency that is a module", named,
+		{"a dependency that is a module", named, here,
 			loop.Verdict{Exit: 1, Reason: "it exited with code 1", Output: "Error: Cannot find module 'express'\n"},
 			"it exited with code 1; maybe its dependencies are not installed: put `npm ci` into", false},
-		{"a module of its own", named,
+		{"a module of its own", named, here,
 			loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module './x'\n"}, "as it was", false},
-		{"a module after a setup", prepared,
+		{"a module after a setup", prepared, here,
 			loop.Verdict{Exit: 1, Reason: "as it was", Output: "Error: Cannot find module 'express'\n"}, "as it was", false},
-		{"a check that passes", named,
+		{"a check that passes", named, here,
 			loop.Verdict{Pass: true, Reason: "as it was", Output: "make: *** [x] Error 127\nsh: 1: x: not found\n"}, "as it was",
 			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run, _ := uninstalled(t, c.settings)
+			run.InJob = c.inJob
 			c.verdict.Check, c.verdict.Severity = "unit", loop.Soft
 			verdicts := []loop.Verdict{c.verdict}
 			if err := run.Explain(context.Background(), verdicts); err != nil {
@@ -94,7 +101,7 @@ func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
 			},
 		},
 	)
-	run.Detected = "go.mod is there"
+	run.Detected, run.InJob = "go.mod is there", true
 	verdicts := []loop.Verdict{
 		{
 			Check: "golangci-lint run ./...", Severity: loop.Soft, Exit: 127, Missing: true,
@@ -112,6 +119,50 @@ func TestSoftToolThatIsMissingIsLeftOut(t *testing.T) {
 	run.skipMissing(verdicts)
 	if len(run.guardrails()) != 1 || run.guardrails()[0].Name != "go test ./..." {
 		t.Errorf("left are %+v", run.guardrails())
+	}
+}
+
+// TestToolThatIsMissingIsLeftOut: of what was detected, on a person's own machine, as long as a test remains; in a run
+// of a prompt always. What somebody has named stops the run.
+func TestToolThatIsMissingIsLeftOut(t *testing.T) {
+	missing := func(check string) loop.Verdict {
+		return loop.Verdict{Check: check, Severity: loop.Hard, Exit: 127, Missing: true, Output: "sh: 1: tool: not found\n"}
+	}
+	passed := loop.Verdict{Check: "npm run test", Severity: loop.Hard, Pass: true}
+	failed := loop.Verdict{Check: "npm run test", Severity: loop.Hard, Exit: 1, Reason: "it exited with code 1"}
+	for _, c := range []struct {
+		name              string
+		inJob, ofPrompt   bool
+		first, second     loop.Verdict
+		detected          string
+		skipped, skipped2 bool
+	}{
+		{"a test remains", false, false, missing("npm run lint"), passed, "found", true, false},
+		{"a test that fails remains", false, false, missing("npm run lint"), failed, "found", true, false},
+		{"no test remains", false, false, loop.Verdict{Check: "npm run lint", Severity: loop.Hard, Pass: true}, missing("npm run test"), "found", false, false},
+		{"in a job", true, false, missing("npm run lint"), passed, "found", false, false},
+		{"named in the settings", false, false, missing("npm run lint"), passed, "", false, false},
+		{"a command of a plan", false, false, missing("./verify.sh"), passed, "found", false, false},
+		{"in a run of a prompt", false, true, missing("npm run lint"), missing("npm run test"), "found", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run, said := uninstalled(t, config.Settings{})
+			if err := os.WriteFile(filepath.Join(run.Workspace.Dir(), "package.json"),
+				[]byte(`{"scripts": {"lint": "eslint .", "test": "vitest run"}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run.InJob, run.OfPrompt, run.Detected = c.inJob, c.ofPrompt, c.detected
+			verdicts := []loop.Verdict{c.first, c.second}
+			if err := run.Explain(context.Background(), verdicts); err != nil {
+				t.Fatal(err)
+			}
+			if verdicts[0].Skipped != "" != c.skipped || verdicts[1].Skipped != "" != c.skipped2 {
+				t.Errorf("%+v", verdicts)
+			}
+			if told := strings.Contains(strings.Join(*said, "\n"), "is left out: "); told != c.skipped {
+				t.Errorf("the log says %q", *said)
+			}
+		})
 	}
 }
 

@@ -34,7 +34,7 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,
 			FailAction: loop.FailAction(g.FailAction), Hint: g.Hint, Timeout: run.Settings.CheckTimeout(g),
 			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,
-			TruncateFrom: run.Settings.OutputTruncateFrom, Lacks: lacksTool, Present: run.present(g.Command),
+			TruncateFrom: run.Settings.OutputTruncateFrom, Lacks: run.lacksTool, Present: run.present(g.Command),
 			Versions: detect.VersionFiles, Expect: expect(g.Expect), Report: g.Report,
 			OnClaim:   run.OfPrompt && run.Detected != "",
 			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),

@@ -9,8 +9,8 @@ import (
 const cannotRun = 126
 
 // lacksTool says which program a check that failed says was missing.
-func lacksTool(line string, exit int, output string) (check.Lack, bool) {
-	advice := detect.LackAdvice("", output, "")
+func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, bool) {
+	advice := detect.LackAdvice("", output, spec.site(""))
 	if tool, _ := detect.Unchosen(output); tool != "" {
 		return check.Lack{Tool: tool, Advice: advice, Chosen: true}, true
 	}
@@ -19,4 +19,10 @@ func lacksTool(line string, exit int, output string) (check.Lack, bool) {
 	}
 	tool := detect.MissingTool("", output) // the output has to name it: a script that is missing is none
 	return check.Lack{Tool: tool, Advice: advice}, tool != ""
+}
+
+// site is where the run's tools are missing. install is what installs the project's own dependencies; "" nothing does,
+// or it has run.
+func (spec *Spec) site(install string) detect.Site {
+	return detect.Site{Here: !spec.InJob, Bare: spec.OfPrompt, Setup: install}
 }

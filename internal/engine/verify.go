@@ -36,7 +36,7 @@ func (run *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 		Runner: check.Runner{
 			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
 			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
-			Console: run.Console, Scaled: run.Settings.Scaled, Lacks: lacksTool,
+			Console: run.Console, Scaled: run.Settings.Scaled, Lacks: run.lacksTool,
 			Present: run.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
 		},
 		Said: run.wordsOf,
