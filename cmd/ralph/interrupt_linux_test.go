@@ -286,8 +286,9 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 		"supervise at a terminal": {[]string{"supervise", "--", "./agent"}, terminal, nil, "attempt 1 of 100"},
 		"Landlock at a terminal": {prompt, terminal, func(w *work) { w.in("landlock") },
 			"the agent's turn of iteration 1/10"},
-		"bubblewrap": {prompt, nobody, func(w *work) { w.in("bwrap") }, "the agent's turn of iteration 1/10"},
-		"a check":    {prompt, nobody, (*work).checkThatHangs, "the check ./hang"},
+		"bubblewrap":                    {prompt, nobody, func(w *work) { w.in("bwrap") }, "the agent's turn of iteration 1/10"},
+		"a check":                       {prompt, nobody, (*work).checkThatHangs, "the check ./hang"},
+		"a check before the first turn": {prompt, terminal, (*work).foundCheckThatHangs, "the check make test"},
 		"the setup of an issue": {[]string{"run", "--issue", "issue.md", "--agent", "./agent", "--skip-review"}, nobody,
 			(*work).setupThatHangs, "the setup command ./hang"},
 		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone,
@@ -312,6 +313,9 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 			if n := strings.Count(w.stderr.String(), "Received signal"); n != 1 {
 				t.Errorf("the first signal is told %d times:\n%s", n, w.stderr.String())
 			}
+			if w.exists("turned") {
+				t.Error("a turn began after the signal")
+			}
 		})
 	}
 }
@@ -329,6 +333,15 @@ func (w *work) checkThatHangs() {
 	w.sh("mv agent hang")
 	w.write("agent", "#!/bin/sh\necho '<response>DONE</response>'\n")
 	w.write(".ralph/settings.json", `{"guardrails": [{"command": "./hang"}]}`)
+}
+
+// foundCheckThatHangs hangs in a check that nobody has named, before the first turn.
+func (w *work) foundCheckThatHangs() {
+	w.Helper()
+	w.inClone()
+	w.sh("mv agent hang")
+	w.write("agent", "#!/bin/sh\ntouch turned\n")
+	w.write("Makefile", "test:\n\t./hang\nlint:\n\ttrue\n")
 }
 
 // setupThatHangs hangs before the first turn.
@@ -416,10 +429,11 @@ func TestJobOfGitHub(t *testing.T) {
 		prepare func(w *work)
 		stops   string
 	}{
-		"a turn":           {prompt, nil, "the agent's turn of iteration 1/10"},
-		"a check":          {prompt, (*work).checkThatHangs, "the check ./hang"},
-		"supervise":        {[]string{"supervise", "--", "./agent"}, nil, "attempt 1 of 100"},
-		"a job of its own": {[]string{"action"}, (*work).inJob, "the agent's turn of iteration 1/5"},
+		"a turn":                        {prompt, nil, "the agent's turn of iteration 1/10"},
+		"a check":                       {prompt, (*work).checkThatHangs, "the check ./hang"},
+		"a check before the first turn": {prompt, (*work).foundCheckThatHangs, "the check make test"},
+		"supervise":                     {[]string{"supervise", "--", "./agent"}, nil, "attempt 1 of 100"},
+		"a job of its own":              {[]string{"action"}, (*work).inJob, "the agent's turn of iteration 1/5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,8 @@ package check
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -45,5 +47,16 @@ func TestBaselineEndedWithTheRun(t *testing.T) {
 	if verdicts, err := l.Baseline(context.Background(), at(claimed, changed)); !errors.Is(err, context.Canceled) ||
 		len(verdicts) > 0 {
 		t.Errorf("the verdicts are %q, %v", words(verdicts), err)
+	}
+}
+
+// TestBaselineBeginsNoFurtherCheck: once the run is to stop, the check that runs is let run, and no other one begins.
+func TestBaselineBeginsNoFurtherCheck(t *testing.T) {
+	began := filepath.Join(t.TempDir(), "began")
+	l := list(t, &tree{}, loop.Turn{}, &checkout{}, "echo x >> "+began, "echo x >> "+began)
+	l.Stopping = func() bool { _, err := os.Stat(began); return err == nil }
+	verdicts, err := l.Baseline(context.Background(), at(claimed, changed))
+	if text, _ := os.ReadFile(began); !errors.Is(err, context.Canceled) || len(verdicts) > 0 || string(text) != "x\n" {
+		t.Errorf("the verdicts are %q, %v; began %q", words(verdicts), err, text)
 	}
 }

@@ -86,6 +86,10 @@ func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 		if v.Pass || v.Skipped != "" {
 			continue
 		}
+		if run.explainUnreached(v) {
+			run.Log("baseline %s: %s", v.Check, v.Reason)
+			continue
+		}
 		lacks := v.Exit == notFound || detect.Lacking(v.Output)
 		if !lacks && (run.prepared() || !detect.Uninstalled(v.Output)) {
 			continue

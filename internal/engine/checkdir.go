@@ -15,7 +15,7 @@ func (run *Run) CheckTree() check.Tree {
 	if run.judging != nil {
 		return run.judging
 	}
-	return Directory(run.Workspace.Dir())
+	return checkDirectory{Directory(run.Workspace.Dir()), run}
 }
 
 // checkDir is the directory that the checks run in.

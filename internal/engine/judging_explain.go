@@ -19,6 +19,7 @@ const mostExplained = 3
 // Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no
 // commit, or one that earlier checks had left.
 func (j *judgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
+	j.run.explainUnreached(v)
 	said := mentioned(v)
 	var why []string
 	for _, name := range pick(j.swept, said) {

@@ -33,6 +33,7 @@ func (run *Run) runSetup(ctx context.Context, dir string) error {
 type setupError struct {
 	command, how, output string // how it ended: "failed with exit code 1"
 	exit                 int
+	unreached            string // the host that it could not reach from the sandbox, in a sentence; empty: none
 }
 
 func (e *setupError) Error() string {
@@ -41,10 +42,14 @@ func (e *setupError) Error() string {
 
 // summary is one line without the output.
 func (e *setupError) summary() string {
+	text := fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
 	if e.how != string(proc.Exited) {
-		return fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
+		text = fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
 	}
-	return fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
+	if e.unreached != "" {
+		text += "; " + e.unreached
+	}
+	return text
 }
 
 // firstSetup runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless
@@ -100,7 +105,8 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 		return ctx.Err()
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
-		return &setupError{command, string(r.Class), run.shown(kept.String()), r.Exit}
+		output := run.shown(kept.String())
+		return &setupError{command, string(r.Class), output, r.Exit, run.unreached(command, output)}
 	}
 	return nil
 }

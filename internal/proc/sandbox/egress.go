@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -111,6 +113,13 @@ func (e *egress) deny(w http.ResponseWriter, target string) {
 		e.log("sandbox: %s", why)
 	}
 	http.Error(w, "ralph: "+why, http.StatusForbidden)
+}
+
+// refused are the hosts that were denied, sorted.
+func (e *egress) refused() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Sorted(maps.Keys(e.told))
 }
 
 // connect carries bytes to and fro.

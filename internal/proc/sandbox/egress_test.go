@@ -58,7 +58,12 @@ func TestReach(t *testing.T) {
 // proxyOf serves an egress on this machine.
 func proxyOf(t *testing.T, allow []string, environ map[string]string, log func(string, ...any)) *url.URL {
 	t.Helper()
-	e := newEgress(allow, func(name string) string { return environ[name] }, log)
+	return serve(t, newEgress(allow, func(name string) string { return environ[name] }, log))
+}
+
+// serve is the address at which an egress is served on this machine.
+func serve(t *testing.T, e *egress) *url.URL {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +143,9 @@ func TestProxyOfThisMachine(t *testing.T) {
 // TestDenied: a sentence for who asked, and one line for each host, whatever asks how often.
 func TestDenied(t *testing.T) {
 	lines := make(chan string, 10)
-	at := proxyOf(t, []string{"a.example"}, nil,
+	e := newEgress([]string{"a.example"}, func(string) string { return "" },
 		func(format string, args ...any) { lines <- fmt.Sprintf(format, args...) })
+	at := serve(t, e)
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	for range 3 {
 		answer, err := client.Get("http://b.example/x")
@@ -156,5 +162,10 @@ func TestDenied(t *testing.T) {
 	if len(lines) != 1 || <-lines != "sandbox: the sandbox does not let anything speak to b.example; if that is needed, "+
 		"name it in the setting sandboxNetwork" {
 		t.Errorf("%d lines", len(lines))
+	}
+	s := &Sandbox{gates: map[Use]*egress{Checks: e}}
+	if got := s.Refused(Checks); len(got) != 1 || got[0] != "b.example" || s.Refused(Works) != nil ||
+		(*Sandbox)(nil).Refused(Checks) != nil {
+		t.Errorf("refused were %q", got)
 	}
 }

@@ -45,6 +45,15 @@ func (s *Sandbox) gate(u Use) *egress {
 	return s.gates[u]
 }
 
+// Refused are the hosts that a use has asked for so far and that it may not speak to, sorted: "registry.example.com", with
+// its port where that is no usual one. Where the gate is not ours, nobody knows.
+func (s *Sandbox) Refused(u Use) []string {
+	if s == nil || s.gate(u) == nil {
+		return nil
+	}
+	return s.gate(u).refused()
+}
+
 // carried are the addresses of this machine that a use reaches, and clients never ask a proxy for.
 func (s *Sandbox) carried(u Use) (list []string) {
 	if u == Checks {
