@@ -161,8 +161,8 @@ func mayCount(s []byte) bool {
 	return n < len(s) && (s[n] == ' ' || s[n] == '/' || s[n] == '%' || bytes.HasPrefix(s[n:], []byte("..")))
 }
 
-// nameSigns are what a line has within that names one test, when its beginning does not tell.
-var nameSigns = [][]byte{
+// nameWithin are what a line has within that names one test, when its beginning does not tell.
+var nameWithin = [][]byte{
 	[]byte("::"), []byte(" ... "), []byte(" > "), []byte(" Test #"), []byte(" s = "), []byte("Passed "), []byte("Skipped "),
 }
 
@@ -191,7 +191,7 @@ func mayName(line []byte) bool {
 	if s[len(s)-1] == ')' && bytes.Contains(s, []byte(" (")) { // unittest, whose result is in the next line
 		return true
 	}
-	for _, sign := range nameSigns {
+	for _, sign := range nameWithin {
 		if bytes.Contains(s, sign) {
 			return true
 		}
