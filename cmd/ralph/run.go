@@ -44,22 +44,27 @@ type runCommand struct {
 	WaitForLimits     *bool          `negatable:"" help:"{waitForLimits} Default: yes."`
 	Review            *bool          `help:"{review} Default: for an issue, not for a prompt."`
 	SkipReview        bool           `help:"Accept the work without a reviewer."`
-	Commit            bool           `help:"With -p or -f: commit every iteration whose guardrails have passed."`
-	NoChecks          bool           `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
-	Resume            bool           `xor:"again" help:"Continue this task's last run, even when it has ended."`
-	Fresh             bool           `xor:"again" help:"Start over, even when there is a run to continue."`
-	DryRun            bool           `help:"With -p or -f: print what would run, and run nothing."`
-	Sandbox           string         `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
-	WorkingDirectory  string         `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
-	Strict            bool           `help:"{strict}"`
-	Accept            []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
-	AllowDirty        bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
-	JSON              bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
+	promptFlags
+	Resume           bool     `xor:"again" help:"Continue this task's last run, even when it has ended."`
+	Fresh            bool     `xor:"again" help:"Start over, even when there is a run to continue."`
+	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
+	WorkingDirectory string   `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
+	Strict           bool     `help:"{strict}"`
+	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
+	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
+	JSON             bool     `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 
 	criteriaFlags `group:"done"`
 
 	ReviewCap *int `kong:"-"` // of a plan
 	FailAtCap bool `kong:"-"` // of a plan
+}
+
+// promptFlags are for a run of a prompt alone.
+type promptFlags struct {
+	Commit   bool `help:"With -p or -f: commit every iteration whose guardrails have passed."`
+	NoChecks bool `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
+	DryRun   bool `help:"With -p or -f: print what would run, and run nothing."`
 }
 
 // Run implements ralph run.
@@ -283,9 +288,14 @@ type resultJSON struct {
 	LeftOut    []string       `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
 	ToAccept   []loop.Concern `json:"to_accept,omitempty"`   // findings that the run waits for somebody to accept by name
 	Conflicts  []string       `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
-	AtCap      []string       `json:"at_cap,omitempty"`      // of a plan: the stories that nobody approved but the cap of reviews
-	ByHand     []string       `json:"by_hand,omitempty"`     // of a plan: the stories that a person approved
+	planJSON
 	loop.Usage
+}
+
+// planJSON is what the end of a run of a plan tells besides.
+type planJSON struct {
+	AtCap  []string `json:"at_cap,omitempty"`  // of a plan: the stories that nobody approved but the cap of reviews
+	ByHand []string `json:"by_hand,omitempty"` // of a plan: the stories that a person approved
 }
 
 // verified says of a run that is done whether anything but the agent's own word says so; nil: it is not done.

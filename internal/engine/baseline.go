@@ -155,16 +155,6 @@ func (run *Run) lacks(v *loop.Verdict, install string) {
 	}
 }
 
-// line is a check's command.
-func (run *Run) line(name string) string {
-	for _, g := range run.Settings.Guardrails {
-		if g.Name == name {
-			return g.Command
-		}
-	}
-	return ""
-}
-
 // skipMissing takes away the checks that the baseline has passed over.
 func (run *Run) skipMissing(verdicts []loop.Verdict) {
 	for _, v := range verdicts {

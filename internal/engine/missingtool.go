@@ -26,3 +26,13 @@ func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, b
 func (spec *Spec) site(install string) detect.Site {
 	return detect.Site{Here: !spec.InJob, Bare: spec.OfPrompt, Setup: install}
 }
+
+// line is a check's command.
+func (run *Run) line(name string) string {
+	for _, g := range run.Settings.Guardrails {
+		if g.Name == name {
+			return g.Command
+		}
+	}
+	return ""
+}

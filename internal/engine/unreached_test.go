@@ -19,15 +19,16 @@ func TestUnreached(t *testing.T) {
 		{"with its port", []string{"npm.corp.example:8081"}, "npm ci", "npm error network npm.corp.example:8081 403\n",
 			"npm could not reach npm.corp.example:8081 from the sandbox: add it to the setting sandboxNetwork"},
 		{"another host", []string{"crates.corp.example"}, "cargo test", "at other.example", ""},
-		{"a longer name", []string{"corp.example"}, "cargo test", "crates.corp.example, corp.example.com, corp.example-1", ""},
+		{"a longer name", []string{"corp.example"}, "cargo test",
+			"crates.corp.example, corp.example.com, corp.example-1", ""},
 		{"nothing was refused", nil, "cargo test", "crates.corp.example", ""},
 	} {
 		if got := unreachedOf(c.refused, c.command, c.output); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if said := (&setupError{command: "npm ci", how: "exited", exit: 1, unreached: "npm could not reach x"}).summary(); said !=
-		`the setup command "npm ci" failed with exit code 1; npm could not reach x` {
+	failed := &setupError{command: "npm ci", how: "exited", exit: 1, unreached: "npm could not reach x"}
+	if said := failed.summary(); said != `the setup command "npm ci" failed with exit code 1; npm could not reach x` {
 		t.Error(said)
 	}
 }

@@ -45,8 +45,8 @@ func (s *Sandbox) gate(u Use) *egress {
 	return s.gates[u]
 }
 
-// Refused are the hosts that a use has asked for so far and that it may not speak to, sorted: "registry.example.com", with
-// its port where that is no usual one. Where the gate is not ours, nobody knows.
+// Refused are the hosts that a use has asked for so far and may not speak to, sorted: "registry.example.com", with its
+// port where that is no usual one. Where the gate is not ours, nobody knows.
 func (s *Sandbox) Refused(u Use) []string {
 	if s == nil || s.gate(u) == nil {
 		return nil
