@@ -34,6 +34,8 @@ type closer struct {
 	rules []testRule
 	near  int      // how many lines may follow
 	proof *pattern // a line that stands near such a line; nil: the line is proof enough
+	// session is a line of the same run, wherever it stands, by which the summary counts against another runner's.
+	session *pattern
 }
 
 const (
@@ -44,7 +46,8 @@ const (
 var closers = []closer{
 	{rules: goClosing, near: fewLines,
 		proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
-	{rules: pytestRules, near: fewLines},
+	{rules: pytestRules, near: fewLines,
+		session: lazy(`^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$`)},
 	{rules: unittestClosing, near: fewLines, proof: lazy(`^Ran \d+ tests? in [\d.]+s$`)},
 	{rules: jestRules, near: fewLines, proof: lazy(`^\s*Test Suites: .* total$`)},
 	{rules: vitestRules, near: fewLines, proof: lazy(`^\s*Test Files  .*\(\d+\)$`)},
@@ -140,19 +143,28 @@ func byPrefix(lines []string) map[string][]string {
 	return own
 }
 
-// summary is how many failed, as the summary says that stands nearest to the end.
+// summary is how many failed, as the summary says that stands nearest to the end. A line that nothing proves to be one
+// does not stand against another runner's that tells of a pass: what a test prints may come after what its runner says.
 func summary(lines []string) int {
+	failed, who := 0, -1
 	for i := len(lines) - 1; i >= 0; i-- {
-		for _, one := range closers {
-			if len(lines)-1-i > one.near {
+		for n, one := range closers {
+			if len(lines)-1-i > one.near || n == who {
 				continue
 			}
-			if t, ok := one.at(lines, i); ok {
+			t, ok := one.at(lines, i)
+			switch {
+			case !ok:
+			case who < 0 && (t.failed == 0 || one.proof != nil || one.session != nil && hasLine(lines, one.session)):
 				return t.failed
+			case who < 0:
+				failed, who = t.failed, n
+			case t.failed == 0:
+				return 0
 			}
 		}
 	}
-	return 0
+	return failed
 }
 
 // at reads the line as the runner's summary.
