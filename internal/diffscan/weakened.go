@@ -22,6 +22,8 @@ func (d *Change) Weakenings(ctx context.Context, failed Failed) (weakenings []We
 	weakenings = append(weakenings, settings...)
 	weakenings = append(weakenings, d.silenced()...)
 	weakenings = append(weakenings, d.snapshots()...)
+	weakenings = append(weakenings, d.steered()...)
+	weakenings = append(weakenings, d.asked()...)
 	slices.SortStableFunc(weakenings, func(a, b Weakening) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})

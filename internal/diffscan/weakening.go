@@ -35,10 +35,12 @@ const (
 	skipped
 	emptied
 	narrowed
+	steering
 	lowered
 	unasserted
 	silenced
 	rewritten
+	asking
 	weakeningKinds
 )
 
@@ -46,9 +48,11 @@ const (
 var counted = [weakeningKinds][2]string{
 	{"test deleted", "tests deleted"}, {"test skipped", "tests skipped"}, {"test emptied", "tests emptied"},
 	{"place where tests are kept from running", "places where tests are kept from running"},
+	{"place that decides what checks run", "places that decide what checks run"},
 	{"threshold or rule lowered", "thresholds or rules lowered"},
 	{"test with fewer assertions", "tests with fewer assertions"}, {"warning silenced", "warnings silenced"},
 	{"snapshot rewritten", "snapshots rewritten"},
+	{"place where code asks whether it is tested", "places where code asks whether it is tested"},
 }
 
 // Count says how many there are of each kind: "2 tests deleted, 1 warning silenced".
