@@ -353,26 +353,7 @@ func weakenedRows() []weakenedRow {
 	}
 }
 
-func TestWeakened(t *testing.T) {
-	rows := weakenedRows()
-	var pairs []pairOfTrees
-	for _, row := range rows {
-		work := files{"work.go": "package a\n"}
-		pairs = append(pairs, pairOfTrees{files{}.with(files{row.file: row.before}), work.with(files{row.file: row.after})})
-	}
-	for i, c := range eachBetween(t, pairs) {
-		row := rows[i]
-		t.Run(row.name, func(t *testing.T) {
-			v := run(t, &Weakened{Changes: c}, judged())
-			if v.Pass != (row.want == "") || !strings.Contains(v.Output, row.want) || !v.Pass && len(v.Concerns) == 0 {
-				t.Errorf("pass %v, %s, want %q\n%s", v.Pass, v.Severity, row.want, v.Output)
-			}
-			if !v.Pass && len(v.Findings) == 0 {
-				t.Error("no findings")
-			}
-		})
-	}
-}
+func TestWeakened(t *testing.T) { heldAgainst(t, weakenedRows()) }
 
 // TestWeakenedAcrossFiles: a test is where it is found, whatever the file is called.
 func TestWeakenedAcrossFiles(t *testing.T) {
