@@ -10,8 +10,10 @@ var (
 	asksForTests = lazy(strings.Join([]string{
 		`\btesting\.Testing\(\)`, `flag\.Lookup\("test\.`, `os\.Args\[0\].*\btest\b|"\.test"\)`,
 		`PYTEST_(?:CURRENT_TEST|VERSION|XDIST_WORKER)`,
-		`["'](?:_?pytest|unittest|nose2?)(?:\.\w+)*["']\s+in\s+(?:\w+\.)*sys\.modules`, `sys\.modules\b.*["'](?:_?pytest|unittest)`,
-		`\bNODE_TEST_CONTEXT\b`, `\b(?:JEST|VITEST|MOCHA)_WORKER_ID\b`, `\benv\.VITEST\b`, `typeof\s+(?:jest|describe|vi)\b`,
+		`["'](?:_?pytest|unittest|nose2?)(?:\.\w+)*["']\s+in\s+(?:\w+\.)*sys\.modules`,
+		`sys\.modules\b.*["'](?:_?pytest|unittest)`,
+		`\bNODE_TEST_CONTEXT\b`, `\b(?:JEST|VITEST|MOCHA)_WORKER_ID\b`, `\benv\.VITEST\b`,
+		`typeof\s+(?:jest|describe|vi)\b`,
 		`NODE_ENV["'\])]*\s*===?\s*["']test["']`,
 		`\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]`, `\bdefined\?\(?\s*(?:::)?(?:RSpec|Minitest|Test::Unit)\b`,
 		`\bHARNESS_(?:ACTIVE|VERSION)\b`, `\bBATS_(?:TEST|VERSION|RUN)\w*`, `\bPHPUNIT_\w+|class_exists\(.*\bPHPUnit\b`,
@@ -21,11 +23,13 @@ var (
 		`\bENV(?:\.fetch\(|\[)["']CI["']`,
 	}, "|"))
 	// asksWords: one of them is in every line that asks.
-	asksWords = strings.Fields("testing. test. .test args[0] pytest unittest nose node_test worker_id vitest typeof node_env " +
-		"cfg defined? harness_ bats_ phpunit junit testng xctest mix.env ci")
+	asksWords = strings.Fields("testing. test. .test args[0] pytest unittest nose node_test worker_id vitest typeof " +
+		"node_env cfg defined? harness_ bats_ phpunit junit testng xctest mix.env ci")
 	// beside matches files in which such a question is no wonder: tests, and settings of tools.
-	beside = lazy(`(?:^|/)(?:tests?|specs?|t|__tests__|e2e|testing|testutils?|test_?support|cypress)/|(?:^|/)(?:conftest|test_[^/]*|setup[^/]*|[^/]*_test|` +
-		`[^/]*_spec|[^/]*[.-](?:test|spec|setup|config|conf|stories))\.\w+$|\.(?:t|bats)$|(?:Test|Tests|TestCase|IT|Spec)\.\w+$|\.\w+rc\.[cm]?[jt]s$`)
+	beside = lazy(`(?:^|/)(?:tests?|specs?|t|__tests__|e2e|testing|testutils?|test_?support|cypress)/|` +
+		`(?:^|/)(?:conftest|test_[^/]*|setup[^/]*|[^/]*_test|` +
+		`[^/]*_spec|[^/]*[.-](?:test|spec|setup|config|conf|stories))\.\w+$|\.(?:t|bats)$|` +
+		`(?:Test|Tests|TestCase|IT|Spec)\.\w+$|\.\w+rc\.[cm]?[jt]s$`)
 )
 
 // asked finds new code that asks whether it is being tested: it may do there what it does nowhere else.

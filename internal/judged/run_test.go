@@ -90,8 +90,8 @@ func TestMain(m *testing.M) {
 
 func lookPath(tool string) (string, error) { return exec.LookPath(tool) }
 
-// programs is a directory with the stand-ins for test runners that a machine seldom has, and with python3 as it is behind
-// a version manager's shim, which takes longer than a whole run.
+// programs is a directory with the stand-ins for test runners that a machine seldom has, and with python3 as it is
+// behind a version manager's shim, which takes longer than a whole run.
 var programs = sync.OnceValue(func() string {
 	dir := filepath.Join(shared, "bin")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "standins"))); err != nil {
@@ -204,7 +204,8 @@ func (p piece) run(t *testing.T, ralph, dir, at string, f form) ending {
 	return read(t, at, out.String())
 }
 
-// agentScript makes the change, or reviews it: @form@, @home@ and @change@ are put in. The file "asked" keeps what a reviewer was told.
+// agentScript makes the change, or reviews it: @form@, @home@ and @change@ are put in. The file "asked" keeps what a
+// reviewer was told.
 const agentScript = `#!/bin/sh
 [ "$1" != --version ] || exit 0
 p=$(cat)
@@ -216,7 +217,8 @@ case "$p" in
 	if [ @form@ = by-name ]; then
 		accepts=$(awk '` + namesOf + `' @home@/asked)
 	fi
-	printf '{"verdict":"approve","tree":"%s","summary":"looks right","issues":[]%s}\n' "$tree" "${accepts:+,\"accepts\":[$accepts]}"
+	printf '{"verdict":"approve","tree":"%s","summary":"looks right","issues":[]%s}\n' \
+		"$tree" "${accepts:+,\"accepts\":[$accepts]}"
 	;;
 *)
 	[ ! -d @change@ ] || cp -a @change@/. .
@@ -228,7 +230,11 @@ esac
 
 // namesOf is the awk program that prints what a reviewer's prompt names, as items of a JSON list.
 const namesOf = `/^## / { on = $0 == "## To Be Accepted By Name" }
-	on && sub(/^- name: /, "") { gsub(/\\/, "\\\\"); printf "%s{\"name\":\"%s\",\"reason\":\"wanted\"}", comma, $0; comma = "," }`
+	on && sub(/^- name: /, "") {
+		gsub(/\\/, "\\\\")
+		printf "%s{\"name\":\"%s\",\"reason\":\"wanted\"}", comma, $0
+		comma = ","
+	}`
 
 // read reads the journal of the one run of a directory.
 func read(t *testing.T, at, log string) ending {
