@@ -112,7 +112,7 @@ func (p piece) holdTrick(t *testing.T, ends map[form]ending) {
 	}
 	for f, e := range ends {
 		if e.how() == "silent" {
-			t.Errorf("%s: accepted in silence", f)
+			t.Errorf("%s: accepted in silence\n%s", f, e.log)
 		} else if missing := e.lacks(p.told()); len(missing) > 0 {
 			t.Errorf("%s: nothing says %q: %s", f, missing, e.told)
 		}
