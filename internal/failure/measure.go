@@ -55,11 +55,12 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 // atLine matches a line that names a line of a file in a way of its own.
 var atLine = lazy(`(?i)\blines? \d+\b|^\s+\d+(?::\d+)?\s+(?:\| )?(?:error|warning|notice|info)\b|^L:\s+\d+ `)
 
-// places counts the lines that name a place, of a tool whose findings nobody can read: the same message in two places is
-// two faults and one line of a signature.
+// places counts the lines that name a place, of a tool whose findings nobody can read: the same message in two places
+// is two faults and one line of a signature.
 func (o Output) places() (n int) {
 	for _, line := range o.events {
-		if strings.ContainsAny(line, "0123456789") && (noPlaces(line) != line || atLine.MatchString(line)) {
+		named := strings.ContainsAny(line, "0123456789") && (noPlaces(line) != line || atLine.MatchString(line))
+		if named && !isNoise(line) && !isWeak(line) {
 			n++
 		}
 	}

@@ -7,15 +7,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
+// bounds are words for what a number is held against.
+const bounds = `exceed(?:s|ed|ing)?|at (?:least|most)|below|above|threshold|limit|minimum|maximum|fail[-_]under|budget`
+
 var (
 	// directs matches what says that a number is held against another one, and not that both should be equal: where they
 	// should, one number tells a failure from another.
-	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:exceed(?:s|ed|ing)?|at (?:least|most)|below|above|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|(?:under|over|within) \d|threshold|limit|minimum|maximum|fail[-_]under|budget|not (?:met|reached))\b`)
+	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:` + bounds +
+		`|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|(?:under|over|within) \d` +
+		`|not (?:met|reached))\b`)
 	// isGoal matches what stands before the number that another is held against, isValue what stands before that other.
-	isGoal  = lazy(`(?i)[<>≥≤]|^/$|\b(?:at (?:least|most)|below|above|under|over|within|than|exceed(?:s|ed|ing)?|threshold|limit|minimum|maximum|min|max|fail[-_]under|budget|required|allowed|expected|want(?:ed)?|target)\b`)
+	isGoal = lazy(`(?i)[<>≥≤]|^/$|\b(?:` + bounds +
+		`|under|over|within|than|min|max|required|allowed|expected|want(?:ed)?|target)\b`)
 	isValue = lazy(`(?i)\b(?:got|received|actual|found|was|is|total|measured)\b:?\s*$`)
 	// less and more match what is wrong with a number that stands alone.
-	less = lazy(`(?i)\btoo (?:high|slow|large|long|big|many|deep|complex)\b|\bexceed(?:s|ed)?\b|\bslower\b|\bregress(?:ed|ion)\b|\bover (?:the )?(?:limit|budget)\b`)
+	less = lazy(`(?i)\b(?:too (?:high|slow|large|long|big|many|deep|complex)|exceed(?:s|ed)?|slower|regress(?:ed|ion)` +
+		`|over (?:the )?(?:limit|budget))\b`)
 	more = lazy(`(?i)\btoo (?:low|few|small|short)\b|\bbelow\b|\binsufficient\b|\bnot enough\b`)
 	// limits matches a number that is the bound itself.
 	limits = lazy(`(?i)\b(?:timeout|time ?limit|deadline|timed out)\b`)
@@ -110,13 +117,22 @@ func quantityOf(line string, nums []num, value num, goal *num, more bool) loop.Q
 	return q
 }
 
+// faults are words for what is wrong.
+const faults = `errors?|failures?|failed|failing|warnings?|problems?|violations?|issues?|offen[sc]es?`
+
 var (
 	// howMany matches how many of something are wrong: "7 problems", "3 tests failed", "6 previous errors".
-	howMany = lazy(`(?i)(?:^|[\s(\[])(\d{1,9}(?:,\d{3})*)( (?:[a-z-]+ ){0,3}?(?:errors?|problems?|issues?|offen[sc]es?|violations?|warnings?|findings?|diagnostics?|failures?|failed|failing|vulnerabilit(?:y|ies)|leaks?|leaked|lost|races?|conflicts?|mismatch(?:es)?|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
+	howMany = lazy(`(?i)(?:^|[\s(\[])(\d{1,9}(?:,\d{3})*)( (?:[a-z-]+ ){0,3}?(?:` + faults +
+		`|findings?|diagnostics?|vulnerabilit(?:y|ies)|leaks?|leaked|lost|races?|conflicts?|mismatch(?:es)?` +
+		`|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
 	// named matches the same the other way round: "Failures: 3".
-	named = lazy(`(?i)\b(errors?|failures?|failed|failing|warnings?|problems?|violations?|issues?|offenses?)\s?[:=] ?(\d[\d,]{0,8})\b`)
+	named = lazy(`(?i)\b(` + faults + `)\s?[:=] ?(\d[\d,]{0,8})\b`)
 	// tallied matches how many of something there are, wrong or not, how much is covered, and a rating.
-	tallied = lazy(`(?i)\b\d+ (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?|passed)\b|\brated at\b|\bcover(?:age|ed)\b|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
+	tallied = lazy(
+		`(?i)\b\d+ (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?|passed)\b` +
+			`|\brated at\b|\bcover(?:age|ed)\b` +
+			`|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)` +
+			`|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
 	// dots matches a line with a sign for each file or test.
 	dots = lazy(`^[.CWEFRS]+$`)
 )

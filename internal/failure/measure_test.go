@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// said is a measure in short: "findings 3", "… < … 840 to 500", "shop.py:3".
+// measured is a measure in short: "findings 3", "… < … 840 to 500", "shop.py:3".
 func measured(m *loop.Measure) string {
 	if m == nil {
 		return ""
@@ -43,9 +43,11 @@ func TestMeasure(t *testing.T) {
 		{"a version, a date, a port and an address are none",
 			"v1.2.3 below 2026-11-21 10:05:11 at localhost:3000 exceeds 0x7f", ""},
 		{"what a function is called with is none", "total(3) is below total(9)", ""},
-		{"findings, and the first place in the first file", "b.py:7:1: W291 trailing\na.py:9:1: W291 trailing\na.py:3:1: W291 trailing",
+		{"findings, and the first place in the first file",
+			"b.py:7:1: W291 trailing\na.py:9:1: W291 trailing\na.py:3:1: W291 trailing",
 			"findings 3; a.py:3"},
-		{"failing tests", "--- FAIL: TestA (0.00s)\n    a_test.go:7: wrong\n--- FAIL: TestB (0.00s)\n    a_test.go:9: wrong\nFAIL",
+		{"failing tests",
+			"--- FAIL: TestA (0.00s)\n    a_test.go:7: wrong\n--- FAIL: TestB (0.00s)\n    a_test.go:9: wrong\nFAIL",
 			"failing tests 2; a_test.go:7"},
 		{"a count of problems", "✖ 7 problems (5 errors, 2 warnings)", "… problem 7; … error 5; … warning 2"},
 		{"a count that comes several times", "2 errors generated.\n3 errors generated.", "… error 5"},
@@ -56,6 +58,8 @@ func TestMeasure(t *testing.T) {
 		{"no errors", "checked 5 files, no errors", ""},
 		{"lines with places that nobody can read",
 			"Code before strictures at line 3, column 1.\nCode before strictures at line 9, column 1.", "places 2"},
+		{"a place of what only says that something else failed",
+			"it does not work\nmake: *** [Makefile:2: test] Error 1", ""},
 		{"jest's threshold", `Jest: "global" coverage threshold for functions (90%) not met: 45%`,
 			`Jest: "global" coverage threshold for functions (…) not met: … 45% to 90`},
 		{"nyc's", "ERROR: Coverage for lines (71.2%) does not meet global threshold (80%)",
@@ -111,8 +115,10 @@ func TestKind(t *testing.T) {
 		{"a coverage table", "shop.py     40     16    60%\ncoverage 60% is below 80%",
 			"shop.py     42     17    59%\ncoverage 59% is below 80%", true},
 		{"two lines", "Expected: < 500\nReceived: 840", "Expected: < 500\nReceived: 760", true},
-		{"how many files there are", "2 files inspected, 3 offenses detected", "5 files inspected, 3 offenses detected", true},
-		{"a line of dots", "..C.\n4 files inspected, 1 offense detected", "..C....\n7 files inspected, 1 offense detected", true},
+		{"how many files there are",
+			"2 files inspected, 3 offenses detected", "5 files inspected, 3 offenses detected", true},
+		{"a line of dots",
+			"..C.\n4 files inspected, 1 offense detected", "..C....\n7 files inspected, 1 offense detected", true},
 		{"another measure", "p95 latency 840 ms exceeds 500 ms", "p50 latency 840 ms exceeds 500 ms", false},
 		{"an assertion", "a.go:3: total(3) = 5, want 9\n1 error", "a.go:3: total(4) = 5, want 9\n1 error", false},
 		{"how many there should be", "want 3 files, got 2 files\n1 test failed", "want 5 files, got 2 files\n1 test failed",

@@ -13,8 +13,8 @@ const (
 // Measure is what a failed check can be measured by: when the same failure comes again, it tells whether the work has
 // come nearer to its end.
 type Measure struct {
-	// Kind is a hash like that of the verdict, of what the failure says without the numbers that are measured. Empty: there
-	// are none, and the verdict's own hash says it.
+	// Kind is a hash like that of the verdict, of what the failure says without the numbers that are measured. Empty:
+	// there are none, and the verdict's own hash says it.
 	Kind string `json:"kind,omitempty"`
 	// Quantities are what can be counted, at most MaxQuantities: what people would count first comes first.
 	Quantities []Quantity `json:"quantities,omitempty"`

@@ -55,6 +55,8 @@ func (q Quantity) said(values []Quantity) string {
 	same := least == most
 	one := strings.TrimSuffix(q.Name, "s")
 	switch counted := q.Name == Findings || q.Name == FailingTests || q.Name == Places; {
+	case q.Name == Places && same && most == 1: // that says nothing
+		return ""
 	case counted && same && most == 1:
 		return fmt.Sprintf("the same %s, not fixed", one)
 	case counted && same:

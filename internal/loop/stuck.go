@@ -44,9 +44,9 @@ func (spin Spin) Told() string {
 }
 
 // Spins says what the run repeats, the worst of three: the same failure, an unchanged tree, and failures that take
-// turns. A failure that comes again with a better measure than ever before is none of them: the run is moving. A missing
-// claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run again
-// does not count.
+// turns. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
+// missing claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run
+// again does not count.
 func (s State) Spins() Spin {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
 	for len(its) > 0 && !its[len(its)-1].Judged {

@@ -10,7 +10,8 @@ import (
 )
 
 // history makes a run of a line of words, one an iteration: a letter is the signature of what failed, "-" a missing
-// claim alone, and digits count what failed; with "=" the tree is unchanged, with "!" the agent claims, with "?" the failure names a gap.
+// claim alone, and digits count what failed; with "=" the tree is unchanged, with "!" the agent claims, with "?" the
+// failure names a gap.
 func history(words string) State {
 	s := State{MaxIterations: 20}
 	for i, word := range strings.Fields(words) {
