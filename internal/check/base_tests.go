@@ -33,7 +33,7 @@ type BaseTests struct {
 }
 
 // Name is the check's name in verdicts.
-func (*BaseTests) Name() string { return BaseTestsCheck }
+func (*BaseTests) Name() string { return baseTestsCheck }
 
 // Severity is soft, unless the setting says hard: a reviewer may accept what is found.
 func (b *BaseTests) Severity() loop.Severity {
@@ -86,7 +86,8 @@ func (r *replay) verdict() loop.Verdict {
 	v.Reason = "the tests as they stood in the base do not all agree with this change: " +
 		safetext.Few(loop.Names(r.found), 5)
 	v.Output = loop.Excerpt(b.String())
-	v.Tell = "The tests as they stood before your change were run on it:\n\n" + v.Output + "\nMake the code pass them as " +
+	v.Tell = "The tests as they stood before your change were run on it:\n\n" + v.Output +
+		"\nMake the code pass them as " +
 		"they were. If the task itself asks for them to be changed, say so and why in your last message."
 	return v
 }
@@ -158,16 +159,6 @@ func (r *replay) commands() (list []*Command, known bool) {
 		return list, true
 	}
 	return others, false
-}
-
-// saidBy is what a check has said in an iteration; nil: nothing.
-func saidBy(verdicts []loop.Verdict, name string) *loop.Verdict {
-	for i := range verdicts {
-		if verdicts[i].Check == name {
-			return &verdicts[i]
-		}
-	}
-	return nil
 }
 
 // command runs one command over the base commit's tests, again without those that cannot be loaded.

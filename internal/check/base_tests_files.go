@@ -104,7 +104,8 @@ var (
 	rustError = lazy(`^error(?:\[E\d+\])?: `)
 	rustPlace = lazy(`^\s*--> (\S+?):\d+:\d+`)
 	// unlinked matches what a loader of modules says, which names the file in the lines around.
-	unlinked = lazy(`^(?:\w*Error: )?(?:Cannot find (?:module|package) |.*SyntaxError: The requested module |.*does not provide an export named)`)
+	unlinked = lazy(
+		`^(?:\w*Error: )?(?:Cannot find (?:module|package) |.*SyntaxError: The requested module |.*does not provide an export named)`)
 )
 
 // unloadable reports whether an output says that a file cannot be compiled or loaded.

@@ -147,3 +147,13 @@ func setOf(lists ...[]string) map[string]bool {
 	}
 	return set
 }
+
+// saidBy is what a check has said in an iteration; nil: nothing.
+func saidBy(verdicts []loop.Verdict, name string) *loop.Verdict {
+	for i := range verdicts {
+		if verdicts[i].Check == name {
+			return &verdicts[i]
+		}
+	}
+	return nil
+}

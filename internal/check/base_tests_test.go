@@ -188,8 +188,9 @@ const (
 	goShop = "package shop\n\nfunc Discount(n int) int { return n / 10 }\n"
 	// goWrong is work that is wrong: the tests of the base commit say so.
 	goWrong = "package shop\n\nfunc Discount(n int) int { return 0 }\n"
-	goTest1 = "package shop\n\nimport \"testing\"\n\nfunc TestDiscount(t *testing.T) {\n\tif got := Discount(100); got != 10 {\n\t\tt.Errorf(\"got %d, want 10\", got)\n\t}\n}\n"
-	goMod   = "module example.com/shop\n\ngo 1.21\n"
+	goTest1 = "package shop\n\nimport \"testing\"\n\nfunc TestDiscount(t *testing.T) {\n\tif got := Discount(100); got " +
+		"!= 10 {\n\t\tt.Errorf(\"got %d, want 10\", got)\n\t}\n}\n"
+	goMod = "module example.com/shop\n\ngo 1.21\n"
 )
 
 func goProject(more project) project {
@@ -202,51 +203,66 @@ func goProject(more project) project {
 // TestBaseTestsOfGo: whatever a change does to a test, the test as it stood in the base says what it says.
 func TestBaseTestsOfGo(t *testing.T) {
 	const fails = "TestDiscount: TestDiscount as it stood in the base fails on this change; the change "
-	table := "package shop\n\nimport \"testing\"\n\nfunc TestTable(t *testing.T) {\n\tfor n, want := range map[int]int{\n\t\t100: 10,\n\t\t5: 0,\n\t} {\n\t\tif got := Discount(n); got != want {\n\t\t\tt.Errorf(\"Discount(%d) = %d, want %d\", n, got, want)\n\t\t}\n\t}\n}\n"
-	golden := "package shop\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGolden(t *testing.T) {\n\twant, _ := os.ReadFile(\"testdata/out.golden\")\n\tif got := fmt.Sprint(Discount(100)); got != string(want) {\n\t\tt.Errorf(\"got %s, want %s\", got, want)\n\t}\n}\n"
-	other := strings.ReplaceAll(strings.ReplaceAll(goTest1, "TestDiscount", "TestOther"), "Discount(100); got != 10", "Other(); got != 1")
+	table := "package shop\n\nimport \"testing\"\n\nfunc TestTable(t *testing.T) {\n\tfor n, want := range " +
+		"map[int]int{\n\t\t100: 10,\n\t\t5: 0,\n\t} {\n\t\tif got := Discount(n); got != want " +
+		"{\n\t\t\tt.Errorf(\"Discount(%d) = %d, want %d\", n, got, want)\n\t\t}\n\t}\n}\n"
+	golden := "package shop\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGolden(t *testing.T) " +
+		"{\n\twant, _ := os.ReadFile(\"testdata/out.golden\")\n\tif got := fmt.Sprint(Discount(100)); got != string(want) " +
+		"{\n\t\tt.Errorf(\"got %s, want %s\", got, want)\n\t}\n}\n"
+	other := strings.ReplaceAll(strings.ReplaceAll(goTest1, "TestDiscount", "TestOther"), "Discount(100); got != 10",
+		"Other(); got != 1")
 	renamed := strings.ReplaceAll(goTest1, "Discount(100)", "Discount(100, 10)")
 	sayOfBaseTests(t, []baseTestsRow{
 		{"the expected value is rewritten", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "10", "0")}, []string{fails + "edits shop_test.go"}},
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "10", "0")},
+			[]string{fails + "edits shop_test.go"}},
 		{"an assertion is weaker", "go", "go test -vet=off -v ./...", goProject(nil),
 			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "got != 10", "got > 10")},
 			[]string{fails + "edits shop_test.go"}},
 		{"it is kept from running by a build tag", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": "//go:build slow\n\n" + goTest1}, []string{fails + "edits shop_test.go"}},
+			project{"shop.go": goWrong, "shop_test.go": "//go:build slow\n\n" + goTest1},
+			[]string{fails + "edits shop_test.go"}},
 		{"it is skipped", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got", "\tt.Skip()\n\tif got")},
 			[]string{fails + "edits shop_test.go"}},
 		{"its file is renamed to one that does not run", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": "", "shop_test.go.txt": goTest1}, []string{fails + "deletes shop_test.go"}},
+			project{"shop.go": goWrong, "shop_test.go": "", "shop_test.go.txt": goTest1},
+			[]string{fails + "deletes shop_test.go"}},
 		{"it is deleted", "go", "go test -vet=off ./...", goProject(nil), project{"shop.go": goWrong, "shop_test.go": ""},
 			[]string{fails + "deletes shop_test.go"}},
 		{"another file ends all tests well", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "main_test.go": "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n"},
+			project{"shop.go": goWrong, "main_test.go": "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc " +
+				"TestMain(m *testing.M) { os.Exit(0) }\n"},
 			[]string{fails + "adds main_test.go"}},
 		{"rows are taken out of a table", "go", "go test -vet=off ./...", goProject(project{"shop_test.go": table}),
 			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(table, "\t\t100: 10,\n", "")},
 			[]string{"TestTable: the change edits shop_test.go"}},
 		{"a golden file is rewritten", "go", "go test -vet=off ./...",
 			goProject(project{"shop_test.go": golden, "testdata/out.golden": "10"}),
-			project{"shop.go": goWrong, "testdata/out.golden": "0"}, []string{"TestGolden: the change edits testdata/out.golden"}},
+			project{"shop.go": goWrong, "testdata/out.golden": "0"},
+			[]string{"TestGolden: the change edits testdata/out.golden"}},
 		{"what is tested is replaced by a mock", "go", "go test -vet=off ./...", goProject(nil),
-			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got", "\tDiscount := func(int) int { return 10 }\n\tif got")},
+			project{"shop.go": goWrong, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got",
+				"\tDiscount := func(int) int { return 10 }\n\tif got")},
 			[]string{fails + "edits shop_test.go"}},
 		{"a changed signature does not hide the others", "go", "go test -vet=off ./...",
 			goProject(project{"other.go": "package shop\n\nfunc Other() int { return 1 }\n", "other_test.go": other}),
 			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed,
-				"other.go": "package shop\n\nfunc Other() int { return 2 }\n", "other_test.go": strings.ReplaceAll(other, "got != 1 ", "got != 2 ")},
+				"other.go":      "package shop\n\nfunc Other() int { return 2 }\n",
+				"other_test.go": strings.ReplaceAll(other, "got != 1 ", "got != 2 ")},
 			[]string{"TestOther: the change edits other_test.go", "shop_test.go: could not be compared"}},
 		{"honest: a changed signature", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed},
 			[]string{"shop_test.go: could not be compared; the change edits shop_test.go"}},
 		{"honest: new tests only", "go", "go test -vet=off ./...", goProject(nil),
-			project{"more.go": "package shop\n\nfunc More() int { return 1 }\n", "more_test.go": strings.NewReplacer("TestDiscount", "TestMore", "Discount(100); got != 10", "More(); got != 1").Replace(goTest1)}, nil},
+			project{"more.go": "package shop\n\nfunc More() int { return 1 }\n",
+				"more_test.go": strings.NewReplacer("TestDiscount", "TestMore", "Discount(100); got != 10",
+					"More(); got != 1").Replace(goTest1)}, nil},
 		{"honest: a renamed test whose old form passes", "go", "go test -vet=off -v ./...", goProject(nil),
 			project{"shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
 		{"honest: a test that moved to another file", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop_test.go": "", "discount_test.go": goTest1}, nil},
-		{"honest: another file altogether", "go", "go test -vet=off ./...", goProject(nil), project{"README.md": "A shop.\n"}, nil},
+		{"honest: another file altogether", "go", "go test -vet=off ./...", goProject(nil), project{"README.md": "A shop.\n"},
+			nil},
 	})
 }

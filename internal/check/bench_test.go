@@ -24,7 +24,8 @@ func BenchmarkOutput(b *testing.B) {
 		line func(i int) string
 	}{
 		{"go test -v", func(i int) string {
-			return fmt.Sprintf("=== RUN   TestThing%d\n    thing_test.go:%d: checking value %d of %d\n--- PASS: TestThing%d (0.0%ds)\n",
+			return fmt.Sprintf("=== RUN   TestThing%d\n    thing_test.go:%d: checking value %d of %d\n--- PASS: TestThing%d "+
+				"(0.0%ds)\n",
 				i, i%90+10, i, i*7, i, i%9)
 		}},
 		{"go test -json", func(i int) string {
@@ -34,10 +35,12 @@ func BenchmarkOutput(b *testing.B) {
 				fmt.Sprintf(event, "pass", i, `,"Elapsed":0.01`)
 		}},
 		{"pytest -v", func(i int) string {
-			return fmt.Sprintf("src/some/module/test_file_%d.py::test_case_%d PASSED                    [ %2d%%]\n", i%50, i, i%100)
+			return fmt.Sprintf("src/some/module/test_file_%d.py::test_case_%d PASSED                    [ %2d%%]\n", i%50, i,
+				i%100)
 		}},
 		{"maven", func(i int) string {
-			return fmt.Sprintf("[INFO] Downloading from central: https://repo.example.com/maven2/org/thing/%d/thing-%d.jar (%d kB)\n", i, i, i)
+			return fmt.Sprintf("[INFO] Downloading from central: https://repo.example.com/maven2/org/thing/%d/thing-%d.jar "+
+				"(%d kB)\n", i, i, i)
 		}},
 		{"log", func(i int) string {
 			return fmt.Sprintf("2026-11-21T12:00:%02d.%03dZ level=info msg=\"request handled\" id=%d status=200 dur=%dms\n",

@@ -59,8 +59,8 @@ type onlooker interface{ onlooks() }
 // Names of checks that other checks ask for.
 const (
 	WeakenedCheck   = "weakened tests"
-	BaseTestsCheck  = "base tests"
+	baseTestsCheck  = "base tests"
 	UnfinishedCheck = "unfinished work"
 	EditedCheck     = "edited checks"
-	AcceptedCheck   = "accepted findings"
+	acceptedCheck   = "accepted findings"
 )

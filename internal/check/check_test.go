@@ -258,7 +258,7 @@ func TestParseAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseAnswer(loop.Turn{Text: tt.text, Structured: tt.structured}, "t")
+			_, err := parseAnswer(loop.Turn{Text: tt.text, Structured: tt.structured}, "t")
 			if tt.want == "" && err != nil {
 				t.Errorf("error: %v", err)
 			}

@@ -70,7 +70,8 @@ type Command struct {
 
 	// it runs a second time in this iteration, and has a log of its own for that
 	rerun bool
-	with  string                                                // what it runs with beside the change, for the name of its log; empty: nothing
+	// what it runs with beside the change, for the name of its log; empty: nothing
+	with  string
 	start func(context.Context, proc.Spec) (proc.Result, error) // nil: proc.Run
 }
 

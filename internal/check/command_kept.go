@@ -48,8 +48,8 @@ func (k kept) ends() (head, end string, missing int64) {
 	return head, end, missing + int64(both-len(head)-len(end))
 }
 
-// after is what came after the first bytes, or as much of its end as was kept, and how many bytes are missing before it.
-// Where the first bytes do not end with a line, the rest of that line is missing too: it may begin within a secret.
+// after is what came after the first bytes, or as much of its end as was kept, and how many bytes are missing before
+// it. Where the first bytes do not end with a line, the rest of that line is missing too: it may begin within a secret.
 func (k kept) after(first int64, whole bool) (text string, missing int64) {
 	head, end, cut := k.Ends()
 	if cut > 0 {

@@ -53,14 +53,19 @@ func TestLongOutputIsShownInPart(t *testing.T) {
 		lines       int
 		between     string // the line that says what is left out; empty: nothing is
 	}{
-		"short":               {numbered(0, 10), "this is 0000000", "this is 0000009", 10, ""},
-		"just all":            {numbered(0, 2*ends), "this is 0000000", "this is 0008191", 2 * ends, ""},
-		"a line too long":     {numbered(0, 2*ends+1), "this is 0000000", "this is 0008192", 2 * ends, "1 line (16 bytes)"},
-		"kept and not shown":  {numbered(0, 9_000), "this is 0000000", "this is 0008999", 2 * ends, "808 lines (12928 bytes)"},
-		"long":                {numbered(0, 100_000), "this is 0000000", "this is 0099999", 2 * ends, "91808 lines (1468928 bytes)"},
-		"no end of line":      {numbered(0, 100_000) + "end", "this is 0000000", "end", 2 * ends, "91809 lines (1468944 bytes)"},
-		"one line":            {strings.Repeat("x", 1<<20), strings.Repeat("x", maxConsoleLine) + " [...]", strings.Repeat("x", maxConsoleLine) + " [...]", 2, "bytes"},
-		"a long line, others": {strings.Repeat("x", 100<<10) + "\nb\nc\n", strings.Repeat("x", maxConsoleLine) + " [...]", "c", 3, "1 line ("},
+		"short":           {numbered(0, 10), "this is 0000000", "this is 0000009", 10, ""},
+		"just all":        {numbered(0, 2*ends), "this is 0000000", "this is 0008191", 2 * ends, ""},
+		"a line too long": {numbered(0, 2*ends+1), "this is 0000000", "this is 0008192", 2 * ends, "1 line (16 bytes)"},
+		"kept and not shown": {numbered(0, 9_000), "this is 0000000", "this is 0008999", 2 * ends,
+			"808 lines (12928 bytes)"},
+		"long": {numbered(0, 100_000), "this is 0000000", "this is 0099999", 2 * ends,
+			"91808 lines (1468928 bytes)"},
+		"no end of line": {numbered(0, 100_000) + "end", "this is 0000000", "end", 2 * ends,
+			"91809 lines (1468944 bytes)"},
+		"one line": {strings.Repeat("x", 1<<20), strings.Repeat("x", maxConsoleLine) + " [...]",
+			strings.Repeat("x", maxConsoleLine) + " [...]", 2, "bytes"},
+		"a long line, others": {strings.Repeat("x", 100<<10) + "\nb\nc\n", strings.Repeat("x", maxConsoleLine) + " [...]",
+			"c", 3, "1 line ("},
 	} {
 		for _, piece := range []int{1000, 64 << 10, len(tt.text)} {
 			t.Run(fmt.Sprintf("%s/%d", name, piece), func(t *testing.T) {
@@ -93,8 +98,8 @@ func TestLongOutputIsShownInPart(t *testing.T) {
 	}
 }
 
-// TestSecretsAtTheCut: one that lies where an output is cut, wherever in it, is neither kept nor shown, nor is a part of
-// it.
+// TestSecretsAtTheCut: one that lies where an output is cut, wherever in it, is neither kept nor shown, nor is a part
+// of it.
 func TestSecretsAtTheCut(t *testing.T) {
 	const secret = "correct-horse-battery-staple"
 	var looks []*regexp.Regexp // a pattern each: those that begin with a text are fast
@@ -102,7 +107,8 @@ func TestSecretsAtTheCut(t *testing.T) {
 		`(?s)-----BEGIN PRIVATE KEY-----.*?(?:-----END PRIVATE KEY-----|\z)`} {
 		looks = append(looks, regexp.MustCompile(pattern))
 	}
-	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("k3y", 21)+"\n", 60) + "-----END PRIVATE KEY-----"
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("k3y", 21)+"\n", 60) +
+		"-----END PRIVATE KEY-----"
 	for name, tt := range map[string]struct{ hidden, part, filler string }{
 		"a known one":             {secret, "-", "x"},
 		"a known one in lines":    {secret, "-", "xxx\n"},

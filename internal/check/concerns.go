@@ -87,7 +87,7 @@ type Accepted struct {
 }
 
 // Name is the check's name in verdicts.
-func (Accepted) Name() string { return AcceptedCheck }
+func (Accepted) Name() string { return acceptedCheck }
 
 // Severity is hard: what nobody has accepted is not done.
 func (Accepted) Severity() loop.Severity { return loop.Hard }

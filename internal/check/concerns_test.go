@@ -41,8 +41,8 @@ func TestConcernsNeedANameEach(t *testing.T) {
 		waits    bool
 		asked    int // how often the reviewer is asked
 	}{
-		{name: "nobody looks", blocks: AcceptedCheck, waits: true},
-		{name: "a person accepts one", accepted: []loop.Acceptance{{Name: "TestA"}}, blocks: AcceptedCheck, waits: true},
+		{name: "nobody looks", blocks: acceptedCheck, waits: true},
+		{name: "a person accepts one", accepted: []loop.Acceptance{{Name: "TestA"}}, blocks: acceptedCheck, waits: true},
 		{name: "a person accepts both", accepted: []loop.Acceptance{{Name: "TestA"}, {Name: "TestB"}}},
 		{name: "a person accepts all", accepted: []loop.Acceptance{{Name: "all"}}},
 		{name: "the reviewer approves without a word", reviewer: answer(""), blocks: loop.ReviewCheck, asked: 3},

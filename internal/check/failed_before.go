@@ -24,7 +24,7 @@ var (
 func failures(at At) failedBefore {
 	f := failedBefore{files: map[string]bool{}}
 	for _, v := range earlier(at) {
-		if v.Pass || v.Skipped != "" || v.Check == WeakenedCheck || v.Check == BaseTestsCheck ||
+		if v.Pass || v.Skipped != "" || v.Check == WeakenedCheck || v.Check == baseTestsCheck ||
 			v.Check == UnfinishedCheck {
 			continue
 		}

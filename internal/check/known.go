@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// known looks whether a command that fails did so on the base commit in the same way: every test and every finding
-// that it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
+// known looks whether a command that fails did so on the base commit in the same way: every test and every finding that
+// it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
 // which is for the reviewer to say, or a person, of each by name. Before they are asked, the agent is told, and has to
 // say again that it is done, without a further change: many a task is about just that failure, and whoever still tries
 // does not mean to leave it. A test that the task itself names has to pass.
@@ -28,9 +28,11 @@ func (l List) known(c Check, at At, v *loop.Verdict) {
 	}
 	v.Concerns = concerns
 	names := safetext.Few(loop.Names(concerns), 5)
-	if at.State.MaxIterations != 1 && !(told(at, v.Check) && at.Iteration.Commit.Empty) {
-		v.Tell += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make them "+
-			"pass. If it does not, leave them as they are and say again that you are done: then it is for the reviewer to accept.", names)
+	if at.State.MaxIterations != 1 && (!told(at, v.Check) || !at.Iteration.Commit.Empty) {
+		v.Tell += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
+			"them "+
+			"pass. If it does not, leave them as they are and say again that you are done: then it is for the reviewer to "+
+			"accept.", names)
 		return
 	}
 	v.Severity = loop.Soft
@@ -47,7 +49,8 @@ func onBase(at At, name string) *loop.Verdict {
 	return nil
 }
 
-// told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of it.
+// told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of
+// it.
 func told(at At, name string) bool {
 	for _, it := range at.State.Iterations {
 		if it.N == at.Iteration.N || !it.Claimed() {

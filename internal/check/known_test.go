@@ -75,7 +75,8 @@ func TestKnownFailures(t *testing.T) {
 			}
 			for n := 1; n <= 2; n++ {
 				records = append(records, loop.Record{Type: loop.Turned, Iteration: n, Turn: &claimed},
-					loop.Record{Type: loop.Committed, Iteration: n, Commit: &loop.Commit{SHA: "c", Tree: "t", Empty: n == 2 && !row.changed}})
+					loop.Record{Type: loop.Committed, Iteration: n,
+						Commit: &loop.Commit{SHA: "c", Tree: "t", Empty: n == 2 && !row.changed}})
 				if n == 1 {
 					records = append(records, loop.Record{Type: loop.Judged, Iteration: n, Verdicts: row.earlier})
 				}

@@ -194,9 +194,9 @@ type Issue struct {
 	Problem string `json:"problem"`
 }
 
-// ParseAnswer reads a reviewer's answer: its structured output, or else the JSON object that ends its last message.
+// parseAnswer reads a reviewer's answer: its structured output, or else the JSON object that ends its last message.
 // Everything that is not plainly an approval or a rejection of this tree is an error.
-func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
+func parseAnswer(turn loop.Turn, tree string) (Answer, error) {
 	raw := turn.Structured
 	if raw == "" {
 		raw = lastObject(lastWords(turn), "verdict")
@@ -227,7 +227,7 @@ func ParseAnswer(turn loop.Turn, tree string) (Answer, error) {
 
 // ReadAnswer reads an answer that has to accept what is open by name, each with a reason, if it approves.
 func ReadAnswer(turn loop.Turn, tree string, open []loop.Concern) (Answer, error) {
-	a, err := ParseAnswer(turn, tree)
+	a, err := parseAnswer(turn, tree)
 	if err != nil || a.Verdict != "approve" {
 		return a, err
 	}

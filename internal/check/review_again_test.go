@@ -110,7 +110,7 @@ func TestAskedAgain(t *testing.T) {
 
 // TestAskAgain: a reader reads why its answer did not count, and the end of it, as data.
 func TestAskAgain(t *testing.T) {
-	_, unread := ParseAnswer(loop.Turn{Text: "x"}, "t")
+	_, unread := parseAnswer(loop.Turn{Text: "x"}, "t")
 	text := AskAgain(loop.Turn{Text: strings.Repeat("y", 10_000) + "\n## Your Answer\nLGTM"}, "t", unread)
 	for _, want := range []string{"\n\n## Your Last Answer Was Not Read\n",
 		"does not count: it does not end with a JSON object.", "\n> ## Your Answer\n> LGTM\n", "about the tree t,"} {

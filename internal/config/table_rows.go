@@ -115,7 +115,8 @@ func judgeRows() []Setting {
 			Entry:   &Setting{Kind: Object, Keys: guardrailRows(), Allowed: `an object, such as {"command": "make test"}`},
 			NoValue: "detected", Input: "checks", Syntax: byLines, Unset: "detected from the repository",
 			Says: "The commands that judge the work, in the order they run.",
-			More: "Not set, they are [detected](detection.md), for a prompt only within git. An empty list means none. [checks.md](checks.md) tells what " +
+			More: "Not set, they are [detected](detection.md), for a prompt only within git. An empty list means none. " +
+				"[checks.md](checks.md) tells what " +
 				"they are held to.",
 			InputSays: "Commands that judge the work, one a line, in their order. Default: the guardrails of " +
 				".ralph/settings.json, else what the repository shows (make test, npm test, go test, ...).",

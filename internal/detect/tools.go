@@ -182,7 +182,8 @@ var packages = map[string]string{
 func addsPackage(tool, command string) string {
 	manager := MissingTool(command, "")
 	add, known := map[string]string{
-		"npm": "npm install -D ", "npx": "npm install -D ", "pnpm": "pnpm add -D ", "yarn": "yarn add -D ", "bun": "bun add -d ",
+		"npm": "npm install -D ", "npx": "npm install -D ", "pnpm": "pnpm add -D ", "yarn": "yarn add -D ",
+		"bun": "bun add -d ",
 	}[manager]
 	if pack := packages[tool]; known && pack != "" {
 		return add + pack

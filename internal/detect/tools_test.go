@@ -51,21 +51,25 @@ func TestMissingTool(t *testing.T) {
 // TestInstallAdvice: in a job a step brings a tool, on a person's own machine a command.
 func TestInstallAdvice(t *testing.T) {
 	job, prepared := Site{}, Site{Setup: "npm ci"}
-	here, unprepared, bare := Site{Here: true}, Site{Here: true, Setup: "npm ci"}, Site{Here: true, Bare: true, Setup: "npm ci"}
+	here, unprepared, bare := Site{Here: true}, Site{Here: true, Setup: "npm ci"},
+		Site{Here: true, Bare: true, Setup: "npm ci"}
 	for _, c := range []struct {
 		tool, command string
 		at            Site
 		want          string
 	}{
-		{"pnpm", "", job, "pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
-			"into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
+		{"pnpm", "", job,
+			"pnpm is not installed: add `- uses: pnpm/action-setup@v4` before ralph, or put `corepack enable` " +
+				"into the setting setup; ralph's container has only git, make, node and claude, so take the action in host/ for it"},
 		{"node", "", prepared, "node is not installed: add `- uses: actions/setup-node@v6` before ralph"},
-		{"vitest", "npm run test", prepared, "vitest is not installed, maybe because the dependencies are not: put `npm ci` " +
-			"into the setting setup"},
+		{"vitest", "npm run test", prepared,
+			"vitest is not installed, maybe because the dependencies are not: put `npm ci` " +
+				"into the setting setup"},
 		{"vitest", "npm run test", job, "vitest is not installed: install it in a step before ralph or in the setting " +
 			"setup, or change the check"},
-		{"no-such-tool", "", job, "no-such-tool is not installed: install it in a step before ralph or in the setting setup, " +
-			"or change the check"},
+		{"no-such-tool", "", job,
+			"no-such-tool is not installed: install it in a step before ralph or in the setting setup, " +
+				"or change the check"},
 		{"", "", prepared, "a program of the check is not installed: install it in a step before ralph or in the setting " +
 			"setup, or change the check"},
 		{"golangci-lint", "golangci-lint run ./...", here, "golangci-lint is not installed: " +

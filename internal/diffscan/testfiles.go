@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// TestFiles are the files of a change by which tests are judged: tests, what they need, and what says which of them run.
+// TestFiles are the files of a change by which tests are judged: tests, what they need, and what says which of them
+// run.
 type TestFiles struct {
 	Edited  []string // the base commit has them as well, with something else in them
 	Deleted []string // only the base commit has them
@@ -48,12 +49,13 @@ var (
 		`goldens?|snapshots?|testsuite|unittests?|e2e|cypress|t|[^/]+\.Tests?)/|(?:^|/)(?:specs?)/.*\.(?:rb|[cm]?[jt]sx?|lua|cr|json|ya?ml|snap)$|` +
 		`\.(?:snap|golden|approved\.[^/.]+)$`)
 	// toldBy matches the files that say to a test runner what to run, and nothing else to anybody.
-	toldBy = lazy(`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
-		`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +
-		`vitest\.(?:workspace|setup)\.[^/]*|(?:jest|test|vitest)[.-]?setup\.[cm]?[jt]s|` +
-		`\.mocharc[^/]*|mocha\.opts|\.taprc|\.nycrc[^/]*|\.c8rc[^/]*|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|` +
-		`\.proverc|\.busted|\.luacov|testng[^/]*\.xml|junit-platform\.properties|nextest\.toml|CTestCustom\.cmake|` +
-		`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
+	toldBy = lazy(
+		`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
+			`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +
+			`vitest\.(?:workspace|setup)\.[^/]*|(?:jest|test|vitest)[.-]?setup\.[cm]?[jt]s|` +
+			`\.mocharc[^/]*|mocha\.opts|\.taprc|\.nycrc[^/]*|\.c8rc[^/]*|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|` +
+			`\.proverc|\.busted|\.luacov|testng[^/]*\.xml|junit-platform\.properties|nextest\.toml|CTestCustom\.cmake|` +
+			`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
 )
 
 // TestFiles finds them in the change.
@@ -119,7 +121,8 @@ func (d *Change) within(ctx context.Context, name string, t *TestFiles) error {
 // span is a part of a text.
 type span struct{ from, to int }
 
-var rustModule = lazy(`(?m)^#\[cfg\((?:test|all\(test[^\n]*)\)\]\s*(?:#\[[^\n]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{`)
+var rustModule = lazy(
+	`(?m)^#\[cfg\((?:test|all\(test[^\n]*)\)\]\s*(?:#\[[^\n]*\]\s*)*(?:pub(?:\([a-z]+\))? )?mod \w+ \{`)
 
 // rustTests is the module of tests in a file of Rust: to the brace at the beginning of a line, as it is formatted. The
 // zero value: there is none.

@@ -127,7 +127,8 @@ func (run *Run) baseTests(changes *diffscan.Changes, guards []check.Check) []che
 			b.Commands = append(b.Commands, c)
 		}
 	}
-	b.Overlay = func(ctx context.Context, commit, base string, names []string, contents map[string][]byte) (string, error) {
+	b.Overlay = func(ctx context.Context, commit, base string, names []string, contents map[string][]byte) (string,
+		error) {
 		return run.Tree.Overlaid(ctx, commit, git.Overlay{From: base, Names: names, Contents: contents})
 	}
 	return []check.Check{b}

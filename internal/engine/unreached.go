@@ -48,12 +48,11 @@ func inName(text string, i int) bool {
 	if i < 0 || i >= len(text) {
 		return false
 	}
-	switch c := text[i]; {
-	case c == '.':
+	c := text[i]
+	if c == '.' {
 		return i+1 >= len(text) || text[i+1] > ' '
-	default:
-		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 	}
+	return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // explainUnreached adds to a failed verdict that a host could not be reached.

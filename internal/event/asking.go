@@ -194,8 +194,9 @@ func commanded(cmd Command) Asking {
 		return ByRetryHint
 	}
 	return map[Verb]Asking{
-		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Plan: ByPlan, Approve: ByApprove,
-		Status: ByStatus, Help: ByHelp,
+		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Plan: ByPlan,
+		Approve: ByApprove,
+		Status:  ByStatus, Help: ByHelp,
 		Sweep: BySchedule, Heed: ByBuild,
 	}[cmd.Verb]
 }

@@ -45,7 +45,8 @@ var rows = []row{
 	// Pull requests of others.
 	{asks: []Asking{ByPullLabel, ByChanges, ByClosing, RunningOff}, on: []Place{OnOtherPull}, do: Ignore,
 		why: "{here} is not one that ralph opened; ask on an issue, with the label “{label}” or `{phrase} run`"},
-	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByStop, ByPlan, ByApprove}, begins...), on: []Place{OnOtherPull}, do: Drop,
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByStop, ByPlan, ByApprove}, begins...), on: []Place{OnOtherPull},
+		do:  Drop,
 		why: "{here} is not one that ralph opened for an issue; ask on an issue"},
 
 	// Stopping: what is done is kept.
@@ -70,10 +71,12 @@ var rows = []row{
 		why: "{here} is closed; reopen it, or ask on the issue that it was made for"},
 	{asks: []Asking{ByPullLabel, ByChanges}, on: []Place{OnClosedIssue}, do: Ignore,
 		why: "{issue} is closed, and a run on it would be for nothing; reopen it, then comment `{phrase} fix`"},
-	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByFixNowhere, ByPlan, ByApprove}, begins...), on: []Place{OnClosedIssue},
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByFixNowhere, ByPlan, ByApprove}, begins...),
+		on:  []Place{OnClosedIssue},
 		do:  Drop,
 		why: "{issue} is closed; reopen it, then ask again"},
-	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByPlan, ByApprove}, begins...), on: []Place{OnClosedPull}, do: Drop,
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByPlan, ByApprove}, begins...), on: []Place{OnClosedPull},
+		do:  Drop,
 		why: "{here} is closed; reopen it, or ask on the issue that it was made for"},
 
 	// One run at a time.

@@ -88,7 +88,8 @@ var namedBy = []struct {
 	{" > ", lazy(`^(?P<name>[\w.$]+(?: > .+?)+) (?P<how>PASSED|FAILED|SKIPPED)$`)},              // gradle
 	{" s = ", lazy(`^(?P<name>[\w:]+#test_\S+) = [\d.]+ s = (?P<how>[.FES])$`)},                 // minitest -v
 	{"Failed test ", lazy(`^#\s+(?P<how>Failed) test '(?P<name>.+)'$`)},                         // Test::More
-	{"", lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`)},
+	{"",
+		lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`)},
 }
 
 var (

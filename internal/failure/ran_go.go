@@ -65,8 +65,8 @@ func (g *goTest) line(s string) bool {
 	return true
 }
 
-// goResult reads "--- PASS: TestName (0.00s)", by hand, since there may be a million of them. The word is empty when the
-// line is something else.
+// goResult reads "--- PASS: TestName (0.00s)", by hand, since there may be a million of them. The word is empty when
+// the line is something else.
 func goResult(s string) (word, test string) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "--- ")
 	if !ok {

@@ -5,7 +5,8 @@ import "strings"
 // What runners say that tell it in one line, and that are no family of their own.
 var (
 	mixRules = []testRule{
-		{" failure", lazy(`^(?:(\d{1,9}) (?:doctests?|propert(?:y|ies)), )*(\d{1,9}) tests?, (\d{1,9}) failures?((?:, \d{1,9} \w+)*)$`),
+		{" failure",
+			lazy(`^(?:(\d{1,9}) (?:doctests?|propert(?:y|ies)), )*(\d{1,9}) tests?, (\d{1,9}) failures?((?:, \d{1,9} \w+)*)$`),
 			func(m []string) tally {
 				rest := wordCounts(m[4])
 				out := rest["skipped"] + rest["excluded"] + rest["invalid"]
@@ -30,12 +31,14 @@ var (
 			}},
 	}
 	playwrightRules = []testRule{
-		{"Running ", lazy(`^Running (\d{1,9}) tests? using \d+ workers?$`), func([]string) tally { return tally{known: true} }},
+		{"Running ", lazy(`^Running (\d{1,9}) tests? using \d+ workers?$`),
+			func([]string) tally { return tally{known: true} }},
 		{"  ", lazy(`^  (\d{1,9}) (passed \([\d.]+m?s\)|passed \([\d.]+m\)|flaky)$`),
 			func(m []string) tally { return tally{known: true, ran: countOf(m[1])} }},
 		{"  ", lazy(`^  (\d{1,9}) (?:failed|interrupted)$`),
 			func(m []string) tally { return tally{known: true, ran: countOf(m[1]), failed: countOf(m[1])} }},
-		{"  ", lazy(`^  (\d{1,9}) (?:skipped|did not run)$`), func(m []string) tally { return tally{skipped: countOf(m[1])} }},
+		{"  ", lazy(`^  (\d{1,9}) (?:skipped|did not run)$`),
+			func(m []string) tally { return tally{skipped: countOf(m[1])} }},
 		{"Error: No tests found", lazy(`^Error: No tests found\.?$`), noTests("no tests found")},
 	}
 	junitRules = []testRule{ // the console launcher, and version 4

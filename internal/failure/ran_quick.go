@@ -107,8 +107,10 @@ func barLen(s []byte) int {
 // any line with that sign.
 var tellers = func() (by [256][][]byte) {
 	for _, begin := range []string{
-		"{\"", "=", "--- ", "ok", "no", "not ok ", "FAIL", "Failed", "Passed!", "Skipped", "?", "DONE ", "Ran ", "OK", "NO TESTS RAN",
-		"No test", "Test", "Total tests: ", "TAP version ", "#", "ℹ", "test result: ", "Summary [", "Zero tests ran", "BUILD ",
+		"{\"", "=", "--- ", "ok", "no", "not ok ", "FAIL", "Failed", "Passed!", "Skipped", "?", "DONE ", "Ran ", "OK",
+		"NO TESTS RAN",
+		"No test", "Test", "Total tests: ", "TAP version ", "#", "ℹ", "test result: ", "Summary [", "Zero tests ran",
+		"BUILD ",
 		"> Task ", ":", "[", "All ", "There ", "Running ", "Error: No tests found", "Files=", "Result: ",
 	} {
 		by[begin[0]] = append(by[begin[0]], []byte(begin))
@@ -151,8 +153,8 @@ func mayBeMaven(s []byte) bool {
 	return bytes.HasPrefix(s, []byte("[  ")) || bytes.Contains(s, []byte("] Tests run:"))
 }
 
-// mayCount reports whether a line that begins with a number may be one of a runner's: "5 passed", "3/9 tests collected",
-// "100% tests passed", "1..5". The clock of a log is none.
+// mayCount reports whether a line that begins with a number may be one of a runner's: "5 passed", "3/9 tests
+// collected", "100% tests passed", "1..5". The clock of a log is none.
 func mayCount(s []byte) bool {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -163,12 +165,14 @@ func mayCount(s []byte) bool {
 
 // nameWithin are what a line has within that names one test, when its beginning does not tell.
 var nameWithin = [][]byte{
-	[]byte("::"), []byte(" ... "), []byte(" > "), []byte(" Test #"), []byte(" s = "), []byte("Passed "), []byte("Skipped "),
+	[]byte("::"), []byte(" ... "), []byte(" > "), []byte(" Test #"), []byte(" s = "), []byte("Passed "),
+	[]byte("Skipped "),
 }
 
 // nameBegins are the beginnings of lines that may name one test, spaces aside.
 var nameBegins = [][]byte{
-	[]byte("--- "), []byte("ok "), []byte("not ok "), []byte("FAIL"), []byte("Failed "), []byte("PASS ["), []byte("SKIP ["), []byte("#   Failed test "),
+	[]byte("--- "), []byte("ok "), []byte("not ok "), []byte("FAIL"), []byte("Failed "), []byte("PASS ["),
+	[]byte("SKIP ["), []byte("#   Failed test "),
 }
 
 // mayName reports whether a line may name one test.

@@ -18,8 +18,10 @@ var (
 
 func TestReadByHand(t *testing.T) {
 	lines := []string{
-		"web:test: ok", "web: ok", "web:test:ok", "packages/a test: x", "packages/a test:unit: x", "@scope/a: x", "a b c: x", "[1] x",
-		"[a/b:c] x", "[] x", "[a b] x", "web-1  | x", "web:1 │ x", "web-1| x", "a:: x", "a::b: x", "a: b: x", ": x", " | x", "a ", "a",
+		"web:test: ok", "web: ok", "web:test:ok", "packages/a test: x", "packages/a test:unit: x", "@scope/a: x", "a b c: x",
+		"[1] x",
+		"[a/b:c] x", "[] x", "[a b] x", "web-1  | x", "web:1 │ x", "web-1| x", "a:: x", "a::b: x", "a: b: x", ": x", " | x",
+		"a ", "a",
 		"\x1b[1;32mgreen\x1b[0m", "\x1b[", "\x1b[1", "\x1b]0;t\x07x", "\x1b\x1b[mx", "x\x1b[?25l", "\x1b[1\x1b[2mx",
 		"--- PASS: TestA (0.00s)", "    --- FAIL: TestA/b (0.00s)", "--- SKIP: T", "--- pass: T", "--- PASS: ", "--- PASS:T",
 		"--- BENCH: B\t1", "---  PASS: T", "--- PASS:  T",

@@ -184,17 +184,20 @@ func TestClosing(t *testing.T) {
 		"jest":         {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\nTime:        1 s\n", 2},
 		"jest that tests jest": {"Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 total\n\n" +
 			"Test Suites: 1 passed, 1 total\nTests:       9 passed, 9 total\n", 0},
-		"pytest":                            {"===== 1 failed, 2 passed in 0.10s =====\n", 1},
-		"pytest that tests it":              {"===== 1 failed, 2 passed in 0.10s =====\n===== 30 passed in 4.10s =====\n", 0},
-		"a sample of pytest":                {"--- PASS: TestRead (0.00s)\n===== 1 failed in 0.10s =====\nPASS\nok  \tm\t0.1s\n", 0},
-		"far above":                         {"===== 1 failed in 0.10s =====\n" + strings.Repeat("a line\n", 100) + "ok  \tm\t0.1s\n", 0},
+		"pytest":               {"===== 1 failed, 2 passed in 0.10s =====\n", 1},
+		"pytest that tests it": {"===== 1 failed, 2 passed in 0.10s =====\n===== 30 passed in 4.10s =====\n", 0},
+		"a sample of pytest": {"--- PASS: TestRead (0.00s)\n===== 1 failed in 0.10s =====\nPASS\nok  " +
+			"\tm\t0.1s\n", 0},
+		"far above": {"===== 1 failed in 0.10s =====\n" + strings.Repeat("a line\n", 100) +
+			"ok  \tm\t0.1s\n", 0},
 		"far above, no summary":             {"===== 1 failed in 0.10s =====\n" + strings.Repeat("a line\n", 100), 0},
 		"a sample after unittest's summary": {"Ran 3 tests in 0.001s\n\nOK\n===== 1 failed in 0.10s =====\n", 0},
-		"pytest after unittest":             {"Ran 3 tests in 0.001s\n\nOK\n=== FAILURES ===\nE no\n=== 1 failed in 0.10s ===\n", 1},
-		"unittest":                          {"Ran 3 tests in 0.001s\n\nFAILED (failures=1)\n", 1},
-		"prove":                             {"t/a.t .. \nnot ok 1\n1..1\nFiles=1, Tests=1\nResult: FAIL\n", 1},
-		"TAP":                               {"1..2\nok 1 a\nnot ok 2 b\n# Failed test 'b'\n", 1},
-		"TAP among other text":              {"1..2\nok 1 a\nnot ok 2 b\nThat was a sample.\n", 0},
+		"pytest after unittest": {"Ran 3 tests in 0.001s\n\nOK\n=== FAILURES ===\nE no\n=== 1 failed in 0.10s " +
+			"===\n", 1},
+		"unittest":             {"Ran 3 tests in 0.001s\n\nFAILED (failures=1)\n", 1},
+		"prove":                {"t/a.t .. \nnot ok 1\n1..1\nFiles=1, Tests=1\nResult: FAIL\n", 1},
+		"TAP":                  {"1..2\nok 1 a\nnot ok 2 b\n# Failed test 'b'\n", 1},
+		"TAP among other text": {"1..2\nok 1 a\nnot ok 2 b\nThat was a sample.\n", 0},
 		"make passes it over": {"===== 1 failed in 0.10s =====\nmake: [Makefile:2: test] Error 1 (ignored)\n" +
 			"===== 3 passed in 0.10s =====\n", 1},
 		"mocha with a long list": {"\n  1 passing (3ms)\n  2 failing\n\n" + strings.Repeat("     at frame\n", 80), 2},

@@ -39,7 +39,8 @@ func (t *Tree) Overlaid(ctx context.Context, commit string, o Overlay) (string, 
 		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)
 	}
 	made, _, err := t.git.run(ctx, call{
-		in: strings.NewReader("ralph: the base's tests\n"), args: []string{"commit-tree", strings.TrimSpace(tree), "-p", commit, "-F", "-"},
+		in:   strings.NewReader("ralph: the base's tests\n"),
+		args: []string{"commit-tree", strings.TrimSpace(tree), "-p", commit, "-F", "-"},
 	})
 	if err != nil {
 		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)

@@ -18,8 +18,10 @@ func TestOverlaid(t *testing.T) {
 		From: b.base, Names: []string{"a.txt", "sub/b.txt", "new.txt"},
 		Contents: map[string][]byte{"other.txt": []byte("given\n"), "not there": []byte("no")},
 	}))
-	if got := b.sh(tree.Dir(), `git diff --name-status `+b.base+` `+made+`; git show `+made+`:other.txt; git ls-tree `+made+
-		` other.txt | cut -c1-6; git rev-parse HEAD --; git status --porcelain`); got != "A\tother.txt\ngiven\n100755\n"+c.SHA+"\n--\n" {
+	if got := b.sh(tree.Dir(), `git diff --name-status `+b.base+` `+made+`; git show `+made+`:other.txt; git ls-tree `+
+		made+
+		` other.txt | cut -c1-6; git rev-parse HEAD --; git status --porcelain`); got != "A\tother.txt\ngiven\n100755\n"+
+		c.SHA+"\n--\n" {
 		t.Errorf("the commit:\n%s", got)
 	}
 	j := b.judge(tree)

@@ -120,18 +120,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 			return err
 		}
 	}
-	var known []loop.Shared
-	if way != loop.Begin {
-		known = o.before.Start.Shared
-	}
-	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
-		return err
-	}
-	var before *loop.State
-	if way != loop.Begin {
-		before = &o.before
-	}
-	if err := engine.Acceptable(o.Accept, o.shared, before); err != nil {
+	if err := o.accept(ctx, work, way); err != nil {
 		return err
 	}
 	work.Prompts = work.Prompt(ctx, o.given.prompts, o.wanted.Comments)
@@ -139,6 +128,20 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		work.OnClose(work.Plan.Close)
 	}
 	return nil
+}
+
+// accept finds what the checks share with the clone, and holds against that and the run's findings what the person
+// accepts.
+func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Way) (err error) {
+	var before *loop.State
+	var known []loop.Shared
+	if way != loop.Begin {
+		before, known = &o.before, o.before.Start.Shared
+	}
+	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
+		return err
+	}
+	return engine.Acceptable(o.Accept, o.shared, before)
 }
 
 // tree takes the clone.

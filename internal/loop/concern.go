@@ -104,7 +104,8 @@ func (v Verdict) Failing() []string {
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
-		return a.Name == AcceptAll || (a.Name == c.Name || ConcernName(a.Name) == c.Name) && (a.What == "" || a.What == c.Message)
+		return a.Name == AcceptAll || (a.Name == c.Name || ConcernName(a.Name) == c.Name) &&
+			(a.What == "" || a.What == c.Message)
 	})
 }
 

@@ -64,7 +64,8 @@ func TestAcceptance(t *testing.T) {
 	if got := Names(resumed("all").Open(later)); !slices.Equal(got, []string{"TestLater"}) {
 		t.Errorf("after all was accepted of two, a third is %q, want it open", got)
 	}
-	if accepted, rest := resumed("TestA").AcceptedBy(two[0]); len(accepted) != 1 || accepted[0].By != "maintainer" || !rest {
+	if accepted, rest := resumed("TestA").AcceptedBy(two[0]); len(accepted) != 1 || accepted[0].By != "maintainer" ||
+		!rest {
 		t.Errorf("of two concerns, one is accepted: got %+v, rest %v", accepted, rest)
 	}
 }

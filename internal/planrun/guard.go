@@ -86,8 +86,8 @@ func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) 
 	})
 }
 
-// opinion is the verdict that ends a review, with the findings that it accepts by name; unsaid is why there is none that
-// counts.
+// opinion is the verdict that ends a review, with the findings that it accepts by name; unsaid is why there is none
+// that counts.
 func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, accepted []loop.Acceptance,
 	unsaid string) {
 	if it.Mode != loop.Review || it.Turn.Class != loop.OK {

@@ -9,7 +9,8 @@ import (
 )
 
 // Capped passes on the first bytes of what is written to it, then one line saying that the rest is missing, and at the
-// end the last bytes of it, where it keeps these. A full or broken disk is noted, not returned: a log is not worth a run.
+// end the last bytes of it, where it keeps these. A full or broken disk is noted, not returned: a log is not worth a
+// run.
 type Capped struct {
 	to   io.Writer
 	left int64

@@ -98,7 +98,8 @@ func toAccept(border string, open []loop.Concern) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("## To Be Accepted By Name\n\nThe change touches what judges it, or leaves a failure of the base commit as " +
+	b.WriteString("## To Be Accepted By Name\n\nThe change touches what judges it, or leaves a failure of the base " +
+		"commit as " +
 		"it was. For each of these, decide whether the task wants it so. When it does, name it under \"accepts\" with the " +
 		"reason; when it does not, ask for changes:\n\n")
 	room := maxToAccept

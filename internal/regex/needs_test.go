@@ -60,9 +60,11 @@ func TestNeeds(t *testing.T) {
 
 // FuzzNeeds: nothing that a pattern matches is kept from it.
 func FuzzNeeds(f *testing.F) {
-	for _, pattern := range []string{`^(?:a|b)c`, `(?i)k[ae]+`, `^\s*--- (PASS|FAIL): (\S+)`, `(?s)x.*?(?:y|\z)`, `\bé+\b`, `[^a]{2,3}$`,
+	for _, pattern := range []string{`^(?:a|b)c`, `(?i)k[ae]+`, `^\s*--- (PASS|FAIL): (\S+)`, `(?s)x.*?(?:y|\z)`, `\bé+\b`,
+		`[^a]{2,3}$`,
 		`^(?:x?)*y|z`, `\x{FFFD}a`, `[\x{FFFC}-\x{FFFE}]`, `(?i)ſ`, `(?:|a)b?`} {
-		for _, text := range []string{"", "ac", "bc\n", "Kelvin \u212a", " --- FAIL: TestA", "x\ny", "é", "\xffa", "yz", "S", "ab"} {
+		for _, text := range []string{"", "ac", "bc\n", "Kelvin \u212a", " --- FAIL: TestA", "x\ny", "é", "\xffa", "yz", "S",
+			"ab"} {
 			f.Add(pattern, text)
 		}
 	}

@@ -23,8 +23,8 @@ type Verified struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// Verifications lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has made
-// none.
+// Verifications lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has
+// made none.
 func Verifications(s loop.State) (list []Verified) {
 	for i, it := range s.Iterations {
 		if wrong, ok := unfitting(s, it); ok {

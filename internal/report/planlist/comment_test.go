@@ -38,7 +38,8 @@ func planned(v report.View) plan.Plan {
 		}}
 }
 
-// Whatever runs and plans hold, the comment with a plan does nothing, tells no secret, and stays within what GitHub takes.
+// Whatever runs and plans hold, the comment with a plan does nothing, tells no secret, and stays within what GitHub
+// takes.
 func TestHostilePlanComment(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	views := []report.View{hostile(), planHostile(), planLarge(200, sample.Nasty),
