@@ -243,7 +243,7 @@ const shownSettings = `{
   "protected": [ // default
     ".ralph/**"
   ],
-  "editedChecks": "hard", // default
+  "editedChecks": "soft", // default
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
   "reviewCap": 5, // default
