@@ -11,20 +11,20 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// ReplyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which
+// replyMarker is the line by which a run's answer in a review's thread is found again; id is that of the comment which
 // it answers.
-func ReplyMarker(run string, id int64) string {
+func replyMarker(run string, id int64) string {
 	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", wording.MarkerName(run), id)
 }
 
 // Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits
-// that came of it, or that nothing did and why. Its first line is ReplyMarker.
+// that came of it, or that nothing did and why. Its first line is replyMarker.
 func Answer(v View, remark loop.Remark) string {
 	round := v.State.Start.Run
 	if n := v.State.Retries; n > 0 { // the thread may be asked about again
 		round += fmt.Sprintf("-%d", n)
 	}
-	return ReplyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"
+	return replyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"
 }
 
 // answer is one or two sentences.

@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 		"it still runs":         {fixed(""), at("hello.go"), "ralph works on it."},
 	} {
 		got := Answer(tt.v, tt.remark)
-		if !strings.HasPrefix(got, ReplyMarker("20261121-053000-7f3a-1", 5)+"\n") || !strings.Contains(got, tt.want) ||
+		if !strings.HasPrefix(got, replyMarker("20261121-053000-7f3a-1", 5)+"\n") || !strings.Contains(got, tt.want) ||
 			strings.Count(got, "\n") != 2 {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}

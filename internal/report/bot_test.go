@@ -129,9 +129,9 @@ func TestExcerpt(t *testing.T) {
 func TestMarkers(t *testing.T) {
 	for got, want := range map[string]string{
 		Marker("a --> b"):              "<!-- ralph:run:a--b -->",
-		IterationMarker("r-1", 3):      "<!-- ralph:iteration:r-1/3 -->",
-		IterationMarker("--><!--", 1):  "<!-- ralph:iteration:----/1 -->",
-		ReplyMarker("r-1", 1234567890): "<!-- ralph:reply:r-1/1234567890 -->",
+		iterationMarker("r-1", 3):      "<!-- ralph:iteration:r-1/3 -->",
+		iterationMarker("--><!--", 1):  "<!-- ralph:iteration:----/1 -->",
+		replyMarker("r-1", 1234567890): "<!-- ralph:reply:r-1/1234567890 -->",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -143,7 +143,7 @@ func TestMarkers(t *testing.T) {
 		}
 	}
 	if got := IterationComment(hostile(), 1); !strings.HasPrefix(got,
-		IterationMarker(hostile().State.Start.Run, 1)+"\n") || strings.Count(got, "<!-- ralph:") != 1 {
+		iterationMarker(hostile().State.Start.Run, 1)+"\n") || strings.Count(got, "<!-- ralph:") != 1 {
 		t.Errorf("markers: %.200s", got)
 	}
 }

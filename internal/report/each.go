@@ -11,14 +11,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
-// IterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves
+// iterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves
 // nothing by itself.
-func IterationMarker(run string, n int) string {
+func iterationMarker(run string, n int) string {
 	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", wording.MarkerName(run), n)
 }
 
 // IterationComment tells of one iteration in a comment of its own, for `comments: each`. Its first line is
-// IterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
+// iterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
 // more than 65,000 bytes.
 func IterationComment(v View, n int) string {
 	i := slices.IndexFunc(v.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
@@ -28,7 +28,7 @@ func IterationComment(v View, n int) string {
 	it := v.State.Iterations[i]
 	return fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
-		p.Line("%s", IterationMarker(v.State.Start.Run, n))
+		p.Line("%s", iterationMarker(v.State.Start.Run, n))
 		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it))
 		p.Part(v.result(it) + "; " + v.done(it) + ".")
 		if said := wording.Spoken(it); r.spec > 0 && strings.TrimSpace(said) != "" {

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -19,20 +18,28 @@ const headLimit = 2 << 20
 
 // page is what the template shows.
 type page struct {
-	Looks                template.CSS
-	Script               template.JS
-	Policy               string
-	Title, Task          string
-	Mood, Sign, Headline string // Mood: "good", "bad", "wait" or "busy"
-	Subject, Lead, Now   template.HTML
-	Facts                []fact
-	Parts                []part
-	Timeline             timeline
-	Shown                []template.HTML // iterations, newest first
-	Hidden               string          // one sentence on those that are not shown
-	Appendix             []part
-	Small                template.HTML
+	assets
+	heading
+	Title, Task        string
+	Subject, Lead, Now template.HTML
+	Facts              []fact
+	Parts              []part
+	Timeline           timeline
+	Shown              []template.HTML // iterations, newest first
+	Hidden             string          // one sentence on those that are not shown
+	Appendix           []part
+	Small              template.HTML
 }
+
+// assets are the page's own looks and script, and the policy that names them.
+type assets struct {
+	Looks  template.CSS
+	Script template.JS
+	Policy string
+}
+
+// heading is what the run came to; Mood is "good", "bad", "wait" or "busy".
+type heading struct{ Mood, Sign, Headline string }
 
 // fact is one of the facts at the top.
 type fact struct{ Name, Value, URL string }
@@ -48,8 +55,9 @@ func (d Detail) front(whole []*loop.Iteration) (page, error) {
 	v, s := d.view(), d.State
 	outcome, cause := report.PlainOutcome(v.View) // the page has a sign of its own, which is in every font
 	p := page{
-		Task: v.brief(s.Start.Task, 80), Mood: mood(s), Sign: moodSigns[mood(s)],
-		Headline: safetext.UpperFirst(wording.JoinedBy(": ", outcome, cause)), Facts: v.facts(),
+		Task:     v.brief(s.Start.Task, 80),
+		heading:  heading{mood(s), moodSigns[mood(s)], safetext.UpperFirst(wording.JoinedBy(": ", outcome, cause))},
+		Facts:    v.facts(),
 		Timeline: d.timeline(whole),
 	}
 	p.Title = fmt.Sprintf("ralph: %s – %s", p.Task, outcome)
@@ -105,9 +113,6 @@ func mood(s loop.State) string {
 
 var moodSigns = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wait": "–", "busy": "…"}
 
-// plainWords takes back what made words inert in Markdown: names in a headline are escaped by the page.
-func plainWords(s string) string { return strings.NewReplacer("`", "", `\`, "").Replace(s) }
-
 // facts are the numbers and addresses at the top.
 func (v view) facts() (list []fact) {
 	s := v.State
@@ -149,11 +154,4 @@ func (v view) lasted() string {
 		return ""
 	}
 	return wording.Duration(s.At.Sub(s.StartedAt))
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04 UTC")
 }

@@ -4,17 +4,14 @@ package html
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // the page's text, looks and script
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"strings"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
-	"github.com/ralph-loop/ralph/internal/report/wording"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Detail is a run with everything that is known of it, to be shown in full.
@@ -67,14 +64,9 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("html").Parse(htmlText))
 })
 
-// view is a run's view as the page shows it: what others wrote is escaped by the page's template.
-type view struct{ report.View }
-
-func (d Detail) view() view { return view{d.View} }
-
-// Report is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with
-// its diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It
-// never has more than HTMLLimit bytes.
+// Report is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with its
+// diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It never
+// has more than HTMLLimit bytes.
 func Report(d Detail) ([]byte, error) {
 	whole := d.whole()
 	shown, hidden, err := d.shownIterations(whole, Limit-headLimit)
@@ -118,29 +110,4 @@ func (d Detail) whole() []*loop.Iteration {
 		its = append(its, it)
 	}
 	return its
-}
-
-// seen is what can be seen of a foreign text, without secrets, of which one may have been parted by something
-// invisible. The page's template escapes it; it needs none of what keeps Markdown inert.
-func (v view) seen(s string) string { return v.Redacted(wording.Bare(s)) }
-
-// brief is the same on one line, of at most most runes.
-func (v view) brief(s string, most int) string {
-	return safetext.Shorten(safetext.OneLine(v.seen(s)), most)
-}
-
-// lineRunes bounds the lines of outputs and diffs: a bundle of JavaScript is one line of a megabyte.
-const lineRunes = 1000
-
-// printed is what a process printed, line by line.
-func (v view) printed(s string) string {
-	return wording.LongLines(strings.Trim(v.seen(s), "\n"), lineRunes)
-}
-
-// at is an address below the repository's own; "" where there is none.
-func (v view) at(path string) string {
-	if v.ServerURL == "" || v.Repo == "" {
-		return ""
-	}
-	return wording.Linkable(v.ServerURL + "/" + v.Repo + "/" + path)
 }

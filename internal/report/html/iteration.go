@@ -15,20 +15,22 @@ import (
 
 // iteration is one iteration as the template shows it.
 type iteration struct {
-	N                     int
-	Open                  bool
-	Sign, Mood, What      string
-	Result, Took, Changed string
-	Facts                 []fact
-	Checks                []check
-	MoreChecks            int
-	Files                 []file
-	DiffNote              string
-	Violations            []string
-	Review, Asked         string // of a review of a plan's story: what it came to, and what it asks for
-	Said                  string // the agent's last words
-	Less                  string // one sentence on what is left out for want of room
+	N    int
+	Open bool
+	line
+	Facts         []fact
+	Checks        []check
+	MoreChecks    int
+	Files         []file
+	DiffNote      string
+	Violations    []string
+	Review, Asked string // of a review of a plan's story: what it came to, and what it asks for
+	Said          string // the agent's last words
+	Less          string // one sentence on what is left out for want of room
 }
+
+// line is an iteration in one line.
+type line struct{ Sign, Mood, What, Result, Took, Changed string }
 
 // measure is how much of an iteration is shown.
 type measure int
@@ -100,10 +102,9 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) iteration {
 	v := d.view()
 	mood := standing(it)
 	h := iteration{
-		N: it.N, Sign: moodSigns[mood], Mood: mood, What: v.purpose(it), Result: v.ended(it),
-		Took:    wording.Duration(total(it)),
-		Changed: wording.Changed(it),
-		Open:    age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
+		N:    it.N,
+		line: line{moodSigns[mood], mood, v.purpose(it), v.ended(it), wording.Duration(total(it)), wording.Changed(it)},
+		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
 		Said: v.printed(wording.Spoken(it)),
 	}
 	if m == withoutOutput {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/regex"
-	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // Approved is the plan that a comment holds, as it stands.
@@ -144,12 +143,4 @@ func onlyBlock(text string) (content []byte, ok bool) {
 		return nil, false
 	}
 	return blocks[0], true
-}
-
-// closes reports whether a line ends a fence: at least as many of the same sign, and nothing else.
-func closes(line, open string) bool {
-	trimmed := strings.TrimRight(line, " \t")
-	indent := wording.Leading(trimmed, ' ')
-	rest := trimmed[indent:]
-	return indent <= 3 && len(rest) >= len(open) && wording.Leading(rest, open[0]) == len(rest)
 }

@@ -12,6 +12,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// closes reports whether a line ends a fence: at least as many of the same sign, and nothing else.
+func closes(line, open string) bool {
+	trimmed := strings.TrimRight(line, " \t")
+	indent := wording.Leading(trimmed, ' ')
+	rest := trimmed[indent:]
+	return indent <= 3 && len(rest) >= len(open) && wording.Leading(rest, open[0]) == len(rest)
+}
+
 // typedBullets are what telephones and word processors make of the sign that begins an item.
 const typedBullets = "•·‣◦–—"
 

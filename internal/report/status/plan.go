@@ -24,15 +24,15 @@ type PlanView struct {
 
 // The states of a story as a plan's status tells them.
 const (
-	PlanTodo       = "todo"
-	PlanBlocked    = "blocked" // a story that it depends on has not passed
-	PlanInReview   = "needs_review"
-	PlanChanges    = "changes_requested"
-	PlanApproved   = "approved"
-	PlanAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews
-	PlanUnreviewed = "passed"           // done in a run without reviews
-	PlanByHand     = "approved_by_hand" // a person approved it
-	PlanUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it
+	planTodo       = "todo"
+	planBlocked    = "blocked" // a story that it depends on has not passed
+	planInReview   = "needs_review"
+	planChanges    = "changes_requested"
+	planApproved   = "approved"
+	planAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews
+	planUnreviewed = "passed"           // done in a run without reviews
+	planByHand     = "approved_by_hand" // a person approved it
+	planUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it
 )
 
 // PlanStanding is where a plan stands, for people (Text, Mermaid) and for programs (as JSON, docs/plans.md). Every
@@ -111,11 +111,11 @@ func StandPlan(v PlanView) PlanStanding {
 				story.BlockedBy = append(story.BlockedBy, id)
 			}
 		}
-		if story.State = planState(s, len(story.BlockedBy) > 0); story.State == PlanAtCap {
+		if story.State = planState(s, len(story.BlockedBy) > 0); story.State == planAtCap {
 			out.AtCap = append(out.AtCap, s.ID)
 		}
 		if slices.Contains(v.Unrecorded, s.ID) {
-			story.State = PlanUnrecorded
+			story.State = planUnrecorded
 		}
 		out.Stories = append(out.Stories, story)
 	}
@@ -140,19 +140,19 @@ func inOrder(p plan.Plan) []plan.Story {
 func planState(s plan.Story, blocked bool) string {
 	switch {
 	case s.AtCap():
-		return PlanAtCap
+		return planAtCap
 	case s.Person() != "":
-		return PlanByHand
+		return planByHand
 	case s.ReviewStatus == plan.Approved:
-		return PlanApproved
+		return planApproved
 	case s.Passes:
-		return PlanUnreviewed
+		return planUnreviewed
 	case s.ReviewStatus == plan.NeedsReview:
-		return PlanInReview
+		return planInReview
 	case s.ReviewStatus == plan.ChangesRequested:
-		return PlanChanges
+		return planChanges
 	case blocked:
-		return PlanBlocked
+		return planBlocked
 	}
-	return PlanTodo
+	return planTodo
 }

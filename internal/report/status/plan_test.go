@@ -95,16 +95,16 @@ func TestPlanStates(t *testing.T) {
 		story plan.Story
 		want  string
 	}{
-		"new":              {plan.Story{}, PlanTodo},
-		"waits":            {plan.Story{DependsOn: []string{"B"}}, PlanBlocked},
-		"handed in":        {plan.Story{ReviewStatus: plan.NeedsReview}, PlanInReview},
-		"handed in, waits": {plan.Story{ReviewStatus: plan.NeedsReview, DependsOn: []string{"B"}}, PlanInReview},
-		"rejected":         {plan.Story{ReviewStatus: plan.ChangesRequested}, PlanChanges},
-		"approved":         {plan.Story{Passes: true, ReviewStatus: plan.Approved}, PlanApproved},
+		"new":              {plan.Story{}, planTodo},
+		"waits":            {plan.Story{DependsOn: []string{"B"}}, planBlocked},
+		"handed in":        {plan.Story{ReviewStatus: plan.NeedsReview}, planInReview},
+		"handed in, waits": {plan.Story{ReviewStatus: plan.NeedsReview, DependsOn: []string{"B"}}, planInReview},
+		"rejected":         {plan.Story{ReviewStatus: plan.ChangesRequested}, planChanges},
+		"approved":         {plan.Story{Passes: true, ReviewStatus: plan.Approved}, planApproved},
 		"approved at cap": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: plan.AtCap + " x"},
-			PlanAtCap},
-		"without a review":  {plan.Story{Passes: true}, PlanUnreviewed},
-		"feedback, no mark": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: "x"}, PlanApproved},
+			planAtCap},
+		"without a review":  {plan.Story{Passes: true}, planUnreviewed},
+		"feedback, no mark": {plan.Story{Passes: true, ReviewStatus: plan.Approved, ReviewFeedback: "x"}, planApproved},
 	} {
 		test.story.ID = "A"
 		st := StandPlan(PlanView{Plan: plan.Plan{Stories: []plan.Story{test.story, {ID: "B"}}},

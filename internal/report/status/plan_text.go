@@ -15,15 +15,15 @@ const planColumns = 80
 
 // planWords are the states as people read them: a sign that needs no colour, and words.
 var planWords = map[string]struct{ sign, words string }{
-	PlanTodo:       {"○", "todo"},
-	PlanBlocked:    {"○", "blocked"},
-	PlanInReview:   {"◐", "needs review"},
-	PlanChanges:    {"✗", "changes requested"},
-	PlanApproved:   {"●", "approved"},
-	PlanAtCap:      {"!", "APPROVED AT CAP"},
-	PlanUnreviewed: {"●", "not reviewed"},
-	PlanByHand:     {"●", "approved by hand"},
-	PlanUnrecorded: {"?", "NOT ON RECORD"},
+	planTodo:       {"○", "todo"},
+	planBlocked:    {"○", "blocked"},
+	planInReview:   {"◐", "needs review"},
+	planChanges:    {"✗", "changes requested"},
+	planApproved:   {"●", "approved"},
+	planAtCap:      {"!", "APPROVED AT CAP"},
+	planUnreviewed: {"●", "not reviewed"},
+	planByHand:     {"●", "approved by hand"},
+	planUnrecorded: {"?", "NOT ON RECORD"},
 }
 
 // workingWords are what a run does to a story right now.
@@ -53,7 +53,7 @@ func (st PlanStanding) Text() string {
 	}
 	b.WriteString("\n" + st.table())
 	for _, s := range st.Stories {
-		if s.State == PlanAtCap {
+		if s.State == planAtCap {
 			b.WriteString("\n")
 			writeWrapped(&b, "AT CAP      ",
 				fmt.Sprintf("%s was approved because its %s %s used up, and not because a review found it good. Look at it: %s",
@@ -109,7 +109,7 @@ func (st PlanStanding) table() string {
 		}
 		start := fmt.Sprintf("%s %s  %s  %7d  ", w.sign, padded(fitted(s.ID, wide), wide), padded(w.words, 17), s.Reviews)
 		b.WriteString(start + fitted(safetext.OneLine(s.Title), planColumns-columns(start)) + "\n")
-		if len(s.BlockedBy) > 0 && s.State == PlanBlocked {
+		if len(s.BlockedBy) > 0 && s.State == planBlocked {
 			indent := strings.Repeat(" ", wide+4)
 			b.WriteString(indent + fitted("waits for "+strings.Join(s.BlockedBy, ", "), planColumns-columns(indent)) + "\n")
 		}
