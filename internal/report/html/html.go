@@ -64,9 +64,9 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("html").Parse(htmlText))
 })
 
-// Report is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with its
-// diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It never
-// has more than HTMLLimit bytes.
+// Report is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with
+// its diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It
+// never has more than HTMLLimit bytes.
 func Report(d Detail) ([]byte, error) {
 	whole := d.whole()
 	shown, hidden, err := d.shownIterations(whole, Limit-headLimit)
