@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -179,6 +180,11 @@ func (st *Standing) how(v report.View) {
 			st.Next = "put right what the reason names, and run it again"
 		case loop.Refused:
 			st.Next = ""
+		case loop.Waiting:
+			if open := s.ToAccept(); len(open) > 0 {
+				st.Next = fmt.Sprintf("%s … --resume --accept NAME accepts what was found, one by one (%s), --accept all every one",
+					v.RunCommand(), v.Redacted(safetext.Few(loop.Names(open), 5)))
+			}
 		}
 	case !st.LockIsRun:
 		st.State, st.Reason, st.Next = "dead", "the process that worked on it is gone", again
