@@ -18,13 +18,12 @@ type place struct {
 // findings collects, each different one once.
 type findings struct {
 	all    []loop.Finding
-	most   int // as many are kept
 	seen   map[loop.Finding]bool
 	places map[place]bool
 }
 
 func newFindings() *findings {
-	return &findings{most: loop.MaxFindings, seen: map[loop.Finding]bool{}, places: map[place]bool{}}
+	return &findings{seen: map[loop.Finding]bool{}, places: map[place]bool{}}
 }
 
 // add keeps a finding that says something.
@@ -39,7 +38,7 @@ func (f *findings) add(found loop.Finding) {
 		found.Line = 0
 	}
 	found.Column = max(found.Column, 0)
-	if len(f.all) >= f.most || f.seen[found] {
+	if len(f.all) >= loop.MaxFindings || f.seen[found] {
 		return
 	}
 	f.seen[found] = true

@@ -58,7 +58,7 @@ func readPlaces(check string, lines []string, found *findings) {
 		}
 	}
 	scan := format(check).NewScanner(strings.NewReader(text.String()))
-	for scan.Scan() && len(found.all) < found.most {
+	for scan.Scan() && len(found.all) < loop.MaxFindings {
 		e := scan.Entry()
 		file := displayed(e.Filename)
 		if !e.Valid || !isPlace(file) || found.places[place{file, e.Lnum}] && e.Col == 0 {

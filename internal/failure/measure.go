@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-const mostCounted = 5000 // findings that are counted, however few are kept
+const mostGauged = 300 // lines with numbers that are looked at, from the beginning and from the end of an output each
 
 // Measure is what of a failure can be counted: findings, failing tests, the numbers that its lines hold against a bound
 // or count what is wrong by, and the first place. check is the check's name, with why it is a failure where that is not
@@ -17,11 +17,6 @@ const mostCounted = 5000 // findings that are counted, however few are kept
 // failed, 0 when it does not say. nil: nothing can be counted.
 func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.Measure {
 	var m loop.Measure
-	if len(found) >= loop.MaxFindings {
-		if all := o.findings(check, mostCounted); len(all) > len(found) {
-			found = all
-		}
-	}
 	tests, places := map[string]bool{}, 0
 	for _, f := range found {
 		if f.Test != "" {
@@ -34,6 +29,9 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 		}
 	}
 	m.Quantities = appendCount(m.Quantities, loop.FailingTests, max(failing, len(tests)))
+	if places == loop.MaxFindings { // no more are kept
+		places = max(places, o.places())
+	}
 	m.Quantities = appendCount(m.Quantities, loop.Findings, places)
 	if len(found) == 0 {
 		m.Quantities = appendCount(m.Quantities, loop.Places, o.places())
@@ -42,8 +40,8 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 	g.read(o.events)
 	m.Quantities = append(m.Quantities, g.all...)
 	m.Quantities = m.Quantities[:min(len(m.Quantities), loop.MaxQuantities)]
-	if masked := g.masked(o.lines); masked != nil {
-		sum := sha256.Sum256([]byte(check + "\n" + strings.Join(telling(masked), "\n")))
+	if masked := g.masked(o.told()); masked != nil {
+		sum := sha256.Sum256([]byte(check + "\n" + strings.Join(masked, "\n")))
 		m.Kind = hex.EncodeToString(sum[:4])
 	}
 	if m.Kind == "" && m.Line == 0 && len(m.Quantities) == 0 {
@@ -76,12 +74,12 @@ func appendCount(to []loop.Quantity, name string, n int) []loop.Quantity {
 
 // gauges are the numbers that lines name, each name once.
 type gauges struct {
-	all []loop.Quantity
-	// lines that say how much of something there is, and nothing else that would tell one failure from another
-	bare map[string]bool
+	all    []loop.Quantity
+	counts []loop.Quantity
+	others map[string]bool // the names of lines that have the second number of a bound
 }
 
-func newGauges() *gauges { return &gauges{bare: map[string]bool{}} }
+func newGauges() *gauges { return &gauges{others: map[string]bool{}} }
 
 // add keeps a quantity. What is counted in several places adds up; of other numbers the first stands.
 func (g *gauges) add(q loop.Quantity) {
@@ -94,38 +92,44 @@ func (g *gauges) add(q loop.Quantity) {
 	}
 }
 
-// read reads the lines of an output: first the bounds, which say more, then the counts.
+// read reads the lines of an output: bounds come first, which say more than counts.
 func (g *gauges) read(lines []string) {
-	var counts []loop.Quantity
+	var at []int
 	for i, line := range lines {
-		if !measurable(line) {
-			continue
+		if measurable(line) {
+			at = append(at, i)
 		}
-		line = noPlaces(line)
+	}
+	if n := len(at); n > 2*mostGauged {
+		at = slices.Delete(at, mostGauged, n-mostGauged)
+	}
+	for _, i := range at {
+		line := noPlaces(lines[i])
 		nums := numbersOf(line)
-		if len(nums) == 0 {
-			continue
-		}
-		q, ok := bounded(line, nums)
-		other := ""
+		b, ok := boundOf(line, nums)
 		if !ok && len(nums) == 1 {
-			q, other, ok = paired(line, nums[0], lines[i+1:])
+			b, ok = paired(line, nums[0], lines[i+1:])
 		}
 		if ok {
-			g.add(q)
-			g.bare[lines[i]], g.bare[other] = true, other != ""
-			continue
+			g.add(b.quantity)
 		}
-		found := countsOf(line)
-		counts = append(counts, found...)
-		if len(found) > 0 || tallied.MatchString(line) {
-			g.bare[lines[i]] = g.bare[lines[i]] || !asserts.MatchString(line)
+		if b.other != "" {
+			g.others[named(line)], g.others[named(b.other)] = true, true
+		}
+		if !ok && len(nums) > 0 {
+			found, _ := countsOf(line)
+			g.counts = append(g.counts, found...)
 		}
 	}
-	for _, q := range counts {
+	bounds := len(g.all)
+	for _, q := range g.counts {
 		g.add(q)
 	}
+	g.counts = g.all[bounds:]
 }
+
+// named is a line with "…" for all its numbers.
+func named(line string) string { return name(line, numbersOf(line)) }
 
 // measurable reports whether a line may name a number that measures: it has one, and is no shown source.
 func measurable(line string) bool {
@@ -135,22 +139,49 @@ func measurable(line string) bool {
 // shownSource matches a line of source that a tool shows with its number.
 var shownSource = lazy(`^\s*>?\s*\d*\s*\|`)
 
-// masked are the lines with "#" for the numbers of those that tell a number; nil when there are none.
+// masked are lines without the numbers that are measured or say how much of something there is; nil when there are
+// none.
 func (g *gauges) masked(lines []string) []string {
-	if len(g.bare) == 0 {
-		return nil
-	}
 	out, any := slices.Clone(lines), false
 	for i, line := range out {
-		switch {
-		case g.bare[line]:
-			out[i], any = name(line, numbersOf(line)), true
-		case line != "" && dots.MatchString(line):
-			out[i] = ""
+		if line != "" && dots.MatchString(line) {
+			out[i], any = "", true
+		} else if text := g.mask(line); measurable(line) && text != "" {
+			out[i], any = text, true
 		}
 	}
 	if !any {
 		return nil
 	}
-	return out
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(line string) bool { return line == "" })
+}
+
+func (g *gauges) has(name string) bool {
+	return slices.ContainsFunc(g.all, func(q loop.Quantity) bool { return q.Name == name })
+}
+
+// mask is a line without such numbers; empty: it has none.
+func (g *gauges) mask(line string) string {
+	nums := numbersOf(line)
+	if len(nums) == 0 {
+		return ""
+	}
+	if b, ok := boundOf(line, nums); ok && g.has(b.quantity.Name) { // else the line has lost what is measured
+		return name(line, b.in)
+	}
+	if g.others[named(line)] {
+		return named(line)
+	}
+	_, at := countsOf(line)
+	at = append(at, tallies(line)...)
+	switch {
+	case asserts.MatchString(line):
+		return ""
+	case len(at) > 0:
+		return name(line, at)
+	case len(g.all) > len(g.counts) && detail.MatchString(line): // what a bound says in all
+		return named(line)
+	}
+	return ""
 }

@@ -32,17 +32,43 @@ var (
 	asserts = lazy(`(?i)\b(?:expect(?:ed)?|want(?:ed)?|got|actual|received|assert\w*|left|right)\b`)
 )
 
-// bounded is the number of a line that is held against another one of it, or of which the line says what is wrong.
-func bounded(line string, nums []num) (q loop.Quantity, ok bool) {
+// boundWords and faultWords are parts of the words that the patterns look for: the cheap questions before the dear
+// ones.
+var (
+	boundWords = strings.Fields("exceed least most below above hreshold imit aximum inimum fail- fail_ udget than not " +
+		"under over within too slower egress nsufficient")
+	faultWords = strings.Fields("rror ail arning roblem iolation ssue ffen inding iagnostic ulnerab eak lost race " +
+		"onflict ismatch efect iffer pixels urvived ERROR FAIL WARN PROBLEM")
+)
+
+func holdsAny(line string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
+}
+
+// bound is a number that is held against another one.
+type bound struct {
+	quantity loop.Quantity
+	in       []num  // both numbers, where they are in one line
+	other    string // the second line, where there are two
+}
+
+// boundOf is the number of a line that is held against another one of it, or of which the line says what is wrong.
+func boundOf(line string, nums []num) (b bound, ok bool) {
+	if len(nums) == 0 {
+		return b, false
+	}
 	if len(nums) == 1 {
+		if !holdsAny(line, boundWords) {
+			return b, false
+		}
 		toLess, toMore := less.MatchString(line), more.MatchString(line)
 		if toLess == toMore || limits.MatchString(line) {
-			return q, false
+			return b, false
 		}
-		return quantityOf(line, nums, nums[0], nil, toMore), true
+		return bound{quantity: quantityOf(line, nums, nums[0], nil, toMore), in: nums}, true
 	}
-	if !directs.MatchString(line) {
-		return q, false
+	if !strings.ContainsAny(line, "<>≥≤/") && !holdsAny(line, boundWords) || !directs.MatchString(line) {
+		return b, false
 	}
 	goal := -1
 	for i, n := range nums {
@@ -58,46 +84,40 @@ func bounded(line string, nums []num) (q loop.Quantity, ok bool) {
 	}
 	switch {
 	case goal < 0:
-		return q, false
+		return b, false
 	case goal > 0 && comparable(nums[goal-1], nums[goal]):
-		return quantityOf(line, nums, nums[goal-1], &nums[goal], false), true
+		return bound{quantityOf(line, nums, nums[goal-1], &nums[goal], false), nums[goal-1 : goal+1], ""}, true
 	case goal+1 < len(nums) && comparable(nums[goal+1], nums[goal]):
-		return quantityOf(line, nums, nums[goal+1], &nums[goal], false), true
+		return bound{quantityOf(line, nums, nums[goal+1], &nums[goal], false), nums[goal : goal+2], ""}, true
 	}
-	return q, false
+	return b, false
 }
 
 // comparable reports whether two numbers can be held against each other.
 func comparable(a, b num) bool { return a.unit == b.unit || a.unit == "" || b.unit == "" }
 
 // paired is the number of two labelled lines, one of which has what the other is held against: "Expected: < 500",
-// "Received: 840". other is the second of them.
-func paired(line string, n num, rest []string) (q loop.Quantity, other string, ok bool) {
+// "Received: 840".
+func paired(line string, n num, rest []string) (b bound, ok bool) {
 	if !labelled.MatchString(line) {
-		return q, "", false
+		return b, false
 	}
 	for _, next := range rest[:min(len(rest), 2)] {
 		if strings.TrimSpace(next) == "" {
 			continue
 		}
-		others := numbersOf(next)
-		if !labelled.MatchString(next) || len(others) != 1 || !comparable(n, others[0]) {
-			return q, "", false
-		}
-		both := line + " " + next
-		if !directs.MatchString(both) {
-			return q, "", false
+		others, both := numbersOf(next), line+" "+next
+		if !labelled.MatchString(next) || len(others) != 1 || !comparable(n, others[0]) || !directs.MatchString(both) {
+			return b, false
 		}
 		first, second := isGoal.MatchString(line[:n.begin]), isGoal.MatchString(next[:others[0].begin])
-		switch {
-		case first == second:
-			return q, "", false
-		case first:
-			return quantityOf(both, numbersOf(both), others[0], &n, false), next, true
+		value, goal := n, others[0]
+		if first {
+			value, goal = goal, value
 		}
-		return quantityOf(both, numbersOf(both), n, &others[0], false), next, true
+		return bound{quantityOf(both, numbersOf(both), value, &goal, false), []num{n}, next}, first != second
 	}
-	return q, "", false
+	return b, false
 }
 
 func quantityOf(line string, nums []num, value num, goal *num, more bool) loop.Quantity {
@@ -122,39 +142,60 @@ const faults = `errors?|failures?|failed|failing|warnings?|problems?|violations?
 
 var (
 	// howMany matches how many of something are wrong: "7 problems", "3 tests failed", "6 previous errors".
-	howMany = lazy(`(?i)(?:^|[\s(\[])(\d{1,9}(?:,\d{3})*)( (?:[a-z-]+ ){0,3}?(?:` + faults +
+	howMany = lazy(`(?i)(?:^|[\s(\[])(\d{1,9}(?:,\d{3})*)(?:/\d+| (?:out )?of \d+)?( (?:[a-z-]+ +){0,3}?(?:` + faults +
 		`|findings?|diagnostics?|vulnerabilit(?:y|ies)|leaks?|leaked|lost|races?|conflicts?|mismatch(?:es)?` +
 		`|regressions?|defects?|differences?|different|differ|pixels|survived))\b`)
-	// named matches the same the other way round: "Failures: 3".
-	named = lazy(`(?i)\b(` + faults + `)\s?[:=] ?(\d[\d,]{0,8})\b`)
-	// tallied matches how many of something there are, wrong or not, how much is covered, and a rating.
-	tallied = lazy(
-		`(?i)\b\d+ (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?|passed)\b` +
-			`|\brated at\b|\bcover(?:age|ed)\b` +
-			`|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)` +
-			`|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
+	// wrongIs matches the same the other way round: "Failures: 3".
+	wrongIs = lazy(`(?i)\b(` + faults + `)\s?[:=] ?(\d[\d,]{0,8})\b`)
+	// tallied matches how many of something there are, wrong or not, and a rating.
+	tallied = lazy(`(?i)\b(\d+) (?:source )?(?:files?|tests?|modules?|packages?|examples?|assertions?|specs?|suites?` +
+		`|passed)\b|\brated at (\S+)`)
+	// detail matches a line of a table, and how much is covered of something.
+	detail = lazy(`(?i)\bcover(?:age|ed)\b` +
+		`|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)` +
+		`|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
 	// dots matches a line with a sign for each file or test.
 	dots = lazy(`^[.CWEFRS]+$`)
 )
 
-// countsOf are the numbers of a line that count what is wrong.
-func countsOf(line string) (all []loop.Quantity) {
-	line = strings.ReplaceAll(line, "(s)", "s")
-	add := func(number, words string) {
+// countsOf are the numbers of a line that count what is wrong, and where they are.
+func countsOf(line string) (all []loop.Quantity, at []num) {
+	if !holdsAny(line, faultWords) {
+		return nil, nil
+	}
+	line = strings.ReplaceAll(line, "(s)", "s  ") // as long
+	add := func(begin, end int, words string) {
 		fields := strings.Fields(strings.ToLower(words))
-		n, ok := numberOf(number)
+		n, ok := numberOf(line[begin:end])
 		if !ok || slices.Contains(fields, "no") {
 			return
 		}
-		last := len(fields) - 1
-		fields[last] = strings.TrimSuffix(fields[last], "s")
+		for i, word := range fields { // one and many have one name
+			if !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "ss") {
+				fields[i] = strings.TrimSuffix(word, "s")
+			}
+		}
 		all = append(all, loop.Quantity{Name: "… " + strings.Join(fields, " "), Value: n.value})
+		n.begin, n.end = begin, end
+		at = append(at, n)
 	}
-	for _, m := range howMany.FindAllStringSubmatch(line, -1) {
-		add(m[1], m[2])
+	for _, m := range howMany.FindAllStringSubmatchIndex(line, -1) {
+		add(m[2], m[3], line[m[4]:m[5]])
 	}
-	for _, m := range named.FindAllStringSubmatch(line, -1) {
-		add(m[2], m[1])
+	for _, m := range wrongIs.FindAllStringSubmatchIndex(line, -1) {
+		add(m[4], m[5], line[m[2]:m[3]])
 	}
-	return all
+	return all, at
+}
+
+// tallies are the numbers of a line that say how much of something there is, whatever is wrong.
+func tallies(line string) (at []num) {
+	for _, m := range tallied.FindAllStringSubmatchIndex(line, -1) {
+		i := 2
+		if m[i] < 0 {
+			i = 4
+		}
+		at = append(at, num{begin: m[i], end: m[i+1]})
+	}
+	return at
 }

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -127,7 +128,10 @@ func (n *num) in(u scaled) {
 func name(line string, nums []num) string {
 	var b strings.Builder
 	done := 0
-	for _, n := range nums {
+	for _, n := range slices.SortedFunc(slices.Values(nums), func(a, b num) int { return a.begin - b.begin }) {
+		if n.begin < done {
+			continue
+		}
 		b.WriteString(line[done:n.begin])
 		b.WriteString("…")
 		done = n.end

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -13,23 +14,22 @@ import (
 type Output struct {
 	lines  []string // cleaned
 	events []string // the same, with the text of go test's JSON events in the place of these
+	told   func() []string
 }
 
 // Read cleans an output.
 func Read(output string) Output {
 	lines := clean(output)
-	return Output{lines: lines, events: goEvents(lines)}
+	told := sync.OnceValue(func() []string { return telling(lines) })
+	return Output{lines: lines, events: goEvents(lines), told: told}
 }
 
 // Findings are the places and tests that an output names, in its order, each once, at most loop.MaxFindings: first what
 // readers of a known tool's own format find, then whatever else looks like "file:line: message". check is the check's
 // name; it may name the linter whose format to read. An absolute path, or one that leads up and out of the directory,
 // keeps only its last name: whoever knows the directory takes it off before.
-func (o Output) Findings(check string) []loop.Finding { return o.findings(check, loop.MaxFindings) }
-
-func (o Output) findings(check string, most int) []loop.Finding {
+func (o Output) Findings(check string) []loop.Finding {
 	found := newFindings()
-	found.most = most
 	for _, read := range readers {
 		read(o.events, found)
 	}
@@ -42,7 +42,7 @@ func (o Output) findings(check string, most int) []loop.Finding {
 func (o Output) MissingNames() []string { return missingNames(o.events) }
 
 // Explain is the text that Signature hashes: the lines that tell this failure from others.
-func (o Output) Explain() string { return strings.Join(telling(o.lines), "\n") }
+func (o Output) Explain() string { return strings.Join(o.told(), "\n") }
 
 // Signature is the hash of a failure, eight hexadecimal digits: of the check that failed and of what Explain keeps of
 // its output. The same failure hashes the same wherever and whenever it happens; another one differs.
