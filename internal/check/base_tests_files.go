@@ -103,6 +103,8 @@ var loading = []*pattern{
 var (
 	rustError = lazy(`^error(?:\[E\d+\])?: `)
 	rustPlace = lazy(`^\s*--> (\S+?):\d+:\d+`)
+	// unittestModule is how unittest names a file of tests that it cannot load.
+	unittestModule = lazy(`^ImportError: Failed to import test module: ([\w.]+)$`)
 	// unlinked matches what a loader of modules says, which names the file in the lines around.
 	unlinked = lazy(
 		`^(?:\w*Error: )?(?:Cannot find (?:module|package) |.*SyntaxError: The requested module |.*does not provide an export named)`)
@@ -126,6 +128,9 @@ func unloadable(output, name string) bool {
 			if m := p.FindStringSubmatch(text); m != nil && samePath(m[1], name) {
 				return true
 			}
+		}
+		if m := unittestModule.FindStringSubmatch(text); m != nil && samePath(strings.ReplaceAll(m[1], ".", "/")+".py", name) {
+			return true
 		}
 		if unlinked.MatchString(text) && mentionsFile(strings.Join(lines[max(0, i-6):min(len(lines), i+12)], "\n"), name) {
 			return true
