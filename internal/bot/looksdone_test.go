@@ -74,6 +74,10 @@ fix() { printf 'package add\n\nfunc Add(a, b int) int { return a + b }\n' > add.
 claim() { echo 'I did it. <response>DONE</response>'; }
 tree=$(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1)
 answer() { printf '{"verdict":"%s","tree":"%s","summary":"looked","issues":%s,"promise":"%s"}\n' "$1" "${3:-$tree}" "${2:-[]}" "${4:-REVIEW_PASSED}"; }
+accept() {
+  printf '{"verdict":"approve","tree":"%s","summary":"looked","issues":[],"accepts":[%s]}\n' "$tree" \
+    "$(printf '%s\n' "$p" | sed -n 's/^- name: \(.*\)$/{"name":"\1","reason":"nobody needs it"}/p' | paste -sd, -)"
+}
 case "$p" in
 *"Criteria to verify"*)
 @MODEL@
@@ -392,7 +396,7 @@ var isDone = []scene{
 		base: "-- add.go --\npackage add\n\nfunc Add(a, b int) int { return a + b }\n"},
 	{name: "tests move to another file", does: "fix; git mv add_test.go sum_test.go; claim", set: noReview},
 	{name: "a test that is of no use any more goes, and a reviewer agrees", first: true,
-		does: "fix; sed -i '/^func TestAddNothing/,/^}/d' add_test.go; claim"},
+		does: "fix; sed -i '/^func TestAddNothing/,/^}/d' add_test.go; claim", rev: "accept"},
 	{name: "tests become a table", does: "fix; printf 'package add\\n\\nimport \"testing\"\\n\\nfunc TestAdd(t " +
 		"*testing.T) {\\n\\tfor _, c := range [][3]int{{2, 3, 5}, {2, 0, 2}} {\\n\\t\\tif got := Add(c[0], c[1]); got != " +
 		"c[2] {\\n\\t\\t\\tt.Errorf(\"%%d\", got)\\n\\t\\t}\\n\\t}\\n}\\n\\nfunc TestAddNothing(t *testing.T) {\\n\\tif " +

@@ -157,7 +157,7 @@ func failingBefore(s loop.State) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := "These fail on the base commit already, without your work: " + safetext.AndMore(names, 20) + ". "
+	text := "## Failing Before\n\nThese fail on the base commit already, without your work: " + safetext.AndMore(names, 20) + ". "
 	if s.Start.MustPass {
 		return text + "They have to pass in the end, too."
 	}
@@ -180,14 +180,11 @@ func notes(s loop.State, step loop.Step) string {
 		out = append(out, "An attempt at this iteration was cut off before it ended. What it left is in the working "+
 			"directory.")
 	}
-	if text := failingBefore(s); text != "" {
-		out = append(out, text)
-	}
 	if s.Warning != "" {
 		out = append(out, "Time is short: "+line(s.Warning)+".")
 	}
 	if len(out) == 0 {
-		return ""
+		return failingBefore(s)
 	}
-	return "## This Iteration\n\n" + strings.Join(out, "\n\n")
+	return joinedParts("## This Iteration\n\n"+strings.Join(out, "\n\n"), failingBefore(s))
 }
