@@ -18,7 +18,7 @@ var anyPlace = []string{`%f:%l:%c: %m`, `%f:%l:%c - %m`, `%f:%l:%c %m`, `%f(%l\,
 var formats sync.Map // by name, "" for anyPlace: *errorformat.Errorformat
 
 // format is the errorformat of the linter that a check's name names, or else anyPlace.
-func format(check string) *errorformat.Errorformat {
+func format(check string) (ready *errorformat.Errorformat, known bool) {
 	name, lines := "", anyPlace
 	for _, word := range strings.FieldsFunc(check,
 		func(r rune) bool { return r == ' ' || r == '/' || r == ':' || r == '=' }) {
@@ -27,14 +27,25 @@ func format(check string) *errorformat.Errorformat {
 		}
 	}
 	if ready, ok := formats.Load(name); ok {
-		return ready.(*errorformat.Errorformat)
+		return ready.(*errorformat.Errorformat), name != ""
 	}
 	ready, err := errorformat.NewErrorformat(lines)
 	if err != nil {
-		return &errorformat.Errorformat{}
+		return &errorformat.Errorformat{}, false
 	}
 	formats.Store(name, ready)
-	return ready
+	return ready, name != ""
+}
+
+// mayPlace reports whether a line may name a place in one of the ways of anyPlace: a number follows a colon or an
+// opening bracket.
+func mayPlace(line string) bool {
+	for i := 1; i+1 < len(line); i++ {
+		if c := line[i]; (c == ':' || c == '(') && isDigit(line[i+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by
@@ -50,14 +61,15 @@ func pureFormat(lines []string) bool {
 
 // readPlaces finds "file:line: message" wherever nothing else was found.
 func readPlaces(check string, lines []string, found *findings) {
+	format, known := format(check)
 	var text strings.Builder
 	for _, line := range lines {
-		if strings.ContainsAny(line, ":(") && strings.ContainsAny(line, "0123456789") {
+		if mayPlace(line) || known && strings.ContainsAny(line, ":(") && strings.ContainsAny(line, "0123456789") {
 			text.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "vet: "), "[ERROR] "))
 			text.WriteByte('\n')
 		}
 	}
-	scan := format(check).NewScanner(strings.NewReader(text.String()))
+	scan := format.NewScanner(strings.NewReader(text.String()))
 	for scan.Scan() && len(found.all) < loop.MaxFindings {
 		e := scan.Entry()
 		file := displayed(e.Filename)

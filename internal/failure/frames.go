@@ -79,7 +79,7 @@ func excerpts(lines []string) []string {
 
 // isExcerpt reports whether a line shows source, or belongs to what does.
 func isExcerpt(line string, within bool) bool {
-	if !strings.ContainsAny(line, "|│┃╎") {
+	if strings.IndexByte(line, '|') < 0 && (strings.IndexByte(line, "│"[0]) < 0 || !strings.ContainsAny(line, "│┃╎")) {
 		return false
 	}
 	m := gutter.FindStringSubmatch(line)

@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,8 +9,8 @@ import (
 const mostMissing = 5
 
 // missingPatterns match what tools say of something that is not there; the last group that matched is its name.
-var missingPatterns = sync.OnceValue(func() []*regexp.Regexp {
-	var all []*regexp.Regexp
+var missingPatterns = sync.OnceValue(func() []*pattern {
+	var all []*pattern
 	for _, text := range []string{
 		// Python
 		`ModuleNotFoundError: No module named '([^']+)'`, `ImportError: No module named '?([\w.]+)`,
@@ -56,7 +55,7 @@ var missingPatterns = sync.OnceValue(func() []*regexp.Regexp {
 		`^(?:.*: )?(?:cannot (?:access|stat|open) )?'?([^\s:']+)'?: No such file or directory`,
 		`No rule to make target '([^']+)'`,
 	} {
-		all = append(all, regexp.MustCompile(text))
+		all = append(all, lazily(text))
 	}
 	return all
 })

@@ -25,7 +25,7 @@ func pytest(lines []string) []string {
 	var kept []string
 	part := ""
 	for _, line := range lines {
-		if m := matchAfter(pytestHead, line, "=_-!"); m != nil {
+		if m := headed(line); m != nil {
 			part = pytestPart(part, m[1], line[0])
 			if part == "test" {
 				kept = append(kept, m[1])
@@ -53,6 +53,15 @@ func matchAfter(p *pattern, line, signs string) []string {
 		return nil
 	}
 	return p.FindStringSubmatch(line)
+}
+
+// headed are a heading and its text.
+func headed(line string) []string {
+	const rules = "=_-!"
+	if line == "" || strings.IndexByte(rules, line[len(line)-1]) < 0 {
+		return nil
+	}
+	return matchAfter(pytestHead, line, rules)
 }
 
 func isPytest(lines []string) bool {

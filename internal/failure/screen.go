@@ -42,6 +42,14 @@ func printed(line string) string {
 			line = line[n:]
 			continue
 		}
+		if n := printable(line); n > 0 {
+			if over {
+				shown, over = shown[:0], false
+			}
+			shown = append(shown, line[:n]...)
+			line = line[n:]
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(line)
 		line = line[n:]
 		switch r {
@@ -59,6 +67,16 @@ func printed(line string) string {
 		}
 	}
 	return string(shown)
+}
+
+// printable is how many of the first bytes are shown as they are.
+func printable(line string) int {
+	for i := range len(line) {
+		if c := line[i]; c < ' ' || c >= 0x7f || c == '`' {
+			return i
+		}
+	}
+	return len(line)
 }
 
 // moved is what is left on the line, and whether it is written over, after a control sequence.

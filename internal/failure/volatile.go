@@ -43,7 +43,9 @@ var numbers = []change{
 	{word("lambda$"), lazy(`\blambda\$(?:(\w+)\$)?\d+\b`), "lambda$$$1"},
 	{word("$"), lazy(`(\w\$)\d+(\.[A-Za-z_<]|[@$(])`), "$1<n>$2"},
 	{aDuration, lazy(`-?\b(?:\d+(?:\.\d+)?h ?)?(?:\d+m ?)?\d+(?:[.,]\d+)?(?:e-?\d+)? ?` + unit), "<duration>"},
-	{word("usr sys wallclock cpu user real"),
+	{func(s *shape) bool {
+		return s.digits && s.says(" usr", " cu", " sys", " csy", " wallclock", " cpu", " user", " real")
+	},
 		lazy(`\b\d+(?:\.\d+)?( (?:wallclock|c?usr|c?sys|user|system|real|CPU|cpu)\b)`), "<duration>$1"},
 	{word("load"), lazy(`(?i)\b(load(?:avg)?(?: averages?)?[:=]? +)\d+\.\d\d,? \d+\.\d\d,? \d+\.\d\d\b`), "$1<size>"},
 	{word("duration elapsed took time"),
@@ -77,7 +79,7 @@ var numbers = []change{
 			`(?i)\b(after|shrunk) \d+ (passed tests?|tests?|runs?|iterations?|tries|examples?|successful|successes|times?|shrinks?)\b`), "$1 <n> $2"},
 	{word("input argument"), lazy(`(failed on input|TEST FAILED\. Arguments:) .*`),
 		"$1"}, // drawn by lot, and not made smaller
-	{word("thread worker process executor fork task exec"),
+	{func(s *shape) bool { return s.tagged && s.says("thread", "worker", "process", "exec", "fork", "task") },
 		lazy(`(?i)(?:pool-\d+-)?(thread|worker|process|executor|exec|fork|task)(?:-|#)\d+(?:-(?:thread|worker)-\d+)?`), "$1"},
 	{word("tmp"), lazy(`\b(?:tmp[._-][A-Za-z0-9_]{6,12}|tmp[a-z_]{0,7}\d[a-z0-9_]{4,7})\b`), "<tmp>"},
 	{word("]"), lazy(`^\[\d{3,}\] `), ""},
@@ -185,7 +187,7 @@ func isHashed(line string) bool {
 func hasRuler(line string) bool {
 	for i := range len(line) {
 		switch c := line[i]; {
-		case c == 0xe2: // as the lines of boxes begin
+		case c == 0xe2 && i+1 < len(line) && strings.IndexByte("\x8e\x94\x95", line[i+1]) >= 0: // as the lines of boxes begin
 			return true
 		case strings.IndexByte("=-_*!#~<>", c) >= 0 && i+2 < len(line) && line[i+1] == c && line[i+2] == c:
 			return true

@@ -18,7 +18,7 @@ type needs struct {
 }
 
 // mostSome is how many texts are looked for. More would take as long as the pattern.
-const mostSome = 4
+const mostSome = 6
 
 // needsOf finds what a well-written pattern needs.
 func needsOf(text string) needs {
@@ -120,12 +120,12 @@ func signs(ranges []rune) (all []string) {
 	return all
 }
 
-// better reports whether it is better to look for some texts than for others: the shortest decides.
+// better reports whether it is better to look for some texts than for others: those that are longer are rarer.
 func better(some, best []string) bool {
 	if len(some) == 0 || len(some) > mostSome {
 		return false
 	}
-	return len(best) == 0 || shortest(some)*len(best) > shortest(best)*len(some)
+	return len(best) == 0 || shortest(some) > shortest(best) || shortest(some) == shortest(best) && len(some) < len(best)
 }
 
 func shortest(texts []string) int {
