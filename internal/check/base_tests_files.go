@@ -129,7 +129,8 @@ func unloadable(output, name string) bool {
 				return true
 			}
 		}
-		if m := unittestModule.FindStringSubmatch(text); m != nil && samePath(strings.ReplaceAll(m[1], ".", "/")+".py", name) {
+		if m := unittestModule.FindStringSubmatch(text); m != nil &&
+			samePath(strings.ReplaceAll(m[1], ".", "/")+".py", name) {
 			return true
 		}
 		if unlinked.MatchString(text) && mentionsFile(strings.Join(lines[max(0, i-6):min(len(lines), i+12)], "\n"), name) {

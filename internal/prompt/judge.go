@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -128,8 +127,4 @@ func concernPlace(c loop.Concern) string {
 		return fmt.Sprintf("%s:%d", c.File, c.Line)
 	}
 	return c.File
-}
-
-func joinedParts(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }

@@ -157,7 +157,8 @@ func failingBefore(s loop.State) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text := "## Failing Before\n\nThese fail on the base commit already, without your work: " + safetext.AndMore(names, 20) + ". "
+	text := "## Failing Before\n\nThese fail on the base commit already, without your work: " +
+		safetext.AndMore(names, 20) + ". "
 	if s.Start.MustPass {
 		return text + "They have to pass in the end, too."
 	}

@@ -108,3 +108,8 @@ func verbatim(s string) string {
 	ticks := strings.Repeat("`", min(longest, 200)+1)
 	return ticks + "\n" + strings.TrimRight(s, "\n") + "\n" + ticks
 }
+
+// joinedParts puts a blank line between the parts that say anything.
+func joinedParts(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
+}
