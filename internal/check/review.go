@@ -50,19 +50,26 @@ type Review struct {
 
 // ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be
 // left out.
-const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","accepts"],` + reviewProperties + `}}`
+const ReviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria"],` + reviewProperties + `}}`
 
 // PromisedSchema is that of a reviewer who gives a promise.
-const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","accepts","promise"],` + reviewProperties +
+const PromisedSchema = `{"type":"object","additionalProperties":false,"required":["verdict","tree","summary","issues","criteria","promise"],` + reviewProperties +
 	`,"promise":{"type":["string","null"]}}}`
 
 const reviewProperties = `"properties":{"verdict":{"type":"string","enum":["approve","request_changes"]},"tree":{"type":"string"},"summary":{"type":"string"},` +
 	`"issues":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["file","line","problem"],"properties":{` +
 	`"file":{"type":["string","null"]},"line":{"type":["integer","null"]},"problem":{"type":"string"}}}},` +
 	`"criteria":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,"required":["criterion","met","reason"],"properties":{` +
-	`"criterion":{"type":"string"},"met":{"type":"boolean"},"reason":{"type":"string"}}}},` +
-	`"accepts":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,"required":["name","reason"],"properties":{` +
-	`"name":{"type":"string"},"reason":{"type":"string"}}}}`
+	`"criterion":{"type":"string"},"met":{"type":"boolean"},"reason":{"type":"string"}}}}`
+
+const acceptsProperty = `"accepts":{"type":["array","null"],"items":{"type":"object","additionalProperties":false,` +
+	`"required":["name","reason"],"properties":{"name":{"type":"string"},"reason":{"type":"string"}}}}`
+
+// AcceptingSchema is a schema of an answer that has to accept findings by name as well.
+func AcceptingSchema(schema string) string {
+	schema = strings.Replace(schema, `"criteria"`, `"criteria","accepts"`, 1)
+	return strings.Replace(schema, `"properties":{`, `"properties":{`+acceptsProperty+`,`, 1)
+}
 
 // Schema is that of the answer that this review wants.
 func (r *Review) Schema() string {

@@ -122,7 +122,7 @@ func TestReportsOnGitHub(t *testing.T) {
 // that a pull request's title is above the text.
 func asOnGitHub(t *testing.T, name string, title bool) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(pages, name))
+	text, err := os.ReadFile(filepath.Join(comments, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 		reviewer.Schema = check.PromisedSchema
 		reviewer.Promises, reviewer.Completion = []string{promise}, ""
 	}
+	schema := reviewer.Schema
 	return &check.Review{
 		Again: check.Again, Log: run.Log,
 		Pause: func(ctx context.Context, d time.Duration, why string) {
@@ -35,6 +36,10 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 			diff, err := run.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
+			}
+			reviewer.Schema = schema
+			if len(at.State.Open(at.So)) > 0 {
+				reviewer.Schema = check.AcceptingSchema(schema)
 			}
 			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.So))
 		},

@@ -33,6 +33,9 @@ func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 // review takes the reviewer's turn. One whose verdict cannot be read is asked again within the iteration: what it wrote
 // into the plan's files stays, and what it spent adds up.
 func (p turns) review(ctx context.Context, asked, tree string, open []loop.Concern) (loop.Turn, error) {
+	if len(open) > 0 {
+		p.reviewer.Options.Schema = check.AcceptingSchema(p.reviewer.Options.Schema)
+	}
 	t, err := p.reviewer.Turn(ctx, asked)
 	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
 		_, unread := check.ReadAnswer(t, tree, open)
