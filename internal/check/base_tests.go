@@ -219,7 +219,7 @@ func (r *replay) setAside(output string) (more bool) {
 		}
 	}
 	for _, name := range r.files.Added {
-		if !slices.Contains(r.kept, name) && mentionsFile(output, name) {
+		if !slices.Contains(r.kept, name) && misses(output, name) {
 			r.kept, more = append(r.kept, name), true
 		}
 	}

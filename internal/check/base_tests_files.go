@@ -140,6 +140,24 @@ func unloadable(output, name string) bool {
 	return false
 }
 
+// absent matches how compilers, shells and test runners say that a file is not there.
+var absent = lazy(`(?i)no such file|not found|no matching files|(?:cannot|can't|can not|could not|couldn't|unable to) ` +
+	`(?:find|open|locate|load|read|resolve|stat)|no module named|no rule to make|ENOENT|not exist|missing|unresolved`)
+
+// misses reports whether an output says that a file is not there: in a line that names it, or in one beside it.
+func misses(output, name string) bool {
+	lines := strings.Split(output, "\n")
+	for i, text := range lines {
+		if mentionsFile(clipped(text), name) &&
+			slices.ContainsFunc(lines[max(0, i-1):min(len(lines), i+2)], func(near string) bool {
+				return absent.MatchString(clipped(near))
+			}) {
+			return true
+		}
+	}
+	return false
+}
+
 // mentionsFile reports whether a text names a file: by its path, or by its last name.
 func mentionsFile(text, name string) bool {
 	base := path.Base(name)

@@ -25,6 +25,7 @@ var plainKinds = []plainProject{
 	{files: []string{"project.clj"}, checks: []plainCheck{{atTest, "lein test"}}},
 	{files: []string{"rebar.config"}, checks: []plainCheck{{atTest, "rebar3 eunit"}}},
 	{files: []string{"gleam.toml"}, checks: []plainCheck{{atTest, "gleam test"}}},
+	{files: []string{".busted"}, checks: []plainCheck{{atTest, "busted"}}},
 }
 
 func plainProjects(files shown) (d Result) {
@@ -44,6 +45,24 @@ func plainProjects(files shown) (d Result) {
 			d.installs(p.setup, why)
 		}
 	}
+	return d
+}
+
+// perlProject takes the tests in t, beside what says that it is a distribution. A part in C is built before them.
+func perlProject(files shown) (d Result) {
+	name := files.first("Makefile.PL", "Build.PL", "dist.ini", "cpanfile")
+	if name == "" || !files.has("t") {
+		return d
+	}
+	if files.has("cpanfile") {
+		d.installs("cpanm --notest --installdeps .", "cpanfile is there")
+	}
+	why, options := name+" and t are there", "-l"
+	if xs := files.ending(".xs"); len(xs) > 0 && files.has("Makefile.PL") {
+		d.hard(atBuild, "perl Makefile.PL && make", xs[0]+" is there")
+		options = "-b"
+	}
+	d.hard(atTest, "prove "+options+" -r t", why)
 	return d
 }
 

@@ -11,7 +11,7 @@ import (
 // within a stage their checks run in this order.
 var detectors = []func(shown) Result{
 	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject,
-	dotnetProject,
+	perlProject, dotnetProject,
 	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,
 }
 
