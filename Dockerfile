@@ -10,9 +10,9 @@ ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ralph ./cmd/ralph
 
 FROM node:22.23.3-bookworm-slim
-# What ralph itself needs, and make. Checks that need more run with host/action.yml, or in an image made from this one.
+# What ralph itself needs, bubblewrap for runners that let a container use it, and make. Checks that need more run with host/action.yml, or in an image made from this one.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates git make \
+    && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git make \
     && rm -rf /var/lib/apt/lists/*
 # Coding agents, as npm packages with exact versions; several are separated by spaces, none is the empty string.
 ARG AGENT_CLIS="@anthropic-ai/claude-code@2.1.329"

@@ -38,6 +38,9 @@ type Inputs struct {
 	BranchNameTemplate string `env:"INPUT_BRANCH_NAME_TEMPLATE"`
 	SigningKey         string `env:"INPUT_SIGNING_KEY"` // an SSH private key; empty: commits are not signed
 
+	// InstallSandbox lets what the sandbox needs be installed on the runner.
+	InstallSandbox bool `env:"INPUT_INSTALL_SANDBOX"`
+
 	DryRun   bool   `env:"INPUT_DRY_RUN"`
 	MaxTasks int    `env:"INPUT_MAX_TASKS"` // a sweep's
 	List     bool   `env:"INPUT_LIST"`      // a sweep only says what it would take up

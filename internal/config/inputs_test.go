@@ -14,7 +14,7 @@ func TestInputsOfAnEmptyEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Inputs{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CommentsBy: []string{"writers"}, BranchPrefix: "ralph/",
-		MaxTasks: 1, Set: map[string]any{}}
+		InstallSandbox: true, MaxTasks: 1, Set: map[string]any{}}
 	if !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, want %+v", in, want)
 	}

@@ -64,6 +64,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
 		Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
 		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
+		Job: spec.InJob, Install: spec.Install,
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)
@@ -140,10 +141,15 @@ func CacheDir(system string, env []string) string {
 // box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has
 // opened it before.
 func (run *Run) box(u sandbox.Use) proc.Box {
-	if run.Settings.Sandbox == sandbox.Off || proc.Value(run.Parent, config.SandboxSwitch) == sandbox.Off {
+	if run.switchedOff() {
 		return nil
 	}
 	return entry{run, u}
+}
+
+// switchedOff reports whether somebody has decided that there is no sandbox.
+func (spec *Spec) switchedOff() bool {
+	return spec.Settings.Sandbox == sandbox.Off || proc.Value(spec.Parent, config.SandboxSwitch) == sandbox.Off
 }
 
 type entry struct {

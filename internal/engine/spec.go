@@ -67,6 +67,7 @@ type Place struct {
 	Logs      string    // outputs that the agent may read
 	LogsAs    string    // the same as prompts name it, from the workspace; empty: Logs
 	InJob     bool      // a job of GitHub's: once it is cancelled, it has ten seconds
+	Install   bool      // what a sandbox needs of this machine may be installed
 }
 
 // Identity is who agents and checks run as, and what they know of us.

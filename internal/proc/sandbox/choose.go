@@ -19,7 +19,7 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	var not []string // why the better ones are not taken
 	for _, mode := range candidates(o.Mode) {
-		s, err := openMode(ctx, o, mode)
+		s, err := openInstalled(ctx, o, mode)
 		var missing *UnavailableError
 		switch {
 		case err == nil:
@@ -30,13 +30,17 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 		}
 		not = append(not, fmt.Sprintf("%s: %s", mode, missing.Why))
 	}
-	switch o.Mode {
-	case Auto:
+	switch {
+	case o.Mode == Auto && o.Job:
+		return nil, &UnavailableError{"no sandbox works in this job that keeps the agent from ralph itself (" +
+			strings.Join(not, "; ") + "); " + remedy + ". If nothing on this machine has to be kept from the agent, set sandbox " +
+			"to off"}
+	case o.Mode == Auto:
 		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write " +
 			"what their user can, and speak to every host"}
 		s.say(not)
 		return s, nil
-	case Require:
+	case o.Mode == Require:
 		return nil,
 			&UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" +
 				strings.Join(not, "; ") + "); " + remedy}
@@ -64,6 +68,24 @@ func candidates(mode string) []string {
 		return []string{Bwrap, Container, DockerSandbox}
 	}
 	return []string{mode}
+}
+
+// openInstalled makes a sandbox of one mode, and installs what it lacks where that is allowed.
+func openInstalled(ctx context.Context, o Options, mode string) (*Sandbox, error) {
+	if o.Job && o.Mode == Auto && mode == Landlock && o.As == nil {
+		return nil, &UnavailableError{"agents would be ralph's own user, who can reach what ralph has; in the container " +
+			"action they are another one"}
+	}
+	s, err := openMode(ctx, o, mode)
+	var missing *UnavailableError
+	if mode != Bwrap || !o.Install || !errors.As(err, &missing) {
+		return s, err
+	}
+	o.Log("sandbox: %s; installing it, unless the input install_sandbox is false", missing.Why)
+	if failed := o.install(ctx); failed != nil {
+		return nil, &UnavailableError{missing.Why + ", and it could not be installed: " + failed.Error()}
+	}
+	return openMode(ctx, o, mode)
 }
 
 // openMode makes a sandbox of one mode, and runs something in it.
