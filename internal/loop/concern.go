@@ -216,3 +216,26 @@ func Names(concerns []Concern) []string {
 	}
 	return names
 }
+
+// Taken are the acceptances by which the newest judged attempt stands, one of each name, as they were given.
+func (s State) Taken() (list []Acceptance) {
+	it := s.lastJudged()
+	if it == nil {
+		return nil
+	}
+	open := map[string]bool{}
+	for _, v := range it.Verdicts {
+		for _, c := range v.Concerns {
+			open[c.Name] = true
+		}
+	}
+	for _, v := range it.Verdicts {
+		for _, a := range v.Accepted {
+			if open[a.Name] {
+				list = append(list, a)
+				delete(open, a.Name)
+			}
+		}
+	}
+	return list
+}

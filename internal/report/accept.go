@@ -83,29 +83,39 @@ func (v View) accepted(r room) string {
 		}
 	}
 	var b strings.Builder
-	n := 0
-	for _, c := range it.Verdicts {
-		for _, a := range c.Accepted {
-			one, known := concerns[a.Name]
-			if !known {
-				continue
-			}
-			delete(concerns, a.Name)
-			if n++; n > r.remarks {
-				continue
-			}
-			b.WriteString("- accepted by " + v.Text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + v.Code(a.Name, 120) +
-				v.whatOf(one))
-			if reason := v.Text(a.Reason, 300); reason != "" {
-				b.WriteString(" (" + reason + ")")
-			}
-			b.WriteString("\n")
-		}
+	taken := v.State.Taken()
+	for _, a := range taken[:min(len(taken), r.remarks)] {
+		b.WriteString("- " + v.taken(a) + v.whatOf(concerns[a.Name]) + v.because(a) + "\n")
 	}
-	if n > r.remarks {
-		b.WriteString("- " + safetext.Count(n-r.remarks, "more accepted finding") + "\n")
+	if n := len(taken) - r.remarks; n > 0 {
+		b.WriteString("- " + safetext.Count(n, "more accepted finding") + "\n")
 	}
 	return b.String()
+}
+
+// taken says who has accepted what.
+func (v View) taken(a loop.Acceptance) string {
+	return "accepted by " + v.Text(cmp.Or(accepter(a.By), "whoever ran it"), 60) + ": " + v.Code(a.Name, 120)
+}
+
+func (v View) because(a loop.Acceptance) string {
+	if reason := v.Text(a.Reason, 300); reason != "" {
+		return " (" + reason + ")"
+	}
+	return ""
+}
+
+// takenInPlain is what was accepted by name, for the line of a console.
+func (v View) takenInPlain() string {
+	var parts []string
+	list := v.State.Taken()
+	for _, a := range list[:min(len(list), mostNames)] {
+		parts = append(parts, v.taken(a)+v.because(a))
+	}
+	if n := len(list) - mostNames; n > 0 {
+		parts = append(parts, safetext.Count(n, "more finding"))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // accepter is who has accepted a finding: a role of the run, or a person.

@@ -302,6 +302,7 @@ func Ending(v View) (lines []string) {
 		} else {
 			add("Unverified: ", onlyWord)
 		}
+		add("Look first at: what was ", v.takenInPlain())
 	case o.Limited():
 		word := strings.ToUpper(string(o))
 		if o == loop.Capped {
