@@ -275,22 +275,27 @@ func given[T any](object map[string]any, key string, value *T) {
 
 // resultJSON is how a run ended, for programs.
 type resultJSON struct {
-	Outcome    loop.Outcome      `json:"outcome"`
-	ExitCode   int               `json:"exit_code"`
-	Reason     string            `json:"reason,omitempty"`
-	Until      time.Time         `json:"until,omitzero"` // of waiting: when it may go on by itself
-	Run        string            `json:"run,omitempty"`
-	Task       string            `json:"task,omitempty"`
-	Iterations int               `json:"iterations"`
-	Verified   *bool             `json:"verified,omitempty"` // of done: whether anything but the agent's word says so
-	Branch     string            `json:"branch,omitempty"`
-	JudgedWith []string          `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
-	LeftOut    []string          `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
-	ToAccept   []loop.Concern    `json:"to_accept,omitempty"`   // findings that the run waits for somebody to accept by name
-	Accepted   []loop.Acceptance `json:"accepted,omitempty"`    // findings that were accepted by name: by whom, and why
-	Conflicts  []string          `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
+	Outcome    loop.Outcome `json:"outcome"`
+	ExitCode   int          `json:"exit_code"`
+	Reason     string       `json:"reason,omitempty"`
+	Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
+	Run        string       `json:"run,omitempty"`
+	Task       string       `json:"task,omitempty"`
+	Iterations int          `json:"iterations"`
+	Verified   *bool        `json:"verified,omitempty"` // of done: whether anything but the agent's word says so
+	Branch     string       `json:"branch,omitempty"`
+	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
+	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
+	Conflicts  []string     `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
+	acceptJSON
 	planJSON
 	loop.Usage
+}
+
+// acceptJSON are findings that have to be accepted by name.
+type acceptJSON struct {
+	ToAccept []loop.Concern    `json:"to_accept,omitempty"` // for which the run waits
+	Accepted []loop.Acceptance `json:"accepted,omitempty"`  // by whom, and why
 }
 
 // planJSON is what the end of a run of a plan tells besides.
@@ -314,7 +319,7 @@ func printResult(to io.Writer, r loop.Result, code int, failed error) error {
 		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run,
 		Task:       r.State.Start.Task,
 		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(),
-		LeftOut: r.State.Start.LeftOut, ToAccept: r.State.ToAccept(), Accepted: r.State.Taken(), Usage: r.State.Usage,
+		LeftOut: r.State.Start.LeftOut, acceptJSON: acceptJSON{r.State.ToAccept(), r.State.Taken()}, Usage: r.State.Usage,
 		Verified: verified(r.Outcome, r.State),
 	}
 	if p := r.State.Plan; p != nil {

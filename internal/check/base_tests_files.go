@@ -141,7 +141,7 @@ func unloadable(output, name string) bool {
 }
 
 // absent matches how compilers, shells and test runners say that a file is not there.
-var absent = lazy(`(?i)no such file|not found|no matching files|(?:cannot|can't|can not|could not|couldn't|unable to) ` +
+var absent = lazy(`(?i)no such file|not found|no matching files|(?:can(?:not|.t| not)|could(?: not|n.t)|unable to) ` +
 	`(?:find|open|locate|load|read|resolve|stat)|no module named|no rule to make|ENOENT|not exist|missing|unresolved`)
 
 // misses reports whether an output says that a file is not there: in a line that names it, or in one beside it.

@@ -106,7 +106,8 @@ func runInputs() []Input {
 		{Name: "signing_key", secret: true,
 			Description: "SSH private key, without a passphrase, that signs the commits."},
 		{Name: "install_sandbox", kind: Boolean, Default: "true",
-			Description: "Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not work."},
+			Description: "Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not " +
+				"work."},
 		{Name: "dry_run", kind: Boolean, Default: "false",
 			Description: "Do everything but write to GitHub; reports go to the job summary."},
 		{Name: "max_tasks", kind: Integer, min: 1, max: maxTasks, Default: "1",

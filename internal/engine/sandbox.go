@@ -64,7 +64,9 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
 		Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
 		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
-		Job: spec.InJob, Install: spec.Install,
+	}
+	if spec.InJob {
+		o.Job = &sandbox.Job{Install: spec.Install}
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)

@@ -31,10 +31,10 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 		not = append(not, fmt.Sprintf("%s: %s", mode, missing.Why))
 	}
 	switch {
-	case o.Mode == Auto && o.Job:
+	case o.Mode == Auto && o.Job != nil:
 		return nil, &UnavailableError{"no sandbox works in this job that keeps the agent from ralph itself (" +
-			strings.Join(not, "; ") + "); " + remedy + ". If nothing on this machine has to be kept from the agent, set sandbox " +
-			"to off"}
+			strings.Join(not, "; ") + "); " + remedy + ". If nothing on this machine has to be kept from the agent, set " +
+			"sandbox to off"}
 	case o.Mode == Auto:
 		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write " +
 			"what their user can, and speak to every host"}
@@ -72,13 +72,13 @@ func candidates(mode string) []string {
 
 // openInstalled makes a sandbox of one mode, and installs what it lacks where that is allowed.
 func openInstalled(ctx context.Context, o Options, mode string) (*Sandbox, error) {
-	if o.Job && o.Mode == Auto && mode == Landlock && o.As == nil {
+	if o.Job != nil && o.Mode == Auto && mode == Landlock && o.As == nil {
 		return nil, &UnavailableError{"agents would be ralph's own user, who can reach what ralph has; in the container " +
 			"action they are another one"}
 	}
 	s, err := openMode(ctx, o, mode)
 	var missing *UnavailableError
-	if mode != Bwrap || !o.Install || !errors.As(err, &missing) {
+	if mode != Bwrap || o.Job == nil || !o.Job.Install || !errors.As(err, &missing) {
 		return s, err
 	}
 	o.Log("sandbox: %s; installing it, unless the input install_sandbox is false", missing.Why)

@@ -65,7 +65,7 @@ func TestInstall(t *testing.T) {
 			path := runner(t, c.apt)
 			var log strings.Builder
 			s, err := Open(context.Background(), Options{
-				Mode: c.mode, Dir: t.TempDir(), Home: t.TempDir(), Job: true, Install: !c.not,
+				Mode: c.mode, Dir: t.TempDir(), Home: t.TempDir(), Job: &Job{Install: !c.not},
 				Parent: []string{"PATH=" + path, "HOME=/nowhere"},
 				Log:    func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) },
 			})
@@ -109,10 +109,14 @@ func TestAutoInAJob(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err := Open(context.Background(), Options{
-				Mode: Auto, Dir: dir, Home: t.TempDir(), Job: c.job, As: c.as, Scratch: dir,
+			o := Options{
+				Mode: Auto, Dir: dir, Home: t.TempDir(), As: c.as, Scratch: dir,
 				Parent: []string{"PATH=" + runner(t, "exit 1"), "HOME=/nowhere"},
-			})
+			}
+			if c.job {
+				o.Job = &Job{}
+			}
+			s, err := Open(context.Background(), o)
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) {
 					t.Errorf("the error is %v, want %q", err, c.want)

@@ -51,14 +51,16 @@ type Options struct {
 	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
 	Log func(format string, args ...any)
 
-	// Job says that nobody watches, and that what is here has rights on a repository: Auto takes no less than a box in which
-	// an agent cannot reach our own process.
-	Job bool
-	// Install says that bubblewrap may be installed here, if it is missing, by apt-get and sysctl.
-	Install bool
+	Job *Job // nil: a person's own machine
 
 	self     string // our own program
 	settling func() // lets a worktree settle that is kept in step with a machine; nil: a pause
+}
+
+// Job is a job of GitHub's. Nobody watches, and what is here has rights on a repository: Auto takes no less than a box
+// in which an agent cannot reach our own process.
+type Job struct {
+	Install bool // bubblewrap may be installed here, by apt-get and sysctl
 }
 
 // Agent is what an agent needs of this machine, beyond what a check gets.
