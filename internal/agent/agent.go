@@ -50,6 +50,9 @@ type Options struct {
 	// agent's process.
 	Keys  map[string]string
 	Extra []string // more of the agent's environment, NAME=value each
+	// Gateway carries what the agent asks its model: it gets the gateway's address and a bearer of the turn, and nothing
+	// of Keys. nil: the agent asks its model itself, by Keys.
+	Gateway Gateway
 	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and
 	// workflow commands; nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded
 	// under Title.
@@ -90,6 +93,7 @@ type dialect struct {
 	cheap   string // the model for a small question; "" the agent's own choice
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
+	carried     *carriage // how a gateway carries it; nil: it cannot be told where its model is
 	// silent: the prompt goes by talk.argument, and standard input is empty.
 	silent bool
 	// asks is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
@@ -157,6 +161,17 @@ func (e *UnknownError) Unwrap() error { return e.cause }
 // Names lists the agents that ralph knows.
 func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
 
+// KeyNames are the environment names of the credentials that the agents ralph knows take, sorted.
+func KeyNames() []string {
+	names := map[string]bool{}
+	for _, d := range dialects {
+		for _, name := range d.keys {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any.
 func CheapModel(command string) string {
 	d, _ := dialectOf(command)
@@ -214,7 +229,11 @@ func environment(o Options, d dialect) []string {
 			extra = append(extra, name+"="+o.Keys[name])
 		}
 	}
-	return proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
+	env := proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
+	if o.Gateway != nil {
+		return carriedEnvironment(o, env, KeyNames())
+	}
+	return env
 }
 
 // asRoot reports whether the agent runs as root.

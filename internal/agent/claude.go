@@ -22,6 +22,7 @@ var claude = dialect{
 	flags:       claudeFlags,
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
+	carried:     &carriage{claudeCarry, claudeReach},
 	most:        10_000_000, // it refuses more
 	decode:      stream.NewClaude,
 	ends:        true,

@@ -28,6 +28,7 @@ var codex = dialect{
 	flags:       codexFlags,
 	arguments:   codexArguments,
 	environment: codexEnvironment,
+	carried:     &carriage{codexCarry, codexReach},
 	prepare:     codexFiles,
 	most:        1 << 20, // characters; it refuses more
 	decode:      stream.NewCodex,
@@ -50,6 +51,7 @@ func codexFiles(t *talk) error {
 func codexArguments(t *talk) []string {
 	args := []string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)}
 	args = append(args, codexHooks(t.Options)...)
+	args = append(args, codexProvider(t)...)
 	if t.Text {
 		args = append(args, "--color", "never", "-o", t.path(answerFile))
 	} else {

@@ -13,6 +13,7 @@ var command = dialect{
 	keys:        []string{"*"},
 	arguments:   func(*talk) []string { return nil },
 	environment: func(Options) []string { return nil },
+	carried:     &carriage{commandCarry, commandReach},
 	decode:      stream.NewPlain,
 }
 

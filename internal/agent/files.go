@@ -14,8 +14,11 @@ import (
 )
 
 // ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is
-// gone after remove.
+// gone after remove. One that is carried is led to its gateway.
 func (t *talk) ready() (remove func(), err error) {
+	if t.way != nil {
+		defer func() { t.env = append(t.env, t.dialect.carried.reach(t)...) }()
+	}
 	if t.dialect.prepare == nil {
 		return func() {}, nil
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // gemini is Google's Gemini CLI: the prompt on standard input, events as JSON lines.
@@ -40,6 +39,7 @@ var gemini = dialect{
 		"GOOGLE_CLOUD_LOCATION", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_TELEMETRY_ENABLED"},
 	arguments:   geminiArguments,
 	environment: geminiEnvironment,
+	carried:     &carriage{geminiCarry, geminiReach},
 	prepare:     geminiFiles,
 	most:        8 << 20, // bytes; it cuts off what is more
 	decode:      stream.NewGemini,
@@ -101,6 +101,9 @@ func geminiFiles(t *talk) error {
 		return err
 	}
 	t.env = append(t.env, "TMPDIR="+t.path("tmp"))
+	if err := geminiSystem(t); err != nil {
+		return err
+	}
 	if t.AgentSettings && len(t.hooks()) == 0 {
 		return nil
 	}
@@ -120,17 +123,6 @@ func geminiFiles(t *talk) error {
 	}
 	t.env = append(t.env, "GEMINI_CLI_HOME="+t.dir)
 	return t.file(filepath.Join(".gemini", "settings.json"), settings)
-}
-
-// home is the agent's HOME.
-func (t *talk) home() string {
-	switch {
-	case t.Home != "":
-		return t.Home
-	case t.As != nil:
-		return t.As.Home
-	}
-	return proc.Value(t.Parent, "HOME")
 }
 
 // geminiLinks links what the user has, as logins, sessions and commands, without the settings; with all, what says
@@ -200,6 +192,9 @@ func geminiSettings(dir string, o Options) (string, error) {
 	if !o.AgentSettings {
 		into(settings, "security", "folderTrust")["enabled"] = false
 		into(settings, "advanced")["ignoreLocalEnv"] = true
+	}
+	if o.Gateway != nil {
+		geminiCarried(settings, o)
 	}
 	if auth := into(settings, "security", "auth"); o.Keys["GEMINI_API_KEY"] != "" && auth["selectedType"] == nil {
 		auth["selectedType"] = "gemini-api-key"

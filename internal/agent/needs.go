@@ -33,7 +33,7 @@ var needs = map[string]need{
 		files: slices.Concat(shared(".claude/.credentials.json"),
 			shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
 				".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"),
-			copied(".claude.json")),
+			copied(claudeState)),
 		dir: ".claude", from: "CLAUDE_CONFIG_DIR",
 	},
 	"codex": {
@@ -68,6 +68,9 @@ func files(how sandbox.How, paths []string) (list []sandbox.File) {
 	return list
 }
 
+// claudeState may have a key in it; what else is in it are the user's servers, which count only with the repository's.
+const claudeState = ".claude.json"
+
 // baseURLs are variables that say where a model is, as do URLs among an agent's flags.
 var baseURLs = []string{
 	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "AMP_URL",
@@ -80,9 +83,6 @@ var (
 	aSetting = lazy(`(?i)(?:base_?url|endpoint|url)["']?\s*[:=]\s*["'](https?://[^"'\s]+)`)
 )
 
-// settingBytes is how much of an agent's settings file is read.
-const settingBytes = 1 << 20
-
 // Needs is what the agent of these options needs in a sandbox.
 func Needs(o Options) sandbox.Agent {
 	d, known := dialectOf(o.Command)
@@ -94,6 +94,9 @@ func Needs(o Options) sandbox.Agent {
 			if dir := proc.Value(o.Parent, n.from); n.from != "" && filepath.IsAbs(dir) { // everything is there then
 				f.Path = filepath.Join(dir, strings.TrimPrefix(f.Path, n.dir+"/"))
 				f.At = f.Path
+			}
+			if o.Gateway != nil && (f.How == sandbox.Shared || f.Path == claudeState && !o.AgentSettings) {
+				continue // a login, which the gateway makes needless
 			}
 			a.Files = append(a.Files, f)
 		}

@@ -26,6 +26,8 @@ var opencode = dialect{
 	first:       []string{"run"},
 	arguments:   opencodeArguments,
 	environment: opencodeEnvironment,
+	carried:     &carriage{opencodeCarry, opencodeReach},
+	prepare:     opencodeFiles,
 	decode:      stream.NewOpencode,
 	prices:      true,
 	counts:      true,

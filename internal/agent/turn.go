@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -36,6 +37,10 @@ type talk struct {
 	dir     string      // where the turn's own files are, when its dialect has any
 	env     []string    // more of the environment, which names them
 	now     func() time.Time
+	way     Carrier // what carries it to its model; nil: it goes there itself
+	routes  []Route // of the way
+	// refused is why the way has refused a request, once what was left was spent.
+	refused atomic.Pointer[string]
 }
 
 func (t *talk) clock() func() time.Time { return t.now }
@@ -105,6 +110,11 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if why := t.unsayable(); why != "" {
 		return loop.Turn{Class: loop.Rejected, Exit: -1, Reason: why}, nil
 	}
+	done, err := t.carry()
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	defer done()
 	remove, err := t.ready()
 	if err != nil {
 		return loop.Turn{}, err
@@ -135,7 +145,8 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
-		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box, Own: t.dir,
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
+		Own: t.dir, Reach: t.address(),
 		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
 	})
 	if err != nil {
@@ -143,6 +154,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	}
 	listened()
 	turn := a.concluded(reader, end, stderr.String())
+	t.onTheWire(&turn)
 	turn.LogFile = o.LogFile
 	t.console.done(turn)
 	return turn, nil

@@ -44,6 +44,8 @@ type Spec struct {
 	Box Box
 	// Own is a directory that was made for it alone, and that a Box lets it write; "" is none.
 	Own string
+	// Reach is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
+	Reach string
 }
 
 // DefaultGrace is the time between TERM and KILL where nobody says otherwise.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -114,20 +115,18 @@ func onPath(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w on PATH", name, syscall.ENOENT)
 }
 
-// handOver listens in the network of the box, and gives the listeners to somebody outside. It returns the address of
-// the proxy.
+// handOver listens in the network of the box, and gives the listeners to somebody outside, the proxy's last: it
+// must not take a port that is carried. It returns the address of the proxy.
 func handOver(socket string, carry []string) (address string, err error) {
 	var files []int
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false)
-	for _, at := range append([]string{"127.0.0.1:0"}, carry...) {
+	for _, at := range append(slices.Clone(carry), "127.0.0.1:0") {
 		l, err := plain.Listen(context.Background(), "tcp4", at)
 		if err != nil {
 			return "", fmt.Errorf("listening in the box: %w", err)
 		}
-		if address == "" {
-			address = l.Addr().String()
-		}
+		address = l.Addr().String()
 		f, err := l.(*net.TCPListener).File()
 		if err != nil {
 			return "", fmt.Errorf("listening in the box: %w", err)

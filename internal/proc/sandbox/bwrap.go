@@ -114,7 +114,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err := b.s.settle(u); err != nil {
 		return proc.Boxed{}, err
 	}
-	g, err := b.s.open(u)
+	g, err := b.s.open(u, s)
 	if err != nil {
 		return proc.Boxed{}, err
 	}
@@ -135,7 +135,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
 		shown(v), b.agentFiles(u), tree(), b.writableIn(judge), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
-		inside.Steps{Socket: boxSocket + "/sock", Carry: b.s.carried(u)}.Arguments(program, s.Argv))
+		inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
 	s.Dir = "/"

@@ -70,7 +70,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err := c.s.settle(u); err != nil {
 		return proc.Boxed{}, err
 	}
-	g, err := c.s.open(u)
+	g, err := c.s.open(u, s)
 	if err != nil {
 		return proc.Boxed{}, err
 	}
@@ -114,7 +114,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		program = filepath.Base(program) // that of the image
 	}
 	args = append(append(args, "--entrypoint", boxSelf, o.Image),
-		inside.Steps{Socket: boxSocket + "/sock", Carry: c.s.carried(u)}.Arguments(relativeTo(dir, program), s.Argv)...)
+		inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}.Arguments(relativeTo(dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in),
 		func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {

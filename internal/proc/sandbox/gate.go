@@ -8,20 +8,23 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // gate is where one box hands its listeners over.
 type gate struct {
-	dir    string // holds the socket "sock"
-	socket net.Listener
-	mu     sync.Mutex
-	done   bool
-	open   []net.Listener
+	dir     string   // holds the socket "sock"
+	carried []string // the addresses of this machine that it reaches
+	socket  net.Listener
+	mu      sync.Mutex
+	done    bool
+	open    []net.Listener
 }
 
 // open makes the gate of a new box.
-func (s *Sandbox) open(u Use) (*gate, error) {
-	g := &gate{dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
+func (s *Sandbox) open(u Use, of proc.Spec) (*gate, error) {
+	g := &gate{carried: s.carried(u, of), dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
 	err := os.Mkdir(g.dir, 0o700)
 	if err == nil {
 		g.socket, err = listenIn(g.dir, "sock")
@@ -33,7 +36,7 @@ func (s *Sandbox) open(u Use) (*gate, error) {
 		g.close()
 		return nil, err
 	}
-	go g.take(s.gate(u), s.carried(u))
+	go g.take(s.gate(u))
 	return g, nil
 }
 
@@ -54,10 +57,14 @@ func (s *Sandbox) Refused(u Use) []string {
 	return s.gate(u).refused()
 }
 
-// carried are the addresses of this machine that a use reaches, and clients never ask a proxy for.
-func (s *Sandbox) carried(u Use) (list []string) {
+// carried are the addresses of this machine that a process of a use reaches, and clients never ask a proxy for: those
+// of models, and the one that is for this process alone.
+func (s *Sandbox) carried(u Use, of proc.Spec) (list []string) {
+	if of.Reach != "" {
+		list = append(list, of.Reach)
+	}
 	if u == Checks {
-		return nil
+		return list
 	}
 	for _, host := range s.o.hosts() {
 		name, port, err := net.SplitHostPort(host)
@@ -68,15 +75,15 @@ func (s *Sandbox) carried(u Use) (list []string) {
 	return list
 }
 
-// take takes the listeners of the box, once: the first is for the proxy, the others for the addresses that are carried.
-func (g *gate) take(e *egress, carried []string) {
+// take takes the listeners of the box, once: one for each address that is carried, and the last for the proxy.
+func (g *gate) take(e *egress) {
 	c, err := g.socket.Accept()
 	if err != nil {
 		return
 	}
 	defer c.Close()
 	_ = g.socket.Close() // what comes later is none of ours
-	files, err := received(c.(*net.UnixConn), 1+len(carried))
+	files, err := received(c.(*net.UnixConn), 1+len(g.carried))
 	if err != nil {
 		return // the box says that nobody has answered
 	}
@@ -86,10 +93,10 @@ func (g *gate) take(e *egress, carried []string) {
 		if err != nil || !g.keep(l) {
 			return
 		}
-		if i == 0 {
-			go e.serve(l)
+		if i < len(g.carried) {
+			go carry(l, g.carried[i])
 		} else {
-			go carry(l, carried[i-1])
+			go e.serve(l)
 		}
 	}
 	_, _ = c.Write([]byte{1})

@@ -130,6 +130,36 @@ func (g *ground) serve(t *testing.T) {
 	}
 }
 
+// TestReach: an address that is for one process alone is reached by that one, and by none that comes after it.
+func TestReach(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		t.Run(mode, func(t *testing.T) {
+			if abi, _ := llsys.LandlockGetABIVersion(); mode == Landlock && abi < llNet {
+				t.Skip("this kernel's Landlock does not restrict TCP")
+			}
+			g := newGround(t)
+			o := g.options(mode, nil)
+			o.Agents = nil
+			s := g.open(t, o)
+			for _, c := range []struct {
+				use     Use
+				address string
+				want    string
+			}{{Works, g.Carried, "open"}, {Reads, g.Carried, "open"}, {Works, "", "shut"}, {Checks, "", "shut"}} {
+				found := g.attackReaching(t, s.Box(c.use), nil, c.address)
+				if got, _, _ := strings.Cut(found["the agent's model"], " "); got != c.want {
+					t.Errorf("use %d, reaching %q: %s, want %s", c.use, c.address, found["the agent's model"], c.want)
+				}
+				for _, what := range []string{"direct TCP", "denied host"} {
+					if found[what] == "open" {
+						t.Errorf("use %d, reaching %q: %s is open", c.use, c.address, what)
+					}
+				}
+			}
+		})
+	}
+}
+
 func lowPort(t *testing.T) net.Listener {
 	t.Helper()
 	for port := 20000 + os.Getpid()%5000; port < 32000; port++ {
@@ -193,11 +223,17 @@ func (g *ground) open(t *testing.T, o Options) *Sandbox {
 // attack runs the hostile program, and returns what was open and what was shut.
 func (g *ground) attack(t *testing.T, b proc.Box, as *proc.User) map[string]string {
 	t.Helper()
+	return g.attackReaching(t, b, as, "")
+}
+
+// attackReaching does the same as a process that may reach an address of this machine.
+func (g *ground) attackReaching(t *testing.T, b proc.Box, as *proc.User, address string) map[string]string {
+	t.Helper()
 	told, _ := json.Marshal(g.targets)
 	var out, errs bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
 		Argv: []string{g.self, "probe", string(told)}, Dir: g.Worktree,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b, Reach: address,
 		Stdout: &out, Stderr: &errs, Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 0 {

@@ -184,7 +184,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if l.abi >= llNet {
 		in.Connect = []uint16{l.port[u]}
 		in.From, in.To = servers()
-		for _, at := range l.s.carried(u) {
+		for _, at := range l.s.carried(u, s) {
 			_, port, _ := net.SplitHostPort(at)
 			if n, err := strconv.ParseUint(port, 10, 16); err == nil {
 				in.Connect = append(in.Connect, uint16(n))

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Carried says whether a gateway can carry the turns of an agent.
+type Carried struct {
+	Routes []Route
+	Why    string // why it cannot; "": it can
+	// Unsure says that nobody knows whether the agent uses the address that it is given.
+	Unsure bool
+	Known  bool // ralph knows the agent, and how it is carried
+	// Credential is where the agent's credential is: "key in ANTHROPIC_API_KEY"; "" none is seen.
+	Credential string
+}
+
+// Carries finds out whether a gateway could carry the turns of these options.
+func Carries(o Options) Carried {
+	d, known := dialectOf(o.Command)
+	c := Carried{Unsure: !known, Known: known && d.carried != nil}
+	if known {
+		c.Credential = credential(d, o)
+	} else if i := slices.IndexFunc(KeyNames(), func(name string) bool { return o.Keys[name] != "" }); i >= 0 {
+		c.Credential = "key in " + KeyNames()[i]
+	}
+	if d.carried == nil {
+		c.Why = d.name + " has no setting that says where its model is"
+		return c
+	}
+	if c.Routes, c.Why = d.carried.routes(o); c.Why == "" && len(c.Routes) == 0 {
+		c.Why = "no key for " + d.name + " is in the environment"
+	}
+	return c
+}
+
+// carry opens the way to the agent's model; done closes it. A turn without a gateway has none.
+func (t *talk) carry() (done func(), err error) {
+	if t.Gateway == nil {
+		return func() {}, nil
+	}
+	c := Carries(t.Options)
+	if c.Why != "" {
+		return nil, fmt.Errorf("carrying %s to its model: %s", filepath.Base(t.Command), c.Why)
+	}
+	if t.way, err = t.Gateway.Open(c.Routes, t.allow); err != nil {
+		return nil, fmt.Errorf("opening the way to the agent's model: %w", err)
+	}
+	t.routes = c.Routes
+	return func() { _ = t.way.Close() }, nil
+}
+
+// allow refuses the next request of a turn that has spent what was left.
+func (t *talk) allow(spent loop.Usage) error {
+	why := ""
+	switch left := t.Left; {
+	case left.Tokens > 0 && spent.Tokens() >= left.Tokens:
+		why = fmt.Sprintf("the budget of this run is spent (it had %d tokens left, and the turn took %d): raise maxTokens, "+
+			"or ask for less at once", left.Tokens, spent.Tokens())
+	case left.CostUSD > 0 && spent.CostUSD >= left.CostUSD:
+		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise maxCostUsd, or "+
+			"ask for less at once", loop.Dollars(left.CostUSD), loop.Dollars(spent.CostUSD))
+	default:
+		return nil
+	}
+	t.refused.Store(&why)
+	return fmt.Errorf("ralph: %s", why)
+}
+
+// onTheWire takes a turn's tokens and its cost from the answers of its model, which no agent can tell otherwise.
+func (t *talk) onTheWire(turn *loop.Turn) {
+	if t.way == nil {
+		return
+	}
+	if seen, asked := t.way.Usage(); asked {
+		if seen.CostUSD == 0 {
+			seen.CostUSD = turn.Usage.CostUSD
+		}
+		turn.Usage = seen
+	}
+	if why := t.refused.Load(); why != nil && turn.Class != loop.OK {
+		turn.Class, turn.Reason, turn.Ours = loop.Spent, *why, true
+	}
+}

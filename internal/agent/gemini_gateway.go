@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+	"github.com/tidwall/gjson"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// The ways to log in of gemini that go by a key.
+const (
+	geminiByKey    = "gemini-api-key"
+	geminiByVertex = "vertex-ai"
+)
+
+// geminiWay is how gemini logs in with a key of the harness: which one it uses, which variable says where it counts,
+// where it counts otherwise, and what the CLI calls it.
+func geminiWay(o Options) (name, from, public, way string) {
+	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_VERTEXAI")) {
+		return "GOOGLE_API_KEY", "GOOGLE_VERTEX_BASE_URL", "https://aiplatform.googleapis.com", geminiByVertex
+	}
+	return "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", geminiByKey
+}
+
+func isOn(value string) bool { return value == "true" || value == "1" }
+
+func geminiCarry(o Options) ([]Route, string) {
+	name, from, public, way := geminiWay(o)
+	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_GCA")) {
+		return nil, "GOOGLE_GENAI_USE_GCA leads gemini to a login of Google's"
+	}
+	if said := geminiChosen(filepath.Join((&talk{Options: o}).home(), ".gemini", "settings.json")); o.As == nil &&
+		said != "" && said != way {
+		return nil, "gemini's own settings say that it logs in by " + oneLine(said)
+	}
+	base, why := baseOf(o, from, public)
+	if o.Keys[name] == "" || why != "" {
+		return nil, why
+	}
+	return []Route{{Base: base, Header: "x-goog-api-key", Value: o.Keys[name], Formats: []string{geminiFormat},
+		Extra: geminiHeaders(proc.Value(o.Parent, "GEMINI_CLI_CUSTOM_HEADERS"))}}, ""
+}
+
+// geminiChosen is the way to log in that a user's settings name; empty: none.
+func geminiChosen(file string) string {
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || info.Size() > settingBytes {
+		return ""
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		text, err = hujson.Standardize(text)
+	}
+	if err != nil {
+		return ""
+	}
+	return gjson.GetBytes(text, "security.auth.selectedType").Str
+}
+
+// geminiHeaders are those of "Name: value, Name: value", where a value may have commas.
+func geminiHeaders(text string) (list []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		name, _, named := strings.Cut(part, ":")
+		switch {
+		case named && !strings.ContainsAny(strings.TrimSpace(name), " \t/"):
+			list = append(list, strings.TrimSpace(part))
+		case len(list) > 0:
+			list[len(list)-1] += "," + part
+		}
+	}
+	return list
+}
+
+// geminiReach: both addresses are the gateway's, so that settings of the repository cannot choose the other.
+func geminiReach(t *talk) []string {
+	name, _, _, _ := geminiWay(t.Options)
+	return []string{"GOOGLE_GEMINI_BASE_URL=" + t.at(""), "GOOGLE_VERTEX_BASE_URL=" + t.at(""),
+		name + "=" + t.way.Bearer()}
+}
+
+// geminiCarried says in settings that the key counts, and that nothing is told to Google.
+func geminiCarried(settings map[string]any, o Options) {
+	_, _, _, way := geminiWay(o)
+	into(settings, "security", "auth")["selectedType"] = way
+	into(settings, "privacy")["usageStatisticsEnabled"] = false
+}
+
+// geminiSystem lays the same over the repository's own settings, where those count.
+func geminiSystem(t *talk) error {
+	if t.way == nil || !t.AgentSettings {
+		return nil
+	}
+	settings := map[string]any{}
+	geminiCarried(settings, t.Options)
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	t.env = append(t.env, "GEMINI_CLI_SYSTEM_SETTINGS_PATH="+t.path("system.json"))
+	return t.file("system.json", string(text))
+}
