@@ -130,8 +130,8 @@ func (g *ground) serve(t *testing.T) {
 	}
 }
 
-// TestReach: an address that is for one process alone is reached by that one, and by none that comes after it.
-func TestReach(t *testing.T) {
+// TestReachesOneAddress: an address that is for one process alone is reached by that one, and by none that comes after it.
+func TestReachesOneAddress(t *testing.T) {
 	for _, mode := range []string{Bwrap, Landlock} {
 		t.Run(mode, func(t *testing.T) {
 			if abi, _ := llsys.LandlockGetABIVersion(); mode == Landlock && abi < llNet {
