@@ -59,6 +59,8 @@ func valuesOf(command string, v *kong.Value) string {
 		return strings.Join(hook.Agents, " ")
 	case name == "agent":
 		return "claude codex amp gemini opencode"
+	case name == "gateway":
+		return "auto require off"
 	case name == "sandbox":
 		return "auto bwrap landlock container docker-sandbox require off"
 	case name == "task", name == "id" && strings.HasPrefix(command, "task "):

@@ -47,6 +47,7 @@ type runCommand struct {
 	promptFlags
 	Resume           bool     `xor:"again" help:"Continue this task's last run, even when it has ended."`
 	Fresh            bool     `xor:"again" help:"Start over, even when there is a run to continue."`
+	Gateway          string   `placeholder:"MODE" help:"{gateway} One of auto, require, off. Default: auto."`
 	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory string   `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
@@ -251,6 +252,9 @@ func (c *runCommand) layer() config.Layer {
 	}
 	if c.Sandbox != "" {
 		object["sandbox"] = c.Sandbox
+	}
+	if c.Gateway != "" {
+		object["gateway"] = c.Gateway
 	}
 	if filepath.Clean(c.WorkingDirectory) != "." {
 		object["workingDirectory"] = c.WorkingDirectory

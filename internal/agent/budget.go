@@ -12,11 +12,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Tells says whether a turn tells what it cost, and how many tokens it took. Without that nobody can hold it to what it
+// Tells says whether a turn tells what it cost, and how many tokens it took, which a gateway counts itself. Without that nobody can hold it to what it
 // may spend.
 func (o Options) Tells() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
-	return d.prices && !o.Text, d.counts && !o.Text
+	return d.prices && !o.Text, d.counts && !o.Text || o.Gateway != nil
 }
 
 // longestAgo is how many messages are remembered by their ids: those of several contexts come in turn.

@@ -102,6 +102,9 @@ const loopback = "127.0.0.1,localhost"
 var withheld = []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
 	"GOOGLE_VERTEX_BASE_URL", "GEMINI_CLI_CUSTOM_HEADERS", "NO_PROXY", "no_proxy"}
 
+// shortestKey is how long a value is at least that is taken for a key wherever it stands.
+const shortestKey = 8
+
 // carriedEnvironment is an environment without the agents' keys, by name and by value, and what else is withheld. A
 // proxy is not asked for the gateway.
 func carriedEnvironment(o Options, env, keys []string) []string {
@@ -109,7 +112,7 @@ func carriedEnvironment(o Options, env, keys []string) []string {
 	names := slices.Concat(withheld, keys, slices.Collect(maps.Keys(o.Keys)))
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if !slices.Contains(names, name) && (value == "" || !slices.Contains(values, value)) {
+		if !slices.Contains(names, name) && (len(value) < shortestKey || !slices.Contains(values, value)) {
 			out = append(out, entry)
 		}
 	}

@@ -89,6 +89,7 @@ const explainedJSONC = `{
     "api.nuget.org",
     "repo.packagist.org"
   ],
+  "gateway": "auto", // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
@@ -170,7 +171,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 47 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 48 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

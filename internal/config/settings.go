@@ -76,6 +76,8 @@ type Settings struct {
 	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or
 	// "*" for all.
 	SandboxNetwork []string `json:"sandboxNetwork"`
+	// Gateway says whether the keys of models stay with ralph: GatewayAuto, GatewayRequire or Off.
+	Gateway string `json:"gateway"`
 	// Baseline says what checks that fail before the first turn mean.
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run.
@@ -197,6 +199,12 @@ const (
 	NotifyDone    = "done"
 	NotifyFailed  = "failed"
 	NotifyWaiting = "waiting"
+)
+
+// The values of the setting gateway, besides Off.
+const (
+	GatewayAuto    = "auto"    // they stay with ralph where the agent can be led to a gateway
+	GatewayRequire = "require" // they do, or there is no run
 )
 
 // EachComment is the setting comments of a run that gets a comment for each iteration.

@@ -286,6 +286,16 @@ func sandboxRows() []Setting {
 			More: "The default is where builds get their packages from: " + quoted(registries()) + ".",
 		},
 		{
+			Key: "gateway", Choices: []string{GatewayAuto, GatewayRequire, Off}, Default: GatewayAuto, Input: "gateway",
+			Says: "Whether the key of the model stays with ralph, and the agent gets an address and a bearer that count for " +
+				"one turn. `auto` does that where the agent can be led there, `require` refuses a run where it cannot, `off` " +
+				"hands the key to the agent.",
+			More: "In a job, `auto` refuses too where an agent that can be led there has settings that prevent it. See " +
+				"[sandbox.md](sandbox.md#the-key-of-the-model).",
+			InputSays: "Whether the key of the model stays with ralph: auto, require, or off, which hands it to the agent. " +
+				"Default: auto.",
+		},
+		{
 			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselinePass),
 				string(BaselineReport), string(BaselineOff)},
 			Default: string(BaselineReport),

@@ -41,6 +41,7 @@ type Diagnosis struct {
 	Agent      agent.Found   `json:"agent"`              // the one that the settings name
 	Reviewer   *agent.Found  `json:"reviewer,omitempty"` // when it is another
 	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
+	Gateway    []Led         `json:"gateway"`            // whether each agent that is here would have its key
 	Checks     []string      `json:"checks"`             // the commands that settings name
 	Warnings   []string      `json:"warnings,omitempty"` // of settings that are valid
 	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
@@ -63,9 +64,29 @@ type Held struct {
 	Advice string `json:"advice,omitempty"`
 }
 
+// Led is whether an agent would have its key.
+type Led struct {
+	Name string `json:"name"`
+	Kept bool   `json:"kept"` // its key stays with ralph
+	Why  string `json:"why,omitempty"`
+}
+
+// led finds that out for the agents that are here.
+func led(found []agent.Found, look agent.Options) (out []Led) {
+	for _, f := range found {
+		if f.Path == "" {
+			continue
+		}
+		look.Command = f.Name
+		c := agent.Carries(look)
+		out = append(out, Led{f.Name, c.Why == "", c.Why})
+	}
+	return out
+}
+
 // Examine finds out everything.
 func (d *Doctor) Examine(ctx context.Context) Diagnosis {
-	out := Diagnosis{Settings: []string{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
+	out := Diagnosis{Settings: []string{}, Gateway: []Led{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
 	version, err := git.Version(ctx, d.Parent)
 	out.Git = Part{version, advice(err)}
 	dir := d.Dir
@@ -79,6 +100,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	keys := engine.AgentKeys(d.Parent, nil)
 	look := agent.Options{Dir: dir, Parent: d.Parent, Keys: keys}
 	out.Agents = agent.LookForAll(ctx, look)
+	out.Gateway = led(out.Agents, look)
 	if err == nil {
 		d.plan(ctx, dir, settings, look, &out)
 	}
@@ -188,6 +210,9 @@ func (d *Diagnosis) redact(redact func(string) string) {
 		for i := range list {
 			clean(&list[i])
 		}
+	}
+	for i := range d.Gateway {
+		clean(&d.Gateway[i].Why)
 	}
 	found := []*agent.Found{&d.Agent}
 	if d.Reviewer != nil {

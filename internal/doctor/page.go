@@ -77,7 +77,7 @@ func (d *Diagnosis) rows() []row {
 	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
 		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
 	}
-	return slices.Concat(rows, d.Sandbox.row(), d.checkRows(), d.Kept.row())
+	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), d.checkRows(), d.Kept.row())
 }
 
 // row is what holds; settings that are wrong say nothing of it.
@@ -91,6 +91,25 @@ func (h Held) row() []row {
 		return nil
 	}
 	return []row{{"sandbox", good, h.Says}}
+}
+
+// gatewayRows are the agents whose keys would stay with ralph, and why the others' would not.
+func (d *Diagnosis) gatewayRows() (rows []row) {
+	var kept, not []string
+	for _, l := range d.Gateway {
+		if l.Kept {
+			kept = append(kept, l.Name)
+		} else {
+			not = append(not, l.Why)
+		}
+	}
+	if len(kept) > 0 {
+		rows = append(rows, row{"gateway", good, "keeps the key from " + strings.Join(kept, ", ")})
+	}
+	if len(not) > 0 {
+		rows = append(rows, row{"gateway", absent, "not used: " + strings.Join(not, "; ")})
+	}
+	return rows
 }
 
 func (d *Diagnosis) settingsRows() []row {

@@ -32,7 +32,11 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	if run.Plan == nil {
 		c.stray = run.CheckWorkingDir
 	}
-	if _, err := agent.New(options); err != nil || !run.reviewed(state) {
+	var err error
+	if c.Options, _, err = run.carried(options); err != nil {
+		return c, nil, err
+	}
+	if _, err := agent.New(c.Options); err != nil || !run.reviewed(state) {
 		return c, nil, err
 	}
 	options.Dir = run.Workspace.Dir() // and later a checkout of its own
@@ -41,7 +45,9 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
 	options = run.warned(options, "review") // after 3 of 5 minutes
-	_, err := agent.New(options)
+	if options, _, err = run.carried(options); err == nil {
+		_, err = agent.New(options)
+	}
 	return c, &options, err
 }
 

@@ -100,9 +100,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	for i, c := range []config.Command{set.Agent, set.Reviewer} {
 		if c.Command != "" &&
 			(i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
-			o.Agents = append(
-				o.Agents, agent.Needs(agent.Options{Command: c.Command, Flags: c.Args(), Parent: spec.Parent}),
-			)
+			o.Agents = append(o.Agents, agent.Needs(spec.lookedAt(c, set.AgentSettings && i == 0)))
 		}
 	}
 	if spec.JudgeName != "" {
@@ -113,6 +111,17 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
 	}
 	return o, nil
+}
+
+// lookedAt are the options by which it is found out what an agent needs: not its login, where it is carried.
+func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
+	o := agent.Options{
+		Command: c.Command, Flags: c.Args(), Model: c.Model, Parent: spec.Parent, Allow: spec.Settings.Environment,
+		Home: spec.Home, As: spec.User, Keys: spec.Keys, AgentSettings: agentSettings,
+	}
+	carried, _, _ := spec.carried(o)
+	o.Home, o.As, o.Gateway = "", nil, carried.Gateway
+	return o
 }
 
 // marker is the directory of a marker file that lies where agents may not write.
@@ -183,6 +192,9 @@ func boxed(ctx context.Context, o agent.Options) (agent.Options, error) {
 	}
 	opened, err := e.run.openSandbox(ctx)
 	o.Box = opened.Box(e.use)
+	if opened != nil && opened.Mode == sandbox.DockerSandbox { // its network is another, and no key gets in there
+		o.Gateway = nil
+	}
 	return o, err
 }
 
@@ -193,6 +205,7 @@ func (run *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *age
 		return err
 	}
 	all := []agent.Options{of}
+	defer func() { run.tellGateway(all...) }()
 	if reviewer != nil && reviewer.Command != of.Command {
 		all = append(all, *reviewer)
 	}

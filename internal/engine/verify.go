@@ -65,6 +65,10 @@ func (run *Run) asker() check.Asker {
 			Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads),
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
+		o, _, err := run.carried(o)
+		if err != nil {
+			return loop.Turn{}, err
+		}
 		return run.budget.Turn(ctx, o, asked)
 	}
 }
