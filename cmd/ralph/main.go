@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // version is set by the build.
@@ -82,6 +83,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
 		os.Exit(loop.Invalid.ExitCode())
 	}
+	_ = proc.ForgetSecrets() // which we have read; where it does not work, a sandbox hides them
 	i := newInterruption(os.Stderr, whereWeAre())
 	i.listen()
 	code := run(i, os.Args[1:], process{environ: os.Environ(), dir: dir, in: os.Stdin, out: os.Stdout}, os.Stderr)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ForgetEnvironment overwrites what others read of our own environment in /proc, for the variables that are chosen: it
-// shows what we were started with, whatever we unset since. Our own copies stay. It has to come before HideSelf.
-func ForgetEnvironment(chosen func(name string) bool) error {
+// ForgetSecrets overwrites what others read of our own environment in /proc, which shows what we were started with,
+// where a name looks like that of a secret. Our own copies stay. It has to come before HideSelf.
+func ForgetSecrets() error {
 	text, err := os.ReadFile("/proc/self/environ")
 	if err != nil {
 		return fmt.Errorf("reading our own environment: %w", err)
@@ -23,7 +23,7 @@ func ForgetEnvironment(chosen func(name string) bool) error {
 	for at := 0; at < len(text); {
 		entry, _, _ := bytes.Cut(text[at:], []byte{0})
 		name, value, _ := bytes.Cut(entry, []byte{'='})
-		if len(value) > 0 && chosen(string(name)) {
+		if len(value) > 0 && (looksSecret(string(name)) || strings.HasSuffix(string(name), "_CUSTOM_HEADERS")) {
 			if memory == nil {
 				if memory, err = os.OpenFile("/proc/self/mem", os.O_WRONLY, 0); err != nil {
 					return fmt.Errorf("overwriting our own environment: %w", err)

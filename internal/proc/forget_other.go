@@ -2,5 +2,5 @@
 
 package proc
 
-// ForgetEnvironment does nothing here: there is no /proc that shows it.
-func ForgetEnvironment(func(name string) bool) error { return nil }
+// ForgetSecrets does nothing here: there is no /proc that shows them.
+func ForgetSecrets() error { return nil }

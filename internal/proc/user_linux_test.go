@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		proc.End([]int{pid}, 50*time.Millisecond)
 		return
 	}
+	if os.Getenv("ACT_AS_FORGETFUL") != "" {
+		actAsForgetful()
+		return
+	}
 	if os.Getenv("ACT_AS_HARNESS") != "" {
 		actAsHarness()
 		return
@@ -53,6 +57,31 @@ func actAsHarness() {
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: &out,
 	})
 	fmt.Print(out.String(), err)
+}
+
+// actAsForgetful prints what of its environment others see, and what it knows itself.
+func actAsForgetful() {
+	err := proc.ForgetSecrets()
+	seen, _ := os.ReadFile("/proc/self/environ")
+	for entry := range strings.SplitSeq(string(seen), "\x00") {
+		if strings.HasPrefix(entry, "MY_") {
+			fmt.Println(entry)
+		}
+	}
+	fmt.Println(os.Getenv("MY_API_KEY"), err)
+}
+
+// TestForgetSecrets: what looks like a secret is not in /proc any more, and nothing else is changed.
+func TestForgetSecrets(t *testing.T) {
+	var out bytes.Buffer
+	r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{os.Args[0]}, Stdout: &out, Stderr: &out,
+		Env: []string{"ACT_AS_FORGETFUL=1", "MY_PLACE=here", "MY_API_KEY=hunter2", "MY_EMPTY_TOKEN=",
+			"MY_CUSTOM_HEADERS=x-key: hunter2\nx-b: c", "MY_END=there"}})
+	want := "MY_PLACE=here\nMY_API_KEY=xxxxxxx\nMY_EMPTY_TOKEN=\nMY_CUSTOM_HEADERS=" + strings.Repeat("x", 21) +
+		"\nMY_END=there\nhunter2 <nil>\n"
+	if err != nil || r.Exit != 0 || out.String() != want {
+		t.Errorf("%+v, %v: %q, want %q", r, err, out.String(), want)
+	}
 }
 
 // nobody is a user that is not root, whatever the system calls it; nil when we are not root ourselves.

@@ -100,6 +100,7 @@ type looks struct {
 var credentials = []looks{
 	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regex.Lazy(`gh[pousr]_[A-Za-z0-9_.-]{16,}`)},
 	{[]string{"github_pat_"}, regex.Lazy(`github_pat_[A-Za-z0-9_]{16,}`)},
+	{[]string{"ralph-turn-"}, regex.Lazy(`ralph-turn-[0-9a-f]{16,}`)}, // a bearer of our own gateway
 	{[]string{"sk-ant-"}, regex.Lazy(`sk-ant-[A-Za-z0-9_-]{8,}`)},
 	{[]string{"sk-"}, regex.Lazy(`\bsk-[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{15,}|\bsk-[A-Za-z0-9_-]{15,}[0-9][A-Za-z0-9_-]*`)},
 	{[]string{"AIza"}, regex.Lazy(`AIza[0-9A-Za-z_-]{30,}`)},
