@@ -214,7 +214,10 @@ func (c *Command) warn() {
 func (c *Command) verdict(o ending, log string) loop.Verdict {
 	v := loop.Verdict{Exit: o.Exit, LogFile: log, FailAction: c.FailAction, Tests: o.names}
 	if o.tests.Known {
-		v.Ran = &o.tests.Ran
+		v.Ran, v.AtLeast = &o.tests.Ran, o.tests.AtLeast
+	}
+	if v.Tests != nil && v.AtLeast {
+		v.Tests.Cut = true
 	}
 	no := c.unmet(o)
 	if no == "" {

@@ -57,7 +57,7 @@ func (run *Run) tellFailing(v loop.Verdict) {
 	what := "it fails already: " + safetext.Few(names, 5)
 	if tests := failedTests(v); v.Ran != nil && tests > 0 && tests <= *v.Ran {
 		count := safetext.Count(tests, "test")
-		if tests < *v.Ran { // a runner that names only what fails has counted no other
+		if tests < *v.Ran && !v.AtLeast {
 			count = fmt.Sprintf("%d of %s", tests, safetext.Count(*v.Ran, "test"))
 		}
 		what = count + " failed already: " + safetext.Few(names, 5)

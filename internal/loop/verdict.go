@@ -72,6 +72,8 @@ type Verdict struct {
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
+	// AtLeast says that more may have run: a runner that names only what fails has not counted the others.
+	AtLeast bool `json:"at_least,omitempty"`
 	// Tests are those that the output names. Only the verdicts of the base commit keep them in a record.
 	Tests *TestNames `json:"tests,omitempty"`
 }
