@@ -123,6 +123,9 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 	if _, err := j.tree.Wipe(ctx, j.sharedPaths()); err != nil {
 		return nil, err
 	}
+	if err := j.box.RenewHome(); err != nil {
+		return nil, err
+	}
 	err = j.run.runSetup(ctx, j.workdir())
 	var failed *setupError
 	if errors.As(err, &failed) {
@@ -195,7 +198,7 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 		ignored, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) },
 	)
 	j.made, j.setAt = git.FootprintOf(j.dir, j.own), commit
-	return j.box.KeepHome()
+	return j.keepHome()
 }
 
 // Clean implements check.Tree.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 )
@@ -13,7 +14,7 @@ func (run *Run) setup(ctx context.Context) error {
 	if run.judging == nil {
 		return nil
 	}
-	steps, err := run.setupJudging(ctx)
+	steps, err := run.setupJudging(ctx, run.Journal.State().Start.Base)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -29,7 +30,7 @@ func (run *Run) OpenJudging(ctx context.Context, commit string) (closeTree func(
 	if err := run.judging.Open(ctx, box, commit); err != nil {
 		return func() {}, err
 	}
-	_, err = run.setupJudging(ctx)
+	_, err = run.setupJudging(ctx, commit)
 	return run.closeJudging, err
 }
 
@@ -39,14 +40,20 @@ func (run *Run) closeJudging() {
 	}
 }
 
-// setupJudging makes the tree of the checks ready, and remembers what the setup has made there.
-func (run *Run) setupJudging(ctx context.Context) ([]setupStep, error) {
+// setupJudging makes the tree of the checks ready, and remembers what the setup has made there. base is the commit that
+// the run began from.
+func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, error) {
 	steps, err := run.setupSteps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(steps) == 0 {
-		return nil, run.judging.box.KeepHome()
+		return nil, run.judging.keepHome()
+	}
+	if head := run.judging.tree.Commit(); run.Boxed() && base != "" && base != head {
+		if err := run.setupOnBase(ctx, steps, base, head); err != nil {
+			return nil, err
+		}
 	}
 	for _, step := range steps {
 		run.Log("setup: %s", step)
@@ -59,6 +66,34 @@ func (run *Run) setupJudging(ctx context.Context) ([]setupStep, error) {
 	}
 	run.judging.home = run.guardHome(run.judging.box) // as the setup has left it
 	return steps, nil
+}
+
+// setupOnBase runs the setup on the commit that the run began from, when the run goes on from a later one: what homes
+// begin with, that of a reviewer too, is nothing that the run's own work had a hand in.
+func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head string) error {
+	j := run.judging
+	if _, err := j.tree.Use(ctx, base); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		run.Log("setup, on the commit that the run began from: %s", step)
+		err := run.setupCommand(ctx, j.workdir(), step.command)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			run.Log("warning: the homes of agents begin without it: %v", err)
+			break
+		}
+	}
+	err := j.keepHome()
+	if err == nil {
+		_, err = j.tree.Wipe(ctx, j.sharedPaths())
+	}
+	if err == nil {
+		_, err = j.tree.Use(ctx, head)
+	}
+	return errors.Join(err, j.box.RenewHome())
 }
 
 // setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the

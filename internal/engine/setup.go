@@ -82,8 +82,9 @@ func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) erro
 
 // setupCommand runs a command of the setup in a directory: of the agent's tree, or that of the checks.
 func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
-	stray, env := run.CheckWorkingDir, run.environment(run.Workspace.Env())
+	stray, env, use := run.CheckWorkingDir, run.environment(run.Workspace.Env()), sandbox.SetupForAgent
 	if dir == run.checkDir() {
+		use = run.judging.setupUse()
 		stray, env, command = run.mayCheck, run.checkEnvironment(), run.judging.inCheckout(command)
 	}
 	if err := stray(); err != nil {
@@ -95,7 +96,7 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 		Argv: append(
 			check.Shell(runtime.GOOS), command,
 		),
-		Dir: dir, Env: env, As: run.User, Box: run.box(sandbox.Checks), Timeout: run.Settings.Scaled(setupLimit),
+		Dir: dir, Env: env, As: run.User, Box: run.box(use), Timeout: run.Settings.Scaled(setupLimit),
 		Stdout: kept, Stderr: kept,
 	})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -17,10 +16,6 @@ import (
 
 // Max bounds what Read returns, in bytes: more than any file of settings may have.
 const Max = 2 << 20
-
-// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there
-// goes with the next one's.
-const NewSuffix = ".new"
 
 // Replace replaces a file in one step, and never writes through a link that somebody left in its place.
 func Replace(name string, content []byte) error {
@@ -77,23 +72,15 @@ func Read(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, NotRegular(info))
 	}
-	file, err := os.Open(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	if err == nil {
+		file, _, err = plain(file)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, Max))
-}
-
-// NotRegular says what is in the place of a plain file; nil without an info.
-func NotRegular(info fs.FileInfo) error {
-	switch {
-	case info == nil:
-		return nil
-	case info.IsDir():
-		return errors.New("it is no file but a directory; move it away")
-	}
-	return errors.New("it is no file but a pipe or a device; move it away")
 }
 
 // ReadIn reads a plain file of at most that many bytes. Opening a pipe would wait for whoever writes it, so only a
@@ -108,7 +95,7 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	case info.Size() > most:
 		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), most)
 	}
-	file, err := root.Open(name)
+	file, _, err := Open(root, name) // it may be something else by now
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +126,4 @@ func Advise(err error) error {
 		return fmt.Errorf("%w; run ralph where it may write", err)
 	}
 	return err
-}
-
-// RemoveAll removes a directory of ours, also where a build has closed directories in it.
-func RemoveAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

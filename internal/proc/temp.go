@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // A directory for what nobody needs after this process is held by a lock that the kernel keeps: it is dropped when the
@@ -90,30 +92,6 @@ var (
 // throwAway removes a directory that we hold, also where a build has closed directories in it. No link is followed.
 func throwAway(dir string, held *os.File) {
 	letGo(held, false)
-	if os.RemoveAll(dir) != nil {
-		if root, err := os.OpenRoot(dir); err == nil {
-			_ = root.Chmod(".", 0o700)
-			open(root, ".")
-			_ = root.Close()
-		}
-		_ = os.RemoveAll(dir)
-	}
+	_ = files.RemoveAll(dir)
 	letGo(held, true)
-}
-
-// open lets us into every directory below one.
-func open(root *os.Root, dir string) {
-	list, err := root.Open(dir)
-	if err != nil {
-		return
-	}
-	entries, _ := list.ReadDir(-1)
-	_ = list.Close()
-	for _, e := range entries {
-		if e.IsDir() {
-			name := filepath.Join(dir, e.Name())
-			_ = root.Chmod(name, 0o700)
-			open(root, name)
-		}
-	}
 }

@@ -54,13 +54,14 @@ func (s *Sandbox) try(ctx context.Context) error {
 	said := proc.NewTail(0, 4<<10)
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As,
-		Box:    s.Box(Checks),
+		Box:    s.Box(Setup),
 		Stdout: said, Stderr: said, Timeout: tryLimit, Grace: time.Second,
 	})
 	if err != nil {
 		return &UnavailableError{err.Error()}
 	}
 	if end.Class == proc.Exited && end.Exit == 42 {
+		s.done["tried"] = true
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -131,9 +132,13 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	}
 	at := b.s.rooms(u)
 	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	inHome := slices.Concat(b.lent(u, in.cache), shown(v), b.agentFiles(u))
+	if err := b.s.places(inHome, at, in); err != nil {
+		g.close()
+		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
+	}
 	args := slices.Concat(b.base(),
-		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, b.lent(u, in.cache),
-		shown(v), b.agentFiles(u), tree(), b.writableIn(judge), own(s.Own),
+		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(), b.writableIn(judge), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
 		inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
@@ -164,7 +169,7 @@ func shown(v view) (args []string) {
 
 // agentFiles are what an agent has of the user's home. A check has nothing of it.
 func (b *bwrap) agentFiles(u Use) (args []string) {
-	if u == Checks {
+	if !u.turn() {
 		return nil
 	}
 	for _, f := range b.s.files() {
@@ -182,7 +187,7 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 
 func (b *bwrap) lent(u Use, cache string) (args []string) {
 	for _, name := range b.s.lent(u) {
-		args = append(args, "--ro-bind", filepath.Join(b.s.rooms(Checks).cache, name), filepath.Join(cache, name))
+		args = append(args, "--ro-bind", filepath.Join(b.s.rooms(Setup).cache, name), filepath.Join(cache, name))
 	}
 	return args
 }

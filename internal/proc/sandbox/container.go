@@ -87,8 +87,12 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
 		v.elsewhere(&o, s.Dir)
 	}
-	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache},
-		b.lent(u, in.cache), b.agentFiles(u), shown(v), tree(),
+	inHome := slices.Concat(b.lent(u, in.cache), b.agentFiles(u), shown(v))
+	if err := c.s.places(inHome, at, in); err != nil {
+		g.close()
+		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
+	}
+	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(),
 		b.writableIn(judge), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()

@@ -320,10 +320,7 @@ func (s *Sandbox) furnish() (err error) {
 	s.borrowed = borrowed(clone(o.Dir, o.Home)) // as it is now: what runs may say otherwise later
 	if !s.view.reach(o.self) {                  // our own program has to be seen by whom it runs as
 		at := filepath.Join(s.scratch, "ralph")
-		if err := copyAll(o.self, at); err != nil {
-			return fmt.Errorf("making a directory for the sandbox: %w", err)
-		}
-		if err := os.Chmod(at, 0o755); err != nil { // said above
+		if err := copyProgram(o.self, at); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)
 		}
 		o.self = at

@@ -30,7 +30,7 @@ func (s *Sandbox) open(u Use, of proc.Spec) (*gate, error) {
 		g.socket, err = listenIn(g.dir, "sock")
 	}
 	if err == nil {
-		err = s.give(g.dir)
+		err = s.giveAll(g.dir)
 	}
 	if err != nil {
 		g.close()
@@ -42,10 +42,10 @@ func (s *Sandbox) open(u Use, of proc.Spec) (*gate, error) {
 
 // gate is what lets a use out.
 func (s *Sandbox) gate(u Use) *egress {
-	if u == Reads {
-		u = Works
+	if u.turn() {
+		return s.gates[Works]
 	}
-	return s.gates[u]
+	return s.gates[Checks]
 }
 
 // Refused are the hosts that a use has asked for so far and may not speak to, sorted: "registry.example.com", with its
@@ -63,7 +63,7 @@ func (s *Sandbox) carried(u Use, of proc.Spec) (list []string) {
 	if of.Reach != "" {
 		list = append(list, of.Reach)
 	}
-	if u == Checks {
+	if !u.turn() {
 		return list
 	}
 	for _, host := range s.o.hosts() {

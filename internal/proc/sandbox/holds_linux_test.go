@@ -497,69 +497,198 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for
-// agents and checks.
-func TestCaches(t *testing.T) {
-	g := newGround(t)
-	put(t, g.Home+"/.cache/go-build/00/old-d", "compiled")
-	everybody(t, g.dir)
-	o := g.options(Bwrap, nil)
-	o.Cache = filepath.Join(g.dir, "kept")
-	say := func(u Use, line string) string {
-		t.Helper()
-		s := g.open(t, o)
-		defer s.Close()
-		var out bytes.Buffer
-		if _, err := proc.Run(context.Background(),
-			proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree,
-				Env: []string{"PATH=" + os.Getenv("PATH"), "GOCACHE=/elsewhere"}, Box: s.Box(u), Stdout: &out}); err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
+// say runs a line of the shell in a box, and returns what it has printed.
+func (g *ground) say(t *testing.T, s *Sandbox, u Use, line string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "GOCACHE=/elsewhere"}, Box: s.Box(u), As: s.o.As, Stdout: &out,
+		Stderr: &out}); err != nil {
+		t.Fatal(err)
 	}
-	if got := say(Checks,
-		`cat $GOCACHE/00/old-d; echo x > $GOCACHE/00/old-d; mkdir -p ~/.cache/browsers; echo b > ~/.cache/browsers/one`); got != "compiled" {
-		t.Errorf("%q", got)
-	}
-	if got := say(Checks, `cat $GOCACHE/00/old-d`); got != "x\n" {
-		t.Errorf("%q", got)
-	}
-	if got := say(Works,
-		`cat $GOCACHE/00/old-d ~/.cache/browsers/one; echo y > ~/.cache/browsers/one || echo no`); got != "compiledb\nno\n" {
-		t.Errorf("an agent: %q", got)
-	}
-	if text, err := os.ReadFile(g.Home + "/.cache/go-build/00/old-d"); string(text) != "compiled" {
-		t.Errorf("the machine's own: %q %v", text, err)
-	}
+	return out.String()
 }
 
-// TestSetupIsForAll: what a setup leaves in its home is there for the agent, and the agent's is not there for checks.
-func TestSetupIsForAll(t *testing.T) {
+// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for
+// agents and checks. What the setup has put into its own once is lent; what it has written, the checks have copies of.
+func TestCaches(t *testing.T) {
 	for _, mode := range []string{Bwrap, Landlock} {
 		t.Run(mode, func(t *testing.T) {
 			g := newGround(t)
-			s := g.open(t, g.options(mode, nil))
-			say := func(u Use, line string) string {
-				t.Helper()
-				var out bytes.Buffer
-				if _, err := proc.Run(context.Background(),
-					proc.Spec{Argv: []string{"sh", "-c", line}, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
-						Box: s.Box(u), Stdout: &out, Stderr: &out}); err != nil {
-					t.Fatal(err)
+			put(t, g.Home+"/.cache/go-build/00/old-d", "compiled")
+			everybody(t, g.dir)
+			o := g.options(mode, nil)
+			o.Cache = filepath.Join(g.dir, "kept")
+			cache := "${GOCACHE%/*}"
+			for _, run := range [][]struct {
+				u          Use
+				line, want string
+			}{
+				{
+					{Setup, `cat $GOCACHE/00/old-d; mkdir -p @/browsers $CARGO_HOME/registry $CARGO_HOME/bin
+echo b > @/browsers/one; echo c > $CARGO_HOME/registry/crate; echo ours > $CARGO_HOME/config.toml`, "compiled"},
+					{Checks, `cat $GOCACHE/00/old-d @/browsers/one $CARGO_HOME/registry/crate $CARGO_HOME/config.toml
+echo x > $GOCACHE/00/old-d; echo evil > $CARGO_HOME/config.toml; echo y > @/browsers/one; echo z > @/advice`,
+						"compiledb\nc\nours\n"},
+				},
+				{
+					{Checks, `cat $GOCACHE/00/old-d @/browsers/one; cat $CARGO_HOME/config.toml 2>/dev/null`, "x\ny\n"},
+					{Works, `cat $GOCACHE/00/old-d @/browsers/one; { echo y > @/browsers/one; } 2>/dev/null || echo no
+echo evil > $CARGO_HOME/config.toml 2>/dev/null; test -e @/advice || echo none`, "compiledb\nno\nnone\n"},
+					{Reads, `cat @/browsers/one; test -e $GOCACHE || echo none; echo mine > @/mine`, "b\nnone\n"},
+					{Reads, `test -e @/mine || echo none; cat @/browsers/one`, "none\nb\n"},
+					{Works, `cat @/browsers/one`, "b\n"},
+				},
+			} {
+				s := g.open(t, o)
+				for _, c := range run {
+					if c.u != Setup {
+						if err := s.SealHome(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if got := g.say(t, s, c.u, strings.ReplaceAll(c.line, "@", cache)); got != c.want {
+						t.Errorf("%d: %s: %q, want %q", c.u, c.line, got, c.want)
+					}
 				}
-				return out.String()
+				s.Close()
 			}
-			say(Checks,
-				`mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link && mkfifo ~/pipe`)
-			if got := say(Works, `test -x ~/link && test ! -e ~/pipe && echo there; echo x > ~/mine`); got != "there\n" {
-				t.Errorf("%q", got)
-			}
-			for _, u := range []Use{Checks, Reads} {
-				if got := say(u, `test -e ~/mine || echo not there`); got != "not there\n" {
-					t.Errorf("%d: %q", u, got)
-				}
+			if text, err := os.ReadFile(g.Home + "/.cache/go-build/00/old-d"); string(text) != "compiled" {
+				t.Errorf("the machine's own: %q %v", text, err)
 			}
 		})
+	}
+}
+
+// TestHomesBeginClean: every home begins as what the setup has left on the base commit, and none as what somebody else
+// has left in theirs.
+func TestHomesBeginClean(t *testing.T) {
+	const look = `for f in ~/from-*; do if [ -e "$f" ]; then basename "$f"; fi; done; test -x ~/link && test ! -e ~/pipe && echo tool`
+	for _, as := range []*proc.User{nil, &nobody} {
+		if as != nil && os.Geteuid() != 0 {
+			continue // only root is anybody else
+		}
+		for _, mode := range []string{Bwrap, Landlock} {
+			t.Run(mode+"/"+userName(as), func(t *testing.T) {
+				g := newGround(t)
+				s := g.open(t, g.options(mode, as))
+				do := map[string]func() error{"seal": s.SealHome, "renew": s.RenewHome, "keep": s.KeepHome, "fresh": s.FreshHome}
+				for i, c := range []struct {
+					u          Use
+					first      string // what ralph does before
+					line, want string
+				}{
+					{Setup, "", `mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link &&
+mkfifo ~/pipe; touch ~/from-setup`, ""},
+					{SetupForAgent, "seal", look + "; touch ~/from-its-setup", "from-setup\ntool\n"},
+					{Checks, "", look + "; touch ~/from-check", "from-setup\ntool\n"},
+					{Works, "", look + "; touch ~/from-agent", "from-its-setup\nfrom-setup\ntool\n"},
+					{Reads, "", look + "; touch ~/from-reader", "from-setup\ntool\n"},
+					{Checks, "", look, "from-check\nfrom-setup\ntool\n"},
+					{Checks, "fresh", look, "from-setup\ntool\n"},
+					{Checks, "renew", look + "; touch ~/from-later-setup", ""},
+					{Checks, "keep", "touch ~/from-check", ""},
+					{Checks, "fresh", look, "from-later-setup\n"},
+					{Reads, "", look, "from-setup\ntool\n"},
+					{Works, "", look, "from-agent\nfrom-its-setup\nfrom-setup\ntool\n"},
+				} {
+					if c.first != "" {
+						if err := do[c.first](); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if got := g.say(t, s, c.u, c.line); got != c.want {
+						t.Errorf("step %d, %d: %q, want %q", i, c.u, got, c.want)
+					}
+				}
+				if r, err := proc.Run(context.Background(), proc.Spec{Argv: []string{"true"}, Dir: g.Worktree, As: as,
+					Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Setup)}); err == nil {
+					t.Errorf("something runs in the home that all others begin with: %+v", r)
+				}
+			})
+		}
+	}
+}
+
+// TestLargeHomes: what is too much to copy is the checks', and nobody else's.
+func TestLargeHomes(t *testing.T) {
+	g := newGround(t)
+	s := g.open(t, g.options(Bwrap, nil))
+	g.say(t, s, Setup, fmt.Sprintf("truncate -s %d ~/large; touch ~/small", int64(mostInherited)+1))
+	if err := s.SealHome(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		u    Use
+		want string
+	}{{Checks, "large\nsmall\n"}, {Works, ""}, {Reads, ""}} {
+		if got := g.say(t, s, c.u, "ls ~"); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "small") {
+			t.Errorf("%d has %q, want %q", c.u, got, c.want)
+		}
+	}
+	if !strings.Contains(g.log.String(), "too much to copy") {
+		t.Errorf("nobody is told:\n%s", g.log.String())
+	}
+}
+
+// hostile is what somebody leaves in their home and cache who wants others to write elsewhere: links that lead to this
+// machine, as bubblewrap sees it while it makes a box too.
+const hostile = `for d in OUT /oldroot/OUT; do
+for f in .gitconfig .agent .linked .nvm .cargo .cache; do rm -rf ~/$f 2>/dev/null; ln -s $d ~/$f 2>/dev/null; done
+for f in browsers go-build cargo go gradle npm; do rm -rf @/$f; ln -s $d @/$f; done
+done`
+
+// TestNothingFollowsLinksInHomes: whatever a use leaves in its home, nothing is written, made or removed outside of it,
+// by ralph or by what makes the boxes.
+func TestNothingFollowsLinksInHomes(t *testing.T) {
+	for _, mode := range []string{Bwrap, Landlock} {
+		for _, u := range []Use{Setup, Checks, Works, Reads} {
+			t.Run(fmt.Sprintf("%s/%d", mode, u), func(t *testing.T) {
+				g := newGround(t)
+				out := filepath.Join(g.dir, "out")
+				put(t, out+"/precious", "kept")
+				put(t, g.Home+"/.nvm/versions/tool", "a tool")
+				put(t, g.Home+"/.cargo/bin/tool", "a tool")
+				everybody(t, g.dir)
+				o := g.options(mode, nil)
+				o.Agents[0].Files = append(o.Agents[0].Files, File{Path: ".agent/shown.json", How: Shown},
+					File{Path: ".agent/copied.json", How: Copied}, File{Path: ".gitconfig", How: Copied})
+				put(t, g.Home+"/.agent/shown.json", "shown")
+				put(t, g.Home+"/.agent/copied.json", "copied")
+				s := g.open(t, o)
+				g.say(t, s, Setup, "mkdir -p ${GOCACHE%/*}/browsers; touch ${GOCACHE%/*}/browsers/one")
+				plant := strings.NewReplacer(" OUT", " "+out, "/OUT", out, "@", "${GOCACHE%/*}").Replace(hostile)
+				if u != Setup {
+					if err := s.SealHome(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 2 {
+					g.say(t, s, u, plant)
+					for _, do := range []func() error{s.SealHome, s.KeepHome, s.FreshHome, s.RenewHome} {
+						if err := do(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if u == Setup {
+						u = Checks
+					}
+					for _, next := range []Use{Checks, Works, Reads} {
+						want := "shown"
+						if next == Checks {
+							want = ""
+						}
+						if got := g.say(t, s, next, "cat ~/.agent/shown.json 2>/dev/null"); got != want {
+							t.Errorf("%d finds %q, want %q", next, got, want)
+						}
+					}
+				}
+				left, err := os.ReadDir(out)
+				if text, _ := os.ReadFile(out + "/precious"); err != nil || len(left) != 1 || string(text) != "kept" {
+					t.Errorf("outside there is %v (%q, %v)", left, text, err)
+				}
+			})
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ func (b *bwrap) writableIn(judge bool) (args []string) {
 		if judge && over(clone(b.s.o.Dir, b.s.o.Home), path) {
 			continue
 		}
+		if at, err := real(path); err != nil || at != path { // something inside leads it elsewhere by now
+			continue
+		}
 		args = append(args, "--bind", path, path)
 	}
 	return args

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -55,7 +56,6 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 		go s.gates[u].serve(at)
 		l.port[u] = uint16(at.Addr().(*net.TCPAddr).Port)
 	}
-	l.port[Reads] = l.port[Works]
 	s.maker = l
 	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, " +
 		"and your home cannot be read; " + l.open()
@@ -91,33 +91,26 @@ func servers() (from, to int) {
 	return 32768, 60999
 }
 
-// linkFiles puts what an agent has of the user's home into its own, and what it has of the checks' cache.
+// linkFiles puts what an agent has of the user's home into its own, and what everybody has of the setup's cache.
 func (l *landlocked) linkFiles(u Use) error {
 	s, r := l.s, l.s.rooms(u)
-	if u == Checks || exists(filepath.Join(r.home, ".linked")) {
-		return nil
-	}
-	if err := os.WriteFile(filepath.Join(r.home, ".linked"), nil, 0o600); err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.linkIn(r.cache, s.lent(u), func(name string) string {
+		return filepath.Join(s.rooms(Setup).cache, name)
+	}); err != nil {
 		return err
 	}
-	for _, name := range s.lent(u) {
-		if err := os.Symlink(filepath.Join(s.rooms(Checks).cache, name), filepath.Join(r.cache, name)); err != nil {
-			return err
-		}
+	if !u.turn() {
+		return nil
 	}
+	own := map[string]string{}
 	for _, f := range s.files() {
-		at := filepath.Join(r.home, f.At)
-		if f.How == Copied || !exists(f.Path) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			return err
-		}
-		if err := os.Symlink(f.Path, at); err != nil {
-			return err
+		if f.How != Copied && exists(f.Path) {
+			own[f.At] = f.Path
 		}
 	}
-	return s.give(r.home)
+	return s.linkIn(r.home, slices.Sorted(maps.Keys(own)), func(name string) string { return own[name] })
 }
 
 // enter implements maker.
@@ -132,7 +125,10 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err := l.linkFiles(u); err != nil {
 		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	o, r := l.s.o, l.s.rooms(u)
+	o, r, port := l.s.o, l.s.rooms(u), l.port[Checks]
+	if u.turn() {
+		port = l.port[Works]
+	}
 	v := l.s.view.clone()
 	v.showProgram(o.Home, program)
 	if resolved, err := real(program); err == nil {
@@ -169,7 +165,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 			in.Write = append(in.Write, dir, common)
 		}
 	}
-	if u != Checks {
+	if u.turn() {
 		for _, f := range l.s.files() {
 			switch {
 			case !exists(f.Path):
@@ -182,7 +178,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	}
 	in.Devices = devices
 	if l.abi >= llNet {
-		in.Connect = []uint16{l.port[u]}
+		in.Connect = []uint16{port}
 		in.From, in.To = servers()
 		for _, at := range l.s.carried(u, s) {
 			_, port, _ := net.SplitHostPort(at)
@@ -192,10 +188,13 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		}
 	}
 	for _, name := range l.s.lent(u) {
-		in.Read = append(in.Read, filepath.Join(l.s.rooms(Checks).cache, name))
+		in.Read = append(in.Read, filepath.Join(l.s.rooms(Setup).cache, name))
+	}
+	if u != Setup && isDir(l.s.rooms(Setup).home) { // programs that it has installed there name their places
+		in.Read = append(in.Read, l.s.rooms(Setup).home)
 	}
 	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v),
-		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(l.port[u]))))
+		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(port))))
 	s.Argv = append([]string{o.self}, in.Arguments(program, s.Argv)...)
 	return proc.Boxed{Spec: s}, nil
 }

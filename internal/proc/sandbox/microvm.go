@@ -221,7 +221,7 @@ func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		return proc.Boxed{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
 	}
 	args := []string{m.program, "sandbox"}
-	if u == Checks || filepath.Base(s.Argv[0]) != "claude" {
+	if !u.turn() || filepath.Base(s.Argv[0]) != "claude" {
 		args = append(append(args, "exec", "-w", s.Dir, m.name), s.Argv...)
 	} else {
 		flags, err := m.prompted(ctx, s)

@@ -3,7 +3,6 @@ package sandbox
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,11 +90,14 @@ const (
 // Use is what a box is for.
 type Use int
 
-// What runs: a check or the setup, an agent that works, an agent that only reads.
+// What runs: a check, or a setup on a commit of the run's; an agent that works; an agent that only reads; the setup
+// before the run's first turn; the same in the agent's tree.
 const (
 	Checks Use = iota
 	Works
 	Reads
+	Setup
+	SetupForAgent
 )
 
 // UnavailableError says why what was asked for cannot be had here. It is a sentence, for the person who asked.
@@ -118,7 +120,9 @@ type Sandbox struct {
 	maker    maker
 	counter  atomic.Int64
 	mu       sync.Mutex
-	homes    map[Use]bool // that have been made
+	done     map[string]bool // what has been done to homes, by a name for it
+	lumped   bool            // the checks have the home of the setup
+	reading  int             // how many turns read now
 	cleanup  []func()
 }
 
@@ -168,17 +172,6 @@ func (o *Options) ready() (err error) {
 		o.Writable[i] = at
 	}
 	return nil
-}
-
-// remove throws a directory away, also where a build has left directories that may not be written.
-func remove(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
 
 // hosts are those of the agents' models.
@@ -245,7 +238,28 @@ type box struct {
 }
 
 // Enter implements proc.Box.
-func (b box) Enter(s proc.Spec) (proc.Boxed, error) { return b.s.maker.enter(b.u, s) }
+func (b box) Enter(s proc.Spec) (proc.Boxed, error) {
+	if b.u != Reads {
+		return b.s.maker.enter(b.u, s)
+	}
+	end, err := b.s.read()
+	if err != nil {
+		return proc.Boxed{}, err
+	}
+	boxed, err := b.s.maker.enter(b.u, s)
+	if err != nil {
+		end()
+		return boxed, err
+	}
+	leave := boxed.Leave
+	boxed.Leave = func() {
+		if leave != nil {
+			leave()
+		}
+		end()
+	}
+	return boxed, nil
+}
 
 // say tells what was chosen, what holds and what does not, and why it is not a better one.
 func (s *Sandbox) say(not []string) {

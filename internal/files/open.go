@@ -1,0 +1,43 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there
+// goes with the next one's.
+const NewSuffix = ".new"
+
+// Open opens a plain file to be read, and never waits for whoever would write a pipe.
+func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plain(file)
+}
+
+func plain(file *os.File) (*os.File, fs.FileInfo, error) {
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = NotRegular(info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// NotRegular says what is in the place of a plain file; nil without an info.
+func NotRegular(info fs.FileInfo) error {
+	switch {
+	case info == nil:
+		return nil
+	case info.IsDir():
+		return errors.New("it is no file but a directory; move it away")
+	}
+	return errors.New("it is no file but a pipe or a device; move it away")
+}

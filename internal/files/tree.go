@@ -1,0 +1,393 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// What runs in a sandbox can leave anything in the places that it may write: links that lead out of them, pipes that
+// nobody writes, directories that it swaps for links while somebody looks. So what works on such places opens one
+// directory after the other, each in the one before, and names nothing by a whole path. os.Root sees to that.
+
+// OpenDir opens a directory; a link in its place is refused.
+func OpenDir(dir string) (*os.Root, error) {
+	before, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(before, now) {
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}, root.Close())
+	}
+	return root, nil
+}
+
+// openSub is OpenDir for what lies in another directory.
+func openSub(in *os.Root, name string) (*os.Root, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
+	root, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(before, now) {
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}, root.Close())
+	}
+	return root, nil
+}
+
+// Entry is something that Walk has found.
+type Entry struct {
+	In   *os.Root // the directory that it lies in, which is open until visit returns
+	Name string   // in that directory
+	Path string   // from the directory that is walked, with slashes
+	Info fs.FileInfo
+}
+
+// deepest is how many directories may lie in one another. Who makes more wants something else than to keep files.
+const deepest = 200
+
+// ErrTooDeep is that more directories lie in one another than anybody needs.
+var ErrTooDeep = fmt.Errorf("more than %d directories lie in one another", deepest)
+
+// Walk visits everything below an open directory, a directory before what is in it, by name. No link is followed. A
+// visit that returns fs.SkipDir keeps out of a directory; one that makes a directory readable is asked before it is
+// opened. What goes while it walks is passed over, and so is what may not be read.
+func Walk(root *os.Root, visit func(Entry) error) error { return walk(root, "", 0, visit) }
+
+func walk(in *os.Root, at string, deep int, visit func(Entry) error) error {
+	if deep > deepest {
+		return ErrTooDeep
+	}
+	names, err := namesIn(in)
+	if err != nil {
+		return unlessGone(err)
+	}
+	for _, name := range names {
+		info, err := in.Lstat(name)
+		if err != nil {
+			continue
+		}
+		e := Entry{in, name, path.Join(at, name), info}
+		switch err := visit(e); {
+		case errors.Is(err, fs.SkipDir):
+			continue
+		case err != nil:
+			return err
+		case !info.IsDir():
+			continue
+		}
+		if err := walkInto(e, deep, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func walkInto(e Entry, deep int, visit func(Entry) error) error {
+	sub, err := openSub(e.In, e.Name)
+	if err != nil {
+		return unlessGone(err)
+	}
+	defer sub.Close()
+	return walk(sub, e.Path, deep+1, visit)
+}
+
+// unlessGone passes over what is not there any more, is something else, or is closed to us.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ELOOP) {
+		return nil
+	}
+	return err
+}
+
+// namesIn are the names in a directory, sorted.
+func namesIn(in *os.Root) ([]string, error) {
+	list, err := in.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close()
+	names, err := list.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+// Copying is how a tree is copied.
+type Copying struct {
+	Most    int64                  // how many bytes at most, and how many KiB files; 0: any number
+	Missing bool                   // what is there already stays
+	UID     int                    // whose the copies become; with GID
+	GID     int                    // of whose group
+	Give    bool                   // UID and GID count
+	Skip    func(name string) bool // by its path from the top, with slashes; nil: nothing
+}
+
+// ErrTooMuch is that a tree holds more than may be copied.
+var ErrTooMuch = errors.New("it is too much to copy")
+
+// CopyTree copies what is in a directory to another: directories, plain files with their times, and links, which stay
+// what they say. There is nothing else that is of use elsewhere. A file is never written over. Where the file system
+// can share blocks, they are shared.
+func CopyTree(from, to *os.Root, c Copying) error {
+	return (&copying{Copying: c, left: c.Most}).dir(from, to, "", 0)
+}
+
+// Copy is CopyTree for one name: a file, a directory with all that is in it, or a link.
+func Copy(from *os.Root, name string, to *os.Root, as string, c Copying) error {
+	info, err := from.Lstat(name)
+	if err != nil {
+		return err
+	}
+	w := &copying{Copying: c, left: c.Most}
+	return w.one(pair{from, to, name, as}, name, 0, info)
+}
+
+type copying struct {
+	Copying
+	left int64
+}
+
+// take counts what is to be copied.
+func (c *copying) take(bytes int64) error {
+	if c.Most == 0 {
+		return nil
+	}
+	if c.left -= bytes; c.left < 0 {
+		return ErrTooMuch
+	}
+	return nil
+}
+
+func (c *copying) dir(from, to *os.Root, at string, deep int) error {
+	if deep > deepest {
+		return ErrTooDeep
+	}
+	names, err := namesIn(from)
+	if err != nil {
+		return unlessGone(err)
+	}
+	for _, name := range names {
+		below := path.Join(at, name)
+		if c.Skip != nil && c.Skip(below) {
+			continue
+		}
+		info, err := from.Lstat(name)
+		if err != nil {
+			continue
+		}
+		if err := c.one(pair{from, to, name, name}, below, deep, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pair is something in one directory, and where it is copied to.
+type pair struct {
+	from, to *os.Root
+	name, as string
+}
+
+func (c *copying) one(p pair, below string, deep int, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return c.subdir(p, below, deep, info)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return c.link(p)
+	case info.Mode().IsRegular():
+		return c.file(p)
+	}
+	return nil
+}
+
+func (c *copying) subdir(p pair, below string, deep int, info fs.FileInfo) error {
+	if err := c.take(1 << 10); err != nil {
+		return err
+	}
+	sub, err := openSub(p.from, p.name)
+	if err != nil {
+		return unlessGone(err)
+	}
+	defer sub.Close()
+	err = p.to.Mkdir(p.as, info.Mode().Perm()|0o700)
+	if c.Missing && errors.Is(err, fs.ErrExist) {
+		err = nil
+	} else if err == nil {
+		err = c.give(p.to, p.as)
+	}
+	if err != nil {
+		return err
+	}
+	in, err := openSub(p.to, p.as)
+	if err != nil {
+		if c.Missing {
+			return unlessGone(err) // something else is there
+		}
+		return err
+	}
+	defer in.Close()
+	return c.dir(sub, in, below, deep+1)
+}
+
+func (c *copying) link(p pair) error {
+	if err := c.take(1 << 10); err != nil {
+		return err
+	}
+	target, err := p.from.Readlink(p.name)
+	if err != nil {
+		return unlessGone(err)
+	}
+	err = p.to.Symlink(target, p.as)
+	if c.Missing && errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = c.give(p.to, p.as)
+	}
+	return err
+}
+
+func (c *copying) file(p pair) (err error) {
+	in, info, err := Open(p.from, p.name)
+	if err != nil {
+		return unlessGone(err)
+	}
+	defer in.Close()
+	if err := c.take(info.Size() + 1<<10); err != nil {
+		return err
+	}
+	out, err := p.to.OpenFile(p.as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
+	if c.Missing && errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err := io.Copy(out, io.LimitReader(in, info.Size())); err != nil { // what grows meanwhile is not waited for
+		return err
+	}
+	if c.Give {
+		if err := out.Chown(c.UID, c.GID); err != nil {
+			return err
+		}
+	}
+	return p.to.Chtimes(p.as, info.ModTime(), info.ModTime())
+}
+
+func (c *copying) give(in *os.Root, name string) error {
+	if !c.Give {
+		return nil
+	}
+	return in.Lchown(name, c.UID, c.GID)
+}
+
+// Write puts a new file in the place of whatever is there, in one step. A directory in its place goes with all that is
+// in it. The mode is not narrowed by what the process masks.
+func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
+	via := name + NewSuffix
+	if err := root.RemoveAll(via); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Chmod(mode), file.Close()); err != nil {
+		return errors.Join(err, root.Remove(via))
+	}
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return root.Rename(via, name)
+}
+
+// WriteAt is Write for a file whose directory nobody but its user can replace: the directory is opened, and the file
+// written in it.
+func WriteAt(name string, content []byte, mode fs.FileMode) error {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(Write(root, filepath.Base(name), content, mode), root.Close())
+}
+
+// MkdirAll makes a directory and those that lead to it, of that mode. Whatever is in the place of one of them, as a link
+// that leads elsewhere, goes.
+func MkdirAll(root *os.Root, name string, mode fs.FileMode) error {
+	at := ""
+	for part := range strings.SplitSeq(path.Clean(filepath.ToSlash(name)), "/") {
+		at = path.Join(at, part)
+		info, err := root.Lstat(at)
+		if err == nil && info.IsDir() {
+			continue
+		}
+		if err == nil {
+			err = root.Remove(at)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := root.Mkdir(at, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveAll removes a directory of ours, also where a build has closed directories in it. No link is followed.
+func RemoveAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	if root, err := OpenDir(filepath.Dir(dir)); err == nil {
+		RemoveIn(root, filepath.Base(dir)) //nolint:errcheck // said below
+		_ = root.Close()
+	}
+	return os.RemoveAll(dir)
+}
+
+// RemoveIn removes what a directory holds under a name, also where a build has closed directories in it.
+func RemoveIn(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		_ = root.Chmod(name, 0o700)
+		if sub, err := openSub(root, name); err == nil {
+			_ = Walk(sub, func(e Entry) error {
+				if e.Info.IsDir() {
+					_ = e.In.Chmod(e.Name, 0o700)
+				}
+				return nil
+			})
+			_ = sub.Close()
+		}
+	}
+	return root.RemoveAll(name)
+}
