@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/failure"
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -150,7 +151,7 @@ func (c *Command) createLog(name string) (io.WriteCloser, error) {
 	}
 	log.KeepEnd(keptBytes)
 	if c.As != nil { // the next prompt names the file, and the agent is that user
-		if err := os.Chmod(path, 0o644); err != nil {
+		if err := log.Open(); err != nil {
 			return nil, errors.Join(fmt.Errorf("letting the agent read the check's output: %w", err), log.Close())
 		}
 	}
@@ -294,7 +295,7 @@ func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
 				"%d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
 			continue
 		}
-		content, err := root.ReadFile(name)
+		content, err := disk.ReadIn(root, name, maxReportBytes)
 		if err != nil {
 			return fmt.Errorf("reading the report %s: %w", name, err)
 		}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -106,10 +107,15 @@ func (c *Command) touched(at At, names []string) bool {
 
 // writtenSince reports whether a file of one of these names, where the command runs, was written after a time.
 func (c *Command) writtenSince(began time.Time, names []string) bool {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
 	for _, glob := range names {
-		found, _ := filepath.Glob(filepath.Join(c.Dir, glob))
+		found, _ := fs.Glob(root.FS(), filepath.ToSlash(glob))
 		for _, name := range found {
-			if info, err := os.Lstat(name); err == nil && info.ModTime().After(began.Add(-time.Second)) {
+			if info, err := root.Lstat(name); err == nil && info.ModTime().After(began.Add(-time.Second)) {
 				return true
 			}
 		}

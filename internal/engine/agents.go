@@ -26,7 +26,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		options.Console = run.Console
 	}
 	c := Coder{
-		Options: options, dir: run.Dir, prompts: run.Logs, State: state, byExit: set.ClaimByExit,
+		Options: options, top: run.Workspace.Dir(), dir: run.Dir, prompts: run.Logs, State: state, byExit: set.ClaimByExit,
 		doneFile: set.DoneFile, redact: run.Redact, verbose: run.Verbose,
 	}
 	if run.Plan == nil {

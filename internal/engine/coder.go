@@ -20,6 +20,7 @@ import (
 // own.
 type Coder struct {
 	Options agent.Options
+	top     string // of the worktree
 	dir     string // the run's own directory, for its output
 	prompts string // where the prompts are written for people to read
 	State   func() loop.State
@@ -44,9 +45,8 @@ func (c Coder) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	o.LogFile, o.PromptFile = filepath.Join(c.dir, agentLog(n)), filepath.Join(c.prompts, promptFile(n))
 	o.Title = "Iteration " + s.Of(n)
 	defer loop.BeginStep(ctx, "the agent's turn of iteration "+s.Of(n), o.Timeout)()
-	_ = os.Remove(filepath.Join(c.dir, agentLog(n-keptTurns)))
-	_ = os.Remove(filepath.Join(c.dir, wordsFile(n-keptTurns)))
-	_ = os.Remove(filepath.Join(c.prompts, promptFile(n-keptTurns)))
+	c.in(c.dir).remove(agentLog(n-keptTurns), wordsFile(n-keptTurns))
+	c.in(c.prompts).remove(promptFile(n - keptTurns))
 	if err := c.Write(o.PromptFile, asked); err != nil {
 		return loop.Turn{}, err
 	}
@@ -79,46 +79,59 @@ func promptFile(n int) string { return fmt.Sprintf("prompt_%03d.txt", n) }
 
 // Write puts the prompt where people look for it, and the agent when its prompt is too long for its command line.
 func (c Coder) Write(name, asked string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("writing the prompt down: %w", err)
-	}
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // never through a link
-		return fmt.Errorf("writing the prompt down: %w", err)
-	}
 	mode := os.FileMode(0o600)
 	if c.Options.As != nil { // the agent is another user, and may have to read it there
 		mode = 0o644
 	}
-	if err := os.WriteFile(name, []byte(asked), mode); err != nil {
+	if err := c.in(filepath.Dir(name)).write(filepath.Base(name), []byte(asked), mode); err != nil {
 		return fmt.Errorf("writing the prompt down: %w", err)
 	}
 	return nil
 }
+
+// in is a directory that the turn's files are in.
+func (c Coder) in(dir string) aside { return aside{c.top, dir} }
 
 // forgetDone removes the marker of an earlier turn: only what this one leaves is its word.
 func (c Coder) forgetDone() error {
 	if c.doneFile == "" {
 		return nil
 	}
-	if err := os.Remove(c.done()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	at, name, err := c.done()
+	if err == nil {
+		err = errors.Join(at.Remove(name), at.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return invalid.Mark(fmt.Errorf("removing the setting doneFile of an earlier turn: %w", err))
 	}
 	return nil
 }
 
-func (c Coder) done() string {
+// done is where the marker is: a directory, and a path in it. A link leads nowhere else.
+func (c Coder) done() (*os.Root, string, error) {
 	if filepath.IsAbs(c.doneFile) {
-		return c.doneFile
+		at, err := os.OpenRoot(filepath.Dir(c.doneFile))
+		return at, filepath.Base(c.doneFile), err
 	}
-	return filepath.Join(c.Options.Dir, c.doneFile)
+	at, err := os.OpenRoot(c.Options.Dir)
+	return at, filepath.Clean(c.doneFile), err
+}
+
+// isDone reports whether the marker is there.
+func (c Coder) isDone() bool {
+	at, name, err := c.done()
+	if err != nil {
+		return false
+	}
+	defer at.Close()
+	info, err := at.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // claim is what a turn claims without a tag that says so: by its marker file, or by its exit code.
 func (c Coder) claim(t loop.Turn) loop.Claim {
-	if c.doneFile != "" && (c.stray == nil || c.stray() == nil) {
-		if info, err := os.Stat(c.done()); err == nil && info.Mode().IsRegular() {
-			return loop.Claim{Done: true, Tag: "file", Text: c.doneFile}
-		}
+	if c.doneFile != "" && (c.stray == nil || c.stray() == nil) && c.isDone() {
+		return loop.Claim{Done: true, Tag: "file", Text: c.doneFile}
 	}
 	if c.byExit && t.Class == loop.OK && t.Exit == 0 && t.Claim.Tag == "" {
 		return loop.Claim{Done: true, Tag: "exit", Text: "0"}

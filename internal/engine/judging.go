@@ -87,7 +87,7 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*lo
 
 // putHomeBack makes the home that the checks share with the agent decide what it did before the run.
 func (j *judgingTree) putHomeBack() error {
-	changed, err := j.home.putBack(j.run.Dir)
+	changed, err := j.home.putBack(j.run.aside(j.run.Dir))
 	if len(changed) > 0 {
 		j.run.Log(
 			"warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s",

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -56,7 +58,7 @@ const mostConfig = 1 << 20
 // homeGuard remembers them as they were before the first turn.
 type homeGuard struct {
 	home  string
-	files map[string][]byte // by path; those that were there
+	files map[string][]byte // by path from there, with slashes; those that were there
 }
 
 // guardHome begins, where the checks have the agent's home.
@@ -72,8 +74,13 @@ func (spec *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
 		return nil
 	}
 	g := &homeGuard{home: home, files: map[string][]byte{}}
-	for _, name := range g.found() {
-		if content, err := readConfig(name); err == nil {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	for _, name := range found(root) {
+		if content, err := readConfig(root, name); err == nil {
 			g.files[name] = content
 		}
 	}
@@ -81,32 +88,38 @@ func (spec *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {
 }
 
 // found are the files that there are now.
-func (g *homeGuard) found() (names []string) {
+func found(home *os.Root) (names []string) {
 	for _, pattern := range homeConfig {
-		matches, _ := filepath.Glob(filepath.Join(g.home, filepath.FromSlash(pattern)))
+		matches, _ := fs.Glob(home.FS(), pattern)
 		names = append(names, matches...)
 	}
 	return names
 }
 
 // readConfig reads a plain file of a bounded size.
-func readConfig(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
+func readConfig(home *os.Root, name string) ([]byte, error) {
+	info, err := home.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostConfig {
-		return nil, fmt.Errorf("%s is no plain file of at most %d bytes", name, mostConfig)
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file", name)
 	}
-	return os.ReadFile(name)
+	return files.ReadIn(home, name, mostConfig)
 }
 
-// putBack makes them what they were, keeps what they were changed to in a directory, and names them.
-func (g *homeGuard) putBack(kept string) (changed []string, err error) {
+// putBack makes them what they were, keeps what they were changed to in a directory, and names them. No link leads it
+// out of the home.
+func (g *homeGuard) putBack(kept aside) (changed []string, err error) {
 	if g == nil {
 		return nil, nil
 	}
-	names := g.found()
+	home, err := os.OpenRoot(g.home)
+	if err != nil {
+		return nil, fmt.Errorf("looking at what decides how checks run: %w", err)
+	}
+	defer home.Close()
+	names := found(home)
 	for name := range g.files {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -115,23 +128,28 @@ func (g *homeGuard) putBack(kept string) (changed []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		was, known := g.files[name]
-		now, reading := readConfig(name)
+		now, reading := readConfig(home, name)
 		if reading == nil && known && bytes.Equal(was, now) || !known && errors.Is(reading, fs.ErrNotExist) {
 			continue
 		}
 		if reading == nil {
 			// to be looked at; the run goes on without it
-			_ = os.WriteFile(filepath.Join(kept, "home_"+filepath.Base(name)), now, 0o600)
+			_ = kept.write("home_"+path.Base(name), now, 0o600)
 		}
-		if err := os.RemoveAll(name); err != nil {
-			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", name, err)
+		if err := putBackOne(home, name, was, known); err != nil {
+			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", filepath.Join(g.home, name), err)
 		}
-		if known {
-			if err := os.WriteFile(name, was, 0o644); err != nil {
-				return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", name, err)
-			}
-		}
-		changed = append(changed, name)
+		changed = append(changed, filepath.Join(g.home, name))
 	}
 	return changed, nil
+}
+
+func putBackOne(home *os.Root, name string, was []byte, known bool) error {
+	if !known {
+		return files.RemoveIn(home, name)
+	}
+	if err := files.MkdirAll(home, path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return files.Write(home, name, was, 0o644)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -225,49 +227,60 @@ func cached(name string) bool {
 		)
 }
 
-// digestOf is the digest of a path in a directory: of every name, mode and content, but caches.
+// digestOf is the digest of a path in a directory: of every name, mode and content, but caches. No link is followed.
 func digestOf(dir, name string) (string, error) {
 	sum := sha256.New()
-	err := filepath.WalkDir(
-		filepath.Join(dir, filepath.FromSlash(name)),
-		func(at string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			rel, _ := filepath.Rel(dir, at)
-			rel = filepath.ToSlash(rel)
-			if cached(rel) {
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(sum, "%s\x00%s\x00", rel, info.Mode())
-			switch {
-			case info.Mode()&fs.ModeSymlink != 0:
-				to, err := os.Readlink(at)
-				fmt.Fprintf(sum, "%s\x00", to)
-				return err
-			case info.Mode().IsRegular():
-				return addTo(sum, at)
-			}
-			return nil
-		},
-	)
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer top.Close()
+	in, err := top.OpenRoot(filepath.FromSlash(path.Dir(name)))
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	info, err := in.Lstat(path.Base(name))
+	if err != nil {
+		return "", err
+	}
+	add := func(e files.Entry) error { return addEntry(sum, e, path.Join(name, e.Path)) }
+	err = add(files.Entry{In: in, Name: path.Base(name), Info: info})
+	if err == nil && info.IsDir() {
+		var sub *os.Root
+		if sub, err = in.OpenRoot(path.Base(name)); err == nil {
+			err = errors.Join(files.Walk(sub, add), sub.Close())
+		}
+	}
+	if errors.Is(err, fs.SkipDir) {
+		err = nil
+	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), err
 }
 
-func addTo(w io.Writer, name string) error {
-	file, err := os.Open(name)
-	if err != nil {
+// addEntry adds what is at a path from the top.
+func addEntry(w io.Writer, e files.Entry, at string) error {
+	if cached(at) {
+		if e.Info.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	fmt.Fprintf(w, "%s\x00%s\x00", at, e.Info.Mode())
+	switch {
+	case e.Info.Mode()&fs.ModeSymlink != 0:
+		to, err := e.In.Readlink(e.Name)
+		fmt.Fprintf(w, "%s\x00", to)
+		return err
+	case e.Info.Mode().IsRegular():
+		file, _, err := files.Open(e.In, e.Name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		n, err := io.Copy(w, file)
+		fmt.Fprintf(w, "\x00%d\x00", n)
 		return err
 	}
-	defer file.Close()
-	n, err := io.Copy(w, file)
-	fmt.Fprintf(w, "\x00%d\x00", n)
-	return err
+	return nil
 }

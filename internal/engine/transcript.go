@@ -3,12 +3,10 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -25,12 +23,7 @@ func (c Coder) keepWords(t *loop.Turn, n int) error {
 	if c.redact != nil {
 		said = c.redact(said)
 	}
-	name := filepath.Join(c.dir, wordsFile(n))
-	err := os.Remove(name) // never through a link
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = os.WriteFile(name, []byte(said), 0o600)
-	}
-	if err != nil {
+	if err := c.in(c.dir).write(wordsFile(n), []byte(said), 0o600); err != nil {
 		return fmt.Errorf("writing down what the agent said: %w", err)
 	}
 	t.Words = &loop.Words{File: wordsFile(n), Hash: hashOf(said), Bytes: int64(len(said)), Cut: cut}
@@ -42,11 +35,16 @@ func (run *Run) wordsOf(t loop.Turn) (said string, ok bool) {
 	if t.Words == nil {
 		return "", false
 	}
-	name := filepath.Join(run.Dir, filepath.Base(t.Words.File))
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != t.Words.Bytes {
+	root, err := run.aside(run.Dir).open()
+	if err != nil {
 		return "", false
 	}
-	text, err := os.ReadFile(name)
+	defer root.Close()
+	name := filepath.Base(t.Words.File)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != t.Words.Bytes {
+		return "", false
+	}
+	text, err := files.ReadIn(root, name, t.Words.Bytes)
 	if err != nil || hashOf(string(text)) != t.Words.Hash {
 		return "", false
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,33 @@ func openSub(in *os.Root, name string) (*os.Root, error) {
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}, root.Close())
 	}
 	return root, nil
+}
+
+// OpenBelow opens a directory that lies in another one, and makes it where it is missing; a link on the way is refused.
+// One that lies elsewhere is opened as it is.
+func OpenBelow(top, dir string) (*os.Root, error) {
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		return OpenDir(dir)
+	}
+	at, err := os.OpenRoot(top)
+	if err != nil || rel == "." {
+		return at, err
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if err := at.Mkdir(part, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, errors.Join(err, at.Close())
+		}
+		next, err := openSub(at, part)
+		if err := errors.Join(err, at.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w; put a directory in its place", dir, err)
+		}
+		at = next
+	}
+	return at, nil
 }
 
 // Entry is something that Walk has found.
@@ -141,6 +169,8 @@ type Copying struct {
 	GID     int                    // of whose group
 	Give    bool                   // UID and GID count
 	Skip    func(name string) bool // by its path from the top, with slashes; nil: nothing
+	// Rewrite changes what small texts and absolute links say; nil: they stay as they are.
+	Rewrite func(text string) string
 }
 
 // ErrTooMuch is that a tree holds more than may be copied.
@@ -258,6 +288,9 @@ func (c *copying) link(p pair) error {
 	if err != nil {
 		return unlessGone(err)
 	}
+	if c.Rewrite != nil && filepath.IsAbs(target) {
+		target = c.Rewrite(target)
+	}
 	err = p.to.Symlink(target, p.as)
 	if c.Missing && errors.Is(err, fs.ErrExist) {
 		return nil
@@ -285,7 +318,7 @@ func (c *copying) file(p pair) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err := io.Copy(out, io.LimitReader(in, info.Size())); err != nil { // what grows meanwhile is not waited for
+	if err := c.content(in, out, info.Size()); err != nil {
 		return err
 	}
 	if c.Give {
@@ -294,6 +327,24 @@ func (c *copying) file(p pair) (err error) {
 		}
 	}
 	return p.to.Chtimes(p.as, info.ModTime(), info.ModTime())
+}
+
+// mostRewritten is the size above which no file is looked through.
+const mostRewritten = 256 << 10
+
+// content copies so many bytes: what grows meanwhile is not waited for.
+func (c *copying) content(in io.Reader, out *os.File, size int64) error {
+	in = io.LimitReader(in, size)
+	if c.Rewrite == nil || size > mostRewritten {
+		_, err := io.Copy(out, in) // by the system, which shares the blocks where the file system can
+		return err
+	}
+	text, err := io.ReadAll(in)
+	if err == nil && bytes.IndexByte(text, 0) < 0 {
+		text = []byte(c.Rewrite(string(text)))
+	}
+	_, writing := out.Write(text)
+	return errors.Join(err, writing)
 }
 
 func (c *copying) give(in *os.Root, name string) error {

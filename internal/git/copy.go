@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // copyTree copies the files below a name from one directory to another, but nothing called .git: regular files and
@@ -71,15 +73,11 @@ func copyLink(src, dst *os.Root, name string) error {
 }
 
 func copyFile(src, dst *os.Root, name string) error {
-	in, err := src.Open(name)
+	in, info, err := files.Open(src, name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
 	if err := dst.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

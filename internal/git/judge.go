@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // JudgeTree is a checkout of exactly one commit that checks run in, apart from the tree that the agent works in: no
@@ -48,7 +49,7 @@ type part struct {
 
 // OpenJudge makes a judging tree, which holds nothing until Use.
 func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
-	if err := removeAll(o.Dir); err != nil {
+	if err := files.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("making the tree for the checks: %w", err)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -164,11 +165,14 @@ func (j *JudgeTree) checkOut(ctx context.Context, p *part, commit string) error 
 
 // makeWritable lets a part's directories be written that a check has closed.
 func (j *JudgeTree) makeWritable(p *part) error {
-	return filepath.WalkDir(p.git.dir, func(at string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			if info, err := d.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
-				return os.Chmod(at, info.Mode().Perm()|0o700)
-			}
+	root, err := files.OpenBelow(j.dir, p.git.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return files.Walk(root, func(e files.Entry) error {
+		if e.Info.IsDir() && e.Info.Mode().Perm()&0o700 != 0o700 {
+			return e.In.Chmod(e.Name, e.Info.Mode().Perm()|0o700)
 		}
 		return nil
 	})
@@ -281,7 +285,12 @@ func (j *JudgeTree) wipe(name string, kept paths, removed []string) ([]string, e
 		})
 		return removed, j.Remove([]string{name})
 	}
-	entries, err := os.ReadDir(filepath.Join(j.dir, filepath.FromSlash(name)))
+	root, err := os.OpenRoot(j.dir)
+	if err != nil {
+		return removed, fmt.Errorf("clearing the tree of the checks: %w", err)
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), name)
 	if err != nil {
 		return removed, fmt.Errorf("clearing the tree of the checks: %w", err)
 	}
@@ -315,26 +324,11 @@ func (j *JudgeTree) Remove(names []string) error {
 		if name == ".git" || name == "" {
 			continue
 		}
-		if err := removeIn(root, name); err != nil {
+		if err := files.RemoveIn(root, name); err != nil {
 			return fmt.Errorf("clearing the tree of the checks: %w", err)
 		}
 	}
 	return nil
-}
-
-// removeIn removes a path, also where a build has closed directories.
-func removeIn(root *os.Root, name string) error {
-	err := root.RemoveAll(name)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_ = fs.WalkDir(root.FS(), name, func(at string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = root.Chmod(at, 0o700)
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
 }
 
 // renewRepo makes the tree's own repository what the run's is, when something has changed it, or the commit has.
@@ -442,7 +436,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 
 // Close removes the tree.
 func (j *JudgeTree) Close() error {
-	err := removeAll(j.dir)
+	err := files.RemoveAll(j.dir)
 	for _, p := range j.parts {
 		_ = os.Remove(j.indexFile(p.path))
 	}
@@ -450,18 +444,4 @@ func (j *JudgeTree) Close() error {
 		return fmt.Errorf("removing the tree of the checks: %w", err)
 	}
 	return nil
-}
-
-// removeAll removes a directory of ours, also where a build has closed directories in it.
-func removeAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -203,21 +204,23 @@ func (r *Review) Close() error {
 }
 
 // chmod sets the modes of everything below a directory, links aside; 0 leaves files. An executable file stays one.
-func chmod(dir string, dirs, files fs.FileMode) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+func chmod(dir string, dirs, plain fs.FileMode) error {
+	root, err := files.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Chmod(".", dirs|0o700); err != nil {
+		return err
+	}
+	err = files.Walk(root, func(e files.Entry) error {
 		switch {
-		case d.IsDir():
-			return os.Chmod(path, dirs)
-		case files == 0 || !d.Type().IsRegular():
+		case e.Info.IsDir():
+			return e.In.Chmod(e.Name, dirs)
+		case plain == 0 || !e.Info.Mode().IsRegular():
 			return nil
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		return os.Chmod(path, files|info.Mode()&0o111)
+		return e.In.Chmod(e.Name, plain|e.Info.Mode()&0o111)
 	})
+	return errors.Join(err, root.Chmod(".", dirs))
 }

@@ -29,14 +29,29 @@ func CreateLog(path string, most int64) (*Capped, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("making the directory of the log %s: %w", path, err)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("making the directory of the log %s: %w", path, err)
+	}
+	defer root.Close()
+	name := filepath.Base(path)
+	if err := root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("replacing the log %s: %w", path, err)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("creating the log %s: %w", path, err)
 	}
 	return NewCapped(file, most), nil
+}
+
+// Open lets everybody read the log.
+func (c *Capped) Open() error {
+	file, ok := c.to.(*os.File)
+	if !ok {
+		return nil
+	}
+	return file.Chmod(0o644)
 }
 
 // KeepEnd keeps so many of the last bytes as well, which Close passes on.

@@ -636,7 +636,8 @@ func TestLargeHomes(t *testing.T) {
 const hostile = `for d in OUT /oldroot/OUT; do
 for f in .gitconfig .agent .linked .nvm .cargo .cache; do rm -rf ~/$f 2>/dev/null; ln -s $d ~/$f 2>/dev/null; done
 for f in browsers go-build cargo go gradle npm; do rm -rf @/$f; ln -s $d @/$f; done
-done`
+done
+mkdir -p ~/mounted && mount --bind OUT ~/mounted && touch ~/mounted/new`
 
 // TestNothingFollowsLinksInHomes: whatever a use leaves in its home, nothing is written, made or removed outside of it,
 // by ralph or by what makes the boxes.
