@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -178,7 +179,7 @@ func geminiHooks(t *talk, theirs string) error {
 func geminiSettings(dir string, o Options) (string, error) {
 	settings := map[string]any{}
 	if o.As == nil {
-		raw, err := os.ReadFile(filepath.Join(dir, "settings.json"))
+		raw, err := disk.Read(filepath.Join(dir, "settings.json"))
 		if err == nil {
 			raw, err = hujson.Standardize(raw)
 		}

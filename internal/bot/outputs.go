@@ -29,7 +29,7 @@ func conclusion(o loop.Outcome) string {
 func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) error {
 	v := work.view(result.State)
 	a.Runner.Summary(report.Summary(v))
-	file, err := engine.WriteReports(a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
+	file, err := engine.WriteReports("", a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
 	a.warn("writing the report", err)
 	// in a container the workspace has another path
 	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" {

@@ -3,10 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -80,11 +77,7 @@ func (run *Run) savePatch(ctx context.Context, s loop.State) bool {
 	}
 	patch, err := run.Tree.Diff(ctx, s.Start.Base, run.Tree.Head(), maxPatch)
 	if err == nil {
-		err = os.MkdirAll(run.Reports, 0o755)
-	}
-	name := filepath.Join(run.Reports, "work.patch")
-	if err == nil {
-		err = files.Replace(name, []byte(patch))
+		err = run.aside(run.Reports).write("work.patch", []byte(patch), 0o644)
 	}
 	if err != nil {
 		run.Log("keeping the work as a patch: %v", err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -17,18 +16,19 @@ import (
 )
 
 // WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
-// with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing.
-func WriteReports(dir string, d html.Detail) (string, error) {
+// with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing. top is the worktree when
+// dir lies in one.
+func WriteReports(top, dir string, d html.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	root, err := aside{top, dir}.open()
+	if err != nil {
 		return "", fmt.Errorf("making the report's directory: %w", err)
 	}
-	write := func(name string, content []byte) error {
-		return files.Replace(filepath.Join(dir, name), content)
-	}
-	err := write("report.md", []byte(report.Summary(d.View)))
+	defer root.Close()
+	write := func(name string, content []byte) error { return files.Write(root, name, content, 0o644) }
+	err = write("report.md", []byte(report.Summary(d.View)))
 	if end := d.State.End; end != nil && end.Outcome.Limited() {
 		err = errors.Join(err, write("failure.md", []byte(report.Failure(d.View))))
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -78,12 +78,16 @@ func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
 }
 
 func (j *JudgeTree) isPointer(name string) bool {
-	at := filepath.Join(j.dir, filepath.FromSlash(path.Clean(name)))
-	info, err := os.Lstat(at)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1024 {
+	root, err := os.OpenRoot(j.dir)
+	if err != nil {
 		return false
 	}
-	text, err := os.ReadFile(at)
+	defer root.Close()
+	name = path.Clean(name)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := files.ReadIn(root, name, 1024)
 	return err == nil && bytes.HasPrefix(text, []byte(pointer))
 }
 

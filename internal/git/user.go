@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // users is the repository of a clone, in which its user and the agent work. The harness reads there where HEAD and the
@@ -149,22 +151,37 @@ func (u *users) freeze() error {
 type fileText struct {
 	text []byte // nil: there was none
 	mode fs.FileMode
+	dir  string // the directory that it lay in, without links; noDir: there was none; empty: nobody has looked
 }
 
-// readText reads a plain file. One that is missing is no error.
-func readText(file string) (fileText, error) {
+const noDir = "-"
+
+// readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and nobody waits for it.
+func readText(file string) (t fileText, err error) {
+	if t.dir, err = filepath.EvalSymlinks(filepath.Dir(file)); err != nil {
+		t.dir = noDir
+	}
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fileText{}, nil
+		return t, nil
 	case err != nil:
-		return fileText{}, err
+		return t, err
 	}
-	text, err := os.ReadFile(file)
-	if text == nil {
-		text = []byte{}
+	t.text, t.mode = []byte{}, info.Mode().Perm()
+	at, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return t, err
 	}
-	return fileText{text, info.Mode().Perm()}, err
+	defer at.Close()
+	if now, err := at.Stat(); err != nil || !now.Mode().IsRegular() {
+		return t, err
+	}
+	if text, err := io.ReadAll(at); err != nil || text != nil {
+		t.text = text
+		return t, err
+	}
+	return t, nil
 }
 
 // thaw puts back the files that decide what git does, where they were changed during the run: git runs programs that
@@ -178,7 +195,7 @@ func (u *users) thaw(kept string) (changed []string, err error) {
 			continue
 		}
 		if now.text != nil {
-			if err := os.WriteFile(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
+			if err := replace(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
 				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
 			}
 		}
@@ -204,12 +221,21 @@ func plainFile(file string, was fileText) bool {
 	return was.text == nil || err == nil && info.Mode().IsRegular()
 }
 
-// putBack writes the file again. Whatever lies in its place is not written through.
+// putBack writes the file again. Whatever lies in its place is not written through, and no link that has come in the
+// place of its directory.
 func (t fileText) putBack(file string) error {
+	dir := filepath.Dir(file)
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 && t.dir != "" {
+		if now, err := filepath.EvalSymlinks(dir); err != nil || now != t.dir {
+			if err := os.Remove(dir); err != nil {
+				return err
+			}
+		}
+	}
 	if t.text == nil {
 		return os.RemoveAll(file)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	return replace(file, t.text, t.mode)
@@ -240,7 +266,7 @@ func (u *users) mendHead(ref string, tell func(string)) error {
 	head := filepath.Join(u.dir, "HEAD")
 	text, err := readText(head)
 	if err != nil || !plainFile(head, fileText{text: []byte{}}) || !soundHead(text.text) {
-		if err := (fileText{[]byte("ref: " + ref + "\n"), 0o644}).putBack(head); err != nil {
+		if err := (fileText{text: []byte("ref: " + ref + "\n"), mode: 0o644}).putBack(head); err != nil {
 			return fmt.Errorf("putting HEAD back: %w", err)
 		}
 		tell("HEAD led nowhere and is put back on " + short(ref))

@@ -180,7 +180,7 @@ func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.P
 // finish writes the reports and clears up.
 func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
-	file, err := engine.WriteReports(work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
+	file, err := engine.WriteReports(l.Dir, work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
 	if result.Outcome == loop.Done {
 		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
 	}

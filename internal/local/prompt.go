@@ -305,7 +305,7 @@ func (p *PromptRun) name() (id, title string) {
 // finish says how it ended, and writes the reports.
 func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := p.View(result.State)
-	file, err := engine.WriteReports(work.Dir, work.Detail(ctx, v, nil))
+	file, err := engine.WriteReports(p.Dir, work.Dir, work.Detail(ctx, v, nil))
 	p.PrintEnding(v, result)
 	p.Explain("Report: %s", file)
 	return err

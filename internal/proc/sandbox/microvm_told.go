@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to
@@ -35,9 +37,13 @@ func (m *microVM) look() map[string]stamp {
 func packed(dir string, names []string) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	for _, name := range names {
-		path := filepath.Join(dir, name)
-		info, err := os.Lstat(path)
+		info, err := root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -47,7 +53,7 @@ func packed(dir string, names []string) ([]byte, error) {
 		target := ""
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			if target, err = os.Readlink(path); err != nil {
+			if target, err = root.Readlink(name); err != nil {
 				return nil, err
 			}
 		case !info.Mode().IsRegular():
@@ -64,7 +70,7 @@ func packed(dir string, names []string) ([]byte, error) {
 		if target != "" {
 			continue
 		}
-		content, err := os.ReadFile(path)
+		content, err := files.ReadIn(root, name, info.Size())
 		if err != nil || int64(len(content)) != info.Size() {
 			return nil, fmt.Errorf("reading %s: it changes", name)
 		}
