@@ -110,6 +110,46 @@ func TestHostileConfigurationOfAClone(t *testing.T) {
 	b.quiet()
 }
 
+// TestPipesAndLinksInTheRepositoryOfAClone: where an agent may write .git, nobody waits for a pipe that it leaves there,
+// and nothing is written or removed through a link.
+func TestPipesAndLinksInTheRepositoryOfAClone(t *testing.T) {
+	for name, trap := range map[string]string{
+		"a pipe for the configuration": `rm .git/config; mkfifo .git/config`,
+		"a pipe for what is excluded":  `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
+		"a link for a directory":       `rm -rf .git/info; ln -s "$OUT" .git/info`,
+		"a link for a file":            `rm -f .git/info/exclude .git/config; mkdir -p .git/info; ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newSandbox(t)
+			dir := b.clone()
+			config := b.sh(dir, `cat .git/config`)
+			out := t.TempDir()
+			for _, file := range []string{"exclude", "config", "attributes", "sparse-checkout", "grafts"} {
+				if err := os.WriteFile(filepath.Join(out, file), []byte("precious"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tree := b.open()
+			b.sh(dir, strings.ReplaceAll(trap, "$OUT", out)+`; echo work >>a.txt`)
+			if c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work")); len(c.Files) != 1 {
+				t.Errorf("%+v", c)
+			}
+			if got := b.sh(dir, `cat .git/config`); got != config {
+				t.Errorf("the configuration is %q", got)
+			}
+			entries, err := os.ReadDir(out)
+			for _, e := range entries {
+				if text, _ := os.ReadFile(filepath.Join(out, e.Name())); string(text) != "precious" {
+					t.Errorf("%s is %q", e.Name(), text)
+				}
+			}
+			if err != nil || len(entries) != 5 {
+				t.Errorf("outside there is %v, %v", entries, err)
+			}
+		})
+	}
+}
+
 func TestHostileHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		do, note, files, log string

@@ -634,7 +634,8 @@ func TestLargeHomes(t *testing.T) {
 // hostile is what somebody leaves in their home and cache who wants others to write elsewhere: links that lead to this
 // machine, as bubblewrap sees it while it makes a box too.
 const hostile = `for d in OUT /oldroot/OUT; do
-for f in .gitconfig .agent .linked .nvm .cargo .cache; do rm -rf ~/$f 2>/dev/null; ln -s $d ~/$f 2>/dev/null; done
+for f in .gitconfig .agent .linked .nvm .cargo .cache; do
+rm -rf ~/$f 2>/dev/null || mv ~/$f ~/was$f 2>/dev/null; ln -s $d ~/$f 2>/dev/null; done
 for f in browsers go-build cargo go gradle npm; do rm -rf @/$f; ln -s $d @/$f; done
 done
 mkdir -p ~/mounted && mount --bind OUT ~/mounted && touch ~/mounted/new`
