@@ -1,266 +1,236 @@
-// Package gateway is a proxy for the requests of one turn to its model. It alone holds the credential: the agent shows a
-// bearer that counts for the turn.
+// Package gateway is a proxy for what one turn asks its model. It alone holds the credential: the agent shows a bearer
+// that counts for the turn. It counts what the answers took, and can refuse.
 package gateway
 
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
-// Protocol is how a model is spoken to.
-type Protocol string
-
-// The protocols. Gemini's paths are also those of Vertex.
-const (
-	Anthropic Protocol = "anthropic"
-	Responses Protocol = "openai-responses"
-	Chat      Protocol = "openai-chat"
-	Gemini    Protocol = "gemini"
-)
-
-// Credential is a header by which a provider knows whom it answers: {"x-api-key", KEY}.
-type Credential struct{ Header, Value string }
-
-// Upstream is a provider.
-type Upstream struct {
-	Base        *url.URL // what the path of a request is added to
-	Credentials []Credential
-	Extra       http.Header // added to each request
-	Protocols   []Protocol  // what may be spoken there
-}
-
-// Options are what a turn may ask.
+// Options are what a turn may ask, and where it asks.
 type Options struct {
-	// Upstreams are by the first part of a request's path; "" is the only one.
+	// Upstreams are by the first part of a request's path; "" is for what begins with none of the others.
 	Upstreams map[string]Upstream
-	// Allow is asked before a request is passed on. The text of its error is what the agent is told; nil: all may pass.
+	// Allow is asked before a request is passed on, by several at a time. The text of its error is what the agent is
+	// told; nil: all may pass.
 	Allow  func(spent []Usage) error
-	Prices Prices
+	Prices Prices                           // zero: List
 	Log    func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
-	Socket string                           // the path of a unix socket to listen at; "" is a port of 127.0.0.1
-}
+	// Proxy leads to a provider; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of our environment say.
+	Proxy func(*url.URL) (*url.URL, error)
 
-// Times that bound a request. An answer may take as long as the turn.
-const (
-	headerTime = 30 * time.Second
-	dialTime   = 30 * time.Second
-	closeTime  = 5 * time.Second
-	// mostBody is how large a request may be.
-	mostBody = 256 << 20
-)
+	Listener net.Listener // one that is open already, and is closed with the turn
+	Socket   string       // else the path of a unix socket to listen at; "" is a port of 127.0.0.1
+}
 
 // Turn is the gateway of one turn.
 type Turn struct {
-	o        Options
+	allow    func(spent []Usage) error
+	limits   limits
 	bearer   string
+	ways     map[string]*way
+	ledger   *ledger
 	listener net.Listener
 	server   *http.Server
-	stop     context.CancelFunc
-	done     chan struct{}
-	proxies  map[string]*httputil.ReverseProxy
+	tell     func(format string, args ...any)
 
-	mu    sync.Mutex
-	used  []Usage // by model
-	close sync.Once
+	stop  context.CancelFunc
+	free  func()         // connections to providers that are not used
+	alive sync.WaitGroup // the server, and each of its connections
+	once  sync.Once
 }
 
+// mostTold is how many lines a turn may add to the log: an agent decides how often something fails.
+const mostTold = 20
+
 // Open begins to listen.
-func Open(o Options) (*Turn, error) {
+func Open(o Options) (*Turn, error) { return open(o, usual) }
+
+func open(o Options, l limits) (*Turn, error) {
+	for name, up := range o.Upstreams {
+		if up.Base == nil || up.Base.Host == "" || up.Base.Scheme != "http" && up.Base.Scheme != "https" {
+			return nil, fmt.Errorf("opening the gateway: the provider %q has no address of http or https", name)
+		}
+	}
 	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("making the turn's bearer: %w", err)
-	}
-	network, address := "tcp4", "127.0.0.1:0"
-	if o.Socket != "" {
-		network, address = "unix", o.Socket
-	}
-	l, err := net.Listen(network, address)
+	_, _ = rand.Read(secret) // never fails
+	listener, err := listen(o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the gateway: %w", err)
 	}
-	if o.Log == nil {
-		o.Log = func(string, ...any) {}
-	}
 	ctx, stop := context.WithCancel(context.Background())
-	t := &Turn{o: o, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: l, stop: stop,
-		done: make(chan struct{}), proxies: map[string]*httputil.ReverseProxy{}}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression, transport.ResponseHeaderTimeout = true, 0
-	transport.DialContext = (&net.Dialer{Timeout: dialTime}).DialContext
+	transport := newTransport(o.Proxy, l)
+	t := &Turn{allow: o.Allow, limits: l, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: listener,
+		ways: map[string]*way{}, ledger: newLedger(o.Prices), tell: few(o.Log), stop: stop,
+		free: transport.CloseIdleConnections}
 	for name, up := range o.Upstreams {
-		t.proxies[name] = t.proxy(up, transport)
+		t.ways[name] = newWay(up, t.bearer, transport, l, t.tell)
 	}
-	t.server = &http.Server{Handler: t, ReadHeaderTimeout: headerTime, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	go func() {
-		defer close(t.done)
-		_ = t.server.Serve(l)
-		transport.CloseIdleConnections()
-	}()
+	t.server = &http.Server{Handler: t, ReadHeaderTimeout: l.head, MaxHeaderBytes: l.header,
+		ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState: func(_ net.Conn, s http.ConnState) {
+			switch s {
+			case http.StateNew:
+				t.alive.Add(1)
+			case http.StateClosed:
+				t.alive.Done()
+			}
+		}}
+	t.alive.Go(func() { _ = t.server.Serve(netutil.LimitListener(listener, l.together)) })
 	return t, nil
 }
 
-// URL is where the agent reaches the gateway.
-func (t *Turn) URL() string { return "http://" + t.listener.Addr().String() }
+func listen(o Options) (net.Listener, error) {
+	switch {
+	case o.Listener != nil:
+		return o.Listener, nil
+	case o.Socket == "":
+		return net.Listen("tcp4", "127.0.0.1:0")
+	}
+	l, err := net.Listen("unix", o.Socket)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(o.Socket, 0o600); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
 
-// Bearer is by what it knows the agent.
+// few passes on so many lines, and then none.
+func few(log func(string, ...any)) func(string, ...any) {
+	var told atomic.Int64
+	return func(format string, args ...any) {
+		if n := told.Add(1); log != nil && n <= mostTold {
+			log(format, args...)
+		}
+	}
+}
+
+// URL is where the agent reaches the gateway. With a socket the host in it is nobody's.
+func (t *Turn) URL() string {
+	if t.listener.Addr().Network() == "unix" {
+		return "http://ralph.invalid"
+	}
+	return "http://" + t.listener.Addr().String()
+}
+
+// Bearer is by what the gateway knows the agent.
 func (t *Turn) Bearer() string { return t.bearer }
 
 // Addr is where it listens.
 func (t *Turn) Addr() net.Addr { return t.listener.Addr() }
 
-// Usage is what the answers said so far, by model.
-func (t *Turn) Usage() []Usage {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]Usage(nil), t.used...)
-}
+// Usage is what the turn took until now, by model.
+func (t *Turn) Usage() []Usage { return t.ledger.usage() }
 
-// Close cuts what runs, and waits for it.
+// Close cuts what runs, and waits until it has ended. Nothing is carried afterwards.
 func (t *Turn) Close() error {
 	var err error
-	t.close.Do(func() {
+	t.once.Do(func() {
 		t.stop()
-		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-		defer cancel()
-		if err = t.server.Shutdown(ctx); err != nil {
-			err = t.server.Close()
+		err = t.server.Close()
+		if errors.Is(err, net.ErrClosed) { // by whoever opened it
+			err = nil
 		}
-		<-t.done
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			t.alive.Wait()
+		}()
+		select {
+		case <-ended:
+		case <-time.After(t.limits.close):
+			err = errors.Join(err, errors.New("closing the gateway: a request does not end"))
+		}
+		t.free()
 	})
 	return err
 }
 
-// credentials are the headers by which clients show one. None of them is passed on.
-var credentials = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie", "Proxy-Authorization"}
-
-func (t *Turn) knows(r *http.Request) bool {
-	shown := []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
-	for _, name := range credentials[1:4] {
-		shown = append(shown, r.Header.Get(name))
-	}
-	known := 0
-	for _, s := range shown {
-		known |= subtle.ConstantTimeCompare([]byte(s), []byte(t.bearer))
-	}
-	return known == 1
-}
-
 // ServeHTTP implements http.Handler.
 func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect || r.URL.Host != "" {
-		http.Error(w, "ralph: this is no proxy for other hosts", http.StatusForbidden)
+	if r.Method == http.MethodConnect || !strings.HasPrefix(r.RequestURI, "/") {
+		respond(w, http.StatusForbidden, "text/plain; charset=utf-8", "ralph: this is no proxy for other hosts")
 		return
 	}
-	name, path := t.route(r.URL.Path)
-	up, ok := t.o.Upstreams[name]
-	protocol := speaks(r.Method, path)
-	if !ok || protocol == "" || !has(up.Protocols, protocol) {
-		http.Error(w, "ralph: nothing but requests to the model is carried", http.StatusNotFound)
+	to, path := t.route(r.URL.EscapedPath())
+	if to == nil {
+		notFound(w)
 		return
 	}
-	if r.Header.Get("Upgrade") != "" {
-		http.Error(w, "ralph: plain HTTP is carried", http.StatusUpgradeRequired)
+	if r.Header.Get("Upgrade") != "" { // codex asks by POST, or not at all, once it was told
+		respond(w, http.StatusUpgradeRequired, "text/plain; charset=utf-8", "ralph: only plain HTTP requests are carried")
 		return
 	}
-	if !t.knows(r) {
-		refuse(w, protocol, "ralph: this is not the bearer of the turn that runs")
+	c, ok := gate(r.Method, path, to.Protocols)
+	if !ok {
+		notFound(w)
 		return
 	}
-	if t.o.Allow != nil {
-		if err := t.o.Allow(t.Usage()); err != nil {
-			refuse(w, protocol, err.Error())
+	query, err := sift(r.URL.RawQuery)
+	switch {
+	case err != nil:
+		refuse(w, c.protocol, err.Error())
+		return
+	case !shown(r.Header, t.bearer):
+		refuse(w, c.protocol, "ralph: this request does not show the bearer of the turn that runs")
+		return
+	case r.ContentLength > t.limits.body:
+		fail(w, c.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes",
+			t.limits.body))
+		return
+	}
+	if t.allow != nil {
+		if err := t.allow(t.Usage()); err != nil {
+			refuse(w, c.protocol, err.Error())
 			return
 		}
 	}
-	r.URL.Path, r.URL.RawPath = path, ""
-	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
-	t.proxies[name].ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), asked{}, protocol)))
+	t.pass(w, r, to, asking{call: c, query: query, path: path})
 }
 
-// route is the provider that a path leads to, and the path there.
-func (t *Turn) route(path string) (name, rest string) {
-	if _, only := t.o.Upstreams[""]; only {
-		return "", path
+// pass has a request answered by its provider.
+func (t *Turn) pass(w http.ResponseWriter, r *http.Request, to *way, a asking) {
+	a.account = &account{ledger: t.ledger, tally: tally{protocol: a.protocol, asked: a.model}}
+	ctx, cut := context.WithCancelCause(r.Context())
+	defer cut(nil)
+	a.cut = cut
+	r = r.WithContext(context.WithValue(ctx, askingKey{}, a))
+	if r.Method == http.MethodGet {
+		r.Body, r.ContentLength = http.NoBody, 0
+	} else {
+		r.Body = newRequest(http.MaxBytesReader(w, r.Body, t.limits.body), a.account)
 	}
-	name, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return name, "/" + rest
+	to.proxy.ServeHTTP(w, r)
 }
 
-func has(list []Protocol, p Protocol) bool {
-	for _, known := range list {
-		if known == p {
-			return true
-		}
+// route is the way that a path leads, and what is left of the path there.
+func (t *Turn) route(path string) (*way, string) {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if to := t.ways[name]; to != nil && name != "" {
+		return to, "/" + rest
 	}
-	return false
+	return t.ways[""], path
 }
 
-// asked is the key of a request's context under which its protocol is.
-type asked struct{}
-
-var errRedirect = errors.New("the model's provider leads to another address, which is not followed")
-
-func (t *Turn) proxy(up Upstream, transport http.RoundTripper) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1,
-		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(up.Base)
-			for _, name := range append(credentials, "Accept-Encoding") {
-				p.Out.Header.Del(name)
-			}
-			query := p.Out.URL.Query()
-			query.Del("key")
-			p.Out.URL.RawQuery = query.Encode()
-			for name, values := range up.Extra {
-				for _, value := range values {
-					p.Out.Header.Add(name, value)
-				}
-			}
-			for _, c := range up.Credentials {
-				p.Out.Header.Set(c.Header, c.Value)
-			}
-		},
-		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode >= 300 && r.StatusCode < 400 {
-				return errRedirect
-			}
-			protocol, _ := r.Request.Context().Value(asked{}).(Protocol)
-			if r.StatusCode < 300 {
-				r.Body = &meter{ReadCloser: r.Body, turn: t, protocol: protocol, model: modelOf(r.Request.URL.Path)}
-			}
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() == nil {
-				t.o.Log("gateway: asking the model: %v", err)
-			}
-			http.Error(w, fmt.Sprintf("ralph: asking the model: %v", err), http.StatusBadGateway)
-		},
-	}
-}
-
-// refuse answers so that the agent stops at once, in the form of its protocol.
-func refuse(w http.ResponseWriter, p Protocol, why string) {
-	if p == Responses {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, why)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusPaymentRequired)
-	_, _ = io.WriteString(w, refusal(p, why))
+func notFound(w http.ResponseWriter) {
+	respond(w, http.StatusNotFound, "text/plain; charset=utf-8",
+		"ralph: only what a model is asked is carried here, and this path is nothing of that")
 }

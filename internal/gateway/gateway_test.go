@@ -1,44 +1,67 @@
 package gateway
 
 import (
-	"bufio"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// upstream is a provider that answers one thing, and notes what it was asked.
-type upstream struct {
+const theKey = "the-key-of-the-provider"
+
+var allProtocols = []Protocol{Anthropic, Responses, Chat, Gemini}
+
+// provider answers, and notes what it was asked.
+type provider struct {
 	*httptest.Server
+	mu    sync.Mutex
 	asked []*http.Request
-	paths []string
+	told  []string // bodies
 }
 
-func newUpstream(t *testing.T, answer http.HandlerFunc) *upstream {
+func newProvider(t testing.TB, answer http.HandlerFunc) *provider {
 	t.Helper()
-	u := &upstream{}
-	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u.asked, u.paths = append(u.asked, r), append(u.paths, r.URL.RequestURI())
+	p := &provider{}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		p.mu.Lock()
+		p.asked, p.told = append(p.asked, r), append(p.told, string(body))
+		p.mu.Unlock()
 		answer(w, r)
 	}))
-	t.Cleanup(u.Close)
-	return u
+	t.Cleanup(p.Close)
+	return p
 }
 
-func open(t *testing.T, u *upstream, change func(*Options, *Upstream)) *Turn {
+func (p *provider) requests() []*http.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+func (p *provider) upstream(t testing.TB) Upstream {
 	t.Helper()
-	base, err := url.Parse(u.URL)
+	base, err := url.Parse(p.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := Upstream{Base: base, Credentials: []Credential{{"x-api-key", "the-key"}},
-		Protocols: []Protocol{Anthropic, Responses, Chat, Gemini}}
-	o := Options{}
+	return Upstream{Base: base, Credentials: []Credential{{"x-api-key", theKey}}, Protocols: allProtocols}
+}
+
+func opened(t testing.TB, p *provider, change func(*Options, *Upstream)) *Turn {
+	t.Helper()
+	up, o := p.upstream(t), Options{}
 	if change != nil {
 		change(&o, &up)
 	}
@@ -49,235 +72,364 @@ func open(t *testing.T, u *upstream, change func(*Options, *Upstream)) *Turn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = turn.Close() })
+	t.Cleanup(func() {
+		if err := turn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return turn
 }
 
-// ask sends a request as an agent does.
-func ask(t *testing.T, turn *Turn, method, path string, header map[string]string) (int, string) {
+// ask sends a request as an agent does. BEARER in a header is the turn's.
+func ask(t testing.TB, turn *Turn, method, path, body string, header map[string]string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequest(method, turn.URL()+path, strings.NewReader("{}"))
+	r, err := http.NewRequest(method, turn.URL()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range header {
 		r.Header.Set(name, strings.ReplaceAll(value, "BEARER", turn.Bearer()))
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	answer, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(body)
+	return answer, string(text)
 }
 
-var shown = map[string]string{"x-api-key": "BEARER"}
+var bearing = map[string]string{"x-api-key": "BEARER"}
 
-func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
 
-// TestWhatIsCarried: nothing but requests to the model, by who has the bearer.
+const (
+	messages = "/v1/messages"
+	response = "/v1/responses"
+	chat     = "/v1/chat/completions"
+	generate = "/v1beta/models/gemini-2.5-pro:streamGenerateContent"
+)
+
+// TestWhatIsCarried: nothing but requests to the model in the protocols of its provider, by who has the bearer.
 func TestWhatIsCarried(t *testing.T) {
 	t.Parallel()
-	only := func(p Protocol) func(*Options, *Upstream) {
-		return func(_ *Options, u *Upstream) { u.Protocols = []Protocol{p} }
-	}
+	all, bearer, goog := allProtocols, map[string]string{"Authorization": "Bearer BEARER"},
+		map[string]string{"x-goog-api-key": "BEARER"}
 	for _, c := range []struct {
 		name, method, path string
 		header             map[string]string
-		change             func(*Options, *Upstream)
+		spoken             []Protocol
 		status             int
 	}{
-		{"messages", "POST", "/v1/messages?beta=true", shown, only(Anthropic), 200},
-		{"tokens", "POST", "/v1/messages/count_tokens", shown, only(Anthropic), 200},
-		{"responses", "POST", "/v1/responses", map[string]string{"Authorization": "Bearer BEARER"}, only(Responses), 200},
-		{"chat", "POST", "/v1/chat/completions", map[string]string{"Authorization": "Bearer BEARER"}, only(Chat), 200},
-		{"gemini", "POST", "/v1beta/models/m:streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": "BEARER"},
-			only(Gemini), 200},
-		{"vertex", "POST", "/v1beta1/publishers/google/models/m:generateContent", map[string]string{"x-goog-api-key": "BEARER"},
-			only(Gemini), 200},
-		{"another protocol", "POST", "/v1/responses", shown, only(Anthropic), 404},
-		{"reading", "GET", "/v1/messages", shown, nil, 404},
-		{"keys", "POST", "/v1/organizations/api_keys", shown, nil, 404},
-		{"models", "GET", "/v1/models", shown, nil, 404},
-		{"files", "POST", "/v1/files", shown, nil, 404},
-		{"a way around", "POST", "/v1/files/../messages/../v1/messages", shown, nil, 404},
-		{"nobody", "POST", "/v1/messages", nil, nil, 402},
-		{"another bearer", "POST", "/v1/messages", map[string]string{"x-api-key": "BEARER0"}, nil, 402},
-		{"another bearer for codex", "POST", "/v1/responses", map[string]string{"Authorization": "Bearer x"}, nil, 400},
-		{"a socket", "POST", "/v1/responses", map[string]string{"Authorization": "Bearer BEARER", "Upgrade": "websocket"}, nil,
-			426},
+		{"messages", "POST", messages + "?beta=true", bearing, []Protocol{Anthropic}, 200},
+		{"messages by a token", "POST", messages, bearer, []Protocol{Anthropic}, 200},
+		{"tokens", "POST", "/v1/messages/count_tokens", bearing, []Protocol{Anthropic}, 200},
+		{"responses", "POST", response, bearer, []Protocol{Responses}, 200},
+		{"a lower bearer", "POST", response, map[string]string{"Authorization": "bearer BEARER"}, all, 200},
+		{"chat", "POST", chat, bearer, []Protocol{Chat}, 200},
+		{"gemini", "POST", generate + "?alt=sse", goog, []Protocol{Gemini}, 200},
+		{"gemini at once", "POST", "/v1beta/models/m:generateContent", goog, []Protocol{Gemini}, 200},
+		{"gemini's tokens", "POST", "/v1beta/models/m:countTokens", goog, []Protocol{Gemini}, 200},
+		{"vertex", "POST", "/v1beta1/publishers/google/models/m:generateContent", goog, []Protocol{Gemini}, 200},
+		{"models", "GET", "/v1/models", bearing, []Protocol{Gemini, Chat}, 200},
+		{"models of gemini", "GET", "/v1/models", bearing, []Protocol{Gemini}, 404},
+		{"another protocol", "POST", response, bearing, []Protocol{Anthropic, Chat, Gemini}, 404},
+		{"reading messages", "GET", messages, bearing, all, 404},
+		{"reading an answer", "GET", response + "/resp_1", bearing, all, 404},
+		{"hello", "HEAD", "/api/hello", nil, all, 404},
+		{"keys", "POST", "/v1/organizations/api_keys", bearing, all, 404},
+		{"files", "POST", "/v1/files", bearing, all, 404},
+		{"batches", "POST", "/v1/messages/batches", bearing, all, 404},
+		{"a model that is tuned", "POST", "/v1beta/tunedModels/m:generateContent", goog, all, 404},
+		{"other work of gemini", "POST", "/v1beta/models/m:batchGenerateContent", goog, all, 404},
+		{"nobody", "POST", messages, nil, all, 402},
+		{"another bearer", "POST", messages, map[string]string{"x-api-key": "BEARER0"}, all, 402},
+		{"no bearer, but a password", "POST", messages, map[string]string{"Authorization": "Basic BEARER"}, all, 402},
+		{"another bearer for codex", "POST", response, map[string]string{"Authorization": "Bearer x"}, all, 400},
+		{"a key in the query", "POST", generate + "?key=x", goog, all, 402},
+		{"a web socket", "GET", response, map[string]string{"Authorization": "Bearer BEARER", "Upgrade": "websocket"}, all, 426},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			u := newUpstream(t, hello)
-			status, _ := ask(t, open(t, u, c.change), c.method, c.path, c.header)
-			if status != c.status || len(u.asked) != map[bool]int{true: 1}[c.status == 200] {
-				t.Errorf("status %d, %d requests passed, want %d", status, len(u.asked), c.status)
+			p := newProvider(t, says("{}"))
+			turn := opened(t, p, func(_ *Options, u *Upstream) { u.Protocols = c.spoken })
+			answer, body := ask(t, turn, c.method, c.path, "{}", c.header)
+			passed := len(p.requests())
+			if answer.StatusCode != c.status || passed != map[bool]int{true: 1}[c.status == 200] {
+				t.Errorf("status %d, %d requests passed, want %d", answer.StatusCode, passed, c.status)
+			}
+			if c.method != "HEAD" && c.status != 200 && !strings.Contains(body, "ralph: ") {
+				t.Errorf("it says %q", body)
 			}
 		})
 	}
 }
 
-// TestCredentials: the bearer ends here, and the key begins here.
-func TestCredentials(t *testing.T) {
+// TestWhatTheProviderGets: the bearer ends at the gateway, and the key begins there.
+func TestWhatTheProviderGets(t *testing.T) {
 	t.Parallel()
-	u := newUpstream(t, hello)
-	turn := open(t, u, func(o *Options, up *Upstream) {
-		up.Extra = http.Header{"X-Team": {"blue"}}
+	p := newProvider(t, says("{}"))
+	turn := opened(t, p, func(o *Options, up *Upstream) {
+		up.Base = up.Base.JoinPath("/team/")
+		up.Base.RawQuery = "api-version=7"
+		up.Extra = http.Header{"x-team": {"blue"}, "anthropic-beta": {"ours,oauth-2025-04-20"}}
 		o.Upstreams = map[string]Upstream{"anthropic": *up}
 	})
-	status, _ := ask(t, turn, "POST", "/anthropic/v1/messages?key=BEARER&beta=true", map[string]string{"x-api-key": "BEARER",
-		"Authorization": "Bearer BEARER", "X-Goog-Api-Key": "BEARER", "Cookie": "BEARER", "Accept-Encoding": "br",
-		"Anthropic-Beta": "oauth-2025-04-20", "X-Forwarded-For": "10.0.0.1"})
-	if status != 200 || len(u.asked) != 1 {
-		t.Fatalf("status %d, %d requests", status, len(u.asked))
-	}
-	h := u.asked[0].Header
-	for name, want := range map[string]string{"X-Api-Key": "the-key", "Authorization": "", "X-Goog-Api-Key": "", "Cookie": "",
-		"Accept-Encoding": "", "Anthropic-Beta": "oauth-2025-04-20", "X-Team": "blue", "X-Forwarded-For": ""} {
-		if got := h.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+	sent := map[string]string{"Anthropic-Beta": "oauth-2025-04-20, theirs", "Anthropic-Version": "2023-06-01",
+		"X-Team": "red", "X-Forwarded-For": "10.0.0.1", "X-Odd": "it is BEARER", "Connection": "x-api-key", "Accept-Encoding": "br"}
+	for _, name := range withheld {
+		if sent[name] == "" {
+			sent[name] = "Bearer BEARER"
 		}
 	}
-	if u.paths[0] != "/v1/messages?beta=true" || strings.Contains(fmt.Sprint(h, u.paths), turn.Bearer()) {
-		t.Errorf("%s %v", u.paths, h)
+	sent["Expect"] = "100-continue"
+	body := `{"model":"m","secret":"s"}`
+	if answer, text := ask(t, turn, "POST", "/anthropic/v1/messages?beta=true&fields=candidates&alt=media", body, sent); text != "{}" {
+		t.Fatalf("status %d, %s", answer.StatusCode, text)
+	}
+	got := p.requests()[0]
+	for _, name := range append(withheld, "X-Forwarded-For", "X-Odd", "Connection") {
+		want := map[string]string{"X-Api-Key": theKey}[name]
+		if value := got.Header.Get(name); value != want {
+			t.Errorf("%s: %q, want %q", name, value, want)
+		}
+	}
+	for name, want := range map[string]string{"X-Team": "blue", "Anthropic-Beta": "oauth-2025-04-20,theirs,ours",
+		"Anthropic-Version": "2023-06-01"} {
+		if value := got.Header.Get(name); value != want {
+			t.Errorf("%s: %q, want %q", name, value, want)
+		}
+	}
+	if got.Host != strings.TrimPrefix(p.URL, "http://") || got.RequestURI != "/team/v1/messages?api-version=7&beta=true" ||
+		p.told[0] != body {
+		t.Errorf("%s %s %s", got.Host, got.RequestURI, p.told[0])
+	}
+	if strings.Contains(fmt.Sprint(got.Header, got.RequestURI), turn.Bearer()) {
+		t.Errorf("the bearer went on: %v", got.Header)
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+// TestProviders: several providers of a turn, each with its own key.
+func TestProviders(t *testing.T) {
 	t.Parallel()
-	other := newUpstream(t, hello)
-	u := newUpstream(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
-	if status, _ := ask(t, open(t, u, nil), "POST", "/v1/messages", shown); status != 502 || len(other.asked) > 0 {
-		t.Errorf("status %d, %d requests went elsewhere", status, len(other.asked))
-	}
-}
-
-// TestErrorsPass: what the provider says of a failure is what the agent hears.
-func TestErrorsPass(t *testing.T) {
-	t.Parallel()
-	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		http.Error(w, "slow down", http.StatusTooManyRequests)
+	one, two, rest := newProvider(t, says("{}")), newProvider(t, says("{}")), newProvider(t, says("{}"))
+	turn := opened(t, one, func(o *Options, up *Upstream) {
+		second := two.upstream(t)
+		second.Credentials = []Credential{{"Authorization", "Bearer other"}}
+		o.Upstreams = map[string]Upstream{"one": *up, "two": second, "": rest.upstream(t)}
 	})
-	if status, body := ask(t, open(t, u, nil), "POST", "/v1/messages", shown); status != 429 || body != "slow down\n" {
-		t.Errorf("%d %s", status, body)
+	for _, path := range []string{"/one" + messages, "/two" + messages, messages} {
+		ask(t, turn, "POST", path, "{}", bearing)
+	}
+	if answer, _ := ask(t, turn, "POST", "/one/two"+messages, "{}", bearing); answer.StatusCode != 404 {
+		t.Error("a path of a path was carried")
+	}
+	if len(one.requests()) != 1 || len(two.requests()) != 1 || len(rest.requests()) != 1 {
+		t.Errorf("%d, %d and %d requests", len(one.requests()), len(two.requests()), len(rest.requests()))
+	}
+	if h := two.requests()[0].Header; h.Get("Authorization") != "Bearer other" || h.Get("X-Api-Key") != "" {
+		t.Errorf("the second got %v", h)
 	}
 }
 
-// TestRefusals are those that make each CLI stop at once.
-func TestRefusals(t *testing.T) {
+// TestRefusal: who may not ask hears why, in the form that ends its run.
+func TestRefusal(t *testing.T) {
 	t.Parallel()
+	p := newProvider(t, says("{}"))
+	turn := opened(t, p, func(o *Options, _ *Upstream) {
+		o.Allow = func([]Usage) error { return errors.New("ralph: it is spent") }
+	})
 	for path, want := range map[string]string{
-		"/v1/messages":         `402 {"error":{"message":"ralph: it is spent","type":"billing_error"},"type":"error"}`,
-		"/v1/responses":        `400 ralph: it is spent`,
-		"/v1/chat/completions": `402 {"error":{"code":"budget","message":"ralph: it is spent","type":"insufficient_quota"}}`,
-		"/v1beta/models/m:generateContent": `402 {"error":{"code":402,"message":"ralph: it is spent",` +
-			`"status":"FAILED_PRECONDITION"}}`,
+		messages: `402 {"error":{"message":"ralph: it is spent","type":"billing_error"},"type":"error"}`,
+		response: `400 ralph: it is spent`,
+		chat:     `402 {"error":{"code":"ralph","message":"ralph: it is spent","param":null,"type":"billing_error"}}`,
+		generate: `402 {"error":{"code":402,"message":"ralph: it is spent","status":"FAILED_PRECONDITION"}}`,
 	} {
-		u := newUpstream(t, hello)
-		turn := open(t, u, func(o *Options, _ *Upstream) {
-			o.Allow = func([]Usage) error { return errors.New("ralph: it is spent") }
-		})
-		status, body := ask(t, turn, "POST", path, shown)
-		if got := fmt.Sprint(status, " ", body); got != want || len(u.asked) > 0 {
-			t.Errorf("%s: %s\nwant %s, %d requests passed", path, got, want, len(u.asked))
+		answer, body := ask(t, turn, "POST", path, "{}", bearing)
+		if got := fmt.Sprint(answer.StatusCode, " ", body); got != want || len(p.requests()) > 0 {
+			t.Errorf("%s: %s\nwant %s, %d requests passed", path, got, want, len(p.requests()))
 		}
 	}
 }
 
-// TestUsage: what each protocol says of what a model took.
-func TestUsage(t *testing.T) {
+// TestAllowIsAsked: with what was spent until then.
+func TestAllowIsAsked(t *testing.T) {
 	t.Parallel()
+	p := newProvider(t, says(`{"model":"m","usage":{"input_tokens":10,"output_tokens":5}}`))
+	var heard [][]Usage
+	turn := opened(t, p, func(o *Options, _ *Upstream) {
+		o.Allow = func(spent []Usage) error {
+			heard = append(heard, spent)
+			if len(heard) > 2 {
+				return errors.New("no more")
+			}
+			return nil
+		}
+	})
+	for range 3 {
+		ask(t, turn, "POST", messages, "{}", bearing)
+	}
+	want := [][]Usage{nil, {{Model: "m", Requests: 1, Input: 10, Output: 5}}, {{Model: "m", Requests: 2, Input: 20, Output: 10}}}
+	if !reflect.DeepEqual(heard, want) || len(p.requests()) != 2 {
+		t.Errorf("heard %+v, %d requests", heard, len(p.requests()))
+	}
+}
+
+// TestAnswersOfTheProvider: what it says of a failure passes; where it leads does not.
+func TestAnswersOfTheProvider(t *testing.T) {
+	t.Parallel()
+	other := newProvider(t, says("{}"))
 	for _, c := range []struct {
-		name, path, answer string
-		want               Usage
+		name   string
+		answer http.HandlerFunc
+		status int
+		says   string
 	}{
-		{"messages, streamed", "/v1/messages", `event: message_start
-data: {"type":"message_start","message":{"model":"opus","usage":{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":5,"cache_creation_input_tokens":3}}}
-
-event: message_delta
-data: {"type":"message_delta","usage":{"output_tokens":42}}
-`, Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
-		{"messages", "/v1/messages", "{\"model\":\"opus\",\n\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}",
-			Usage{Model: "opus", Input: 10, Output: 4}},
-		{"responses, streamed", "/v1/responses", `event: response.completed
-data: {"type":"response.completed","response":{"model":"gpt","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":40},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}
-`, Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
-		{"chat, streamed", "/v1/chat/completions", `data: {"model":"gpt","choices":[{"delta":{"content":"usage"}}]}
-
-data: {"model":"gpt","choices":[],"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40},"completion_tokens":20}}
-
-data: [DONE]
-`, Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20}},
-		{"gemini, streamed", "/v1beta/models/pro:streamGenerateContent", `data: {"usageMetadata":{"promptTokenCount":100}}
-
-data: {"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":40,"candidatesTokenCount":13,"thoughtsTokenCount":7}}
-`, Usage{Model: "pro", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
-		{"nothing said", "/v1/messages", "{}", Usage{Model: "unknown"}},
+		{"too many", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			http.Error(w, "slow down", http.StatusTooManyRequests)
+		}, 429, "slow down\n"},
+		{"overloaded", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", 529) }, 529, "busy\n"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) }, 402,
+			"not followed"},
+		{"not modified", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, 402,
+			"not followed"},
+		{"leading headers", func(w http.ResponseWriter, _ *http.Request) {
+			for _, name := range leading {
+				w.Header().Set(name, other.URL)
+			}
+			_, _ = io.WriteString(w, "{}")
+		}, 200, "{}"},
+		{"compressed", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = io.WriteString(z, `{"model":"m","usage":{"input_tokens":3,"output_tokens":4}}`)
+			_ = z.Close()
+		}, 200, `{"model":"m","usage":{"input_tokens":3,"output_tokens":4}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.answer) })
-			turn := open(t, u, func(o *Options, _ *Upstream) {
-				o.Prices = Prices{"opus": {Input: 1e6, CacheRead: 2e6, CacheWrite: 3e6, Output: 4e6}}
-			})
-			for n := int64(1); n <= 2; n++ {
-				if status, body := ask(t, turn, "POST", c.path, shown); status != 200 || body != c.answer {
-					t.Fatalf("%d %s", status, body)
+			turn := opened(t, newProvider(t, c.answer), nil)
+			answer, body := ask(t, turn, "POST", messages, "{}", bearing)
+			if answer.StatusCode != c.status || !strings.Contains(body, c.says) {
+				t.Errorf("%d %s", answer.StatusCode, body)
+			}
+			for _, name := range append(leading, "Content-Encoding") {
+				if value := answer.Header.Get(name); value != "" {
+					t.Errorf("%s: %s", name, value)
 				}
-				want := Usage{Model: c.want.Model, Requests: n, Input: n * c.want.Input, CacheRead: n * c.want.CacheRead,
-					CacheWrite: n * c.want.CacheWrite, Output: n * c.want.Output, Reasoning: n * c.want.Reasoning}
-				if want.Model == "opus" {
-					want.Priced = true
-					want.Dollars = float64(want.Input + 2*want.CacheRead + 3*want.CacheWrite + 4*want.Output)
-				}
-				if got := turn.Usage(); len(got) != 1 || got[0] != want {
-					t.Errorf("%d: %+v\nwant %+v", n, got, want)
-				}
+			}
+			if c.status == 429 && answer.Header.Get("Retry-After") != "7" {
+				t.Error("when to come again is lost")
+			}
+			used := turn.Usage()
+			if c.name == "compressed" && (len(used) != 1 || used[0].Input != 3 || used[0].Output != 4 || used[0].Estimated) ||
+				c.status != 200 && len(used) > 0 {
+				t.Errorf("usage = %+v", used)
 			}
 		})
 	}
+	if len(other.requests()) > 0 {
+		t.Error("a redirect was followed")
+	}
 }
 
-// TestStreams: each piece of an answer is passed on as it comes, and the end of the turn cuts it. What it had said it
-// took counts.
-func TestStreams(t *testing.T) {
+// TestNobodyThere: a provider that is gone is a failure that may pass, and what it says has no key.
+func TestNobodyThere(t *testing.T) {
 	t.Parallel()
-	left := make(chan struct{})
-	u := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `data: {"message":{"model":"opus","usage":{"input_tokens":10,"output_tokens":1}}}`+"\n\n")
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
-		close(left)
+	p := newProvider(t, says("{}"))
+	var log bytes.Buffer
+	turn := opened(t, p, func(o *Options, _ *Upstream) {
+		o.Log = func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) }
 	})
-	turn := open(t, u, nil)
-	r, err := http.NewRequest("POST", turn.URL()+"/v1/messages", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
+	p.Close()
+	for range mostTold + 5 {
+		answer, body := ask(t, turn, "POST", messages, `{"model":"m","secret":"in the body"}`, bearing)
+		if answer.StatusCode != 502 || !strings.Contains(body, `"api_error"`) {
+			t.Fatalf("%d %s", answer.StatusCode, body)
+		}
 	}
+	if n := strings.Count(log.String(), "\n"); n != mostTold {
+		t.Errorf("%d lines in the log", n)
+	}
+	for _, secret := range []string{theKey, turn.Bearer(), "in the body"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("%q is in the log:\n%s", secret, log.String())
+		}
+	}
+	if used := turn.Usage(); len(used) > 0 {
+		t.Errorf("usage = %+v", used)
+	}
+}
+
+// TestProxy: the provider is asked by the proxy that leads out of here.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	proxy := newProvider(t, says(`{"by":"proxy"}`))
+	turn := opened(t, proxy, func(o *Options, up *Upstream) {
+		via := up.Base
+		o.Proxy = func(*url.URL) (*url.URL, error) { return via, nil }
+		up.Base = &url.URL{Scheme: "http", Host: "model.invalid"}
+	})
+	if _, body := ask(t, turn, "POST", messages, "{}", bearing); body != `{"by":"proxy"}` {
+		t.Error(body)
+	}
+	if got := proxy.requests()[0].RequestURI; got != "http://model.invalid/v1/messages" {
+		t.Error(got)
+	}
+}
+
+// TestListeners: a port of this machine alone, a socket of its owner, or what somebody has opened.
+func TestListeners(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, says("{}"))
+	if addr := opened(t, p, nil).Addr().(*net.TCPAddr); !addr.IP.IsLoopback() {
+		t.Errorf("it listens at %s", addr)
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	turn := opened(t, p, func(o *Options, _ *Upstream) { o.Socket = socket })
+	info, err := os.Stat(socket)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}}
+	r, _ := http.NewRequest("POST", turn.URL()+messages, strings.NewReader("{}"))
 	r.Header.Set("x-api-key", turn.Bearer())
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := client.Do(r)
+	if err != nil || answer.StatusCode != 200 {
+		t.Errorf("%v, %v", answer, err)
+	}
+	_ = turn.Close()
+	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket stays: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if line, err := bufio.NewReader(answer.Body).ReadString('\n'); err != nil || !strings.Contains(line, "opus") {
-		t.Fatalf("%q, %v", line, err)
+	given := opened(t, p, func(o *Options, _ *Upstream) { o.Listener = l })
+	if answer, _ := ask(t, given, "POST", messages, "{}", bearing); answer.StatusCode != 200 || given.Addr() != l.Addr() {
+		t.Error(answer.Status)
 	}
-	if err := turn.Close(); err != nil {
-		t.Error(err)
+	if given.Bearer() == turn.Bearer() {
+		t.Error("two turns have one bearer")
 	}
-	<-left
-	if got := turn.Usage(); len(got) != 1 || got[0].Input != 10 {
-		t.Errorf("usage = %+v", got)
-	}
-	if _, err := http.DefaultClient.Do(r); err == nil {
-		t.Error("it still listens")
+}
+
+func TestOpenRefusesNoAddress(t *testing.T) {
+	t.Parallel()
+	for _, base := range []*url.URL{nil, {}, {Scheme: "file", Host: "x"}} {
+		if turn, err := Open(Options{Upstreams: map[string]Upstream{"": {Base: base}}}); err == nil {
+			_ = turn.Close()
+			t.Errorf("%v was taken", base)
+		}
 	}
 }

@@ -1,0 +1,75 @@
+package gateway
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Price is what a million tokens of each kind cost, in dollars.
+type Price struct {
+	Input      float64 `json:"input"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"` // kept for five minutes; one kept for an hour costs twice the input
+	Output     float64 `json:"output"`
+}
+
+// Prices are what models cost. The zero value is List.
+type Prices struct {
+	Date   string           // of the list, "2006-01"
+	Models map[string]Price // by name, without a date or "latest" at its end
+}
+
+//go:embed prices.json
+var listFile []byte
+
+// List are the public list prices that ralph brings along. What somebody really pays may be less.
+var List = sync.OnceValue(func() Prices {
+	var p struct {
+		Date   string           `json:"date"`
+		Models map[string]Price `json:"models"`
+	}
+	if err := json.Unmarshal(listFile, &p); err != nil {
+		panic("gateway: prices.json: " + err.Error()) // a test reads it
+	}
+	return Prices{Date: p.Date, Models: p.Models}
+})
+
+// With are the prices with others in the place of some, or beside them.
+func (p Prices) With(own map[string]Price) Prices {
+	if p.Models == nil {
+		p = List()
+	}
+	p.Models = maps.Clone(p.Models)
+	maps.Copy(p.Models, own)
+	return p
+}
+
+// edition is what may follow a model's name without making it another model: a date, a number of three digits, a word.
+// A single digit is a version: claude-opus-4-1 is not claude-opus-4.
+var edition = sync.OnceValue(func() *regexp.Regexp {
+	const date = `[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}-[0-9]{2,4}`
+	return regexp.MustCompile(`^([-@](` + date + `|[0-9]{3}|latest|preview|exp))*$`)
+})
+
+// of is the price of a model, by the longest name that it begins with.
+func (p Prices) of(model string) (Price, bool) {
+	if p.Models == nil {
+		p = List()
+	}
+	if price, ok := p.Models[model]; ok {
+		return price, true
+	}
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	names := slices.SortedFunc(maps.Keys(p.Models), func(a, b string) int { return len(b) - len(a) })
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(model, name); ok && edition().MatchString(rest) {
+			return p.Models[name], true
+		}
+	}
+	return Price{}, false
+}

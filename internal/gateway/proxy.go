@@ -1,0 +1,232 @@
+package gateway
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// Credential is a header by which a provider knows whom it answers: {"x-api-key", KEY}.
+type Credential struct{ Header, Value string }
+
+// Upstream is a provider.
+type Upstream struct {
+	Base        *url.URL // http or https; the path of a request is added to its path, its query to the request's
+	Credentials []Credential
+	Extra       http.Header // for each request: anthropic-beta is joined with the request's own, others take its place
+	Protocols   []Protocol  // what may be spoken there
+}
+
+// limits bound what waits, and what is read.
+type limits struct {
+	head, dial time.Duration // until a request's headers are there; until the provider is reached
+	wait       time.Duration // until an answer begins: a model may think for long before it does
+	idle       time.Duration // between two pieces of an answer
+	close      time.Duration // until what runs has ended
+	body       int64         // bytes of a request
+	header     int           // bytes of its headers
+	together   int           // connections at a time
+}
+
+var usual = limits{head: 30 * time.Second, dial: 30 * time.Second, wait: 20 * time.Minute, idle: 15 * time.Minute,
+	close: 5 * time.Second, body: 128 << 20, header: 64 << 10, together: 256}
+
+// way leads to one provider.
+type way struct {
+	Upstream
+	proxy *httputil.ReverseProxy
+}
+
+// asking is what is known of a request that is passed on. It is in the request's context.
+type asking struct {
+	call
+	account *account
+	query   url.Values
+	path    string
+	cut     context.CancelCauseFunc
+}
+
+type askingKey struct{}
+
+func askingOf(r *http.Request) asking {
+	a, _ := r.Context().Value(askingKey{}).(asking)
+	return a
+}
+
+var (
+	errRedirect = errors.New("the model's provider leads to another address, and that is not followed")
+	errIdle     = errors.New("nothing came from the model's provider for too long")
+)
+
+// newTransport reaches providers. Redirects are never followed by it.
+func newTransport(via func(*url.URL) (*url.URL, error), l limits) *http.Transport {
+	if via == nil {
+		via = httpproxy.FromEnvironment().ProxyFunc()
+	}
+	return &http.Transport{
+		Proxy:                 func(r *http.Request) (*url.URL, error) { return via(r.URL) },
+		DialContext:           (&net.Dialer{Timeout: l.dial, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   l.dial,
+		ResponseHeaderTimeout: l.wait,
+		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: time.Minute, PingTimeout: l.dial},
+		DisableCompression:    true,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       90 * time.Second,
+		ReadBufferSize:        bufferSize,
+	}
+}
+
+const bufferSize = 64 << 10
+
+// buffers are what answers are copied by.
+type buffers struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return *p
+	}
+	return make([]byte, bufferSize)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(p []byte) { b.pool.Put(&p) }
+
+// newWay makes the way to a provider. tell is for the log.
+func newWay(up Upstream, bearer string, transport http.RoundTripper, l limits, tell func(string, ...any)) *way {
+	base := *up.Base
+	if up.Base = &base; base.Path != "" && base.Path[0] != '/' { // as URL.JoinPath leaves it
+		base.Path, base.RawPath = "/"+base.Path, ""
+	}
+	return &way{Upstream: up, proxy: &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, BufferPool: &buffers{},
+		ErrorLog:       log.New(io.Discard, "", 0), // it would have addresses
+		Rewrite:        func(p *httputil.ProxyRequest) { up.rewrite(p, bearer) },
+		ModifyResponse: func(r *http.Response) error { return look(r, l, tell) },
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			failed(w, r, err, tell)
+		},
+	}}
+}
+
+// rewrite makes the request that the provider gets.
+func (up Upstream) rewrite(p *httputil.ProxyRequest, bearer string) {
+	a, out := askingOf(p.In), p.Out
+	out.URL.Path, out.URL.RawPath, out.URL.RawQuery = a.path, "", a.query.Encode()
+	p.SetURL(up.Base)
+	out.Trailer = nil
+	clean(out.Header, bearer)
+	for name, values := range up.Extra {
+		if name = http.CanonicalHeaderKey(name); name == "Anthropic-Beta" {
+			values = []string{join(out.Header.Values(name), values)}
+		}
+		out.Header[name] = slices.Clone(values)
+	}
+	if up.Base.User != nil {
+		password, _ := up.Base.User.Password()
+		out.SetBasicAuth(up.Base.User.Username(), password)
+	}
+	for _, c := range up.Credentials {
+		out.Header.Set(c.Header, c.Value)
+	}
+}
+
+// join is one list of two, without repetition.
+func join(lists ...[]string) string {
+	var out []string
+	for _, list := range lists {
+		for item := range strings.SplitSeq(strings.Join(list, ","), ",") {
+			if item = strings.TrimSpace(item); item != "" && !slices.Contains(out, item) {
+				out = append(out, item)
+			}
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// leading are headers of an answer that lead elsewhere or set something for later.
+var leading = []string{"Location", "Content-Location", "Refresh", "Alt-Svc", "Set-Cookie", "Clear-Site-Data"}
+
+// look reads an answer's headers, and has its body read as it passes.
+func look(r *http.Response, l limits, tell func(string, ...any)) error {
+	if r.StatusCode < 200 || r.StatusCode >= 300 && r.StatusCode < 400 {
+		return errRedirect
+	}
+	for _, name := range leading {
+		r.Header.Del(name)
+	}
+	if encoding := r.Header.Get("Content-Encoding"); strings.EqualFold(encoding, "gzip") { // nobody asked for that
+		r.Body = &unzipped{body: r.Body}
+		r.Header.Del("Content-Encoding")
+		r.Header.Del("Content-Length")
+		r.ContentLength = -1
+	}
+	a := askingOf(r.Request)
+	if a.counted && r.StatusCode < 300 {
+		r.Body = newMeter(r.Body, a.account, l.idle, func() {
+			tell("gateway: %v", errIdle)
+			a.cut(errIdle)
+		})
+	}
+	return nil
+}
+
+// unzipped is what a compressed body says. It reads nothing before it is read.
+type unzipped struct {
+	body io.ReadCloser
+	zip  *gzip.Reader
+}
+
+// Read implements io.Reader.
+func (u *unzipped) Read(p []byte) (n int, err error) {
+	if u.zip == nil {
+		if u.zip, err = gzip.NewReader(u.body); err != nil {
+			u.zip = nil
+			return 0, fmt.Errorf("reading the compressed answer: %w", err)
+		}
+	}
+	return u.zip.Read(p)
+}
+
+// Close implements io.Closer.
+func (u *unzipped) Close() error { return u.body.Close() }
+
+// failed answers when the provider has not.
+func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string, ...any)) {
+	a := askingOf(r)
+	var tooLarge *http.MaxBytesError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &tooLarge):
+		fail(w, a.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes",
+			tooLarge.Limit))
+	case errors.Is(err, errRedirect):
+		tell("gateway: %v", err)
+		refuse(w, a.protocol, "ralph: "+err.Error())
+	case r.Context().Err() != nil: // nobody hears it; but the model was asked
+		if a.counted && a.account.asked.Load() > 0 {
+			a.account.ledger.close(a.account)
+		}
+		panic(http.ErrAbortHandler)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		tell("gateway: the model's provider does not answer in time: %v", err)
+		fail(w, a.protocol, http.StatusGatewayTimeout, "ralph: the model's provider does not answer in time")
+	default:
+		tell("gateway: the model's provider cannot be asked: %v", err)
+		fail(w, a.protocol, http.StatusBadGateway, fmt.Sprintf("ralph: the model's provider cannot be asked: %v", err))
+	}
+}

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Protocol is how a model is spoken to.
+type Protocol string
+
+// The protocols. Gemini's paths are also those of Vertex.
+const (
+	Anthropic Protocol = "anthropic"
+	Responses Protocol = "openai-responses"
+	Chat      Protocol = "openai-chat"
+	Gemini    Protocol = "gemini"
+)
+
+// Usage is what a model took, in tokens. No token is in two of Input, CacheRead, CacheWrite and Output.
+type Usage struct {
+	Model      string // "unknown" if nobody named it
+	Requests   int64  // that were answered
+	Input      int64
+	CacheRead  int64
+	CacheWrite int64
+	Output     int64 // with Reasoning
+	Reasoning  int64
+	Estimated  bool // an answer did not say all that it took: it was cut, or it never does
+	Dollars    float64
+	Priced     bool // the price is known; else Dollars is 0 for some of it
+}
+
+// add is the sum of two of one model.
+func (u Usage) add(v Usage) Usage {
+	u.Priced = v.Priced && (u.Requests == 0 || u.Priced)
+	u.Model = v.Model
+	u.Requests += v.Requests
+	u.Input += v.Input
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Output += v.Output
+	u.Reasoning += v.Reasoning
+	u.Dollars += v.Dollars
+	u.Estimated = u.Estimated || v.Estimated
+	return u
+}
+
+const (
+	unknown    = "unknown"
+	mostTokens = 1 << 40 // of one answer: what says more is wrong
+	// perToken is how many bytes of text a token is taken for where nobody says it.
+	perToken = 4
+)
+
+// tally is what one answer has said so far. The numbers are the provider's own until sum.
+type tally struct {
+	protocol Protocol
+	asked    string // the model that was asked for
+	served   string // the model that answered
+
+	input, cacheRead, cacheWrite, hourWrite, output, reasoning, tools int64
+
+	known  bool  // it has said what was read
+	final  bool  // it has said what was written, as a whole
+	failed bool  // it has said that it failed
+	text   int64 // bytes of what was written
+}
+
+// use takes in what an answer says of tokens, in the words of its protocol. What is not said stays.
+func (t *tally) use(kind string, raw []byte) {
+	if !gjson.ValidBytes(raw) {
+		return
+	}
+	v := gjson.ParseBytes(raw)
+	if !v.IsObject() {
+		return
+	}
+	set := func(to *int64, path string) {
+		if n := v.Get(path); n.Type == gjson.Number {
+			*to = int64(min(max(n.Num, 0), mostTokens))
+			t.known = true
+		}
+	}
+	switch t.protocol {
+	case Anthropic:
+		set(&t.input, "input_tokens")
+		set(&t.cacheRead, "cache_read_input_tokens")
+		set(&t.cacheWrite, "cache_creation_input_tokens")
+		set(&t.hourWrite, "cache_creation.ephemeral_1h_input_tokens")
+		set(&t.output, "output_tokens")
+	case Responses:
+		set(&t.input, "input_tokens")
+		set(&t.cacheRead, "input_tokens_details.cached_tokens")
+		set(&t.output, "output_tokens")
+		set(&t.reasoning, "output_tokens_details.reasoning_tokens")
+	case Chat:
+		set(&t.input, "prompt_tokens")
+		set(&t.cacheRead, "prompt_tokens_details.cached_tokens")
+		set(&t.output, "completion_tokens")
+		set(&t.reasoning, "completion_tokens_details.reasoning_tokens")
+	case Gemini:
+		set(&t.input, "promptTokenCount")
+		set(&t.tools, "toolUsePromptTokenCount")
+		set(&t.cacheRead, "cachedContentTokenCount")
+		set(&t.output, "candidatesTokenCount")
+		set(&t.reasoning, "thoughtsTokenCount")
+	}
+	t.final = t.final || t.known && kind != "message_start"
+}
+
+// cut says that the answer broke off. What a protocol says again and again may then be out of date.
+func (t *tally) cut() {
+	if t.protocol == Chat || t.protocol == Gemini {
+		t.final = false
+	}
+}
+
+// name is the model. One that answered under its name with a date is known by the name that was asked for.
+func (t *tally) name() string {
+	if t.asked != "" && strings.HasPrefix(t.served, t.asked) {
+		return t.asked
+	}
+	return cmp.Or(t.served, t.asked, unknown)
+}
+
+// sum is what it comes to. ended: nothing more is to come, so what was not said is estimated, from the bytes of the
+// request and of the text.
+func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
+	u := Usage{Model: t.name(), Requests: 1, Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite,
+		Output: t.output, Reasoning: t.reasoning}
+	switch t.protocol {
+	case Responses, Chat: // what was read has what the cache had
+		u.Input = max(0, t.input-t.cacheRead)
+	case Gemini: // the same, and what was written is without what was thought
+		u.Input = max(0, t.input-t.cacheRead) + t.tools
+		u.Output += t.reasoning
+	}
+	if ended && !t.final && (t.known || t.text > 0 || !t.failed) {
+		u.Estimated = true
+		if !t.known {
+			u.Input = asked / perToken
+		}
+		u.Output = max(u.Output, t.text/perToken)
+	}
+	if p, ok := prices.of(u.Model); ok {
+		hour := min(t.hourWrite, t.cacheWrite)
+		u.Priced = true
+		u.Dollars = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +
+			float64(u.CacheWrite-hour)*p.CacheWrite + float64(hour)*2*p.Input) / 1e6
+	}
+	return u
+}

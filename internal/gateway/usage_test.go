@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const (
+	messageStart = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"opus\",\"content\":[]," +
+		"\"usage\":{\"input_tokens\":10,\"output_tokens\":1,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":3," +
+		"\"cache_creation\":{\"ephemeral_5m_input_tokens\":1,\"ephemeral_1h_input_tokens\":2}}}}\n\n"
+	messageText = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":" +
+		"\"text_delta\",\"text\":\"twelve bytes\"}}\n\n"
+)
+
+// TestUsage: what each protocol says of what a model took, by pieces of each size.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(`a \"usage\":{} \\`, 5000)
+	for _, c := range []struct {
+		name, path, request, answer string
+		want                        Usage
+	}{
+		{"messages, streamed", messages, "", messageStart + messageText + "event: message_delta\ndata: {\"type\":" +
+			"\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":42}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
+		{"all said again, with other line ends", messages, "", strings.ReplaceAll(messageStart+"event: message_delta\ndata: "+
+			`{"type":"message_delta","usage":{"input_tokens":11,"cache_read_input_tokens":6,"cache_creation_input_tokens":null,`+
+			`"output_tokens":42}}`+"\n\n", "\n", "\r\n"),
+			Usage{Model: "opus", Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}},
+		{"an event of several lines", messages, "", "data: {\"type\":\"message\",\ndata: \"model\":\"opus\",\ndata:\"usage\":\ndata: " +
+			"{\"input_tokens\":1,\"output_tokens\":2}}\n\n", Usage{Model: "opus", Input: 1, Output: 2}},
+		{"messages at once", messages, "", "{\"model\":\"opus\",\n\"content\":[{\"usage\":{\"input_tokens\":99}},\"" + long +
+			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", Usage{Model: "opus", Input: 10, Output: 4}},
+		{"the name with a date", messages, `{"max":1,"model":"opus"}`,
+			`{"model":"opus-20250514","usage":{"input_tokens":1,"output_tokens":2}}`, Usage{Model: "opus", Input: 1, Output: 2}},
+		{"responses, streamed, long", response, "", "event: response.created\ndata: {\"response\":{\"model\":\"gpt\",\"usage\":null}}\n\n" +
+			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"model\":\"gpt\",\"output\":[\"" + long +
+			"\"],\"usage\":{\"input_tokens\":100,\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":20," +
+			"\"output_tokens_details\":{\"reasoning_tokens\":7}}}}\n\n",
+			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
+		{"responses at once", response, "", `{"model":"gpt","usage":{"input_tokens":100,"output_tokens":20}}`,
+			Usage{Model: "gpt", Input: 100, Output: 20}},
+		{"chat, streamed", chat, "", "data: {\"model\":\"gpt\",\"choices\":[{\"delta\":{\"content\":\"usage\"}}],\"usage\":null}\n\n" +
+			"data: {\"model\":\"gpt\",\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
+			"\"completion_tokens\":20,\"completion_tokens_details\":{\"reasoning_tokens\":7}}}\n\ndata: [DONE]\n\n",
+			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
+		{"chat that does not say it", chat, `{"model":"gpt","x":"123456"}`, "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
+			"data: [DONE]\n\n", Usage{Model: "gpt", Input: 7, Output: 3, Estimated: true}},
+		{"gemini, streamed", generate, `{"model":"another"}`, "data: {\"usageMetadata\":{\"promptTokenCount\":100}}\n\n" +
+			"data: {\"modelVersion\":\"gemini-2.5-pro\",\"usageMetadata\":{\"promptTokenCount\":100,\"cachedContentTokenCount\":40," +
+			"\"candidatesTokenCount\":13,\"thoughtsTokenCount\":7,\"toolUsePromptTokenCount\":2}}\n\n",
+			Usage{Model: "gemini-2.5-pro", Input: 62, CacheRead: 40, Output: 20, Reasoning: 7}},
+		{"gemini as a list", generate, "", `[{"usageMetadata":{"promptTokenCount":100}}` + "\n,\r\n" +
+			`{"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":13}}]`,
+			Usage{Model: "gemini-2.5-pro", Input: 100, Output: 13}},
+		{"nothing but an error", messages, `{"model":"opus"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":" +
+			"\"overloaded_error\"}}\n\n", Usage{Model: "opus"}},
+		{"a stream that ends too early", messages, "", messageStart + messageText + messageText,
+			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6, Estimated: true}},
+		{"absurd numbers", messages, "", `{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
+			Usage{Model: "m", Output: mostTokens}},
+		{"no JSON", messages, "1234", `[[[[{"usage":}}}]] not at all`, Usage{Model: unknown, Input: 1, Output: 7, Estimated: true}},
+		{"nothing", messages, "12345678", "", Usage{Model: unknown, Input: 2, Estimated: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, size := range []int{1, 3, 7, 100, 1 << 20} {
+				ledger := newLedger(Prices{Models: map[string]Price{"opus": {1e6, 2e6, 4e6, 8e6}}})
+				protocol, _ := gate("POST", c.path, allProtocols)
+				a := &account{ledger: ledger, tally: tally{protocol: protocol.protocol, asked: protocol.model}}
+				_, _ = io.ReadAll(newRequest(io.NopCloser(pieces(c.request, size)), a))
+				passed, err := io.ReadAll(newMeter(io.NopCloser(pieces(c.answer, size)), a, usual.idle, func() {}))
+				if err != nil || string(passed) != c.answer {
+					t.Fatalf("%d bytes passed, %v", len(passed), err)
+				}
+				want := c.want
+				want.Requests = 1
+				if want.Model == "opus" {
+					hour := int64(0)
+					if want.CacheWrite > 0 {
+						hour = 2
+					}
+					want.Priced = true
+					want.Dollars = float64(want.Input + 2*want.CacheRead + 4*(want.CacheWrite-hour) + 2*hour + 8*want.Output)
+				}
+				if got := ledger.usage(); len(got) != 1 || got[0] != want {
+					t.Errorf("in pieces of %d: %+v\nwant %+v", size, got, want)
+				}
+			}
+		})
+	}
+}
+
+// pieces reads a text in pieces of a size.
+func pieces(text string, size int) io.Reader { return &slow{text, size} }
+
+type slow struct {
+	text string
+	size int
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	if s.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), s.size)], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+// TestSeveralModels: each model has its own sum, and the one without a price says so.
+func TestSeveralModels(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"model":"`+r.Header.Get("Model")+`","usage":{"input_tokens":1000000,"output_tokens":1}}`)
+	})
+	turn := opened(t, p, func(o *Options, _ *Upstream) {
+		o.Prices = List().With(map[string]Price{"mine": {Input: 7}})
+	})
+	for _, model := range []string{"mine", "claude-sonnet-4-5-20250929", "mine", "nobody's"} {
+		ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": "BEARER", "Model": model})
+	}
+	used := turn.Usage()
+	if len(used) != 3 || used[0].Model != "claude-sonnet-4-5-20250929" || !used[0].Priced || used[0].Dollars != 3+15e-6 ||
+		used[1].Dollars != 14 || used[1].Requests != 2 || used[2].Priced || used[2].Dollars != 0 || used[2].Input != 1e6 {
+		t.Errorf("%+v", used)
+	}
+}
+
+// TestCounting costs nothing.
+func TestCountingTokensIsFree(t *testing.T) {
+	t.Parallel()
+	turn := opened(t, newProvider(t, says(`{"input_tokens":77}`)), nil)
+	for _, path := range []string{"/v1/messages/count_tokens", "/v1beta/models/m:countTokens"} {
+		ask(t, turn, "POST", path, "{}", bearing)
+	}
+	if used := turn.Usage(); len(used) > 0 {
+		t.Errorf("%+v", used)
+	}
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	for model, like := range map[string]string{
+		"claude-opus-4-1":                      "claude-opus-4-1",
+		"claude-opus-4-20250514":               "claude-opus-4",
+		"claude-opus-4-99":                     "",
+		"claude-opus-4.9":                      "",
+		"anthropic/claude-sonnet-4-5@20250929": "claude-sonnet-4-5",
+		"gpt-5-mini-2025-08-07":                "gpt-5-mini",
+		"gpt-5-audio":                          "",
+		"gpt-5.99":                             "",
+		"gpt-4o-latest":                        "gpt-4o",
+		"gemini-2.5-pro-preview-06-05":         "gemini-2.5-pro",
+		"gemini-2.5-flash-lite":                "gemini-2.5-flash-lite",
+		"gemini-2.0-flash-001":                 "gemini-2.0-flash",
+		"llama":                                "",
+		"":                                     "",
+	} {
+		got, ok := Prices{}.of(model)
+		if want := List().Models[like]; got != want || ok != (like != "") {
+			t.Errorf("%s: %+v, %v, want that of %q", model, got, ok, like)
+		}
+	}
+	if List().Date == "" || len(List().Models) < 30 {
+		t.Error(List())
+	}
+	for model, p := range List().Models {
+		if p.Input <= 0 || p.Output < p.Input || p.CacheRead <= 0 || p.CacheRead > p.Input {
+			t.Errorf("%s: %+v", model, p)
+		}
+	}
+	if own := (Prices{}).With(map[string]Price{"gpt-5": {Input: 9}}); own.Models["gpt-5"].Input != 9 || len(own.Models) != len(List().Models) ||
+		List().Models["gpt-5"].Input == 9 {
+		t.Error("prices of one's own do not take the place of the list's alone")
+	}
+}
