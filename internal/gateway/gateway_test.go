@@ -154,7 +154,7 @@ func TestWhatIsCarried(t *testing.T) {
 		{"no bearer, but a password", "POST", messages, map[string]string{"Authorization": "Basic BEARER"}, all, 402},
 		{"another bearer for codex", "POST", response, map[string]string{"Authorization": "Bearer x"}, all, 400},
 		{"a key in the query", "POST", generate + "?key=x", goog, all, 402},
-		{"a web socket", "GET", response, map[string]string{"Authorization": "Bearer BEARER", "Upgrade": "websocket"}, all, 426},
+		{"a web socket", "GET", response, map[string]string{"x-api-key": "BEARER", "Upgrade": "websocket"}, all, 426},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,8 @@ func TestWhatTheProviderGets(t *testing.T) {
 		o.Upstreams = map[string]Upstream{"anthropic": *up}
 	})
 	sent := map[string]string{"Anthropic-Beta": "oauth-2025-04-20, theirs", "Anthropic-Version": "2023-06-01",
-		"X-Team": "red", "X-Forwarded-For": "10.0.0.1", "X-Odd": "it is BEARER", "Connection": "x-api-key", "Accept-Encoding": "br"}
+		"X-Team": "red", "X-Forwarded-For": "10.0.0.1", "X-Odd": "it is BEARER", "Connection": "x-api-key",
+		"Accept-Encoding": "br"}
 	for _, name := range withheld {
 		if sent[name] == "" {
 			sent[name] = "Bearer BEARER"
@@ -191,7 +192,8 @@ func TestWhatTheProviderGets(t *testing.T) {
 	}
 	sent["Expect"] = "100-continue"
 	body := `{"model":"m","secret":"s"}`
-	if answer, text := ask(t, turn, "POST", "/anthropic/v1/messages?beta=true&fields=candidates&alt=media", body, sent); text != "{}" {
+	path := "/anthropic/v1/messages?beta=true&fields=candidates&alt=media"
+	if answer, text := ask(t, turn, "POST", path, body, sent); text != "{}" {
 		t.Fatalf("status %d, %s", answer.StatusCode, text)
 	}
 	got := p.requests()[0]
@@ -276,7 +278,8 @@ func TestAllowIsAsked(t *testing.T) {
 	for range 3 {
 		ask(t, turn, "POST", messages, "{}", bearing)
 	}
-	want := [][]Usage{nil, {{Model: "m", Requests: 1, Input: 10, Output: 5}}, {{Model: "m", Requests: 2, Input: 20, Output: 10}}}
+	want := [][]Usage{nil, {{Model: "m", Requests: 1, Input: 10, Output: 5}},
+		{{Model: "m", Requests: 2, Input: 20, Output: 10}}}
 	if !reflect.DeepEqual(heard, want) || len(p.requests()) != 2 {
 		t.Errorf("heard %+v, %d requests", heard, len(p.requests()))
 	}

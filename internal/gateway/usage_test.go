@@ -8,12 +8,22 @@ import (
 )
 
 const (
-	messageStart = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"opus\",\"content\":[]," +
-		"\"usage\":{\"input_tokens\":10,\"output_tokens\":1,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":3," +
-		"\"cache_creation\":{\"ephemeral_5m_input_tokens\":1,\"ephemeral_1h_input_tokens\":2}}}}\n\n"
-	messageText = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":" +
-		"\"text_delta\",\"text\":\"twelve bytes\"}}\n\n"
+	messageStart = `data: {"type":"message_start","message":{"model":"opus","content":[],"usage":{"input_tokens":10,` +
+		`"output_tokens":1,"cache_read_input_tokens":5,"cache_creation_input_tokens":3,` +
+		`"cache_creation":{"ephemeral_5m_input_tokens":1,"ephemeral_1h_input_tokens":2}}}}` + "\n\n"
+	messageText = `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"twelve bytes"}}` +
+		"\n\n"
+	messageEnd = `data: {"type":"message_delta","delta":{},"usage":{"output_tokens":42}}` + "\n\n" +
+		`data: {"type":"message_stop"}` + "\n\n"
 )
+
+// stream is a stream of events.
+func stream(events ...string) string {
+	for i, e := range events {
+		events[i] = "event: x\ndata: " + e + "\n\n"
+	}
+	return strings.Join(events, "")
+}
 
 // TestUsage: what each protocol says of what a model took, by pieces of each size.
 func TestUsage(t *testing.T) {
@@ -23,46 +33,49 @@ func TestUsage(t *testing.T) {
 		name, path, request, answer string
 		want                        Usage
 	}{
-		{"messages, streamed", messages, "", messageStart + messageText + "event: message_delta\ndata: {\"type\":" +
-			"\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":42}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+		{"messages, streamed", messages, "", messageStart + messageText + messageEnd,
 			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
-		{"all said again, with other line ends", messages, "", strings.ReplaceAll(messageStart+"event: message_delta\ndata: "+
-			`{"type":"message_delta","usage":{"input_tokens":11,"cache_read_input_tokens":6,"cache_creation_input_tokens":null,`+
-			`"output_tokens":42}}`+"\n\n", "\n", "\r\n"),
+		{"all said again, with other line ends", messages, "", strings.ReplaceAll(messageStart+stream(
+			`{"type":"message_delta","usage":{"input_tokens":11,"cache_read_input_tokens":6,`+
+				`"cache_creation_input_tokens":null,"output_tokens":42}}`), "\n", "\r\n"),
 			Usage{Model: "opus", Input: 11, CacheRead: 6, CacheWrite: 3, Output: 42}},
-		{"an event of several lines", messages, "", "data: {\"type\":\"message\",\ndata: \"model\":\"opus\",\ndata:\"usage\":\ndata: " +
-			"{\"input_tokens\":1,\"output_tokens\":2}}\n\n", Usage{Model: "opus", Input: 1, Output: 2}},
+		{"an event of several lines", messages, "", "data: {\"type\":\"message\",\ndata: \"model\":\"opus\",\n" +
+			"data:\"usage\":\ndata: {\"input_tokens\":1,\"output_tokens\":2}}\n\n",
+			Usage{Model: "opus", Input: 1, Output: 2}},
 		{"messages at once", messages, "", "{\"model\":\"opus\",\n\"content\":[{\"usage\":{\"input_tokens\":99}},\"" + long +
 			"\"],\"usage\":{\"input_tokens\":10,\n\"output_tokens\":4}}", Usage{Model: "opus", Input: 10, Output: 4}},
 		{"the name with a date", messages, `{"max":1,"model":"opus"}`,
-			`{"model":"opus-20250514","usage":{"input_tokens":1,"output_tokens":2}}`, Usage{Model: "opus", Input: 1, Output: 2}},
-		{"responses, streamed, long", response, "", "event: response.created\ndata: {\"response\":{\"model\":\"gpt\",\"usage\":null}}\n\n" +
-			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"model\":\"gpt\",\"output\":[\"" + long +
-			"\"],\"usage\":{\"input_tokens\":100,\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":20," +
-			"\"output_tokens_details\":{\"reasoning_tokens\":7}}}}\n\n",
+			`{"model":"opus-20250514","usage":{"input_tokens":1,"output_tokens":2}}`,
+			Usage{Model: "opus", Input: 1, Output: 2}},
+		{"responses, streamed, long", response, "", stream(`{"response":{"model":"gpt","usage":null}}`,
+			`{"type":"response.completed","response":{"model":"gpt","output":["`+long+`"],"usage":{"input_tokens":100,`+
+				`"input_tokens_details":{"cached_tokens":40},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}`),
 			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
 		{"responses at once", response, "", `{"model":"gpt","usage":{"input_tokens":100,"output_tokens":20}}`,
 			Usage{Model: "gpt", Input: 100, Output: 20}},
-		{"chat, streamed", chat, "", "data: {\"model\":\"gpt\",\"choices\":[{\"delta\":{\"content\":\"usage\"}}],\"usage\":null}\n\n" +
-			"data: {\"model\":\"gpt\",\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
-			"\"completion_tokens\":20,\"completion_tokens_details\":{\"reasoning_tokens\":7}}}\n\ndata: [DONE]\n\n",
+		{"chat, streamed", chat, "", stream(`{"model":"gpt","choices":[{"delta":{"content":"usage"}}],"usage":null}`,
+			`{"model":"gpt","choices":[],"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40},`+
+				`"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":7}}}`, "[DONE]"),
 			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
-		{"chat that does not say it", chat, `{"model":"gpt","x":"123456"}`, "data: {\"choices\":[{\"delta\":{\"content\":\"twelve bytes\"}}]}\n\n" +
-			"data: [DONE]\n\n", Usage{Model: "gpt", Input: 7, Output: 3, Estimated: true}},
-		{"gemini, streamed", generate, `{"model":"another"}`, "data: {\"usageMetadata\":{\"promptTokenCount\":100}}\n\n" +
-			"data: {\"modelVersion\":\"gemini-2.5-pro\",\"usageMetadata\":{\"promptTokenCount\":100,\"cachedContentTokenCount\":40," +
-			"\"candidatesTokenCount\":13,\"thoughtsTokenCount\":7,\"toolUsePromptTokenCount\":2}}\n\n",
+		{"chat that does not say it", chat, `{"model":"gpt","x":"123456"}`,
+			stream(`{"choices":[{"delta":{"content":"twelve bytes"}}]}`, "[DONE]"),
+			Usage{Model: "gpt", Input: 7, Output: 3, Estimated: true}},
+		{"gemini, streamed", generate, `{"model":"another"}`, stream(`{"usageMetadata":{"promptTokenCount":100}}`,
+			`{"modelVersion":"gemini-2.5-pro","usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":40,`+
+				`"candidatesTokenCount":13,"thoughtsTokenCount":7,"toolUsePromptTokenCount":2}}`),
 			Usage{Model: "gemini-2.5-pro", Input: 62, CacheRead: 40, Output: 20, Reasoning: 7}},
 		{"gemini as a list", generate, "", `[{"usageMetadata":{"promptTokenCount":100}}` + "\n,\r\n" +
 			`{"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":13}}]`,
 			Usage{Model: "gemini-2.5-pro", Input: 100, Output: 13}},
-		{"nothing but an error", messages, `{"model":"opus"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":" +
-			"\"overloaded_error\"}}\n\n", Usage{Model: "opus"}},
+		{"nothing but an error", messages, `{"model":"opus"}`,
+			stream(`{"type":"error","error":{"type":"overloaded_error"}}`), Usage{Model: "opus"}},
 		{"a stream that ends too early", messages, "", messageStart + messageText + messageText,
 			Usage{Model: "opus", Input: 10, CacheRead: 5, CacheWrite: 3, Output: 6, Estimated: true}},
-		{"absurd numbers", messages, "", `{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
+		{"absurd numbers", messages, "",
+			`{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
 			Usage{Model: "m", Output: mostTokens}},
-		{"no JSON", messages, "1234", `[[[[{"usage":}}}]] not at all`, Usage{Model: unknown, Input: 1, Output: 7, Estimated: true}},
+		{"no JSON", messages, "1234", `[[[[{"usage":}}}]] not at all`,
+			Usage{Model: unknown, Input: 1, Output: 7, Estimated: true}},
 		{"nothing", messages, "12345678", "", Usage{Model: unknown, Input: 2, Estimated: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +143,7 @@ func TestSeveralModels(t *testing.T) {
 	}
 }
 
-// TestCounting costs nothing.
+// TestCountingTokensIsFree: a question about tokens takes none.
 func TestCountingTokensIsFree(t *testing.T) {
 	t.Parallel()
 	turn := opened(t, newProvider(t, says(`{"input_tokens":77}`)), nil)
@@ -173,8 +186,8 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%s: %+v", model, p)
 		}
 	}
-	if own := (Prices{}).With(map[string]Price{"gpt-5": {Input: 9}}); own.Models["gpt-5"].Input != 9 || len(own.Models) != len(List().Models) ||
-		List().Models["gpt-5"].Input == 9 {
+	own := (Prices{}).With(map[string]Price{"gpt-5": {Input: 9}})
+	if own.Models["gpt-5"].Input != 9 || len(own.Models) != len(List().Models) || List().Models["gpt-5"].Input == 9 {
 		t.Error("prices of one's own do not take the place of the list's alone")
 	}
 }
