@@ -9,10 +9,36 @@ import (
 // of a thing made for this run, or of how far it is, and not of anything that went wrong. What else it says is mostly
 // as new as that.
 func isChatter(line string) bool {
-	return (isWork(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) && !saysWrong(line)
+	return (isWork(line) || isProgress(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) &&
+		!saysWrong(line)
 }
 
 var ofRun = lazy(`<(?:time|uuid|hash|id|tmp|dir|port|duration|rate|size|host|n)>`)
+
+var (
+	percent = lazy(`^(?:<\w> )?(?:\[[\w.-]+\] )?\d{1,3}%(?: |$)`)
+	ofSize  = lazy(`\b` + size)
+	goesOn  = lazy(`^\w+ing\b.*(?:\.\.\.|…)$`)
+)
+
+// isProgress reports whether a line tells how far a tool is, what it is at, or how much it has written.
+func isProgress(line string) bool {
+	if strings.HasSuffix(line, "...") || strings.HasSuffix(line, "…") {
+		return goesOn.MatchString(line)
+	}
+	return strings.Contains(line, "%") && percent.MatchString(line) || hasSize(line) && ofSize.MatchString(line)
+}
+
+// hasSize reports whether a number stands before what may be a unit of size.
+func hasSize(line string) bool {
+	for i := 1; i < len(line); i++ {
+		if c := line[i]; (c == 'B' || c == 'b' || c == 'k' || c == 'K' || c == 'M' || c == 'G') &&
+			(isDigit(line[i-1]) || line[i-1] == ' ' && i > 1 && isDigit(line[i-2])) {
+			return true
+		}
+	}
+	return false
+}
 
 // isWork reports whether a line tells what a tool does, or has done, or is a record of a log that is no warning.
 func isWork(line string) bool {

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	nodeFrame   = lazy(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$)`)
+	nodeFrame   = lazy(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$|Promise\.\w+ \(index \d+\)$)`)
 	javaFrame   = lazy(`^\s*at (?:[\w.-]+(?:@[\w.-]+)?/+)*([\w$.<>/]+)\([^)]*\)`)
 	rustFrame   = lazy(`^\s+\d+: (?:0x[0-9a-f]+ - )?\S`)
 	rustPlace   = lazy(`^\s+at \S+:\d+(?::\d+)?$`)
@@ -49,7 +49,7 @@ func isForeignFrame(line, trimmed string) bool {
 }
 
 var (
-	gutter = lazy(`^\s*(>?)\s*(\d*)\s*[|│┃╎]\s?(.*)$`)
+	gutter = lazy(`^(?:\[\w+\] |%)?\s*(>?)\s*(\d*)(?:\s+(\d+))?\s*[|│┃╎]\s?(.*)$`)
 	carets = lazy(`^[\s^~\-|│_+]*[\^~][\s^~\-|│_+]*`)
 )
 
@@ -83,16 +83,20 @@ func isExcerpt(line string, within bool) bool {
 		return false
 	}
 	m := gutter.FindStringSubmatch(line)
-	return m != nil && (within || m[2] != "" || m[1] != "" || strings.TrimSpace(m[3]) == "" || carets.MatchString(m[3]))
+	return m != nil && (within || m[2] != "" || m[1] != "" || strings.TrimSpace(m[4]) == "" || carets.MatchString(m[4]))
 }
 
 func marked(lines []string) []string {
 	var kept []string
-	source := "" // the last line of it, until it is known to be marked
+	source := ""  // the last line of it, until it is known to be marked
+	diff := false // what was and what shall be are numbered each
 	for _, line := range lines {
 		m := gutter.FindStringSubmatch(line)
-		arrow, number, text := m[1] != "", m[2] != "", m[3]
+		arrow, number, text := m[1] != "", m[2] != "", m[4]
+		diff = diff || m[2] != "" && m[3] != ""
 		switch {
+		case diff && startsAny(text, "- ", "+ "):
+			kept = append(kept, beginning(text))
 		case arrow && number:
 			kept = append(kept, beginning(text))
 			source = ""
@@ -152,25 +156,7 @@ var numberedLine = lazy(`^\s*(>?)\s*(\d+)(?::|  )\s?(.*)$`)
 func numbered(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {
-		n, arrows := 0, 0
-		var texts []string
-		for last := 0; i+n < len(lines); n++ {
-			m := numberedParts(lines[i+n])
-			if m == nil {
-				break
-			}
-			number, _ := strconv.Atoi(m[2])
-			if n > 0 && number != last+1 {
-				break
-			}
-			last = number
-			switch {
-			case m[1] != "" && arrows == 0:
-				texts, arrows = []string{beginning(m[3])}, 1
-			case (m[1] != "") == (arrows > 0):
-				texts = append(texts, beginning(m[3]))
-			}
-		}
+		n, texts := numberedBlock(lines[i:])
 		if n < 2 {
 			kept = append(kept, lines[i])
 			i++
@@ -180,6 +166,38 @@ func numbered(lines []string) []string {
 		i += n
 	}
 	return kept
+}
+
+// numberedBlock is how many lines of source with numbers stand at the beginning, and what is kept of them.
+func numberedBlock(lines []string) (n int, texts []string) {
+	arrows, last, text := 0, 0, ""
+	for ; n < len(lines); n++ {
+		m := numberedParts(lines[n])
+		if m == nil && n > 0 && isCarets(lines[n]) { // marks the line above
+			texts, arrows = []string{text}, 1
+			continue
+		}
+		if m == nil {
+			break
+		}
+		number, _ := strconv.Atoi(m[2])
+		if n > 0 && number != last+1 {
+			break
+		}
+		last, text = number, beginning(m[3])
+		switch {
+		case m[1] != "" && arrows == 0:
+			texts, arrows = []string{text}, 1
+		case (m[1] != "") == (arrows > 0):
+			texts = append(texts, text)
+		}
+	}
+	return n, texts
+}
+
+// isCarets reports whether a line does nothing but mark the one above it.
+func isCarets(line string) bool {
+	return strings.Contains(line, "^") && strings.Trim(line, " \t^~-") == ""
 }
 
 // numberedParts are the arrow, the number and the text of a line of source; nil: it is none.

@@ -25,7 +25,11 @@ func isWord(r rune) bool {
 // isDots reports whether a line is a row of results: "..F.s  [ 40%]".
 func isDots(line string) bool {
 	dots, percent, _ := strings.Cut(line, " ")
-	return strings.Trim(dots, ".FEsxXPpSRrIW*,") == "" && (percent == "" || len(dots) > 0 && rowEnd.MatchString(percent))
+	letters := ".FEsxXPpSRrIW*,"
+	if strings.Contains(dots, "·") {
+		letters += "·×±°T"
+	}
+	return strings.Trim(dots, letters) == "" && (percent == "" || len(dots) > 0 && rowEnd.MatchString(percent))
 }
 
 var rowEnd = lazy(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
@@ -190,6 +194,7 @@ func expand(pattern string) []string {
 // weak are beginnings of what a program says when another has failed: of use only when the other said nothing.
 var weak = []string{
 	`(?:gmake|make)(?:\[\d+\])?: (?:\*\*\* .*|\[.*\] Error .*)`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`,
+	`::(?:error|warning|notice|group|endgroup|debug|add-matcher)\b.*`, `\$ \w.*`, `yarn run v\d.*`,
 	`error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
 	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
 }

@@ -124,6 +124,8 @@ func short(p string, tops map[string]bool) string {
 		if ext := plainExtension(last); ext != "" {
 			return "<tmp>" + ext + dot
 		}
+	case madeUp(last):
+		return "<tmp>" + plainExtension(last) + dot
 	case isFile(last), strings.HasPrefix(p, "../"), isSystem(steps): // ".." as in what a source imports
 		return last + dot
 	}
@@ -203,6 +205,13 @@ func topsOf(lines []string) map[string]bool {
 
 // random matches names that a program made up.
 var random = lazy(`^(?:tmp|cc|tmp[._-].*)[A-Za-z0-9_]{6,8}(?:\.\w+)?$|^tmp[._-]\w{6,}$|\d{6,}|^[0-9a-f]{8,}$`)
+
+// madeUp reports whether compilers name their temporary files so, wherever these are: "ccXyZz98.o".
+func madeUp(name string) bool {
+	ext := plainExtension(name)
+	base := strings.TrimSuffix(name, ext)
+	return ext != "" && len(base) == len("ccXyZz98") && strings.HasPrefix(base, "cc") && strings.ToLower(base) != base
+}
 
 // plainExtension is the extension of a file that a program named, unless that is made up too: "x.o", but not
 // "tmp.Xy12Ab".

@@ -16,6 +16,7 @@ type shape struct {
 	port     bool // : and four digits or more
 	duration bool // a number, then a letter that begins a unit
 	hex      bool // 0x
+	sized    bool // a number, then what begins a size
 	lower    string
 	pairs    [8]uint64 // which two letters stand next to each other, roughly
 }
@@ -72,6 +73,7 @@ func (s *shape) number(line string, begin, end int) {
 	if next == ' ' && then != 0 {
 		next = then
 	}
+	s.sized = s.sized || strings.IndexByte("bBkKMG", next) >= 0
 	s.duration = s.duration || strings.IndexByte("nmshe", next) >= 0 || next >= 0x80 || next == 'u'
 }
 

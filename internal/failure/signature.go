@@ -25,12 +25,12 @@ func telling(lines []string) []string {
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
 		told = settleAll(lines, tops, func(string) bool { return false })
 	}
-	return uncut(told)
+	return unrepeated(uncut(told))
 }
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	progress, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
+	progress, echoes, requireStacks, asides, sanitizers, wrapped, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
 	typeScript, warnings, boxes, excerpts, numbered, frames,
 }
 

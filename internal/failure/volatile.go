@@ -8,6 +8,8 @@ import (
 
 const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
 
+const size = `\d+(?:\.\d+)? ?(?:bytes|B|[kKMG]i?B)\b`
+
 const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its number
 
 func aPort(s *shape) bool     { return s.port }
@@ -49,7 +51,7 @@ var numbers = []change{
 		lazy(`\b\d+(?:\.\d+)?( (?:wallclock|c?usr|c?sys|user|system|real|CPU|cpu)\b)`), "<duration>$1"},
 	{word("load"), lazy(`(?i)\b(load(?:avg)?(?: averages?)?[:=]? +)\d+\.\d\d,? \d+\.\d\d,? \d+\.\d\d\b`), "$1<size>"},
 	{word("duration elapsed took time"),
-		lazy(`(?i)\b((?:duration|elapsed|took|time|timeout)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
+		lazy(`(?i)\b((?:duration|elapsed|took|time)(?:_ms|Ms)?['"]?)(\s*[:=]\s*)\d+(?:\.\d+)?`), "$1$2<duration>"},
 	{func(s *shape) bool { return s.clock && s.says("duration", "elapsed", "took", "time") },
 		lazy(`(?i)\b(duration|elapsed|took|time)(\s*[:=]?\s*)\d+:\d\d\b`), "$1$2<duration>"},
 	{func(s *shape) bool {
@@ -66,7 +68,7 @@ var numbers = []change{
 	{word("pid tid port seed goroutine attempt retr reproduce try tries"),
 		lazy(
 			`(?i)\b((?:p|pp|t)id|port|(?:\w+[ _-])?seed|goroutine|attempt|try|tries|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|of|was|is|set to|to|used|value))?['"]?` + apart + `['"]?)(?:0x[0-9a-f]+|-?\d+)(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
-	{word("process thread"), lazy(`(?i)\b(process|thread)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
+	{word("process thread worker child"), lazy(`(?i)\b(process|thread|worker|child)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
 	{func(s *shape) bool { return s.says("threadid(", "hashcode", "hash:", "hash=", "<0.", "object #", ")#") },
 		lazy(
 			`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
@@ -99,6 +101,13 @@ var numbers = []change{
 	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
 	{aPlace, lazy(`(\bat |\bposition |\S: )\d+:\d+\b(?:: ?)?`), "$1"},
+	{aPlace, lazy(`(\.[A-Za-z]\w{0,5}["')]?)(?: \d+:\d+(?:-\d+(?::\d+)?)?)+`), "$1"},
+	{word("@"), lazy(`(\.[A-Za-z]\w{0,5}) @ \d+\b`), "$1"},
+	{word("line,"), lazy(`(\bline,) ?\d+\b`), "$1"},
+	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(": ") }, lazy(`^\d+: `), ""},
+	{word("fault abort kill terminate exception instruction trap"),
+		lazy(`(^|: )\s*\d+ ((?:Segmentation|Bus|Floating|Illegal|Abort|Kill|Terminat|Trace/)\w*)`), "$1$2"},
+	{func(s *shape) bool { return s.sized }, lazy(`(^|/)(\S+\.\w{1,5}) +` + size), "$1$2 <size>"},
 	{word("@@"), lazy(`^@@ -\d[\d,]* \+\d[\d,]* @@`), "@@"},
 	{word("line col char"), lazy(`(?i)\b(lines?|columns?|col|char)( ?[:=#]? ?)\d+(?:(?:-|, ?| to )\d+)?\b`), "$1"},
 	{word("sh:"), lazy(`^((?:ba|da|z|k)?sh|\S*\.sh): \d+:`), "$1:"},
@@ -123,10 +132,13 @@ func settle(line string, tops map[string]bool) string {
 	line = strings.ReplaceAll(line, "file://", "")
 	line = shortPaths(line, tops) // before dates, which stand in the names of directories
 	if s := shapeOf(line); s.digits {
+		var asserted fixed
+		line = asserted.hide(line, &s)
 		line = hideHashes(vary(numbers, &s, noPlaces(vary(times, &s, line))))
-	}
-	if strings.IndexByte(line, '<') >= 0 && ofThisRun.MatchString(line) {
-		line = longNumber.ReplaceAllString(line, "<n>")
+		if strings.IndexByte(line, '<') >= 0 && ofThisRun.MatchString(line) {
+			line = hideNumbers(line, &s)
+		}
+		line = asserted.back(line)
 	}
 	if hasRuler(line) {
 		line = ruler.ReplaceAllString(line, " ")
@@ -140,6 +152,17 @@ func settle(line string, tops map[string]bool) string {
 	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
 	return strings.TrimRight(safetext.OneLine(line), ",")
+}
+
+// hideNumbers leaves out long numbers, but not what a server answers.
+func hideNumbers(line string, s *shape) string {
+	answers := s.says("status", "http", "code", "respon", "returned", "expect")
+	return longNumber.ReplaceAllStringFunc(line, func(number string) string {
+		if answers && len(number) == 3 && number[0] >= '1' && number[0] <= '5' {
+			return number
+		}
+		return "<n>"
+	})
 }
 
 func vary(list []change, s *shape, line string) string {

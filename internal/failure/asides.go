@@ -1,0 +1,112 @@
+package failure
+
+import (
+	"slices"
+	"strings"
+)
+
+var (
+	script       = lazy(`^> \S+@\S+ [\w:.-]+`)
+	requireStack = lazy(`^\s*(?:R|r)equire ?(?:S|s)tack: ?(?:\[|$)`)
+)
+
+// echoes drops the command that a package manager prints below the name of its script: it differs with CI.
+func echoes(lines []string) []string {
+	echoed := false
+	return without(lines, func(line string) bool {
+		if strings.HasPrefix(line, "> ") {
+			drop := echoed
+			echoed = script.MatchString(line)
+			return drop
+		}
+		echoed = echoed && line == ""
+		return false
+	})
+}
+
+// requireStacks drops of the modules that required one which is missing those that are libraries: the runner's own are
+// others in each of its ways to run.
+func requireStacks(lines []string) []string {
+	inside := false
+	return without(lines, func(line string) bool {
+		if strings.Contains(line, "equire") && requireStack.MatchString(line) {
+			inside = !strings.HasSuffix(line, "]")
+			return false
+		}
+		trimmed := strings.TrimSpace(line)
+		inside = inside && (strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "'"))
+		return inside && strings.Contains(line, "node_modules/")
+	})
+}
+
+// asides drops what a tool remarks below a finding, a paragraph behind the letter i: how to put it right.
+func asides(lines []string) []string {
+	var kept []string
+	for i, line := range lines {
+		text := strings.TrimLeft(line, " ")
+		if len(line)-len(text) >= 2 && startsAny(text, "i ", "ℹ ") && i > 0 && strings.TrimSpace(lines[i-1]) == "" {
+			continue
+		}
+		kept = append(kept, line)
+	}
+	return kept
+}
+
+// sanitizers drops, where a sanitizer has ended a program, the lines without a word that it had printed: those are
+// lost where they do not go to a terminal.
+func sanitizers(lines []string) []string {
+	if !slices.ContainsFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "==") && strings.Contains(line, "Sanitizer: ")
+	}) {
+		return lines
+	}
+	return without(lines, func(line string) bool { return !strings.ContainsFunc(line, isLetterRune) })
+}
+
+func isLetterRune(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0xc0 }
+
+// wrapIndent is how far compilers indent what they wrap of a message at the width of the terminal.
+const wrapIndent = "      "
+
+var message = lazy(`^\S+: (?:fatal )?(?:error|warning|note): `)
+
+// wrapped joins a compiler's message that goes on in the next lines. What stands above carets is source.
+func wrapped(lines []string) []string {
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if strings.Contains(line, ": ") && message.MatchString(line) {
+			for i+1 < len(lines) && goesOnBelow(lines[i+1:]) {
+				i++
+				line += " " + strings.TrimSpace(lines[i])
+			}
+		}
+		kept = append(kept, line)
+	}
+	return kept
+}
+
+// goesOnBelow reports whether the first line is the rest of a message.
+func goesOnBelow(lines []string) bool {
+	line := lines[0]
+	return strings.HasPrefix(line, wrapIndent) && len(line) > len(wrapIndent) && line[len(wrapIndent)] != ' ' &&
+		!strings.Contains(line, "|") && !isCarets(line) && (len(lines) == 1 || !marksAbove(lines[1]))
+}
+
+// marksAbove reports whether a line marks source in the one above it.
+func marksAbove(line string) bool {
+	return strings.Trim(line, " \t^~") == "" && strings.ContainsAny(line, "^~")
+}
+
+// unrepeated drops a file's name alone where another line tells more of it: a terminal shows the one that is at work.
+func unrepeated(lines []string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool {
+		if strings.ContainsAny(line, " \t<") || extension(line) == "" {
+			return false
+		}
+		return slices.ContainsFunc(lines, func(other string) bool {
+			_, after, found := strings.Cut(other, line)
+			return found && other != line && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, " "))
+		})
+	})
+}
