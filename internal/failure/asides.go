@@ -110,3 +110,44 @@ func unrepeated(lines []string) []string {
 		})
 	})
 }
+
+var inspection = lazy(`^(\s*[+-]#<[\w:]+:0x[0-9a-f]+)(?: .*)?$`)
+
+// inspected cuts the members off an object of Ruby's in a diff: where there is no room they stand in lines of their own,
+// and are left out there if they are the same. They are told above the diff too.
+func inspected(lines []string) []string {
+	var kept []string
+	cut := false
+	for _, line := range lines {
+		if strings.Contains(line, "#<") {
+			if m := inspection.FindStringSubmatch(line); m != nil {
+				cut = true
+				kept = append(kept, m[1])
+				continue
+			}
+		}
+		if cut = cut && strings.HasPrefix(strings.TrimLeft(line, " +-"), "@"); !cut {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+var refused = lazy(`-([^-]+)-`)
+
+// clauses takes the dashes off a function's head that mark what did not match: where there are colours, those mark it.
+func clauses(lines []string) []string {
+	inside := false
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "Attempted function clauses"):
+			inside, lines = true, slices.Clone(lines)
+		case inside && strings.HasPrefix(trimmed, "def"):
+			lines[i] = refused.ReplaceAllString(line, "$1")
+		case trimmed != "":
+			inside = false
+		}
+	}
+	return lines
+}

@@ -28,7 +28,7 @@ var assertedValues = []asserted{
 	{func(s *shape) bool { return s.timed }, lazy(`\b\d{1,2}:\d\d:00(?:\.0+)?\b`), always},
 	{aDuration, lazy(`\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)? ?` + unit), isRound},
 	{word("md5 sha checksum digest hash integrity fingerprint"), lazy(`\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b`), always},
-	{aPort, lazy(`:\d{4,5}\b`), isChosenPort},
+	{aPort, lazy(`(?:\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|[\s"'(\]]):\d{4,5}\b`), isChosenPort},
 	{word("port"), lazy(`\b\d{4,5}\b`), isChosenPort},
 	{func(s *shape) bool { return s.says("%") }, lazy(`\(\d+(?:\.\d+)?%\)`), always},
 }
@@ -73,7 +73,7 @@ func isRound(text string) bool {
 
 // isChosenPort reports whether somebody has chosen a port: those that a system hands out are higher.
 func isChosenPort(text string) bool {
-	n, err := strconv.Atoi(strings.TrimPrefix(text, ":"))
+	n, err := strconv.Atoi(text[strings.LastIndexByte(text, ':')+1:])
 	return err == nil && n < 32768
 }
 

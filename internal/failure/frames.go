@@ -64,7 +64,7 @@ func excerpts(lines []string) []string {
 		}
 		if n == 0 {
 			line := lines[i]
-			if strings.ContainsAny(line, "^~") {
+			if strings.ContainsAny(line, "^~") && !(i > 0 && isCarets(line) && numberedParts(lines[i-1]) != nil) {
 				line = carets.ReplaceAllString(line, "")
 			}
 			kept = append(kept, line)

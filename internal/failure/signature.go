@@ -30,7 +30,7 @@ func telling(lines []string) []string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	progress, echoes, requireStacks, asides, sanitizers, wrapped, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
+	progress, echoes, requireStacks, asides, sanitizers, drawn, wrapped, inspected, clauses, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
 	typeScript, warnings, boxes, excerpts, numbered, frames,
 }
 
@@ -73,6 +73,9 @@ func without(lines []string, kind func(string) bool) []string {
 func uncut(lines []string) []string {
 	all := ""
 	return slices.DeleteFunc(lines, func(line string) bool {
+		if number, rest, ok := strings.Cut(line, "…"); ok && len(rest) > 8 && strings.Trim(number, "0123456789 ") == "" {
+			return slices.ContainsFunc(lines, func(other string) bool { return other != line && strings.Contains(other, rest) })
+		}
 		start := strings.TrimRight(line, ".…")
 		if start == line || len(line)-len(start) < len("...") || len(start) < 8 {
 			return false

@@ -41,6 +41,7 @@ var numbers = []change{
 	{word("@"), lazy(`@[0-9a-f]{5,16}\b`), "@<addr>"},
 	{word("$"), lazy(`\$\$?(?:Lambda|EnhancerBy\w+|FastClassBy\w+|Proxy|ByteBuddy)[\w$/.<>]*`), "$$lambda"},
 	{word("func wrap"), lazy(`(\.[\w()*\[\]]*)(?:\.(?:func|gowrap|deferwrap)\d+(?:\.\d+)*)+`), "$1.func"},
+	{func(s *shape) bool { return s.digits && s.says("#<") }, lazy(`(#<[A-Z]\w*(?:::\w+)*:)\d+>`), "$1<id>>"},
 	{word("closure#"), lazy(`\{closure#\d+\}`), "{closure}"},
 	{word("lambda$"), lazy(`\blambda\$(?:(\w+)\$)?\d+\b`), "lambda$$$1"},
 	{word("$"), lazy(`(\w\$)\d+(\.[A-Za-z_<]|[@$(])`), "$1<n>$2"},
@@ -149,9 +150,20 @@ func settle(line string, tops map[string]bool) string {
 	if strings.IndexByte(line, '{') >= 0 {
 		line = sortSets(line)
 	}
+	line = unindexed(line)
 	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
 	return strings.TrimRight(safetext.OneLine(line), ",")
+}
+
+// unindexed is a line without the number that a runner puts between the mark of a failed test and its name.
+func unindexed(line string) string {
+	for _, mark := range []string{"✘  ", "✗  ", "×  "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.TrimLeft(strings.TrimLeft(rest, " "), "0123456789")
+		}
+	}
+	return line
 }
 
 // hideNumbers leaves out long numbers, but not what a server answers.
