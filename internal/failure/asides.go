@@ -151,3 +151,29 @@ func clauses(lines []string) []string {
 	}
 	return lines
 }
+
+// paragraphs joins the lines of a text that a tool wraps at the width of the terminal: indented alike below an empty
+// line, each going on with a small letter where the one before ended without a stop.
+func paragraphs(lines []string) []string {
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if i > 0 && strings.TrimSpace(lines[i-1]) == "" && strings.HasPrefix(line, "  ") && strings.Count(line, " ") > 4 {
+			indent := len(line) - len(strings.TrimLeft(line, " "))
+			for i+1 < len(lines) && goesOnAt(indent, line, lines[i+1]) {
+				i++
+				line += " " + lines[i][indent:]
+			}
+		}
+		kept = append(kept, line)
+	}
+	return kept
+}
+
+// goesOnAt reports whether the next line is the rest of the sentence in a text that is indented so far.
+func goesOnAt(indent int, line, next string) bool {
+	rest := strings.TrimLeft(next, " ")
+	end := line[len(line)-1]
+	return len(next)-len(rest) == indent && rest != "" && rest[0] >= 'a' && rest[0] <= 'z' &&
+		(end >= 'a' && end <= 'z' || end == ',')
+}

@@ -120,8 +120,8 @@ func isAssertion(line string, s *shape) bool {
 // stampsLine reports whether a place is the line's beginning, where logs put the time.
 func stampsLine(line string, begin int) bool { return strings.Trim(line[:begin], " [(") == "" }
 
-// closesLine reports whether a duration stands in brackets behind all else, where runners put what a test took.
+// closesLine reports whether a value stands in brackets behind all else, where runners put what a test took.
 func closesLine(line string, begin, end int) bool {
-	return begin > 0 && strings.IndexByte("([", line[begin-1]) >= 0 && strings.Trim(line[end:], ")] ") == "" &&
-		line[begin-1] != line[begin]
+	return begin > 1 && strings.IndexByte("([", line[begin-1]) >= 0 && line[begin-2] == ' ' &&
+		strings.Trim(line[end:], ")] ") == ""
 }

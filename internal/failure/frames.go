@@ -39,7 +39,8 @@ func frames(lines []string) []string {
 
 func isForeignFrame(line, trimmed string) bool {
 	if !strings.HasPrefix(trimmed, "at ") {
-		return strings.HasPrefix(trimmed, "#") && nativeFrame.MatchString(line) && !strings.Contains(line, " in ")
+		return strings.HasPrefix(trimmed, "#") && nativeFrame.MatchString(line) &&
+			(!strings.Contains(line, " in ") || strings.Contains(line, " in _"))
 	}
 	if nodeFrame.MatchString(line) {
 		return true
