@@ -81,11 +81,24 @@ var wrongs = strings.Fields(
 	ambiguous too· never instead doesn't does·not isn't is·no no· without already in·use left: right: was: but· mutant raise throw threw caught lost
 	exceed incorrect malformed unterminated unreachable uninitiali ✗ ✕ ✖ × ❌ ✘ ⨯`)
 
-func init() {
-	for i, word := range wrongs {
-		wrongs[i] = strings.ReplaceAll(word, "·", " ")
+// wrongsBy are the words by the two signs that they begin with.
+var wrongsBy = func() map[[2]byte][]string {
+	by := map[[2]byte][]string{}
+	for _, word := range wrongs {
+		word = strings.ReplaceAll(word, "·", " ")
+		begins := [2]byte{word[0], word[1]}
+		by[begins] = append(by[begins], word)
 	}
-}
+	return by
+}()
+
+// wrongPairs are the numbers of the pairs of signs that words begin with.
+var wrongPairs = func() (pairs [512]bool) {
+	for begins := range wrongsBy {
+		pairs[pair(begins[0], begins[1])] = true
+	}
+	return pairs
+}()
 
 // saysWrong reports whether a line may tell why something failed, by its words, or by how it begins: a line of a diff,
 // a bullet, one that pytest or a debugger marks.
@@ -94,9 +107,13 @@ func saysWrong(line string) bool {
 		return true
 	}
 	lower := strings.ToLower(line)
-	for _, word := range wrongs {
-		if strings.Contains(lower, word) {
-			return true
+	for i := 1; i < len(lower); i++ {
+		if a, b := lower[i-1], lower[i]; wrongPairs[pair(a, b)] {
+			for _, word := range wrongsBy[[2]byte{a, b}] {
+				if strings.HasPrefix(lower[i-1:], word) {
+					return true
+				}
+			}
 		}
 	}
 	return false

@@ -6,7 +6,6 @@ import (
 )
 
 var (
-	nodeFrame   = lazy(`^\s*at (?:async )?.*(?:node:|node_modules/|internal/|<anonymous>\)?$|native\)?$|Promise\.\w+ \(index \d+\)$)`)
 	javaFrame   = lazy(`^\s*at (?:[\w.-]+(?:@[\w.-]+)?/+)*([\w$.<>/]+)\([^)]*\)`)
 	rustFrame   = lazy(`^\s+\d+: (?:0x[0-9a-f]+ - )?\S`)
 	rustPlace   = lazy(`^\s+at \S+:\d+(?::\d+)?$`)
@@ -42,11 +41,22 @@ func isForeignFrame(line, trimmed string) bool {
 		return strings.HasPrefix(trimmed, "#") && nativeFrame.MatchString(line) &&
 			(!strings.Contains(line, " in ") || strings.Contains(line, " in _"))
 	}
-	if nodeFrame.MatchString(line) {
+	if isNodeFrame(trimmed) {
 		return true
+	}
+	if !strings.Contains(line, "(") {
+		return false
 	}
 	m := javaFrame.FindStringSubmatch(line)
 	return m != nil && foreignJava.MatchString(m[1])
+}
+
+// isNodeFrame reports whether a frame is one of node's, of a library's, or of no file.
+func isNodeFrame(frame string) bool {
+	bare := strings.TrimSuffix(frame, ")")
+	return strings.Contains(frame, "node:") || strings.Contains(frame, "node_modules/") ||
+		strings.Contains(frame, "internal/") || strings.HasSuffix(bare, "<anonymous>") ||
+		strings.HasSuffix(bare, "native") || strings.Contains(frame, "async Promise.")
 }
 
 var (

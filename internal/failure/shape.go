@@ -9,6 +9,7 @@ type shape struct {
 	slashed  bool // a number, then / and more
 	epoch    bool // eight digits or more
 	clock    bool // a number, then : and two digits
+	paired   bool // a number, then : and another
 	placed   bool // a space, a number, : and another
 	timed    bool // two digits behind a number and :, and another sign or number behind them
 	tagged   bool // a letter, - or #, and a number
@@ -51,7 +52,8 @@ func (s *shape) number(line string, begin, end int) {
 	before := strings.TrimRight(line[:begin], " ")
 	s.begun = s.begun || before == "" || before[len(before)-1] == '(' || before[len(before)-1] == '['
 	s.epoch = s.epoch || end-begin >= 8
-	s.port = s.port || end-begin >= 4 && begin > 0 && line[begin-1] == ':'
+	s.port = s.port || end-begin >= 4 && begin > 0 && line[begin-1] == ':' &&
+		(begin == 1 || isDigit(line[begin-2]) || strings.IndexByte(" \t\"'(]tT", line[begin-2]) >= 0)
 	s.tagged = s.tagged || begin > 1 && (line[begin-1] == '-' || line[begin-1] == '#') && isLetter(line[begin-2])
 	if end == len(line) {
 		return
@@ -68,13 +70,27 @@ func (s *shape) number(line string, begin, end int) {
 		s.timed = s.timed || isDigit(then) || strings.IndexByte("aApP", next) >= 0 || next == ' ' &&
 			strings.IndexByte("aApP", then) >= 0
 	}
+	s.paired = s.paired || next == ':' && isDigit(then)
 	s.placed = s.placed || next == ':' && isDigit(then) && begin > 0 && line[begin-1] == ' '
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
 	if next == ' ' && then != 0 {
 		next = then
 	}
 	s.sized = s.sized || strings.IndexByte("bBkKMG", next) >= 0
-	s.duration = s.duration || strings.IndexByte("nmshe", next) >= 0 || next >= 0x80 || next == 'u'
+	s.duration = s.duration || next >= 0x80 || beginsUnit(strings.TrimPrefix(line[end:], " "))
+}
+
+// beginsUnit reports whether a text begins with what may be a unit of time, or go on to one: "ms", "s)", "m30s", "e-05s".
+func beginsUnit(text string) bool {
+	n := 0
+	for n < len(text) && isLetter(text[n]) {
+		n++
+	}
+	switch text[:n] {
+	case "s", "m", "h", "e", "ns", "us", "ms":
+		return true
+	}
+	return n >= 3 && (startsAny(text, "sec", "min", "milli", "msec", "hr", "hour"))
 }
 
 // says reports whether one of the words stands in the line, in whatever case.

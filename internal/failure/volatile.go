@@ -31,6 +31,23 @@ func hasULID(s *shape) bool {
 	return false
 }
 
+// hasHex reports whether so many digits of a hash stand in a row, one of them a number.
+func hasHex(line string, most int) bool {
+	run, digit := 0, false
+	for i := range len(line) {
+		c := line[i]
+		if !isDigit(c) && (c < 'a' || c > 'f') {
+			run, digit = 0, false
+			continue
+		}
+		digit = digit || isDigit(c)
+		if run++; run >= most && digit {
+			return true
+		}
+	}
+	return false
+}
+
 // numbers are what a system or a run makes up, and what says where.
 var numbers = []change{
 	{anEpoch, lazy(`(^|[^.\w])(?:1[4-9]\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?|\d{12,})\b`), "$1<n>"},
@@ -73,7 +90,7 @@ var numbers = []change{
 	{func(s *shape) bool { return s.says("threadid(", "hashcode", "hash:", "hash=", "<0.", "object #", ")#") },
 		lazy(
 			`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
-	{word("commit revision head sha"),
+	{func(s *shape) bool { return s.says("commit", "rev", "head", "sha") && hasHex(s.lower, 7) },
 		lazy(`(?i)\b((?:commit|revision|rev|head|sha)(?: is now at| at)?[:= ]+\(?)[0-9a-f]{7,40}\b`), "$1<hash>"},
 	{hasULID, lazy(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`), "<id>"},
 	{word("path:"), lazy(`\b(path: ")[\d:]+"`), `$1"`},
@@ -98,7 +115,7 @@ var numbers = []change{
 	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
 	{func(s *shape) bool { return s.says("test #") }, lazy(`(?i)\b(test) #\d+:`), "$1:"},
 	{word("(retry (repeat"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
-	{func(s *shape) bool { return s.begun && s.says(":") }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
+	{func(s *shape) bool { return s.begun && s.paired }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
 	{aPlace, lazy(`(\bat |\bposition |\S: )\d+:\d+\b(?:: ?)?`), "$1"},
