@@ -42,6 +42,7 @@ func TestVariesInForm(t *testing.T) {
 		{"a message drawn in other letters", "  x no key\n   ,-[a.js:2:3]\n 2 | a(b)\n   :   `-- here\n   `----",
 			"  × no key\n   ╭─[a.js:9:3]\n 9 │ a(b)\n   ·   ╰── here\n   ╰────"},
 		{"a remark below a finding", "  × no\n\n  i use b instead", "  × no\n\n  ℹ use b instead"},
+		{"the sign of a warning", "  ! no such rule", "  ⚠ no such rule"},
 		{"a file's name that a terminal shows", "src/a.js\n[error] src/a.js: no brace", "[error] src/a.js: no brace"},
 		{"what a sanitized program printed", "0 110\n==12==ERROR: LeakSanitizer: leaks\n #0 0x5560f0d3 in f /x/a.c:3",
 			"==14==ERROR: LeakSanitizer: leaks\n #0 0x7f7f8daa in f /y/a.c:4"},

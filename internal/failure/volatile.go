@@ -168,7 +168,7 @@ func settle(line string, tops map[string]bool) string {
 		line = sortSets(line)
 	}
 	line = unindexed(line)
-	line = strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘")
+	line = strings.TrimPrefix(strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘⚠▲■"), "! ")
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
 	return strings.TrimRight(safetext.OneLine(line), ",")
 }
@@ -196,7 +196,7 @@ func hideNumbers(line string, s *shape) string {
 
 func vary(list []change, s *shape, line string) string {
 	for _, c := range list {
-		if c.when(s) {
+		if c.when(s) && c.pattern.MatchString(line) { // to replace nothing would copy the line twice
 			line = c.pattern.ReplaceAllString(line, c.with)
 		}
 	}
