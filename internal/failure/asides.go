@@ -177,3 +177,22 @@ func goesOnAt(indent int, line, next string) bool {
 	return len(next)-len(rest) == indent && rest != "" && rest[0] >= 'a' && rest[0] <= 'z' &&
 		(end >= 'a' && end <= 'z' || end == ',')
 }
+
+var verdict = lazy(`^(\S.*) \.\.\. (FAIL|ERROR)$`)
+
+// verdicts drops what unittest says of a test that failed while it runs, where it tells why below: it says so with -v.
+func verdicts(lines []string) []string {
+	told := map[string]bool{}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "ERROR: ") {
+			told[line] = true
+		}
+	}
+	if len(told) == 0 {
+		return lines
+	}
+	return without(lines, func(line string) bool {
+		m := verdict.FindStringSubmatch(line)
+		return m != nil && told[m[2]+": "+m[1]]
+	})
+}

@@ -14,7 +14,12 @@ func isNoise(line string) bool {
 	if (isDigit(line[0]) || line[0] == '<' || line[0] == '=') && counted.MatchString(line) {
 		return true
 	}
-	return matches(noise(), line)
+	return strings.HasSuffix(line, "ok") && hasPassed(line) || matches(noise(), line)
+}
+
+// hasPassed reports whether a line that ends with "ok" names a test that passed, "adds ... ok".
+func hasPassed(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line[:len(line)-len("ok")], " "), "...")
 }
 
 // isWord reports whether a line that holds the character says something.
@@ -67,7 +72,7 @@ var words = []string{
 	`go: (?:downloading|finding|extracting|upgraded|added|found).*`, `fuzz: (?:elapsed|minimizing).*`,
 	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|scheduling|RUNS|RUN|Picked up|NOTE: Picked)\b.*`,
 	`(?:<\w> )?\[[\w.-]+\] \d{1,3}%(?: .*)?`, `created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`,
-	`make: Target .* not remade.*`,
+	`(?:gmake|make)(?:\[\d+\])?: Target .* not remade.*`,
 	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`,
 	`cc1(?:plus)?: all warnings being.*`,
 	`Files=\d+, Tests=.*`, `ninja: (?:no work to do|Entering directory).*`, `perl: warning: .*`,

@@ -30,7 +30,7 @@ func telling(lines []string) []string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	progress, echoes, requireStacks, asides, sanitizers, drawn, wrapped, paragraphs, inspected, clauses, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
+	progress, echoes, requireStacks, asides, sanitizers, drawn, wrapped, paragraphs, inspected, clauses, verdicts, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
 	typeScript, warnings, boxes, excerpts, numbered, frames,
 }
 

@@ -169,6 +169,7 @@ func settle(line string, tops map[string]bool) string {
 	}
 	line = unindexed(line)
 	line = strings.TrimPrefix(strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘⚠▲■"), "! ")
+	line = strings.ReplaceAll(line, "→", "->") // as it is written where there is no terminal
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
 	return strings.TrimRight(safetext.OneLine(line), ",")
 }

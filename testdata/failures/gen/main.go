@@ -112,6 +112,13 @@ func (p *project) fail(failure string, n int, c condition) ([]byte, error) {
 	if err := p.layOut(failure, dir, c.shift); err != nil {
 		return nil, err
 	}
+	for _, v := range c.env {
+		if tmp, ok := strings.CutPrefix(v, "TMPDIR="); ok {
+			if err := os.MkdirAll(tmp, 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if p.before != "" {
 		before := exec.Command("sh", "-c", p.before)
 		before.Dir, before.Env = dir, environ(c)

@@ -128,15 +128,17 @@ func edited(text, edits string) (string, error) {
 	return text, nil
 }
 
-// comments are the starts of a comment line, for the files that can be moved down.
-var comments = map[string]string{
-	".go": "//", ".js": "//", ".mjs": "//", ".cjs": "//", ".ts": "//", ".tsx": "//", ".rs": "//", ".java": "//", ".c": "//", ".h": "//",
-	".cc": "//", ".cpp": "//", ".php": "//", ".py": "#", ".rb": "#", ".sh": "#", ".bats": "#",
+// comments are the starts and the ends of a comment line, for the files that can be moved down.
+var comments = map[string][2]string{
+	".go": {"//"}, ".js": {"//"}, ".mjs": {"//"}, ".cjs": {"//"}, ".ts": {"//"}, ".tsx": {"//"}, ".rs": {"//"}, ".java": {"//"},
+	".c": {"//"}, ".h": {"//"}, ".cc": {"//"}, ".cpp": {"//"}, ".php": {"//"}, ".py": {"#"}, ".rb": {"#"}, ".sh": {"#"}, ".bats": {"#"},
+	".pl": {"#"}, ".pm": {"#"}, ".t": {"#"}, ".ex": {"#"}, ".exs": {"#"}, ".yml": {"#"}, ".yaml": {"#"}, ".erl": {"%"},
+	".lua": {"--"}, ".f90": {"!"}, ".css": {"/*", " */"}, ".ml": {"(*", " *)"},
 }
 
 // moved puts n comment lines above the text, below the first line that only the first line may be.
 func moved(path, text string, n int) string {
-	start, ok := comments[filepath.Ext(path)]
+	comment, ok := comments[filepath.Ext(path)]
 	if !ok || n == 0 {
 		return text
 	}
@@ -145,5 +147,5 @@ func moved(path, text string, n int) string {
 		head, rest, _ := strings.Cut(text, "\n")
 		first, text = head+"\n", rest
 	}
-	return first + strings.Repeat(start+" kept for later\n", n-1) + "\n" + text
+	return first + strings.Repeat(comment[0]+" kept for later"+comment[1]+"\n", n-1) + "\n" + text
 }
