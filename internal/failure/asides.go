@@ -196,3 +196,16 @@ func verdicts(lines []string) []string {
 		return m != nil && told[m[2]+": "+m[1]]
 	})
 }
+
+// hunks drops of a unified diff what is the same on both sides: it changes while somebody works on something else.
+func hunks(lines []string) []string {
+	inside := false
+	return without(lines, func(line string) bool {
+		if strings.HasPrefix(line, "@@ -") {
+			inside = true
+			return false
+		}
+		inside = inside && (line == "" || strings.IndexByte(" +-\\", line[0]) >= 0)
+		return inside && strings.HasPrefix(line, " ")
+	})
+}

@@ -47,6 +47,7 @@ func TestVariesInForm(t *testing.T) {
 		{"what make leaves", "a.c:3:1: error: no", "a.c:3:1: error: no\ngmake[2]: Target 'all' not remade because of errors."},
 		{"a verdict that is told below", "test_a (t.T.test_a) ... FAIL\n\nFAIL: test_a (t.T.test_a)\nAssertionError: 1 != 2",
 			"F\n\nFAIL: test_a (t.T.test_a)\nAssertionError: 1 != 2"},
+		{"a unified diff", "@@ -1,4 +1,4 @@\n # old\n-a b\n+a  b\n done", "@@ -7,4 +7,4 @@\n # other\n-a b\n+a  b\n done"},
 		{"the sign of a warning", "  ! no such rule", "  ⚠ no such rule"},
 		{"a file's name that a terminal shows", "src/a.js\n[error] src/a.js: no brace", "[error] src/a.js: no brace"},
 		{"what a sanitized program printed", "0 110\n==12==ERROR: LeakSanitizer: leaks\n #0 0x5560f0d3 in f /x/a.c:3",

@@ -8,8 +8,14 @@ import (
 // telling are the lines that tell a failure from others, each without what changes from run to run, each once, sorted.
 func telling(lines []string) []string {
 	kept := lines
-	for _, pass := range passes {
-		kept = pass(kept)
+	text := strings.Join(lines, "\n")
+	for _, p := range passes {
+		if !p.may(text) {
+			continue
+		}
+		if kept = p.run(kept); p.decodes {
+			text = strings.Join(kept, "\n")
+		}
 	}
 	tops := topsOf(kept)
 	said := settleAll(kept, tops, isNoise)
@@ -28,10 +34,49 @@ func telling(lines []string) []string {
 	return unrepeated(uncut(told))
 }
 
-// passes take out what several lines say together. Each sees what those before have left.
-var passes = []func([]string) []string{
-	progress, echoes, requireStacks, asides, sanitizers, drawn, wrapped, paragraphs, inspected, clauses, verdicts, goEvents, goTests, goRaces, goroutines, libtest, gtest, nodeTests, bats, pytest, threads, vitest, tracebacks,
-	typeScript, warnings, boxes, excerpts, numbered, frames,
+// pass takes out what several lines say together. Each sees what those before have left.
+type pass struct {
+	run     func([]string) []string
+	needs   []string // texts one of which must be in the output, or the pass changes nothing; none: that is not known
+	decodes bool     // what it leaves was not in the output as it leaves it
+}
+
+// may reports whether the pass can change anything of a text.
+func (p pass) may(text string) bool {
+	return len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(need string) bool { return strings.Contains(text, need) })
+}
+
+var passes = []pass{
+	{run: progress, needs: []string{"# Running:", "JUnit version ", "PHPUnit "}},
+	{run: echoes, needs: []string{"> "}},
+	{run: requireStacks, needs: []string{"equire stack:", "equireStack:"}},
+	{run: hunks, needs: []string{"@@ -"}},
+	{run: asides, needs: []string{" i ", " ℹ "}},
+	{run: sanitizers, needs: []string{"Sanitizer: "}},
+	{run: drawn, needs: []string{"╭", ",-"}},
+	{run: wrapped, needs: []string{"error: ", "warning: ", "note: "}},
+	{run: paragraphs, needs: []string{"\n\n  "}},
+	{run: inspected, needs: []string{"#<"}},
+	{run: clauses, needs: []string{"Attempted function clauses"}},
+	{run: verdicts, needs: []string{" ... FAIL", " ... ERROR"}},
+	{run: goEvents, needs: []string{`"Action":"`}, decodes: true},
+	{run: goTests, needs: []string{"--- ", "=== ", "FAIL\t", "ok  \t"}},
+	{run: goRaces, needs: []string{"WARNING: DATA RACE"}},
+	{run: goroutines, needs: []string{"goroutine ", "runtime stack:"}},
+	{run: libtest, needs: []string{"failures:"}},
+	{run: gtest, needs: []string{" ] "}},
+	{run: nodeTests, needs: []string{"failureType: '", "✖ failing tests:"}},
+	{run: bats, needs: []string{", line "}},
+	{run: pytest, needs: []string{"= test session starts =", "= FAILURES =", "= ERRORS =", "= short test summary info ="}},
+	{run: threads, needs: []string{"~", "hread 0x", `" #`}},
+	{run: vitest, needs: []string{"RUN ", "DEV "}},
+	{run: tracebacks, needs: []string{`File "`}},
+	{run: typeScript, needs: []string{"error TS"}},
+	{run: warnings, needs: []string{"error"}},
+	{run: boxes, needs: []string{"│", "┃", "║"}},
+	{run: excerpts, needs: []string{"|", "│", "┃", "╎", "^", "~"}},
+	{run: numbered},
+	{run: frames, needs: []string{"at ", "#", "stack backtrace:", "thread '"}},
 }
 
 // settleAll normalises lines that are no noise, before or after, each different one once, and sorts them.
@@ -56,17 +101,6 @@ func settleAll(lines []string, tops map[string]bool, noise func(string) bool) []
 	}
 	slices.Sort(told)
 	return slices.Compact(told)
-}
-
-// without are the lines but those that are of a kind.
-func without(lines []string, kind func(string) bool) []string {
-	var left []string
-	for _, line := range lines {
-		if !kind(line) {
-			left = append(left, line)
-		}
-	}
-	return left
 }
 
 // uncut drops a line that was cut to the width of a terminal where the whole of it is there too.

@@ -6,15 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-const unit = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|[smh])\b`
-
-const size = `\d+(?:\.\d+)? ?(?:bytes|B|[kKMG]i?B)\b`
-
 const apart = `(?:\s*[:=#(]\s*|\s+)` // what stands between a name and its number
-
-func aPort(s *shape) bool     { return s.port }
-func aPlace(s *shape) bool    { return s.placed }
-func aDuration(s *shape) bool { return s.duration }
 
 // hasULID reports whether there may be a sortable id: 26 digits and capital letters.
 func hasULID(s *shape) bool {
@@ -171,7 +163,23 @@ func settle(line string, tops map[string]bool) string {
 	line = strings.TrimPrefix(strings.TrimLeft(line, " \t✕✖✗×❌●•➜→❯▶►⨯✘⚠▲■"), "! ")
 	line = strings.ReplaceAll(line, "→", "->") // as it is written where there is no terminal
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "[<time>] "), "<time> ")
-	return strings.TrimRight(safetext.OneLine(line), ",")
+	if !isTidy(line) {
+		line = safetext.OneLine(line)
+	}
+	return strings.TrimRight(line, ",")
+}
+
+// isTidy reports whether a line is without white space but for single spaces between words.
+func isTidy(line string) bool {
+	space := true // as before the first word
+	for i := range len(line) {
+		c := line[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || line == ""
 }
 
 // unindexed is a line without the number that a runner puts between the mark of a failed test and its name.
