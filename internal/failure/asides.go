@@ -113,8 +113,8 @@ func unrepeated(lines []string) []string {
 
 var inspection = lazy(`^(\s*[+-]#<[\w:]+:0x[0-9a-f]+)(?: .*)?$`)
 
-// inspected cuts the members off an object of Ruby's in a diff: where there is no room they stand in lines of their own,
-// and are left out there if they are the same. They are told above the diff too.
+// inspected cuts the members off an object of Ruby's in a diff: where there is no room they stand in lines of their
+// own, and are left out there if they are the same. They are told above the diff too.
 func inspected(lines []string) []string {
 	var kept []string
 	cut := false

@@ -27,7 +27,8 @@ var assertedValues = []asserted{
 	{word("datetime("), lazy(`\bdatetime\(\d{4}, \d{1,2}, \d{1,2}, \d{1,2}, \d{1,2}\)`), always},
 	{func(s *shape) bool { return s.timed }, lazy(`\b\d{1,2}:\d\d:00(?:\.0+)?\b`), always},
 	{aDuration, lazy(`\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)? ?` + unit), isRound},
-	{word("md5 sha checksum digest hash integrity fingerprint"), lazy(`\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b`), always},
+	{word("md5 sha checksum digest hash integrity fingerprint"),
+		lazy(`\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b`), always},
 	{aPort, lazy(`(?:\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|[\s"'(\]]):\d{4,5}\b`), isChosenPort},
 	{word("port"), lazy(`\b\d{4,5}\b`), isChosenPort},
 	{func(s *shape) bool { return s.says("%") }, lazy(`\(\d+(?:\.\d+)?%\)`), always},
@@ -107,7 +108,8 @@ func (f *fixed) back(line string) string {
 	return line
 }
 
-// isAssertion reports whether a line tells what was expected or what came instead: by its words, or as a line of a diff.
+// isAssertion reports whether a line tells what was expected or what came instead: by its words, or as one side of a
+// diff.
 func isAssertion(line string, s *shape) bool {
 	line = strings.TrimLeft(line, " ")
 	if len(line) > 1 && (line[0] == '-' || line[0] == '+') && line[1] != line[0] {

@@ -46,7 +46,8 @@ func isWork(line string) bool {
 	if rest == "" || first == "" {
 		return false
 	}
-	if first == "--" || first[0] == '#' && len(first) > 1 && isDigit(first[1]) && !strings.HasPrefix(rest, "<addr>") || doing()[strings.TrimRight(first, ":")] {
+	if first == "--" || first[0] == '#' && len(first) > 1 && isDigit(first[1]) && !strings.HasPrefix(rest, "<addr>") ||
+		doing()[strings.TrimRight(first, ":")] {
 		return true
 	}
 	switch strings.ToLower(strings.Trim(first, "[]:")) {

@@ -2,8 +2,8 @@ package failure
 
 import "strings"
 
-// What draws a message below source, as it begins once quotes are all of one kind: "╭─[a.js:3:5]" and "╰──", or, in
-// letters that every terminal has, ",-[a.js:3:5]" and "'--".
+// What draws a message below source, once quotes are all of one kind: it begins with "╭─[a.js:3:5]" and ends with
+// "╰──", or, in letters that every terminal has, with ",-[a.js:3:5]" and "'--".
 var (
 	drawnHead   = lazy(`^\s*(?:╭─+|,-+)\s*(\[.*\])$`)
 	drawnSource = lazy(`^\s*\d+\s*[|│]\s?(.*)$`)

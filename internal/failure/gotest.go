@@ -149,15 +149,6 @@ func isRuntime(function string) bool {
 		"net/http.", "os/signal.")
 }
 
-func startsAny(text string, prefixes ...string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 var (
 	dump    = lazy(`^(?:goroutine \d+ .*\[.*\]|runtime stack):$`)
 	dumpEnd = lazy(`^(?:FAIL|exit status|ok |--- |=== |panic: |fatal error: )`)

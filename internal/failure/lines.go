@@ -1,5 +1,7 @@
 package failure
 
+import "strings"
+
 // without are the lines but those that are of a kind.
 func without(lines []string, kind func(string) bool) []string {
 	var left []string
@@ -9,4 +11,13 @@ func without(lines []string, kind func(string) bool) []string {
 		}
 	}
 	return left
+}
+
+func startsAny(text string, prefixes ...string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
 }

@@ -71,7 +71,8 @@ var words = []string{
 	// How it goes, what is fetched and what is run.
 	`go: (?:downloading|finding|extracting|upgraded|added|found).*`, `fuzz: (?:elapsed|minimizing).*`,
 	`(?:Compiling|Checking|Building|Downloading|Downloaded|Finished|Running|Blocking|Updating|Fresh|Locking|Adding|Doc-tests|Installing|Installed|Fetching|Resolving|Packaging|Documenting|Dirty|Created|Removed|Progress|Receiving|Unpacking|Resolved|Transforming|Using|Collecting|Requirement already|Successfully|Preparing|Determining|Waiting|Bringing|bringing up|scheduling|RUNS|RUN|Picked up|NOTE: Picked)\b.*`,
-	`(?:<\w> )?\[[\w.-]+\] \d{1,3}%(?: .*)?`, `created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`,
+	`(?:<\w> )?\[[\w.-]+\] \d{1,3}%(?: .*)?`,
+	`created: \d.*`, `Download(?:ing|ed) from .*`, `npm (?:notice|http|info|timing|verb|sill|warn|WARN).*`,
 	`(?:gmake|make)(?:\[\d+\])?: Target .* not remade.*`,
 	`(?:/\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|ar|ranlib|ld|rm|mkdir|install|cp|mv|javac|rustc|tsc|shellcheck) -.*`,
 	`cc1(?:plus)?: all warnings being.*`,
@@ -199,7 +200,8 @@ func expand(pattern string) []string {
 // weak are beginnings of what a program says when another has failed: of use only when the other said nothing.
 var weak = []string{
 	`(?:gmake|make)(?:\[\d+\])?: (?:\*\*\* .*|\[.*\] Error .*)`, `exit status \d+`, `FAIL`, `npm (?:error|ERR!).*`,
-	`\(cd \S+ && .*\)`, `\S+ \S.* \(exit \d+\)`, `::(?:error|warning|notice|group|endgroup|debug|add-matcher)\b.*`, `\$ \w.*`, `yarn run v\d.*`,
+	`\(cd \S+ && .*\)`, `\S+ \S.* \(exit \d+\)`, `\$ \w.*`, `yarn run v\d.*`,
+	`::(?:error|warning|notice|group|endgroup|debug|add-matcher)\b.*`,
 	`error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
 	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
 }

@@ -9,7 +9,6 @@ type shape struct {
 	slashed  bool // a number, then / and more
 	epoch    bool // eight digits or more
 	clock    bool // a number, then : and two digits
-	paired   bool // a number, then : and another
 	placed   bool // a space, a number, : and another
 	timed    bool // two digits behind a number and :, and another sign or number behind them
 	tagged   bool // a letter, - or #, and a number
@@ -70,7 +69,6 @@ func (s *shape) number(line string, begin, end int) {
 		s.timed = s.timed || isDigit(then) || strings.IndexByte("aApP", next) >= 0 || next == ' ' &&
 			strings.IndexByte("aApP", then) >= 0
 	}
-	s.paired = s.paired || next == ':' && isDigit(then)
 	s.placed = s.placed || next == ':' && isDigit(then) && begin > 0 && line[begin-1] == ' '
 	s.hex = s.hex || (next == 'x' || next == 'X') && line[end-1] == '0'
 	if next == ' ' && then != 0 {
@@ -80,7 +78,8 @@ func (s *shape) number(line string, begin, end int) {
 	s.duration = s.duration || next >= 0x80 || beginsUnit(strings.TrimPrefix(line[end:], " "))
 }
 
-// beginsUnit reports whether a text begins with what may be a unit of time, or go on to one: "ms", "s)", "m30s", "e-05s".
+// beginsUnit reports whether a text begins with what may be a unit of time, or go on to one, as in "ms", "s)", "m30s"
+// and "e-05s".
 func beginsUnit(text string) bool {
 	n := 0
 	for n < len(text) && isLetter(text[n]) {

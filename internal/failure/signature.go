@@ -43,7 +43,8 @@ type pass struct {
 
 // may reports whether the pass can change anything of a text.
 func (p pass) may(text string) bool {
-	return len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(need string) bool { return strings.Contains(text, need) })
+	return len(p.needs) == 0 ||
+		slices.ContainsFunc(p.needs, func(need string) bool { return strings.Contains(text, need) })
 }
 
 var passes = []pass{

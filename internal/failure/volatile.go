@@ -78,7 +78,8 @@ var numbers = []change{
 	{word("pid tid port seed goroutine attempt retr reproduce try tries"),
 		lazy(
 			`(?i)\b((?:p|pp|t)id|port|(?:\w+[ _-])?seed|goroutine|attempt|try|tries|retry|retries|reproduce with)((?:[ _](?:id|number|no\.?|of|was|is|set to|to|used|value))?['"]?` + apart + `['"]?)(?:0x[0-9a-f]+|-?\d+)(?: ?(?:/|of) ?\d+)?`), "$1$2<n>"},
-	{word("process thread worker child"), lazy(`(?i)\b(process|thread|worker|child)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
+	{word("process thread worker child"),
+		lazy(`(?i)\b(process|thread|worker|child)((?:[ _]id)?['"]?` + apart + `['"]?)\d{3,}`), "$1$2<n>"},
 	{func(s *shape) bool { return s.says("threadid(", "hashcode", "hash:", "hash=", "<0.", "object #", ")#") },
 		lazy(
 			`(ThreadId\(|\b[Hh]ash(?:Code)?[:=] ?|\bObject #|\bobject\([\w\\]+\)#)-?\d+|#?(?:PID|Reference|Port)?<0(?:\.\d+){2,3}>`), "$1<id>"},
@@ -107,7 +108,7 @@ var numbers = []change{
 	{word("more other"), lazy(`\band \d+ (more|others?)\b`), "and $1"},
 	{func(s *shape) bool { return s.says("test #") }, lazy(`(?i)\b(test) #\d+:`), "$1:"},
 	{word("(retry (repeat"), lazy(`\((?:retry|repeat) x\d+\)`), ""},
-	{func(s *shape) bool { return s.begun && s.paired }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
+	{func(s *shape) bool { return s.begun && s.says(":") }, lazy(`[(\[]\d+:\d+[)\]]|^\d+:\d+ +`), ""},
 	{func(s *shape) bool { return isDigit(s.lower[0]) && s.says(")") }, lazy(`^\d+\) `), ""},
 	{word("ok "), lazy(`^((?:not )?ok) \d+\b`), "$1"},
 	{aPlace, lazy(`(\bat |\bposition |\S: )\d+:\d+\b(?:: ?)?`), "$1"},
