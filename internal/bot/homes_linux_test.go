@@ -32,6 +32,7 @@ if [ -L ~/.gitconfig ] || [ -L ~/.claude.json ] || [ -L ~/.claude ]; then echo "
 // planter is an agent whose work is right, and whose tests prepare the homes of those who come later.
 func planter(victim string) string {
 	evil := strings.ReplaceAll(planted, "VICTIM", victim)
+	fixer := strings.Replace(fixer, `*"# Review"*)`, `*"# Review"*) grep -s always ~/.gemini/GEMINI.md && echo MISLED >&2;`, 1)
 	return looksAround + strings.Replace(fixer, "'add() { echo $(($1 + $2)); }\\n' > add.sh;",
 		"'%s\\nadd() { echo $(($1 + $2)); }\\n' '"+strings.NewReplacer("'", `'\''`, "%", "%%").Replace(evil)+"' > add.sh;", 1)
 }
@@ -60,7 +61,8 @@ func (w *world) victim() (name string, unharmed func(t *testing.T)) {
 }
 
 // TestHomesOfAJob: what the agent's tests leave in their home reaches neither the reviewer nor the agent, and leads
-// ralph nowhere. Without a sandbox there is one home.
+// ralph nowhere. Without a sandbox there is one home, in which what tells a
+// reviewer what to do is put back.
 func TestHomesOfAJob(t *testing.T) {
 	for _, mode := range []string{"bwrap", "landlock", "off"} {
 		t.Run(mode, func(t *testing.T) {
@@ -70,7 +72,8 @@ func TestHomesOfAJob(t *testing.T) {
 			w.inputs["sandbox"], w.inputs["agent"] = mode, w.script("agent", planter(victim))
 			w.must(loop.Done)(w.label("alice"))
 			unharmed(t)
-			if log := w.out.String(); mode != "off" && strings.Contains(log, "REACHED") {
+			log := w.out.String()
+			if mode != "off" && strings.Contains(log, "REACHED") || strings.Contains(log, "MISLED") {
 				t.Error("what a test has left in its home has reached another one")
 			}
 		})

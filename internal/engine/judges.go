@@ -44,6 +44,9 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.So))
 		},
 		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
+			if err := run.judging.putHomeBack(); err != nil { // a check may have changed it
+				return loop.Turn{}, err
+			}
 			o := reviewer
 			o.Dir, o.Extra = c.Dir(), c.Env()
 			o.LogFile, o.Title = filepath.Join(run.Dir, string(r)+".log"), "Judged by the "+string(r)

@@ -87,6 +87,9 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*lo
 
 // putHomeBack makes the home that the checks share with the agent decide what it did before the run.
 func (j *judgingTree) putHomeBack() error {
+	if j == nil {
+		return nil
+	}
 	changed, err := j.home.putBack(j.run.aside(j.run.Dir))
 	if len(changed) > 0 {
 		j.run.Log(

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// Without a sandbox an agent and the checks have one home. Files there say what tools do ("go env -w" writes one), so
-// they are put back before the checks when they were changed since the run began.
+// Without a sandbox an agent, the checks and a reviewer have one home. Files there say what tools do ("go env -w" writes
+// one), so they are put back before the checks, and before a review, when they were changed since the run began.
 
 // keepHome says that the setup has ended. The first time it has run on the commit that the run began from, and every
 // home begins as what it has left in its own; later it has run in the home of the checks, for them alone.
@@ -50,6 +50,9 @@ var homeConfig = []string{
 	".gradle/init.d/*", ".rspec", ".rubocop.yml", ".config/rubocop/config.yml", ".bundle/config", ".gemrc",
 	".ruby-version", ".proverc", ".perlcriticrc", ".luacheckrc", ".shellcheckrc", ".tool-versions", "Makefile",
 	"GNUmakefile", ".justfile", "justfile",
+	// what agents are told wherever they work, a reviewer too
+	".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md", ".config/opencode/AGENTS.md", ".config/amp/AGENTS.md",
+	".config/AGENTS.md",
 }
 
 // mostConfig bounds what is remembered of one such file.
