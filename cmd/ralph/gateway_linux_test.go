@@ -51,8 +51,13 @@ esac
 // TestNobodyBelowHoldsTheKey: agent, reviewer and check find the model's key nowhere, while the model is asked with it.
 func TestNobodyBelowHoldsTheKey(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"off", "landlock", "bwrap"} {
-		t.Run(mode, func(t *testing.T) {
+	for _, c := range []struct {
+		mode, gateway string
+		found         bool // as it would be without: the probe can find it
+	}{{"off", "auto", false}, {"landlock", "auto", false}, {"bwrap", "auto", false}, {"bwrap", "require", false},
+		{"bwrap", "off", true}} {
+		t.Run(c.mode+", gateway "+c.gateway, func(t *testing.T) {
+			mode := c.mode
 			t.Parallel()
 			const key = "made-up-key-0123456789"
 			m := model.New(model.Turn{Text: "Hello."})
@@ -76,7 +81,7 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 			}
 			write(filepath.Join(repo, "issue.md"), "# Say hello\n\nWrite hello.txt.\n\n## Acceptance criteria\n\n- it greets\n", 0o644)
 			write(filepath.Join(repo, ".ralph", "settings.json"), `{"agent": {"command": "claude"}, "sandbox": "`+mode+
-				`", "guardrails": [{"name": "seek", "command": "seek check; test -f hello.txt; seek check >&2; exit 1"}]}`, 0o644)
+				`", "guardrails": [{"name": "seek", "command": "seek check; test -f hello.txt"}]}`, 0o644)
 			command := func(dir string, args ...string) *exec.Cmd {
 				c := exec.Command(args[0], args[1:]...)
 				c.Dir = dir
@@ -89,14 +94,21 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 					t.Fatalf("%v: %s", err, out)
 				}
 			}
-			out, err := command(repo, "ralph", "run", "--issue", "issue.md", "-m", "1").CombinedOutput()
+			out, err := command(repo, "ralph", "run", "--issue", "issue.md", "-m", "1", "--gateway", c.gateway).CombinedOutput()
 			told := string(out) + logs(t, repo)
-			t.Logf("%v\n%s", err, told)
-			if found := regexp.MustCompile(`seen in .*`).FindAllString(told, -1); len(found) > 0 {
+			if err != nil {
+				t.Errorf("%v\n%s", err, told)
+			}
+			if found := regexp.MustCompile(`seen in .*`).FindAllString(told, -1); len(found) > 0 != c.found {
 				t.Errorf("the key was found: %q", found)
 			}
+			if c.found {
+				return
+			}
 			for _, want := range []string{"sought by agent, whose gateway is http://127.0.0.1:",
-				"agent was answered HTTP/1.1 200 OK", "sought by check, whose gateway is nowhere"} {
+				"agent was answered HTTP/1.1 200 OK",
+				"sought by reviewer, whose gateway is http://127.0.0.1:", "reviewer was answered HTTP/1.1 200 OK",
+				"sought by check, whose gateway is nowhere"} {
 				if !strings.Contains(told, want) {
 					t.Errorf("%q is missing", want)
 				}
@@ -114,7 +126,7 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 // logs are the files of all runs in a clone.
 func logs(t *testing.T, repo string) (text string) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(repo, ".ralph", "runs", "*", "*"))
+	files, _ := filepath.Glob(filepath.Join(repo, ".ralph", "runs", "*", "*.[jl]*"))
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err == nil {
