@@ -19,6 +19,8 @@ func TestVariesInForm(t *testing.T) {
 			"no\n3: x\n4: import a\n   ^\n5: import b"},
 		{"a diff with two numbers", "no\n    1 1 │ a\n    2   │ - b\n      2 │ + c",
 			"no\n    8 8 │ x\n    9   │ - b\n      9 │ + c"},
+		{"a measured time above a limit", "p95 latency 500 ms exceeds the limit of 300 ms",
+			"p95 latency 497 ms exceeds the limit of 300 ms"},
 		{"sizes of what is written", "asset main.js 3.59 KiB [emitted]\ncacheable modules 260 bytes\nerror: no",
 			"asset main.js 3.7 KiB [compared for emit]\ncacheable modules 1.06 KiB\nerror: no"},
 		{"the size of a file with an error", "./src/a.js 104 bytes [built] [1 error]",
