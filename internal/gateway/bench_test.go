@@ -71,8 +71,8 @@ func BenchmarkMeter(b *testing.B) {
 	}
 }
 
-// BenchmarkStream is a stream of 256 MB of events of 4 kB through the gateway, and what memory that takes at most. Client
-// and provider are in the same process and share its processors.
+// BenchmarkStream is a stream of 256 MB of events of 4 kB through the gateway, and what memory is held afterwards.
+// Client and provider are in the same process and share its processors.
 func BenchmarkStream(b *testing.B) {
 	const size = 256 << 20
 	piece := strings.Repeat(strings.Replace(messageText, "twelve", strings.Repeat("word ", 800), 1), 16)
@@ -83,7 +83,8 @@ func BenchmarkStream(b *testing.B) {
 	})
 	turn := opened(b, p, nil)
 	client := &http.Client{Transport: &http.Transport{ReadBufferSize: bufferSize}}
-	for _, c := range []struct{ name, url, bearer string }{{"bare", p.URL, theKey}, {"gateway", turn.URL(), turn.Bearer()}} {
+	for _, c := range []struct{ name, url, bearer string }{{"bare", p.URL, theKey},
+		{"gateway", turn.URL(), turn.Bearer()}} {
 		b.Run(c.name, func(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// FuzzUsage: an answer in pieces of any size passes as it is, says the same as in one piece, never a negative number, and
-// no more of it is kept than a line and a value.
+// FuzzUsage: an answer in pieces of any size passes as it is, never says a negative number, and no more of it is kept
+// than a line and a value; a document says the same as in one piece.
 func FuzzUsage(f *testing.F) {
-	for i, said := range []string{messageStart + messageText + messageEnd, `{"model":"m","usage":{"input_tokens":1}}`,
+	for i, said := range []string{messageStart + messageText + messageEnd,
+		`{"model":"m","usage":{"input_tokens":1}}`,
 		stream(`{"response":{"usage":{"input_tokens":9,"output_tokens":1}}}`, "[DONE]"),
 		`[{"usageMetadata":{"promptTokenCount":3}},{"usageMetadata":{}}]`, "data: {\"usage\":\ndata: {}}\r\n\r\n", `{"a":"\\\"`} {
 		f.Add(said, 1+i, uint8(i))
@@ -30,7 +31,8 @@ func FuzzUsage(f *testing.F) {
 			if err != nil || string(passed) != said {
 				t.Fatalf("%q became %q, %v", said, passed, err)
 			}
-			if cap(m.answer.line) > 4*mostLine || cap(m.answer.pick.value) > 4*mostValue || cap(m.answer.pick.name) > 4*mostName {
+			if cap(m.answer.line) > 4*mostLine || cap(m.answer.pick.value) > 4*mostValue ||
+				cap(m.answer.pick.name) > 4*mostName {
 				t.Fatal("it keeps too much")
 			}
 			u := ledger.usage()[0]
@@ -49,7 +51,8 @@ func FuzzUsage(f *testing.F) {
 
 // FuzzGate: what passes is one of a few clean paths, whatever is asked.
 func FuzzGate(f *testing.F) {
-	for _, asked := range []string{messages, generate, "/v1/../v1/messages", "/v1beta/models/..%2fx:generateContent", "//v1/messages",
+	for _, asked := range []string{messages, generate, "/v1/../v1/messages",
+		"/v1beta/models/..%2fx:generateContent", "//v1/messages",
 		"/v1beta1/publishers/google/models/m@1:countTokens", "/v1/models", "/v1beta/models/a/b:generateContent"} {
 		f.Add("POST", asked)
 		f.Add("GET", asked)

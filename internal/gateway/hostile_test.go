@@ -36,8 +36,8 @@ func raw(t *testing.T, turn *Turn, text string) []int {
 	}
 }
 
-// TestHostileRequests: whatever is sent, the provider sees requests to a model alone, each with one key, and nobody else
-// sees any.
+// TestHostileRequests: whatever is sent, the provider sees requests to a model alone, each with one key, and nobody
+// else sees any.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	const head, end = "Host: HOST\r\nx-api-key: BEARER\r\nContent-Length: 2\r\n", "Connection: close\r\n\r\n{}"
@@ -113,7 +113,8 @@ func TestHostileRequests(t *testing.T) {
 				t.Fatalf("statuses %v, %d requests passed; want %d, %d", statuses, len(p.requests()), c.status, c.passed)
 			}
 			for _, r := range p.requests() {
-				if r.Host != strings.TrimPrefix(p.URL, "http://") || r.URL.Path != "/v1/messages" && r.URL.Path != "/v1/models" {
+				if r.Host != strings.TrimPrefix(p.URL, "http://") ||
+					r.URL.Path != "/v1/messages" && r.URL.Path != "/v1/models" {
 					t.Errorf("%s %s was asked", r.Host, r.RequestURI)
 				}
 				if key := r.Header.Values("X-Api-Key"); len(key) != 1 || key[0] != theKey {

@@ -104,8 +104,9 @@ func TestCut(t *testing.T) {
 			Usage{Model: "opus", Requests: 1, Input: 10, CacheRead: 5, CacheWrite: 3, Output: 42}},
 		{"nothing said", response, `data: {"type":"response.output_text.delta","delta":"eight by"}` + "\n\n",
 			Usage{Model: "opus", Requests: 1, Input: 4, Output: 2, Estimated: true}},
-		{"said until then", generate, `data: {"text":"` + strings.Repeat("x", 40) + `","usageMetadata":{"promptTokenCount":9,` +
-			`"candidatesTokenCount":3}}` + "\n\n", Usage{Model: "gemini-2.5-pro", Requests: 1, Input: 9, Output: 10, Estimated: true}},
+		{"said until then", generate, `data: {"text":"` + strings.Repeat("x", 40) + `","usageMetadata":` +
+			`{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n",
+			Usage{Model: "gemini-2.5-pro", Requests: 1, Input: 9, Output: 10, Estimated: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
