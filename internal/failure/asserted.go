@@ -23,7 +23,8 @@ type asserted struct {
 }
 
 var assertedValues = []asserted{
-	{aDashed, lazy(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?`), onTheMinute, false},
+	{aDashed,
+		lazy(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?`), onTheMinute, false},
 	{word("date("), lazy(`\bdate\(\d{4}, \d{1,2}, \d{1,2}\)`), always, false},
 	{word("datetime("), lazy(`\bdatetime\(\d{4}, \d{1,2}, \d{1,2}, \d{1,2}, \d{1,2}\)`), always, false},
 	{func(s *shape) bool { return s.timed }, lazy(`\b\d{1,2}:\d\d:00(?:\.0+)?\b`), always, false},
