@@ -94,8 +94,8 @@ type Entry struct {
 // deepest is how many directories may lie in one another. Who makes more wants something else than to keep files.
 const deepest = 200
 
-// ErrTooDeep is that more directories lie in one another than anybody needs.
-var ErrTooDeep = fmt.Errorf("more than %d directories lie in one another", deepest)
+// errTooDeep is that more directories lie in one another than anybody needs.
+var errTooDeep = fmt.Errorf("more than %d directories lie in one another", deepest)
 
 // Walk visits everything below an open directory, a directory before what is in it, by name. No link is followed. A
 // visit that returns fs.SkipDir keeps out of a directory; one that makes a directory readable is asked before it is
@@ -104,7 +104,7 @@ func Walk(root *os.Root, visit func(Entry) error) error { return walk(root, "", 
 
 func walk(in *os.Root, at string, deep int, visit func(Entry) error) error {
 	if deep > deepest {
-		return ErrTooDeep
+		return errTooDeep
 	}
 	names, err := namesIn(in)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c *copying) take(bytes int64) error {
 
 func (c *copying) dir(from, to *os.Root, at string, deep int) error {
 	if deep > deepest {
-		return ErrTooDeep
+		return errTooDeep
 	}
 	names, err := namesIn(from)
 	if err != nil {
