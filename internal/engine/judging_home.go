@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// Without a sandbox an agent, the checks and a reviewer have one home. Files there say what tools do ("go env -w" writes
-// one), so they are put back before the checks, and before a review, when they were changed since the run began.
+// Without a sandbox an agent, the checks and a reviewer have one home. Files there say what tools do ("go env -w"
+// writes one), so they are put back before the checks, and before a review, when they were changed since the run began.
 
 // keepHome says that the setup has ended. The first time it has run on the commit that the run began from, and every
 // home begins as what it has left in its own; later it has run in the home of the checks, for them alone.
@@ -140,7 +140,8 @@ func (g *homeGuard) putBack(kept aside) (changed []string, err error) {
 			_ = kept.write("home_"+path.Base(name), now, 0o600)
 		}
 		if err := putBackOne(home, name, was, known); err != nil {
-			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", filepath.Join(g.home, name), err)
+			return changed, fmt.Errorf("putting %s back, which decides how checks run: %w", filepath.Join(g.home, name),
+				err)
 		}
 		changed = append(changed, filepath.Join(g.home, name))
 	}

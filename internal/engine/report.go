@@ -16,8 +16,8 @@ import (
 )
 
 // WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
-// with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing. top is the worktree when
-// dir lies in one.
+// with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing. top is the worktree
+// when dir lies in one.
 func WriteReports(top, dir string, d html.Detail) (string, error) {
 	if dir == "" {
 		return "", nil

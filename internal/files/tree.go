@@ -387,8 +387,8 @@ func WriteAt(name string, content []byte, mode fs.FileMode) error {
 	return errors.Join(Write(root, filepath.Base(name), content, mode), root.Close())
 }
 
-// MkdirAll makes a directory and those that lead to it, of that mode. Whatever is in the place of one of them, as a link
-// that leads elsewhere, goes.
+// MkdirAll makes a directory and those that lead to it, of that mode. Whatever is in the place of one of them, as a
+// link that leads elsewhere, goes.
 func MkdirAll(root *os.Root, name string, mode fs.FileMode) error {
 	at := ""
 	for part := range strings.SplitSeq(path.Clean(filepath.ToSlash(name)), "/") {

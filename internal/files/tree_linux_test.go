@@ -90,17 +90,23 @@ func open(t *testing.T, dir string) *os.Root {
 // traps are what somebody leaves in a directory who wants others to reach what is outside of it. Each gets the path at
 // which it lies, and the directory outside.
 var traps = map[string]func(t *testing.T, at, out string) error{
-	"a link to a file":        func(_ *testing.T, at, out string) error { return os.Symlink(out+"/precious", at) },
-	"a link to a directory":   func(_ *testing.T, at, out string) error { return os.Symlink(out, at) },
-	"a relative link":         func(t *testing.T, at, out string) error { return os.Symlink(relative(t, at, out+"/precious"), at) },
-	"a link to what is not":   func(_ *testing.T, at, out string) error { return os.Symlink(out+"/new", at) },
-	"a link to itself":        func(_ *testing.T, at, _ string) error { return os.Symlink(filepath.Base(at), at) },
-	"a hard link":             func(_ *testing.T, at, out string) error { return os.Link(out+"/precious", at) },
-	"a fifo":                  func(_ *testing.T, at, _ string) error { return syscall.Mkfifo(at, 0o666) },
-	"a directory":             func(_ *testing.T, at, _ string) error { return os.Mkdir(at, 0o755) },
-	"a directory of links":    func(_ *testing.T, at, out string) error { return linksIn(at, out) },
-	"a device":                func(_ *testing.T, at, _ string) error { return syscall.Mknod(at, syscall.S_IFCHR|0o666, 1<<8|5) },
-	"a closed directory":      func(_ *testing.T, at, out string) error { return errors.Join(linksIn(at, out), os.Chmod(at, 0)) },
+	"a link to a file":      func(_ *testing.T, at, out string) error { return os.Symlink(out+"/precious", at) },
+	"a link to a directory": func(_ *testing.T, at, out string) error { return os.Symlink(out, at) },
+	"a relative link": func(t *testing.T, at, out string) error {
+		return os.Symlink(relative(t, at, out+"/precious"), at)
+	},
+	"a link to what is not": func(_ *testing.T, at, out string) error { return os.Symlink(out+"/new", at) },
+	"a link to itself":      func(_ *testing.T, at, _ string) error { return os.Symlink(filepath.Base(at), at) },
+	"a hard link":           func(_ *testing.T, at, out string) error { return os.Link(out+"/precious", at) },
+	"a fifo":                func(_ *testing.T, at, _ string) error { return syscall.Mkfifo(at, 0o666) },
+	"a directory":           func(_ *testing.T, at, _ string) error { return os.Mkdir(at, 0o755) },
+	"a directory of links":  func(_ *testing.T, at, out string) error { return linksIn(at, out) },
+	"a device": func(_ *testing.T, at, _ string) error {
+		return syscall.Mknod(at, syscall.S_IFCHR|0o666, 1<<8|5)
+	},
+	"a closed directory": func(_ *testing.T, at, out string) error {
+		return errors.Join(linksIn(at, out), os.Chmod(at, 0))
+	},
 	"directories without end": func(_ *testing.T, at, _ string) error { return deep(at) },
 }
 
@@ -210,7 +216,7 @@ func TestNothingLeadsOut(t *testing.T) {
 					}
 					t.Fatal(err)
 				}
-				if what == "a hard link" { // which is a name of that file like any other; its change time is not looked at
+				if what == "a hard link" { // which is a name of that file like any other
 					out.before = out.look(t)
 				}
 				_ = work(open(t, dir), dir, "trap") // it may refuse

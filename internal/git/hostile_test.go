@@ -110,14 +110,15 @@ func TestHostileConfigurationOfAClone(t *testing.T) {
 	b.quiet()
 }
 
-// TestPipesAndLinksInTheRepositoryOfAClone: where an agent may write .git, nobody waits for a pipe that it leaves there,
-// and nothing is written or removed through a link.
+// TestPipesAndLinksInTheRepositoryOfAClone: where an agent may write .git, nobody waits for a pipe that it leaves
+// there, and nothing is written or removed through a link.
 func TestPipesAndLinksInTheRepositoryOfAClone(t *testing.T) {
 	for name, trap := range map[string]string{
 		"a pipe for the configuration": `rm .git/config; mkfifo .git/config`,
 		"a pipe for what is excluded":  `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
 		"a link for a directory":       `rm -rf .git/info; ln -s "$OUT" .git/info`,
-		"a link for a file":            `rm -f .git/info/exclude .git/config; mkdir -p .git/info; ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
+		"a link for a file": `rm -f .git/info/exclude .git/config; mkdir -p .git/info
+ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)

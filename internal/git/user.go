@@ -156,7 +156,8 @@ type fileText struct {
 
 const noDir = "-"
 
-// readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and nobody waits for it.
+// readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and nobody waits for
+// it.
 func readText(file string) (t fileText, err error) {
 	if t.dir, err = filepath.EvalSymlinks(filepath.Dir(file)); err != nil {
 		t.dir = noDir

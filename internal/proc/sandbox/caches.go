@@ -178,7 +178,8 @@ func (s *Sandbox) lent(u Use) (names []string) {
 		if !e.IsDir() || slices.Contains(written, e.Name()) {
 			continue
 		}
-		if target, err := os.Readlink(at); err == nil && target == filepath.Join(from, e.Name()) || !exists(at) || isEmpty(at) {
+		target, err := os.Readlink(at)
+		if err == nil && target == filepath.Join(from, e.Name()) || !exists(at) || isEmpty(at) {
 			names = append(names, e.Name())
 		}
 	}

@@ -92,7 +92,8 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		g.close()
 		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	mounts, err := mounted(slices.Concat([]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(),
+	homes := []string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}
+	mounts, err := mounted(slices.Concat(homes, inHome, tree(),
 		b.writableIn(judge), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()

@@ -563,7 +563,8 @@ echo evil > $CARGO_HOME/config.toml 2>/dev/null; test -e @/advice || echo none`,
 // TestHomesBeginClean: every home begins as what the setup has left on the base commit, and none as what somebody else
 // has left in theirs.
 func TestHomesBeginClean(t *testing.T) {
-	const look = `for f in ~/from-*; do if [ -e "$f" ]; then basename "$f"; fi; done; test -x ~/link && test ! -e ~/pipe && echo tool`
+	const look = `for f in ~/from-*; do if [ -e "$f" ]; then basename "$f"; fi; done
+test -x ~/link && test ! -e ~/pipe && echo tool`
 	for _, as := range []*proc.User{nil, &nobody} {
 		if as != nil && os.Geteuid() != 0 {
 			continue // only root is anybody else
@@ -578,15 +579,15 @@ func TestHomesBeginClean(t *testing.T) {
 					first      string // what ralph does before
 					line, want string
 				}{
-					{Setup, "", `mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run && ln -s .tool/run ~/link &&
-mkfifo ~/pipe; touch ~/from-setup`, ""},
-					{SetupForAgent, "seal", look + "; touch ~/from-its-setup", "from-setup\ntool\n"},
-					{Checks, "", look + "; touch ~/from-check", "from-setup\ntool\n"},
-					{Works, "", look + "; touch ~/from-agent", "from-its-setup\nfrom-setup\ntool\n"},
-					{Reads, "", look + "; touch ~/from-reader", "from-setup\ntool\n"},
+					{Setup, "", `mkdir -p ~/.tool && echo '#!/bin/sh' > ~/.tool/run && chmod +x ~/.tool/run
+ln -s .tool/run ~/link && mkfifo ~/pipe; touch ~/from-setup`, ""},
+					{SetupForAgent, "seal", look + "\ntouch ~/from-its-setup", "from-setup\ntool\n"},
+					{Checks, "", look + "\ntouch ~/from-check", "from-setup\ntool\n"},
+					{Works, "", look + "\ntouch ~/from-agent", "from-its-setup\nfrom-setup\ntool\n"},
+					{Reads, "", look + "\ntouch ~/from-reader", "from-setup\ntool\n"},
 					{Checks, "", look, "from-check\nfrom-setup\ntool\n"},
 					{Checks, "fresh", look, "from-setup\ntool\n"},
-					{Checks, "renew", look + "; touch ~/from-later-setup", ""},
+					{Checks, "renew", look + "\ntouch ~/from-later-setup", ""},
 					{Checks, "keep", "touch ~/from-check", ""},
 					{Checks, "fresh", look, "from-later-setup\n"},
 					{Reads, "", look, "from-setup\ntool\n"},
