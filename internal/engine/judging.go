@@ -204,6 +204,24 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	return j.keepHome()
 }
 
+// keepHome says that the setup has ended. The first time it has run on the commit that the run began from, and every
+// home begins as what it has left in its own; later it has run in the home of the checks, for them alone.
+func (j *judgingTree) keepHome() error {
+	if j.sealed {
+		return j.box.KeepHome()
+	}
+	j.sealed = true
+	return j.box.SealHome()
+}
+
+// setupUse is what a setup in the tree of the checks is run as.
+func (j *judgingTree) setupUse() sandbox.Use {
+	if j.sealed {
+		return sandbox.Checks
+	}
+	return sandbox.Setup
+}
+
 // Clean implements check.Tree.
 func (j *judgingTree) Clean(ctx context.Context) (dirty []string, err error) {
 	j.dirty, err = j.tree.Changed(ctx)

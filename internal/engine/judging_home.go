@@ -18,24 +18,6 @@ import (
 // Without a sandbox an agent, the checks and a reviewer have one home. Files there say what tools do ("go env -w"
 // writes one), so they are put back before the checks, and before a review, when they were changed since the run began.
 
-// keepHome says that the setup has ended. The first time it has run on the commit that the run began from, and every
-// home begins as what it has left in its own; later it has run in the home of the checks, for them alone.
-func (j *judgingTree) keepHome() error {
-	if j.sealed {
-		return j.box.KeepHome()
-	}
-	j.sealed = true
-	return j.box.SealHome()
-}
-
-// setupUse is what a setup in the tree of the checks is run as.
-func (j *judgingTree) setupUse() sandbox.Use {
-	if j.sealed {
-		return sandbox.Checks
-	}
-	return sandbox.Setup
-}
-
 // homeConfig are the files of a home, or of a directory above a project, by which tools that check decide what they do.
 var homeConfig = []string{
 	".config/go/env", "Library/Application Support/go/env", "go.work", "go.mod", ".npmrc", ".yarnrc", ".yarnrc.yml",

@@ -13,29 +13,6 @@ import (
 // anybody else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
 // home decides neither how a check goes nor what a reviewer is told.
 
-// turn reports whether it is an agent that runs.
-func (u Use) turn() bool { return u == Works || u == Reads }
-
-// room is the name of a use's directory.
-func (u Use) room() string {
-	return map[Use]string{Setup: "setup", SetupForAgent: "agent", Checks: "checks", Works: "agent", Reads: "reader"}[u]
-}
-
-// rooms are where a use's files lie on this machine.
-type rooms struct{ home, cache, temp string }
-
-func (s *Sandbox) rooms(u Use) rooms {
-	in := filepath.Join(s.scratch, u.room())
-	r := rooms{filepath.Join(in, "home"), filepath.Join(in, "cache"), filepath.Join(in, "tmp")}
-	if s.o.Cache != "" && u != Reads { // who builds nothing, and is to find nothing of another review
-		r.cache = filepath.Join(s.o.Cache, u.room())
-	}
-	if u == Checks && s.lumped {
-		r.home = filepath.Join(s.scratch, Setup.room(), "home")
-	}
-	return r
-}
-
 // mostInherited is how much a home may hold of which others get copies, in bytes.
 const mostInherited = 512 << 20
 
@@ -204,12 +181,6 @@ func (s *Sandbox) read() (end func(), err error) {
 		defer s.mu.Unlock()
 		s.reading--
 	}, nil
-}
-
-// kept is where the home of the checks is kept as the newest setup has left it. No box has it.
-func (s *Sandbox) kept() rooms {
-	in := filepath.Join(s.scratch, "kept")
-	return rooms{home: filepath.Join(in, "home"), cache: filepath.Join(in, "cache")}
 }
 
 // makeHome makes the rooms of a use, with a home that begins as another one. Caches stay, without what is none.

@@ -182,14 +182,6 @@ func (o *Options) hosts() (hosts []string) {
 	return hosts
 }
 
-// Box is what something is run in; nil when the sandbox is off.
-func (s *Sandbox) Box(u Use) proc.Box {
-	if s == nil || s.maker == nil {
-		return nil
-	}
-	return box{s, u}
-}
-
 // Mapped reports whether checks see the tree that they run in at the worktree's path.
 func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }
 
@@ -230,35 +222,6 @@ func (s *Sandbox) Close() {
 		s.cleanup[i]()
 	}
 	s.cleanup = nil
-}
-
-type box struct {
-	s *Sandbox
-	u Use
-}
-
-// Enter implements proc.Box.
-func (b box) Enter(s proc.Spec) (proc.Boxed, error) {
-	if b.u != Reads {
-		return b.s.maker.enter(b.u, s)
-	}
-	end, err := b.s.read()
-	if err != nil {
-		return proc.Boxed{}, err
-	}
-	boxed, err := b.s.maker.enter(b.u, s)
-	if err != nil {
-		end()
-		return boxed, err
-	}
-	leave := boxed.Leave
-	boxed.Leave = func() {
-		if leave != nil {
-			leave()
-		}
-		end()
-	}
-	return boxed, nil
 }
 
 // say tells what was chosen, what holds and what does not, and why it is not a better one.

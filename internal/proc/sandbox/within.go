@@ -13,6 +13,35 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
+// turn reports whether it is an agent that runs.
+func (u Use) turn() bool { return u == Works || u == Reads }
+
+// room is the name of a use's directory.
+func (u Use) room() string {
+	return map[Use]string{Setup: "setup", SetupForAgent: "agent", Checks: "checks", Works: "agent", Reads: "reader"}[u]
+}
+
+// rooms are where a use's files lie on this machine.
+type rooms struct{ home, cache, temp string }
+
+func (s *Sandbox) rooms(u Use) rooms {
+	in := filepath.Join(s.scratch, u.room())
+	r := rooms{filepath.Join(in, "home"), filepath.Join(in, "cache"), filepath.Join(in, "tmp")}
+	if s.o.Cache != "" && u != Reads { // who builds nothing, and is to find nothing of another review
+		r.cache = filepath.Join(s.o.Cache, u.room())
+	}
+	if u == Checks && s.lumped {
+		r.home = filepath.Join(s.scratch, Setup.room(), "home")
+	}
+	return r
+}
+
+// kept is where the home of the checks is kept as the newest setup has left it. No box has it.
+func (s *Sandbox) kept() rooms {
+	in := filepath.Join(s.scratch, "kept")
+	return rooms{home: filepath.Join(in, "home"), cache: filepath.Join(in, "cache")}
+}
+
 // copying is how something is copied into a home.
 func (s *Sandbox) copying(most int64, skip func(string) bool) files.Copying {
 	c := files.Copying{Most: most, Skip: skip}
