@@ -19,21 +19,20 @@ type asserted struct {
 	when    func(s *shape) bool
 	pattern *pattern
 	keeps   func(text string) bool
-	timed   bool // a measured one may stand beside its limit
 }
 
 var assertedValues = []asserted{
 	{aDashed,
-		lazy(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?`), onTheMinute, false},
-	{word("date("), lazy(`\bdate\(\d{4}, \d{1,2}, \d{1,2}\)`), always, false},
-	{word("datetime("), lazy(`\bdatetime\(\d{4}, \d{1,2}, \d{1,2}, \d{1,2}, \d{1,2}\)`), always, false},
-	{func(s *shape) bool { return s.timed }, lazy(`\b\d{1,2}:\d\d:00(?:\.0+)?\b`), always, false},
-	{aDuration, lazy(`\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)? ?` + unit), isRound, true},
+		lazy(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z\b|[+-]\d\d:?\d\d\b)?`), onTheMinute},
+	{word("date("), lazy(`\bdate\(\d{4}, \d{1,2}, \d{1,2}\)`), always},
+	{word("datetime("), lazy(`\bdatetime\(\d{4}, \d{1,2}, \d{1,2}, \d{1,2}, \d{1,2}\)`), always},
+	{func(s *shape) bool { return s.timed }, lazy(`\b\d{1,2}:\d\d:00(?:\.0+)?\b`), always},
+	{aDuration, lazy(`\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)? ?` + unit), isRound},
 	{word("md5 sha checksum digest hash integrity fingerprint"),
-		lazy(`\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b`), always, false},
-	{aPort, lazy(`(?:\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|[\s"'(\]]):\d{4,5}\b`), isChosenPort, false},
-	{word("port"), lazy(`\b\d{4,5}\b`), isChosenPort, false},
-	{func(s *shape) bool { return s.says("%") }, lazy(`\(\d+(?:\.\d+)?%\)`), always, false},
+		lazy(`\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b`), always},
+	{aPort, lazy(`(?:\blocalhost|\b\d{1,3}(?:\.\d{1,3}){3}|[\s"'(\]]):\d{4,5}\b`), isChosenPort},
+	{word("port"), lazy(`\b\d{4,5}\b`), isChosenPort},
+	{func(s *shape) bool { return s.says("%") }, lazy(`\(\d+(?:\.\d+)?%\)`), always},
 }
 
 func always(string) bool { return true }
@@ -95,9 +94,6 @@ func (f *fixed) hide(line string, s *shape) string {
 			continue
 		}
 		places := a.pattern.Regexp().FindAllStringIndex(line, -1)
-		if a.timed && len(places) > 1 && s.says("exceed", "limit", "within", "less", "at most", "below", "above") {
-			continue
-		}
 		for i := len(places) - 1; i >= 0; i-- {
 			begin, end := places[i][0], places[i][1]
 			if stampsLine(line, begin) || closesLine(line, begin, end) || held.MatchString(line[end:]) ||

@@ -78,7 +78,8 @@ func TestVariesInForm(t *testing.T) {
 			"want 2027-01-02T03:04:05.678Z, got none"},
 		{"a duration in an assertion", "expected less than 100ms, got 123.4ms",
 			"expected less than 100ms, got 187.9ms"},
-		{"a duration beside its limit", "latency 0.5 s exceeds the limit of 0.3 s", "latency 0.497 s exceeds the limit of 0.3 s"},
+		{"a duration beside its limit", "latency 0.5 s exceeds the limit of 0.3 s",
+			"latency 0.497 s exceeds the limit of 0.3 s"},
 		{"a port in an assertion", "expected http://127.0.0.1:43211/a to answer",
 			"expected http://127.0.0.1:39393/a to answer"},
 	}
