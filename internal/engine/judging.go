@@ -214,14 +214,6 @@ func (j *judgingTree) keepHome() error {
 	return j.box.SealHome()
 }
 
-// setupUse is what a setup in the tree of the checks is run as.
-func (j *judgingTree) setupUse() sandbox.Use {
-	if j.sealed {
-		return sandbox.Checks
-	}
-	return sandbox.Setup
-}
-
 // Clean implements check.Tree.
 func (j *judgingTree) Clean(ctx context.Context) (dirty []string, err error) {
 	j.dirty, err = j.tree.Changed(ctx)

@@ -111,3 +111,11 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 	}
 	return nil
 }
+
+// setupUse is what a setup in the tree of the checks is run as.
+func (j *judgingTree) setupUse() sandbox.Use {
+	if j.sealed {
+		return sandbox.Checks
+	}
+	return sandbox.Setup
+}

@@ -23,7 +23,8 @@ func (c Coder) keepWords(t *loop.Turn, n int) error {
 	if c.redact != nil {
 		said = c.redact(said)
 	}
-	if err := c.in(c.dir).write(wordsFile(n), []byte(said), 0o600); err != nil {
+	kept := aside{c.top, c.dir}
+	if err := kept.write(wordsFile(n), []byte(said), 0o600); err != nil {
 		return fmt.Errorf("writing down what the agent said: %w", err)
 	}
 	t.Words = &loop.Words{File: wordsFile(n), Hash: hashOf(said), Bytes: int64(len(said)), Cut: cut}

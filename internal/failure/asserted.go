@@ -79,8 +79,8 @@ func isChosenPort(text string) bool {
 	return err == nil && n < 32768
 }
 
-// held matches what follows a value that was measured and is held against a bound, which stands behind it: a round value
-// has come by chance there.
+// held matches what follows a value that was measured and is held against a bound, which stands behind it: a round
+// value has come by chance there.
 var held = lazy(`^\W{0,3}(?:which |that )?(?:exceed(?:s|ed|ing) (?:the|its|a|an|our|max\w*|limit|\d)\b|` +
 	`(?:is|was) (?:over|above|beyond|more|longer|slower|greater|higher)\b|(?:over|above|beyond) the |>=? )`)
 

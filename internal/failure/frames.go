@@ -75,7 +75,8 @@ func excerpts(lines []string) []string {
 		}
 		if n == 0 {
 			line := lines[i]
-			if strings.ContainsAny(line, "^~") && !(i > 0 && isCarets(line) && numberedParts(lines[i-1]) != nil) {
+			under := i > 0 && isCarets(line) && numberedParts(lines[i-1]) != nil
+			if strings.ContainsAny(line, "^~") && !under {
 				line = carets.ReplaceAllString(line, "")
 			}
 			kept = append(kept, line)

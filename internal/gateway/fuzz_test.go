@@ -14,7 +14,8 @@ func FuzzUsage(f *testing.F) {
 	for i, said := range []string{messageStart + messageText + messageEnd,
 		`{"model":"m","usage":{"input_tokens":1}}`,
 		stream(`{"response":{"usage":{"input_tokens":9,"output_tokens":1}}}`, "[DONE]"),
-		`[{"usageMetadata":{"promptTokenCount":3}},{"usageMetadata":{}}]`, "data: {\"usage\":\ndata: {}}\r\n\r\n", `{"a":"\\\"`} {
+		`[{"usageMetadata":{"promptTokenCount":3}},{"usageMetadata":{}}]`, "data: {\"usage\":\ndata: {}}\r\n\r\n",
+		`{"a":"\\\"`} {
 		f.Add(said, 1+i, uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, said string, size int, which uint8) {

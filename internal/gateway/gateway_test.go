@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -403,7 +404,9 @@ func TestListeners(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}}
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
 	r, _ := http.NewRequest("POST", turn.URL()+messages, strings.NewReader("{}"))
 	r.Header.Set("x-api-key", turn.Bearer())
 	answer, err := client.Do(r)

@@ -101,7 +101,8 @@ func TestHostileRequests(t *testing.T) {
 		{"a second request behind the first", "POST /v1/messages HTTP/1.1\r\n" + head + "\r\n{}" +
 			"POST /v1/files HTTP/1.1\r\n" + head + end, 200, 1},
 		{"a key in a trailer", "POST /v1/messages HTTP/1.1\r\nHost: HOST\r\nx-api-key: BEARER\r\nTrailer: Authorization\r\n" +
-			"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: Bearer stolen\r\n\r\n", 200, 1},
+			"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n" +
+			"Authorization: Bearer stolen\r\n\r\n", 200, 1},
 		{"no host", "POST /v1/messages HTTP/1.1\r\nx-api-key: BEARER\r\nContent-Length: 2\r\n" + end, 400, 0},
 		{"a body for models", "GET /v1/models HTTP/1.1\r\n" + head + end, 200, 1},
 	} {

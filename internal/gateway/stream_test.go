@@ -111,8 +111,7 @@ func TestCut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p, more, left := dripping(t, false)
-			var turn *Turn
-			turn = opened(t, p, func(o *Options, _ *Upstream) { o.Prices = Prices{Models: map[string]Price{}} })
+			turn := opened(t, p, func(o *Options, _ *Upstream) { o.Prices = Prices{Models: map[string]Price{}} })
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() { more <- c.said }()
