@@ -1,0 +1,136 @@
+package secret
+
+import (
+	"encoding/base64"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Credential is a part of a text that looks like somebody's credential.
+type Credential struct {
+	Span
+	Rule string // "aws-key"
+	What string // "an access key of AWS"
+}
+
+// Looks are the parts of a text that are credentials by their form, whether they are samples or not: nobody misses one
+// that is not shown.
+func Looks(text string) (spans []Span) {
+	for _, r := range rules {
+		if !r.Shown {
+			continue
+		}
+		for _, m := range r.find(text) {
+			spans = append(spans, Span{m[0], m[1], r.What})
+		}
+	}
+	return Merged(spans)
+}
+
+// Credentials are the parts of a text that look like a credential, without samples: what says of itself that it is an
+// example, is a row of letters or digits, or has fewer bits than a real one.
+func Credentials(text string) (found []Credential) {
+	for _, r := range rules {
+		for _, m := range r.find(text) {
+			from, to := m[0], m[1]
+			if len(m) >= 4 && m[2] >= 0 {
+				from, to = m[2], m[3]
+			}
+			value := text[from:to]
+			overlaps := slices.ContainsFunc(found, func(c Credential) bool { return from < c.To && c.From < to })
+			if !overlaps && !r.sample(value) {
+				found = append(found, Credential{Span{from, to, r.What}, r.Name, r.What})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Credential) int { return a.From - b.From })
+	return found
+}
+
+func (r *rule) find(text string) [][]int {
+	if len(r.Marks) == 0 || slices.ContainsFunc(r.Marks, func(mark string) bool { return strings.Contains(text, mark) }) {
+		return r.Pattern.FindAllStringSubmatchIndex(text, -1)
+	}
+	return nil
+}
+
+// leastKey is how many characters the lines of a private key have together.
+const leastKey = 100
+
+// sample reports whether a match is no credential but something that stands for one.
+func (r *rule) sample(value string) bool {
+	if strings.HasPrefix(value, "-----BEGIN ") {
+		value = keyBody(value)
+		return len(value) < leastKey || kinds(value) < 20 || likeSample(value)
+	}
+	if r.Name == "json-web-token" {
+		_, rest, _ := strings.Cut(value, ".")
+		payload, _, _ := strings.Cut(rest, ".")
+		if claims, err := base64.RawURLEncoding.DecodeString(payload); err == nil &&
+			(likeSample(string(claims)) || strings.Contains(string(claims), "John Doe")) {
+			return true
+		}
+	}
+	if r.Entropy > 0 && entropy(value) < r.Entropy || likeSample(value) {
+		return true
+	}
+	return r.Name == "secret-value" && (!random(value) || strings.Count(value, "/") > 2 || isWords(value))
+}
+
+// keyBody is what stands between the first line of a key and its last, without spaces and what programs put there.
+func keyBody(value string) string {
+	lines := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("\n\r\\\"'+, \t", r) })
+	lines = slices.DeleteFunc(lines, func(line string) bool { return len(line) < 16 || strings.ContainsAny(line, "-:.") })
+	return strings.Join(lines, "")
+}
+
+// likeSample reports whether a text says that it is an example, or was typed along the keyboard.
+func likeSample(value string) bool {
+	small := strings.ToLower(value)
+	return slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(small, word) }) ||
+		runs(small) >= longestRun
+}
+
+// longestRun is how many characters in a row, each the next or the same as the one before, no credential has: "012345".
+const longestRun = 6
+
+// runs is the length of the longest row of characters that go up by one, or stay.
+func runs(s string) (longest int) {
+	up, same := 1, 1
+	for i := 1; i < len(s); i++ {
+		up, same = next(up, s[i] == s[i-1]+1), next(same, s[i] == s[i-1])
+		longest = max(longest, up, same)
+	}
+	return longest
+}
+
+func next(n int, on bool) int {
+	if on {
+		return n + 1
+	}
+	return 1
+}
+
+// isWords reports whether a value is words with signs between them, as names and messages are: "user_profile_token_2".
+func isWords(value string) bool {
+	words := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("_-/=+~", r) })
+	return len(words) > 2 && !slices.ContainsFunc(words, func(w string) bool {
+		return len(w) > 12 || strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789") != "" && len(w) > 4
+	})
+}
+
+// entropy is how many bits a character of a text has, by how often each is in it.
+func entropy(text string) (bits float64) {
+	var count [256]int
+	for i := range len(text) {
+		count[text[i]]++
+	}
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(text))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
