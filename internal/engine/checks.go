@@ -91,6 +91,20 @@ func (spec *Spec) changes() *diffscan.Changes {
 	}
 }
 
+// credentials looks for marks of what was taken out of commits.
+func (spec *Spec) credentials() []check.Check {
+	t := spec.Tree
+	return []check.Check{&check.Credentials{
+		Find: func(ctx context.Context, commit, word string) (lines []check.Line, err error) {
+			hits, err := t.Grep(ctx, commit, []string{word})
+			for _, h := range hits {
+				lines = append(lines, check.Line{File: h.Path, Number: h.Line, Text: h.Text})
+			}
+			return lines, err
+		},
+	}}
+}
+
 // edited looks whether the change edits what judges it.
 func (run *Run) edited(changes *diffscan.Changes) []check.Check {
 	if run.Settings.EditedChecks == config.Off {

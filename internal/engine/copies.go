@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
@@ -51,5 +52,8 @@ type Committer struct {
 
 // Commit implements loop.Tree.
 func (c Committer) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
+	c.Tree.AcceptCredentials(func(path string, m secret.Mark) bool {
+		return s.HasAccepted(check.CredentialConcern(path, m))
+	})
 	return c.Tree.Commit(ctx, since, report.CommitMessage(s, *s.Last(), c.Host))
 }

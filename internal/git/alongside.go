@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the
@@ -74,13 +75,14 @@ func (c *Clone) Commit(ctx context.Context, message string) (output string, done
 	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {
 		return stderr, false, unlessRefused(err)
 	}
-	seek := newFinder(c.secrets)
+	known := secret.Know(c.secrets)
+	seek := known.Finder()
 	if _, _, err := c.door.run(ctx,
 		call{out: seek, args: []string{"diff", "--cached", "--text", "-U0", "--no-ext-diff", "--no-textconv",
 			"--no-color"}}); err != nil {
 		return "", false, fmt.Errorf("looking for secrets in the changes: %w", err)
 	}
-	if seek.found || seek.holds([]byte(message)) {
+	if _, said := known.First(message); said || seek.Found() {
 		if _, err := c.door.out(ctx, "reset", "-q"); err != nil {
 			return "", false, fmt.Errorf("taking back what would have been committed: %w", err)
 		}

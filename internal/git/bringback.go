@@ -100,12 +100,12 @@ func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err e
 	if !t.bot {
 		return ref, t.user.set(ctx, ref, commit)
 	}
-	seek := newFinder(t.o.Secrets)
-	if err := t.seekIn(ctx, commit, seek); err != nil {
+	found, err := t.leaksIn(ctx, t.base, commit)
+	if err != nil {
 		return "", err
 	}
-	if seek.found {
-		return "", errors.New("what was changed elsewhere holds a secret of ralph's")
+	if found.any() {
+		return "", errors.New("what was changed elsewhere must not be pushed: " + strings.Join(found.notes(), "; "))
 	}
 	if t.keeping == nil {
 		t.keeping = map[string]string{}
@@ -130,18 +130,4 @@ func (t *Tree) keepRef(ctx context.Context, name, commit string) (note string, e
 	}
 	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name),
 		ref), err
-}
-
-// seekIn lets seek read what a commit has beside the run's own.
-func (t *Tree) seekIn(ctx context.Context, commit string, seek *finder) error {
-	if len(seek.secrets) == 0 {
-		return nil
-	}
-	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
-		"log", "-p", "-m", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", commit,
-		"^" + t.base, "--"}})
-	if err != nil {
-		return fmt.Errorf("looking for secrets in the agent's commits: %w", err)
-	}
-	return nil
 }

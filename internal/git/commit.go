@@ -28,6 +28,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 
 // takeUp is Commit in a repository of which something may be missing.
 func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, error) {
+	message = t.harmless(message)
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
@@ -50,22 +51,15 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
-	seek := newFinder(t.o.Secrets)
-	c, err := t.describe(ctx, since, changed, took, seek)
+	c, found, err := t.looked(ctx, since, message, changed, took)
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	if seek.found {
-		note := ""
-		if c, note, err = t.withhold(ctx, since, message); err != nil {
-			return loop.Commit{}, err
-		}
-		notes = append(notes, note)
-	}
+	notes = append(notes, found.notes()...)
 	notes = append(notes, t.keepModules(ctx, c)...)
 	c.Note = strings.Join(notes, "; ")
 	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
-	if seek.found { // the checks must see what is committed
+	if found.any() { // the checks must see what is committed
 		if err := t.Restore(ctx); err != nil {
 			return loop.Commit{}, err
 		}
@@ -74,6 +68,22 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
 	}
 	return c, nil
+}
+
+// looked is what was committed, once it holds nothing that no commit may hold.
+func (t *Tree) looked(ctx context.Context, since, message string, changed bool, took taken) (loop.Commit, *leaks,
+	error) {
+	seek, none := t.search(), &leaks{}
+	c, err := t.describe(ctx, since, changed, took, seek)
+	if err != nil || !seek.suspects() {
+		return c, none, err
+	}
+	found, err := t.leaksIn(ctx, since, c.SHA)
+	if err != nil || !found.any() {
+		return c, none, err
+	}
+	c, err = t.withhold(ctx, since, message, found)
+	return c, found, err
 }
 
 // misses reports whether a commit of the run is not there any more.
@@ -99,7 +109,7 @@ func (t *Tree) commit(ctx context.Context, parent, message string) error {
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.
-func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *finder) (loop.Commit,
+func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (loop.Commit,
 	error) {
 	if !changed && took.parent == since {
 		tree := t.headTree

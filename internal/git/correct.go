@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Correction is what the harness takes back of an iteration, or writes itself. All paths are from the top, with
@@ -33,9 +34,10 @@ type Correction struct {
 // had committed them. The result is Empty, with the SHA that was, when the commit holds it all already. The branch
 // moves last: whoever is killed on the way corrects again.
 func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
-	if err := c.check(t.o.Secrets); err != nil {
+	if err := c.check(t.secrets()); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
+	c.Message = t.harmless(c.Message)
 	if err := errors.Join(t.settle(), t.guardOwn(ctx)); err != nil {
 		return loop.Commit{}, err
 	}
@@ -83,8 +85,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 }
 
 // check refuses what no commit may hold.
-func (c Correction) check(secrets []string) error {
-	seek := newFinder(secrets)
+func (c Correction) check(secrets *secret.Known) error {
 	for _, name := range slices.Concat(c.Restore, c.Keep, slices.Collect(maps.Keys(c.Write))) {
 		if !fs.ValidPath(name) || name == "." {
 			return fmt.Errorf("%q is no path from the top of the tree", name)
@@ -94,11 +95,11 @@ func (c Correction) check(secrets []string) error {
 		}
 	}
 	for name, content := range c.Write {
-		if seek.holds(content) {
-			return fmt.Errorf("%s would hold a secret of ralph's", name)
+		if s, ok := secrets.First(string(content)); ok {
+			return fmt.Errorf("%s:%d would hold a secret of ralph's, %s", name, lineAt(string(content), s.From), s.As)
 		}
 	}
-	if seek.holds([]byte(c.Message)) {
+	if _, ok := secrets.First(c.Message); ok {
 		return errors.New("the message would hold a secret of ralph's")
 	}
 	return nil

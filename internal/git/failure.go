@@ -14,7 +14,7 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	if err := CheckBranchName(ctx, name); err != nil {
 		return "", err
 	}
-	ref := "refs/heads/" + name
+	ref, message := "refs/heads/"+name, t.harmless(message)
 	commit, err = t.write(ctx, snapshot{ref: ref, parent: t.head, keep: true, files: files, message: message})
 	if err != nil {
 		return "", fmt.Errorf("making the failure branch %s: %w", name, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -220,14 +221,13 @@ func (t *Tree) staged(ctx context.Context, names []string) ([]entry, error) {
 
 // refuseSecrets fails when a commit of the user's files holds a secret of ours: it would be pushed one day.
 func (t *Tree) refuseSecrets(ctx context.Context, commit string) error {
-	seek := newFinder(t.o.Secrets)
-	if len(seek.secrets) == 0 {
+	if t.secrets().Empty() {
 		return nil
 	}
-	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
-		"diff", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", t.head, commit, "--"}})
-	if err == nil && seek.found {
-		err = fmt.Errorf("one of its files holds a credential of the environment that ralph runs in; take it out")
+	found, err := t.leaksIn(ctx, t.head, commit)
+	if err == nil && len(found.files) > 0 {
+		err = fmt.Errorf("%s: holds a credential of the environment that ralph runs in; take it out",
+			strings.Join(slices.Sorted(maps.Values(found.files)), ", "))
 	}
 	return err
 }

@@ -141,6 +141,9 @@ func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
+	if s, ok := t.secrets().First(strings.Join(args, "\n")); ok {
+		return fmt.Errorf("the name of a branch would tell a secret of ralph's, %s: nothing was pushed", s.As)
+	}
 	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--no-signed"}
 	var specs []string

@@ -90,7 +90,7 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	// What the harness corrects, and what it makes again without a secret.
 	three := must[loop.Commit](t)(tree.Correct(b.ctx,
 		Correction{Since: b.base, Write: map[string][]byte{"plan": []byte("ours\n")}, Message: "corrected"}))
-	tree.o.Secrets = []string{"hunter2hunter2"}
+	tree.o.Secrets, tree.leaks = []string{"hunter2hunter2"}, nil
 	b.sh(tree.Dir(), `echo hunter2hunter2 >leak; echo 4 >four`)
 	four := must[loop.Commit](t)(tree.Commit(b.ctx, three.SHA, "four"))
 	verify(three.SHA, four.SHA)
@@ -133,7 +133,8 @@ func TestTheKeyIsNotCommitted(t *testing.T) {
 		}
 	}
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "keys"))
-	if len(c.Files) != 1 || c.Files[0].Path != "other" || !strings.Contains(c.Note, "indented, key: holds a secret") {
+	if len(c.Files) != 1 || c.Files[0].Path != "other" || !strings.Contains(c.Note, "indented:3 as it is, key:1 as it is: holds a secret") ||
+		!strings.Contains(c.Note, "other:1 looks like a private key") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -215,8 +215,8 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 		return err
 	}
 	k.parent = since
-	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something or keeps workflows "+
-		"from running; its files were kept, its commits were not")
+	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something, keeps workflows "+
+		"from running or hides something; its files were kept, its commits were not")
 	return nil
 }
 

@@ -28,6 +28,7 @@ const (
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
+	LooksSecret  ConcernKind = "credential"    // something that looks like a credential was taken out of a commit
 )
 
 // MaxConcerns is how many concerns a verdict keeps, DetailBytes how much of what shows one.
@@ -108,6 +109,9 @@ func accepts(list []Acceptance, c Concern) bool {
 			(a.What == "" || a.What == c.Message)
 	})
 }
+
+// HasAccepted reports whether a person has accepted a concern.
+func (s State) HasAccepted(c Concern) bool { return accepts(s.Accepted, c) }
 
 // Open are the concerns of verdicts that no person has accepted, each once, in their order. Two checks may say something
 // of one name.

@@ -62,7 +62,7 @@ const leastKey = 100
 func (r *rule) sample(value string) bool {
 	if strings.HasPrefix(value, "-----BEGIN ") {
 		value = keyBody(value)
-		return len(value) < leastKey || kinds(value) < 20 || likeSample(value)
+		return len(value) < leastKey || kinds(value) < 20 || saysSample(strings.ToLower(value), leastWord)
 	}
 	if r.Name == "json-web-token" {
 		_, rest, _ := strings.Cut(value, ".")
@@ -88,8 +88,16 @@ func keyBody(value string) string {
 // likeSample reports whether a text says that it is an example, or was typed along the keyboard.
 func likeSample(value string) bool {
 	small := strings.ToLower(value)
-	return slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(small, word) }) ||
-		runs(small) >= longestRun
+	return saysSample(small, 0) || runs(small) >= longestRun
+}
+
+// leastWord is how long a word must be to be no accident in what is as long as a key.
+const leastWord = 7
+
+func saysSample(small string, least int) bool {
+	return slices.ContainsFunc(placeholders, func(word string) bool {
+		return len(word) >= least && strings.Contains(small, word)
+	})
 }
 
 // longestRun is how many characters in a row, each the next or the same as the one before, no credential has: "012345".

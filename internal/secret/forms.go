@@ -23,6 +23,8 @@ const (
 	leastBytes = 12
 	// leastCore is how long an encoded value must be: shorter ones would match by chance.
 	leastCore = 8
+	// leastOfKey is how much of a private key in a row tells it: keys of one kind have parts that are the same in all.
+	leastOfKey = 30
 	// leastLine is how long a line of a value with several must be to be looked for on its own.
 	leastLine = 20
 )
@@ -53,8 +55,12 @@ func formsOf(value string) []form {
 		forms = append(forms, whole("in base64", enc.EncodeToString([]byte(value)),
 			enc.EncodeToString([]byte("x-access-token:"+value)))...)
 	}
+	enough := enough{leastPart, leastBytes}
+	if isPrivateKey(value) && !strings.HasPrefix(value, "-----BEGIN RSA ") {
+		enough.part, enough.bytes = leastOfKey, leastOfKey
+	}
 	for _, source := range sources(value) {
-		forms = append(forms, encoded(source)...)
+		forms = append(forms, enough.encoded(source)...)
 	}
 	for i := range forms {
 		forms[i].shared = forms[i].shared || small
@@ -117,39 +123,41 @@ func whole(as string, texts ...string) (forms []form) {
 	return forms
 }
 
+// enough is how much of a value in a row tells it: so many characters, and where they are encoded so many bytes.
+type enough struct{ part, bytes int }
+
 // encoded are the ways in which a source is written.
-func encoded(source string) []form {
+func (e enough) encoded(source string) []form {
 	forms := slices.Concat(
-		parts(source, "with escapes of addresses", addresses(source)...),
-		parts(source, asItIs, source),
-		parts(source, "in hexadecimal digits", hexForms(source)...),
-		parts(source, "in decimal numbers", decimals(source, ", "), decimals(source, ","), decimals(source, " ")),
-		parts(source, "in base64", base64Cores(source)...),
-		parts(source, "in base32", base32Cores(source)...),
-		parts(source, "in ROT13", rot13(source)),
+		e.parts(source, asItIs, source),
+		e.parts(source, "with escapes of addresses", addresses(source)...),
+		e.parts(source, "in hexadecimal digits", hexForms(source)...),
+		e.parts(source, "in decimal numbers", decimals(source, ", "), decimals(source, ","), decimals(source, " ")),
+		e.parts(source, "in base64", base64Cores(source)...),
+		e.parts(source, "in base32", base32Cores(source)...),
+		e.parts(source, "in ROT13", rot13(source)),
 	)
 	wide := utf16(source)
-	forms = append(forms, parts(wide, "in UTF-16", wide)...)
-	forms = append(forms, parts(wide, "in base64 of UTF-16", base64Cores(wide)...)...)
+	forms = append(forms, e.parts(wide, "in UTF-16", wide)...)
+	forms = append(forms, e.parts(wide, "in base64 of UTF-16", base64Cores(wide)...)...)
 	for _, again := range append(base64Cores(source)[:3], hex.EncodeToString([]byte(source))) {
-		forms = append(forms, parts(again, "encoded twice", base64Cores(again)[:3]...)...)
-		forms = append(forms, parts(again, "encoded, and reversed", reversed(again))...)
+		forms = append(forms, e.parts(again, "encoded twice", base64Cores(again)[:3]...)...)
+		forms = append(forms, e.parts(again, "encoded, and reversed", reversed(again))...)
 	}
 	back := reversed(source)
 	for _, texts := range [][]string{{back}, {hex.EncodeToString([]byte(back))}, base64Cores(back), base32Cores(back)} {
-		forms = append(forms, parts(back, "reversed", texts...)...)
+		forms = append(forms, e.parts(back, "reversed", texts...)...)
 	}
 	return forms
 }
 
-// parts are forms of which a part tells enough: as much as has leastPart characters of the source's, or leastBytes of
-// them where they are encoded. What is shorter tells as a whole, unless it would match by chance.
-func parts(source, as string, texts ...string) (forms []form) {
+// parts are forms of which a part tells enough. What is shorter tells as a whole, unless it would match by chance.
+func (e enough) parts(source, as string, texts ...string) (forms []form) {
 	for _, text := range texts {
 		if len(text) < leastCore && text != source {
 			continue
 		}
-		least := max(leastPart, leastBytes*len(text)/len(source))
+		least := max(e.part, e.bytes*len(text)/len(source))
 		forms = append(forms, form{text: text, least: min(least, len(text)), as: as})
 	}
 	return forms
