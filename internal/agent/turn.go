@@ -134,6 +134,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		if err != nil {
 			return loop.Turn{}, err
 		}
+		log.Redact(o.Format.Redact)
 		defer log.Close() // a log that could not be written is not worth a turn
 		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
 	}

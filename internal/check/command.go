@@ -150,6 +150,7 @@ func (c *Command) createLog(name string) (io.WriteCloser, error) {
 		return nil, err
 	}
 	log.KeepEnd(keptBytes)
+	log.Redact(c.Redact)
 	if c.As != nil { // the next prompt names the file, and the agent is that user
 		if err := log.Open(); err != nil {
 			return nil, errors.Join(fmt.Errorf("letting the agent read the check's output: %w", err), log.Close())

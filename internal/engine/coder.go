@@ -79,6 +79,9 @@ func promptFile(n int) string { return fmt.Sprintf("prompt_%03d.txt", n) }
 
 // Write puts the prompt where people look for it, and the agent when its prompt is too long for its command line.
 func (c Coder) Write(name, asked string) error {
+	if c.redact != nil {
+		asked = c.redact(asked)
+	}
 	mode := os.FileMode(0o600)
 	if c.Options.As != nil { // the agent is another user, and may have to read it there
 		mode = 0o644

@@ -2,10 +2,9 @@ package engine
 
 import (
 	"io"
-	"slices"
+	"reflect"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/plan"
 )
 
 // RedactingWriter hides secrets in whole lines on their way to a log.
@@ -21,149 +20,57 @@ func (r RedactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redacted is a record without the secrets that an agent or a check may have printed into it: the journal is pushed,
-// and everybody who can read the repository can read it.
+// redacted is a record without the secrets that an agent or a check may have brought into it: the journal is pushed,
+// and everybody who can read the repository can read it. It goes through every text there is, so that none that is
+// added to records is forgotten.
 func redacted(r loop.Record, redact func(string) string) loop.Record {
 	if redact == nil {
 		return r
 	}
-	if r.Start != nil {
-		s := *r.Start
-		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
-		s.Checks = append([]string(nil), s.Checks...)
-		for i := range s.Checks {
-			s.Checks[i] = redact(s.Checks[i])
+	return redactedValue(reflect.ValueOf(r), redact).Interface().(loop.Record)
+}
+
+// redactedValue is a copy of a value in which every text is redacted. What has no text in it may be shared.
+func redactedValue(v reflect.Value, redact func(string) string) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch v.Kind() {
+	case reflect.String:
+		out.SetString(redact(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(redactedValue(v.Elem(), redact))
 		}
-		s.Completion = s.Completion.Map(redact)
-		s.Accept = redactedAcceptances(s.Accept, redact)
-		r.Start = &s
-	}
-	if r.Start != nil && r.Start.Plan != nil {
-		r.Start.Plan = redactedPlan(r.Start.Plan, redact)
-	}
-	if r.Resume != nil {
-		s := *r.Resume
-		s.Title, s.Spec, s.Hint = redact(s.Title), redact(s.Spec), redact(s.Hint)
-		s.Completion = s.Completion.Map(redact)
-		s.Plan = redactedPlan(s.Plan, redact)
-		s.Feedback = redactedFeedback(s.Feedback, redact)
-		s.Accept = redactedAcceptances(s.Accept, redact)
-		r.Resume = &s
-	}
-	if r.Turn != nil {
-		t := *r.Turn
-		t.Text, t.Reason, t.Structured, t.Claim.Text = redact(t.Text), redact(t.Reason), redact(t.Structured), redact(
-			t.Claim.Text,
-		)
-		r.Turn = &t
-	}
-	if r.Commit != nil {
-		c := *r.Commit
-		c.Note = redact(c.Note)
-		c.Files = append([]loop.FileChange(nil), c.Files...)
-		for i := range c.Files {
-			c.Files[i].Path = redact(c.Files[i].Path)
+	case reflect.Interface:
+		if !v.IsNil() {
+			out.Set(redactedValue(v.Elem(), redact))
 		}
-		c.Plan = redactedAdvance(c.Plan, redact)
-		r.Commit = &c
-	}
-	if r.Pause != nil {
-		p := *r.Pause
-		p.Reason = redact(p.Reason)
-		r.Pause = &p
-	}
-	if r.End != nil {
-		e := *r.End
-		e.Reason = redact(e.Reason)
-		r.End = &e
-	}
-	r.Warning = redact(r.Warning)
-	r.Verdicts, r.Baseline = redactedVerdicts(r.Verdicts, redact), redactedVerdicts(r.Baseline, redact)
-	return r
-}
-
-func redactedFeedback(f *loop.Feedback, redact func(string) string) *loop.Feedback {
-	if f == nil {
-		return nil
-	}
-	out := loop.Feedback{By: f.By, Text: redact(f.Text), Items: append([]loop.Remark(nil), f.Items...)}
-	for i := range out.Items {
-		out.Items[i].Path, out.Items[i].Text = redact(out.Items[i].Path), redact(out.Items[i].Text)
-	}
-	return &out
-}
-
-// redactedPlan is a plan without secrets. One that holds some does not begin (see planrun.Use), so that what counts is
-// what the file says.
-func redactedPlan(p *loop.Planned, redact func(string) string) *loop.Planned {
-	if p == nil {
-		return nil
-	}
-	out := *p
-	out.Plan = p.Plan.Map(redact)
-	return &out
-}
-
-func redactedAdvance(a *loop.Advance, redact func(string) string) *loop.Advance {
-	if a == nil {
-		return nil
-	}
-	out := *a
-	out.Stories = plan.Plan{Stories: a.Stories}.Map(redact).Stories
-	if a.Opinion != nil {
-		out.Opinion = &plan.Opinion{Approve: a.Opinion.Approve, Feedback: redact(a.Opinion.Feedback)}
-	}
-	out.Violations = append([]plan.Violation(nil), a.Violations...)
-	for i := range out.Violations {
-		v := &out.Violations[i]
-		v.Story, v.Field, v.Text = redact(v.Story), redact(v.Field), redact(v.Text)
-	}
-	out.Accepted = redactedAcceptances(a.Accepted, redact)
-	out.Reverted = append([]string(nil), a.Reverted...)
-	for i := range out.Reverted {
-		out.Reverted[i] = redact(out.Reverted[i])
-	}
-	return &out
-}
-
-func redactedConcerns(concerns []loop.Concern, redact func(string) string) []loop.Concern {
-	out := slices.Clone(concerns)
-	for i := range out {
-		c := &out[i]
-		c.Name, c.Message, c.Detail, c.File = redact(c.Name), redact(c.Message), redact(c.Detail), redact(c.File)
-	}
-	return out
-}
-
-func redactedAcceptances(list []loop.Acceptance, redact func(string) string) []loop.Acceptance {
-	out := slices.Clone(list)
-	for i := range out {
-		a := &out[i]
-		a.Name, a.Reason, a.What = redact(a.Name), redact(a.Reason), redact(a.What)
-	}
-	return out
-}
-
-func redactedVerdicts(verdicts []loop.Verdict, redact func(string) string) []loop.Verdict {
-	out := append([]loop.Verdict(nil), verdicts...)
-	for i := range out {
-		v := &out[i]
-		v.Check, v.Skipped, v.Reason = redact(v.Check), redact(v.Skipped), redact(v.Reason)
-		v.Output, v.Tell = redact(v.Output), redact(v.Tell)
-		v.Findings = append([]loop.Finding(nil), v.Findings...)
-		for j := range v.Findings {
-			f := &v.Findings[j]
-			f.File, f.Test, f.Message = redact(f.File), redact(f.Test), redact(f.Message)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() { // others are of types that are not ours: a time
+				out.Field(i).Set(redactedValue(v.Field(i), redact))
+			}
 		}
-		v.Concerns, v.Accepted = redactedConcerns(v.Concerns, redact), redactedAcceptances(v.Accepted, redact)
-		v.Criteria = append([]loop.Criterion(nil), v.Criteria...)
-		for j := range v.Criteria {
-			v.Criteria[j].Text, v.Criteria[j].Reason = redact(v.Criteria[j].Text), redact(v.Criteria[j].Reason)
+	case reflect.Slice:
+		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			for i := range v.Len() {
+				out.Index(i).Set(redactedValue(v.Index(i), redact))
+			}
 		}
-		v.Gap = append([]string(nil), v.Gap...)
-		for j := range v.Gap {
-			v.Gap[j] = redact(v.Gap[j])
+	case reflect.Array:
+		for i := range v.Len() {
+			out.Index(i).Set(redactedValue(v.Index(i), redact))
 		}
+	case reflect.Map:
+		if !v.IsNil() {
+			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+			for it := v.MapRange(); it.Next(); {
+				out.SetMapIndex(redactedValue(it.Key(), redact), redactedValue(it.Value(), redact))
+			}
+		}
+	default: // numbers and their like
 	}
 	return out
 }

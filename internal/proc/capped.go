@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,9 @@ type Capped struct {
 	cut  bool
 	end  *Tail // of what is not passed on; nil: nobody wants it
 	err  error
+
+	redact func(string) string
+	line   []byte // the beginning of a line, as long as it is redacted
 }
 
 // NewCapped passes on at most so many bytes.
@@ -57,8 +61,32 @@ func (c *Capped) Open() error {
 // KeepEnd keeps so many of the last bytes as well, which Close passes on.
 func (c *Capped) KeepEnd(bytes int) { c.end = NewTail(0, bytes) }
 
+// Redact passes on what is written as redact returns it, in whole lines; nil: as it is. A line that does not end within
+// 64 KiB is passed on in parts.
+func (c *Capped) Redact(redact func(string) string) { c.redact = redact }
+
+// longestPart is how much of a line is kept back until its end comes.
+const longestPart = 64 << 10
+
 // Write implements io.Writer.
 func (c *Capped) Write(p []byte) (int, error) {
+	if c.redact == nil {
+		c.write(p)
+		return len(p), nil
+	}
+	c.line = append(c.line, p...)
+	whole := bytes.LastIndexByte(c.line, '\n') + 1
+	if whole == 0 && len(c.line) >= longestPart {
+		whole = len(c.line)
+	}
+	if whole > 0 {
+		c.write([]byte(c.redact(string(c.line[:whole]))))
+		c.line = append(c.line[:0], c.line[whole:]...)
+	}
+	return len(p), nil
+}
+
+func (c *Capped) write(p []byte) {
 	part := p[:min(int64(len(p)), c.left)]
 	c.left -= int64(len(part))
 	c.put(part)
@@ -69,7 +97,6 @@ func (c *Capped) Write(p []byte) (int, error) {
 	if c.end != nil {
 		_, _ = c.end.Write(p[len(part):])
 	}
-	return len(p), nil
 }
 
 func (c *Capped) put(p []byte) {
@@ -81,6 +108,10 @@ func (c *Capped) put(p []byte) {
 // Close passes on the end that was kept, closes what is written to, when that can be closed, and returns the first
 // error there was.
 func (c *Capped) Close() error {
+	if len(c.line) > 0 {
+		c.write([]byte(c.redact(string(c.line))))
+		c.line = nil
+	}
 	if c.cut && c.end != nil {
 		c.put([]byte(c.end.String()))
 		c.end = nil

@@ -112,7 +112,7 @@ func (v View) branch(b loop.WorkBranch) string {
 		return ""
 	}
 	shown := v.Code(name, 120)
-	if v.plain || v.ServerURL == "" || v.Repo == "" {
+	if v.plain || v.ServerURL == "" || v.Repo == "" || v.Redacted(name) != name { // its address would tell the secret
 		return shown
 	}
 	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)

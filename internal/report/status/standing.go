@@ -116,7 +116,7 @@ func Stand(v report.View, lock Lock) Standing {
 	s := v.State
 	out := Standing{
 		Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title), Agent: v.Redacted(s.Start.Agent),
-		Branch:    s.Start.Branch,
+		Branch:    v.Redacted(s.Start.Branch),
 		StartedAt: s.StartedAt.UTC(), UpdatedAt: s.At.UTC(), LockPID: lock.PID, LockAlive: lock.Alive,
 		LockIsRun:  lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID),
 		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations,
@@ -168,13 +168,13 @@ func (st *Standing) how(v report.View) {
 	switch {
 	case s.End != nil:
 		st.State, st.Reason = string(s.End.Outcome), v.Redacted(s.End.Reason)
-		st.FailureBranch, st.Until = s.End.FailureBranch, s.End.Until.UTC()
+		st.FailureBranch, st.Until = v.Redacted(s.End.FailureBranch), s.End.Until.UTC()
 		st.Next = again
 		switch s.End.Outcome {
 		case loop.Done:
 			st.Next = "read the change"
 			if branch := s.Branch().Name(); branch != "" {
-				st.Next += ", and merge " + branch
+				st.Next += ", and merge " + v.Redacted(branch)
 			}
 		case loop.Invalid:
 			st.Next = "put right what the reason names, and run it again"
