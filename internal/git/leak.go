@@ -123,8 +123,8 @@ func (l *leaks) notes() (notes []string) {
 			"variable there, not its value"}
 	}
 	if len(l.places) > 0 {
-		notes = append(notes, strings.Join(l.places, ", ")+": taken out of the commit; a placeholder belongs there, or if it "+
-			"is a sample, somebody accepts it by its name")
+		notes = append(notes, strings.Join(l.places, ", ")+": taken out of the commit; a placeholder belongs there, or "+
+			"if it is a sample, somebody accepts it by its name")
 	}
 	if l.before {
 		notes = append(notes, "a commit of the agent's held a secret of ralph's, or something that looked like a "+

@@ -17,8 +17,8 @@ import (
 // is.
 var held, sample = "sk-ant" + "-api03-Zq8Lm2Xw9Rt4Vb7Np1Kc6Hd3Yf5Gs0Ja", "AK" + "IA" + "Q3ZLV7XWN2RTB5KC"
 
-// TestCommitsHoldNoSecret: in whatever way an agent brings a secret into a commit, it is not in it, the note tells where
-// it was, and the rest of the work is there.
+// TestCommitsHoldNoSecret: in whatever way an agent brings a secret into a commit, it is not in it, the note tells
+// where it was, and the rest of the work is there.
 func TestCommitsHoldNoSecret(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout(func(o *Options) { o.Secrets = []string{held} })
@@ -80,8 +80,8 @@ func (b *sandbox) nowhere(tree *Tree, what string, known *secret.Known) {
 	}
 }
 
-// TestCredentialsAreTakenOut: what looks like a credential and is new is not in a commit, until somebody accepts it; the
-// rest of its file is.
+// TestCredentialsAreTakenOut: what looks like a credential and is new is not in a commit, until somebody accepts it;
+// the rest of its file is.
 func TestCredentialsAreTakenOut(t *testing.T) {
 	b := newSandbox(t)
 	b.sh(filepath.Join(b.dir, "seed"), `echo "old = `+strings.Replace(sample, "Q3", "R4", 1)+`" >old.cfg; git add .; git commit -qm more; git push -q ../remote.git HEAD:main; git rev-parse HEAD >../base`)

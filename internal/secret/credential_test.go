@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// of is a credential that is drawn: it has the form of a real one, and is nobody's. It stands in no file as it is, since
-// whoever looks through this repository would find it.
+// of is a credential that is drawn: it has the form of a real one, and is nobody's. It stands in no file as it is,
+// since whoever looks through this repository would find it.
 func of(form string, n int) string { return form + drawn(uint64(n), n) }
 
 func digits(form string, n int) string {

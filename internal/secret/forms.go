@@ -48,7 +48,8 @@ func formsOf(value string) []form {
 	small := len(value) < leastCommitted
 	forms := whole(asItIs, value)
 	if strings.Contains(value, "\n") {
-		forms = append(forms, whole(asItIs, strings.ReplaceAll(value, "\n", `\n`), strings.ReplaceAll(value, "\r\n", "\n"))...)
+		forms = append(forms, whole(asItIs,
+			strings.ReplaceAll(value, "\n", `\n`), strings.ReplaceAll(value, "\r\n", "\n"))...)
 	}
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
 		base64.RawURLEncoding} {

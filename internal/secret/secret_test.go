@@ -78,7 +78,7 @@ var ways = map[string]func(s string) string{
 	"hex, with spaces":             func(s string) string { return fmt.Sprintf("% x", s) },
 	"hex, escaped":                 func(s string) string { return hexForms(s)[7] },
 	"a dump":                       func(s string) string { return hex.Dump([]byte(s)) },
-	"decimal":                      func(s string) string { return fmt.Sprint([]byte(s)) },
+	"decimal":                      func(s string) string { return fmt.Sprintf("%d", []byte(s)) },
 	"base32":                       func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) },
 	"base32, from the fourth byte": func(s string) string { return base32.StdEncoding.EncodeToString([]byte("abc" + s)) },
 	"reversed":                     reversed,
