@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
-// CredentialsCheck is the name of the check of credentials in verdicts.
-const CredentialsCheck = "credentials"
+// credentialsCheck is the name of the check of credentials in verdicts.
+const credentialsCheck = "credentials"
 
 // Credentials says no while the change has marks in it that stand where something that looked like a credential was
 // taken out of a commit. The agent puts a placeholder there, or a person accepts what it was: then the agent puts that
@@ -35,7 +35,7 @@ func CredentialConcern(path string, m secret.Mark) loop.Concern {
 }
 
 // Name is the check's name in verdicts.
-func (*Credentials) Name() string { return CredentialsCheck }
+func (*Credentials) Name() string { return credentialsCheck }
 
 // Severity is hard: only a person may accept what was found.
 func (*Credentials) Severity() loop.Severity { return loop.Hard }
