@@ -269,6 +269,7 @@ const shownSettings = `{
     "api.nuget.org",
     "repo.packagist.org"
   ],
+  "gateway": "auto", // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
