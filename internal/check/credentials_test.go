@@ -50,7 +50,8 @@ func TestCredentials(t *testing.T) {
 		at := At{State: loop.State{Start: loop.Start{Base: "base"}, Accepted: row.accepted},
 			Iteration: loop.Iteration{N: 1, Commit: &loop.Commit{SHA: "tip"}}}
 		v, err := c.Run(context.Background(), at)
-		if err != nil || v.Pass != row.pass || !strings.Contains(v.Reason, row.reason) || !strings.Contains(v.Tell, row.tell) ||
+		if err != nil || v.Pass != row.pass || !strings.Contains(v.Reason, row.reason) ||
+			!strings.Contains(v.Tell, row.tell) ||
 			len(v.Concerns) != row.concerns {
 			t.Errorf("%s: %+v %v", row.name, v, err)
 		}

@@ -12,21 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // What is committed is pushed, so a commit is looked through before anything relies on it. What changed is read as git
 // shows it, which is cheap; where that tells of a secret, or of something compressed, each new file, message and name
 // is read as it is.
-
-// secrets are the values that no commit may hold.
-func (t *Tree) secrets() *secret.Known {
-	if t.leaks == nil {
-		t.leaks = secret.Know(t.o.Secrets)
-	}
-	return t.leaks
-}
 
 // AcceptCredentials says which texts that look like a credential somebody has accepted, by the file and the mark that
 // would stand there. Until it is called, nobody has.
@@ -94,15 +85,6 @@ func (t *Tree) seekThrough(ctx context.Context, since string, seek *search) erro
 	return nil
 }
 
-// harmless is a message of ours without what no message may have.
-func (t *Tree) harmless(message string) string {
-	message = safetext.WithoutSkips(safetext.Visible(message))
-	for _, s := range slices.Backward(secret.Merged(t.secrets().All(message), secret.Looks(message))) {
-		message = message[:s.From] + "[redacted]" + message[s.To:]
-	}
-	return message
-}
-
 // leaks are what no commit may hold, in the commits above another.
 type leaks struct {
 	files  map[string]string // files of the newest commit that hold a secret, with the place and how it is written
@@ -123,8 +105,8 @@ func (l *leaks) notes() (notes []string) {
 			"variable there, not its value"}
 	}
 	if len(l.places) > 0 {
-		notes = append(notes, strings.Join(l.places, ", ")+": taken out of the commit; a placeholder belongs there, or "+
-			"if it is a sample, somebody accepts it by its name")
+		notes = append(notes, strings.Join(l.places, ", ")+": taken out of the commit; a placeholder belongs there, or if "+
+			"it is a sample, somebody accepts it by its name")
 	}
 	if l.before {
 		notes = append(notes, "a commit of the agent's held a secret of ralph's, or something that looked like a "+
@@ -216,9 +198,6 @@ func (t *Tree) isNew(ctx context.Context, since, value string) (bool, error) {
 	_, err := t.git.out(ctx, "grep", "-q", "-F", "--no-recurse-submodules", "--no-textconv", "-e", longest, since, "--")
 	return err != nil, ignore(err)
 }
-
-// lineAt is the number of the line that a place of a text is in.
-func lineAt(text string, at int) int { return 1 + strings.Count(text[:at], "\n") }
 
 // eachObject reads what git stores, one after another.
 func (t *Tree) eachObject(ctx context.Context, ids string, read func(id, kind string, content []byte) error) error {

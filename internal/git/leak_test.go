@@ -31,12 +31,16 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 		{"half", "echo " + half + " >conf", "conf:1 as it is: holds"},
 		{"gzip", "echo " + held + " | gzip -9 >conf", "conf:1 compressed with gzip: holds"},
 		{"gzip in base64", "printf %s " + held + " | gzip | base64 >conf", "conf:1 compressed with gzip, in base64: holds"},
-		{"an archive", "echo " + held + " >key; echo b >b; tar czf conf key b; rm key b", "conf:1 compressed with gzip: holds"},
+		{"an archive", "echo " + held + " >key; echo b >b; tar czf conf key b; rm key b",
+			"conf:1 compressed with gzip: holds"},
 		{"its name", "touch " + held[7:], "a file's name, as it is: holds"},
-		{"its name, encoded", "touch " + base64.RawURLEncoding.EncodeToString([]byte(held)), "a file's name, in base64: holds"},
+		{"its name, encoded", "touch " + base64.RawURLEncoding.EncodeToString([]byte(held)),
+			"a file's name, in base64: holds"},
 		{"a directory", "mkdir " + reversed(held) + "; touch " + reversed(held) + "/x", "a file's name, reversed: holds"},
-		{"a message", "git commit -q --allow-empty -m 'key " + hex.EncodeToString([]byte(held)) + "'", "only its files were kept"},
-		{"gone again", "echo " + held + " | gzip >conf; git add conf; git commit -qm one; rm conf", "only its files were kept"},
+		{"a message", "git commit -q --allow-empty -m 'key " + hex.EncodeToString([]byte(held)) + "'",
+			"only its files were kept"},
+		{"gone again", "echo " + held + " | gzip >conf; git add conf; git commit -qm one; rm conf",
+			"only its files were kept"},
 		{"its own commit", "echo " + held + " >conf; git add conf; git commit -qm one", "conf:1 as it is: holds"},
 		{"in an old file", "echo " + held + " >>a.txt", "a.txt:4 as it is: holds"},
 	} {
@@ -84,7 +88,8 @@ func (b *sandbox) nowhere(tree *Tree, what string, known *secret.Known) {
 // the rest of its file is.
 func TestCredentialsAreTakenOut(t *testing.T) {
 	b := newSandbox(t)
-	b.sh(filepath.Join(b.dir, "seed"), `echo "old = `+strings.Replace(sample, "Q3", "R4", 1)+`" >old.cfg; git add .; git commit -qm more; git push -q ../remote.git HEAD:main; git rev-parse HEAD >../base`)
+	b.sh(filepath.Join(b.dir, "seed"), `echo "old = `+strings.Replace(sample, "Q3", "R4", 1)+`" >old.cfg
+git add .; git commit -qm more; git push -q ../remote.git HEAD:main; git rev-parse HEAD >../base`)
 	base, err := os.ReadFile(filepath.Join(b.dir, "base"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +97,8 @@ func TestCredentialsAreTakenOut(t *testing.T) {
 	b.base = strings.TrimSpace(string(base))
 	tree := b.checkout(func(*Options) {})
 	mark := secret.MarkOf(sample, secret.Credentials(sample)[0])
-	b.sh(tree.Dir(), `printf 'one\nkey = "`+sample+`"\ntwo\n' >new.cfg; chmod +x new.cfg; cp old.cfg moved.cfg; echo "key = `+sample+`" | gzip >kept.gz`)
+	b.sh(tree.Dir(), `printf 'one\nkey = "`+sample+`"\ntwo\n' >new.cfg
+chmod +x new.cfg; cp old.cfg moved.cfg`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "with a sample"))
 	if got := b.show(tree, "new.cfg"); got != "one\nkey = \""+mark.String()+"\"\ntwo\n" {
 		t.Errorf("new.cfg is %q", got)

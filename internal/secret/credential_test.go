@@ -17,7 +17,8 @@ func capitals(form string, n int) string { return form + strings.ToUpper(drawn(u
 
 // TestCredentials has a row for each rule.
 func TestCredentials(t *testing.T) {
-	key := "-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + wrapped(drawn(5, 1600), 70) + "-----END OPENSSH " + "PRIVATE KEY-----"
+	key := "-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + wrapped(drawn(5, 1600), 70) + "-----END OPENSSH " +
+		"PRIVATE KEY-----"
 	for _, row := range []struct{ rule, text string }{
 		{"private-key", key},
 		{"private-key", `key := "` + strings.ReplaceAll(key, "\n", `\n`) + `"`},
@@ -32,7 +33,8 @@ func TestCredentials(t *testing.T) {
 		{"json-web-token", "eyJhbGciOiJSUzI1NiJ9." + of("ey"+"J", 80) + "." + drawn(6, 60)},
 		{"gitlab-token", of("gl"+"pat-", 20)},
 		{"slack-token", "xox" + "b-" + "2847561930-" + drawn(7, 24)},
-		{"slack-webhook", "https://hooks.slack" + ".com/services/" + "T0" + capitals("", 8) + "/B0" + capitals("", 9) + "/" + drawn(9, 24)},
+		{"slack-webhook", "https://hooks.slack" + ".com/services/" + "T0" + capitals("", 8) + "/B0" + capitals("", 9) +
+			"/" + drawn(9, 24)},
 		{"stripe-key", of("sk"+"_live_", 24)},
 		{"stripe-secret", of("wh"+"sec_", 32)},
 		{"npm-token", "//registry.npmjs.org/:_authToken=" + of("np"+"m_", 36)},
@@ -76,10 +78,13 @@ func TestSamples(t *testing.T) {
 		"postgres://user:password@localhost/db", "https://x-access-token:${TOKEN}@github.com/a/b",
 		`token := os.Getenv("GITHUB_TOKEN_OF_THE_WORKFLOW")`, `password = "correct-horse-battery-staple"`,
 		`secretName: "projects/my-project/secrets/my-secret"`, `tokenURL = "https://oauth2.googleapis.com/token"`,
-		`"integrity": "sha512-` + drawn(3, 86) + `=="`, "h1:" + drawn(4, 43) + "=", "TOKEN=$(cat /run/secrets/token_of_the_day)",
+		`"integrity": "sha512-` + drawn(3, 86) + `=="`, "h1:" + drawn(4, 43) + "=",
+		"TOKEN=$(cat /run/secrets/token_of_the_day)",
 		`const tokenKind = "installationTokenOfTheAppInUse"`, `secret: "${{ secrets.ANTHROPIC_API_KEY }}"`,
-		`const csrf_token_header = "X-CSRF-Token-For-Requests-2024"`, "commit 3f786850e387550fdab836ed7e6dc881de23001b",
-		`apiKey: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1"`, "sk_test_" + drawn(5, 24), "uuid 123e4567-e89b-12d3-a456-426614174000",
+		`const csrf_token_header = "X-CSRF-Token-For-Requests-2024"`,
+		"commit 3f786850e387550fdab836ed7e6dc881de23001b",
+		`apiKey: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1"`, "sk_test_" + drawn(5, 24),
+		"uuid 123e4567-e89b-12d3-a456-426614174000",
 		"task-force, disk-space-is-nearly-used-up, sk-learn", "BEGIN PUBLIC KEY",
 	} {
 		if found := Credentials(text); len(found) > 0 {
@@ -102,7 +107,8 @@ func FuzzCredentials(f *testing.F) {
 }
 
 func BenchmarkCredentials(b *testing.B) {
-	text := strings.Repeat("func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n", 12<<10)
+	const line = "func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n"
+	text := strings.Repeat(line, 12<<10)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Credentials(text)

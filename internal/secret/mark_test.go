@@ -10,7 +10,8 @@ func TestTakeOut(t *testing.T) {
 	one, two := of("ghp"+"_", 36), of("AI"+"za", 35)
 	text := "a: " + one + "\nb: \"" + two + "\"\nend"
 	out := TakeOut(text, Credentials(text))
-	if strings.Contains(out, one) || strings.Contains(out, two) || len(Credentials(out)) > 0 || !strings.HasSuffix(out, "\"\nend") {
+	if strings.Contains(out, one) || strings.Contains(out, two) || len(Credentials(out)) > 0 ||
+		!strings.HasSuffix(out, "\"\nend") {
 		t.Fatalf("%s", out)
 	}
 	marks := Marks(out)

@@ -152,7 +152,7 @@ func (m *mark) read(in io.Reader, most int) string {
 		return ""
 	}
 	var out bytes.Buffer
-	_, _ = io.Copy(&out, io.LimitReader(r, int64(min(mostUnpacked, most)))) // what can be read of one that is cut, tells too
+	_, _ = io.Copy(&out, io.LimitReader(r, int64(min(mostUnpacked, most)))) // what can be read of one that is cut counts
 	return out.String()
 }
 

@@ -20,7 +20,8 @@ import (
 
 // samples are secrets of the lengths and alphabets that real ones have. They are drawn, and nobody's.
 var samples = map[string]string{
-	"a model's key": "sk-ant-api03-" + drawn(1, 95), "a token": "ghs_" + drawn(2, 36), "a short password": "Tr0ub4dor&3/x=",
+	"a model's key": "sk-ant-api03-" + drawn(1, 95),
+	"a token":       "ghs_" + drawn(2, 36), "a short password": "Tr0ub4dor&3/x=",
 	"a long token": drawn(3, 400), "a private key": "-----BEGIN RSA PRIVATE KEY-----\n" + wrapped(drawn(4, 1600), 64) +
 		"-----END RSA PRIVATE KEY-----\n",
 }
@@ -285,7 +286,8 @@ func BenchmarkKnown(b *testing.B) {
 		all = append(all, value)
 	}
 	known := Know(all)
-	words := strings.Repeat("func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n", 12<<10)
+	const line = "func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n"
+	words := strings.Repeat(line, 12<<10)
 	random := drawn(8, 1<<20)
 	for name, text := range map[string]string{"code": words, "random": random} {
 		b.Run(name, func(b *testing.B) {

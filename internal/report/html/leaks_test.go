@@ -90,8 +90,8 @@ func TestNothingIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			page, err := Report(Detail{View: v, Records: s.Records, Diffs: map[int]Diff{1: {Text: "diff --git a/x b/x\n--- a/x\n" +
-				"+++ b/x\n@@ -1 +1,2 @@\n one\n+key: " + text + "\n"}}})
+			diff := "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n one\n+key: " + text + "\n"
+			page, err := Report(Detail{View: v, Records: s.Records, Diffs: map[int]Diff{1: {Text: diff}}})
 			if err != nil {
 				t.Fatal(err)
 			}

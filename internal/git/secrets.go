@@ -1,0 +1,29 @@
+package git
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/secret"
+)
+
+// secrets are the values that no commit may hold.
+func (t *Tree) secrets() *secret.Known {
+	if t.leaks == nil {
+		t.leaks = secret.Know(t.o.Secrets)
+	}
+	return t.leaks
+}
+
+// harmless is a message of ours without what no message may have.
+func (t *Tree) harmless(message string) string {
+	message = safetext.WithoutSkips(safetext.Visible(message))
+	for _, s := range slices.Backward(secret.Merged(t.secrets().All(message), secret.Looks(message))) {
+		message = message[:s.From] + "[redacted]" + message[s.To:]
+	}
+	return message
+}
+
+// lineAt is the number of the line that a place of a text is in.
+func lineAt(text string, at int) int { return 1 + strings.Count(text[:at], "\n") }
