@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Remote is the repository that is fetched from and pushed to.
@@ -84,17 +83,15 @@ type Options struct {
 // Tree is the working tree of one run. It is not safe for use by two goroutines at once.
 type Tree struct {
 	known readResults
-	// see leak.go
-	leaks    *secret.Known
-	accepted func(path string, m secret.Mark) bool
-	o        Options
-	git      door
-	bot      bool
-	work     string // the working tree
-	dir      string // the harness's repository: the bot's bare one, or the one beside a clone (see repository.go)
-	index    string // the index that our commands use
-	state    string // a directory of ours that the working tree does not hold
-	user     users  // of a command line: the clone's own repository
+	leaks leakRules
+	o     Options
+	git   door
+	bot   bool
+	work  string // the working tree
+	dir   string // the harness's repository: the bot's bare one, or the one beside a clone (see repository.go)
+	index string // the index that our commands use
+	state string // a directory of ours that the working tree does not hold
+	user  users  // of a command line: the clone's own repository
 
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it

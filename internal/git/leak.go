@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
@@ -22,7 +23,7 @@ import (
 // AcceptCredentials says which texts that look like a credential somebody has accepted, by the file and the mark that
 // would stand there. Until it is called, nobody has.
 func (t *Tree) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
-	t.accepted = accepted
+	t.leaks.accepted = accepted
 }
 
 // search reads what changed: for values that are known, and among the lines that were added for what looks like a
@@ -181,7 +182,7 @@ func (t *Tree) leaksOf(ctx context.Context, found *leaks, since string, o object
 // markIn notes what of a file nobody has accepted.
 func (t *Tree) markIn(found *leaks, name, content string, fresh []secret.Credential) {
 	fresh = slices.DeleteFunc(slices.Clone(fresh), func(c secret.Credential) bool {
-		return t.accepted != nil && t.accepted(name, secret.MarkOf(content, c))
+		return t.leaks.accepted != nil && t.leaks.accepted(name, secret.MarkOf(content, c))
 	})
 	for _, c := range fresh {
 		found.places = append(found.places, fmt.Sprintf("%s:%d looks like %s", name, lineAt(content, c.From), c.What))
@@ -242,4 +243,85 @@ func readObject(from *bufio.Reader, head []string, read func(id, kind string, co
 		return err
 	}
 	return read(head[0], head[1], content[:size])
+}
+
+// withhold makes the commits from since to HEAD again, as one without what no commit may hold: what is committed is
+// pushed. Files that hold a secret of the harness's are left out of it; what looks like a credential is taken out of
+// its file. It fails when that does not help, and then nothing is committed.
+func (t *Tree) withhold(ctx context.Context, since, message string, found *leaks) (c loop.Commit, err error) {
+	if _, err := t.git.out(ctx, "reset", "-q", "--soft", since); err != nil {
+		return c, fmt.Errorf("taking back a commit that holds a secret: %w", err)
+	}
+	t.indexed = ""
+	if names := slices.Sorted(maps.Keys(found.files)); len(names) > 0 {
+		_, _, err := t.git.run(ctx, call{in: joined(names),
+			args: []string{"--literal-pathspecs", "reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"}})
+		if err != nil {
+			return c, fmt.Errorf("leaving out files that hold a secret: %w", err)
+		}
+	}
+	if err := t.takeOut(ctx, since, found.marked); err != nil {
+		return c, fmt.Errorf("taking what looks like a credential out of the commit: %w", err)
+	}
+	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", since)
+	switch exit(err) {
+	case 1:
+		if err := t.commit(ctx, since, message); err != nil {
+			return c, err
+		}
+	default:
+		if err != nil {
+			return c, fmt.Errorf("comparing with %.12s: %w", since, err)
+		}
+	}
+	if c, err = t.between(ctx, since, "HEAD"); err != nil {
+		return c, err
+	}
+	c.Empty = c.SHA == since
+	left, err := t.leaksIn(ctx, since, c.SHA)
+	if err == nil && left.any() {
+		err = errors.New("the commit still holds a secret without what was left out: " + strings.Join(left.notes(), "; "))
+	}
+	return c, err
+}
+
+// takeOut makes the index hold other contents of files that it has.
+func (t *Tree) takeOut(ctx context.Context, since string, contents map[string][]byte) error {
+	if len(contents) == 0 {
+		return nil
+	}
+	ids, err := t.blobs(ctx, contents)
+	if err != nil {
+		return err
+	}
+	staged, err := t.changes(ctx, "diff-index", "--cached", "--ignore-submodules=none", since)
+	if err != nil {
+		return err
+	}
+	var puts []entry
+	for _, ch := range staged {
+		if id, ok := ids[ch.is.name]; ok && ch.is.mode != missing {
+			puts = append(puts, entry{ch.is.mode, id, ch.is.name})
+		}
+	}
+	return t.inIndex(ctx, nil, puts, nil)
+}
+
+// beginning keeps what is written to it up to an empty record, and passes everything on.
+type beginning struct {
+	bytes.Buffer
+	rest *search
+	over bool
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if !b.over {
+		from := max(0, b.Len()-1)
+		b.Buffer.Write(p)
+		if i := bytes.Index(b.Bytes()[from:], []byte("\x00\x00")); i >= 0 {
+			b.Truncate(from + i)
+			b.over = true
+		}
+	}
+	return b.rest.Write(p)
 }

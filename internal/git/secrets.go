@@ -8,12 +8,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
+// leakRules say what no commit may hold.
+type leakRules struct {
+	known    *secret.Known // made when they are first asked
+	accepted func(path string, m secret.Mark) bool
+}
+
 // secrets are the values that no commit may hold.
 func (t *Tree) secrets() *secret.Known {
-	if t.leaks == nil {
-		t.leaks = secret.Know(t.o.Secrets)
+	if t.leaks.known == nil {
+		t.leaks.known = secret.Know(t.o.Secrets)
 	}
-	return t.leaks
+	return t.leaks.known
 }
 
 // harmless is a message of ours without what no message may have.
