@@ -298,7 +298,7 @@ func (a *Action) checkout(ctx context.Context, of workplace, user *proc.User) (*
 		return nil, err
 	}
 	if o.Sign != nil {
-		a.log("commits are signed with the key %s", o.Sign.Public())
+		a.log("commits are signed with the key %s", o.Sign.Fingerprint())
 	}
 	o.Root, o.As, o.Fresh = of.root, user, of.request.Fresh
 	base := a.Inputs.BaseBranch

@@ -51,8 +51,8 @@ func TestSignedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("allowed", "x namespaces=\"git\" "+signer.Public()+"\n")
-	if !strings.Contains(w.out.String(), "commits are signed with the key "+signer.Public()+"\n") {
-		t.Error("the log does not name the public key")
+	if !strings.Contains(w.out.String(), "commits are signed with the key "+signer.Fingerprint()+"\n") {
+		t.Error("the log does not name the key by its fingerprint")
 	}
 	failure := ""
 	for _, branch := range w.branches() {
