@@ -49,7 +49,7 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 9m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
 install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -54,6 +54,9 @@ var untold = map[string]loop.Class{
 	"codex/refuse": loop.Empty, // it passes the refusal over
 }
 
+// mostAsked is how often an agent asks a model that refuses its key, side questions included.
+const mostAsked = 7
+
 // TestRealAgentsThatMeetTrouble holds what a turn says against what its model did.
 func TestRealAgentsThatMeetTrouble(t *testing.T) {
 	t.Parallel()
@@ -66,8 +69,9 @@ func TestRealAgentsThatMeetTrouble(t *testing.T) {
 				if want := cmp.Or(untold[r.name+"/"+scenario], class); turn.Class != want || turn.Reason == "" || turn.Claim.Done {
 					t.Errorf("turn = %+v, want class %s", turn, want)
 				}
-				if class == loop.Auth && turn.Duration > time.Minute {
-					t.Errorf("it took %s to say that the key is wrong", turn.Duration)
+				// a wrong key stays wrong: an agent that keeps asking would hold the run up
+				if asked := len(b.model.Requests()); class == loop.Auth && asked > mostAsked {
+					t.Errorf("it asked %d times with a wrong key, at most %d may be", asked, mostAsked)
 				}
 			})
 		})
