@@ -136,8 +136,8 @@ func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
 		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
 		Agent: spec.Settings.Agent.Command, Checks: CommandLines(spec.Settings.Guardrails),
-		Open:   spec.switchedOff(),
-		Review: spec.Settings.Review, Detected: spec.Detected, MustPass: spec.Settings.Baseline == config.BaselinePass,
+		NoSandbox: spec.switchedOff(),
+		Review:    spec.Settings.Review, Detected: spec.Detected, MustPass: spec.Settings.Baseline == config.BaselinePass,
 	}
 	if spec.Plan != nil {
 		s.Plan = spec.Plan.Recorded(spec.Tree.BaseTree())

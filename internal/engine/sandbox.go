@@ -66,7 +66,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	if spec.InJob {
-		o.Job = &sandbox.Job{Install: spec.Install}
+		o.Job = &sandbox.Job{Install: spec.InstallSandbox}
 	}
 	if program, err := os.Executable(); err == nil { // the agent's hooks call it
 		o.Readable = append(o.Readable, program)

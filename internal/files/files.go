@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -19,20 +20,11 @@ const Max = 2 << 20
 
 // Replace replaces a file in one step, and never writes through a link that somebody left in its place.
 func Replace(name string, content []byte) error {
-	via := name + NewSuffix
-	if err := os.RemoveAll(via); err != nil {
-		return err
-	}
-	temp, err := os.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	_, err = temp.Write(content)
-	if err := errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		_ = os.Remove(via)
-		return err
-	}
-	return os.Rename(via, name)
+	return errors.Join(replace(root, filepath.Base(name), content, 0o644), root.Close())
 }
 
 // Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of

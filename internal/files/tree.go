@@ -19,39 +19,29 @@ import (
 // directory after the other, each in the one before, and names nothing by a whole path. os.Root sees to that.
 
 // OpenDir opens a directory; a link in its place is refused.
-func OpenDir(dir string) (*os.Root, error) {
-	before, err := os.Lstat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !before.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := root.Stat("."); err != nil || !os.SameFile(before, now) {
-		return nil, errors.Join(&fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}, root.Close())
-	}
-	return root, nil
-}
+func OpenDir(dir string) (*os.Root, error) { return itself(dir, os.Lstat, os.OpenRoot) }
 
 // openSub is OpenDir for what lies in another directory.
-func openSub(in *os.Root, name string) (*os.Root, error) {
-	before, err := in.Lstat(name)
+func openSub(in *os.Root, name string) (*os.Root, error) { return itself(name, in.Lstat, in.OpenRoot) }
+
+// itself opens a directory that is one before and behind, so that no link has led there meanwhile.
+func itself(
+	name string, look func(string) (fs.FileInfo, error), open func(string) (*os.Root, error),
+) (*os.Root, error) {
+	before, err := look(name)
 	if err != nil {
 		return nil, err
 	}
+	refused := &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
 	if !before.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+		return nil, refused
 	}
-	root, err := in.OpenRoot(name)
+	root, err := open(name)
 	if err != nil {
 		return nil, err
 	}
 	if now, err := root.Stat("."); err != nil || !os.SameFile(before, now) {
-		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}, root.Close())
+		return nil, errors.Join(refused, root.Close())
 	}
 	return root, nil
 }
@@ -357,6 +347,16 @@ func (c *copying) give(in *os.Root, name string) error {
 // Write puts a new file in the place of whatever is there, in one step. A directory in its place goes with all that is
 // in it. The mode is not narrowed by what the process masks.
 func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return replace(root, name, content, mode)
+}
+
+// replace is Write where a directory is no file to be replaced.
+func replace(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 	via := name + NewSuffix
 	if err := root.RemoveAll(via); err != nil {
 		return err
@@ -366,15 +366,13 @@ func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 		return err
 	}
 	_, err = file.Write(content)
-	if err := errors.Join(err, file.Chmod(mode), file.Close()); err != nil {
+	if err = errors.Join(err, file.Chmod(mode), file.Close()); err == nil {
+		err = root.Rename(via, name)
+	}
+	if err != nil {
 		return errors.Join(err, root.Remove(via))
 	}
-	if info, err := root.Lstat(name); err == nil && info.IsDir() {
-		if err := root.RemoveAll(name); err != nil {
-			return err
-		}
-	}
-	return root.Rename(via, name)
+	return nil
 }
 
 // WriteAt is Write for a file whose directory nobody but its user can replace: the directory is opened, and the file

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,9 +32,6 @@ type Options struct {
 	Log    func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
 	// Proxy leads to a provider; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of our environment say.
 	Proxy func(*url.URL) (*url.URL, error)
-
-	Listener net.Listener // one that is open already, and is closed with the turn
-	Socket   string       // else the path of a unix socket to listen at; "" is a port of 127.0.0.1
 }
 
 // Turn is the gateway of one turn.
@@ -69,7 +65,7 @@ func open(o Options, l limits) (*Turn, error) {
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
-	listener, err := listen(o)
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening the gateway: %w", err)
 	}
@@ -93,24 +89,6 @@ func open(o Options, l limits) (*Turn, error) {
 		}}
 	t.alive.Go(func() { _ = t.server.Serve(netutil.LimitListener(listener, l.together)) })
 	return t, nil
-}
-
-func listen(o Options) (net.Listener, error) {
-	switch {
-	case o.Listener != nil:
-		return o.Listener, nil
-	case o.Socket == "":
-		return net.Listen("tcp4", "127.0.0.1:0")
-	}
-	l, err := net.Listen("unix", o.Socket)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(o.Socket, 0o600); err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return l, nil
 }
 
 // few passes on so many lines, and then none.

@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -390,43 +387,19 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestListeners: a port of this machine alone, a socket of its owner, or what somebody has opened.
-func TestListeners(t *testing.T) {
+// TestTurnsAreApart: each listens on this machine alone, and has a bearer that counts for it and for no other.
+func TestTurnsAreApart(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, says("{}"))
-	if addr := opened(t, p, nil).Addr().(*net.TCPAddr); !addr.IP.IsLoopback() {
+	one, other := opened(t, p, nil), opened(t, p, nil)
+	if addr := one.Addr().(*net.TCPAddr); !addr.IP.IsLoopback() {
 		t.Errorf("it listens at %s", addr)
 	}
-	socket := filepath.Join(t.TempDir(), "s")
-	turn := opened(t, p, func(o *Options, _ *Upstream) { o.Socket = socket })
-	info, err := os.Stat(socket)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		}}}
-	r, _ := http.NewRequest("POST", turn.URL()+messages, strings.NewReader("{}"))
-	r.Header.Set("x-api-key", turn.Bearer())
-	answer, err := client.Do(r)
-	if err != nil || answer.StatusCode != 200 {
-		t.Errorf("%v, %v", answer, err)
-	}
-	_ = turn.Close()
-	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket stays: %v", err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	given := opened(t, p, func(o *Options, _ *Upstream) { o.Listener = l })
-	if answer, _ := ask(t, given, "POST", messages, "{}", bearing); answer.StatusCode != 200 || given.Addr() != l.Addr() {
-		t.Error(answer.Status)
-	}
-	if given.Bearer() == turn.Bearer() {
-		t.Error("two turns have one bearer")
+	for _, turn := range []*Turn{one, other} {
+		answer, _ := ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": one.Bearer()})
+		if (answer.StatusCode == 200) != (turn == one) {
+			t.Errorf("the bearer of one turn gets %s", answer.Status)
+		}
 	}
 }
 

@@ -39,16 +39,6 @@ var List = sync.OnceValue(func() Prices {
 	return Prices{Date: p.Date, Models: p.Models}
 })
 
-// With are the prices with others in the place of some, or beside them.
-func (p Prices) With(own map[string]Price) Prices {
-	if p.Models == nil {
-		p = List()
-	}
-	p.Models = maps.Clone(p.Models)
-	maps.Copy(p.Models, own)
-	return p
-}
-
 // edition is what may follow a model's name without making it another model: a date, a number of three digits, a word.
 // A single digit is a version: claude-opus-4-1 is not claude-opus-4.
 var edition = sync.OnceValue(func() *regexp.Regexp {

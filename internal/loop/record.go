@@ -71,8 +71,8 @@ type Start struct {
 	Owner         string   `json:"owner"`              // who holds the lease: a process's name
 	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
-	// Open says that somebody switched the sandbox off: agents and checks can do what their user can.
-	Open bool `json:"open,omitempty"`
+	// NoSandbox says that somebody switched it off: agents and checks can do what their user can.
+	NoSandbox bool `json:"no_sandbox,omitempty"`
 	// MustPass says that what fails on the base commit has to pass in the end, whoever would accept it.
 	MustPass bool `json:"must_pass,omitempty"`
 	// Accept are concerns that whoever asked accepts in advance.

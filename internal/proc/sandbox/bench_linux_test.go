@@ -43,13 +43,13 @@ func BenchmarkStart(b *testing.B) {
 // BenchmarkHome is how long it takes to make a home anew that has 500 MiB in 2,000 files.
 func BenchmarkHome(b *testing.B) {
 	dir := b.TempDir()
-	s := &Sandbox{maker: &landlocked{}, scratch: dir, done: map[string]bool{}, o: Options{Log: func(string, ...any) {}}}
-	if err := s.settle(Setup); err != nil {
+	s := &Sandbox{maker: &landlocked{}, scratch: dir, o: Options{Log: func(string, ...any) {}}}
+	if err := s.prepareHome(Setup); err != nil {
 		b.Fatal(err)
 	}
 	content := make([]byte, 250<<10)
 	for i := range 2000 {
-		name := filepath.Join(s.rooms(Setup).home, "packages", fmt.Sprint(i%50), fmt.Sprint(i))
+		name := filepath.Join(s.dirs(Setup).home, "packages", fmt.Sprint(i%50), fmt.Sprint(i))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			b.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func BenchmarkHome(b *testing.B) {
 	if err := s.SealHome(); err != nil {
 		b.Fatal(err)
 	}
-	if err := s.settle(Checks); err != nil {
+	if err := s.prepareHome(Checks); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -61,7 +61,7 @@ func (s *Sandbox) try(ctx context.Context) error {
 		return &UnavailableError{err.Error()}
 	}
 	if end.Class == proc.Exited && end.Exit == 42 {
-		s.done["tried"] = true
+		s.homes.tried = true
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -112,7 +112,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err != nil {
 		return proc.Boxed{}, err
 	}
-	if err := b.s.settle(u); err != nil {
+	if err := b.s.prepareHome(u); err != nil {
 		return proc.Boxed{}, err
 	}
 	g, err := b.s.open(u, s)
@@ -130,8 +130,8 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
 		v.elsewhere(&b.s.o, s.Dir)
 	}
-	at := b.s.rooms(u)
-	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	at := b.s.dirs(u)
+	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	inHome := slices.Concat(b.lent(u, in.cache), shown(v), b.agentFiles(u))
 	if err := b.s.places(inHome, at, in); err != nil {
 		g.close()
@@ -187,7 +187,7 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 
 func (b *bwrap) lent(u Use, cache string) (args []string) {
 	for _, name := range b.s.lent(u) {
-		args = append(args, "--ro-bind", filepath.Join(b.s.rooms(Setup).cache, name), filepath.Join(cache, name))
+		args = append(args, "--ro-bind", filepath.Join(b.s.dirs(Setup).cache, name), filepath.Join(cache, name))
 	}
 	return args
 }

@@ -101,7 +101,7 @@ func (s *Sandbox) seed(cache string) {
 // handOn gives the checks what the setup has in its caches, and they have not, as copies; a cache that a job will not
 // ask for again, itself. A setup on a later commit writes these. What is too much to copy is lent.
 func (s *Sandbox) handOn() error {
-	from, to := s.rooms(Setup).cache, s.rooms(Checks).cache
+	from, to := s.dirs(Setup).cache, s.dirs(Checks).cache
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Sandbox) lent(u Use) (names []string) {
 	if u == Setup {
 		return nil
 	}
-	from, to := s.rooms(Setup).cache, s.rooms(u).cache
+	from, to := s.dirs(Setup).cache, s.dirs(u).cache
 	entries, _ := os.ReadDir(from)
 	for _, e := range entries {
 		at := filepath.Join(to, e.Name())

@@ -90,7 +90,7 @@ func openInstalled(ctx context.Context, o Options, mode string) (*Sandbox, error
 
 // openMode makes a sandbox of one mode, and runs something in it.
 func openMode(ctx context.Context, o Options, mode string) (s *Sandbox, err error) {
-	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}, done: map[string]bool{}}
+	s = &Sandbox{Mode: mode, o: o, gates: map[Use]*egress{}}
 	defer func() {
 		if err != nil {
 			s.Close()

@@ -67,19 +67,19 @@ var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_
 
 // enter implements maker.
 func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
-	if err := c.s.settle(u); err != nil {
+	if err := c.s.prepareHome(u); err != nil {
 		return proc.Boxed{}, err
 	}
 	g, err := c.s.open(u, s)
 	if err != nil {
 		return proc.Boxed{}, err
 	}
-	o, at := c.s.o, c.s.rooms(u)
+	o, at := c.s.o, c.s.dirs(u)
 	b := &bwrap{s: c.s, home: o.Home}
 	if b.home == "" || b.home == "/" {
 		b.home = boxDir + "/home"
 	}
-	in := rooms{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
+	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
 	v := view{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
 	dir, judge := o.judged(s.Dir)
 	tree := b.judgeTree

@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// dress gives an agent copies of what it writes all the time, of the user's own.
-func (s *Sandbox) dress(u Use) error {
-	root, err := files.OpenDir(s.rooms(u).home)
+// giveAgentFiles gives an agent copies of what it writes all the time, of the user's own.
+func (s *Sandbox) giveAgentFiles(u Use) error {
+	root, err := files.OpenDir(s.dirs(u).home)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ var theirs = []string{
 
 // environ is the environment in a box with that home, cache and directory for temporary files. A process that has a
 // directory of its own may have that in it.
-func (s *Sandbox) environ(of proc.Spec, in rooms) []string {
+func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
 	env := of.Env
 	if temp := proc.Value(env, "TMPDIR"); of.Own != "" && over(of.Own, temp) {
 		in.temp = temp

@@ -51,6 +51,15 @@ func clone(dir, home string) string {
 // nothing is an empty file to put over others.
 func (s *Sandbox) nothing() string { return filepath.Join(s.scratch, "nothing") }
 
+// real is a path without links.
+func real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
 // over reports whether a path is another or lies above it.
 func over(path, other string) bool {
 	if path == "" || other == "" {

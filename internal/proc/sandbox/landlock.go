@@ -93,11 +93,11 @@ func servers() (from, to int) {
 
 // linkFiles puts what an agent has of the user's home into its own, and what everybody has of the setup's cache.
 func (l *landlocked) linkFiles(u Use) error {
-	s, r := l.s, l.s.rooms(u)
+	s, r := l.s, l.s.dirs(u)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.linkIn(r.cache, s.lent(u), func(name string) string {
-		return filepath.Join(s.rooms(Setup).cache, name)
+		return filepath.Join(s.dirs(Setup).cache, name)
 	}); err != nil {
 		return err
 	}
@@ -119,13 +119,13 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err != nil {
 		return proc.Boxed{}, err
 	}
-	if err := l.s.settle(u); err != nil {
+	if err := l.s.prepareHome(u); err != nil {
 		return proc.Boxed{}, err
 	}
 	if err := l.linkFiles(u); err != nil {
 		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	o, r, port := l.s.o, l.s.rooms(u), l.port[Checks]
+	o, r, port := l.s.o, l.s.dirs(u), l.port[Checks]
 	if u.turn() {
 		port = l.port[Works]
 	}
@@ -188,10 +188,10 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		}
 	}
 	for _, name := range l.s.lent(u) {
-		in.Read = append(in.Read, filepath.Join(l.s.rooms(Setup).cache, name))
+		in.Read = append(in.Read, filepath.Join(l.s.dirs(Setup).cache, name))
 	}
-	if u != Setup && isDir(l.s.rooms(Setup).home) { // programs that it has installed there name their places
-		in.Read = append(in.Read, l.s.rooms(Setup).home)
+	if u != Setup && isDir(l.s.dirs(Setup).home) { // programs that it has installed there name their places
+		in.Read = append(in.Read, l.s.dirs(Setup).home)
 	}
 	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v),
 		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(port))))

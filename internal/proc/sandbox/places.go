@@ -15,7 +15,7 @@ import (
 // ones that lead to bubblewrap's own view of this machine (/oldroot). So the places are made before, through none.
 
 // places makes the places of mounts that lie in a home or in its cache. Mounts are triples as bubblewrap takes them.
-func (s *Sandbox) places(mounts []string, at, in rooms) error {
+func (s *Sandbox) places(mounts []string, at, in dirs) error {
 	for i := 0; i+2 < len(mounts); i += 3 {
 		dir, rel := at.cache, ""
 		switch to := mounts[i+2]; {

@@ -120,9 +120,7 @@ type Sandbox struct {
 	maker    maker
 	counter  atomic.Int64
 	mu       sync.Mutex
-	done     map[string]bool // what has been done to homes, by a name for it
-	lumped   bool            // the checks have the home of the setup
-	reading  int             // how many turns read now
+	homes    homes
 	cleanup  []func()
 }
 
@@ -232,13 +230,4 @@ func (s *Sandbox) say(not []string) {
 	if s.o.Log != nil {
 		s.o.Log("%s", s.Line)
 	}
-}
-
-// real is a path without links.
-func real(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(path)
 }

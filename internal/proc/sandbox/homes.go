@@ -13,78 +13,110 @@ import (
 // anybody else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
 // home decides neither how a check goes nor what a reviewer is told.
 
+// homes are those of the uses, and what others may rely on of them.
+type homes struct {
+	byDir   map[string]*home // two uses may share one
+	tried   bool             // boxes work here
+	sealed  bool             // nobody runs in the home of the setup any more: the others begin as copies of it
+	shared  bool             // that home is too much to copy: the checks have it itself
+	kept    bool             // there is a copy of the checks' home as the newest setup has left it
+	unkept  bool             // it is too much to keep a copy of
+	reading int              // how many turns read now
+}
+
+// home is what has been done to one.
+type home struct {
+	made   bool // it begins as it should
+	given  bool // an agent has the files of its own there
+	seeded bool // its cache begins with what this machine has compiled
+}
+
+// of is the home of a use.
+func (h *homes) of(u Use) *home {
+	name := u.dirName()
+	if h.byDir[name] == nil {
+		if h.byDir == nil {
+			h.byDir = map[string]*home{}
+		}
+		h.byDir[name] = &home{}
+	}
+	return h.byDir[name]
+}
+
 // mostInherited is how much a home may hold of which others get copies, in bytes.
 const mostInherited = 512 << 20
 
-// settle makes the home of a use, once.
-func (s *Sandbox) settle(u Use) error {
+// prepareHome makes the home of a use, once.
+func (s *Sandbox) prepareHome(u Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.settleHome(u); err != nil {
+	h := s.homes.of(u)
+	if err := s.beginHome(u, h); err != nil {
 		return fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	if u.turn() && !s.done[u.room()+" dressed"] {
-		if err := s.dress(u); err != nil {
+	if u.turn() && !h.given {
+		if err := s.giveAgentFiles(u); err != nil {
 			return fmt.Errorf("making a home for the sandbox: %w", err)
 		}
-		s.done[u.room()+" dressed"] = true
+		h.given = true
 	}
 	// what tries whether boxes work needs no cache
-	if u != Reads && s.done["tried"] && !s.done[u.room()+" seeded"] {
-		s.seed(s.rooms(u).cache)
-		s.done[u.room()+" seeded"] = true
+	if u != Reads && s.homes.tried && !h.seeded {
+		s.seed(s.dirs(u).cache)
+		h.seeded = true
 	}
 	return nil
 }
 
-func (s *Sandbox) settleHome(u Use) error {
-	if s.done[u.room()] {
-		if u == Setup && s.done["sealed"] {
+// beginHome makes the home of a use where it has not been made.
+func (s *Sandbox) beginHome(u Use, h *home) error {
+	if h.made {
+		if u == Setup && s.homes.sealed {
 			return errors.New("the home of the setup is what all others begin with, so nothing runs there any more")
 		}
 		return nil
 	}
-	if u == Checks && s.lumped {
-		s.done[u.room()] = true
-		return s.makeRooms(u)
+	if u == Checks && s.homes.shared {
+		h.made = true
+		return s.makeDirs(u)
 	}
 	err := s.makeHome(u, s.beginning(u))
 	if errors.Is(err, files.ErrTooMuch) { // it was not when it was looked at
-		err = s.makeHome(u, rooms{})
+		err = s.makeHome(u, dirs{})
 	}
-	s.done[u.room()] = err == nil
+	h.made = err == nil
 	return err
 }
 
 // beginning is what the home of a use begins as; nothing, if no setup has run.
-func (s *Sandbox) beginning(u Use) rooms {
+func (s *Sandbox) beginning(u Use) dirs {
 	switch {
 	case u == Setup:
-	case u == Checks && s.done["kept"]:
+	case u == Checks && s.homes.kept:
 		return s.kept()
-	case s.done["sealed"]:
-		return s.rooms(Setup)
+	case s.homes.sealed:
+		return s.dirs(Setup)
 	}
-	return rooms{}
+	return dirs{}
 }
 
 // SealHome says that the setup has run on the base commit: what it has left in its home is what all other homes begin
 // with, and nothing runs there any more.
 func (s *Sandbox) SealHome() error {
-	if !s.homes() {
+	if !s.ownHomes() {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.done[Setup.room()] || s.done["sealed"] || s.lumped {
+	if !s.homes.of(Setup).made || s.homes.sealed || s.homes.shared {
 		return nil
 	}
-	if size := sizeOf(s.rooms(Setup).home); size > mostInherited {
+	if size := sizeOf(s.dirs(Setup).home); size > mostInherited {
 		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to copy: the checks have that home, "+
 			"with what they leave there, and agents have none of it", size>>20)
-		s.lumped = true
+		s.homes.shared = true
 	} else {
-		s.done["sealed"] = true
+		s.homes.sealed = true
 	}
 	if err := s.handOn(); err != nil {
 		return fmt.Errorf("giving the checks the caches of the setup: %w", err)
@@ -95,32 +127,32 @@ func (s *Sandbox) SealHome() error {
 // RenewHome makes the home of the checks empty, for a setup on a commit of the run's: what that leaves there is for the
 // checks alone.
 func (s *Sandbox) RenewHome() error {
-	if !s.homes() || s.lumped {
+	if !s.ownHomes() || s.homes.shared {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.again(rooms{})
+	return s.again(dirs{})
 }
 
 // KeepHome remembers the home of the checks as it is now, which is as a setup on a commit of the run's has left it.
 func (s *Sandbox) KeepHome() error {
-	if !s.homes() || s.lumped {
+	if !s.ownHomes() || s.homes.shared {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.done[Checks.room()] {
+	if !s.homes.of(Checks).made {
 		return nil
 	}
-	at, kept := s.rooms(Checks), s.kept()
-	s.done["kept"] = false
+	at, kept := s.dirs(Checks), s.kept()
+	s.homes.kept = false
 	err := files.RemoveAll(filepath.Dir(kept.home))
 	if err == nil {
 		err = s.copyHome(at, kept)
 	}
-	s.done["unkept"] = errors.Is(err, files.ErrTooMuch)
-	if s.done["unkept"] {
+	s.homes.unkept = errors.Is(err, files.ErrTooMuch)
+	if s.homes.unkept {
 		s.o.Log("sandbox: the setup has left more than %d MiB in its home, which is too much to keep a copy of: what "+
 			"checks leave there stays", mostInherited>>20)
 		return nil
@@ -128,70 +160,68 @@ func (s *Sandbox) KeepHome() error {
 	if err != nil {
 		return fmt.Errorf("keeping what the setup has left in its home: %w", err)
 	}
-	s.done["kept"] = true
+	s.homes.kept = true
 	return nil
 }
 
 // FreshHome makes the home of the checks what the last setup has left: what checks have left there since decides
 // nothing. Caches stay.
 func (s *Sandbox) FreshHome() error {
-	if !s.homes() || s.lumped {
+	if !s.ownHomes() || s.homes.shared {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.done["unkept"] || !s.done[Checks.room()] { // the first of them makes it
+	if s.homes.unkept || !s.homes.of(Checks).made { // the first of them makes it
 		return nil
 	}
 	return s.again(s.beginning(Checks))
 }
 
 // again makes the home of the checks anew.
-func (s *Sandbox) again(from rooms) error {
+func (s *Sandbox) again(from dirs) error {
 	err := s.makeHome(Checks, from)
-	if s.done[Checks.room()] = err == nil; err != nil {
+	if s.homes.of(Checks).made = err == nil; err != nil {
 		return fmt.Errorf("making the home of the checks again: %w", err)
 	}
 	return nil
 }
 
-// homes reports whether there are homes of the run's own.
-func (s *Sandbox) homes() bool { return s != nil && s.maker != nil && s.scratch != "" }
+// ownHomes reports whether there are homes of the run's own.
+func (s *Sandbox) ownHomes() bool { return s != nil && s.maker != nil && s.scratch != "" }
 
 // read begins a turn that reads, in a home that nobody has been in before; end ends it. Turns that read at the same
 // time have one home.
 func (s *Sandbox) read() (end func(), err error) {
-	if !s.homes() {
+	if !s.ownHomes() {
 		return func() {}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reading == 0 {
-		for _, what := range []string{"reader", "reader dressed"} {
-			delete(s.done, what)
-		}
-		err = files.RemoveAll(filepath.Join(s.scratch, Reads.room()))
+	if s.homes.reading == 0 {
+		*s.homes.of(Reads) = home{}
+		err = files.RemoveAll(filepath.Join(s.scratch, Reads.dirName()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	s.reading++
+	s.homes.reading++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.reading--
+		s.homes.reading--
 	}, nil
 }
 
-// makeHome makes the rooms of a use, with a home that begins as another one. Caches stay, without what is none.
-func (s *Sandbox) makeHome(u Use, from rooms) error {
-	to := s.rooms(u)
+// makeHome makes the directories of a use, with a home that begins as another one. Caches stay, without what is none.
+func (s *Sandbox) makeHome(u Use, from dirs) error {
+	to := s.dirs(u)
 	for _, dir := range []string{to.home, to.temp} {
 		if err := files.RemoveAll(dir); err != nil {
 			return err
 		}
 	}
-	if err := s.makeRooms(u); err != nil {
+	if err := s.makeDirs(u); err != nil {
 		return err
 	}
 	if from.home != "" {
@@ -202,9 +232,9 @@ func (s *Sandbox) makeHome(u Use, from rooms) error {
 	return s.writeIn(to.home, ".gitconfig", s.gitConfig())
 }
 
-// makeRooms makes the directories of a use where they are not there, and removes from its cache what is none.
-func (s *Sandbox) makeRooms(u Use) error {
-	to := s.rooms(u)
+// makeDirs makes the directories of a use where they are not there, and removes from its cache what is none.
+func (s *Sandbox) makeDirs(u Use) error {
+	to := s.dirs(u)
 	for _, dir := range []string{to.home, to.cache, to.temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -217,7 +247,7 @@ func (s *Sandbox) makeRooms(u Use) error {
 		}
 	}
 	if s.o.As != nil { // who passes through, and does not look around
-		if err := os.Chmod(filepath.Join(s.scratch, u.room()), 0o711); err != nil {
+		if err := os.Chmod(filepath.Join(s.scratch, u.dirName()), 0o711); err != nil {
 			return err
 		}
 	}
@@ -225,7 +255,7 @@ func (s *Sandbox) makeRooms(u Use) error {
 }
 
 // copyHome copies a home, and what its cache has that is no cache.
-func (s *Sandbox) copyHome(from, to rooms) error {
+func (s *Sandbox) copyHome(from, to dirs) error {
 	if err := s.copyTree(from.home, to.home, s.copying(mostInherited, nil)); err != nil {
 		return err
 	}

@@ -16,30 +16,30 @@ import (
 // turn reports whether it is an agent that runs.
 func (u Use) turn() bool { return u == Works || u == Reads }
 
-// room is the name of a use's directory.
-func (u Use) room() string {
+// dirName is the name of a use's directory.
+func (u Use) dirName() string {
 	return map[Use]string{Setup: "setup", SetupForAgent: "agent", Checks: "checks", Works: "agent", Reads: "reader"}[u]
 }
 
-// rooms are where a use's files lie on this machine.
-type rooms struct{ home, cache, temp string }
+// dirs are where a use's files lie on this machine.
+type dirs struct{ home, cache, temp string }
 
-func (s *Sandbox) rooms(u Use) rooms {
-	in := filepath.Join(s.scratch, u.room())
-	r := rooms{filepath.Join(in, "home"), filepath.Join(in, "cache"), filepath.Join(in, "tmp")}
+func (s *Sandbox) dirs(u Use) dirs {
+	in := filepath.Join(s.scratch, u.dirName())
+	r := dirs{filepath.Join(in, "home"), filepath.Join(in, "cache"), filepath.Join(in, "tmp")}
 	if s.o.Cache != "" && u != Reads { // who builds nothing, and is to find nothing of another review
-		r.cache = filepath.Join(s.o.Cache, u.room())
+		r.cache = filepath.Join(s.o.Cache, u.dirName())
 	}
-	if u == Checks && s.lumped {
-		r.home = filepath.Join(s.scratch, Setup.room(), "home")
+	if u == Checks && s.homes.shared {
+		r.home = filepath.Join(s.scratch, Setup.dirName(), "home")
 	}
 	return r
 }
 
 // kept is where the home of the checks is kept as the newest setup has left it. No box has it.
-func (s *Sandbox) kept() rooms {
+func (s *Sandbox) kept() dirs {
 	in := filepath.Join(s.scratch, "kept")
-	return rooms{home: filepath.Join(in, "home"), cache: filepath.Join(in, "cache")}
+	return dirs{home: filepath.Join(in, "home"), cache: filepath.Join(in, "cache")}
 }
 
 // copying is how something is copied into a home.
