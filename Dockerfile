@@ -20,5 +20,6 @@ RUN if [ -n "${AGENT_CLIS}" ]; then npm install --global --no-fund --no-audit ${
 # The harness is root, since the runner mounts the workspace so; the agent and the checks are this user, who cannot read root's /proc.
 RUN useradd --create-home --uid 10001 --shell /bin/bash ralph-agent
 ENV RALPH_AGENT_USER=ralph-agent
+COPY LICENSE THIRD_PARTY_NOTICES /usr/share/doc/ralph/
 COPY --from=build /out/ralph /usr/local/bin/ralph
 ENTRYPOINT ["/usr/local/bin/ralph", "action"]

@@ -2,16 +2,17 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
+GOVULNCHECK    = v1.9.0
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
 RUN           ?= .
 
-.PHONY: all help build test every lint shape shape-update fmt bench demo pictures e2e install clean
+.PHONY: all help build test every lint shape shape-update fmt bench demo pictures e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
 help: ## show these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
@@ -50,6 +51,13 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
+
+notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
+	go run ./internal/notices >THIRD_PARTY_NOTICES.new
+	mv THIRD_PARTY_NOTICES.new THIRD_PARTY_NOTICES
+
+vulnerabilities: ## look for known ones in what ralph calls; asks vuln.go.dev
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./cmd/ralph
 
 install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -31,12 +30,12 @@ func lint(t *testing.T, name string, text []byte) {
 	}
 }
 
+// TestWorkflows: GitHub understands them. What they must not let anybody do is held by TestWorkflowsLetNobodyIn.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("workflows: %v, %v", files, err)
 	}
-	uses := regexp.MustCompile(`\buses: *([^ \n]+)`)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
@@ -44,16 +43,6 @@ func TestWorkflows(t *testing.T) {
 				t.Fatal(err)
 			}
 			lint(t, file, text)
-			for _, match := range uses.FindAllStringSubmatch(string(text), -1) {
-				if action := match[1]; !strings.HasPrefix(action, "./") &&
-					!regexp.MustCompile(`@v\d+\.\d+\.\d+$`).MatchString(action) {
-					t.Errorf("%s is not pinned by a full version", action)
-				}
-			}
-			if !strings.Contains(string(text), "timeout-minutes:") ||
-				strings.Count(string(text), "actions/checkout@") != strings.Count(string(text), "persist-credentials: false") {
-				t.Error("a job needs a time limit, and a checkout must not leave its token behind")
-			}
 		})
 	}
 }

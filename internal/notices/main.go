@@ -1,0 +1,103 @@
+// Command notices prints the licences of everything that a ralph binary is made of, for THIRD_PARTY_NOTICES.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := write(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "notices:", err)
+		os.Exit(1)
+	}
+}
+
+// platforms are those that ralph is built for: each links modules that others do not.
+var platforms = []string{"linux/amd64", "darwin/amd64", "windows/amd64"}
+
+// module is what go tells of one.
+type module struct{ path, version, dir string }
+
+// linked are the modules of which a binary for any of the platforms has packages, in the order of their paths.
+func linked() (modules []module, err error) {
+	for _, platform := range platforms {
+		system, arch, _ := strings.Cut(platform, "/")
+		list := exec.Command("go", "list", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}",
+			"github.com/ralph-loop/ralph/cmd/ralph")
+		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
+		list.Stderr = os.Stderr
+		out, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list, for %s: %w", platform, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 3 {
+				modules = append(modules, module{f[0], f[1], f[2]})
+			}
+		}
+	}
+	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.path, b.path) })
+	return slices.Compact(modules), nil
+}
+
+// write prints the texts: that of Go, whose library is in every binary, and that of each module.
+func write(to io.Writer) error {
+	modules, err := linked()
+	if err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	modules = append([]module{{"the Go standard library", "", strings.TrimSpace(string(root))}}, modules...)
+	const head = "ralph is made with the software below, under these licences. make notices writes this file.\n"
+	if _, err := io.WriteString(to, head); err != nil {
+		return err
+	}
+	for _, m := range modules {
+		texts, err := licences(m.dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.path, err)
+		}
+		name := strings.TrimSpace(m.path + " " + m.version)
+		if _, err := fmt.Fprintf(to, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), name, texts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var isLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([._-].*)?$`)
+
+// licences are the texts at the top of a module.
+func licences(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, e := range entries {
+		if e.IsDir() || !isLicence.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, string(bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))))
+	}
+	if len(texts) == 0 {
+		return "", fmt.Errorf("no licence in %s", dir)
+	}
+	return strings.Join(texts, "\n\n"), nil
+}

@@ -1,0 +1,187 @@
+package internal_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// workflow is what the rules look at, of a workflow or an action.
+type workflow struct {
+	On          any                    `yaml:"on"`
+	Permissions any                    `yaml:"permissions"`
+	Jobs        map[string]workflowJob `yaml:"jobs"`
+	Runs        struct {
+		Steps []workflowStep `yaml:"steps"`
+	} `yaml:"runs"`
+}
+
+type workflowJob struct {
+	Permissions any            `yaml:"permissions"`
+	Timeout     any            `yaml:"timeout-minutes"`
+	Secrets     any            `yaml:"secrets"`
+	Steps       []workflowStep `yaml:"steps"`
+}
+
+type workflowStep struct {
+	Uses string         `yaml:"uses"`
+	Run  string         `yaml:"run"`
+	With map[string]any `yaml:"with"`
+}
+
+// onOthersWork are the events on which a checkout takes what somebody proposes, in a job that holds secrets.
+var onOthersWork = []string{
+	"pull_request_target", "pull_request_review", "pull_request_review_comment", "workflow_run",
+}
+
+var (
+	pinned    = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}$`)
+	tagBeside = regexp.MustCompile(`(?m)\buses: *\S+@[0-9a-f]{40}(.*)$`)
+	isTag     = regexp.MustCompile(`^ # v\d+\.\d+\.\d+$`)
+	template  = regexp.MustCompile(`\$\{\{\s*(.*?)\s*\}\}`)
+)
+
+// faults says what could let others act by a workflow, or by a composite action.
+func faults(text string) (faults []string, err error) {
+	var w workflow
+	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+		return nil, err
+	}
+	say := func(format string, a ...any) { faults = append(faults, fmt.Sprintf(format, a...)) }
+	for _, match := range tagBeside.FindAllStringSubmatch(text, -1) {
+		if !isTag.MatchString(match[1]) {
+			say("an action lacks its version beside the hash")
+		}
+	}
+	switch p := w.Permissions.(type) {
+	case nil:
+		if w.Jobs != nil {
+			say("permissions of the workflow: none are said, so the repository's own hold")
+		}
+	case map[string]any:
+		if len(p) > 1 || len(p) == 1 && p["contents"] != "read" {
+			say("permissions of the workflow are more than contents: read")
+		}
+	default:
+		say("permissions of the workflow are %v", p)
+	}
+	others := slices.ContainsFunc(onOthersWork, func(event string) bool { return hears(w.On, event) })
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		job := w.Jobs[name]
+		if job.Timeout == nil {
+			say("job %s has no time limit", name)
+		}
+		if job.Secrets == "inherit" {
+			say("job %s hands on every secret", name)
+		}
+		steps(job.Steps, others, cmp.Or(job.Permissions, w.Permissions), say)
+	}
+	steps(w.Runs.Steps, false, nil, say)
+	return faults, nil
+}
+
+// hears reports whether a workflow is started by an event.
+func hears(on any, event string) bool {
+	switch on := on.(type) {
+	case string:
+		return on == event
+	case []any:
+		return slices.Contains(on, any(event))
+	case map[string]any:
+		_, ok := on[event]
+		return ok
+	}
+	return false
+}
+
+func steps(steps []workflowStep, others bool, permissions any, say func(string, ...any)) {
+	p, _ := permissions.(map[string]any)
+	signs := p["id-token"] == "write"
+	for _, s := range steps {
+		if s.Uses != "" && !strings.HasPrefix(s.Uses, "./") && !pinned.MatchString(s.Uses) {
+			say("%s is not pinned by the hash of a commit", s.Uses)
+		}
+		if strings.HasPrefix(s.Uses, "actions/checkout@") {
+			if s.With["persist-credentials"] != false {
+				say("a checkout leaves its token behind")
+			}
+			if others && s.With["ref"] != "${{ github.event.repository.default_branch }}" {
+				say("a checkout takes what others propose, in a job that may write")
+			}
+			if signs {
+				say("a job that signs has code of the repository")
+			}
+		}
+		for _, match := range template.FindAllStringSubmatch(s.Run, -1) {
+			say("a script has ${{ %s }} in its text; hand it over in env", match[1])
+		}
+	}
+}
+
+// TestWorkflowsLetNobodyIn holds the workflows, the actions, and the workflow that ralph proposes against the rules.
+func TestWorkflowsLetNobodyIn(t *testing.T) {
+	files, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("workflows: %v, %v", files, err)
+	}
+	for _, file := range append(files, "../action.yml", "../host/action.yml", "config/workflow.yml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// what people paste names a version of ralph that moves on
+		found, err := faults(strings.ReplaceAll(string(text), "uses: ralph-loop/ralph@v0", "uses: ./"))
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %q %v", file, found, err)
+		}
+	}
+}
+
+// TestRulesOfWorkflows: each rule refuses what it is there for.
+func TestRulesOfWorkflows(t *testing.T) {
+	const (
+		head     = "on: push\npermissions: {contents: read}\n"
+		hash     = "3d3c42e5aac5ba805825da76410c181273ba90b1"
+		checkout = "actions/checkout@" + hash + " # v7.0.1\n        with: {persist-credentials: false}\n"
+	)
+	job := func(steps ...string) string {
+		text := "jobs:\n  a:\n    timeout-minutes: 5\n    steps:\n"
+		for _, step := range steps {
+			text += "      - " + step + "\n"
+		}
+		return text
+	}
+	for _, row := range []struct{ name, text, want string }{
+		{"good", head + job("uses: "+checkout, "run: make test"), ""},
+		{"a tag", head + job("uses: actions/cache@v5"), "not pinned"},
+		{"a short hash", head + job("uses: actions/cache@3d3c42e"), "not pinned"},
+		{"a hash without its version", head + job("uses: actions/cache@"+hash), "lacks its version"},
+		{"a hash with another word", head + job("uses: actions/cache@"+hash+" # main"), "lacks its version"},
+		{"no permissions", "on: push\n" + job("run: make"), "none are said"},
+		{"all permissions", "on: push\npermissions: write-all\n" + job("run: make"), "are write-all"},
+		{"writes everywhere", "on: push\npermissions: {contents: write}\n" + job("run: make"), "more than"},
+		{"a token left behind", head + job("uses: actions/checkout@"+hash+" # v7.0.1"), "leaves its token"},
+		{"a title in a script", head + job("run: echo ${{ github.event.issue.title }}"), "hand it over"},
+		{"an input in a script", head + job("run: echo '${{inputs.issue}}'"), "hand it over"},
+		{"no time limit", head + "jobs:\n  a:\n    steps: []\n", "no time limit"},
+		{"every secret", head + "jobs:\n  a:\n    timeout-minutes: 5\n    secrets: inherit\n", "every secret"},
+		{"a review's own code", strings.Replace(head, "push", "[pull_request_review]", 1) + job("uses: "+checkout),
+			"what others propose"},
+		{"signs what it tests", head + strings.Replace(job("uses: "+checkout), "    steps:",
+			"    permissions: {id-token: write}\n    steps:", 1), "has code"},
+		{"an action's script", "runs:\n  using: composite\n  steps:\n    - run: echo ${{ inputs.a }}\n", "hand it over"},
+	} {
+		found, err := faults(row.text)
+		if err != nil || (row.want == "") != (len(found) == 0) || !strings.Contains(strings.Join(found, "; "), row.want) {
+			t.Errorf("%s: %q %v, want %q", row.name, found, err, row.want)
+		}
+	}
+}
