@@ -53,8 +53,7 @@ e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
 notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
-	go run ./internal/notices >THIRD_PARTY_NOTICES.new
-	mv THIRD_PARTY_NOTICES.new THIRD_PARTY_NOTICES
+	RALPH_UPDATE_NOTICES=1 go test -count=1 -run TestNotices ./internal
 
 vulnerabilities: ## look for known ones in what ralph calls; asks vuln.go.dev
 	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./cmd/ralph

@@ -1,5 +1,4 @@
-// Command notices prints the licences of everything that a ralph binary is made of, for THIRD_PARTY_NOTICES.
-package main
+package internal_test
 
 import (
 	"bytes"
@@ -11,46 +10,64 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 )
 
-func main() {
-	if err := write(os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "notices:", err)
-		os.Exit(1)
+// TestNotices: the file that goes with a release has the licence of everything that a ralph binary is made of. With
+// RALPH_UPDATE_NOTICES it is written anew.
+func TestNotices(t *testing.T) {
+	const file = "../THIRD_PARTY_NOTICES"
+	var want bytes.Buffer
+	if err := writeNotices(&want); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("RALPH_UPDATE_NOTICES") != "" {
+		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if document(t, file) != want.String() {
+		t.Error("THIRD_PARTY_NOTICES is not what make notices writes: run it")
+	}
+}
+
+// TestModuleWithoutLicence cannot be given to anybody.
+func TestModuleWithoutLicence(t *testing.T) {
+	if text, err := licences(t.TempDir()); err == nil {
+		t.Errorf("%q", text)
 	}
 }
 
 // platforms are those that ralph is built for: each links modules that others do not.
 var platforms = []string{"linux/amd64", "darwin/amd64", "windows/amd64"}
 
-// module is what go tells of one.
-type module struct{ path, version, dir string }
+// linkedModule is what go tells of one.
+type linkedModule struct{ path, version, dir string }
 
 // linked are the modules of which a binary for any of the platforms has packages, in the order of their paths.
-func linked() (modules []module, err error) {
+func linked() (modules []linkedModule, err error) {
 	for _, platform := range platforms {
 		system, arch, _ := strings.Cut(platform, "/")
 		list := exec.Command("go", "list", "-deps", "-f",
 			"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}",
-			"github.com/ralph-loop/ralph/cmd/ralph")
+			"../cmd/ralph")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
-		list.Stderr = os.Stderr
 		out, err := list.Output()
 		if err != nil {
 			return nil, fmt.Errorf("go list, for %s: %w", platform, err)
 		}
 		for line := range strings.Lines(string(out)) {
 			if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 3 {
-				modules = append(modules, module{f[0], f[1], f[2]})
+				modules = append(modules, linkedModule{f[0], f[1], f[2]})
 			}
 		}
 	}
-	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(modules, func(a, b linkedModule) int { return strings.Compare(a.path, b.path) })
 	return slices.Compact(modules), nil
 }
 
-// write prints the texts: that of Go, whose library is in every binary, and that of each module.
-func write(to io.Writer) error {
+// writeNotices prints the texts: that of Go, whose library is in every binary, and that of each module.
+func writeNotices(to io.Writer) error {
 	modules, err := linked()
 	if err != nil {
 		return err
@@ -59,7 +76,7 @@ func write(to io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
-	modules = append([]module{{"the Go standard library", "", strings.TrimSpace(string(root))}}, modules...)
+	modules = append([]linkedModule{{"the Go standard library", "", strings.TrimSpace(string(root))}}, modules...)
 	const head = "ralph is made with the software below, under these licences. make notices writes this file.\n"
 	if _, err := io.WriteString(to, head); err != nil {
 		return err
