@@ -89,7 +89,9 @@ func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State)
 		return false
 	}
 	_, at, err := a.github.Labeller(ctx, issue.Number, failed)
-	return err != nil || !begunSince(s, at.Add(time.Second)) // GitHub tells times in whole seconds, rounded down
+	// GitHub tells times in whole seconds, rounded down. What was gone on with in that very second has not failed in it,
+	// but before.
+	return err != nil || !begunSince(s, at.Add(time.Second)) && s.ResumedAt.Before(at)
 }
 
 func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
