@@ -1,22 +1,36 @@
 package engine
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
-// Secrets are the values of an environment that must never be printed or committed: our own, and those of every agent.
+// Secrets are the values of an environment that must never be printed or committed: our own, those of every agent, and
+// whatever else has the name of a secret and a value that nobody would write by chance.
 func Secrets(env config.Environment, parent []string) []string {
 	secrets := env.Secrets()
 	for _, name := range agent.KeyNames() {
-		if value := proc.Value(parent, name); value != "" && !slices.Contains(secrets, value) {
+		secrets = append(secrets, proc.Value(parent, name))
+	}
+	for _, entry := range parent {
+		name, value, _ := strings.Cut(entry, "=")
+		if proc.NamesSecret(name) && secret.Unguessable(value) {
 			secrets = append(secrets, value)
 		}
+		if u, err := url.Parse(value); err == nil && u.User != nil {
+			if password, _ := u.User.Password(); secret.Unguessable(password) {
+				secrets = append(secrets, password)
+			}
+		}
 	}
-	return secrets
+	slices.Sort(secrets)
+	return slices.DeleteFunc(slices.Compact(secrets), func(value string) bool { return value == "" })
 }
 
 // claudeKeys are the credentials of claude, of which it gets one: a key before a subscription.

@@ -64,7 +64,7 @@ func allowed(name string, allow []string) bool {
 		}
 	}
 	for _, pattern := range allow {
-		if matches(pattern, name) && (pattern == name || !looksSecret(name)) {
+		if matches(pattern, name) && (pattern == name || !NamesSecret(name)) {
 			return true
 		}
 	}
@@ -78,7 +78,8 @@ func matches(pattern, name string) bool {
 	return pattern == name
 }
 
-func looksSecret(name string) bool {
+// NamesSecret reports whether a variable of an environment has the name of a secret: GH_TOKEN, DATABASE_PASSWORD.
+func NamesSecret(name string) bool {
 	name = strings.ToUpper(name)
 	for _, part := range secretive {
 		if strings.Contains(name, part) {

@@ -23,7 +23,7 @@ func ForgetSecrets() error {
 	for at := 0; at < len(text); {
 		entry, _, _ := bytes.Cut(text[at:], []byte{0})
 		name, value, _ := bytes.Cut(entry, []byte{'='})
-		if len(value) > 0 && (looksSecret(string(name)) || strings.HasSuffix(string(name), "_CUSTOM_HEADERS")) {
+		if len(value) > 0 && (NamesSecret(string(name)) || strings.HasSuffix(string(name), "_CUSTOM_HEADERS")) {
 			if memory == nil {
 				if memory, err = os.OpenFile("/proc/self/mem", os.O_WRONLY, 0); err != nil {
 					return fmt.Errorf("overwriting our own environment: %w", err)

@@ -1,13 +1,13 @@
 package secret
 
 import (
+	"encoding/ascii85"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -133,9 +133,14 @@ func (e enough) encoded(source string) []form {
 		e.parts(source, asItIs, source),
 		e.parts(source, "with escapes of addresses", addresses(source)...),
 		e.parts(source, "in hexadecimal digits", hexForms(source)...),
-		e.parts(source, "in decimal numbers", decimals(source, ", "), decimals(source, ","), decimals(source, " ")),
+		e.parts(source, "in decimal numbers", each(source, "%d", ", "), each(source, "%d", ","), each(source, "%d", " ")),
+		e.parts(source, "in octal digits", each(source, `\%03o`, ""), each(source, `\0%03o`, "")),
+		e.parts(source, "in escapes of HTML", each(source, "&#%d;", ""), each(source, "&#x%x;", ""),
+			each(source, "&#x%X;", "")),
+		e.parts(source, "letter by letter", spelled(source)...),
 		e.parts(source, "in base64", base64Cores(source)...),
 		e.parts(source, "in base32", base32Cores(source)...),
+		e.parts(source, "in base85", base85Cores(source)...),
 		e.parts(source, "in ROT13", rot13(source)),
 	)
 	wide := utf16(source)
@@ -205,12 +210,21 @@ func hexForms(s string) []string {
 		`\u00` + strings.Join(pairs, `\u00`)}
 }
 
-func decimals(s, between string) string {
+// each writes the bytes of a text one by one.
+func each(s, format, between string) string {
 	var out []string
 	for i := range len(s) {
-		out = append(out, strconv.Itoa(int(s[i])))
+		out = append(out, fmt.Sprintf(format, s[i]))
 	}
 	return strings.Join(out, between)
+}
+
+// spelled are the characters of a text with something between them.
+func spelled(s string) (out []string) {
+	for _, between := range []string{" ", "\n", "-", "_", ".", "|", ",", ", "} {
+		out = append(out, each(s, "%c", between))
+	}
+	return out
 }
 
 // base64Cores are the parts of a text's base64 that stay the same whatever stands around it, one for each of the three
@@ -230,6 +244,32 @@ func base32Cores(s string) (out []string) {
 	for offset := range 5 {
 		text := core(enc.EncodeToString([]byte(strings.Repeat("\x00", offset)+s)), offset, len(s), 5)
 		out = append(out, text, strings.ToLower(text))
+	}
+	return out
+}
+
+// alphabets85 are the digits that base85 is written with: of Adobe, of git and Python, and of ZeroMQ.
+var alphabets85 = []string{
+	"",
+	"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+	"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+}
+
+// base85Cores are the same of base85, which takes four bytes at once: the fours that lie in the text, for its offsets.
+func base85Cores(s string) (out []string) {
+	for offset := range min(4, len(s)) {
+		whole := s[offset : offset+(len(s)-offset)/4*4]
+		digits := make([]byte, ascii85.MaxEncodedLen(len(whole)))
+		digits = digits[:ascii85.Encode(digits, []byte(whole))]
+		for _, alphabet := range alphabets85 {
+			text := slices.Clone(digits)
+			for i, c := range text {
+				if alphabet != "" {
+					text[i] = alphabet[c-'!']
+				}
+			}
+			out = append(out, string(text))
+		}
 	}
 	return out
 }
@@ -265,6 +305,13 @@ func utf16(s string) string {
 		out = append(out, s[i], 0)
 	}
 	return string(out)
+}
+
+// Unguessable reports whether a value is one that no text has by chance: a value without white space that has twelve
+// characters or more, letters and digits of many kinds, and is no path and no address.
+func Unguessable(value string) bool {
+	return len(value) >= 12 && random(value) && !strings.ContainsAny(value, " \t\r\n") && !strings.HasPrefix(value, "/") &&
+		!strings.Contains(value, "://")
 }
 
 // random reports whether a word looks as if nobody had thought of it: letters and digits, of many kinds.

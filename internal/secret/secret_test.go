@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/ascii85"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
@@ -82,6 +83,13 @@ var ways = map[string]func(s string) string{
 	"decimal":                      func(s string) string { return fmt.Sprintf("%d", []byte(s)) },
 	"base32":                       func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) },
 	"base32, from the fourth byte": func(s string) string { return base32.StdEncoding.EncodeToString([]byte("abc" + s)) },
+	"octal":                        func(s string) string { return each(s, `\%03o`, "") },
+	"octal, of a shell":            func(s string) string { return each(s, `\0%03o`, "") },
+	"HTML":                         func(s string) string { return each(s, "&#%d;", "") },
+	"HTML, hex":                    func(s string) string { return each(s, "&#x%x;", "") },
+	"letter by letter":             func(s string) string { return each(s, "%c", " ") },
+	"a letter a line":              func(s string) string { return each(s, "%c", "\n") },
+	"base85":                       func(s string) string { return ascii85d("ab" + s) },
 	"reversed":                     reversed,
 	"ROT13":                        rot13,
 	"gzip":                         func(s string) string { return gzipped(s, gzip.DefaultCompression) },
@@ -98,6 +106,11 @@ var ways = map[string]func(s string) string{
 	"zlib, in base64":              func(s string) string { return std(zlibbed(s)) },
 	"a zip archive":                zipped,
 	"a zip archive, in base64":     func(s string) string { return std(zipped(s)) },
+}
+
+func ascii85d(s string) string {
+	out := make([]byte, ascii85.MaxEncodedLen(len(s)))
+	return string(out[:ascii85.Encode(out, []byte(s))])
 }
 
 func zlibbed(s string) string {
