@@ -17,7 +17,7 @@ help: ## show these targets
 build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-test: ## run all tests, in about two minutes
+test: ## run all tests, in about ten minutes on two cores
 	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
