@@ -6,8 +6,10 @@ GOVULNCHECK    = v1.9.0
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
 RUN           ?= .
+FUZZTIME      ?= 10s
+FUZZ          ?= .
 
-.PHONY: all help build test every lint shape shape-update fmt bench demo pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint shape shape-update fmt bench fuzz demo pictures e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -41,6 +43,9 @@ fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 
 bench: ## run the benchmarks of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only those called so
+	FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" .ci/fuzz
 
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice

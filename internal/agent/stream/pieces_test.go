@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -175,16 +176,40 @@ func TestEndlessLines(t *testing.T) {
 }
 
 func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
+func FuzzAmp(f *testing.F)    { fuzz(f, "amp") }
 
-// fuzz checks that the pieces in which an output comes change nothing, and that nothing panics.
-func fuzz(f *testing.F, name string) {
+// mostSeed is how long a seed may be: the fuzzer shortens whatever it finds, in a time that grows with the square of its
+// length.
+const mostSeed = 600
+
+var kindOfLine = regexp.MustCompile(`"(?:type|subtype|name|status)":"[^"]*"`)
+
+// seeds are lines of an agent's recordings, one of each kind.
+func seeds(f *testing.F, name string) (lines []string) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", name, "*.jsonl"))
-	for i, file := range files {
+	seen := map[string]bool{}
+	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(string(raw), i+1)
+		for line := range strings.Lines(string(raw)) {
+			kind := strings.Join(kindOfLine.FindAllString(line, 8), "")
+			if len(line) <= mostSeed && kind != "" && !seen[kind] {
+				seen[kind], lines = true, append(lines, line)
+			}
+		}
+	}
+	if len(lines) < 5 {
+		f.Fatalf("of %s only %d lines are short", name, len(lines))
+	}
+	return lines
+}
+
+// fuzz checks that the pieces in which an output comes change nothing, and that nothing panics.
+func fuzz(f *testing.F, name string) {
+	for i, line := range seeds(f, name) {
+		f.Add(line, i+1)
 	}
 	f.Add("[\n{\n\"type\":\"result\"},\n{\"type\":\"user\"}]x\n{", 2)
 	f.Add("\uFEFF{\r\n}\r\n[{\"type\":\"result\"}]", 1)
