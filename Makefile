@@ -45,7 +45,7 @@ bench: ## run the benchmarks of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
 
 fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only those called so
-	FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" .ci/fuzz
+	FUZZTIME='$(FUZZTIME)' FUZZ='$(value FUZZ)' .ci/fuzz
 
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice

@@ -96,13 +96,18 @@ func parse(task string, text []byte) (l Lease, why string) {
 		return unread, "it is of another task"
 	case t.Key == "" || t.Until.IsZero():
 		return unread, "it does not say whose it is and until when"
+	case len(t.Key) > maxText: // with a wish to stop it would be too large to be read
+		return unread, "it is not written as ralph writes it"
 	}
 	l = Lease{
 		Task: task, Run: nameText(t.Run), Owner: nameText(t.Owner), RunURL: webAddress(t.RunURL),
-		key: t.Key, Taken: t.Taken, Until: t.Until,
+		key: t.Key, Taken: t.Taken.UTC(), Until: t.Until.UTC(),
 	}
 	if t.Stop != nil {
-		l.Stop = &Stop{By: loginText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At}
+		l.Stop = &Stop{By: loginText(t.Stop.By), Why: plainText(t.Stop.Why), At: t.Stop.At.UTC()}
+	}
+	if _, err := l.text(); err != nil { // a wish to stop could not be added: a year that JSON has no form for
+		return unread, "it is not written as ralph writes it"
 	}
 	return l, ""
 }
@@ -130,7 +135,7 @@ func plainText(s string) string {
 // there.
 func nameText(s string) string {
 	return plainText(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()\n\t", r) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,-()…\n\t", r) {
 			return r
 		}
 		return -1
@@ -140,7 +145,7 @@ func nameText(s string) string {
 // loginText is what can be a login.
 func loginText(s string) string {
 	return plainText(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_[]", r)) {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_[]…", r) {
 			return r
 		}
 		return -1

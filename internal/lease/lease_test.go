@@ -377,6 +377,12 @@ func TestHostileLease(t *testing.T) {
 			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
 		{"an unknown field", `{"version":1,"sudo":true,` + key + `,"until":"` + soon + `"}`, "",
 			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
+		{"a year that cannot be written down again", `{"version":1,` + key + `,"owner":"o","until":"` + soon +
+			`","taken_at":"0000-01-01T00:00:00+23:59"}`, "",
+			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
+		{"a key that leaves no room for a wish", `{"version":1,"key":"` + strings.Repeat("k", 3800) +
+			`","task":"issue-42","until":"` + soon + `"}`, "",
+			"somebody whose lease cannot be read: it is not written as ralph writes it", "09:40:30"},
 		{"of another task", `{"version":1,"key":"k","task":"issue-43","until":"` + soon + `"}`, "",
 			"somebody whose lease cannot be read: it is of another task", "09:40:30"},
 		{"a newer ralph", `{"version":2,` + key + `,"until":"` + soon + `"}`, "",
