@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -56,13 +57,30 @@ func adviseGraphQL(kind string) string {
 	return "try again, and if it stays so, tell ralph's developers"
 }
 
+// stamp is a time of an answer, nil for null. What an answer leaves out it does not say, which is no null.
+type stamp struct {
+	said bool
+	at   *time.Time
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *stamp) UnmarshalJSON(text []byte) error {
+	s.said = true
+	return json.Unmarshal(text, &s.at)
+}
+
+// unsaid is an answer that lacks what was asked for.
+func unsaid(doing, what string) error {
+	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
+}
+
 // LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
 func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {
 	const query = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }`
 	var data struct {
 		Repository struct {
 			Issue *struct {
-				LastEditedAt *time.Time `json:"lastEditedAt"`
+				LastEditedAt stamp `json:"lastEditedAt"`
 			} `json:"issue"`
 		} `json:"repository"`
 	}
@@ -72,13 +90,16 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	if err != nil {
 		return time.Time{}, err
 	}
-	if data.Repository.Issue == nil {
+	switch issue := data.Repository.Issue; {
+	case issue == nil:
 		return time.Time{}, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
-	}
-	if data.Repository.Issue.LastEditedAt == nil {
+	case !issue.LastEditedAt.said:
+		return time.Time{}, unsaid(doing, "when")
+	case issue.LastEditedAt.at == nil:
 		return time.Time{}, nil
+	default:
+		return *issue.LastEditedAt.at, nil
 	}
-	return *data.Repository.Issue.LastEditedAt, nil
 }
 
 // LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever
@@ -88,9 +109,9 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 	var data struct {
 		Node *struct {
 			Issue struct {
-				Closed bool `json:"closed"`
+				Closed *bool `json:"closed"`
 			} `json:"issue"`
-			LastEditedAt *time.Time `json:"lastEditedAt"`
+			LastEditedAt stamp `json:"lastEditedAt"`
 			Editor       *struct {
 				Kind  string `json:"__typename"`
 				Login string `json:"login"`
@@ -104,14 +125,23 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 	switch {
 	case data.Node == nil:
 		return who, true, false, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
-	case data.Node.LastEditedAt == nil:
-		return who, false, data.Node.Issue.Closed, nil
+	case data.Node.Issue.Closed == nil:
+		return who, true, false, unsaid(doing, "whether its issue is closed")
+	case !data.Node.LastEditedAt.said:
+		return who, true, false, unsaid(doing, "whether it was edited")
+	case data.Node.LastEditedAt.at == nil:
+		return who, false, *data.Node.Issue.Closed, nil
 	case data.Node.Editor == nil:
-		return who, true, data.Node.Issue.Closed, nil
+		return who, true, *data.Node.Issue.Closed, nil
 	}
-	who = event.Actor{Login: data.Node.Editor.Login, Bot: data.Node.Editor.Kind == "Bot"}
-	if who.Bot && !strings.HasSuffix(who.Login, "[bot]") {
+	return graphQLActor(data.Node.Editor.Kind, data.Node.Editor.Login), true, *data.Node.Issue.Closed, nil
+}
+
+// graphQLActor is somebody in REST's words: GraphQL leaves the [bot] of an App's login away.
+func graphQLActor(kind, login string) event.Actor {
+	who := event.Actor{Login: login, Bot: kind == "Bot"}
+	if who.Bot && login != "" && !strings.HasSuffix(login, "[bot]") {
 		who.Login += "[bot]"
 	}
-	return who, true, data.Node.Issue.Closed, nil
+	return who
 }

@@ -117,7 +117,7 @@ func (n threadNode) thread() Thread {
 	return t
 }
 
-// comment is in REST's words: GraphQL leaves the [bot] of an App's login away. A deleted account has no author.
+// comment is in REST's words. A deleted account has no author.
 func (t threadComment) comment() event.Comment {
 	made := event.Comment{ID: t.DatabaseID, Body: t.Body, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt, Inline: true}
 	if t.LastEditedAt != nil {
@@ -126,10 +126,7 @@ func (t threadComment) comment() event.Comment {
 	if t.Author == nil {
 		return made
 	}
-	made.Author = event.Actor{Login: t.Author.Login, Bot: t.Author.Type == "Bot"}
-	if made.Author.Bot && !strings.HasSuffix(made.Author.Login, "[bot]") {
-		made.Author.Login += "[bot]"
-	}
+	made.Author = graphQLActor(t.Author.Type, t.Author.Login)
 	return made
 }
 

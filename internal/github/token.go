@@ -136,9 +136,12 @@ func (c *Client) note(h http.Header) {
 
 func (c *Client) viewer(ctx context.Context) (string, error) {
 	var data struct{ Viewer struct{ Login string } }
-	if err := c.graphql(ctx, "asking who the token belongs to", `query { viewer { login } }`, map[string]any{},
-		&data); err != nil {
+	const doing = "asking who the token belongs to"
+	if err := c.graphql(ctx, doing, `query { viewer { login } }`, map[string]any{}, &data); err != nil {
 		return "", err
+	}
+	if data.Viewer.Login == "" {
+		return "", unsaid(doing, "who that is")
 	}
 	c.self = data.Viewer.Login
 	if !strings.HasSuffix(c.self, "[bot]") {
