@@ -62,8 +62,9 @@ var (
 
 var errQuery = errors.New("ralph: a credential in the address is not taken; it belongs into a header")
 
-// sift is the part of a query that may pass: others could keep the provider from saying what it took.
-func sift(raw string) (url.Values, error) {
+// sift is the part of a query that may pass: others could keep the provider from saying what it took. The bearer goes no
+// further.
+func sift(raw, bearer string) (url.Values, error) {
 	all, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, errors.New("ralph: the query of this request is not well formed")
@@ -74,7 +75,8 @@ func sift(raw string) (url.Values, error) {
 			return nil, errQuery
 		}
 		allowed, known := queryParts[name]
-		if known && len(values) == 1 && (allowed == nil || slices.Contains(allowed, values[0])) {
+		if known && len(values) == 1 && !strings.Contains(values[0], bearer) &&
+			(allowed == nil || slices.Contains(allowed, values[0])) {
 			out[name] = values
 		}
 	}

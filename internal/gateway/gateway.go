@@ -158,11 +158,11 @@ func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c, ok := gate(r.Method, path, to.Protocols)
-	if !ok {
+	if !ok || strings.Contains(path, t.bearer) { // as a model's name
 		notFound(w)
 		return
 	}
-	query, err := sift(r.URL.RawQuery)
+	query, err := sift(r.URL.RawQuery, t.bearer)
 	switch {
 	case err != nil:
 		refuse(w, c.protocol, err.Error())

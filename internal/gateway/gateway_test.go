@@ -190,7 +190,7 @@ func TestWhatTheProviderGets(t *testing.T) {
 	}
 	sent["Expect"] = "100-continue"
 	body := `{"model":"m","secret":"s"}`
-	path := "/anthropic/v1/messages?beta=true&fields=candidates&alt=media"
+	path := "/anthropic/v1/messages?beta=true&fields=candidates&alt=media&limit=x" + turn.Bearer()
 	if answer, text := ask(t, turn, "POST", path, body, sent); text != "{}" {
 		t.Fatalf("status %d, %s", answer.StatusCode, text)
 	}
