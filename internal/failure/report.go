@@ -2,10 +2,12 @@ package failure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -31,9 +33,34 @@ func Report(content []byte) (found []loop.Finding, ok bool) {
 	}
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	if _, event := readEvent(string(bytes.TrimSpace(first))); event {
-		return Read(string(content)).Findings(""), true
+		return ofEvents(string(content)), true
 	}
 	return sarif(content)
+}
+
+// ofEvents are the findings of go test -json. Where its output names no failure, its events do.
+func ofEvents(content string) []loop.Finding {
+	found := Read(content).Findings("")
+	if slices.ContainsFunc(found, func(f loop.Finding) bool { return f.Level == "" || f.Level == "error" }) {
+		return found
+	}
+	failed := newFindings()
+	for line := range strings.Lines(content) {
+		e, ok := readEvent(strings.TrimSpace(line))
+		if ok && e.Action == "fail" && (e.Test != "" || len(failed.all) == 0) {
+			failed.addFailure(loop.Finding{Test: cmp.Or(e.Test, e.Package)})
+		}
+	}
+	all := append(failed.all, found...)
+	return all[:min(len(all), loop.MaxFindings)]
+}
+
+// addFailure adds what a report calls a failure: it counts also when nothing in it has a name.
+func (f *findings) addFailure(found loop.Finding) {
+	if cut(found.Test) == "" && cut(found.Rule) == "" && displayed(found.File) == "" {
+		found.Test = "a failure without a name"
+	}
+	f.add(found)
 }
 
 // sarif reads the results of a SARIF log.
@@ -80,7 +107,7 @@ func sarif(content []byte) ([]loop.Finding, bool) {
 				at := r.Locations[0].Physical
 				f.File, f.Line, f.Column = at.Artifact.URI, at.Region.StartLine, at.Region.StartColumn
 			}
-			found.add(f)
+			found.addFailure(f)
 		}
 	}
 	return found.all, true
@@ -93,18 +120,18 @@ func junit(content []byte) ([]loop.Finding, bool) {
 	found := newFindings()
 	test := loop.Finding{}
 	var text strings.Builder
-	depth, failing := 0, false
+	depth, begun, failing := 0, false, false
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return found.all, true
+			return found.all, begun // of a runner that died, nothing but the line <?xml …?> may be there
 		}
 		if err != nil {
 			return nil, false
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
-			depth++
+			depth, begun = depth+1, true
 			name := e.Name.Local
 			if depth > mostDepth || depth == 1 && name != "testsuites" && name != "testsuite" {
 				return nil, false
@@ -125,7 +152,7 @@ func junit(content []byte) ([]loop.Finding, bool) {
 			depth--
 			if failing && (e.Name.Local == "failure" || e.Name.Local == "error") {
 				failing = false
-				found.add(located(test, text.String()))
+				found.addFailure(located(test, text.String()))
 			}
 		}
 	}
