@@ -25,7 +25,7 @@ test: ## run all tests, in about ten minutes on two cores
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report/planlist
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestWhateverTheAgentDoesWithGit ./internal/git
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestWhateverTheAgentDoesWithGit|TestAnyBytesInTheRepository' ./internal/git
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts' ./cmd/ralph
 
