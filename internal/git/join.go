@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // join settles whether the run's branch is one that its user has made: HEAD is on it, and no run was before, or one
@@ -16,7 +18,7 @@ func (t *Tree) join(ctx context.Context, head place) error {
 		return err
 	}
 	if t.ours() {
-		text, _ := os.ReadFile(t.mark()) // it is there
+		text, _ := files.Read(t.mark()) // it is there
 		t.theirs = strings.HasSuffix(string(text), theirMark)
 		return nil
 	}

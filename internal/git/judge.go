@@ -89,9 +89,14 @@ func (j *JudgeTree) indexFile(at string) string {
 
 // ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
 func (t *Tree) ObjectDirs() []string {
-	dirs := []string{filepath.Join(t.common(), "objects")}
+	return objectDirs(filepath.Join(t.common(), "objects"))
+}
+
+// objectDirs are a directory of objects and those that it borrows from.
+func objectDirs(own string) []string {
+	dirs := []string{own}
 	for i := 0; i < len(dirs) && len(dirs) < 16; i++ {
-		text, err := os.ReadFile(filepath.Join(dirs[i], "info", "alternates"))
+		text, err := files.Read(filepath.Join(dirs[i], "info", "alternates"))
 		if err != nil {
 			continue
 		}

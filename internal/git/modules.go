@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // module is a submodule that the clone has checked out, as it was before the first turn.
@@ -92,7 +94,7 @@ func moduleDir(work string) string {
 	if isDirectory(git) {
 		return git
 	}
-	text, err := os.ReadFile(git)
+	text, err := files.Read(git)
 	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	if err != nil || !ok {
 		return ""

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // Open takes the user's clone that dir is in, for a run on its own branch from base ("" is where HEAD is). Tracked
@@ -187,7 +189,7 @@ func (t *Tree) usedIn() string {
 	marks, _ := filepath.Glob(filepath.Join(t.user.common, "worktrees", "*", state))
 	for _, mark := range marks {
 		dir := filepath.Clean(strings.TrimSuffix(mark, state))
-		text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		text, err := files.Read(filepath.Join(dir, "gitdir"))
 		if err == nil && dir != t.user.dir {
 			return filepath.Dir(strings.TrimSpace(string(text)))
 		}
@@ -202,7 +204,7 @@ func (t *Tree) ours() bool { return exists(t.mark()) }
 
 // earlierBase is what the run was begun from: its commit, or for a fresh run the branch that it was on.
 func (t *Tree) earlierBase() string {
-	text, _ := os.ReadFile(t.mark()) // it is there
+	text, _ := files.Read(t.mark()) // it is there
 	line, _, _ := strings.Cut(string(text), "\n")
 	commit, branch, _ := strings.Cut(strings.TrimSpace(line), " ")
 	t.baseBranch = branch

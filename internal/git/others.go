@@ -3,9 +3,10 @@ package git
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // putBackOther puts the branch of another run of this working tree back where it was before the turn: a later run goes
@@ -39,7 +40,7 @@ func (t *Tree) checkedOutElsewhere(ref string) bool {
 		if filepath.Dir(head) == t.user.dir {
 			continue
 		}
-		if text, err := os.ReadFile(head); err == nil && strings.TrimSpace(string(text)) == "ref: "+ref {
+		if text, err := files.Read(head); err == nil && strings.TrimSpace(string(text)) == "ref: "+ref {
 			return true
 		}
 	}

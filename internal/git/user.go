@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // users is the repository of a clone, in which its user and the agent work. The harness reads there where HEAD and the
@@ -63,7 +65,7 @@ func (u *users) find(ctx context.Context) error {
 
 // commonOf is where a repository keeps its objects: linked worktrees name it in a file.
 func commonOf(dir string) string {
-	text, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	text, err := files.Read(filepath.Join(dir, "commondir"))
 	if err != nil {
 		return dir
 	}
@@ -285,7 +287,8 @@ func (u *users) mendHead(ref string, tell func(string)) error {
 func soundHead(text []byte) bool {
 	line := strings.TrimSpace(string(text))
 	if ref, ok := strings.CutPrefix(line, "ref: "); ok {
-		return strings.HasPrefix(ref, "refs/") && !strings.Contains(ref, "..")
+		odd := func(r rune) bool { return r <= ' ' || r == 0x7f }
+		return strings.HasPrefix(ref, "refs/") && !strings.Contains(ref, "..") && !strings.ContainsFunc(ref, odd)
 	}
 	return (len(line) == 40 || len(line) == 64) && strings.Trim(line, "0123456789abcdef") == ""
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // repository protects hooks and configuration, which git runs later without any box. The directory they are in is
@@ -72,7 +74,7 @@ func (b *bwrap) repository(top string) (args []string) {
 // linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
 // repository must know of the worktree: anybody can write a file that points to somebody's home.
 func linked(file string) (dir, common string) {
-	text, err := os.ReadFile(file)
+	text, err := files.Read(file)
 	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	if err != nil || !ok {
 		return "", ""
@@ -80,11 +82,11 @@ func linked(file string) (dir, common string) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(filepath.Dir(file), dir)
 	}
-	back, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	back, err := files.Read(filepath.Join(dir, "gitdir"))
 	if at, err2 := real(strings.TrimSpace(string(back))); err != nil || err2 != nil || at != file {
 		return "", ""
 	}
-	if text, err = os.ReadFile(filepath.Join(dir, "commondir")); err != nil {
+	if text, err = files.Read(filepath.Join(dir, "commondir")); err != nil {
 		return "", ""
 	}
 	if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
@@ -106,7 +108,7 @@ func borrowed(top string) (dirs []string) {
 	}
 	next := []string{filepath.Join(git, "objects")}
 	for len(next) > 0 && len(dirs) < 10 {
-		text, err := os.ReadFile(filepath.Join(next[0], "info", "alternates"))
+		text, err := files.Read(filepath.Join(next[0], "info", "alternates"))
 		next = next[1:]
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
