@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -32,26 +34,52 @@ func Carries(o Options) Carried {
 		c.Why = d.name + " has no setting that says where its model is"
 		return c
 	}
-	if c.Routes, c.Why = d.carried.routes(o); c.Why == "" && len(c.Routes) == 0 {
-		c.Why = "no key for " + d.name + " is in the environment"
+	if c.Routes, c.Why = d.carried.routes(o); c.Why != "" || len(c.Routes) > 0 {
+		if c.Why != "" && c.Credential == "" && d.name == "claude" && logins[d.name].lax {
+			c.Credential = "login in the keychain, if there is one"
+		}
+		return c
+	}
+	if c.Why = "no key for " + d.name + " is in the environment"; strings.HasPrefix(c.Credential, "login") {
+		c.Why = "the " + c.Credential + " is none that can be carried: " + logins[d.name].how
 	}
 	return c
 }
 
-// carry opens the way to the agent's model; done closes it. A turn without a gateway has none.
-func (t *talk) carry() (done func(), err error) {
+// carry opens the way to the agent's model; done closes it. A turn without a gateway has none. why says that its user
+// has to log in again before there can be one.
+func (t *talk) carry(ctx context.Context) (done func(), why string, err error) {
 	if t.Gateway == nil {
-		return func() {}, nil
+		return func() {}, "", nil
 	}
 	c := Carries(t.Options)
 	if c.Why != "" {
-		return nil, fmt.Errorf("carrying %s to its model: %s", filepath.Base(t.Command), c.Why)
+		return nil, "", fmt.Errorf("carrying %s to its model: %s", filepath.Base(t.Command), c.Why)
 	}
-	if t.way, err = t.Gateway.Open(c.Routes, t.allow); err != nil {
-		return nil, fmt.Errorf("opening the way to the agent's model: %w", err)
+	if t.routes, why = t.login(ctx, c.Routes); why != "" {
+		return nil, why, nil
 	}
-	t.routes = c.Routes
-	return func() { _ = t.way.Close() }, nil
+	if t.way, err = t.Gateway.Open(t.routes, t.allow); err != nil {
+		return nil, "", fmt.Errorf("opening the way to the agent's model: %w", err)
+	}
+	return func() { _ = t.way.Close() }, "", nil
+}
+
+// loggedOut makes a turn wait for its user, whose login has been refused: a key that is wrong stays wrong, but to log in
+// again is all that is needed here.
+func (t *talk) loggedOut(turn *loop.Turn) {
+	if turn.Class != loop.Auth {
+		return
+	}
+	where := ""
+	if i := slices.IndexFunc(t.routes, func(r Route) bool { return r.Login != "" }); i >= 0 {
+		where = t.routes[i].Login
+	} else if rest, ok := strings.CutPrefix(credential(t.dialect, t.Options), "login in "); ok && t.way == nil {
+		where = rest
+	}
+	if where != "" {
+		turn.Class, turn.Reason = loop.Waits, t.dialect.again(where)
+	}
 }
 
 // allow refuses the next request of a turn that has spent what was left.

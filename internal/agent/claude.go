@@ -22,7 +22,7 @@ var claude = dialect{
 	flags:       claudeFlags,
 	arguments:   claudeArguments,
 	environment: claudeEnvironment,
-	carried:     &carriage{claudeCarry, claudeReach},
+	carried:     &carriage{claudeCarry, claudeReach, []string{"auth", "status"}},
 	most:        10_000_000, // it refuses more
 	decode:      stream.NewClaude,
 	ends:        true,

@@ -1,7 +1,11 @@
 package agent
 
 import (
+	"runtime"
 	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -9,9 +13,12 @@ import (
 // claudeElsewhere are variables by which claude speaks to a model that is not reached by a key of its own.
 var claudeElsewhere = []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 
+// claudeToken has the token of a subscription.
+const claudeToken = "CLAUDE_CODE_OAUTH_TOKEN"
+
 // claudeKey is the credential that claude uses of those it has, and the header that it goes by.
 func claudeKey(o Options) (name, header, value string) {
-	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", claudeToken} {
 		switch value := o.Keys[name]; {
 		case value == "":
 		case name == "ANTHROPIC_API_KEY":
@@ -30,12 +37,36 @@ func claudeCarry(o Options) ([]Route, string) {
 		}
 	}
 	base, why := baseOf(o, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
-	_, header, value := claudeKey(o)
-	if value == "" || why != "" {
-		return nil, why
+	r := Route{Base: base, Formats: []string{anthropicFormat},
+		Extra: lines(proc.Value(o.Parent, "ANTHROPIC_CUSTOM_HEADERS"))}
+	if _, r.Header, r.Value = claudeKey(o); r.Value == "" {
+		r = claudeLogin(o, r)
 	}
-	return []Route{{Base: base, Header: header, Value: value, Formats: []string{anthropicFormat},
-		Extra: lines(proc.Value(o.Parent, "ANTHROPIC_CUSTOM_HEADERS"))}}, ""
+	switch {
+	case why != "":
+		return nil, why
+	case r.Value == "" && runtime.GOOS == "darwin":
+		return nil, "a login of claude's is in the keychain, which ralph does not open: run claude setup-token, and set " +
+			"CLAUDE_CODE_OAUTH_TOKEN to what it says"
+	case r.Value == "":
+		return nil, ""
+	}
+	return []Route{r}, ""
+}
+
+// claudeLogin adds the token of a subscription, as the CLI has saved it, to a route.
+func claudeLogin(o Options, r Route) Route {
+	saved, where := savedLogin("claude", o)
+	login := saved.Get("claudeAiOauth")
+	token := login.Get("accessToken").Str
+	if token == "" {
+		return r
+	}
+	r.Header, r.Value, r.Login = "authorization", "Bearer "+token, where
+	if ends := login.Get("expiresAt"); ends.Type == gjson.Number && ends.Num > 0 {
+		r.Ends = time.UnixMilli(ends.Int())
+	}
+	return r
 }
 
 func lines(text string) (list []string) {
@@ -50,5 +81,8 @@ func lines(text string) (list []string) {
 // claudeReach: under the name that the key had, since claude asks for other things with a subscription.
 func claudeReach(t *talk) []string {
 	name, _, _ := claudeKey(t.Options)
+	if name == "" {
+		name = claudeToken
+	}
 	return []string{"ANTHROPIC_BASE_URL=" + t.at(""), name + "=" + t.way.Bearer()}
 }

@@ -28,7 +28,7 @@ var codex = dialect{
 	flags:       codexFlags,
 	arguments:   codexArguments,
 	environment: codexEnvironment,
-	carried:     &carriage{codexCarry, codexReach},
+	carried:     &carriage{codexCarry, codexReach, nil},
 	prepare:     codexFiles,
 	most:        1 << 20, // characters; it refuses more
 	decode:      stream.NewCodex,

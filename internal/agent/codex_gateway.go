@@ -34,12 +34,31 @@ func codexCarry(o Options) ([]Route, string) {
 			return nil, "codex's own settings name a provider"
 		}
 	}
-	key := cmp.Or(o.Keys["CODEX_API_KEY"], o.Keys["OPENAI_API_KEY"])
+	key, where := cmp.Or(o.Keys["CODEX_API_KEY"], o.Keys["OPENAI_API_KEY"]), ""
 	base, why := openaiBase(o)
+	if key == "" && why == "" {
+		key, where, why = codexLogin(o)
+	}
 	if key == "" || why != "" {
 		return nil, why
 	}
-	return []Route{{Base: base, Header: "authorization", Value: "Bearer " + key, Formats: []string{responsesFormat}}}, ""
+	return []Route{{Base: base, Header: "authorization", Value: "Bearer " + key, Formats: []string{responsesFormat},
+		Login: where}}, ""
+}
+
+// codexLogin is the key that codex has saved, and where; or why the login there is none that can be carried. A file
+// without a word on how it logs in goes by its key, if it has one.
+func codexLogin(o Options) (key, where, why string) {
+	saved, where := savedLogin("codex", o)
+	key = saved.Get("OPENAI_API_KEY").Str
+	switch mode := saved.Get("auth_mode").Str; {
+	case mode == "apikey", mode == "" && key != "":
+		return key, where, ""
+	case saved.Get("tokens").IsObject() || mode != "":
+		return "", "", "the login in " + where + " is one of ChatGPT's, which only codex can use: set OPENAI_API_KEY, or log " +
+			"in by running: codex login --with-api-key"
+	}
+	return "", "", ""
 }
 
 // codexBearer is the variable that the provider's settings name. The commands that codex runs do not get it.

@@ -13,7 +13,7 @@ var command = dialect{
 	keys:        []string{"*"},
 	arguments:   func(*talk) []string { return nil },
 	environment: func(Options) []string { return nil },
-	carried:     &carriage{commandCarry, commandReach},
+	carried:     &carriage{commandCarry, commandReach, nil},
 	decode:      stream.NewPlain,
 }
 

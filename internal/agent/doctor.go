@@ -135,17 +135,15 @@ func credential(d dialect, o Options) string {
 			return "key in " + name
 		}
 	}
-	l, home := logins[d.name], (&talk{Options: o}).home()
-	dir := filepath.Join(home, filepath.FromSlash(l.dir))
-	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
-		dir = proc.Value(o.Parent, l.dirFrom)
-	}
-	file := filepath.Join(dir, filepath.FromSlash(l.file))
+	file, home := loginFile(d.name, o)
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 2 { // more than {}
 		return "login in " + fromHome(file, home)
 	}
 	if d.name == "gemini" {
-		return geminiLogin(filepath.Join(dir, "settings.json"), home)
+		if _, where := geminiSaved(o); where != "" {
+			return "key in " + where
+		}
+		return geminiLogin(filepath.Join(filepath.Dir(file), "settings.json"), home)
 	}
 	return ""
 }

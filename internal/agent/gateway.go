@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -35,6 +37,12 @@ type Route struct {
 	Value   string   // of that header
 	Extra   []string // more headers that its user sends to the provider, "Name: value" each
 	Formats []string // what is spoken there: "anthropic", "openai-responses", "openai-chat", "gemini"
+	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key of
+	// the environment. Ends is when it counts no more; zero: nobody says.
+	Login string
+	Ends  time.Time
+	// Renew is another value after one that the provider has refused; false: there is none. nil: nobody renews it.
+	Renew func(ctx context.Context, refused string) (string, bool)
 }
 
 // home is the agent's HOME.
@@ -57,6 +65,8 @@ type carriage struct {
 	routes func(o Options) (routes []Route, why string)
 	// reach is the environment that leads it to the gateway of talk.way.
 	reach func(t *talk) []string
+	// renew are the arguments by which its CLI renews its login and does nothing else; nil: there are none.
+	renew []string
 }
 
 // Spoken in requests to models.

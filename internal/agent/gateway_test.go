@@ -190,7 +190,12 @@ func TestCarries(t *testing.T) {
 		"opencode/.config/opencode/opencode.jsonc": `{"provider":{"mine":{"options":{"apiKey":"x"}}},}`,
 		"plain/.config/opencode/opencode.json":     `{"theme":"dark"}`,
 		"login/.claude/.credentials.json":          `{"claudeAiOauth":{"accessToken":"t"}}`,
-		"login/.local/share/opencode/auth.json":    `{"anthropic":{"type":"api"}}`,
+		"login/.local/share/opencode/auth.json":    `{"anthropic":{"type":"oauth"}}`,
+		"login/.codex/auth.json":                   `{"OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}`,
+		"login/.gemini/oauth_creds.json":           `{"access_token":"t"}`,
+		"unread/.claude/.credentials.json":         `{"other":{"accessToken":"t"}}`,
+		"saved/.env":                               "GEMINI_API_KEY=k # mine\n",
+		"saved/.local/share/opencode/auth.json":    `{"google":{"type":"api","key":"k"},"openrouter":{"type":"api","key":"k"}}`,
 	} {
 		path := filepath.Join(home, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -204,8 +209,20 @@ func TestCarries(t *testing.T) {
 		credential string
 	}{
 		{agent.Options{Command: "claude", Keys: everyKey}, "plain", "", "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "/opt/bin/claude"}, "login", "no key for claude is in the environment",
+		{agent.Options{Command: "/opt/bin/claude"}, "login", "", "login in ~/.claude/.credentials.json"},
+		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json is none that can be carried: " +
+			"set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
 			"login in ~/.claude/.credentials.json"},
+		{agent.Options{Command: "codex"}, "login", "the login in ~/.codex/auth.json is one of ChatGPT's, which only codex can " +
+			"use: set OPENAI_API_KEY, or log in by running: codex login --with-api-key", "login in ~/.codex/auth.json"},
+		{agent.Options{Command: "codex", Keys: everyKey}, "login", "", "key in OPENAI_API_KEY"},
+		{agent.Options{Command: "gemini"}, "login", "the login in ~/.gemini/oauth_creds.json is none that can be carried: " +
+			"set GEMINI_API_KEY, or log in by running: gemini", "login in ~/.gemini/oauth_creds.json"},
+		{agent.Options{Command: "gemini"}, "saved", "", "key in ~/.env"},
+		{agent.Options{Command: "opencode"}, "saved", "the login for openrouter in ~/.local/share/opencode/auth.json cannot " +
+			"be carried, and no model is named: name one of another provider in agent.model",
+			"login in ~/.local/share/opencode/auth.json"},
+		{agent.Options{Command: "opencode", Model: "google/x"}, "saved", "", "login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "claude"}, "plain", "no key for claude is in the environment", ""},
 		{agent.Options{Command: "claude", Keys: everyKey, Allow: []string{"CLAUDE_CODE_*"},
 			Parent: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}, "plain",
@@ -236,11 +253,12 @@ func TestCarries(t *testing.T) {
 		{agent.Options{Command: "opencode", Keys: everyKey}, "opencode", "opencode's own settings name providers: " +
 			filepath.Join(home, "opencode/.config/opencode/opencode.jsonc"), "key in ANTHROPIC_API_KEY"},
 		{agent.Options{Command: "opencode", Keys: everyKey, Model: "groq/x"}, "plain",
-			"no key in the environment is for the model groq/x", "key in ANTHROPIC_API_KEY"},
+			"no key is for the model groq/x", "key in ANTHROPIC_API_KEY"},
 		{agent.Options{Command: "opencode", Keys: map[string]string{"OPENROUTER_API_KEY": "k"}}, "plain",
 			"the key in OPENROUTER_API_KEY is for a provider whose address opencode knows itself",
 			"key in OPENROUTER_API_KEY"},
-		{agent.Options{Command: "opencode"}, "login", "no key for opencode is in the environment",
+		{agent.Options{Command: "opencode"}, "login", "the login in ~/.local/share/opencode/auth.json is none that can be " +
+			"carried: set the key of its model's provider, or run: opencode auth login",
 			"login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "amp", Keys: everyKey}, "plain", "amp has no setting that says where its model is",
 			"key in AMP_API_KEY"},

@@ -40,7 +40,7 @@ var gemini = dialect{
 		"GOOGLE_CLOUD_LOCATION", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_TELEMETRY_ENABLED"},
 	arguments:   geminiArguments,
 	environment: geminiEnvironment,
-	carried:     &carriage{geminiCarry, geminiReach},
+	carried:     &carriage{geminiCarry, geminiReach, nil},
 	prepare:     geminiFiles,
 	most:        8 << 20, // bytes; it cuts off what is more
 	decode:      stream.NewGemini,

@@ -9,8 +9,11 @@ import (
 	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
 
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+const geminiKey = "GEMINI_API_KEY"
 
 // The ways to log in of gemini that go by a key.
 const (
@@ -24,7 +27,7 @@ func geminiWay(o Options) (name, from, public, way string) {
 	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_VERTEXAI")) {
 		return "GOOGLE_API_KEY", "GOOGLE_VERTEX_BASE_URL", "https://aiplatform.googleapis.com", geminiByVertex
 	}
-	return "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", geminiByKey
+	return geminiKey, "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", geminiByKey
 }
 
 func isOn(value string) bool { return value == "true" || value == "1" }
@@ -39,11 +42,49 @@ func geminiCarry(o Options) ([]Route, string) {
 		return nil, "gemini's own settings say that it logs in by " + oneLine(said)
 	}
 	base, why := baseOf(o, from, public)
-	if o.Keys[name] == "" || why != "" {
+	key, where := o.Keys[name], ""
+	if key == "" && name == geminiKey {
+		key, where = geminiSaved(o)
+	}
+	if key == "" || why != "" {
 		return nil, why
 	}
-	return []Route{{Base: base, Header: "x-goog-api-key", Value: o.Keys[name], Formats: []string{geminiFormat},
+	return []Route{{Base: base, Header: "x-goog-api-key", Value: key, Formats: []string{geminiFormat}, Login: where,
 		Extra: geminiHeaders(proc.Value(o.Parent, "GEMINI_CLI_CUSTOM_HEADERS"))}}, ""
+}
+
+// geminiSaved is the key that its user has in a file of variables, and where. gemini reads the first of these files
+// that is there.
+func geminiSaved(o Options) (key, where string) {
+	home := (&talk{Options: o}).home()
+	for _, name := range []string{filepath.Join(".gemini", ".env"), ".env"} {
+		file := filepath.Join(home, name)
+		text, err := disk.Read(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			said, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "export "), geminiKey)
+			if said, found := strings.CutPrefix(strings.TrimSpace(said), "="); ok && found {
+				key = unquoted(strings.TrimSpace(said))
+			}
+		}
+		if key == "" {
+			return "", ""
+		}
+		return key, fromHome(file, home)
+	}
+	return "", ""
+}
+
+// unquoted is a value of a file of variables without its quotes, or without what is said about it after a "#".
+func unquoted(value string) string {
+	if value != "" && strings.ContainsAny(value[:1], "\"'`") {
+		value, _, _ = strings.Cut(value[1:], value[:1])
+		return value
+	}
+	value, _, _ = strings.Cut(value, "#")
+	return strings.TrimSpace(value)
 }
 
 // geminiChosen is the way to log in that a user's settings name; empty: none.

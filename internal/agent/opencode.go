@@ -26,7 +26,7 @@ var opencode = dialect{
 	first:       []string{"run"},
 	arguments:   opencodeArguments,
 	environment: opencodeEnvironment,
-	carried:     &carriage{opencodeCarry, opencodeReach},
+	carried:     &carriage{opencodeCarry, opencodeReach, nil},
 	prepare:     opencodeFiles,
 	decode:      stream.NewOpencode,
 	prices:      true,

@@ -39,6 +39,7 @@ func opencodeCarry(o Options) (routes []Route, why string) {
 	if where := opencodeOwn(o); where != "" {
 		return nil, "opencode's own settings name providers: " + where
 	}
+	saved, where := savedLogin("opencode", o)
 	for _, p := range opencodeProviders {
 		base := strings.TrimSuffix(strings.TrimRight(proc.Value(o.Parent, p.from), "/"), p.path)
 		if base == "" {
@@ -53,11 +54,34 @@ func opencodeCarry(o Options) (routes []Route, why string) {
 				break
 			}
 		}
+		if kept := saved.Get(p.name); kept.Get("type").Str == "api" && kept.Get("key").Str != "" && !named(routes, p.name) {
+			routes = append(routes, Route{Name: p.name, Base: base, Header: p.header,
+				Value: p.scheme + kept.Get("key").Str, Formats: p.formats, Login: where})
+		}
 	}
-	if chosen != "" && !slices.ContainsFunc(routes, func(r Route) bool { return r.Name == chosen }) {
-		return nil, "no key in the environment is for the model " + oneLine(o.Model)
+	if other := opencodeSaved(saved, routes); chosen == "" && other != "" && len(routes) > 0 {
+		return nil, "the login for " + oneLine(other) + " in " + where + " cannot be carried, and no model is named: name one " +
+			"of another provider in agent.model"
+	}
+	if chosen != "" && !named(routes, chosen) {
+		return nil, "no key is for the model " + oneLine(o.Model)
 	}
 	return routes, ""
+}
+
+func named(routes []Route, name string) bool {
+	return slices.ContainsFunc(routes, func(r Route) bool { return r.Name == name })
+}
+
+// opencodeSaved is a provider that opencode has a login for, and no route leads to; "" there is none.
+func opencodeSaved(saved gjson.Result, routes []Route) (name string) {
+	saved.ForEach(func(provider, _ gjson.Result) bool {
+		if !named(routes, provider.Str) {
+			name = provider.Str
+		}
+		return name == ""
+	})
+	return name
 }
 
 // opencodeOwn is the file of the user's settings that names a provider's address or key; "" there is none.

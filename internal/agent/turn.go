@@ -30,6 +30,7 @@ func newReader(t *talk, d dialect) *reader {
 type talk struct {
 	Options
 	dialect dialect
+	program string // absolute path of the agent's
 	prompt  string
 	console *console
 	stop    func()      // ends the turn; nil when it is long over
@@ -110,9 +111,12 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	if why := t.unsayable(); why != "" {
 		return loop.Turn{Class: loop.Rejected, Exit: -1, Reason: why}, nil
 	}
-	done, err := t.carry()
-	if err != nil {
+	done, why, err := t.carry(ctx)
+	switch {
+	case err != nil:
 		return loop.Turn{}, err
+	case why != "":
+		return loop.Turn{Class: loop.Waits, Exit: -1, Reason: why}, nil
 	}
 	defer done()
 	remove, err := t.ready()
@@ -156,6 +160,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	listened()
 	turn := a.concluded(reader, end, stderr.String())
 	t.onTheWire(&turn)
+	t.loggedOut(&turn)
 	turn.LogFile = o.LogFile
 	t.console.done(turn)
 	return turn, nil
@@ -182,7 +187,7 @@ func (a *Agent) arguments(t *talk) []string {
 
 // talk readies what one turn is about.
 func (a *Agent) talk(prompt string) *talk {
-	t := &talk{Options: a.options, dialect: a.dialect, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
+	t := &talk{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
 	if t.now == nil {
 		t.now = time.Now
 	}

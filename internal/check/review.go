@@ -175,7 +175,7 @@ func (r *Review) ask(ctx context.Context, copied Checkout, asked string, v *loop
 	case turn.Class != loop.OK && turn.Class != loop.Empty:
 		v.Reason = r.who() + "'s turn did not end well: " + turn.Reason
 		v.Missing, v.Unfixable = turn.Class.Fatal(), turn.Class.Fatal()
-		v.Waits, v.Until = turn.Class.Transient(), turn.ResetAt
+		v.Waits, v.Until = unanswered(turn.Class), turn.ResetAt
 		v.Killed = turn.Class == loop.Killed
 	}
 	return turn, nil

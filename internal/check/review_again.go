@@ -41,12 +41,15 @@ var errUnpromised = errors.New("it approves without its promise")
 // pause waits for a model whose servers failed, and reports whether it is worth asking again. A usage limit is not
 // waited for here.
 func (r *Review) pause(ctx context.Context, turn loop.Turn, n int) bool {
-	if r.Pause == nil || turn.Class == loop.UsageLimit {
+	if r.Pause == nil || turn.Class == loop.UsageLimit || turn.Class == loop.Waits {
 		return false
 	}
 	r.Pause(ctx, time.Duration(n)*modelPause, turn.Reason)
 	return ctx.Err() == nil
 }
+
+// unanswered reports whether a turn may well succeed later: by itself, or once a person has done something.
+func unanswered(c loop.Class) bool { return c.Transient() || c == loop.Waits }
 
 // modelPause is how long the first pause takes; the agent has tried for longer by itself.
 const modelPause = 15 * time.Second

@@ -87,7 +87,7 @@ func (c *SCM) ask(ctx context.Context, v *loop.Verdict) (turn loop.Turn, err err
 // unworded is the verdict when there is no commit message.
 func (c *SCM) unworded(v loop.Verdict, task string, turn loop.Turn) loop.Verdict {
 	v = c.failed(v, task, "the agent gave no commit message"+because(turn), "")
-	v.Waits, v.Until = turn.Class.Transient(), turn.ResetAt
+	v.Waits, v.Until = unanswered(turn.Class), turn.ResetAt
 	if v.Unfixable = turn.Class == loop.OK || turn.Class == loop.Empty || turn.Class.Fatal(); v.Unfixable {
 		v.Reason += "; see whether it answers such a question, or commit yourself and take the task out of scm"
 	}

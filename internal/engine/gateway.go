@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,6 +32,12 @@ func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (
 		}
 		up := gateway.Upstream{Base: base, Credentials: []gateway.Credential{{Header: r.Header, Value: r.Value}},
 			Extra: http.Header{}}
+		if r.Renew != nil {
+			up.Renew = func(ctx context.Context, refused []gateway.Credential) ([]gateway.Credential, bool) {
+				value, ok := r.Renew(ctx, refused[0].Value)
+				return []gateway.Credential{{Header: r.Header, Value: value}}, ok
+			}
+		}
 		for _, line := range r.Extra {
 			name, value, _ := strings.Cut(line, ":")
 			up.Extra.Add(strings.TrimSpace(name), strings.TrimSpace(value))
@@ -95,8 +102,9 @@ func (spec *Spec) carried(o agent.Options) (out agent.Options, says string, err 
 	case !c.Known && !c.Unsure && spec.Settings.Sandbox == sandbox.Require:
 		err = invalid.Errorf("the setting sandbox is require, and %s, so it would have its key; take another agent, or set "+
 			"gateway to off", c.Why)
-	case spec.InJob && c.Known && strings.HasPrefix(c.Credential, "key"):
-		err = invalid.Errorf("%s cannot be kept from its key: %s; change that, or set gateway to off", name, c.Why)
+	case spec.InJob && c.Known && (strings.HasPrefix(c.Credential, "key") || strings.HasPrefix(c.Credential, "login")):
+		err = invalid.Errorf("%s cannot be kept from its %s: %s; change that, or set gateway to off", name, c.Credential,
+			c.Why)
 	case c.Credential != "":
 		says = fmt.Sprintf("%s has its credential itself (%s): %s", name, c.Credential, c.Why)
 	}

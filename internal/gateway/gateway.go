@@ -181,7 +181,8 @@ func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	t.pass(w, r, to, asking{call: c, query: query, path: path})
+	t.pass(w, r, to, asking{call: c, query: query, path: path, keys: to.keys,
+		shown: to.keys.now()})
 }
 
 // pass has a request answered by its provider.

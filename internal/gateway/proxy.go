@@ -28,6 +28,9 @@ type Upstream struct {
 	Credentials []Credential
 	Extra       http.Header // for each request: anthropic-beta is joined with the request's own, others take its place
 	Protocols   []Protocol  // what may be spoken there
+	// Renew is asked for other credentials when the provider has refused these with status 401; false: there are none. It
+	// is asked by one request at a time. nil: a refusal is the answer.
+	Renew func(ctx context.Context, refused []Credential) ([]Credential, bool)
 }
 
 // limits bound what waits, and what is read.
@@ -47,6 +50,7 @@ var usual = limits{head: 30 * time.Second, dial: 30 * time.Second, wait: 20 * ti
 // way leads to one provider.
 type way struct {
 	Upstream
+	keys  *keys
 	proxy *httputil.ReverseProxy
 }
 
@@ -54,6 +58,8 @@ type way struct {
 type asking struct {
 	call
 	account *account
+	keys    *keys
+	shown   *[]Credential // to the provider
 	query   url.Values
 	path    string
 	cut     context.CancelCauseFunc
@@ -112,7 +118,7 @@ func newWay(up Upstream, bearer string, transport http.RoundTripper, l limits, t
 	if up.Base = &base; base.Path != "" && base.Path[0] != '/' { // as URL.JoinPath leaves it
 		base.Path, base.RawPath = "/"+base.Path, ""
 	}
-	return &way{Upstream: up, proxy: &httputil.ReverseProxy{
+	return &way{Upstream: up, keys: &keys{renew: up.Renew, held: &up.Credentials}, proxy: &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, BufferPool: &buffers{},
 		ErrorLog:       log.New(io.Discard, "", 0), // it would have addresses
 		Rewrite:        func(p *httputil.ProxyRequest) { up.rewrite(p, bearer) },
@@ -140,7 +146,7 @@ func (up Upstream) rewrite(p *httputil.ProxyRequest, bearer string) {
 		password, _ := up.Base.User.Password()
 		out.SetBasicAuth(up.Base.User.Username(), password)
 	}
-	for _, c := range up.Credentials {
+	for _, c := range *a.shown {
 		out.Header.Set(c.Header, c.Value)
 	}
 }
@@ -176,6 +182,10 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 		r.ContentLength = -1
 	}
 	a := askingOf(r.Request)
+	if r.StatusCode == http.StatusUnauthorized && a.keys.renewed(r.Request.Context(), a.shown) {
+		tell("gateway: the login was refused, and has been renewed")
+		askAgain(r, a.protocol)
+	}
 	if a.counted && r.StatusCode < 300 {
 		r.Body = newMeter(r.Body, a.account, l.idle, func() {
 			tell("gateway: %v", errIdle)

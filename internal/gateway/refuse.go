@@ -17,6 +17,11 @@ func refuse(w http.ResponseWriter, p Protocol, why string) {
 
 // fail answers with an error in the shape of its protocol.
 func fail(w http.ResponseWriter, p Protocol, status int, why string) {
+	respond(w, status, "application/json", string(failure(p, status, why)))
+}
+
+// failure is an error in the shape of its protocol.
+func failure(p Protocol, status int, why string) []byte {
 	kind := "api_error"
 	if status == http.StatusPaymentRequired {
 		kind = "billing_error"
@@ -31,7 +36,7 @@ func fail(w http.ResponseWriter, p Protocol, status int, why string) {
 		body = map[string]any{"error": map[string]any{"type": kind, "message": why, "code": "ralph", "param": nil}}
 	}
 	text, _ := json.Marshal(body) // strings and numbers
-	respond(w, status, "application/json", string(text))
+	return text
 }
 
 func respond(w http.ResponseWriter, status int, kind, body string) {

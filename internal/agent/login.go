@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	disk "github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// loginFile is the file in which an agent's CLI keeps its login, and the home that it belongs to.
+func loginFile(name string, o Options) (file, home string) {
+	l := logins[name]
+	home = (&talk{Options: o}).home()
+	dir := filepath.Join(home, filepath.FromSlash(l.dir))
+	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
+		dir = proc.Value(o.Parent, l.dirFrom)
+	}
+	return filepath.Join(dir, filepath.FromSlash(l.file)), home
+}
+
+// savedLogin is what stands in that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty where
+// there is none that can be read.
+func savedLogin(name string, o Options) (saved gjson.Result, where string) {
+	file, home := loginFile(name, o)
+	text, err := disk.Read(file)
+	if err != nil || !gjson.ValidBytes(text) {
+		return gjson.Result{}, ""
+	}
+	return gjson.ParseBytes(text), fromHome(file, home)
+}
+
+const (
+	// renewBefore is how long before its end a login is renewed: claude does it from then on.
+	renewBefore = 5 * time.Minute
+	// renewLimit is how long that may take. The CLI was seen to take a second, and gives its provider four tries.
+	renewLimit = time.Minute
+)
+
+// over reports whether a login ends within a time from now.
+func (r Route) over(now time.Time, within time.Duration) bool {
+	return !r.Ends.IsZero() && !now.Add(within).Before(r.Ends)
+}
+
+// again says what a person does when a login counts no more.
+func (d dialect) again(where string) string {
+	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then let the run go on (%s)",
+		d.name, where, logins[d.name].how)
+}
+
+// login makes sure that the routes' logins count: one that is about to end is renewed. why says that one has ended; "":
+// none has. Each route can be renewed later, too.
+func (t *talk) login(ctx context.Context, routes []Route) (ready []Route, why string) {
+	for _, r := range routes {
+		if r.Login != "" && t.dialect.carried.renew != nil {
+			if r.over(t.now(), renewBefore) {
+				if fresh, ok := t.renewed(ctx, r); ok {
+					r = fresh
+				}
+			}
+			if r.over(t.now(), 0) {
+				return nil, t.dialect.again(r.Login)
+			}
+			r.Renew = func(ctx context.Context, refused string) (string, bool) {
+				used := r
+				used.Value = refused
+				fresh, ok := t.renewed(ctx, used)
+				return fresh.Value, ok
+			}
+		}
+		ready = append(ready, r)
+	}
+	return ready, ""
+}
+
+// renewed is a route with a login that has not been refused: the one that somebody else has renewed by now, or else the
+// one that the owner's CLI gets.
+func (t *talk) renewed(ctx context.Context, refused Route) (Route, bool) {
+	if r, ok := t.fresh(refused); ok {
+		return r, true
+	}
+	t.renew(ctx)
+	return t.fresh(refused)
+}
+
+// fresh is the login as it stands in its file now, if it is another one.
+func (t *talk) fresh(refused Route) (Route, bool) {
+	routes, _ := t.dialect.carried.routes(t.Options)
+	for _, r := range routes {
+		if r.Name == refused.Name && r.Login == refused.Login && r.Value != refused.Value && !r.over(t.now(), 0) {
+			return r, true
+		}
+	}
+	return refused, false
+}
+
+// renew has the owner's CLI renew its login, in no box, and so in an empty directory and without a task. A program that
+// an agent could have put there is not asked. A renewal that has begun is let end whatever becomes of the turn: the old
+// login counts no more by then.
+func (t *talk) renew(ctx context.Context) {
+	if !t.owners() {
+		return
+	}
+	dir, remove, err := proc.TempDir("")
+	if err != nil {
+		return
+	}
+	defer remove()
+	o := t.Options
+	o.Gateway, o.Keys, o.Extra, o.Allow = nil, nil, nil, nil
+	d := t.dialect
+	d.pass = nil // no address of another provider
+	if from := logins[d.name].dirFrom; from != "" {
+		d.pass = []string{from}
+	}
+	said := proc.NewTail(0, 1<<10)
+	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what came of it is in the file
+		Argv: append([]string{t.program}, t.dialect.carried.renew...), Dir: dir,
+		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Grace: time.Second,
+	})
+}
+
+// owners reports whether the agent's program was found by its bare name, outside of where the agent works.
+func (t *talk) owners() bool {
+	if filepath.Base(t.Command) != t.Command || !filepath.IsAbs(t.program) {
+		return false
+	}
+	program, err := filepath.EvalSymlinks(t.program)
+	if err != nil {
+		return false
+	}
+	dir, err := filepath.EvalSymlinks(orHere(t.Dir))
+	if err != nil {
+		return false
+	}
+	for _, path := range []string{t.program, program} {
+		if path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			return false
+		}
+	}
+	return true
+}

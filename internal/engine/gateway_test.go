@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+)
+
+// What becomes of an agent's credential.
+const (
+	stays   = "stays"   // with ralph: the agent is carried
+	handed  = "handed"  // to the agent, and the log says so
+	silent  = "silent"  // there is nothing to say
+	refused = "refused" // the run ends before anything is spent
+)
+
+// TestCarried: what the setting gateway comes to, for each agent and credential, on a laptop, in a job, and where a
+// sandbox is required.
+func TestCarried(t *testing.T) {
+	t.Parallel()
+	key := map[string]string{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "AMP_API_KEY": "k"}
+	columns := []struct {
+		gateway, sandbox string
+		job              bool
+	}{{config.GatewayAuto, "", false}, {config.GatewayAuto, "", true}, {config.GatewayAuto, sandbox.Require, false},
+		{config.GatewayAuto, sandbox.Require, true}, {config.GatewayRequire, "", false}, {config.GatewayRequire, sandbox.Require, true},
+		{config.Off, "", false}, {config.Off, sandbox.Require, true}}
+	for _, c := range []struct {
+		name, command string
+		keys          map[string]string
+		file, text    string // in the home
+		parent        []string
+		want          [8]string // a column each
+	}{
+		{"claude with a key", "claude", key, "", "", nil,
+			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"claude with a subscription", "claude", nil, ".claude/.credentials.json",
+			`{"claudeAiOauth":{"accessToken":"t","expiresAt":1}}`, nil, // renewed when the turn begins
+			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"claude led to another provider", "claude", key, "", "", []string{"ANTHROPIC_BASE_URL=nowhere"},
+			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
+		{"codex with a key", "codex", key, "", "", nil,
+			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"codex with a key in its login", "codex", nil, ".codex/auth.json", `{"OPENAI_API_KEY":"k"}`, nil,
+			[8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"codex with ChatGPT", "codex", nil, ".codex/auth.json", `{"tokens":{"access_token":"t"}}`, nil,
+			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
+		{"gemini with Google's login", "gemini", nil, ".gemini/oauth_creds.json", `{"access_token":"t"}`, nil,
+			[8]string{handed, refused, handed, refused, refused, refused, silent, silent}},
+		{"gemini with nothing", "gemini", nil, "", "", nil,
+			[8]string{silent, silent, silent, silent, refused, refused, silent, silent}},
+		{"opencode with a key in its login", "opencode", nil, ".local/share/opencode/auth.json",
+			`{"openai":{"type":"api","key":"k"}}`, nil, [8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
+		{"amp with a key", "amp", key, "", "", nil,
+			[8]string{handed, handed, refused, refused, refused, refused, silent, silent}},
+		{"amp with nothing", "amp", nil, "", "", nil,
+			[8]string{silent, silent, refused, refused, refused, refused, silent, silent}},
+		{"any program with a key", "./agent.sh", key, "", "", nil,
+			[8]string{handed, handed, handed, handed, stays, stays, silent, silent}},
+		{"any program with nothing", "./agent.sh", nil, "", "", nil,
+			[8]string{silent, silent, silent, silent, silent, silent, silent, silent}},
+	} {
+		home := t.TempDir()
+		if c.file != "" {
+			path := filepath.Join(home, c.file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(c.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, at := range columns {
+			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
+				Place: Place{InJob: at.job}}
+			o, says, err := spec.carried(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent})
+			got := silent
+			switch {
+			case err != nil:
+				got = refused
+			case o.Gateway != nil:
+				got = stays
+			case says != "":
+				got = handed
+			}
+			if got != c.want[i] {
+				t.Errorf("%s at %+v: %s, want %s (%s, %v)", c.name, at, got, c.want[i], says, err)
+			}
+			if kept := o.Keys != nil; err != nil && (kept || !invalid.Is(err)) || err == nil && kept != (c.keys != nil) {
+				t.Errorf("%s at %+v: keys %v, %v", c.name, at, o.Keys, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "set") {
+				t.Errorf("%s at %+v: %v does not say what to do", c.name, at, err)
+			}
+		}
+	}
+}
