@@ -274,6 +274,7 @@ const shownSettings = `{
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
   "maxTokens": 0, // default
+  "prices": [], // default
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default

@@ -12,11 +12,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Tells says whether a turn tells what it cost, and how many tokens it took, which a gateway counts itself. Without that nobody can hold it to what it
-// may spend.
+// Tells says whether it is told what a turn cost and how many tokens it took, by the agent or by its gateway. Without
+// that nobody can hold it to what it may spend.
 func (o Options) Tells() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
-	return d.prices && !o.Text, d.counts && !o.Text || o.Gateway != nil
+	cost, tokens = d.prices && !o.Text, d.counts && !o.Text
+	if o.Gateway != nil {
+		cost, tokens = cost || o.Gateway.Prices(o.Model), true
+	}
+	return cost, tokens
 }
 
 // longestAgo is how many messages are remembered by their ids: those of several contexts come in turn.

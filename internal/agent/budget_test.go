@@ -155,4 +155,10 @@ func TestTells(t *testing.T) {
 	if cost, tokens := (agent.Options{Command: "claude", Text: true}).Tells(); cost || tokens {
 		t.Error("plain text tells nothing")
 	}
+	for model, want := range map[string]bool{"gpt-5.5": true, "": true, "unpriced": false} {
+		o := agent.Options{Command: "codex", Model: model, Gateway: &gateway{}}
+		if cost, tokens := o.Tells(); cost != want || !tokens {
+			t.Errorf("codex with %q by a gateway tells cost %v, want %v, and tokens %v", model, cost, want, tokens)
+		}
+	}
 }

@@ -17,6 +17,8 @@ type Gateway interface {
 	// Open begins to carry one turn. allow is asked before each request is passed on, with what the turn has taken until
 	// then; its error is what the agent is told instead of an answer.
 	Open(routes []Route, allow func(spent loop.Usage) error) (Carrier, error)
+	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
+	Prices(model string) bool
 }
 
 // Carrier carries one turn.

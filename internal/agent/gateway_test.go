@@ -35,6 +35,7 @@ func (g *gateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agen
 	return g, g.fails
 }
 
+func (g *gateway) Prices(model string) bool  { return model != "unpriced" }
 func (g *gateway) URL() string               { return "http://127.0.0.1:4567" }
 func (g *gateway) Bearer() string            { return "bearer-of-the-turn" }
 func (g *gateway) Usage() (loop.Usage, bool) { return g.used, g.used != loop.Usage{} }

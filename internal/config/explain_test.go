@@ -94,6 +94,7 @@ const explainedJSONC = `{
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
   "maxTokens": 0, // default
+  "prices": [], // default
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
@@ -171,7 +172,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 48 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 49 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -87,6 +87,8 @@ type Settings struct {
 	MaxCostUSD         float64 `json:"maxCostUsd"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue"`
 	MaxTokens          int     `json:"maxTokens"`
+	// Prices are what models cost, before the list that ralph brings along.
+	Prices []Price `json:"prices"`
 	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait".
 	CIGate string `json:"ciGate"`
 	// CITimeoutMinutes bounds that wait.
@@ -167,6 +169,15 @@ type Expect struct {
 	Contains    []string `json:"contains,omitzero"`
 	NotContains []string `json:"notContains,omitzero"`
 	MinTests    *int     `json:"minTests,omitempty"` // nil: one, where the output tells
+}
+
+// Price is what a million tokens of a model cost, in US dollars. Where it is nil, it is Input.
+type Price struct {
+	Model      string   `json:"model"`
+	Input      float64  `json:"input"`
+	Output     float64  `json:"output"` // and what it thinks
+	Cached     *float64 `json:"cached,omitempty"`
+	CacheWrite *float64 `json:"cacheWrite,omitempty"`
 }
 
 // The values of a guardrail's severity and fail action. They are those of loop.Severity and loop.FailAction.

@@ -318,9 +318,9 @@ func limitRows() []Setting {
 		},
 		{
 			Key: "maxCostUsd", Kind: Number, Max: maxDollars, Default: 0, Input: "max_cost_usd",
-			Says:      "How many US dollars a run may spend, as far as the agent reports its cost; 0 for any amount.",
+			Says:      "How many US dollars a run may spend, as far as the gateway or the agent knows its cost; 0 for any amount.",
 			More:      "Counted since the run was asked for.",
-			InputSays: "How many US dollars a run may spend, as far as the agent reports its cost. Default: any amount.",
+			InputSays: "How many US dollars a run may spend, as far as the gateway or the agent knows its cost. Default: any amount.",
 		},
 		{
 			Key: "maxCostUsdPerIssue", Kind: Number, Max: maxDollars, Default: 0, Input: "max_cost_usd_per_issue",
@@ -334,6 +334,28 @@ func limitRows() []Setting {
 			More:      "Counted since the run was asked for.",
 			InputSays: "How many tokens a run may take, those of the model's cache included. Default: any number.",
 		},
+		{
+			Key: "prices", Kind: List, Most: maxEntries, Default: []Price{}, NoValue: "none", Unset: "list prices alone",
+			Entry: &Setting{Kind: Object, Keys: priceRows(),
+				Allowed: `an object, such as {"model": "my-model", "input": 3, "output": 15}`},
+			Says: "What models cost, where it is not their list price or ralph does not know it.",
+			More: "They go before the list that ralph brings along: [limits.md](limits.md#what-a-turn-costs).",
+		},
+	}
+}
+
+func priceRows() []Setting {
+	return []Setting{
+		{Key: "model", Pattern: filled, Most: 128, Required: true, NoValue: "needed",
+			Says: "The model's name, as its provider calls it; a date or `latest` after it makes no other model."},
+		{Key: "input", Kind: Number, Max: maxDollars, Required: true, NoValue: "needed",
+			Says: "US dollars for a million tokens that it reads."},
+		{Key: "output", Kind: Number, Max: maxDollars, Required: true, NoValue: "needed",
+			Says: "US dollars for a million tokens that it writes, those of its thinking included."},
+		{Key: "cached", Kind: Number, Max: maxDollars, NoValue: "as `input`",
+			Says: "US dollars for a million tokens that it reads from its cache."},
+		{Key: "cacheWrite", Kind: Number, Max: maxDollars, NoValue: "as `input`",
+			Says: "US dollars for a million tokens that it writes into its cache."},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -14,16 +15,62 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // modelGateway carries turns to their models. The keys are in this process alone.
 type modelGateway struct {
-	log func(format string, args ...any)
+	log    func(format string, args ...any)
+	prices gateway.Prices
+	told   *unpriced
+}
+
+// unpriced are the models of which the log has said that nobody knows their price.
+type unpriced struct {
+	mu     sync.Mutex
+	models map[string]bool
+}
+
+// first reports whether a model has not been told of yet.
+func (u *unpriced) first(model string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.models == nil {
+		u.models = map[string]bool{}
+	}
+	was := u.models[model]
+	u.models[model] = true
+	return !was
+}
+
+// pricesOf are those of the settings, before the list that ralph brings along.
+func pricesOf(set config.Settings) gateway.Prices {
+	own := map[string]gateway.Price{}
+	for _, p := range set.Prices {
+		price := gateway.Price{Input: p.Input, Output: p.Output, CacheRead: p.Input, CacheWrite: p.Input}
+		if p.Cached != nil {
+			price.CacheRead = *p.Cached
+		}
+		if p.CacheWrite != nil {
+			price.CacheWrite = *p.CacheWrite
+		}
+		own[p.Model] = price
+	}
+	return gateway.Prices{Own: own}
+}
+
+// Prices implements agent.Gateway.
+func (g modelGateway) Prices(model string) bool {
+	if model == "" {
+		return true
+	}
+	_, ok := g.prices.Of(model)
+	return ok
 }
 
 // Open implements agent.Gateway.
 func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.Carrier, error) {
-	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log,
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log, Prices: g.prices,
 		Allow: func(spent []gateway.Usage) error { u, _ := total(spent); return allow(u) }}
 	for _, r := range routes {
 		base, err := url.Parse(r.Base)
@@ -51,11 +98,25 @@ func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (
 	if err != nil {
 		return nil, err
 	}
-	return carrier{t}, nil
+	return carrier{t, g}, nil
 }
 
 // carrier is one turn at the gateway.
-type carrier struct{ *gateway.Turn }
+type carrier struct {
+	*gateway.Turn
+	of modelGateway
+}
+
+// Close implements agent.Carrier. It says once of each model that nobody knows its price.
+func (c carrier) Close() error {
+	for _, u := range c.Turn.Usage() {
+		if !u.Priced && c.of.told.first(u.Model) {
+			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it in "+
+				"the setting prices", safetext.OneLine(u.Model))
+		}
+	}
+	return c.Turn.Close()
+}
 
 // Usage implements agent.Carrier.
 func (c carrier) Usage() (loop.Usage, bool) {
@@ -81,7 +142,7 @@ func total(used []gateway.Usage) (sum loop.Usage, priced bool) {
 // carried lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
 // The error is a mistake of whoever asked for that. says is for the log: that the agent has its credential; empty:
 // nothing is to be said.
-func (spec *Spec) carried(o agent.Options) (out agent.Options, says string, err error) {
+func (spec *Spec) carried(o agent.Options, told *unpriced) (out agent.Options, says string, err error) {
 	mode := spec.Settings.Gateway
 	if mode == config.Off || mode == "" {
 		return o, "", nil
@@ -90,7 +151,7 @@ func (spec *Spec) carried(o agent.Options) (out agent.Options, says string, err 
 	asked := mode == config.GatewayRequire
 	switch {
 	case c.Why == "" && (asked || !c.Unsure):
-		o.Gateway = modelGateway{spec.Log}
+		o.Gateway = modelGateway{spec.Log, pricesOf(spec.Settings), told}
 		return o, "", nil
 	case c.Unsure && c.Credential == "": // there is nothing to be kept
 		return o, "", nil
@@ -118,7 +179,7 @@ func (spec *Spec) carried(o agent.Options) (out agent.Options, says string, err 
 func (run *Run) tellGateway(agents ...agent.Options) {
 	told := map[string]bool{}
 	for _, o := range agents {
-		if _, says, _ := run.carried(o); says != "" && !told[says] {
+		if _, says, _ := run.carried(o, &run.unpriced); says != "" && !told[says] {
 			told[says] = true
 			run.Log("gateway: %s", says)
 		}

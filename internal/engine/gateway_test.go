@@ -2,14 +2,21 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
@@ -77,7 +84,7 @@ func TestCarried(t *testing.T) {
 		for i, at := range columns {
 			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
 				Place: Place{InJob: at.job}}
-			o, says, err := spec.carried(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent})
+			o, says, err := spec.carried(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent}, nil)
 			got := silent
 			switch {
 			case err != nil:
@@ -97,5 +104,56 @@ func TestCarried(t *testing.T) {
 				t.Errorf("%s at %+v: %v does not say what to do", c.name, at, err)
 			}
 		}
+	}
+}
+
+// TestOwnPrices: the settings say what a model costs, before the list; of one that neither has, the log says so once.
+func TestOwnPrices(t *testing.T) {
+	t.Parallel()
+	cached := 0.5
+	spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: config.GatewayAuto, Prices: []config.Price{
+		{Model: "mine", Input: 4, Output: 8, Cached: &cached}, {Model: "gpt-5.5", Input: 1, Output: 1}}}}}
+	var said []string
+	spec.Log = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	answers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked, _ := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, `{"model":%q,"usage":{"input_tokens":3000000,"output_tokens":1000000,`+
+			`"input_tokens_details":{"cached_tokens":1000000}}}`, gjson.GetBytes(asked, "model").Str)
+	}))
+	defer answers.Close()
+	told := &unpriced{}
+	for _, c := range []struct {
+		model string
+		cost  float64
+	}{{"mine", 2*4 + 0.5 + 8}, {"gpt-5.5", 4}, {"nobodys", 0}, {"nobodys", 0}} {
+		o, _, err := spec.carried(agent.Options{Command: "codex", Keys: map[string]string{"OPENAI_API_KEY": "k"},
+			Home: t.TempDir(), Parent: []string{"OPENAI_BASE_URL=" + answers.URL + "/v1"}}, told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Gateway.Prices(c.model); got != (c.cost > 0) {
+			t.Errorf("the price of %s is known: %t", c.model, got)
+		}
+		way, err := o.Gateway.Open(agent.Carries(o).Routes, func(loop.Usage) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := http.NewRequest("POST", way.URL()+"/v1/responses", strings.NewReader(`{"model":"`+c.model+`"}`))
+		r.Header.Set("Authorization", "Bearer "+way.Bearer())
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if u, asked := way.Usage(); !asked || u.CostUSD != c.cost || u.Tokens() != 4_000_000 {
+			t.Errorf("%s: %+v, %t, want %v dollars", c.model, u, asked, c.cost)
+		}
+		if err := way.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "the price of the model nobodys is not known") {
+		t.Errorf("the log says %q", said)
 	}
 }

@@ -33,6 +33,8 @@ type Run struct {
 	budget  *Budget      // what its turns are paid from; nil: there is no end of it
 	boxes   boxes        // what agents and checks are kept in
 	leftOut []string     // the checks that are passed over, since their tool is missing
+	// unpriced are the models of which the log has said that their price is not known.
+	unpriced unpriced
 }
 
 // Close throws away what the run has used, and does what OnClose has remembered.

@@ -119,7 +119,7 @@ func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
 		Command: c.Command, Flags: c.Args(), Model: c.Model, Parent: spec.Parent, Allow: spec.Settings.Environment,
 		Home: spec.Home, As: spec.User, Keys: spec.Keys, AgentSettings: agentSettings,
 	}
-	carried, _, _ := spec.carried(o)
+	carried, _, _ := spec.carried(o, nil)
 	o.Home, o.As, o.Gateway = "", nil, carried.Gateway
 	return o
 }

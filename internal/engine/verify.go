@@ -65,7 +65,7 @@ func (run *Run) asker() check.Asker {
 			Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads),
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
-		o, _, err := run.carried(o)
+		o, _, err := run.carried(o, &run.unpriced)
 		if err != nil {
 			return loop.Turn{}, err
 		}

@@ -3,9 +3,7 @@ package gateway
 import (
 	_ "embed"
 	"encoding/json"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -22,6 +20,7 @@ type Price struct {
 type Prices struct {
 	Date   string           // of the list, "2006-01"
 	Models map[string]Price // by name, without a date or "latest" at its end
+	Own    map[string]Price // the same, of whoever pays; they go before Models
 }
 
 //go:embed prices.json
@@ -46,20 +45,29 @@ var edition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([-@](` + date + `|[0-9]{3}|latest|preview|exp))*$`)
 })
 
-// of is the price of a model, by the longest name that it begins with.
-func (p Prices) of(model string) (Price, bool) {
+// Of is the price of a model, by the longest name that it begins with; false: nobody knows it.
+func (p Prices) Of(model string) (Price, bool) {
 	if p.Models == nil {
-		p = List()
+		p.Models = List().Models
 	}
-	if price, ok := p.Models[model]; ok {
-		return price, true
-	}
-	model = model[strings.LastIndexByte(model, '/')+1:]
-	names := slices.SortedFunc(maps.Keys(p.Models), func(a, b string) int { return len(b) - len(a) })
-	for _, name := range names {
-		if rest, ok := strings.CutPrefix(model, name); ok && edition().MatchString(rest) {
-			return p.Models[name], true
+	for _, list := range []map[string]Price{p.Own, p.Models} {
+		if price, ok := in(list, model); ok {
+			return price, true
 		}
 	}
 	return Price{}, false
+}
+
+func in(list map[string]Price, model string) (Price, bool) {
+	if price, ok := list[model]; ok {
+		return price, true
+	}
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	longest := ""
+	for name := range list {
+		if rest, ok := strings.CutPrefix(model, name); ok && len(name) > len(longest) && edition().MatchString(rest) {
+			longest = name
+		}
+	}
+	return list[longest], longest != ""
 }

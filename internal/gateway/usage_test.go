@@ -175,9 +175,17 @@ func TestPrices(t *testing.T) {
 		"llama":                                "",
 		"":                                     "",
 	} {
-		got, ok := Prices{}.of(model)
+		got, ok := Prices{}.Of(model)
 		if want := List().Models[like]; got != want || ok != (like != "") {
 			t.Errorf("%s: %+v, %v, want that of %q", model, got, ok, like)
+		}
+	}
+	own := Prices{Own: map[string]Price{"mine-1": {Input: 9}, "gpt-5": {Input: 8}, "azure/gpt-4o": {Input: 7}}}
+	for model, want := range map[string]float64{"mine-1": 9, "corp/mine-1-latest": 9, "mine-12": 0, "gpt-5": 8,
+		"gpt-5-2025-08-07": 8, "gpt-5-mini": List().Models["gpt-5-mini"].Input, "azure/gpt-4o": 7,
+		"gpt-4o": List().Models["gpt-4o"].Input} {
+		if got, ok := own.Of(model); got.Input != want || ok != (want > 0) {
+			t.Errorf("%s: %+v, %v, want %v", model, got, ok, want)
 		}
 	}
 	if List().Date == "" || len(List().Models) < 30 {
