@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,14 +100,21 @@ func (t *talk) allow(spent loop.Usage) error {
 	return fmt.Errorf("ralph: %s", why)
 }
 
+// differs reports whether what an agent told, if it told anything, is not what was seen, give or take a twentieth.
+func differs(told, seen float64) bool { return told > 0 && math.Abs(told-seen) > seen/20 }
+
 // onTheWire takes a turn's tokens and its cost from the answers of its model, which no agent can tell otherwise.
 func (t *talk) onTheWire(turn *loop.Turn) {
 	if t.way == nil {
 		return
 	}
 	if seen, asked := t.way.Usage(); asked {
+		told := turn.Usage
 		if seen.CostUSD == 0 {
-			seen.CostUSD = turn.Usage.CostUSD
+			seen.CostUSD = told.CostUSD
+		}
+		if differs(told.CostUSD, seen.CostUSD) || differs(float64(told.Tokens()), float64(seen.Tokens())) {
+			turn.Told = &told
 		}
 		turn.Usage = seen
 	}

@@ -313,6 +313,10 @@ func TestCarriedSpend(t *testing.T) {
 			f, g := newFake(t, "claude", c.script), &gateway{used: c.used}
 			asking := &asking{g}
 			turn := f.turn(t, agent.Options{Gateway: asking, Keys: everyKey, Left: c.left, Home: t.TempDir()}, "Do it.")
+			if told := turn.Told != nil; told != (c.used != loop.Usage{} && !strings.Contains(c.script, `"input_tokens":0`)) ||
+				told && turn.Told.Tokens() != 7 {
+				t.Errorf("the agent told %+v", turn.Told)
+			}
 			if turn.Usage != c.want || turn.Class != c.class || turn.Ours != (c.why != "") ||
 				!strings.Contains(turn.Reason, c.why) {
 				t.Errorf("turn = %+v, want %+v, %s, %s", turn, c.want, c.class, c.why)

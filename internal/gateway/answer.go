@@ -192,7 +192,7 @@ func (a *answer) whole(line []byte) {
 	}
 	if !a.open && data[0] == '{' && data[len(data)-1] == '}' { // a whole event, as all providers write them
 		a.tally.text += written(a.tally.protocol, data)
-		if !bytes.Contains(data, usageMark) && !bytes.Contains(data, errorMark) {
+		if piece(a.tally.protocol, data) || !bytes.Contains(data, usageMark) && !bytes.Contains(data, errorMark) {
 			return
 		}
 	}
@@ -212,10 +212,36 @@ var texts = map[Protocol][][]byte{
 	Gemini:    {[]byte(`"text":`)},
 }
 
-// written is about how many bytes of text an event has.
-func written(p Protocol, event []byte) (n int64) {
+// The beginning and the end of an event's kind that is a piece of what the model writes.
+var (
+	kindMark  = []byte(`{"type":"`)
+	deltaMark = []byte("delta")
+	endDelta  = []byte("message_delta")
+)
+
+// piece reports whether an event is a piece of what the model writes, which says nothing of tokens, by its kind. Only
+// one that begins with it is known: most of a stream is that, and none of it is looked through.
+func piece(p Protocol, event []byte) bool {
+	rest, ok := bytes.CutPrefix(event, kindMark)
+	if !ok || p != Anthropic && p != Responses {
+		return false
+	}
+	kind, _, ok := bytes.Cut(rest[:min(len(rest), mostKind)], quoteMark)
+	return ok && bytes.HasSuffix(kind, deltaMark) && !bytes.Equal(kind, endDelta)
+}
+
+var quoteMark = []byte(`"`)
+
+const (
+	mostKind = 64 // bytes of an event's kind
+	// mostFrame is how far from an event's beginning what the model has written begins: all providers write it early.
+	mostFrame = 1 << 10
+)
+
+// written is about how many bytes of text an event has: of the first that there is.
+func written(p Protocol, event []byte) int64 {
 	for _, mark := range texts[p] {
-		at := bytes.Index(event, mark)
+		at := bytes.Index(event[:min(len(event), mostFrame)], mark)
 		if at < 0 {
 			continue
 		}
@@ -223,7 +249,9 @@ func written(p Protocol, event []byte) (n int64) {
 		if len(rest) == 0 || rest[0] != '"' {
 			continue
 		}
-		n += int64(min(stringEnd(rest, 1), len(rest)) - 1)
+		if n := min(stringEnd(rest, 1), len(rest)) - 1; n > 0 {
+			return int64(n)
+		}
 	}
-	return n
+	return 0
 }

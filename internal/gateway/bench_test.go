@@ -89,10 +89,13 @@ func BenchmarkStream(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
+			used, size := cpuTime(), int64(0)
 			for b.Loop() {
 				_, n := timed(b, client, c.url, c.bearer, "{}")
 				b.SetBytes(n)
+				size += n
 			}
+			b.ReportMetric(float64(size)/1e6/(cpuTime()-used).Seconds(), "MB/cpu-s")
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/(1<<20), "MB-held")
 		})

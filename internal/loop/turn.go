@@ -66,9 +66,12 @@ type Turn struct {
 	Words *Words `json:"words,omitempty"`
 	Claim Claim  `json:"claim"`
 	// Structured is the agent's answer in the form that was asked for, when its CLI gives one; JSON text.
-	Structured string        `json:"structured,omitempty"`
-	Session    string        `json:"session,omitempty"`
-	Usage      Usage         `json:"usage"`
+	Structured string `json:"structured,omitempty"`
+	Session    string `json:"session,omitempty"`
+	Usage      Usage  `json:"usage"`
+	// Told is what the agent itself said of it, where a gateway has seen something else; nil: they agree, or one said
+	// nothing.
+	Told       *Usage        `json:"told,omitempty"`
 	Tools      int           `json:"tools,omitempty"`       // how many tools it used
 	ToolErrors int           `json:"tool_errors,omitempty"` // how many of them failed
 	ResetAt    time.Time     `json:"reset_at,omitzero"`     // of UsageLimit: when it may go on; zero: not known

@@ -27,7 +27,24 @@ func (v View) cost() string {
 	if issue := v.onIssue(); issue != "" {
 		text = wording.JoinedBy("; ", text, issue)
 	}
+	if own := v.byAgents(); own != "" {
+		text = wording.JoinedBy("; ", text, "by the agent's own count "+own)
+	}
 	return "**" + name + ":** " + text
+}
+
+// byAgents is what the agents themselves counted, where the answers of their models say something else; "" otherwise.
+func (v View) byAgents() string {
+	spent, differ := v.State.Spent(), false
+	for _, it := range v.State.Iterations {
+		if told := it.Turn.Told; told != nil && it.N > v.State.Reopened {
+			spent, differ = spent.Minus(it.Turn.Usage).Plus(*told), true
+		}
+	}
+	if !differ {
+		return ""
+	}
+	return wording.Spent(spent)
 }
 
 func (v View) money(u loop.Usage) string {

@@ -163,6 +163,7 @@ func (v view) iterationFacts(it *loop.Iteration) (list []fact) {
 		}
 	}
 	add("Spent", wording.Spent(wording.Usage(it)), "")
+	add("Difference", wording.Told(it.Turn), "")
 	if it.Turn.Tools > 0 {
 		add("Tools", fmt.Sprintf("%d used, %d of them failed", it.Turn.Tools, it.Turn.ToolErrors), "")
 	}

@@ -49,6 +49,14 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
+// Told says what the agent itself counted in its turn, where the answers of its model say something else; "" otherwise.
+func Told(t loop.Turn) string {
+	if t.Told == nil {
+		return ""
+	}
+	return "in its turn the agent counted " + Spent(*t.Told) + ", and its model's answers say " + Spent(t.Usage)
+}
+
 // Spent is a usage in words; "" when nothing is known.
 func Spent(u loop.Usage) string {
 	in := u.Input + u.CacheRead + u.CacheWrite
