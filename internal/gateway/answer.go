@@ -249,6 +249,9 @@ func written(p Protocol, event []byte) int64 {
 		if len(rest) == 0 || rest[0] != '"' {
 			continue
 		}
+		if len(rest) > mostFrame { // nearly all of it is text
+			return int64(len(rest))
+		}
 		if n := min(stringEnd(rest, 1), len(rest)) - 1; n > 0 {
 			return int64(n)
 		}

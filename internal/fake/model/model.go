@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,8 @@ type Server struct {
 
 	script []Turn
 	closed chan struct{}
+
+	answering atomic.Int64
 
 	mu       sync.Mutex
 	requests []Request
@@ -93,8 +96,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, p, q, s.record(r, &q, body))
 }
 
+// Answering is how many answers have begun and not ended.
+func (s *Server) Answering() int { return int(s.answering.Load()) }
+
 // answer plays a turn; number is the request's, from 1.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q question, number int) {
+	s.answering.Add(1)
+	defer s.answering.Add(-1)
 	turn := s.script[min(q.said, len(s.script)-1)]
 	if s.Key != "" && key(r) != s.Key {
 		turn = Turn{Fail: Auth}
