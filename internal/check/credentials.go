@@ -60,9 +60,12 @@ func (c *Credentials) Run(ctx context.Context, at At) (loop.Verdict, error) {
 	if err != nil {
 		return loop.Verdict{}, err
 	}
+	had := map[Line]bool{}
+	for _, b := range before {
+		had[Line{File: b.File, Text: b.Text}] = true
+	}
 	lines = slices.DeleteFunc(lines, func(l Line) bool {
-		return len(secret.Marks(l.Text)) == 0 ||
-			slices.ContainsFunc(before, func(b Line) bool { return b.File == l.File && b.Text == l.Text })
+		return len(secret.Marks(l.Text)) == 0 || had[Line{File: l.File, Text: l.Text}]
 	})
 	if len(lines) == 0 {
 		return loop.Verdict{Pass: true}, nil

@@ -1,13 +1,10 @@
 package git
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -86,12 +83,17 @@ func (t *Tree) seekThrough(ctx context.Context, since string, seek *search) erro
 	return nil
 }
 
+// mostPlaces is how many places of credentials are told.
+const mostPlaces = 20
+
 // leaks are what no commit may hold, in the commits above another.
 type leaks struct {
 	files  map[string]string // files of the newest commit that hold a secret, with the place and how it is written
 	marked map[string][]byte // files with something that looks like a credential, without that
-	places []string          // where it was, and what it looked like
-	before bool              // a message, or a commit below, tells a secret
+	places []string          // where it was, and what it looked like; at most mostPlaces
+	// how many there were
+	credentials int
+	before      bool // a message, or a commit below, tells a secret
 }
 
 func (l *leaks) any() bool { return l.before || len(l.files) > 0 || len(l.marked) > 0 }
@@ -105,8 +107,11 @@ func (l *leaks) notes() (notes []string) {
 		notes = []string{strings.Join(notes, ", ") + ": holds a secret of ralph's and was left out; write the name of the " +
 			"variable there, not its value"}
 	}
-	if len(l.places) > 0 {
-		notes = append(notes, strings.Join(l.places, ", ")+": taken out of the commit; a placeholder belongs there, or if "+
+	if places := l.places; len(places) > 0 {
+		if more := l.credentials - len(places); more > 0 {
+			places = append(slices.Clip(places), fmt.Sprintf("and %d more", more))
+		}
+		notes = append(notes, strings.Join(places, ", ")+": taken out of the commit; a placeholder belongs there, or if "+
 			"it is a sample, somebody accepts it by its name")
 	}
 	if l.before {
@@ -119,11 +124,41 @@ func (l *leaks) notes() (notes []string) {
 // leaksIn reads the commits from since to a tip as they are: every new file, name and message.
 func (t *Tree) leaksIn(ctx context.Context, since, tip string) (*leaks, error) {
 	found := &leaks{files: map[string]string{}, marked: map[string][]byte{}}
-	changed, err := t.changes(ctx, "diff-tree", "-r", since, tip)
+	names, ids, err := t.newObjects(ctx, since, tip, found)
 	if err != nil {
 		return nil, err
 	}
-	names := map[string][]string{}
+	var suspect []string // objects with something that looks like a credential
+	looks := &candidates{}
+	err = t.eachObject(ctx, ids, func(id, kind string, content []byte) error {
+		o := object{kind, string(content), names[id]}
+		if !t.knownIn(found, o) && looks.add(o) {
+			suspect = append(suspect, id)
+		}
+		return nil
+	})
+	if err != nil || len(suspect) == 0 {
+		return found, err
+	}
+	if err := looks.without(ctx, t, since); err != nil {
+		return nil, err
+	}
+	err = t.eachObject(ctx, strings.Join(suspect, "\n")+"\n", func(id, kind string, content []byte) error {
+		t.looksIn(found, looks, object{kind, string(content), names[id]})
+		return nil
+	})
+	return found, err
+}
+
+// newObjects lists what the commits from since to a tip have that is new, and by which names the tip has it. Names that
+// tell a secret are noted.
+func (t *Tree) newObjects(ctx context.Context, since, tip string, found *leaks) (names map[string][]string, ids string,
+	err error) {
+	changed, err := t.changes(ctx, "diff-tree", "-r", since, tip)
+	if err != nil {
+		return nil, "", err
+	}
+	names = map[string][]string{}
 	for _, ch := range changed {
 		if ch.is.mode == missing {
 			continue
@@ -133,16 +168,15 @@ func (t *Tree) leaksIn(ctx context.Context, since, tip string) (*leaks, error) {
 			found.files[ch.is.name] = "a file's name, " + s.As
 		}
 	}
-	ids, err := t.git.out(ctx, "rev-list", "--objects", "--no-object-names", tip, "^"+since)
+	listed, err := t.git.out(ctx, "rev-list", "--objects", "--no-object-names", tip, "^"+since)
 	if err != nil {
-		return nil, fmt.Errorf("listing what is new: %w", err)
+		return nil, "", fmt.Errorf("listing what is new: %w", err)
 	}
 	// what is new in the tree may be older than the commits: from another branch, or brought back
-	ids += strings.Join(slices.Collect(maps.Keys(names)), "\n") + "\n"
-	err = t.eachObject(ctx, ids, func(id, kind string, content []byte) error {
-		return t.leaksOf(ctx, found, since, object{kind, string(content), names[id]})
-	})
-	return found, err
+	all := slices.Sorted(maps.Keys(names))
+	all = append(all, fields(listed)...)
+	slices.Sort(all)
+	return names, strings.Join(slices.Compact(all), "\n") + "\n", nil
 }
 
 // object is something that git stores, with the names that the newest commit has it by.
@@ -151,32 +185,26 @@ type object struct {
 	names         []string
 }
 
-func (t *Tree) leaksOf(ctx context.Context, found *leaks, since string, o object) error {
+// knownIn notes an object that tells a secret of the harness's.
+func (t *Tree) knownIn(found *leaks, o object) bool {
 	s, leaks := t.secrets().First(o.content)
-	switch {
-	case leaks && len(o.names) == 0:
-		found.before = true
-	case leaks:
-		for _, name := range o.names {
-			found.files[name] = fmt.Sprintf("%s:%d %s", name, lineAt(o.content, s.From), s.As)
-		}
+	if !leaks {
+		return false
 	}
-	if leaks || o.kind != "blob" || strings.Contains(o.content[:min(len(o.content), 8000)], "\x00") {
-		return nil
+	found.before = found.before || len(o.names) == 0
+	for _, name := range o.names {
+		found.files[name] = fmt.Sprintf("%s:%d %s", name, lineAt(o.content, s.From), s.As)
 	}
-	var fresh []secret.Credential
-	for _, c := range secret.Credentials(o.content) {
-		if is, err := t.isNew(ctx, since, o.content[c.From:c.To]); err != nil {
-			return err
-		} else if is {
-			fresh = append(fresh, c)
-		}
-	}
+	return true
+}
+
+// looksIn notes what of an object looks like a credential and was not there before.
+func (t *Tree) looksIn(found *leaks, looks *candidates, o object) {
+	fresh := looks.fresh(o)
 	found.before = found.before || len(fresh) > 0 && len(o.names) == 0
 	for _, name := range o.names {
 		t.markIn(found, name, o.content, fresh)
 	}
-	return nil
 }
 
 // markIn notes what of a file nobody has accepted.
@@ -184,65 +212,13 @@ func (t *Tree) markIn(found *leaks, name, content string, fresh []secret.Credent
 	fresh = slices.DeleteFunc(slices.Clone(fresh), func(c secret.Credential) bool {
 		return t.leaks.accepted != nil && t.leaks.accepted(name, secret.MarkOf(content, c))
 	})
-	for _, c := range fresh {
+	for _, c := range fresh[:min(len(fresh), max(0, mostPlaces-len(found.places)))] {
 		found.places = append(found.places, fmt.Sprintf("%s:%d looks like %s", name, lineAt(content, c.From), c.What))
 	}
+	found.credentials += len(fresh)
 	if len(fresh) > 0 {
 		found.marked[name] = []byte(secret.TakeOut(content, fresh))
 	}
-}
-
-// isNew reports whether a text is nowhere in a commit: what was there before is not this run's to judge.
-func (t *Tree) isNew(ctx context.Context, since, value string) (bool, error) {
-	lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
-	longest := slices.MaxFunc(lines, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-	_, err := t.git.out(ctx, "grep", "-q", "-F", "--no-recurse-submodules", "--no-textconv", "-e", longest, since, "--")
-	return err != nil, ignore(err)
-}
-
-// eachObject reads what git stores, one after another.
-func (t *Tree) eachObject(ctx context.Context, ids string, read func(id, kind string, content []byte) error) error {
-	out, in := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, _, err := t.git.run(ctx, call{args: []string{"cat-file", "--batch"}, in: strings.NewReader(ids), out: in})
-		in.CloseWithError(cmp.Or(err, io.EOF))
-		done <- err
-	}()
-	from := bufio.NewReaderSize(out, 64<<10)
-	var failed error
-	for failed == nil {
-		line, err := from.ReadString('\n')
-		if errors.Is(err, io.EOF) && line == "" {
-			break
-		}
-		f := fields(line)
-		if failed = err; failed == nil && len(f) == 3 {
-			failed = readObject(from, f, read)
-		} else if failed == nil && !strings.HasSuffix(line, " missing\n") { // a submodule's commit is not here
-			failed = fmt.Errorf("git answered %q", line)
-		}
-	}
-	_ = out.CloseWithError(failed)
-	if err := <-done; failed == nil {
-		failed = err
-	}
-	if failed != nil {
-		return fmt.Errorf("reading what is new: %w", failed)
-	}
-	return nil
-}
-
-func readObject(from *bufio.Reader, head []string, read func(id, kind string, content []byte) error) error {
-	var size int
-	if _, err := fmt.Sscan(head[2], &size); err != nil {
-		return err
-	}
-	content := make([]byte, size+1) // and the line's end
-	if _, err := io.ReadFull(from, content); err != nil {
-		return err
-	}
-	return read(head[0], head[1], content[:size])
 }
 
 // withhold makes the commits from since to HEAD again, as one without what no commit may hold: what is committed is

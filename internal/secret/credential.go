@@ -29,23 +29,35 @@ func Looks(text string) (spans []Span) {
 }
 
 // Credentials are the parts of a text that look like a credential, without samples: what says of itself that it is an
-// example, is a row of letters or digits, or has fewer bits than a real one.
+// example, is a row of letters or digits, or has fewer bits than a real one. They are in order, and none overlaps.
 func Credentials(text string) (found []Credential) {
 	for _, r := range rules {
+		before := len(found)
 		for _, m := range r.find(text) {
 			from, to := m[0], m[1]
 			if len(m) >= 4 && m[2] >= 0 {
 				from, to = m[2], m[3]
 			}
-			value := text[from:to]
-			overlaps := slices.ContainsFunc(found, func(c Credential) bool { return from < c.To && c.From < to })
-			if !overlaps && !r.sample(value) {
+			if !overlaps(found[:before], from, to) && !r.sample(text[from:to]) {
 				found = append(found, Credential{Span{from, to, r.What}, r.Name, r.What})
 			}
 		}
+		if len(found) > before {
+			slices.SortFunc(found, func(a, b Credential) int { return a.From - b.From })
+		}
 	}
-	slices.SortStableFunc(found, func(a, b Credential) int { return a.From - b.From })
 	return found
+}
+
+// overlaps reports whether a part of a text shares something with one of those found, which are in order.
+func overlaps(found []Credential, from, to int) bool {
+	i, _ := slices.BinarySearchFunc(found, from, func(c Credential, from int) int {
+		if c.To <= from {
+			return -1
+		}
+		return 1
+	})
+	return i < len(found) && found[i].From < to
 }
 
 func (r *rule) find(text string) [][]int {
