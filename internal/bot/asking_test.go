@@ -6,8 +6,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -109,6 +111,47 @@ func TestTokens(t *testing.T) {
 			t.Errorf("pull request = %+v", pr)
 		}
 	})
+}
+
+// TestAppTokensEndWithTheJob: however a job ends, the tokens that it made do, too.
+func TestAppTokensEndWithTheJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.useApp()
+	w.inputs["max_iterations"] = "1"
+	rows := []struct {
+		what, agent string
+		want        loop.Outcome
+	}{
+		{"cancelled while the agent works", "touch ../started; sleep 60", loop.Interrupted},
+		{"stopped by a limit", "true", loop.Capped},
+		{"no agent", "", loop.Invalid},
+	}
+	for i, row := range rows {
+		w.inputs["agent"] = "no-such-agent"
+		ctx, cancel := context.WithCancel(context.Background())
+		if row.agent != "" {
+			w.inputs["agent"] = w.script("agent", row.agent)
+		}
+		if row.want == loop.Interrupted {
+			started := w.shared("started")
+			w.inputs["agent"] = w.script("agent", "echo x >>"+started+"; sleep 60")
+			go func() {
+				for ctx.Err() == nil {
+					if text, _ := os.ReadFile(started); len(text) > 0 {
+						cancel()
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+		}
+		w.gh.Label(owner, name, w.issue, "ralph", "alice")
+		result, err := w.action(ctx, "issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice"))
+		cancel()
+		if _, revoked := w.gh.AppTokens(); result.Outcome != row.want || revoked != i+1 {
+			t.Errorf("%s: %s (%s), %v; %d tokens were revoked", row.what, result.Outcome, result.Reason, err, revoked)
+		}
+	}
 }
 
 // useApp makes the job act as a GitHub App.

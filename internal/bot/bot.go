@@ -64,14 +64,15 @@ type Action struct {
 	Runner *actions.Runner
 	Clock  func() time.Time
 
-	github *github.Client
-	rules  event.Rules
-	redact func(string) string
-	stored func(loop.Record)                          // see ledger
-	wall   time.Duration                              // the time limit, instead of that of the settings; 0: theirs
-	beat   <-chan time.Time                           // see beats
-	pause  func(context.Context, time.Duration) error // see ciCheck; nil: real time
-	tune   func(*github.Options)                      // nil: as they are
+	github    *github.Client
+	connected []*github.Client // see disconnect
+	rules     event.Rules
+	redact    func(string) string
+	stored    func(loop.Record)                          // see ledger
+	wall      time.Duration                              // the time limit, instead of that of the settings; 0: theirs
+	beat      <-chan time.Time                           // see beats
+	pause     func(context.Context, time.Duration) error // see ciCheck; nil: real time
+	tune      func(*github.Options)                      // nil: as they are
 }
 
 // afterCancel is the time for reports: all that a cancelled job still has, or plenty.

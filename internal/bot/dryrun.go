@@ -22,6 +22,7 @@ import (
 func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
 	a.Inputs.DryRun = true
 	a.prepare()
+	defer a.disconnect(ctx)
 	ev, err := a.event()
 	if err != nil {
 		return Explained{}, err

@@ -86,8 +86,19 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 		a.tune(&options)
 	}
 	hub, err := github.New(ctx, options)
+	if hub != nil {
+		a.connected = append(a.connected, hub)
+	}
 	if err != nil {
 		return nil, invalid.Mark(err)
 	}
 	return hub, nil
+}
+
+// disconnect revokes the tokens that were made for what is done now, however it has ended.
+func (a *Action) disconnect(ctx context.Context) {
+	for _, hub := range a.connected {
+		a.warn("ending", hub.Revoke(ctx))
+	}
+	a.connected = nil
 }

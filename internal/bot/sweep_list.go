@@ -13,6 +13,7 @@ import (
 // in the form that strategy.matrix takes.
 func (a *Action) List(ctx context.Context) ([]byte, error) {
 	a.prepare()
+	defer a.disconnect(ctx)
 	owner, name, ok := strings.Cut(a.Env.Repository, "/")
 	if !ok {
 		return nil, invalid.Errorf("GITHUB_REPOSITORY is not set; ralph sweep runs in a workflow, or with " +

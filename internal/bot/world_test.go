@@ -200,7 +200,11 @@ func (w *world) action(ctx context.Context, event string, payload []byte) (loop.
 	}
 	late := w.late
 	a.Clock = func() time.Time { return time.Now().UTC().Add(late) }
-	return a.Run(ctx)
+	result, err := a.Run(ctx)
+	if open, _ := w.gh.AppTokens(); open > 0 {
+		w.t.Errorf("%d tokens of the App outlive the job, which ended as %q", open, result.Outcome)
+	}
+	return result, err
 }
 
 // label puts the label on as somebody, and runs the job of it.

@@ -142,3 +142,17 @@ func (g *GitHub) createInstallationToken(r *request) answer {
 		"token": value, "expires_at": stamp(g.now().Add(time.Hour)), "permissions": granted, "repository_selection": "all",
 	})
 }
+
+// deleteInstallationToken revokes the token that it is asked with.
+func (g *GitHub) deleteInstallationToken(r *request) answer {
+	if r.token.kind != Installation {
+		return failure(http.StatusForbidden, "Resource not accessible by this token")
+	}
+	for value, t := range g.tokens {
+		if t == r.token {
+			delete(g.tokens, value)
+		}
+	}
+	g.revoked++
+	return answer{status: http.StatusNoContent}
+}

@@ -11,6 +11,7 @@ func accountRoutes() []route {
 		{"GET", "/app", "", nil, (*GitHub).getApp},
 		{"GET", "/rate_limit", "", nil, (*GitHub).getRateLimit},
 		{"POST", "/app/installations/{id}/access_tokens", "", nil, (*GitHub).createInstallationToken},
+		{"DELETE", "/installation/token", "", nil, (*GitHub).deleteInstallationToken},
 		{"GET", repoPath, "metadata=read", nil, (*GitHub).getRepo},
 		{"GET", repoPath + "/installation", "", nil, (*GitHub).getInstallation},
 		{"GET", repoPath + "/collaborators/{login}/permission", "metadata=read", nil, (*GitHub).getPermission},

@@ -51,6 +51,19 @@ func (g *GitHub) RevokeToken(value string) {
 	delete(g.tokens, value)
 }
 
+// AppTokens counts the installation tokens that Apps have made: those that still let somebody in, and those that who
+// had them has revoked.
+func (g *GitHub) AppTokens() (open, revoked int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, t := range g.tokens {
+		if t.kind == Installation && t.app != nil {
+			open++
+		}
+	}
+	return open, g.revoked
+}
+
 // App is a GitHub App that is installed on every repository of one owner. It writes as SLUG[bot].
 type App struct {
 	ID             int64

@@ -13,7 +13,8 @@ import (
 // useApp makes the client write as an App, with tokens that are for the one repository and for what ralph does there
 // alone. They are renewed a minute before they expire, however long a run is.
 func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
-	apps, err := ghinstallation.NewAppsTransport(base, c.o.AppID, c.o.AppKey)
+	c.made = &made{next: base}
+	apps, err := ghinstallation.NewAppsTransport(c.made, c.o.AppID, c.o.AppKey)
 	if err != nil {
 		return fmt.Errorf("reading the input app_private_key: %w; paste the whole PEM file of the App's key", err)
 	}

@@ -2,6 +2,7 @@ package github
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -134,6 +135,46 @@ func TestAppTokenIsRenewed(t *testing.T) {
 	second := must[string](t)(c.Token(t.Context()))
 	if first == second || must[string](t)(c.Token(t.Context())) != second {
 		t.Errorf("%q, then %q", first, second)
+	}
+}
+
+// TestAppTokensAreRevoked: those that a client has made, also when one was renewed, and no other.
+func TestAppTokensAreRevoked(t *testing.T) {
+	g := &grants{expires: 30 * time.Second}
+	s := newStage(t, g.wrap)
+	given := s.client()
+	c := s.client(s.app(nil))
+	first := must[string](t)(c.Token(t.Context())) // expires too soon, so each use makes another
+	g.mu.Lock()
+	g.expires = 0
+	g.mu.Unlock()
+	second := must[string](t)(c.Token(t.Context()))
+	if open, _ := s.AppTokens(); first == second || open < 2 {
+		t.Fatalf("%q, %q; %d tokens are open", first, second, open)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the job was cancelled
+	for _, client := range []*Client{given, c, c} {
+		if err := client.Revoke(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, revoked := s.AppTokens(); revoked != 2 {
+		t.Errorf("%d tokens were revoked", revoked)
+	}
+	if _, err := given.Issue(t.Context(), s.AddIssue(owner, name, fake.Issue{Title: "t"})); err != nil {
+		t.Errorf("a token that was given: %v", err)
+	}
+
+	c = s.client(s.app(nil))
+	s.RevokeToken(must[string](t)(c.Token(t.Context())))
+	if err := c.Revoke(t.Context()); err != nil {
+		t.Errorf("one that has expired: %v", err)
+	}
+	c = s.client(s.app(nil))
+	s.Close()
+	if err := c.Revoke(t.Context()); err == nil || !strings.Contains(err.Error(), "expires by itself") {
+		t.Errorf("without GitHub: %v", err)
 	}
 }
 

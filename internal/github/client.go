@@ -42,6 +42,7 @@ type Client struct {
 	api   *github.Client
 	wire  *retrier
 	token func(context.Context) (string, error)
+	made  *made // nil unless the client is an App
 	self  string
 	app   bool
 	kind  TokenKind

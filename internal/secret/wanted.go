@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Wanted are texts that are looked for in others, each as it is. Looking takes as long for a hundred thousand of them as
-// for one.
+// Wanted are texts that are looked for in others, each as it is. Looking takes as long for a hundred thousand of them
+// as for one.
 type Wanted struct {
 	index   index
 	lengths [][]int         // of the texts that begin alike, by the place of their beginning in the index
