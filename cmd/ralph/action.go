@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type actionCommand struct {
@@ -36,7 +37,7 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 			"a run from a payload of your own would be one for real; the event of a job is read from its environment")}
 	}
 	environ := environment(p.environ)
-	runner := actions.New(func(name string) string { return environ[name] }, p.out)
+	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(p.out))
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}

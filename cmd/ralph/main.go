@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // version is set by the build.
@@ -26,8 +27,8 @@ type process struct {
 	environ []string
 	dir     string
 	in      *os.File
-	out     io.Writer
-	args    []string // what follows the program's name
+	out     io.Writer // a console: what is printed is inert, whoever wrote it
+	args    []string  // what follows the program's name
 }
 
 type cli struct {
@@ -139,6 +140,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
 	args = spelledOut(args)
 	p.args = args
+	p.out, stderr = safetext.NewConsole(p.out), safetext.NewConsole(stderr)
 	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
 		kong.Help(helpTexts),

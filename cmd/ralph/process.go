@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 func environment(environ []string) map[string]string {
@@ -21,6 +23,6 @@ func environment(environ []string) map[string]string {
 func now() time.Time { return time.Now().UTC() }
 
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := safetext.Raw(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -49,7 +50,7 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
 	}
 	if isTerminal(p.out) {
-		t.Live = p.out
+		t.Live = safetext.Raw(p.out)
 	}
 	err = t.Show(ctx)
 	if invalid.Is(err) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type replayCommand struct {
@@ -49,7 +50,7 @@ func (c *replayCommand) Run(ctx context.Context, p process) error {
 func (c *replayCommand) replay(ctx context.Context, p process) (loop.Turn, error) {
 	o := agent.Options{Command: c.Agent, Dir: p.dir, Parent: p.environ, Completion: c.Completion, Clock: time.Now}
 	if !c.JSON {
-		o.Console, o.Format = p.out, c.format(p)
+		o.Console, o.Format = safetext.Coloured(p.out), c.format(p)
 	}
 	r := agent.Recording{Exit: c.Exit}
 	stdout, err := open(p, c.File)

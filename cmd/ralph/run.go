@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type runCommand struct {
@@ -160,11 +161,11 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume, Typed: p.args,
 	}
 	if place.Terminal && !place.CI {
-		s.Live = out
+		s.Live = safetext.Raw(out)
 	}
 	if env.Actions {
 		environ := environment(p.environ)
-		s.Groups = actions.New(func(name string) string { return environ[name] }, out)
+		s.Groups = actions.New(func(name string) string { return environ[name] }, safetext.Raw(out))
 	}
 	if p.in != nil && term.IsTerminal(int(p.in.Fd())) && isTerminal(out) {
 		s.Ask = func(question string) (string, error) { return askLine(ctx, p.in, out, question) }

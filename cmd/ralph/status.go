@@ -70,8 +70,8 @@ func (c *statusCommand) whole(st status.Standing) string {
 
 // shower shows a change: over what was there at a terminal, in a line elsewhere.
 func (c *statusCommand) shower(out io.Writer) func(status.Standing) error {
-	file, _ := out.(*os.File)
-	over := &screen{out: out, height: func() int {
+	file, _ := safetext.Raw(out).(*os.File)
+	over := &screen{out: safetext.Raw(out), height: func() int {
 		_, h, err := term.GetSize(int(file.Fd()))
 		if err != nil {
 			return 24

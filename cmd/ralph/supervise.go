@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type superviseCommand struct {
@@ -41,7 +42,8 @@ func (c *superviseCommand) Run(ctx context.Context, hard hardContext, p process,
 	}
 	defer keepOutput()()
 	s := &supervise.Supervisor{
-		Argv: argv, Dir: p.dir, TaskDir: c.TaskDir, Parent: p.environ, Self: self, Out: p.out, Err: stderr, Clock: now,
+		Argv: argv, Dir: p.dir, TaskDir: c.TaskDir, Parent: p.environ, Self: self, Out: safetext.Raw(p.out),
+		Err: safetext.Raw(stderr), Clock: now,
 		Grace:       proc.GraceOf(hard),
 		MaxRestarts: c.MaxRestarts, RestartDelay: c.RestartDelay, WaitTimeout: c.WaitTimeout, PollInterval: c.PollInterval,
 		Timeout: c.Timeout,

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 type sweepCommand struct {
@@ -28,7 +29,7 @@ func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error 
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
-	runner := actions.New(func(name string) string { return environ[name] }, stderr)
+	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(stderr))
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	matrix, err := a.List(ctx)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/sethvargo/go-githubactions"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Runner speaks to the runner a job runs on. Outside of one it prints messages plainly and drops the rest. It is safe
@@ -19,6 +21,7 @@ import (
 type Runner struct {
 	mu      sync.Mutex
 	out     *lineWriter
+	text    *safetext.Console // what is no command of ours
 	action  *githubactions.Action
 	inside  bool
 	output  string // file of GITHUB_OUTPUT
@@ -32,6 +35,7 @@ func New(getenv func(string) string, stdout io.Writer) *Runner {
 	out := &lineWriter{w: stdout}
 	return &Runner{
 		out:     out,
+		text:    safetext.NewConsole(out),
 		action:  githubactions.New(githubactions.WithGetenv(getenv), githubactions.WithWriter(out)),
 		inside:  getenv("GITHUB_ACTIONS") == "true",
 		output:  getenv("GITHUB_OUTPUT"),
@@ -65,6 +69,7 @@ const leastLine = 8
 
 // Group folds what is logged until EndGroup under a title.
 func (r *Runner) Group(title string) {
+	title = safetext.Inert(title)
 	r.command(func() { r.action.Group(title) }, title+"\n")
 }
 
@@ -73,30 +78,48 @@ func (r *Runner) EndGroup() { r.command(r.action.EndGroup, "") }
 
 // Notice shows a message on the page of the workflow run.
 func (r *Runner) Notice(message string) {
+	message = inert(message)
 	r.command(func() { r.action.Noticef("%s", message) }, "notice: "+message+"\n")
 }
 
 // Warning shows a message on the page of the workflow run.
 func (r *Runner) Warning(message string) {
+	message = inert(message)
 	r.command(func() { r.action.Warningf("%s", message) }, "warning: "+message+"\n")
 }
 
 // Error shows a message on the page of the workflow run. It does not make the job fail: the exit code does.
 func (r *Runner) Error(message string) {
+	message = inert(message)
 	r.command(func() { r.action.Errorf("%s", message) }, "error: "+message+"\n")
 }
 
+// inert is a message of which nothing commands a terminal.
+func inert(message string) string { return strings.TrimSuffix(safetext.InertLines(message), "\n") }
+
 // Write logs a part of the log between the commands of this package, never within one. It is text: what looks like a
 // command in it is not obeyed, whether StopCommands was called or not.
-func (r *Runner) Write(p []byte) (int, error) {
+func (r *Runner) Write(p []byte) (int, error) { return r.write(r.text, p) }
+
+func (r *Runner) write(to io.Writer, p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.inside && r.token == "" && (bytes.Contains(p, []byte("::")) || bytes.Contains(p, []byte("##["))) {
 		r.stop()
 		defer r.resume()
 	}
-	return r.out.Write(p)
+	return to.Write(p)
 }
+
+// Console is where lines are logged that were made inert before they were coloured.
+func (r *Runner) Console() io.Writer { return coloured{r, safetext.Coloured(r.text)} }
+
+type coloured struct {
+	r    *Runner
+	text io.Writer
+}
+
+func (c coloured) Write(p []byte) (int, error) { return c.r.write(c.text, p) }
 
 // StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints
 // ::set-output or ::add-mask must not be obeyed. What this package itself says in between is obeyed all the same.
@@ -119,7 +142,7 @@ func (r *Runner) StopCommands() (resume func()) {
 func (r *Runner) command(say func(), plain string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.out.endLine() // a command is one only at the beginning of a line
+	r.endLine() // a command is one only at the beginning of a line
 	if !r.inside {
 		_, _ = io.WriteString(r.out, plain)
 		return
@@ -137,7 +160,7 @@ func (r *Runner) stop() {
 		return
 	}
 	r.token = "ralph-" + nonce()
-	r.out.endLine()
+	r.endLine()
 	_, _ = fmt.Fprintf(r.out, "::stop-commands::%s\n", r.token)
 }
 
@@ -145,7 +168,7 @@ func (r *Runner) resume() {
 	if r.token == "" {
 		return
 	}
-	r.out.endLine()
+	r.endLine()
 	_, _ = fmt.Fprintf(r.out, "::%s::\n", r.token)
 	r.token = ""
 }
@@ -154,6 +177,12 @@ func nonce() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(b[:])
+}
+
+// endLine ends the line that the log is in.
+func (r *Runner) endLine() {
+	r.out.endLine()
+	r.text.Break()
 }
 
 // lineWriter knows whether it stands at the beginning of a line. A log that cannot be written is no reason to stop a

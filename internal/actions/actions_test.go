@@ -30,7 +30,7 @@ func TestCommands(t *testing.T) {
 	r.Warning("w")
 	r.Error("e")
 	want := "::add-mask::s3cret line%0D%0A key\n::add-mask::s3cret line\n::group::Iteration 1\nno line " +
-		"end\n::endgroup::\n::notice::100%25 done%0A::error::no\n::warning::w\n::error::e\n"
+		"end\n::endgroup::\n::notice::100%25 done%0A: :error::no\n::warning::w\n::error::e\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
@@ -50,7 +50,7 @@ func TestOutsideOfARunner(t *testing.T) {
 	if err := r.SetOutputs(map[string]string{"outcome": "done"}); err != nil {
 		t.Error(err)
 	}
-	if want := "Iteration 1\n::error::text\nerror: e\n"; out.String() != want || r.Inside() {
+	if want := "Iteration 1\n: :error::text\nerror: e\n"; out.String() != want || r.Inside() {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

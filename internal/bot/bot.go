@@ -46,7 +46,9 @@ func (a *Action) host() string {
 }
 
 // console is where the agent's and the checks' output is shown, without what could command the runner.
-func (a *Action) console() io.Writer { return engine.RedactingWriter{To: a.Runner, Redact: a.redact} }
+func (a *Action) console() io.Writer {
+	return engine.RedactingWriter{To: a.Runner.Console(), Redact: a.redact}
+}
 
 // onto is the branch that a run begins from.
 func (a *Action) onto(ev event.Event) string {

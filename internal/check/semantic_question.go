@@ -39,7 +39,7 @@ const (
 // question is what the model is asked. Output and change were written by the agent that is judged. The borders around them are
 // drawn anew for each question, so that it cannot know them; those of its own prompt it does know.
 func (c *Verify) question(ctx context.Context, questions []string, s subject) (string, error) {
-	border := "data-" + rand.Text()
+	border := safetext.Border("data-" + rand.Text())
 	var b strings.Builder
 	fmt.Fprintf(&b, "Analyze the following output and determine if these criteria are met:\n\nCriteria to verify:\n- "+
 		"%s\n\n", strings.Join(questions, "\n- "))
@@ -85,8 +85,8 @@ func (s subject) earlier() string {
 	return safetext.LastRunes(before, room)
 }
 
-func block(b *strings.Builder, border, text string) {
-	fmt.Fprintf(b, "--- begin %s ---\n%s\n--- end %s ---\n", border, strings.TrimRight(text, "\n"), border)
+func block(b *strings.Builder, border safetext.Border, text string) {
+	b.WriteString(border.Around(text) + "\n")
 }
 
 // firstBytes cuts between characters, and says so.

@@ -110,7 +110,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 		Place:    engine.Place{Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept},
 		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
 		Output: engine.Output{
-			Console: p.Out, Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log,
+			Console: safetext.Coloured(p.Out), Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log,
 			Verbose: p.Explain,
 		},
 	}}

@@ -146,6 +146,5 @@ func (q planQuestion) again(b *strings.Builder, line func(string, ...any)) {
 }
 
 func bordered(b *strings.Builder, text string) {
-	border := "data-" + rand.Text()
-	fmt.Fprintf(b, "--- begin %s ---\n%s\n--- end %s ---\n", border, strings.TrimRight(text, "\n"), border)
+	b.WriteString(safetext.Border("data-"+rand.Text()).Around(text) + "\n")
 }

@@ -102,7 +102,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	}
 	out := engine.Output{
 		Console: engine.RedactingWriter{
-			To: o.Out, Redact: o.Redact,
+			To: safetext.Coloured(o.Out), Redact: o.Redact,
 		},
 		Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
 		Verbose: o.Explain,

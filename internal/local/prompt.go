@@ -148,7 +148,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
 		Console: engine.RedactingWriter{
-			To: p.Out, Redact: p.Redact,
+			To: safetext.Coloured(p.Out), Redact: p.Redact,
 		},
 		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
 		Verbose: p.Explain,

@@ -23,7 +23,7 @@ type Excerpt struct {
 }
 
 // section shows what was found, each line with its number, within borders and a room: it is the repository's text.
-func (f Found) section(border string, room int) string {
+func (f Found) section(border safetext.Border, room int) string {
 	if len(f.Looked) == 0 && len(f.Excerpts) == 0 {
 		return ""
 	}
@@ -32,14 +32,14 @@ func (f Found) section(border string, room int) string {
 		looked = append(looked, lineOf(name, 80))
 	}
 	var b strings.Builder
-	b.WriteString("## Context\n\n")
+	b.WriteString("## Context\n\nThe error suggests that something is missing.")
+	var inside strings.Builder
 	if !f.Defined && len(looked) > 0 {
-		fmt.Fprintf(&b, "The error suggests that something is missing. Nothing in the repository defines %s. Make it, or "+
-			"do without it.\n\n", safetext.AndMore(looked, 5))
+		b.WriteString(" Nothing in the repository defines what is named first. Make it, or do without it.")
+		inside.WriteString("not defined: " + safetext.AndMore(looked, 5) + "\n\n")
 	}
 	if len(f.Excerpts) > 0 {
-		b.WriteString("The error suggests that something is missing. These files may help:\n\n")
-		var inside strings.Builder
+		b.WriteString(" These files may help.")
 		for _, e := range f.Excerpts {
 			one := e.numbered()
 			if inside.Len()+len(one) > room {
@@ -47,9 +47,8 @@ func (f Found) section(border string, room int) string {
 			}
 			inside.WriteString(one)
 		}
-		b.WriteString(bordered(border, strings.TrimRight(inside.String(), "\n")))
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String() + " " + asData(border, "what was found", inside.String())
 }
 
 func (e Excerpt) numbered() string {

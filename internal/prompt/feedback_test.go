@@ -36,8 +36,8 @@ func TestFeedback(t *testing.T) {
 	if added := len(text) - len(s.Start.Spec); added > maxAdded {
 		t.Errorf("%d bytes are added, at most %d", added, maxAdded)
 	}
-	begin, end := strings.Index(text, "--- begin "+fence(s.Start.Run)+" ---\nNearly."),
-		strings.LastIndex(text, "--- end "+fence(s.Start.Run))
+	begin, end := strings.Index(text, "--- begin "+string(fence(s.Start.Run))+" ---\nNearly."),
+		strings.LastIndex(text, "--- end "+string(fence(s.Start.Run)))
 	if begin < 0 || end < begin {
 		t.Errorf("the review does not stand between its borders:\n%s", text)
 	}

@@ -32,11 +32,11 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 	}
 	border := judgeFence(s.Start.Run, tree)
 	p := parts{
-		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: title(s),
+		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: border.Around(title(s)),
 		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
-		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, bordered(border, diff)),
-		Noticed:    joinedParts(harnessNoticed(noticed), toAccept(border, s.Open(noticed))),
-		Completion: completion(s, role, n, want), Answer: answer(tree, want, s.Open(noticed)),
+		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, border.Around(diff)),
+		Noticed:    joinedParts(harnessNoticed(border, noticed), toAccept(border, s.Open(noticed))),
+		Completion: completion(s, role, n, want, border), Answer: answer(tree, want, s.Open(noticed)),
 	}
 	name := "review.md"
 	if role == task.QA {
@@ -72,7 +72,7 @@ func answer(tree string, w wanted, open []loop.Concern) string {
 }
 
 // harnessNoticed tells of the soft checks that failed: no reason to reject, but for a person to look at.
-func harnessNoticed(verdicts []loop.Verdict) string {
+func harnessNoticed(border safetext.Border, verdicts []loop.Verdict) string {
 	var items []string
 	for _, v := range verdicts {
 		if v.Severity != loop.Soft || v.Pass || v.Skipped != "" {
@@ -87,12 +87,12 @@ func harnessNoticed(verdicts []loop.Verdict) string {
 		return ""
 	}
 	return "## The Harness Noticed\n\nLook at each. Tests that were weakened and work that is unfinished are reasons to " +
-		"reject, unless the task asks for them; the rest is one when it does harm:\n\n" +
-		list(items, maxNoticed, "- ", "of the same")
+		"reject, unless the task asks for them; the rest is one when it does harm. " +
+		asData(border, "what it noticed", list(items, maxNoticed, "- ", "of the same"))
 }
 
 // toAccept lists what a judge has to accept by name, or to reject.
-func toAccept(border string, open []loop.Concern) string {
+func toAccept(border safetext.Border, open []loop.Concern) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -100,7 +100,8 @@ func toAccept(border string, open []loop.Concern) string {
 	b.WriteString("## To Be Accepted By Name\n\nThe change touches what judges it, or leaves a failure of the base " +
 		"commit as " +
 		"it was. For each of these, decide whether the task wants it so. When it does, name it under \"accepts\" with the " +
-		"reason; when it does not, ask for changes:\n\n")
+		"reason; when it does not, ask for changes. ")
+	lead := b.Len()
 	room := maxToAccept
 	for i, c := range open {
 		item := fmt.Sprintf("- name: %s\n  what: %s\n", lineOf(c.Name, 120), lineOf(c.Message, 300))
@@ -108,7 +109,7 @@ func toAccept(border string, open []loop.Concern) string {
 			item += fmt.Sprintf("  where: %s\n", lineOf(concernPlace(c), 200))
 		}
 		if c.Detail != "" {
-			item += "\n" + bordered(border, c.Detail) + "\n"
+			item += "\n" + verbatim(c.Detail) + "\n"
 		}
 		if room -= len(item); room < 0 {
 			fmt.Fprintf(&b, "- names: %s\n", safetext.AndMore(loop.Names(open[i:]), loop.MaxConcerns))
@@ -116,7 +117,7 @@ func toAccept(border string, open []loop.Concern) string {
 		}
 		b.WriteString(item)
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()[:lead] + asData(border, "the list of them", b.String()[lead:])
 }
 
 // maxToAccept is how much room what has to be accepted gets; names are never left out.

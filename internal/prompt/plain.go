@@ -29,7 +29,7 @@ func (p Plain) For(s loop.State, step loop.Step) (string, error) {
 	}
 	text := combine(base, told)
 	if s.Start.Completion != nil {
-		text += "\n\n" + completion(s, task.Coder, step.Iteration, p.section(s, task.Coder))
+		text += "\n\n" + completion(s, task.Coder, step.Iteration, p.section(s, task.Coder), fence(s.Start.Run))
 	}
 	return p.counted(text, s, step), nil
 }

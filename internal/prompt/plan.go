@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -28,7 +29,7 @@ func (w Writer) forStory(s loop.State, step loop.Step) (string, error) {
 			return "", err
 		}
 	}
-	return w.counted(p.complete(combine(text, elsewhere), storySections(p)), s, step), nil
+	return w.counted(p.complete(combine(text, printed(storyFence(s), elsewhere)), storySections(p)), s, step), nil
 }
 
 // storyParts are the sections of an iteration of a plan, but for what was tried.
@@ -40,20 +41,20 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	}
 	border := storyFence(s)
 	p := parts{
-		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: title(s),
+		Role: string(task.Coder), Iteration: step.Iteration, MaxIterations: s.MaxIterations, Title: border.Around(title(s)),
 		Hints: asides(s, fence(s.Start.Run)), Criteria: storyCriteria(s),
-		Notes: notes(s, loop.Step{Iteration: step.Iteration}), Mode: string(modeOf(step)), Dir: w.planDir(s),
+		Notes: notes(s, loop.Step{Iteration: step.Iteration}, border), Mode: string(modeOf(step)), Dir: w.planDir(s),
 		PlanFile: w.planFile(s), StoryID: idOf(story.ID),
 		ReviewNumber: story.ReviewCount + 1, ReviewCap: rules.ReviewCap, SkipReview: rules.SkipReview,
 		failAtCap: rules.FailAtCap,
-		Stories:   otherStories(*s.Plan, *story, border), TakenBack: takenBack(s),
+		Stories:   otherStories(*s.Plan, *story, border), TakenBack: takenBack(s, border),
 	}
 	p.Story = storyText(*story, p.PlanFile, border)
 	if strings.TrimSpace(s.Start.Spec) != "" || len(w.Comments) > 0 {
 		p.Task = w.taskText(s, border, forWriters)
 	}
 	if s.Start.Completion != nil {
-		p.Completion = completion(s, task.Coder, step.Iteration, w.section(s, task.Coder))
+		p.Completion = completion(s, task.Coder, step.Iteration, w.section(s, task.Coder), border)
 	}
 	p.Shift, p.Context = w.escalated(s, step.Tier, border, maxStoryContext)
 	if modeOf(step) != loop.Review {
@@ -64,7 +65,7 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	p.Range = changeOf(s, step.Story, p.StoryID)
 	p.Earlier = earlierReview(s, step.Story, border)
 	done := s.WorkOn(step.Story).Verdicts
-	p.Noticed = joinedParts(harnessNoticed(done), toAccept(border, s.Open(done)))
+	p.Noticed = joinedParts(harnessNoticed(border, done), toAccept(border, s.Open(done)))
 	p.Exit = p.decide(w.storySignal(s), othersApproved(*s.Plan, step.Story))
 	p.Answer = answer(p.Tree, wanted{}, s.Open(done))
 	return p
@@ -92,7 +93,7 @@ func (w Writer) told(s loop.State, step loop.Step, p *parts) (text string, elsew
 		p.Noticed} {
 		room -= len(taken)
 	}
-	return attempts(mine, room)
+	return attempts(mine, room, storyFence(s))
 }
 
 // storySections are what a prompt for a story must not lack.
@@ -145,7 +146,7 @@ func (w Writer) planFile(s loop.State) string {
 
 // storyFence names the borders in a prompt for a story. Agents wrote parts of the plan and know the run's name, but not
 // the commit that their files are in, since a file cannot hold the hash of itself.
-func storyFence(s loop.State) string { return judgeFence(s.Start.Run, s.Head()) }
+func storyFence(s loop.State) safetext.Border { return judgeFence(s.Start.Run, s.Head()) }
 
 var notID = lazy(`[^\p{L}\p{N}._-]+`)
 
@@ -201,20 +202,21 @@ func (w Writer) For(s loop.State, step loop.Step) (string, error) {
 	if role == "" {
 		role = task.Coder
 	}
+	border := fence(s.Start.Run)
 	p := parts{
 		Role: string(role), Iteration: step.Iteration, MaxIterations: s.MaxIterations,
-		Title: title(s), Task: w.taskText(s, fence(s.Start.Run), forWriters), Hints: asides(s, fence(s.Start.Run)),
-		Criteria: criteria(s), Notes: notes(s, step),
-		Completion: completion(s, role, step.Iteration, w.section(s, role)), Exit: w.exit(s, role),
+		Title: border.Around(title(s)), Task: w.taskText(s, border, forWriters), Hints: asides(s, border),
+		Criteria: criteria(s), Notes: notes(s, step, border),
+		Completion: completion(s, role, step.Iteration, w.section(s, role), border), Exit: w.exit(s, role),
 	}
-	p.Shift, p.Context = w.escalated(s, step.Tier, fence(s.Start.Run), maxContext)
+	p.Shift, p.Context = w.escalated(s, step.Tier, border, maxContext)
 	room := maxAdded - maxFrame - len(p.Hints) - len(p.Criteria) - len(p.Notes) - len(p.Shift) - len(p.Context)
-	attempts, elsewhere := attempts(s, room)
+	attempts, elsewhere := attempts(s, room, border)
 	p.Attempts = attempts
 	text, err := w.Templates.render(writerTemplate(role), p)
 	if err != nil {
 		return "", err
 	}
-	text = combine(text, elsewhere)
+	text = combine(text, printed(border, elsewhere))
 	return w.counted(p.complete(text, writerSections(p)), s, step), nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // storyText is a story as it counts, within borders: it is the plan's text, not the harness's.
-func storyText(st plan.Story, file, border string) string {
+func storyText(st plan.Story, file string, border safetext.Border) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", st.ID, st.Title)
 	part := func(name, text string) {
@@ -34,12 +34,12 @@ func storyText(st plan.Story, file, border string) string {
 		text = middle(text, maxStory)
 		intro += fmt.Sprintf(" It is cut; the whole of it is in `%s`.", file)
 	}
-	return intro + "\n\n" + bordered(border, text)
+	return intro + "\n\n" + border.Around(text)
 }
 
 // otherStories names the stories that this one needs, and its neighbours in the plan's order as far as there is room;
 // empty when it is the only one.
-func otherStories(p plan.Plan, st plan.Story, border string) string {
+func otherStories(p plan.Plan, st plan.Story, border safetext.Border) string {
 	if len(p.Stories) < 2 {
 		return ""
 	}
@@ -54,7 +54,7 @@ func otherStories(p plan.Plan, st plan.Story, border string) string {
 	b.WriteString("The others, in the plan's order:\n" + neighbours(p, st.ID, maxStories))
 	return fmt.Sprintf(
 		"### The Other Stories\n\n%d of %d stories are done. Between the borders is text of the plan.\n\n%s", passed(p),
-		len(p.Stories), bordered(border, b.String()))
+		len(p.Stories), border.Around(b.String()))
 }
 
 // storyLine is a story in one line: id, state, title.
@@ -144,7 +144,7 @@ func changeOf(s loop.State, id, shown string) string {
 }
 
 // earlierReview is what the newest review of a story asked for; empty when none did.
-func earlierReview(s loop.State, id, border string) string {
+func earlierReview(s loop.State, id string, border safetext.Border) string {
 	for i := len(s.Iterations) - 1; i >= 0; i-- {
 		it := s.Iterations[i]
 		if it.Story != id || it.Commit == nil || it.Commit.Plan == nil || it.Commit.Plan.Opinion == nil {
@@ -153,7 +153,7 @@ func earlierReview(s loop.State, id, border string) string {
 		if o := it.Commit.Plan.Opinion; !o.Approve && strings.TrimSpace(o.Feedback) != "" {
 			return fmt.Sprintf("### The Review Before\n\nIteration %d reviewed this story and asked for what stands between "+
 				"the borders. Look whether every point is met, and then judge the whole anew.\n\n%s",
-				it.N, bordered(border, middle(strings.TrimSpace(o.Feedback), maxEarlier)))
+				it.N, border.Around(middle(strings.TrimSpace(o.Feedback), maxEarlier)))
 		}
 		break
 	}
@@ -161,7 +161,7 @@ func earlierReview(s loop.State, id, border string) string {
 }
 
 // takenBack tells of what the last iteration did to the plan that did not count.
-func takenBack(s loop.State) string {
+func takenBack(s loop.State, border safetext.Border) string {
 	last := s.Last()
 	if last == nil || last.Commit == nil || last.Commit.Plan == nil {
 		return ""
@@ -182,6 +182,6 @@ func takenBack(s loop.State) string {
 		return ""
 	}
 	return fmt.Sprintf("### What Was Taken Back\n\nThe last iteration (%d) broke the rules of the plan. The harness has "+
-		"taken back what it did to them; do not do it again:\n\n%s",
-		last.N, verbatim(list(items, maxTaken, "- ", "of the same")))
+		"taken back what it did to them; do not do it again. %s",
+		last.N, asData(border, "what that was", list(items, maxTaken, "- ", "of the same")))
 }

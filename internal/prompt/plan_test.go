@@ -209,7 +209,7 @@ func TestStoryIsData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		border := storyFence(s)
+		border := string(storyFence(s))
 		for i, outside := range strings.Split(got, "--- begin "+border+" ---\n") {
 			if i > 0 {
 				_, outside, _ = strings.Cut(outside, "\n--- end "+border+" ---")

@@ -4,16 +4,18 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
 // the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
 // come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
-func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
+func attempts(s loop.State, room int, border safetext.Border) (text string, elsewhere []loop.Verdict) {
 	its := judged(s, loop.Window)
 	if len(its) == 0 {
 		return "First attempt", nil
@@ -38,7 +40,7 @@ func attempts(s loop.State, room int) (text string, elsewhere []loop.Verdict) {
 		}
 		out[i] = told(*it, texts)
 	}
-	return strings.Join(out, "\n\n") +
+	return asData(border, "what was tried and what came of it", strings.Join(out, "\n\n")) +
 		"\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
 }
 
@@ -59,9 +61,10 @@ type Comment struct{ Author, Text string }
 
 // escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within
 // a room.
-func (w Writer) escalated(s loop.State, tier loop.Tier, border string, room int) (shifted, context string) {
+func (w Writer) escalated(s loop.State, tier loop.Tier, border safetext.Border,
+	room int) (shifted, context string) {
 	if tier == loop.Shift || tier == loop.Expand {
-		shifted = shift(s)
+		shifted = shift(s, border)
 	}
 	if tier == loop.Expand && w.Look != nil {
 		if f := s.Spins().Failure; f != nil {
@@ -88,6 +91,15 @@ func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 	}
 	return fmt.Sprintf("Iteration %d of %d, %d remaining.\n\n%s", step.Iteration, s.MaxIterations,
 		s.MaxIterations-step.Iteration, text)
+}
+
+// printed are failed checks whose texts stand between borders.
+func printed(border safetext.Border, failed []loop.Verdict) []loop.Verdict {
+	out := slices.Clone(failed)
+	for i := range out {
+		out[i].Tell = asData(border, "what a check says", out[i].Tell)
+	}
+	return out
 }
 
 // combine puts the failed checks' texts into the prompt: REPLACE results first form the base, in order, then PREPEND

@@ -100,7 +100,7 @@ func TestOwnTemplateIsCompleted(t *testing.T) {
 	}
 	at := 0
 	for _, want := range []string{"Do it.\n\n## Your Task\n\n", "It subtracts.",
-		"\n\nThe maintainer adds: keep it small\n\n## Previous Attempts\n\n### Attempt 1", "FAIL: add",
+		"\n\nThe maintainer adds: keep it small\n\n## Previous Attempts\n\nBetween", "### Attempt 1", "FAIL: add",
 		"\n## IMPORTANT: Strategy Shift Required\n",
 		"\n## Ralph Loop Status\n", "\n## Exit Signals\n\n- Tests pass", "<promise>AUTH_IMPLEMENTED</promise> at the end"} {
 		i := strings.Index(got[at:], want)
@@ -121,7 +121,8 @@ func TestReplacedPromptSaysHowToEnd(t *testing.T) {
 	got, err := Writer{Completion: "DONE"}.For(
 		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Only format.",
 			FailAction: loop.Replace})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.HasPrefix(got, "Only format.\n") || !strings.Contains(got, "<response>DONE</response>") ||
+	if err != nil || !strings.HasPrefix(got, "Between the two lines with ralph-data-") ||
+		strings.Index(got, "Only format.\n") > 400 || !strings.Contains(got, "<response>DONE</response>") ||
 		strings.Count(got, "Only format.") != 1 {
 		t.Errorf("the prompt is %s, %v", got, err)
 	}
@@ -132,7 +133,8 @@ func TestPrependedOutput(t *testing.T) {
 	got, err := Writer{Completion: "DONE"}.For(
 		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Mind the format.",
 			FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
-	if err != nil || !strings.HasPrefix(got, "Mind the format.\n\n# Task Implementation") ||
+	if err != nil || !strings.Contains(got, "Mind the format.\n--- end "+string(fence("20261121-120000-7f3a"))+
+		" ---\n\n# Task Implementation") ||
 		strings.Count(got, "Mind the format.") != 1 {
 		t.Errorf("the prompt is %s, %v", got, err)
 	}

@@ -22,18 +22,18 @@ func judged(s loop.State, most int) []*loop.Iteration {
 
 // shift is what a run is told that repeats itself: the failure itself, and what not to do again, both of what is
 // recorded.
-func shift(s loop.State) string {
+func shift(s loop.State, border safetext.Border) string {
 	spin := s.Spins()
 	var b strings.Builder
 	b.WriteString("## IMPORTANT: Strategy Shift Required\n\n" +
 		"You're stuck. Previous approach failed 3x with same error. Try fundamentally different approach.\n\n" +
 		"You have failed 3x with the same error. Your previous approach does not work.\n" +
-		"You MUST try a fundamentally different approach. Do NOT:\n")
-	b.WriteString(list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n")
+		"You MUST try a fundamentally different approach. Do NOT do what is listed here. ")
+	tried := list(forbidden(s, spin), 1<<10, "- ", "of the same") + "\n\n"
 	if trace := trace(spin); trace != "" {
-		fmt.Fprintf(&b, "The error, %s:\n\n%s\n\n", line(repeated(spin)), verbatim(trace))
+		tried += fmt.Sprintf("The error, %s:\n\n%s\n", line(repeated(spin)), verbatim(trace))
 	}
-	b.WriteString("Consider completely different solutions.")
+	b.WriteString(asData(border, "what not to do, and the error", tried) + "\n\nConsider completely different solutions.")
 	return b.String()
 }
 

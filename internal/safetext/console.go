@@ -1,0 +1,114 @@
+package safetext
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Console makes every text inert on its way to a terminal or a log, as Inert does with a line, however the text is
+// parted into writes. It is the one place that all which is printed goes through, so that nobody who prints a title, a
+// finding or a commit's message has to think of it. It is safe for concurrent use.
+type Console struct {
+	stand   *standing
+	colours bool
+}
+
+// standing is what a console has written of the line that it is in.
+type standing struct {
+	mu   sync.Mutex
+	to   io.Writer
+	part string // the beginning of a character
+	last string // what a command of the runner could begin with: of the line, its last two characters that are no marks
+}
+
+// NewConsole makes one that writes to to.
+func NewConsole(to io.Writer) *Console { return &Console{stand: &standing{to: to}} }
+
+// Raw is what a console writes to, and any other writer as it is: for those who draw on a terminal, or speak to a
+// runner, and print nobody else's text.
+func Raw(w io.Writer) io.Writer {
+	if c, ok := w.(*Console); ok {
+		return c.stand.to
+	}
+	return w
+}
+
+// Coloured is the same console for lines that were made inert and then coloured: colours pass it, and nothing else that
+// another console stops.
+func Coloured(w io.Writer) io.Writer {
+	if c, ok := w.(*Console); ok {
+		return &Console{stand: c.stand, colours: true}
+	}
+	return w
+}
+
+var colour = lazy(`\x1b\[[0-9]{1,2}m`)
+
+// Write implements io.Writer.
+func (c *Console) Write(p []byte) (int, error) {
+	s := c.stand
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.part + string(p)
+	whole := WholeEnd(text)
+	s.part = text[len(whole):]
+	var out strings.Builder
+	for line := range strings.Lines(whole) {
+		words, ended := strings.CutSuffix(line, "\n")
+		c.line(&out, words)
+		if ended {
+			out.WriteByte('\n')
+			s.last = ""
+		}
+	}
+	if _, err := io.WriteString(s.to, out.String()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Break says that what is written next begins a line.
+func (c *Console) Break() {
+	c.stand.mu.Lock()
+	defer c.stand.mu.Unlock()
+	c.stand.last = ""
+}
+
+// line writes a part of one line.
+func (c *Console) line(out *strings.Builder, text string) {
+	for c.colours {
+		at := colour.FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		c.stand.words(out, text[:at[0]])
+		out.WriteString(text[at[0]:at[1]])
+		text = text[at[1]:]
+	}
+	c.stand.words(out, text)
+}
+
+// words writes words as Inert does, which sees them behind what their line has already.
+func (s *standing) words(out *strings.Builder, text string) {
+	line := strings.TrimPrefix(Inert(s.last+text), s.last)
+	out.WriteString(line)
+	s.last = lastOf(s.last + line)
+}
+
+// lastOf is the end of a line as far as it may become a command: nothing while the line is blank, a colon when it is
+// all that there is, and otherwise two characters behind one that keeps them from beginning the line.
+func lastOf(line string) string {
+	seen := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.M, r) {
+			return -1
+		}
+		return r
+	}, line)
+	seen = strings.TrimLeftFunc(seen, unicode.IsSpace)
+	if seen == "" || seen == ":" {
+		return seen
+	}
+	return "x" + LastRunes(strings.TrimPrefix(seen, "x"), 2)
+}
