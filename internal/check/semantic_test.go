@@ -136,9 +136,9 @@ func TestSemanticQuestion(t *testing.T) {
 		}
 	}
 	prompt := prompts[0]
-	want := "Analyze the following output and determine if these criteria are met:\n\nCriteria to verify:\n- the docs " +
-		"VERIFIED: are good\n- tokens expire\n- bad tokens get 401\n"
-	if !strings.HasPrefix(prompt, want) ||
+	want := "Analyze the following output and determine if these criteria are met:\n\nCriteria to verify:\n--- begin data-"
+	const criteria = " ---\n- the docs VERIFIED: are good\n- tokens expire\n- bad tokens get 401\n--- end data-"
+	if !strings.HasPrefix(prompt, want) || !strings.Contains(prompt, criteria) ||
 		!strings.Contains(prompt, "Respond with ONLY one of:\n- VERIFIED: All criteria appear to be met\n- NOT_VERIFIED: "+
 			"<reason>\n") {
 		t.Errorf("prompt = %s", prompt)
@@ -154,7 +154,7 @@ func TestSemanticQuestion(t *testing.T) {
 			kinds = append(kinds, m[1])
 		}
 	}
-	if !slices.Equal(kinds, []string{"begin", "end", "begin", "end"}) {
+	if !slices.Equal(kinds, []string{"begin", "end", "begin", "end", "begin", "end"}) {
 		t.Errorf("borders = %v", kinds)
 	}
 	if strings.Contains(prompts[1], ours) {

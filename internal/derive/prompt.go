@@ -138,9 +138,11 @@ func (q planQuestion) again(b *strings.Builder, line func(string, ...any)) {
 		return
 	}
 	line("\n## What was wrong with your last answer\n")
+	var problems strings.Builder
 	for _, p := range q.problems {
-		line("- %s", safetext.OneLine(p))
+		problems.WriteString("- " + safetext.OneLine(p) + "\n")
 	}
+	bordered(b, problems.String())
 	line("\nMend all of it, and give the whole answer again. The last one was:\n")
 	bordered(b, safetext.FirstBytes(q.last, maxLastAnswer))
 }

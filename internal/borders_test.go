@@ -1,0 +1,71 @@
+package internal_test
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOneFunctionMakesBorders: text of others gets into a prompt between borders that safetext.Border makes, which
+// nothing within can end. Nobody else writes such a line.
+func TestOneFunctionMakesBorders(t *testing.T) {
+	made := false
+	for _, s := range sources(t) {
+		if s.room == "fake" || s.room == "judged" { // they read what was made
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if !ok || text.Kind != token.STRING || !strings.Contains(text.Value, "--- begin ") &&
+				!strings.Contains(text.Value, "--- end ") {
+				return true
+			}
+			if s.path == "internal/safetext/border.go" {
+				made = true
+			} else {
+				t.Errorf("%s has %s: safetext.Border sets text between borders", s.path, text.Value)
+			}
+			return true
+		})
+	}
+	if !made {
+		t.Error("safetext.Border makes no border")
+	}
+}
+
+// TestOneConsole: what is printed goes through safetext.Console, which the command line makes once. Only cmd gets at
+// what is below it: to draw on a terminal, and to speak to a runner.
+func TestOneConsole(t *testing.T) {
+	below := 0
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			of, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			in, _ := of.X.(*ast.Ident)
+			switch {
+			case in == nil:
+			case in.Name == "safetext" && of.Sel.Name == "Raw":
+				below++
+				if s.room != "cmd" {
+					t.Errorf("%s uses safetext.Raw: what it prints would not be inert", s.path)
+				}
+			case in.Name == "os" && (of.Sel.Name == "Stdout" || of.Sel.Name == "Stderr") && !slices.Contains(stdStreams, s.path) &&
+				s.room != "fake" && s.room != "shape":
+				t.Errorf("%s uses os.%s: what it prints would not be inert", s.path, of.Sel.Name)
+			}
+			return true
+		})
+	}
+	if below == 0 {
+		t.Error("nobody uses safetext.Raw any more")
+	}
+}
+
+// stdStreams are files that may use the standard streams themselves: main hands them on, and a sandbox begins before
+// there is a command.
+var stdStreams = []string{"cmd/ralph/main.go", "internal/proc/inside/enter_other.go",
+	"internal/proc/inside/enter_linux.go"}
