@@ -89,7 +89,8 @@ func (c *Credentials) verdict(s loop.State, lines []Line) loop.Verdict {
 			v.Concerns = addConcern(v.Concerns, concern)
 			if len(v.Findings) < loop.MaxFindings {
 				v.Findings = append(v.Findings,
-					loop.Finding{File: l.File, Line: l.Number, Rule: m.Rule, Message: safetext.UpperFirst(m.Says())})
+					loop.Finding{File: l.File, Line: l.Number, Rule: m.Rule,
+						Message: safetext.UpperFirst(m.Says()) + "; if it is a sample, accept it as " + concern.Name})
 			}
 		}
 	}
