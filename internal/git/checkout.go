@@ -21,6 +21,9 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	t := &Tree{o: o, bot: true, branch: branch, work: filepath.Join(o.Root, "work"),
 		dir:   filepath.Join(o.Root, "repo.git"),
 		index: filepath.Join(o.Root, "index"), state: o.Root}
+	if err := t.refuseName(); err != nil {
+		return nil, err
+	}
 	if err := t.layOut(ctx); err != nil {
 		return nil, err
 	}

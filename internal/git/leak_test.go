@@ -135,6 +135,37 @@ func (b *sandbox) show(tree *Tree, name string) string {
 	return must[string](b.t)(tree.git.out(b.ctx, "show", "HEAD:"+name))
 }
 
+// TestNamesHoldNoSecret: a branch or a task whose name holds a secret is refused before anything has that name.
+func TestNamesHoldNoSecret(t *testing.T) {
+	b := newSandbox(t)
+	b.clone()
+	for _, row := range []struct {
+		task, branch string
+		ok           bool
+	}{
+		{"issue-42", "ralph/issue-42", true},
+		{"issue-42", "ralph/" + held, false},
+		{"issue-42", "ralph/" + strings.ToLower(held), false},
+		{strings.ToLower(held[:30]), "ralph/issue-42", false},
+	} {
+		o := b.options()
+		o.Task, o.Secrets = row.task, []string{held}
+		_, err := Checkout(b.ctx, o, "", row.branch)
+		if (err == nil) != row.ok || err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(held)) {
+			t.Errorf("%s: %v", row.branch, err)
+		}
+		c := b.cliOptions()
+		c.Task, c.Secrets = row.task, []string{held}
+		tree, err := Open(b.ctx, filepath.Join(b.dir, "clone"), c, row.branch, "")
+		if (err == nil) != row.ok {
+			t.Errorf("%s in a clone: %v", row.branch, err)
+		}
+		if err == nil {
+			_ = tree.Close()
+		}
+	}
+}
+
 // TestMessages: neither the title of an issue nor an agent keeps workflows from running by a commit's message, nor
 // hides anything in it.
 func TestMessages(t *testing.T) {

@@ -23,6 +23,9 @@ func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tre
 }
 
 func (t *Tree) open(ctx context.Context, base string) error {
+	if err := t.refuseName(); err != nil {
+		return err
+	}
 	if err := t.user.find(ctx); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -20,6 +21,23 @@ func (t *Tree) secrets() *secret.Known {
 		t.leaks.known = secret.Know(t.o.Secrets)
 	}
 	return t.leaks.known
+}
+
+// refuseName fails when the name of the branch or of the task, which every ref of the run has, tells a secret, also in
+// small letters: names are pushed before anybody looks at a commit.
+func (t *Tree) refuseName() error {
+	values := slices.Clone(t.o.Secrets)
+	for _, value := range t.o.Secrets {
+		values = append(values, strings.ToLower(value))
+	}
+	known := secret.Know(values)
+	for _, name := range []string{t.branch, t.o.Task} {
+		if _, tells := known.First(name); tells {
+			return errors.New("the name of the branch or of the task holds a secret of the environment that ralph runs in; " +
+				"give the file, the task or the branch another name")
+		}
+	}
+	return nil
 }
 
 // harmless is a message of ours without what no message may have.
