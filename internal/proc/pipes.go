@@ -25,13 +25,14 @@ type pipes struct {
 	in, out, err                *os.File // our ends; nil where nobody tells or listens
 	spec                        Spec
 	pulse                       *Pulse
+	meter                       *meter
 	mu                          sync.Mutex // one writer at a time
 	copying                     sync.WaitGroup
 	failed                      error // the first error of a caller's writer
 }
 
-func openPipes(s Spec, pulse *Pulse) (p *pipes, err error) {
-	p = &pipes{spec: s, pulse: pulse}
+func openPipes(s Spec, pulse *Pulse, m *meter) (p *pipes, err error) {
+	p = &pipes{spec: s, pulse: pulse, meter: m}
 	defer func() {
 		if err != nil {
 			p.abandon()
@@ -134,7 +135,7 @@ func (p *pipes) copy(from *os.File, to io.Writer) {
 func (p *pipes) hand(to io.Writer, chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if to == nil || p.failed != nil {
+	if chunk = p.meter.allowed(chunk); to == nil || p.failed != nil || len(chunk) == 0 {
 		return
 	}
 	if _, err := to.Write(chunk); err != nil {

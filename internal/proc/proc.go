@@ -46,6 +46,8 @@ type Spec struct {
 	Own string
 	// Reach is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
 	Reach string
+	// Limits are what it may take, with all that comes of it.
+	Limits Limits
 }
 
 // DefaultGrace is the time between TERM and KILL where nobody says otherwise.
@@ -68,13 +70,15 @@ func GraceOf(ctx context.Context) time.Duration {
 // Class says how a process ended.
 type Class string
 
-// The classes of an end. TimedOut, Idle and Cancelled processes were killed by us, with everything they had started.
+// The classes of an end. TimedOut, Idle, Cancelled and Limited processes were killed by us, with everything they had
+// started, Limited ones maybe by the system.
 const (
 	Exited        Class = "exited"
 	Signalled     Class = "signalled" // by a signal that was not ours
 	TimedOut      Class = "timeout"
 	Idle          Class = "idle"
 	Cancelled     Class = "cancelled"      // ctx was done
+	Limited       Class = "limit"          // it took more than its Limits allow: see Result.Limit
 	NotFound      Class = "not-found"      // no such program
 	NotExecutable Class = "not-executable" // it is there and cannot be run
 )
@@ -85,6 +89,9 @@ type Result struct {
 	Exit     int    // the exit code; -1 when a signal ended it or it never ran
 	Signal   string // "SIGKILL"; "" when none did
 	Duration time.Duration
+	Limit    Limit // of a Limited one: what it had too much of
+	// Why says of a Limited one how much that was, and what to do: "was stopped: it had more than 4096 processes …".
+	Why string
 }
 
 // Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they
@@ -114,18 +121,23 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	r.tree.keep(box.Keepers)
 	class := r.watch(ctx)
 	spared := false
-	if class != Exited {
+	switch {
+	case class == Limited:
+		r.tree.halt()
+		r.end()
+	case class != Exited:
 		r.stop()
-	} else if s.Spare != nil {
+	case s.Spare != nil:
 		spared = r.tree.spare(s.Spare())
 	}
+	r.taken.close(class == Limited)
 	r.tree.kill() // strays, also of a run that ended well
 	r.tree.close()
 	active.add(-1)
 	err = r.pipes.finish(spared)
 	r.warning.Wait()
 	result, undead := r.result(class)
-	result = box.told(asked, result)
+	result = r.bounded(box.told(asked, result))
 	result.Duration = time.Since(r.began)
 	switch {
 	case undead != nil:
@@ -157,10 +169,13 @@ func (r *running) watch(ctx context.Context) Class {
 	}
 	rest := time.NewTimer(restAfter)
 	defer rest.Stop()
+	defer r.observe()()
 	for {
 		select {
 		case <-r.done:
 			return Exited
+		case r.passed = <-r.over:
+			return Limited
 		case <-rest.C:
 			restNow()
 		case <-ctx.Done():

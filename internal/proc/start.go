@@ -19,6 +19,9 @@ type running struct {
 	pipes   *pipes
 	tree    *tree
 	warning sync.WaitGroup
+	taken   *taken           // what it has taken of the machine
+	over    chan excess      // limits that it has passed
+	passed  excess           // the one that it was stopped at
 	done    chan struct{}    // closed when the process itself has ended
 	state   *os.ProcessState // valid once done is closed
 }
@@ -39,14 +42,15 @@ func start(s Spec, dir string) (r *running, err error) {
 			return nil, fmt.Errorf("%s is not a directory that can be run in", s.Dir)
 		}
 	}
-	r = &running{spec: s, pulse: s.Pulse, done: make(chan struct{})}
+	r = &running{spec: s, pulse: s.Pulse, done: make(chan struct{}), over: make(chan excess, 2)}
 	if r.pulse == nil {
 		r.pulse = new(Pulse)
 	}
 	r.pulse.Beat()
-	if r.pipes, err = openPipes(s, r.pulse); err != nil {
+	if r.pipes, err = openPipes(s, r.pulse, &meter{most: s.Limits.Output, over: r.over}); err != nil {
 		return nil, err
 	}
+	r.taken = newTaken(s, dir)
 	var mark string
 	if r.tree, mark, err = newTree(dir); err != nil {
 		r.pipes.abandon()
@@ -60,6 +64,7 @@ func start(s Spec, dir string) (r *running, err error) {
 		return nil, err
 	}
 	r.process = cmd.Process
+	r.taken.bind(r.process.Pid, s)
 	go r.wait(cmd)
 	r.pipes.copyAll()
 	return r, nil

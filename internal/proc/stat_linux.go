@@ -15,6 +15,7 @@ type stat struct {
 	pid, parent, group, session int
 	state                       byte
 	threads                     int
+	resident                    int64 // bytes
 	start                       ticks
 	bare                        bool // its environment is empty: not even there yet is another thing
 }
@@ -55,6 +56,7 @@ func parseStat(pid int, raw []byte) (s stat, ok bool) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
 	s = stat{pid: pid, state: fields[0][0], parent: number(1), group: number(2), session: number(3), threads: number(17)}
+	s.resident = int64(number(21)) * int64(os.Getpagesize())
 	s.bare = string(fields[47]) != "0" && bytes.Equal(fields[47], fields[48])
 	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
 	s.start = ticks(start)

@@ -24,6 +24,11 @@ func (r *running) stop() {
 	if r.within(r.spec.Grace, r.tree.gone) {
 		return
 	}
+	r.end()
+}
+
+// end kills the whole tree, and waits for the process itself.
+func (r *running) end() {
 	r.tree.cut()
 	over := time.NewTimer(killing)
 	defer over.Stop()

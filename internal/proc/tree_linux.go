@@ -133,6 +133,24 @@ func (t *tree) kill() {
 // freeze stops a process.
 func freeze(s stat) { _ = syscall.Kill(s.pid, syscall.SIGSTOP) }
 
+// halt stops every process of the tree, so that none makes another while they are killed.
+func (t *tree) halt() {
+	halted := map[int]ticks{}
+	for began := time.Now(); time.Since(began) < killing; {
+		all, _ := t.members()
+		before := len(halted)
+		for _, s := range all {
+			if halted[s.pid] != s.start {
+				freeze(s)
+				halted[s.pid] = s.start
+			}
+		}
+		if len(halted) == before {
+			return
+		}
+	}
+}
+
 // cut kills the whole tree once, its root included.
 func (t *tree) cut() {
 	all, _ := t.members()

@@ -27,6 +27,7 @@ func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 func (t *tree) waited()  {}
 func (t *tree) close()   {}
 func (t *tree) keep(int) {}
+func (t *tree) halt()    {}
 
 func (t *tree) signal(s syscall.Signal) {
 	for _, group := range t.groups {

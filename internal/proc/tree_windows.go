@@ -23,6 +23,7 @@ func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
 func (t *tree) waited()  {}
 func (t *tree) close()   {}
 func (t *tree) keep(int) {}
+func (t *tree) halt()    {}
 
 func (t *tree) terminate() { t.cut() }
 func (t *tree) kill()      { t.cut() }

@@ -1,0 +1,104 @@
+package proc
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Limits are what a process may take, together with everything that comes of it. 0 of any: as much as there is.
+type Limits struct {
+	Processes int   // processes and their threads, at once
+	Memory    int64 // bytes
+	// Disk is by how many bytes it may fill a file system further, and how large a file may be.
+	Disk   int64
+	Output int64 // bytes that it prints
+	// Dirs are where it writes, besides the directory that it runs in and Spec.Own.
+	Dirs []string
+}
+
+// Limit is one of Limits, by the name of its setting.
+type Limit string
+
+// The limits that a process is stopped at. Elsewhere than on Linux, that is LimitOutput alone.
+const (
+	LimitProcesses Limit = "limits.processes"
+	LimitMemory    Limit = "limits.memory"
+	LimitDisk      Limit = "limits.disk"
+	LimitOutput    Limit = "limits.output"
+)
+
+// excess is a limit that was passed, and how: "it had more than 4096 processes".
+type excess struct {
+	limit Limit
+	what  string
+}
+
+// why is the sentence of Result.Why.
+func (e excess) why() string {
+	return fmt.Sprintf("was stopped: %s (the setting %s): see what it did, or raise that setting", e.what, e.limit)
+}
+
+// meter counts what a process prints.
+type meter struct {
+	most    int64
+	printed atomic.Int64
+	over    chan<- excess // hears once that it was too much, and must have room for it
+}
+
+// allowed is how much of a piece of output is still within the limit.
+func (m *meter) allowed(piece []byte) []byte {
+	if m.most <= 0 {
+		return piece
+	}
+	now := m.printed.Add(int64(len(piece)))
+	before := now - int64(len(piece))
+	if now > m.most && before <= m.most {
+		m.over <- excess{LimitOutput, "it printed more than " + safetext.Bytes(m.most)}
+	}
+	return piece[:max(0, min(int64(len(piece)), m.most-before))]
+}
+
+// bounded tells an end that a limit has brought about from any other.
+func (r *running) bounded(end Result) Result {
+	if r.passed.limit == "" {
+		select {
+		case r.passed = <-r.over: // it had ended before it was stopped
+		default:
+			r.passed = r.taken.told(end)
+		}
+	}
+	if r.passed.limit == "" || end.Class != Limited && end.Class != Exited && end.Class != Signalled {
+		return end
+	}
+	end.Class, end.Limit, end.Why = Limited, r.passed.limit, r.passed.why()
+	return end
+}
+
+// observe looks at what the process takes until the function is called.
+func (r *running) observe() (stop func()) {
+	over := make(chan struct{})
+	if r.taken.watched() {
+		go func() {
+			every := time.NewTicker(lookEvery)
+			defer every.Stop()
+			for {
+				select {
+				case <-over:
+					return
+				case <-every.C:
+				}
+				if e, ok := r.taken.look(r.tree); ok {
+					r.over <- e
+					return
+				}
+			}
+		}()
+	}
+	return func() { close(over) }
+}
+
+// lookEvery is how often it is looked at what a process takes.
+const lookEvery = 100 * time.Millisecond

@@ -1,0 +1,232 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// taken is what a process has taken of the machine, with all that came of it. What the whole machine has in use is
+// asked first, which costs microseconds; the processes themselves are looked at only where that is more than one of
+// them may have.
+type taken struct {
+	limits Limits
+	disks  []*disk
+	ooms   int64 // how often the system had killed something for want of memory before it began
+	pid    int   // of the root
+}
+
+// newTaken begins to count, before the process does.
+func newTaken(s Spec, dir string) *taken {
+	t := &taken{limits: s.Limits}
+	if s.Limits.Disk > 0 {
+		t.disks = disksOf(append([]string{dir, s.Own}, s.Limits.Dirs...))
+	}
+	if s.Limits.Memory > 0 {
+		t.ooms = kernelCount("/proc/vmstat", "oom_kill")
+	}
+	return t
+}
+
+// bind has the system hold a process that has just begun, as far as it does that of one process alone.
+func (t *taken) bind(pid int, s Spec) {
+	t.pid = pid
+	if t.limits.Memory > 0 { // should memory run out before we see it, the system ends this, and not us
+		_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(firstToGo), 0)
+	}
+	if t.limits.Disk > 0 {
+		lower(pid, unix.RLIMIT_FSIZE, uint64(t.limits.Disk))
+	}
+	if t.limits.Processes > 0 && s.As != nil && s.As.UID != 0 {
+		lower(pid, rlimitNPROC, MostOfUser(t.limits.Processes))
+	}
+}
+
+// firstToGo is a process's place among those that the system ends for want of memory: of -1000 to 1000, where 0 is
+// usual.
+const firstToGo = "500"
+
+// rlimitNPROC is RLIMIT_NPROC of all systems that Linux runs on but MIPS and SPARC.
+const rlimitNPROC = 6
+
+// MostOfUser is how many processes the system lets a user have at most who is to have no more than so many: enough for
+// us to see that it is too much.
+func MostOfUser(processes int) uint64 { return uint64(processes + processes/4 + 64) }
+
+// lower lowers a limit of a process that the system keeps.
+func lower(pid, resource int, most uint64) {
+	var now unix.Rlimit
+	if unix.Prlimit(pid, resource, nil, &now) == nil && now.Max > most {
+		_ = unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil)
+	}
+}
+
+func (t *taken) watched() bool {
+	return t.limits.Processes > 0 || t.limits.Memory > 0 || t.limits.Disk > 0
+}
+
+// close ends the counting; at once says that what is left may be ended outright.
+func (t *taken) close(bool) {}
+
+// look says which limit has been passed; ok is false when none has.
+func (t *taken) look(of *tree) (e excess, ok bool) {
+	if e, ok = t.full(); ok {
+		return e, true
+	}
+	many, much := t.perhapsMany(), t.perhapsMuch()
+	if !many && !much {
+		return e, false
+	}
+	all, _ := of.members()
+	if many {
+		count := 0
+		for _, s := range all {
+			count += max(s.threads, 1)
+		}
+		if count > t.limits.Processes {
+			return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", t.limits.Processes)}, true
+		}
+	}
+	if much && t.memory(all) > t.limits.Memory {
+		return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(t.limits.Memory))}, true
+	}
+	return e, false
+}
+
+func (t *taken) perhapsMany() bool {
+	if t.limits.Processes == 0 {
+		return false
+	}
+	raw, _ := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 1/80 11206
+	_, threads, _ := strings.Cut(string(raw), "/")
+	threads, _, _ = strings.Cut(threads, " ")
+	n, err := strconv.Atoi(threads)
+	return err != nil || n > t.limits.Processes
+}
+
+func (t *taken) perhapsMuch() bool {
+	if t.limits.Memory == 0 {
+		return false
+	}
+	m := memoryOfMachine()
+	return m["MemTotal"]-m["MemAvailable"]+m["SwapTotal"]-m["SwapFree"] > t.limits.Memory
+}
+
+// memory is what processes have of it: their own, their parts of what they share, and files in memory that only they
+// see.
+func (t *taken) memory(all []stat) int64 {
+	var resident, own int64
+	for _, s := range all {
+		resident += s.resident
+	}
+	files := int64(0)
+	if len(all) > 0 {
+		files = filesInMemory(all[len(all)-1].pid)
+	}
+	if resident+files <= t.limits.Memory {
+		return resident + files
+	}
+	for _, s := range all {
+		share := kernelTable("/proc/" + strconv.Itoa(s.pid) + "/smaps_rollup")
+		if pss, ok := share["Pss"]; ok {
+			own += pss + share["SwapPss"]
+		} else {
+			own += s.resident
+		}
+	}
+	return own + files
+}
+
+// filesInMemory is how much the file systems in memory hold that a process sees and we do not.
+func filesInMemory(pid int) (bytes int64) {
+	at := "/proc/" + strconv.Itoa(pid)
+	theirs, err := os.Readlink(at + "/ns/mnt")
+	if ours, _ := os.Readlink("/proc/self/ns/mnt"); err != nil || theirs == ours {
+		return 0
+	}
+	shared := map[string]bool{}
+	for _, m := range mounts("/proc/self/mountinfo") {
+		shared[m.device] = true
+	}
+	for _, m := range mounts(at + "/mountinfo") {
+		var s unix.Statfs_t
+		if m.kind == "tmpfs" && !shared[m.device] && unix.Statfs(at+"/root"+m.point, &s) == nil {
+			shared[m.device] = true
+			bytes += int64(s.Blocks-s.Bfree) * s.Bsize
+		}
+	}
+	return bytes
+}
+
+type mount struct{ device, point, kind string }
+
+// mounts reads a table of mounts. A name with a space in it is not found by what is made of it here.
+func mounts(file string) (list []mount) {
+	raw, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(raw)) {
+		before, after, _ := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if len(fields) > 4 && len(kind) > 0 {
+			list = append(list, mount{device: fields[2], point: fields[4], kind: kind[0]})
+		}
+	}
+	return list
+}
+
+// told says which limit a process that has ended by itself was ended by.
+func (t *taken) told(end Result) (e excess) {
+	code := end.Exit - 128 // of a shell that says how its command ended
+	switch {
+	case t.limits.Disk > 0 && (end.Signal == "SIGXFSZ" || code == int(unix.SIGXFSZ)):
+		return excess{LimitDisk, "it wrote a file of more than " + safetext.Bytes(t.limits.Disk)}
+	case t.limits.Memory > 0 && (end.Signal == "SIGKILL" || code == int(unix.SIGKILL)) &&
+		kernelCount("/proc/vmstat", "oom_kill") > t.ooms:
+		return excess{LimitMemory, "the machine, or the container, ran out of memory"}
+	}
+	return e
+}
+
+func memoryOfMachine() map[string]int64 { return kernelTable("/proc/meminfo") }
+
+// kernelTable reads lines such as "MemTotal:  24682496 kB", in bytes.
+func kernelTable(file string) map[string]int64 {
+	table := map[string]int64{}
+	raw, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(raw)) {
+		name, rest, _ := strings.Cut(line, ":")
+		if fields := strings.Fields(rest); len(fields) == 2 && fields[1] == "kB" {
+			n, _ := strconv.ParseInt(fields[0], 10, 64)
+			table[name] = n << 10
+		}
+	}
+	return table
+}
+
+// kernelCount reads a line such as "oom_kill 3".
+func kernelCount(file, name string) int64 {
+	raw, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// Memory is how many bytes of memory there are for us: the machine's, or the container's; 0: nobody knows.
+func Memory() int64 {
+	most := memoryOfMachine()["MemTotal"]
+	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		raw, err := os.ReadFile(file)
+		if n, bad := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && bad == nil && n > 0 {
+			most = min(most, n)
+		}
+	}
+	return most
+}
