@@ -26,10 +26,11 @@ type Options struct {
 	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of
 	// its dialect.
 	Parent []string
-	Allow  []string   // more names of Parent, or prefixes and a star
-	Home   string     // its HOME; "" keeps ours
-	As     *proc.User // whom it runs as; nil is ourselves
-	Box    proc.Box   // what it is kept in; nil: nothing
+	Allow  []string    // more names of Parent, or prefixes and a star
+	Home   string      // its HOME; "" keeps ours
+	As     *proc.User  // whom it runs as; nil is ourselves
+	Box    proc.Box    // what it is kept in; nil: nothing
+	Limits proc.Limits // what a turn may take of the machine
 	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
 	Timeout, Idle, Grace time.Duration
 	// Soft is how long a turn may take before OnSoft hears of it; 0 is never.

@@ -20,6 +20,7 @@ type Groups interface {
 type console struct {
 	formatter *stream.Formatter // nil: nobody looks
 	lines     *batch            // what the formatter has made and nobody has seen
+	shown     *display          // where that goes; nil: nobody looks
 	groups    Groups
 	now       func() time.Time
 	errs      *partial
@@ -30,7 +31,8 @@ func newConsole(o Options, now func() time.Time) *console {
 	if o.Console == nil {
 		return c
 	}
-	c.lines.to = o.Console
+	c.shown = newDisplay(o.Console, o.LogFile)
+	c.lines.to = c.shown
 	c.formatter = stream.NewFormatter(c.lines, o.Format)
 	c.errs.each = func(line string) { c.formatter.Stderr(now(), line) }
 	if o.Groups != nil {
@@ -59,6 +61,9 @@ func (c *console) close() {
 		c.formatter.Flush()
 	}
 	c.lines.flush()
+	if c.shown != nil {
+		c.shown.end()
+	}
 	if c.groups != nil {
 		c.groups.EndGroup()
 		c.groups = nil

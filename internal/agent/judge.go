@@ -59,7 +59,7 @@ func (f facts) failed() bool {
 // it says because it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
-	case proc.TimedOut, proc.Idle, proc.Signalled:
+	case proc.TimedOut, proc.Idle, proc.Signalled, proc.Limited:
 		return f.result != nil && !strings.HasPrefix(f.result.Why, "aborted") && f.result.Subtype != "error_during_execution"
 	}
 	return false

@@ -151,7 +151,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
-		Own: t.dir, Reach: t.address(),
+		Own: t.dir, Reach: t.address(), Limits: o.Limits,
 		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
 	})
 	if err != nil {
@@ -229,6 +229,8 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 	case proc.Idle:
 		return loop.Idle, fmt.Sprintf(
 			"the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
+	case proc.Limited:
+		return loop.Limited, "the agent " + end.Why
 	case proc.Cancelled:
 		return loop.Stopped, "the agent was stopped because the run was cancelled"
 	case proc.Signalled:

@@ -63,6 +63,7 @@ type Command struct {
 	Env     []string
 	As      *proc.User
 	Box     proc.Box            // what it is kept in; nil: nothing
+	Limits  proc.Limits         // what it may take of the machine
 	LogDir  string              // where guardrail_<iteration>_<slug>.log goes
 	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
 	LogNth  int                 // of the checks whose log would have the same name: this is the nth; 0 and 1 are the first
@@ -185,7 +186,7 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 		start = proc.Run
 	}
 	r, err := start(ctx, proc.Spec{
-		Argv: c.argv(), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Timeout: c.Timeout,
+		Argv: c.argv(), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Limits: c.Limits, Timeout: c.Timeout,
 		Soft: c.Soft, OnSoft: c.warn,
 		Stdout: to, Stderr: to,
 	})

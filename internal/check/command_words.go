@@ -57,6 +57,8 @@ func (c *Command) reason(r proc.Result) string {
 	switch r.Class {
 	case proc.TimedOut:
 		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
+	case proc.Limited:
+		return "it " + r.Why
 	case proc.Signalled:
 		return "it was ended by " + r.Signal
 	case proc.Cancelled:

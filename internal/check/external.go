@@ -19,6 +19,8 @@ func unverified(o ending, limit time.Duration, config *task.Verification) string
 	switch {
 	case o.Class == proc.TimedOut:
 		return fmt.Sprintf("Command timed out after %gs", limit.Seconds())
+	case o.Class == proc.Limited:
+		return "Command failed: it " + o.Why
 	case o.Class == proc.Signalled:
 		return "Command failed: it was ended by " + o.Signal
 	case o.Class != proc.Exited:

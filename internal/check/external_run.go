@@ -20,6 +20,7 @@ type Runner struct {
 	Env      []string
 	As       *proc.User
 	Box      proc.Box            // what it is kept in; nil: nothing
+	Limits   proc.Limits         // what it may take of the machine
 	LogDir   string              // where verify_<iteration>_<role>[_<stage>].log goes
 	LogAs    string              // the same as the prompt names it, from Dir; empty: LogDir
 	Redact   func(string) string // takes secrets out before anything is cut; nil: nothing does
@@ -39,7 +40,7 @@ func (r Runner) command(config *task.Verification, dir string, console *sync.Mut
 		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains},
 			NotContains: []string{config.OutputNotContains}},
 		Hard: true, Lacks: r.Lacks, Present: r.Present, Versions: r.Versions,
-		Dir: dir, Env: r.Env, As: r.As, Box: r.Box, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
+		Dir: dir, Env: r.Env, As: r.As, Box: r.Box, Limits: r.Limits, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
 	}
 	if r.Console != nil {
 		c.Console = locked{console, r.Console}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -84,4 +85,40 @@ func (d Duration) MarshalText() ([]byte, error) {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return []byte(text), nil
+}
+
+// Size is an amount of bytes: "512MiB", "16GiB", "2TiB", or "none" for any amount.
+type Size string
+
+// Bytes is how many that are; 0: any amount, and of an empty Size.
+func (s Size) Bytes() int64 {
+	for i, unit := range []string{"MiB", "GiB", "TiB"} {
+		if number, ok := strings.CutSuffix(string(s), unit); ok {
+			n, _ := strconv.ParseInt(number, 10, 64) // the settings are checked
+			return n << (20 + 10*i)
+		}
+	}
+	return 0
+}
+
+// The usual number of processes and threads: some, or so many for each processor.
+const (
+	usualProcesses = 4096
+	processesEach  = 256
+)
+
+// MostProcesses is how many there may be on a machine with so many processors; 0: any number.
+func (l Limits) MostProcesses(processors int) int {
+	if l.Processes != nil {
+		return *l.Processes
+	}
+	return max(usualProcesses, processesEach*processors)
+}
+
+// MostMemory is how many bytes of memory there may be where there are so many; 0: any amount.
+func (l Limits) MostMemory(there int64) int64 {
+	if l.Memory != "" {
+		return l.Memory.Bytes()
+	}
+	return there / 10 * 9
 }

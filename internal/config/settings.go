@@ -76,6 +76,9 @@ type Settings struct {
 	// SandboxNetwork are the hosts that may be spoken to besides the agent's model: "proxy.golang.org", "*.npmjs.org", or
 	// "*" for all.
 	SandboxNetwork []string `json:"sandboxNetwork"`
+	// SandboxSockets are those that may be made in the sandbox landlock where the kernel cannot say whom they speak to:
+	// "tcp" or "all".
+	SandboxSockets string `json:"sandboxSockets"`
 	// Gateway says whether the keys of models stay with ralph: GatewayAuto, GatewayRequire or Off.
 	Gateway string `json:"gateway"`
 	// Baseline says what checks that fail before the first turn mean.
@@ -89,6 +92,8 @@ type Settings struct {
 	MaxTokens          int     `json:"maxTokens"`
 	// Prices are what models cost, before the list that ralph brings along.
 	Prices []Price `json:"prices"`
+	// Limits are what one turn, one check or the setup may take of the machine.
+	Limits Limits `json:"limits"`
 	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait".
 	CIGate string `json:"ciGate"`
 	// CITimeoutMinutes bounds that wait.
@@ -122,6 +127,14 @@ type Settings struct {
 	ReviewFrom string `json:"-"`
 	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
 	TimeoutFrom string `json:"-"`
+}
+
+// Limits are what one process may take of the machine, with everything that it starts.
+type Limits struct {
+	Processes *int `json:"processes,omitempty"` // nil: what is usual; 0: any number
+	Memory    Size `json:"memory,omitempty"`    // empty: nine tenths of what there is
+	Disk      Size `json:"disk"`
+	Output    Size `json:"output"`
 }
 
 // Judge says what the checks of a run on a laptop have besides the commit.

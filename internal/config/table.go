@@ -67,6 +67,7 @@ const (
 var (
 	filled      = lazy(`\S`)
 	hostPattern = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
+	sizePattern = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
 	namePattern = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
 )
 
@@ -78,6 +79,7 @@ const (
 	maxDollars    = 100_000
 	maxTokens     = 1 << 40
 	maxReviews    = 100
+	maxProcesses  = 1 << 22
 	maxIssue      = 1<<31 - 1
 	maxAppID      = 1 << 53
 	maxEntries    = 100

@@ -286,6 +286,12 @@ func sandboxRows() []Setting {
 			More: "The default is where builds get their packages from: " + quoted(registries()) + ".",
 		},
 		{
+			Key: "sandboxSockets", Choices: []string{"tcp", "all"}, Default: "tcp",
+			Says: "Which sockets may be made in the sandbox `landlock`: `tcp` alone, or `all`, among them UDP and unix sockets " +
+				"to every program of the machine.",
+			More: "Other sandboxes need no such limit: [sandbox.md](sandbox.md#sockets).",
+		},
+		{
 			Key: "gateway", Choices: []string{GatewayAuto, GatewayRequire, Off}, Default: GatewayAuto, Input: "gateway",
 			Says: "Whether the key of the model stays with ralph, and the agent gets an address and a bearer that count for " +
 				"one turn. `auto` does that where the agent can be led there, `require` refuses a run where it cannot, `off` " +
@@ -341,6 +347,11 @@ func limitRows() []Setting {
 			Says: "What models cost, where it is not their list price or ralph does not know it.",
 			More: "They go before the list that ralph brings along: [limits.md](limits.md#what-a-turn-costs).",
 		},
+		{
+			Key: "limits", Kind: Object, NoValue: "see below", Keys: processLimits(),
+			Says: "What one turn, one check or the setup may take of the machine, with everything that it starts.",
+			More: "See [limits.md](limits.md#what-a-process-may-take).",
+		},
 	}
 }
 
@@ -356,6 +367,31 @@ func priceRows() []Setting {
 			Says: "US dollars for a million tokens that it reads from its cache."},
 		{Key: "cacheWrite", Kind: Number, Max: maxDollars, NoValue: "as `input`",
 			Says: "US dollars for a million tokens that it writes into its cache."},
+	}
+}
+
+func processLimits() []Setting {
+	size := func(key, usual, says, more string) Setting {
+		s := Setting{Key: key, Pattern: sizePattern, Allowed: `a size such as "512MiB" or "16GiB", or "none"`, Says: says,
+			More: more}
+		if usual == "" {
+			s.NoValue = "nine tenths"
+		} else {
+			s.Default = usual
+		}
+		return s
+	}
+	return []Setting{
+		{
+			Key: "processes", Kind: Integer, Max: maxProcesses, NoValue: "4096 or more",
+			Says: "How many processes and threads there may be at once; 0 for any number.",
+			More: "Not set, it is 4096, or 256 for each processor where that is more.",
+		},
+		size("memory", "", "How much memory it may take: `8GiB`, or `none` for any amount.",
+			"Not set, it is nine tenths of what the machine or the container has."),
+		size("disk", "64GiB", "How much it may write to a disk, and how large a file may be.",
+			"Whatever it is, the last GiB of a disk, or its last twentieth where that is less, is not for it."),
+		size("output", "1GiB", "How much it may print.", "Much less of it is kept and shown."),
 	}
 }
 

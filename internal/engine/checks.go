@@ -39,7 +39,7 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 			OnClaim:   run.OfPrompt && run.Detected != "",
 			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),
 			Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
-			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(),
+			Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs, LogAs: run.logsShownAs(),
 			LogNth: nth(check.Slug(g.Command), logs), Console: run.Console, Redact: run.shown,
 		})
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,10 @@ func (e *setupError) Error() string {
 // summary is one line without the output.
 func (e *setupError) summary() string {
 	text := fmt.Sprintf("the setup command %q failed with exit code %d", e.command, e.exit)
-	if e.how != string(proc.Exited) {
+	switch {
+	case strings.HasPrefix(e.how, "was stopped: "):
+		text = fmt.Sprintf("the setup command %q %s", e.command, e.how)
+	case e.how != string(proc.Exited):
 		text = fmt.Sprintf("the setup command %q was stopped (%s)", e.command, e.how)
 	}
 	if e.unreached != "" {
@@ -97,7 +101,7 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 			check.Shell(runtime.GOOS), command,
 		),
 		Dir: dir, Env: env, As: run.User, Box: run.box(use), Timeout: run.Settings.Scaled(setupLimit),
-		Stdout: kept, Stderr: kept,
+		Limits: run.limits(), Stdout: kept, Stderr: kept,
 	})
 	if err != nil {
 		return fmt.Errorf("running the setup: %w", err)
@@ -107,7 +111,7 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
 		output := run.shown(kept.String())
-		return &setupError{command, string(r.Class), output, r.Exit, run.unreached(command, output)}
+		return &setupError{command, cmp.Or(r.Why, string(r.Class)), output, r.Exit, run.unreached(command, output)}
 	}
 	return nil
 }

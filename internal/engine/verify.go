@@ -35,7 +35,7 @@ func (run *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: run.Log,
 		Runner: check.Runner{
 			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
-			Box: run.box(sandbox.Checks), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
+			Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
 			Console: run.Console, Scaled: run.Settings.Scaled, Lacks: run.lacksTool,
 			Present: run.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
 		},
@@ -63,6 +63,7 @@ func (run *Run) asker() check.Asker {
 			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(),
 			Idle: set.ReviewIdleTimeout(), Grace: run.grace(), ReadOnly: true, NoTools: true,
 			Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads),
+			Limits:  run.limits(),
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
 		o, _, err := run.carried(o, &run.unpriced)

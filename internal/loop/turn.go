@@ -34,6 +34,7 @@ const (
 	Broke      Class = "unknown"     // it ended with an error of its own
 	TimedOut   Class = "timeout"     // killed at its hard time limit
 	Idle       Class = "idle"        // killed after too long without output
+	Limited    Class = "limited"     // killed because it took too much of the machine
 	Stopped    Class = "stopped"     // killed because the run was cancelled; does not count
 	Missing    Class = "missing"     // the executable does not exist or may not be run: fatal
 	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker

@@ -19,6 +19,10 @@ type Limits struct {
 	Dirs []string
 }
 
+// MostOfUser is how many processes the system lets a user have at most who is to have no more than so many: enough for
+// us to see that it is too much.
+func MostOfUser(processes int) uint64 { return uint64(processes + processes/4 + 64) }
+
 // Limit is one of Limits, by the name of its setting.
 type Limit string
 

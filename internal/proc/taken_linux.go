@@ -54,10 +54,6 @@ const firstToGo = "500"
 // rlimitNPROC is RLIMIT_NPROC of all systems that Linux runs on but MIPS and SPARC.
 const rlimitNPROC = 6
 
-// MostOfUser is how many processes the system lets a user have at most who is to have no more than so many: enough for
-// us to see that it is too much.
-func MostOfUser(processes int) uint64 { return uint64(processes + processes/4 + 64) }
-
 // lower lowers a limit of a process that the system keeps.
 func lower(pid, resource int, most uint64) {
 	var now unix.Rlimit

@@ -53,6 +53,9 @@ func enter(args []string) (err error) {
 			return err
 		}
 	}
+	if in.Processes > 0 {
+		_ = unix.Setrlimit(rlimitNPROC, &unix.Rlimit{Cur: in.Processes, Max: in.Processes}) // else ralph sees to it alone
+	}
 	program := args[1]
 	if filepath.Base(program) == program { // one of this box
 		if program, err = onPath(program); err != nil {
@@ -64,6 +67,9 @@ func enter(args []string) (err error) {
 	}
 	return fmt.Errorf("running %s: %w", program, syscall.Exec(program, args[2:], env))
 }
+
+// rlimitNPROC is RLIMIT_NPROC of all systems that Linux runs on but MIPS and SPARC.
+const rlimitNPROC = 6
 
 // begins reports whether a program and the interpreter that its first line names are there to be run.
 func begins(program string) error {

@@ -57,6 +57,9 @@ func restrict(in Steps) error {
 	if err := c.BestEffort().Restrict(rules...); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}
+	if in.Sockets != nil {
+		return keepTo(*in.Sockets)
+	}
 	return nil
 }
 

@@ -140,11 +140,21 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	args := slices.Concat(b.base(),
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(), b.writableIn(judge), own(s.Own),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
-		inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}.Arguments(program, s.Argv))
+		b.steps(g, s.Limits).Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
 	s.Dir = "/"
 	return proc.Boxed{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
+}
+
+// steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
+// that is root, whom it does not count.
+func (b *bwrap) steps(g *gate, l proc.Limits) inside.Steps {
+	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
+	if l.Processes > 0 && !asRoot(b.s.o.As) {
+		steps.Processes = proc.MostOfUser(l.Processes)
+	}
+	return steps
 }
 
 // relativeTo is a program's name as seen from a directory; one without a slash is looked for on PATH.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -25,8 +26,8 @@ type container struct {
 	name    string
 }
 
-// pidsLimit is how many processes may be in a container.
-const pidsLimit = "4096"
+// pidsLimit is how many processes may be in a container when nobody says it.
+const pidsLimit = 4096
 
 func (s *Sandbox) openContainer(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
@@ -102,8 +103,8 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	name := c.name + "-" + strconv.FormatInt(c.s.counter.Add(1), 10)
 	args := []string{c.program, "run", "--rm", "--interactive", "--init", "--name", name, "--network", "none",
 		"--cap-drop", "ALL",
-		"--security-opt", "no-new-privileges", "--pids-limit", pidsLimit, "--user", user(o.As), "--tmpfs",
-		"/tmp:rw,exec,mode=1777", "--workdir", dir}
+		"--security-opt", "no-new-privileges", "--pids-limit", strconv.Itoa(cmp.Or(s.Limits.Processes, pidsLimit)),
+		"--user", user(o.As), "--tmpfs", "/tmp:rw,exec,mode=1777", "--workdir", dir}
 	args = append(args, mounts...)
 	for _, entry := range c.s.environ(s, in) {
 		switch name, _, _ := strings.Cut(entry, "="); {

@@ -58,7 +58,11 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 	}
 	s.maker = l
 	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, " +
-		"and your home cannot be read; " + l.open()
+		"and your home cannot be read"
+	if filter := l.sockets(); filter != nil && *filter == (inside.Sockets{}) {
+		s.Line += "; beside TCP, no other socket can be made (the setting sandboxSockets)"
+	}
+	s.Line += "; " + l.open()
 	return s.try(ctx)
 }
 
@@ -70,16 +74,26 @@ func (l *landlocked) open() string {
 	if l.abi < llNet {
 		open[1] = "TCP is open"
 	}
-	if l.abi < llUDP {
+	if s := l.sockets(); l.abi < llUDP && (s == nil || s.UDP) {
 		open = append(open, "UDP is open")
 	}
-	if l.abi < llUnix {
+	if s := l.sockets(); l.abi < llUnix && (s == nil || s.Unix) {
 		open = append(open, "unix sockets are open")
 	}
 	if l.abi < llScope {
 		open = append(open, "processes of the same user can be sent signals")
 	}
 	return strings.Join(open, ", ")
+}
+
+// sockets are those that may be made. Where Landlock cannot say whom one may be used to speak to, it may not, unless
+// somebody has said so. nil: that cannot be had here.
+func (l *landlocked) sockets() *inside.Sockets {
+	if !inside.KnowsSockets() {
+		return nil
+	}
+	all := l.s.o.Sockets == AllSockets
+	return &inside.Sockets{Unix: all || l.abi >= llUnix, UDP: all || l.abi >= llUDP}
 }
 
 // servers bounds the ports that the system gives to whoever listens at any: servers of tests are there.
@@ -176,7 +190,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 			}
 		}
 	}
-	in.Devices = devices
+	in.Devices, in.Sockets = devices, l.sockets()
 	if l.abi >= llNet {
 		in.Connect = []uint16{port}
 		in.From, in.To = servers()

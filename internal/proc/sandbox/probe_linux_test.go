@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "probe":
 			os.Exit(probe(os.Args[2]))
+		case "sockets":
+			os.Exit(probeSockets(os.Args[2]))
 		case "wait": // until standard input ends
 			fmt.Println("here")
 			_, _ = io.Copy(io.Discard, os.Stdin)

@@ -1,0 +1,99 @@
+package inside
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// machine is a filter as the kernel would run it.
+func machine(t *testing.T, s Sockets, architecture string) *bpf.VM {
+	t.Helper()
+	var list []bpf.Instruction
+	for _, f := range filter(s, kindsOf(architecture)) {
+		list = append(list, bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}.Disassemble())
+	}
+	vm, err := bpf.NewVM(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vm
+}
+
+// asked is what the kernel shows a filter of a call. The machine reads numbers with the high byte first.
+func asked(arch, call uint32, args ...uint32) []byte {
+	data := make([]byte, 64)
+	binary.BigEndian.PutUint32(data[atCall:], call)
+	binary.BigEndian.PutUint32(data[atArch:], arch)
+	for i, a := range args {
+		binary.BigEndian.PutUint32(data[atArgs+8*i:], a)
+		binary.BigEndian.PutUint32(data[atArgs+8*i+4:], 0xffffffff) // the upper half, which the kernel takes no notice of
+	}
+	return data
+}
+
+func TestFilter(t *testing.T) {
+	const flags = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
+	for _, architecture := range []string{"amd64", "arm64"} {
+		for _, s := range []Sockets{{}, {Unix: true}, {UDP: true}, {Unix: true, UDP: true}} {
+			vm := machine(t, s, architecture)
+			if more := filter(s, kindsOf(architecture)); len(more) > 4096 {
+				t.Fatalf("%d instructions", len(more))
+			}
+			unixly, datagram := map[bool]uint32{true: allow, false: denied}[s.Unix], map[bool]uint32{true: allow, false: denied}[s.UDP]
+			for _, k := range kindsOf(architecture) {
+				for what, row := range map[string]struct {
+					data []byte
+					want uint32
+				}{
+					"TCP":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM|flags, 0), allow},
+					"TCP by its number":    {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP), allow},
+					"multipath TCP":        {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, mptcp), noProto},
+					"SCTP":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP), denied},
+					"SMC":                  {asked(k.arch, k.socket, 43, unix.SOCK_STREAM, 0), denied},
+					"UDP":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM|flags, 0), datagram},
+					"UDP 6 by its number":  {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_DGRAM, unix.IPPROTO_UDP), datagram},
+					"ping":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP), denied},
+					"raw":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_RAW, 255), denied},
+					"unix":                 {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), unixly},
+					"unix datagrams":       {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
+					"the network's state":  {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW|flags, 0), allow},
+					"audit":                {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT), denied},
+					"packets":              {asked(k.arch, k.socket, unix.AF_PACKET, unix.SOCK_RAW, 0), denied},
+					"the host of a guest":  {asked(k.arch, k.socket, unix.AF_VSOCK, unix.SOCK_STREAM, 0), denied},
+					"ciphers":              {asked(k.arch, k.socket, unix.AF_ALG, unix.SOCK_SEQPACKET, 0), denied},
+					"a pair of streams":    {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), allow},
+					"a pair of packets":    {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_SEQPACKET, 0), allow},
+					"a pair of datagrams":  {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
+					"a pair of raw":        {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_RAW, 0), unixly},
+					"io_uring":             {asked(k.arch, k.uring, 8), unknown},
+					"sending":              {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_NOSIGNAL), allow},
+					"connecting by sendto": {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL), noOp},
+					"by sendmsg":           {asked(k.arch, k.sendmsg, 3, 0, unix.MSG_FASTOPEN), noOp},
+					"by sendmmsg":          {asked(k.arch, k.sendmmsg, 3, 0, 1, unix.MSG_FASTOPEN), noOp},
+					"anything else":        {asked(k.arch, 1), allow},
+				} {
+					got, err := vm.Run(row.data)
+					if err != nil || uint32(got) != row.want {
+						t.Errorf("%s, %+v, kind %x, %s: %x, %v, want %x", architecture, s, k.arch, what, got, err, row.want)
+					}
+				}
+				if k.socketcall == 0 {
+					continue
+				}
+				if got, err := vm.Run(asked(k.arch, k.socketcall, 1)); err != nil || uint32(got) != denied {
+					t.Errorf("%s, kind %x, socketcall: %x, %v", architecture, k.arch, got, err)
+				}
+			}
+			for what, data := range map[string][]byte{
+				"another architecture": asked(unix.AUDIT_ARCH_S390X, 1), "x32": asked(unix.AUDIT_ARCH_X86_64, 1<<30+41, unix.AF_UNIX),
+			} {
+				if got, err := vm.Run(data); err != nil || uint32(got) != unknown {
+					t.Errorf("%s, %s: %x, %v", architecture, what, got, err)
+				}
+			}
+		}
+	}
+}
