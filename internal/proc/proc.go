@@ -123,6 +123,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	spared := false
 	switch {
 	case class == Limited:
+		r.taken.kill()
 		r.tree.halt()
 		r.end()
 	case class != Exited:
@@ -130,7 +131,6 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	case s.Spare != nil:
 		spared = r.tree.spare(s.Spare())
 	}
-	r.taken.close(class == Limited)
 	r.tree.kill() // strays, also of a run that ended well
 	r.tree.close()
 	active.add(-1)
@@ -138,6 +138,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	r.warning.Wait()
 	result, undead := r.result(class)
 	result = r.bounded(box.told(asked, result))
+	r.taken.close(spared)
 	result.Duration = time.Since(r.began)
 	switch {
 	case undead != nil:

@@ -59,6 +59,7 @@ func start(s Spec, dir string) (r *running, err error) {
 	r.began = time.Now()
 	cmd, err := r.launch(path, mark)
 	if err != nil {
+		r.taken.close(false)
 		r.tree.close()
 		r.pipes.abandon()
 		return nil, err
@@ -82,7 +83,11 @@ func (r *running) launch(path, mark string) (cmd *exec.Cmd, err error) {
 			SysProcAttr: attributes(r.spec.As),
 		}
 		r.pipes.connect(cmd)
-		if err = r.tree.plant(cmd, from); !errors.Is(err, syscall.ETXTBSY) || try == 10 {
+		r.taken.enter(cmd.SysProcAttr)
+		if err = r.tree.plant(cmd, from); err != nil && r.taken.outside() {
+			continue
+		}
+		if !errors.Is(err, syscall.ETXTBSY) || try == 10 {
 			return cmd, err
 		}
 		time.Sleep(20 * time.Millisecond)

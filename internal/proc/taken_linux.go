@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -17,8 +18,8 @@ import (
 type taken struct {
 	limits Limits
 	disks  []*disk
-	ooms   int64 // how often the system had killed something for want of memory before it began
-	pid    int   // of the root
+	ooms   int64  // how often the system had killed something for want of memory before it began
+	group  *group // nil: there is none
 }
 
 // newTaken begins to count, before the process does.
@@ -30,12 +31,12 @@ func newTaken(s Spec, dir string) *taken {
 	if s.Limits.Memory > 0 {
 		t.ooms = kernelCount("/proc/vmstat", "oom_kill")
 	}
+	t.group = newGroup(groupsOf(), s.Limits)
 	return t
 }
 
 // bind has the system hold a process that has just begun, as far as it does that of one process alone.
 func (t *taken) bind(pid int, s Spec) {
-	t.pid = pid
 	if t.limits.Memory > 0 { // should memory run out before we see it, the system ends this, and not us
 		_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(firstToGo), 0)
 	}
@@ -66,12 +67,45 @@ func (t *taken) watched() bool {
 	return t.limits.Processes > 0 || t.limits.Memory > 0 || t.limits.Disk > 0
 }
 
-// close ends the counting; at once says that what is left may be ended outright.
-func (t *taken) close(bool) {}
+// enter has the process begin where the kernel counts what it takes.
+func (t *taken) enter(a *syscall.SysProcAttr) { t.group.enter(a) }
+
+// outside gives up that the kernel counts, when a process could not begin so. It reports whether there was anything to
+// give up.
+func (t *taken) outside() bool {
+	had := t.group != nil
+	t.group.remove()
+	t.group = nil
+	return had
+}
+
+// kill kills all of it at once, where the kernel does that.
+func (t *taken) kill() { t.group.kill() }
+
+// close ends the counting. A group in which something was spared goes when we look for groups again, as another
+// process.
+func (t *taken) close(spared bool) {
+	if t.group != nil && spared {
+		_ = t.group.at.Close()
+		return
+	}
+	t.group.remove()
+}
+
+func tooMany(l Limits) excess {
+	return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", l.Processes)}
+}
+
+func tooMuch(l Limits) excess {
+	return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(l.Memory))}
+}
 
 // look says which limit has been passed; ok is false when none has.
 func (t *taken) look(of *tree) (e excess, ok bool) {
 	if e, ok = t.full(); ok {
+		return e, true
+	}
+	if e, ok = t.group.passed(t.limits); ok {
 		return e, true
 	}
 	many, much := t.perhapsMany(), t.perhapsMuch()
@@ -85,11 +119,11 @@ func (t *taken) look(of *tree) (e excess, ok bool) {
 			count += max(s.threads, 1)
 		}
 		if count > t.limits.Processes {
-			return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", t.limits.Processes)}, true
+			return tooMany(t.limits), true
 		}
 	}
 	if much && t.memory(all) > t.limits.Memory {
-		return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(t.limits.Memory))}, true
+		return tooMuch(t.limits), true
 	}
 	return e, false
 }
@@ -159,7 +193,7 @@ func filesInMemory(pid int) (bytes int64) {
 	return bytes
 }
 
-type mount struct{ device, point, kind string }
+type mount struct{ device, root, point, kind string }
 
 // mounts reads a table of mounts. A name with a space in it is not found by what is made of it here.
 func mounts(file string) (list []mount) {
@@ -168,7 +202,7 @@ func mounts(file string) (list []mount) {
 		before, after, _ := strings.Cut(line, " - ")
 		fields, kind := strings.Fields(before), strings.Fields(after)
 		if len(fields) > 4 && len(kind) > 0 {
-			list = append(list, mount{device: fields[2], point: fields[4], kind: kind[0]})
+			list = append(list, mount{device: fields[2], root: fields[3], point: fields[4], kind: kind[0]})
 		}
 	}
 	return list
@@ -177,6 +211,9 @@ func mounts(file string) (list []mount) {
 // told says which limit a process that has ended by itself was ended by.
 func (t *taken) told(end Result) (e excess) {
 	code := end.Exit - 128 // of a shell that says how its command ended
+	if e, ok := t.group.passed(t.limits); ok {
+		return e
+	}
 	switch {
 	case t.limits.Disk > 0 && (end.Signal == "SIGXFSZ" || code == int(unix.SIGXFSZ)):
 		return excess{LimitDisk, "it wrote a file of more than " + safetext.Bytes(t.limits.Disk)}

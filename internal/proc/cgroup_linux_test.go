@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFindGroups looks for a place among directories that look as the kernel's do.
+func TestFindGroups(t *testing.T) {
+	for name, test := range map[string]struct {
+		own     string            // of /proc/self/cgroup
+		root    string            // of the mount
+		control map[string]string // what groups below a group are held to
+		want    string            // "": nowhere
+	}{
+		"its own":                  {"0::/user/app", "/", map[string]string{"user/app": "cpu memory pids"}, "user/app"},
+		"one above":                {"0::/user/app", "/", map[string]string{"user/app": "", "user": "memory pids"}, "user"},
+		"of a container":           {"0::/docker/x/app", "/docker/x", map[string]string{"app": "memory pids"}, "app"},
+		"without memory":           {"0::/user", "/", map[string]string{"user": "pids"}, ""},
+		"only the older version":   {"4:memory:/user", "/", map[string]string{"user": "memory pids"}, ""},
+		"mounted without our part": {"0::/other", "/docker", map[string]string{"": "memory pids"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			for dir, on := range test.control {
+				must(t, os.MkdirAll(filepath.Join(top, dir), 0o755))
+				must(t, os.WriteFile(filepath.Join(top, dir, "cgroup.procs"), []byte("1\n"), 0o644))
+				must(t, os.WriteFile(filepath.Join(top, dir, "cgroup.subtree_control"), []byte(on+"\n"), 0o444))
+			}
+			mountinfo, own := filepath.Join(t.TempDir(), "mountinfo"), filepath.Join(t.TempDir(), "cgroup")
+			must(t, os.WriteFile(mountinfo, []byte("30 20 0:26 "+test.root+" "+top+" rw,nosuid - cgroup2 cgroup2 rw\n"), 0o644))
+			must(t, os.WriteFile(own, []byte("1:name=systemd:/\n"+test.own+"\n"), 0o644))
+			got := findGroups(mountinfo, own)
+			if test.want != "" {
+				test.want = filepath.Join(top, test.want)
+			}
+			if got != test.want && !(test.want == "" && got != "" && os.Geteuid() == 0 && strings.HasPrefix(name, "without")) {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGroups has the kernel hold processes to limits, where it does.
+func TestGroups(t *testing.T) {
+	parent := groupsOf()
+	if parent == "" {
+		t.Skip("no control group (version 2) can be made here that has limits of processes and memory")
+	}
+	for name, test := range map[string]struct {
+		script string
+		limits Limits
+		limit  Limit
+	}{
+		"a fork bomb":    {"b() { b | b & }; b; sleep 300", Limits{Processes: 200}, LimitProcesses},
+		"one that flees": {"setsid sh -c 'while :; do setsid sleep 300 & done' & sleep 300", Limits{Processes: 100}, LimitProcesses},
+		"memory":         {"{ head -c 300000000 /dev/zero; sleep 300; } | tail", Limits{Memory: 100 << 20}, LimitMemory},
+		"memory in files": {"head -c 300000000 /dev/zero > /dev/shm/ralph-test; sleep 300; rm -f /dev/shm/ralph-test",
+			Limits{Memory: 100 << 20}, LimitMemory},
+		"little": {"echo", Limits{Processes: 100, Memory: 100 << 20}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			r, err := Run(context.Background(), Spec{Argv: []string{"sh", "-c", test.script}, Dir: t.TempDir(), Env: os.Environ(),
+				Timeout: time.Minute, Limits: test.limits})
+			_ = os.Remove("/dev/shm/ralph-test")
+			if err != nil || r.Limit != test.limit {
+				t.Errorf("%+v, %v", r, err)
+			}
+			t.Logf("%s, %s", time.Since(began), r.Why)
+			if left, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
