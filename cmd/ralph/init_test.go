@@ -269,12 +269,17 @@ const shownSettings = `{
     "api.nuget.org",
     "repo.packagist.org"
   ],
+  "sandboxSockets": "tcp", // default
   "gateway": "auto", // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
   "maxTokens": 0, // default
   "prices": [], // default
+  "limits": {
+    "disk": "64GiB", // default
+    "output": "1GiB" // default
+  },
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default

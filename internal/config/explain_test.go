@@ -89,12 +89,17 @@ const explainedJSONC = `{
     "api.nuget.org",
     "repo.packagist.org"
   ],
+  "sandboxSockets": "tcp", // default
   "gateway": "auto", // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
   "maxTokens": 0, // default
   "prices": [], // default
+  "limits": {
+    "disk": "64GiB", // default
+    "output": "1GiB" // default
+  },
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
@@ -172,7 +177,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 49 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 52 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -287,8 +287,8 @@ func sandboxRows() []Setting {
 		},
 		{
 			Key: "sandboxSockets", Choices: []string{"tcp", "all"}, Default: "tcp",
-			Says: "Which sockets may be made in the sandbox `landlock`: `tcp` alone, or `all`, among them UDP and unix sockets " +
-				"to every program of the machine.",
+			Says: "Which sockets may be made in the sandbox `landlock`: `tcp` alone, or `all`, among them UDP and unix " +
+				"sockets to every program of the machine.",
 			More: "Other sandboxes need no such limit: [sandbox.md](sandbox.md#sockets).",
 		},
 		{

@@ -18,7 +18,7 @@ func TestLimits(t *testing.T) {
 		why    string
 	}{
 		"output without end":         {"yes", Limits{Output: mib}, LimitOutput, "it printed more than 1 MiB"},
-		"output that had ended":      {"head -c 1100000 /dev/zero", Limits{Output: mib}, LimitOutput, "it printed more than 1 MiB"},
+		"output that had ended":      {"head -c 1100000 /dev/zero", Limits{Output: mib}, LimitOutput, "more than 1 MiB"},
 		"output, as much as allowed": {"head -c 1048576 /dev/zero", Limits{Output: mib}, "", ""},
 		"processes": {"i=0; while [ $i -lt 120 ]; do sleep 300 & i=$((i+1)); done; wait", Limits{Processes: 100},
 			LimitProcesses, "it had more than 100 processes and threads"},
@@ -55,7 +55,8 @@ func TestLimits(t *testing.T) {
 
 func TestSystemEndsLimitedFirst(t *testing.T) {
 	r, err := Run(context.Background(), Spec{
-		Argv: []string{"sh", "-c", "until read now < /proc/$$/oom_score_adj && [ $now = 500 ]; do :; done"}, Env: os.Environ(),
+		Argv:    []string{"sh", "-c", "until read now < /proc/$$/oom_score_adj && [ $now = 500 ]; do :; done"},
+		Env:     os.Environ(),
 		Timeout: 20 * time.Second, Limits: Limits{Memory: 1 << 40},
 	})
 	if err != nil || r.Class != Exited || r.Exit != 0 {

@@ -20,7 +20,8 @@ func kindsOf(architecture string) []calls {
 	case "arm64":
 		return []calls{
 			{
-				arch: unix.AUDIT_ARCH_AARCH64, socket: 198, socketpair: 199, sendto: 206, sendmsg: 211, sendmmsg: 269, uring: 425,
+				arch: unix.AUDIT_ARCH_AARCH64, socket: 198, socketpair: 199, sendto: 206, sendmsg: 211, sendmmsg: 269,
+				uring: 425,
 			},
 			{
 				arch: unix.AUDIT_ARCH_ARM, socketcall: 102, socket: 281, socketpair: 288, sendto: 290, sendmsg: 296,

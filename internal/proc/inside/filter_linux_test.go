@@ -42,7 +42,8 @@ func TestFilter(t *testing.T) {
 			if more := filter(s, kindsOf(architecture)); len(more) > 4096 {
 				t.Fatalf("%d instructions", len(more))
 			}
-			unixly, datagram := map[bool]uint32{true: allow, false: denied}[s.Unix], map[bool]uint32{true: allow, false: denied}[s.UDP]
+			answers := map[bool]uint32{true: allow, false: denied}
+			unixly, datagram := answers[s.Unix], answers[s.UDP]
 			for _, k := range kindsOf(architecture) {
 				for what, row := range map[string]struct {
 					data []byte
@@ -88,7 +89,8 @@ func TestFilter(t *testing.T) {
 				}
 			}
 			for what, data := range map[string][]byte{
-				"another architecture": asked(unix.AUDIT_ARCH_S390X, 1), "x32": asked(unix.AUDIT_ARCH_X86_64, 1<<30+41, unix.AF_UNIX),
+				"another architecture": asked(unix.AUDIT_ARCH_S390X, 1),
+				"x32":                  asked(unix.AUDIT_ARCH_X86_64, 1<<30+41, unix.AF_UNIX),
 			} {
 				if got, err := vm.Run(data); err != nil || uint32(got) != unknown {
 					t.Errorf("%s, %s: %x, %v", architecture, what, got, err)

@@ -92,7 +92,7 @@ func (l *landlocked) sockets() *inside.Sockets {
 	if !inside.KnowsSockets() {
 		return nil
 	}
-	all := l.s.o.Sockets == AllSockets
+	all := l.s.o.Sockets == allSockets
 	return &inside.Sockets{Unix: all || l.abi >= llUnix, UDP: all || l.abi >= llUDP}
 }
 

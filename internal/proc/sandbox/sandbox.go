@@ -23,8 +23,8 @@ const (
 	Off           = "off"
 )
 
-// AllSockets lets processes in the sandbox landlock make sockets of which nobody can say whom they speak to.
-const AllSockets = "all"
+// allSockets lets processes in the sandbox landlock make sockets of which nobody can say whom they speak to.
+const allSockets = "all"
 
 // Options are what is kept in boxes, and what it may do there.
 type Options struct {
@@ -42,7 +42,7 @@ type Options struct {
 	Readable []string   // absolute paths that must be seen, though they lie where nothing is
 	Network  []string   // hosts that everything in a box may speak to
 	Agents   []Agent    // those that take turns
-	Sockets  string     // of mode landlock: AllSockets, or anything else for TCP alone where no more can be held
+	Sockets  string     // of mode landlock: "all", or anything else for TCP alone where no more can be held
 	Image    string     // of mode container
 	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it
 	Hooks    bool       // make .git/hooks where it is missing, so that nothing can be put there
