@@ -121,7 +121,7 @@ func (u *users) readRefs(ctx context.Context) (map[string]string, error) {
 // freezeFiles are the files of a clone that decide what git does in it.
 func (u *users) freezeFiles() []string {
 	return []string{
-		filepath.Join(u.common, "config"), filepath.Join(u.dir, "config.worktree"),
+		filepath.Join(u.common, "config"), filepath.Join(u.dir, "config.worktree"), filepath.Join(u.dir, "commondir"),
 		filepath.Join(u.common, "info", "exclude"), filepath.Join(u.common, "info", "attributes"),
 		filepath.Join(u.common, "info", "grafts"),
 		filepath.Join(u.dir, "info", "sparse-checkout"), filepath.Join(u.common, "shallow"),

@@ -39,13 +39,15 @@ var pointers = []string{
 	"GRADLE_HOME",
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "DOTNET_ROOT", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "RBENV_ROOT",
 	"SSL_CERT_FILE", "SSL_CERT_DIR",
+	"RUNNER_TOOL_CACHE", "AGENT_TOOLSDIRECTORY",
 	"NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "CODEX_CA_CERTIFICATE",
 }
 
 // look looks at the machine.
 func look(o Options) view {
 	v := view{as: o.As}
-	for _, place := range append(slices.Clone(places), o.Home) {
+	runner, files := ofRunner(o.Parent)
+	for _, place := range slices.Concat(places, []string{o.Home}, o.own(), runner) {
 		at, err := real(place)
 		if err != nil || at == "/" || !isDir(at) || over(o.Dir, at) {
 			continue
@@ -53,6 +55,11 @@ func look(o Options) view {
 		v.hidden = append(v.hidden, at)
 	}
 	v.hidden = outermost(v.hidden)
+	for _, file := range files {
+		if at, err := real(file); err == nil && !v.hides(at) && !isDir(at) {
+			v.blank = append(v.blank, at)
+		}
+	}
 	if asRoot(o.As) {
 		v.secrets()
 	}

@@ -1,0 +1,91 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// mark is the name of what an agent leaves behind.
+const mark = "probe-left"
+
+// left are the places where an agent leaves something, and where others look for it. Worktrees are none: what is there
+// is the work.
+func left() []string {
+	return []string{os.Getenv("HOME"), os.TempDir(), "/tmp", "/var/tmp", "/dev/shm", filepath.Dir(os.Getenv("GOCACHE")),
+		os.Getenv("GOCACHE"), os.Getenv("CARGO_HOME")}
+}
+
+// leave leaves files, a link, a process and a server for those who come next.
+func (a *attempt) leave(program string) {
+	if a.role != "agent" {
+		return
+	}
+	for _, dir := range left() {
+		if dir != "" {
+			_ = os.WriteFile(filepath.Join(dir, mark), []byte(a.Base), 0o666)
+		}
+	}
+	c := exec.Command("setsid", program, "linger", a.Base)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	c.Env = []string{"PATH=" + os.Getenv("PATH")} // without any mark
+	c.Dir = "/"
+	if c.Start() == nil {
+		time.Sleep(100 * time.Millisecond) // it is on its way
+	}
+}
+
+// linger stays for longer than any test takes, and listens.
+func linger(base string) {
+	if l, err := net.Listen("unix", "@probe-linger-"+base); err == nil {
+		defer l.Close()
+	}
+	time.Sleep(3 * time.Minute)
+}
+
+// leftProbes look for what an agent has left.
+var leftProbes = []probe{
+	{leftover, "a file in a home", ofOthers, func(a *attempt) string { return a.found(os.Getenv("HOME"), a.Home) }},
+	{leftover, "a file in a directory for temporary files", ofOthers, func(a *attempt) string {
+		return a.found(os.TempDir(), "/tmp", "/var/tmp")
+	}},
+	{leftover, "a file in shared memory", ofOthers, func(a *attempt) string { return a.found("/dev/shm") }},
+	{leftover, "a file in a cache", ofOthers, func(a *attempt) string {
+		return a.found(filepath.Dir(os.Getenv("GOCACHE")), os.Getenv("GOCACHE"), os.Getenv("CARGO_HOME"))
+	}},
+	{leftover, "a process", ofOthers, func(a *attempt) string {
+		for _, dir := range processes() {
+			if line, err := os.ReadFile(dir + "/cmdline"); err == nil && bytes.Contains(line, []byte("linger\x00"+a.Base)) {
+				return dir
+			}
+		}
+		return ""
+	}},
+	{leftover, "a server", ofOthers, func(a *attempt) string {
+		c, err := net.Dial("unix", "@probe-linger-"+a.Base)
+		if err != nil {
+			return ""
+		}
+		c.Close()
+		return "an abstract socket"
+	}},
+}
+
+// found is a mark that the agent of this very test has left.
+func (a *attempt) found(dirs ...string) string {
+	for _, dir := range dirs {
+		if dir == "" || dir == "." {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, mark)); err == nil && string(text) == a.Base {
+			return filepath.Join(dir, mark)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,212 @@
+//go:build linux
+
+// Command probe is a hostile program. Whoever runs in a box, as an agent, a reviewer, a check, a setup or a child of
+// one of them, runs it; it tries everything in its table and writes down what it has reached. The tests beside it run
+// it by the real ralph, in every configuration that the machine allows.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// targets are what the probe is told of the machine that it attacks. Every secret is there, in another form.
+type targets struct {
+	Base     string // the directory that everything of the test lies in
+	Home     string // of whom ralph belongs to
+	Temp     string // ralph's directory for temporary files
+	Reports  string // where everybody may write down what they have reached
+	Tree     string // the clone that a person has; empty in a job
+	Runner   runnerDirs
+	Victim   int    // a process of the same user, with a secret in its environment
+	Setuid   string // a program that is root's; empty: nobody could make one
+	TCP, UDP string // servers of this machine, at ports that nobody is given
+	Late     string // a server of this machine, at a port as the system gives to whoever asks
+	Sockets  []string
+	Abstract string
+	Memory   int               // a segment of shared memory, by number
+	Secrets  map[string][]byte // what they are, veiled
+	Inodes   map[string]uint64 // of files and directories below Base: elsewhere, another one is in their place
+}
+
+// runnerDirs are the places of a runner; all are empty outside of a job.
+type runnerDirs struct{ Top, Workspace, Temp, Event, Commands, Home, Siblings string }
+
+// attempt is one run of the probe.
+type attempt struct {
+	targets
+	role  string
+	child bool // of the one that ralph, or an agent, has started
+}
+
+// report is what an attempt has come to.
+type report struct {
+	Role    string
+	Child   bool
+	UID     int
+	Tried   []string
+	Reached map[string]string // with what was seen of it
+}
+
+// each bounds what one probe may take.
+const each = 8 * time.Second
+
+func main() {
+	program, _ := os.Executable()
+	program = filepath.Join(filepath.Dir(program), "probe") // also of the one that is called claude
+	text, err := os.ReadFile(program + ".json")
+	if err != nil {
+		fail(err)
+	}
+	var a attempt
+	if err := json.Unmarshal(text, &a.targets); err != nil {
+		fail(err)
+	}
+	switch {
+	case filepath.Base(os.Args[0]) == "claude":
+		a.claude(program)
+	case len(os.Args) > 2 && os.Args[1] == "linger":
+		linger(os.Args[2])
+	case len(os.Args) > 1:
+		a.role, a.child = os.Args[1], len(os.Args) > 2
+		a.attack(program)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "probe:", err)
+	os.Exit(1)
+}
+
+// claude is an agent: it attacks, has a hook attack, and does its work or approves.
+func (a *attempt) claude(program string) {
+	if len(os.Args) > 1 && os.Args[1] == "--version" {
+		fmt.Println("2.1.329 (Claude Code)")
+		return
+	}
+	prompt, _ := io.ReadAll(os.Stdin)
+	a.role = "agent"
+	if strings.Contains(string(prompt), "# Review") {
+		a.role = "reviewer"
+	}
+	a.attack(program)
+	answer := map[string]any{"type": "result", "subtype": "success", "is_error": false,
+		"result": "<response>DONE</response>", "usage": map[string]int{"input_tokens": 1, "output_tokens": 1}}
+	if a.role == "reviewer" {
+		_, tree, _ := strings.Cut(string(prompt), " to the tree ")
+		tree, _, _ = strings.Cut(tree, ":")
+		answer["result"], answer["structured_output"] = "", map[string]any{"verdict": "approve", "tree": tree,
+			"summary": "fine", "issues": []any{}}
+	} else {
+		run(program, "hook") // as an agent starts its hooks
+		if err := os.WriteFile("hello.txt", []byte("hello\n"), 0o644); err != nil {
+			fail(err)
+		}
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(answer)
+}
+
+// attack tries everything, lets an orphan in a session of its own do the same, and leaves something behind.
+func (a *attempt) attack(program string) {
+	r := report{Role: a.role, Child: a.child, UID: os.Getuid(), Reached: map[string]string{}}
+	for _, p := range probes {
+		if !p.asks(a) {
+			continue
+		}
+		r.Tried = append(r.Tried, p.String())
+		if seen := within(func() string { return p.try(a) }); seen != "" {
+			r.Reached[p.String()] = seen
+		}
+	}
+	text, _ := json.MarshalIndent(r, "", "  ")
+	name := filepath.Join(a.Reports, fmt.Sprintf("%s-%v-%d.json", a.role, a.child, time.Now().UnixNano()))
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		fail(err)
+	}
+	if a.child {
+		return
+	}
+	orphan(program, a.role)
+	a.leave(program)
+}
+
+// orphan runs the probe as a process that has left its session and its parent, and waits for it.
+func orphan(program, role string) {
+	c := exec.Command("sh", "-c", `"$0" "$1" child & exit`, program, role)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := c.StdoutPipe()
+	if err != nil || c.Start() != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, out) // until the orphan has closed it
+	_ = c.Wait()
+}
+
+func run(program string, args ...string) {
+	_ = exec.Command(program, args...).Run()
+}
+
+// within is what a probe has seen, or nothing when it takes too long.
+func within(try func() string) string {
+	seen := make(chan string, 1)
+	go func() {
+		defer func() { // a probe that breaks has reached nothing
+			if p := recover(); p != nil {
+				fmt.Fprintln(os.Stderr, "probe:", p)
+				seen <- ""
+			}
+		}()
+		seen <- try()
+	}()
+	select {
+	case s := <-seen:
+		return s
+	case <-time.After(each):
+		return ""
+	}
+}
+
+// probe is one thing to try.
+type probe struct {
+	group string // a row of the table in docs/security.md
+	name  string
+	kind  kind
+	try   func(a *attempt) string // what was seen; empty: it was not reached
+}
+
+func (p probe) String() string { return p.group + ": " + p.name }
+
+// kind says who tries something, and what it means when it is reached.
+type kind int
+
+const (
+	forbidden  kind = iota // by everybody; to reach it is a finding
+	inJob                  // the same, where there is a runner
+	inClone                // the same, where there is a person's clone
+	ofOthers               // the same, by those who come after the agent
+	byAgent                // the agent alone
+	byReviewer             // the reviewer alone
+)
+
+func (p probe) asks(a *attempt) bool {
+	switch p.kind {
+	case inJob:
+		return a.Runner.Top != ""
+	case inClone:
+		return a.Tree != ""
+	case ofOthers:
+		return a.role == "check" || a.role == "reviewer"
+	case byAgent:
+		return a.role == "agent"
+	case byReviewer:
+		return a.role == "reviewer"
+	}
+	return true
+}
