@@ -15,12 +15,16 @@ import (
 // isReal reports whether a path leads to what the test has put there, and not to something else that a box has in its
 // place. What was not put there by the test, is.
 func (a *attempt) isReal(path string) bool {
-	inode, known := a.Inodes[filepath.Clean(path)]
-	if !known {
+	var stat unix.Stat_t
+	path = filepath.Clean(path)
+	if a.Base == "" || !strings.HasPrefix(path, a.Base) && (a.Runner.Top == "" || !strings.HasPrefix(path, a.Runner.Top)) {
 		return true
 	}
-	var stat unix.Stat_t
-	return unix.Stat(path, &stat) == nil && stat.Ino == inode
+	if unix.Stat(path, &stat) != nil || stat.Dev != a.Device {
+		return false
+	}
+	inode, known := a.Inodes[path]
+	return !known || stat.Ino == inode
 }
 
 // appends reports whether a file that is there can be written; it is left as it is.

@@ -170,13 +170,15 @@ func (g *ground) install(t *testing.T) {
 func (g *ground) tell(t *testing.T) {
 	t.Helper()
 	g.Inodes = map[string]uint64{}
-	_ = filepath.WalkDir(g.Base, func(path string, _ fs.DirEntry, _ error) error {
-		var stat unix.Stat_t
-		if unix.Lstat(path, &stat) == nil {
-			g.Inodes[path] = stat.Ino
-		}
-		return nil
-	})
+	for _, top := range []string{g.Base, g.Runner.Top} {
+		_ = filepath.WalkDir(top, func(path string, _ fs.DirEntry, _ error) error {
+			var stat unix.Stat_t
+			if unix.Lstat(path, &stat) == nil {
+				g.Inodes[path], g.Device = stat.Ino, stat.Dev
+			}
+			return nil
+		})
+	}
 	text, err := json.Marshal(g.targets)
 	if err != nil {
 		t.Fatal(err)
@@ -291,6 +293,32 @@ func (g *ground) as() *syscall.SysProcAttr {
 		return &syscall.SysProcAttr{}
 	}
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(g.uid), Gid: uint32(g.uid)}}
+}
+
+// terminal is one of ralph's own, with its user at it.
+func (g *ground) terminal(t *testing.T, c *exec.Cmd) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	if err := slave.Chown(g.uid, -1); err != nil {
+		t.Fatal(err)
+	}
+	c.Stdin, c.SysProcAttr.Setsid, c.SysProcAttr.Setctty = slave, true, true
 }
 
 // inKernel leaves a secret in shared memory, which everybody of this machine may read.

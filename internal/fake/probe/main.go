@@ -33,7 +33,8 @@ type targets struct {
 	Abstract string
 	Memory   int               // a segment of shared memory, by number
 	Secrets  map[string][]byte // what they are, veiled
-	Inodes   map[string]uint64 // of files and directories below Base: elsewhere, another one is in their place
+	Inodes   map[string]uint64 // of the test's files and directories: where they differ, a box has something in their place
+	Device   uint64            // that those are on
 }
 
 // runnerDirs are the places of a runner; all are empty outside of a job.

@@ -1,0 +1,162 @@
+//go:build linux
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write down what was reached, and the table of docs/security.md")
+
+const page = "../../../docs/security.md"
+
+// columns of the table, and the configurations that each stands for.
+var columns = []struct {
+	title, sandbox string
+	other          bool // agents are another user than ralph
+}{
+	{"none", "off", false}, {"none, the agent another user", "off", true}, {"landlock", "landlock", false},
+	{"landlock, the agent another user", "landlock", true}, {"bwrap", "bwrap", false},
+	{"bwrap, the agent another user", "bwrap", true},
+}
+
+func (c configuration) column() string {
+	for _, col := range columns {
+		if col.sandbox == c.sandbox && col.other == (c.job && c.user == "root") {
+			return col.title
+		}
+	}
+	return ""
+}
+
+// rows are the groups of the probes, in their order.
+func rows() (all []string) {
+	for _, p := range probes {
+		if !slices.Contains(all, p.group) && p.group != works {
+			all = append(all, p.group)
+		}
+	}
+	return all
+}
+
+// cell says who reaches something of a group, in a column: no, as root, agent, yes.
+func (f facts) cell(group, column string) string {
+	roles, users, of := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, c := range configurations {
+		if c.column() != column {
+			continue
+		}
+		of[c.user] = true
+		for _, p := range probes {
+			if p.group != group {
+				continue
+			}
+			for _, role := range f[c.String()][p.String()] {
+				roles[role], users[c.user] = true, true
+			}
+		}
+	}
+	if len(roles) == 0 {
+		return "no"
+	}
+	said := "**yes**"
+	if len(roles) < 5 {
+		var names []string
+		for _, role := range []string{"agent", "reviewer", "check", "setup"} {
+			if roles[role] {
+				names = append(names, role)
+			}
+		}
+		said = "**" + strings.Join(names, ", ") + "**"
+	}
+	if len(users) < len(of) && users["root"] {
+		said += " as root"
+	}
+	return said
+}
+
+// table is what docs/security.md says of what can be reached.
+func (f facts) table(where string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Found on %s, by %d probes, each tried by setup, agent, hook, check and reviewer and by an orphan of each.\n\n",
+		where, len(probes))
+	b.WriteString("| what a process tries |")
+	for _, c := range columns {
+		b.WriteString(" " + c.title + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, group := range rows() {
+		b.WriteString("| " + group + " |")
+		for _, c := range columns {
+			b.WriteString(" " + f.cell(group, c.title) + " |")
+		}
+		b.WriteString("\n")
+	}
+	for _, sandbox := range []string{"off", "landlock", "bwrap"} {
+		fmt.Fprintf(&b, "\nWhat \"yes\" is, in %s:\n\n", map[string]string{"off": "none"}[sandbox]+
+			map[string]string{"landlock": "landlock", "bwrap": "bwrap"}[sandbox])
+		for _, group := range rows() {
+			if names := f.names(group, sandbox); len(names) > 0 {
+				line := "- " + group + ": "
+				if sandbox != "off" {
+					line += strings.Join(names, "; ") + ". "
+				}
+				b.WriteString(line + reasons[sandbox][group] + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// names are the probes of a group that reach something in a sandbox.
+func (f facts) names(group, sandbox string) (names []string) {
+	for _, p := range probes {
+		if p.group == group && slices.ContainsFunc(configurations, func(c configuration) bool {
+			return c.sandbox == sandbox && len(f[c.String()][p.String()]) > 0
+		}) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+const (
+	begins = "<!-- what the probe reaches: written by go test -tags e2e ./internal/fake/probe -update -->\n"
+	ends   = "<!-- end of what the probe reaches -->\n"
+)
+
+// TestSecuritySaysWhatIsReached: the page has the table of what the probe reaches, with a reason for everything.
+func TestSecuritySaysWhatIsReached(t *testing.T) {
+	known, where := readFacts(t)
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begins)
+	is, after, ok2 := strings.Cut(rest, ends)
+	if !ok || !ok2 {
+		t.Fatalf("%s lacks %q", page, begins)
+	}
+	for _, sandbox := range []string{"off", "landlock", "bwrap"} {
+		for _, group := range rows() {
+			if names := known.names(group, sandbox); len(names) > 0 && reasons[sandbox][group] == "" {
+				t.Errorf("reasons_test.go does not say why, in %s, somebody reaches %s: %q", sandbox, group, names)
+			} else if len(names) == 0 && reasons[sandbox][group] != "" {
+				t.Errorf("reasons_test.go says why, in %s, somebody reaches %s, and nobody does", sandbox, group)
+			}
+		}
+	}
+	want := "\n" + known.table(where) + "\n"
+	if *update {
+		if err := os.WriteFile(page, []byte(before+begins+want+ends+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if is != want {
+		t.Errorf("%s is not what the probe reaches: run go test -tags e2e ./internal/fake/probe -update", page)
+	}
+}
