@@ -84,6 +84,9 @@ func newGround(t *testing.T, uid int) *ground {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	if err := os.Chmod(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	g := &ground{uid: uid}
 	g.Base, g.Secrets, g.Abstract = base, map[string][]byte{}, "probe-"+filepath.Base(base)
 	g.Home, g.Temp, g.Reports = g.in("home"), g.in("tmp"), g.in("reports")
@@ -270,20 +273,18 @@ func lowPort(t *testing.T) net.Listener {
 // victim starts a process of the same user with a secret in its environment.
 func (g *ground) victim(t *testing.T) {
 	t.Helper()
-	c := exec.Command("cat", g.in("some.fifo"))
-	if err := unix.Mkfifo(g.in("some.fifo"), 0o666); err != nil {
+	c := exec.Command(g.in("tools/probe"), "victim")
+	in, err := c.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(g.in("some.fifo"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c.Env = []string{"PROBE_SECRET=" + secrets["victim"], "PATH=" + os.Getenv("PATH")}
+	c.Env = []string{"PROBE_SECRET=" + secrets["victim"], "PROBE_KEYRING=" + secrets["keyring"], "PATH=" + os.Getenv("PATH")}
 	c.SysProcAttr = g.as()
 	c.SysProcAttr.Setpgid = true
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	t.Cleanup(func() { in.Close(); _ = c.Wait() })
 	g.Victim = c.Process.Pid
 }
 

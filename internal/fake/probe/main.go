@@ -43,8 +43,9 @@ type runnerDirs struct{ Top, Workspace, Temp, Event, Commands, Home, Siblings st
 // attempt is one run of the probe.
 type attempt struct {
 	targets
-	role  string
-	child bool // of the one that ralph, or an agent, has started
+	program string
+	role    string
+	child   bool // of the one that ralph, or an agent, has started
 }
 
 // report is what an attempt has come to.
@@ -60,13 +61,17 @@ type report struct {
 const each = 8 * time.Second
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "victim" {
+		victim()
+		return
+	}
 	program, _ := os.Executable()
 	program = filepath.Join(filepath.Dir(program), "probe") // also of the one that is called claude
 	text, err := os.ReadFile(program + ".json")
 	if err != nil {
 		fail(err)
 	}
-	var a attempt
+	a := attempt{program: program}
 	if err := json.Unmarshal(text, &a.targets); err != nil {
 		fail(err)
 	}
@@ -75,6 +80,8 @@ func main() {
 		a.claude(program)
 	case len(os.Args) > 2 && os.Args[1] == "linger":
 		linger(os.Args[2])
+	case len(os.Args) > 2 && os.Args[1] == "trace":
+		trace(os.Args[2])
 	case len(os.Args) > 1:
 		a.role, a.child = os.Args[1], len(os.Args) > 2
 		a.attack(program)

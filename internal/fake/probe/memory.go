@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -164,20 +164,24 @@ func (a *attempt) memoryOf(key, dir string, read func(uint64, []byte) (int, erro
 	return ""
 }
 
-// traced is whether one of the processes can be traced.
+// traced is whether one of the processes can be traced. A child tries it, whose end lets the process go on.
 func (a *attempt) traced(dirs []string) string {
-	runtime.LockOSThread() // for good: whom it has traced goes on when this thread ends
 	for _, dir := range dirs {
-		pid := number(dir)
-		if _, err := os.Stat(dir); err != nil || pid <= 0 {
+		if _, err := os.Stat(dir); err != nil || number(dir) <= 0 {
 			continue
 		}
-		if unix.PtraceSeize(pid) == nil {
-			_ = unix.PtraceDetach(pid) // refused while it runs; it ends with this thread
+		if exec.Command(a.program, "trace", filepath.Base(dir)).Run() == nil {
 			return "traced " + dir
 		}
 	}
 	return ""
+}
+
+// trace traces a process, and ends.
+func trace(pid string) {
+	if err := unix.PtraceSeize(number(pid)); err != nil {
+		fail(err)
+	}
 }
 
 // core lets a child of its own end with a core, if it may write one, and looks into it.

@@ -175,8 +175,10 @@ var networkProbes = []probe{
 	}},
 	{datagrams, "settings of the network, by netlink", forbidden, func(*attempt) string { return netlink() }},
 	{bearerKey, "by a gateway, with no bearer or a guessed one", forbidden, func(a *attempt) string {
+		old, _ := os.ReadFile(filepath.Join(a.Reports, "bearer"))
+		address, _, _ := strings.Cut(string(old), " ")
 		for _, bearer := range []string{"", "x", "Bearer", strings.Repeat("0", 64)} {
-			if seen := a.model(os.Getenv("ANTHROPIC_BASE_URL"), bearer); seen != "" {
+			if seen := a.model(os.Getenv("ANTHROPIC_BASE_URL"), bearer) + a.model(address, bearer); seen != "" {
 				return seen
 			}
 		}

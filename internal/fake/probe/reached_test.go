@@ -94,8 +94,12 @@ var scoped = []string{signals, unixSocket, tracing}
 // it depends on who the user is there and what is installed; an older Landlock keeps less.
 func (c configuration) admits(known map[string][]string, p probe) bool {
 	if c.sandbox == "off" {
-		machine := []string{privilege, system, unixSocket, datagrams, tracing, signals, terminal, homeKeys}
+		machine := []string{privilege, system, unixSocket, datagrams, tracing, signals, terminal, homeKeys,
+			leftover}
 		return slices.Contains(machine, p.group)
+	}
+	if c.sandbox == "landlock" && p.name == inShared { // not everywhere may a user write there
+		return true
 	}
 	abi, _ := llsys.LandlockGetABIVersion()
 	return c.sandbox == "landlock" && (abi < 6 && slices.Contains(scoped, p.group) ||
