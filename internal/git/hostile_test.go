@@ -92,12 +92,12 @@ func TestHostileConfigurationOfAClone(t *testing.T) {
 	config := b.sh(dir, `git remote set-url origin ../remote.git; cat .git/config`)
 	tree := b.open()
 	b.sh(dir, b.trap(dir)+attributes+
-		`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt`)
+		`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt; echo .. >.git/commondir`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
 	if len(c.Files) != 2 || !strings.Contains(c.Note, "configuration was changed and is put back") {
 		t.Fatalf("%+v", c)
 	}
-	if got := b.sh(dir, `cat .git/config; ! test -e .git/config.worktree`); got != config {
+	if got := b.sh(dir, `cat .git/config; ! test -e .git/config.worktree; ! test -e .git/commondir`); got != config {
 		t.Fatal(got)
 	}
 	b.sh(dir, b.trap(dir)+`echo dirt >>a.txt`)

@@ -35,7 +35,6 @@ var reasons = map[string]map[string]string{
 		ralphs: "they lie in the worktree. A journal that somebody else has written is refused, and the settings are those " +
 			"of before the run.",
 		signals:    "Landlock restricts signals alone. It needs a process of the same user.",
-		tracing:    "keys are not in there, and nothing of ralph's.",
 		seeing:     "/proc shows every process; its environment, memory and files are not to be had.",
 		tcp:        "Landlock restricts connecting by plain TCP, by port: servers of tests need theirs.",
 		datagrams:  "Landlock 7 restricts neither UDP nor the sockets of virtual machines.",
