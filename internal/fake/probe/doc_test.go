@@ -106,7 +106,8 @@ func (f facts) table(where string) string {
 				if sandbox != "off" {
 					line += strings.Join(names, "; ") + ". "
 				}
-				b.WriteString(line + reasons[sandbox][group] + "\n")
+				why := reasons[sandbox][group]
+				b.WriteString(line + strings.ToUpper(why[:min(1, len(why))]) + why[min(1, len(why)):] + "\n")
 			}
 		}
 	}

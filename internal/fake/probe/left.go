@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -55,6 +56,17 @@ func linger(base string) {
 	time.Sleep(3 * time.Minute)
 }
 
+// lingering are the processes of a test that linger.
+func lingering(base string) (dirs []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range all {
+		if line, err := os.ReadFile(dir + "/cmdline"); err == nil && bytes.Contains(line, []byte("linger\x00"+base)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
 // victim is a process of the same user, who keeps a secret in the kernel, until nobody needs it any more.
 func victim() {
 	_, _ = unix.AddKey("user", "ralph-probe", []byte(os.Getenv("PROBE_KEYRING")), unix.KEY_SPEC_USER_KEYRING)
@@ -72,12 +84,7 @@ var leftProbes = []probe{
 		return a.found(filepath.Dir(os.Getenv("GOCACHE")), os.Getenv("GOCACHE"), os.Getenv("CARGO_HOME"))
 	}},
 	{leftover, "a process", ofOthers, func(a *attempt) string {
-		for _, dir := range processes() {
-			if line, err := os.ReadFile(dir + "/cmdline"); err == nil && bytes.Contains(line, []byte("linger\x00"+a.Base)) {
-				return dir
-			}
-		}
-		return ""
+		return strings.Join(lingering(a.Base), " ")
 	}},
 	{leftover, "a server", ofOthers, func(a *attempt) string {
 		c, err := net.Dial("unix", "@probe-linger-"+a.Base)

@@ -57,6 +57,9 @@ type report struct {
 	Reached map[string]string // with what was seen of it
 }
 
+// obeyed is what tells a runner to take programs from somewhere else.
+const obeyed = "::add-path::/probe-was-obeyed"
+
 // each bounds what one probe may take.
 const each = 8 * time.Second
 
@@ -123,6 +126,7 @@ func (a *attempt) claude(program string) {
 
 // attack tries everything, lets an orphan in a session of its own do the same, and leaves something behind.
 func (a *attempt) attack(program string) {
+	fmt.Fprintln(os.Stderr, obeyed) // a runner would take it for an order
 	r := report{Role: a.role, Child: a.child, UID: os.Getuid(), Reached: map[string]string{}}
 	for _, p := range probes {
 		if !p.asks(a) {

@@ -21,7 +21,7 @@ var reasons = map[string]map[string]string{
 		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn; hooks are not.",
 		ralphs:     "the agent works in the clone, as the user. A journal that somebody else has written is refused.",
 		readTree:   "ralph notices it, and the verdict is void.",
-		signals:    whatItsUserCan, tracing: asRoot, seeing: "/proc shows every process.", system: asRoot,
+		signals:    whatItsUserCan, tracing: "processes of the same user can be traced; ralph, only by root.", seeing: "/proc shows every process.", system: asRoot,
 		privilege: "setuid programs and namespaces are open to every user; the rest is what root can.",
 		tcp:       "the network is open.", proxied: "there is no proxy.", datagrams: "the network is open.",
 		unixSocket: "those that its user may write, and those without a file.",
