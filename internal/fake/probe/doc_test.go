@@ -83,7 +83,8 @@ func (f facts) cell(group, column string) string {
 // table is what docs/security.md says of what can be reached.
 func (f facts) table(where string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found on %s, by %d probes, each tried by setup, agent, hook, check and reviewer and by an orphan of each.\n\n",
+	fmt.Fprintf(&b, "Found on %s, by %d probes, each tried by setup, agent, hook, check and reviewer and by an orphan "+
+		"of each.\n\n",
 		where, len(probes))
 	b.WriteString("| what a process tries |")
 	for _, c := range columns {

@@ -17,7 +17,8 @@ import (
 func (a *attempt) isReal(path string) bool {
 	var stat unix.Stat_t
 	path = filepath.Clean(path)
-	if a.Base == "" || !strings.HasPrefix(path, a.Base) && (a.Runner.Top == "" || !strings.HasPrefix(path, a.Runner.Top)) {
+	ofRunner := a.Runner.Top != "" && strings.HasPrefix(path, a.Runner.Top)
+	if a.Base == "" || !strings.HasPrefix(path, a.Base) && !ofRunner {
 		return true
 	}
 	if unix.Stat(path, &stat) != nil || stat.Dev != a.Device {
@@ -120,7 +121,9 @@ var runnerProbes = []probe{
 
 // fileProbes write what is not theirs.
 var fileProbes = []probe{
-	{outside, "a file beside the worktree", forbidden, func(a *attempt) string { return a.appends(a.Base + "/outside.txt") }},
+	{outside, "a file beside the worktree", forbidden, func(a *attempt) string {
+		return a.appends(a.Base + "/outside.txt")
+	}},
 	{outside, "a new file beside the worktree", forbidden, func(a *attempt) string { return a.makes(a.Base) }},
 	{outside, "the mode of a file outside", forbidden, func(a *attempt) string {
 		return done("chmod", os.Chmod(a.Base+"/outside.txt", 0o666))

@@ -278,7 +278,8 @@ func (g *ground) victim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Env = []string{"PROBE_SECRET=" + secrets["victim"], "PROBE_KEYRING=" + secrets["keyring"], "PATH=" + os.Getenv("PATH")}
+	c.Env = []string{"PROBE_SECRET=" + secrets["victim"], "PROBE_KEYRING=" + secrets["keyring"],
+		"PATH=" + os.Getenv("PATH")}
 	c.SysProcAttr = g.as()
 	c.SysProcAttr.Setpgid = true
 	if err := c.Start(); err != nil {

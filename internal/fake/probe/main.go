@@ -17,46 +17,6 @@ import (
 	"time"
 )
 
-// targets are what the probe is told of the machine that it attacks. Every secret is there, in another form.
-type targets struct {
-	Base     string // the directory that everything of the test lies in
-	Home     string // of whom ralph belongs to
-	Temp     string // ralph's directory for temporary files
-	Reports  string // where everybody may write down what they have reached
-	Tree     string // the clone that a person has; empty in a job
-	Runner   runnerDirs
-	Victim   int    // a process of the same user, with a secret in its environment
-	Setuid   string // a program that is root's; empty: nobody could make one
-	TCP, UDP string // servers of this machine, at ports that nobody is given
-	Late     string // a server of this machine, at a port as the system gives to whoever asks
-	Sockets  []string
-	Abstract string
-	Memory   int               // a segment of shared memory, by number
-	Secrets  map[string][]byte // what they are, veiled
-	Inodes   map[string]uint64 // of the test's files and directories: where they differ, a box has something in their place
-	Device   uint64            // that those are on
-}
-
-// runnerDirs are the places of a runner; all are empty outside of a job.
-type runnerDirs struct{ Top, Workspace, Temp, Event, Commands, Home, Siblings string }
-
-// attempt is one run of the probe.
-type attempt struct {
-	targets
-	program string
-	role    string
-	child   bool // of the one that ralph, or an agent, has started
-}
-
-// report is what an attempt has come to.
-type report struct {
-	Role    string
-	Child   bool
-	UID     int
-	Tried   []string
-	Reached map[string]string // with what was seen of it
-}
-
 // obeyed is what tells a runner to take programs from somewhere else.
 const obeyed = "::add-path::/probe-was-obeyed"
 
@@ -89,11 +49,6 @@ func main() {
 		a.role, a.child = os.Args[1], len(os.Args) > 2
 		a.attack(program)
 	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "probe:", err)
-	os.Exit(1)
 }
 
 // claude is an agent: it attacks, has a hook attack, and does its work or approves.
@@ -161,10 +116,6 @@ func orphan(program, role string) {
 	_ = c.Wait()
 }
 
-func run(program string, args ...string) {
-	_ = exec.Command(program, args...).Run()
-}
-
 // within is what a probe has seen, or nothing when it takes too long.
 func within(try func() string) string {
 	seen := make(chan string, 1)
@@ -183,42 +134,4 @@ func within(try func() string) string {
 	case <-time.After(each):
 		return ""
 	}
-}
-
-// probe is one thing to try.
-type probe struct {
-	group string // a row of the table in docs/security.md
-	name  string
-	kind  kind
-	try   func(a *attempt) string // what was seen; empty: it was not reached
-}
-
-func (p probe) String() string { return p.group + ": " + p.name }
-
-// kind says who tries something, and what it means when it is reached.
-type kind int
-
-const (
-	forbidden  kind = iota // by everybody; to reach it is a finding
-	inJob                  // the same, where there is a runner
-	inClone                // the same, where there is a person's clone
-	ofOthers               // the same, by those who come after the agent
-	byAgent                // the agent alone
-	byReviewer             // the reviewer alone
-)
-
-func (p probe) asks(a *attempt) bool {
-	switch p.kind {
-	case inJob:
-		return a.Runner.Top != ""
-	case inClone:
-		return a.Tree != ""
-	case ofOthers:
-		return a.role == "check" || a.role == "reviewer"
-	case byAgent:
-		return a.role == "agent"
-	case byReviewer:
-		return a.role == "reviewer"
-	}
-	return true
 }

@@ -136,7 +136,9 @@ var networkProbes = []probe{
 	{tcp, "a server of this machine, by the first bytes sent with the call", forbidden, func(a *attempt) string {
 		return fastOpen(a.TCP)
 	}},
-	{tcp, "a server at a port as servers of tests get", forbidden, func(a *attempt) string { return dials("tcp", a.Late) }},
+	{tcp, "a server at a port as servers of tests get", forbidden, func(a *attempt) string {
+		return dials("tcp", a.Late)
+	}},
 	{proxied, "by its address", forbidden, func(a *attempt) string { return byProxy("http://" + a.TCP + "/") }},
 	{proxied, "by another name of it", forbidden, func(a *attempt) string {
 		for _, host := range []string{"localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"} {
@@ -156,7 +158,8 @@ var networkProbes = []probe{
 	}},
 	{datagrams, "UDP", forbidden, func(a *attempt) string { return echo("udp", a.UDP) }},
 	{datagrams, "raw sockets", forbidden, func(*attempt) string {
-		return kinds([][3]int{{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, {unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6}})
+		return kinds([][3]int{{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP},
+			{unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6}})
 	}},
 	{datagrams, "frames of the network", forbidden, func(*attempt) string {
 		return kinds([][3]int{{unix.AF_PACKET, unix.SOCK_RAW, 0x0300}, {unix.AF_PACKET, unix.SOCK_DGRAM, 0x0300}})

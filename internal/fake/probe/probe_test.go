@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -121,7 +122,8 @@ func (g *ground) runs(t *testing.T, c configuration, ralph *exec.Cmd) {
 	t.Helper()
 	g.tell(t)
 	out, err := ralph.CombinedOutput()
-	if err != nil || c.sandbox != "off" && !strings.Contains(string(out), "sandbox: "+c.sandbox+" ") && !strings.Contains(string(out), "sandbox: "+c.sandbox+":") {
+	chosen := regexp.MustCompile(`(?m)^.*sandbox: ` + c.sandbox + `[ :]`).Match(out)
+	if err != nil || !chosen && c.sandbox != "off" {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if lines := strings.Split(string(out), "\n"); slices.Contains(lines, obeyed) {
@@ -148,7 +150,8 @@ func (g *ground) job(t *testing.T, c configuration) {
 	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{"README.md": "# demo\n"}); err != nil {
+	files := map[string]string{"README.md": "# demo\n"}
+	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", files); err != nil {
 		t.Fatal(err)
 	}
 	hub.AddToken(secrets["github"], "", fake.Actions)
