@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // targets are what the probe is told of the machine that it attacks. Every secret is there, in another form.
@@ -99,4 +100,15 @@ func fail(err error) {
 
 func run(program string, args ...string) {
 	_ = exec.Command(program, args...).Run()
+}
+
+// opens is the first of some files that can be opened.
+func opens(how int, paths ...string) string {
+	for _, path := range paths {
+		if f, err := os.OpenFile(path, how|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0); err == nil {
+			f.Close()
+			return path
+		}
+	}
+	return ""
 }

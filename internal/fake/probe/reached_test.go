@@ -114,8 +114,9 @@ func (c configuration) hold(t *testing.T, known facts, where string, all []repor
 		was, is := known[c.String()][p.String()], found[p.String()]
 		for _, role := range is {
 			if !slices.Contains(was, role) && !c.admits(known[c.String()], p) {
-				t.Errorf("%s reaches what docs/security.md does not admit: %s (%s)\nClose it. What cannot be closed is admitted "+
-					"by go test -tags e2e ./internal/fake/probe -update, with its reason in reasons_test.go", role, p, seen(all, role, p))
+				t.Errorf("%s reaches what docs/security.md does not admit: %s (%s)\nClose it. What cannot be closed is "+
+					"admitted by go test -tags e2e ./internal/fake/probe -update, with its reason in reasons_test.go",
+					role, p, seen(all, role, p))
 			}
 		}
 		for _, role := range was {

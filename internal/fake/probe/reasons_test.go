@@ -7,21 +7,22 @@ const whatItsUserCan = "what its user can."
 // reasons say, for each sandbox and each row of the table, why somebody reaches it all the same.
 var reasons = map[string]map[string]string{
 	"off": {
-		memoryKey: "root reads the memory of every process. ralph keeps its own from processes of the same user, not from " +
-			"root.",
+		memoryKey: "root reads the memory of every process. ralph keeps its own from processes of the same " +
+			"user, not from root.",
 		kernelKey: "shared memory and keyrings of the same user, and shared memory that everybody may read.",
 		homeKeys:  "the files of its user, and those that everybody may read.",
 		runnerFile: "what its user can read. In the container action the files of the runner can be read by " +
 			"everybody.",
 		runnerSet: "what its user can write; in the container action the agent is another user, and can not.",
 		outside:   whatItsUserCan,
-		othersHome: "there are no homes of the run's own. ralph compares the tree of the checks with the commit before it " +
-			"believes them.",
+		othersHome: "there are no homes of the run's own. ralph compares the tree of the checks with the " +
+			"commit before it believes them.",
 		leftover: "one home and one directory for temporary files are everybody's. Processes are ended with the turn.",
 		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn; hooks are " +
 			"not.",
-		ralphs: "the agent works in the clone, as the user. A journal that somebody else has written is refused. Where the " +
-			"agent is another user, it can only make files beside ralph's in the directory for temporary files.",
+		ralphs: "the agent works in the clone, as the user. A journal that somebody else has written is " +
+			"refused. Where the agent is another user, it can only make files beside ralph's in the directory for "+
+				"temporary files.",
 		readTree:   "ralph notices it, and the verdict is void.",
 		signals:    whatItsUserCan,
 		tracing:    "processes of the same user can be traced; ralph, only by root.",
@@ -37,23 +38,23 @@ var reasons = map[string]map[string]string{
 		kernelKey: "Landlock has no namespaces: shared memory that everybody may read, and keyrings of the same user.",
 		outside:   "Landlock restricts no mode, time or attribute. It needs a file of the same user.",
 		leftover:  "/dev/shm is one for all, for who may write there.",
-		gitDecides: "Landlock takes nothing out of a directory that may be written. What decides how git works is put back " +
-			"after each turn, in a person's clone; hooks are not. In a job the clone is the agent's alone: ralph's own git uses " +
-			"another.",
-		ralphs: "they lie in the worktree. A journal that somebody else has written is refused, and the settings are those " +
-			"of before the run.",
+		gitDecides: "Landlock takes nothing out of a directory that may be written. What decides how git works " +
+			"is put back after each turn, in a person's clone; hooks are not. In a job the clone is the agent's alone: " +
+			"ralph's own git uses another.",
+		ralphs: "they lie in the worktree. A journal that somebody else has written is refused, and the " +
+			"settings are those of before the run.",
 		signals: "Landlock restricts signals alone. It needs a process of the same user.",
 		seeing:  "/proc shows every process; its environment, memory and files are not to be had.",
-		tcp: "Landlock restricts connecting by plain TCP, by port: servers of tests need theirs. A packet that is sent with " +
-			"the call, and multipath TCP, it does not see.",
+		tcp: "Landlock restricts connecting by plain TCP, by port: servers of tests need theirs. A packet that " +
+			"is sent with the call, and multipath TCP, it does not see.",
 		datagrams:  "Landlock 7 restricts neither UDP nor the sockets of virtual machines.",
 		unixSocket: "Landlock 7 restricts only those without a file.",
 	},
 	"bwrap": {
 		kernelKey: "root has one keyring, in every namespace.",
-		gitDecides: "a file that says that the clone is a part of another one can be made where there is none. It is removed " +
-			"after each turn; in a job the clone is the agent's alone.",
-		datagrams: "the kernel has no namespace for the sockets by which a virtual machine speaks to its host. Where ralph " +
-			"runs in one, a server that its host has for it can be reached.",
+		gitDecides: "a file that says that the clone is a part of another one can be made where there is none. " +
+			"It is removed after each turn; in a job the clone is the agent's alone.",
+		datagrams: "the kernel has no namespace for the sockets by which a virtual machine speaks to its host. " +
+			"Where ralph runs in one, a server that its host has for it can be reached.",
 	},
 }

@@ -215,9 +215,6 @@ var secretProbes = []probe{
 	{filesKey, "ralph's state and caches in the user's home", forbidden, func(a *attempt) string {
 		return a.among(keys, filepath.Join(a.Home, ".local/state/ralph"), filepath.Join(a.Home, ".cache/ralph"))
 	}},
-	{filesKey, "the core of a child of its own", forbidden, (*attempt).core},
-	{kernelKey, "keyrings", forbidden, (*attempt).keyrings},
-	{kernelKey, "a segment of shared memory", forbidden, (*attempt).sharedMemory},
 	{homeKeys, "a key for ssh", forbidden, func(a *attempt) string {
 		return a.look(a.Home+"/.ssh/id_ed25519", "ssh")
 	}},

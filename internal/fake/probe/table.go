@@ -35,5 +35,5 @@ const (
 )
 
 // probes are all that is tried.
-var probes = slices.Concat(secretProbes, memoryProbes, runnerProbes, fileProbes, repositoryProbes, leftProbes,
-	processProbes, systemProbes, networkProbes, socketProbes, controlProbes)
+var probes = slices.Concat(secretProbes, kernelProbes, memoryProbes, runnerProbes, fileProbes, repositoryProbes,
+	leftProbes, processProbes, systemProbes, networkProbes, socketProbes, controlProbes)
