@@ -26,6 +26,6 @@ func (t *Tree) acts(ctx context.Context, since, commit string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
 	}
-	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
+	return t.bot && acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
 		safetext.Visible(messages) != messages, nil
 }
