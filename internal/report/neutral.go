@@ -28,7 +28,7 @@ var (
 func (v View) Clean(s string) string {
 	s = v.Redacted(strings.ToValidUTF8(s, "\uFFFD"))
 	s = wording.Colours.ReplaceAllString(s, "")
-	s = safetext.Visible(s)
+	s = safetext.WithoutSkips(safetext.Visible(s)) // a pull request's text may become a commit's
 	s = marker.ReplaceAllString(s, "<! --$1")
 	s = logCommand.ReplaceAllString(s, "$1: $2")
 	s = logCommand1.ReplaceAllString(s, "# #[")

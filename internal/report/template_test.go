@@ -28,6 +28,8 @@ func TestConventionalTitle(t *testing.T) {
 		{"docs by a word", "Explain retries in the README", usual, nil, "docs: explain retries in the README"},
 		{"tests", "Add tests for Greet", usual, nil, "test: add tests for Greet"},
 		{"it is one already", "fix(hello): the empty name", usual, nil, "fix(hello): the empty name"},
+		{"marks of other systems", "Fix it ***NO_CI*** [ci-skip] [no actions]", usual, nil,
+			"fix: fix it NO CI (ci-skip) (no actions)"},
 		{"nothing in it acts", "Fix @bob's bug, closes #12 [skip ci]", usual, nil, "fix: fix bob's bug, closes 12 (skip ci)"},
 		{"labels are words, not more", "Add a thing", usual, []string{"debugger", "prefix"}, "feat: add a thing"},
 	} {
