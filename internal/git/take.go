@@ -205,8 +205,8 @@ func (t *Tree) setHead(ctx context.Context, commit string) error {
 	return nil
 }
 
-// mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub. In
-// a user's clone they may mention somebody, as the user's own may.
+// mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
+// In a user's clone they may mention somebody, as the user's own may.
 func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 	if k.parent == since {
 		return nil

@@ -85,8 +85,8 @@ func filled(v reflect.Value, path, border string, depth int) {
 	}
 }
 
-// hostile is a state in which every text that a stranger, an agent or a program writes is hostile, borders that it could
-// know included.
+// hostile is a state in which every text that a stranger, an agent or a program writes is hostile, borders that it
+// could know included.
 func hostile(border string, actions ...loop.FailAction) loop.State {
 	of := func(it *loop.Iteration, n int) {
 		filled(reflect.ValueOf(it).Elem(), "Iterations[]", border, 0)
