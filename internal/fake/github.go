@@ -50,7 +50,6 @@ type GitHub struct {
 	users     map[string]*user // by lower login
 	repos     map[string]*repo // by lower owner/name
 	tokens    map[string]*token
-	revoked   int // installation tokens that were revoked by who had them
 	apps      []*App
 	strangers []*App // that wrote check runs and were never installed by a test
 	problems  []string

@@ -153,6 +153,6 @@ func (g *GitHub) deleteInstallationToken(r *request) answer {
 			delete(g.tokens, value)
 		}
 	}
-	g.revoked++
+	r.token.app.revoked++
 	return answer{status: http.StatusNoContent}
 }

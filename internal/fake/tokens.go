@@ -61,7 +61,10 @@ func (g *GitHub) AppTokens() (open, revoked int) {
 			open++
 		}
 	}
-	return open, g.revoked
+	for _, app := range g.apps {
+		revoked += app.revoked
+	}
+	return open, revoked
 }
 
 // App is a GitHub App that is installed on every repository of one owner. It writes as SLUG[bot].
@@ -72,6 +75,8 @@ type App struct {
 	InstallationID int64
 	Key            *rsa.PublicKey // checks the web tokens
 	Permissions    *Permissions   // what its installation was granted; nil for all of them
+
+	revoked int // tokens that who had them has revoked
 }
 
 // AddApp installs an App.
