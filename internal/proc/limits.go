@@ -63,3 +63,11 @@ func (m *meter) allowed(piece []byte) []byte {
 	}
 	return piece[:max(0, min(int64(len(piece)), m.most-before))]
 }
+
+func tooMany(l Limits) excess {
+	return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", l.Processes)}
+}
+
+func tooMuch(l Limits) excess {
+	return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(l.Memory))}
+}

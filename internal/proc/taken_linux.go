@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -90,14 +89,6 @@ func (t *taken) close(spared bool) {
 		return
 	}
 	t.group.remove()
-}
-
-func tooMany(l Limits) excess {
-	return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", l.Processes)}
-}
-
-func tooMuch(l Limits) excess {
-	return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(l.Memory))}
 }
 
 // look says which limit has been passed; ok is false when none has.
@@ -193,21 +184,6 @@ func filesInMemory(pid int) (bytes int64) {
 	return bytes
 }
 
-type mount struct{ device, root, point, kind string }
-
-// mounts reads a table of mounts. A name with a space in it is not found by what is made of it here.
-func mounts(file string) (list []mount) {
-	raw, _ := os.ReadFile(file)
-	for line := range strings.Lines(string(raw)) {
-		before, after, _ := strings.Cut(line, " - ")
-		fields, kind := strings.Fields(before), strings.Fields(after)
-		if len(fields) > 4 && len(kind) > 0 {
-			list = append(list, mount{device: fields[2], root: fields[3], point: fields[4], kind: kind[0]})
-		}
-	}
-	return list
-}
-
 // told says which limit a process that has ended by itself was ended by.
 func (t *taken) told(end Result) (e excess) {
 	code := end.Exit - 128 // of a shell that says how its command ended
@@ -225,32 +201,6 @@ func (t *taken) told(end Result) (e excess) {
 }
 
 func memoryOfMachine() map[string]int64 { return kernelTable("/proc/meminfo") }
-
-// kernelTable reads lines such as "MemTotal:  24682496 kB", in bytes.
-func kernelTable(file string) map[string]int64 {
-	table := map[string]int64{}
-	raw, _ := os.ReadFile(file)
-	for line := range strings.Lines(string(raw)) {
-		name, rest, _ := strings.Cut(line, ":")
-		if fields := strings.Fields(rest); len(fields) == 2 && fields[1] == "kB" {
-			n, _ := strconv.ParseInt(fields[0], 10, 64)
-			table[name] = n << 10
-		}
-	}
-	return table
-}
-
-// kernelCount reads a line such as "oom_kill 3".
-func kernelCount(file, name string) int64 {
-	raw, _ := os.ReadFile(file)
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
-			return n
-		}
-	}
-	return 0
-}
 
 // Memory is how many bytes of memory there are for us: the machine's, or the container's; 0: nobody knows.
 func Memory() int64 {
