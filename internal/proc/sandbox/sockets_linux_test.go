@@ -94,7 +94,8 @@ func TestSockets(t *testing.T) {
 			var out bytes.Buffer
 			r, err := proc.Run(t.Context(), proc.Spec{
 				Argv: []string{g.self, "sockets", g.TCP}, Dir: g.Worktree,
-				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, Box: test.box, Stdout: &out, Stderr: &out, Timeout: time.Minute,
+				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, Box: test.box, Stdout: &out, Stderr: &out,
+				Timeout: time.Minute,
 			})
 			if err != nil || r.Exit != 0 {
 				t.Fatalf("%v %+v %s", err, r, out.String())
