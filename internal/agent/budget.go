@@ -57,8 +57,8 @@ func (r *reader) beyond() string {
 		return fmt.Sprintf("the agent was stopped, since the run had %d tokens left and it took %d: raise maxTokens, or "+
 			"ask for less at once", left.Tokens, r.seen.Tokens())
 	case left.CostUSD > 0 && r.seen.CostUSD > left.CostUSD:
-		return fmt.Sprintf("the agent was stopped, since the run had %s left and it spent %s: raise maxCostUsd, or ask for "+
-			"less at once", loop.Dollars(left.CostUSD), loop.Dollars(r.seen.CostUSD))
+		return fmt.Sprintf("the agent was stopped, since the run had %s left and it spent %s: raise %s, or ask for "+
+			"less at once", loop.Dollars(left.CostUSD), loop.Dollars(r.seen.CostUSD), left.Setting())
 	}
 	return ""
 }
@@ -71,7 +71,7 @@ func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
 		turn.Class, turn.Reason, turn.Ours = loop.Spent, reader.over, true
 	case turn.Class == loop.Spent && a.dialect.holds != nil && a.dialect.holds(a.options) != "":
 		turn.Reason, turn.Ours = a.dialect.name+" stopped, since the run had "+loop.Dollars(a.options.Left.CostUSD)+
-			" left: raise maxCostUsd, or ask for less at once", true
+			" left: raise "+a.options.Left.Setting()+", or ask for less at once", true
 	}
 	if turn.Ours && turn.Usage.Tokens() < reader.seen.Tokens() {
 		cost := max(turn.Usage.CostUSD, reader.seen.CostUSD)

@@ -66,8 +66,8 @@ func (t *talk) carry(ctx context.Context) (done func(), why string, err error) {
 	return func() { _ = t.way.Close() }, "", nil
 }
 
-// loggedOut makes a turn wait for its user, whose login has been refused: a key that is wrong stays wrong, but to log in
-// again is all that is needed here.
+// loggedOut makes a turn wait for its user, whose login has been refused: a key that is wrong stays wrong, but all that
+// is needed here is to log in again.
 func (t *talk) loggedOut(turn *loop.Turn) {
 	if turn.Class != loop.Auth {
 		return
@@ -91,8 +91,8 @@ func (t *talk) allow(spent loop.Usage) error {
 		why = fmt.Sprintf("the budget of this run is spent (it had %d tokens left, and the turn took %d): raise maxTokens, "+
 			"or ask for less at once", left.Tokens, spent.Tokens())
 	case left.CostUSD > 0 && spent.CostUSD >= left.CostUSD:
-		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise maxCostUsd, or "+
-			"ask for less at once", loop.Dollars(left.CostUSD), loop.Dollars(spent.CostUSD))
+		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise %s, or "+
+			"ask for less at once", loop.Dollars(left.CostUSD), loop.Dollars(spent.CostUSD), left.Setting())
 	default:
 		return nil
 	}

@@ -55,8 +55,8 @@ func codexLogin(o Options) (key, where, why string) {
 	case mode == "apikey", mode == "" && key != "":
 		return key, where, ""
 	case saved.Get("tokens").IsObject() || mode != "":
-		return "", "", "the login in " + where + " is one of ChatGPT's, which only codex can use: set OPENAI_API_KEY, or log " +
-			"in by running: codex login --with-api-key"
+		return "", "", "the login in " + where + " is one of ChatGPT's, which only codex can use: set OPENAI_API_KEY, or " +
+			"log in by running: codex login --with-api-key"
 	}
 	return "", "", ""
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -25,32 +24,6 @@ type Found struct {
 	Credential string `json:"credential,omitempty"`
 	// Advice is what to do before it can be used; "" nothing.
 	Advice string `json:"advice,omitempty"`
-}
-
-// login is how people get an agent, and log in to its model.
-type login struct {
-	install string
-	how     string
-	file    string // of the login, below the directory
-	dir     string // below HOME, unless the environment says otherwise
-	dirFrom string // the name in the environment that does; "" none
-	lax     bool   // it may well work without a credential that can be seen
-}
-
-var logins = map[string]login{
-	"amp": {"npm install -g @sourcegraph/amp", "set AMP_API_KEY, or run: amp login", "amp/secrets.json", ".local/share",
-		"XDG_DATA_HOME", false},
-	// which has a keychain
-	"claude": {"npm install -g @anthropic-ai/claude-code",
-		"set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude", ".credentials.json", ".claude",
-		"CLAUDE_CONFIG_DIR", runtime.GOOS == "darwin"},
-	"codex": {"npm install -g @openai/codex", "set OPENAI_API_KEY, or run: codex login", "auth.json", ".codex",
-		"CODEX_HOME", false},
-	"gemini": {"npm install -g @google/gemini-cli", "set GEMINI_API_KEY, or log in by running: gemini", "oauth_creds.json",
-		".gemini", "", false},
-	// there are models without
-	"opencode": {"npm install -g opencode-ai", "set the key of its model's provider, or run: opencode auth login",
-		"opencode/auth.json", ".local/share", "XDG_DATA_HOME", true},
 }
 
 // versionLimit is how long an agent may take to say its version.
@@ -162,12 +135,4 @@ func geminiLogin(file, home string) string {
 		return way + " in " + fromHome(file, home)
 	}
 	return ""
-}
-
-// fromHome writes a path as people do: ~/.codex/auth.json.
-func fromHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
-		return "~/" + filepath.ToSlash(rest)
-	}
-	return path
 }

@@ -196,7 +196,7 @@ func TestCarries(t *testing.T) {
 		"login/.gemini/oauth_creds.json":           `{"access_token":"t"}`,
 		"unread/.claude/.credentials.json":         `{"other":{"accessToken":"t"}}`,
 		"saved/.env":                               "GEMINI_API_KEY=k # mine\n",
-		"saved/.local/share/opencode/auth.json":    `{"google":{"type":"api","key":"k"},"openrouter":{"type":"api","key":"k"}}`,
+		"saved/.local/share/opencode/auth.json":    `{"google":{"type":"api","key":"k"},"openrouter":{"type":"api"}}`,
 	} {
 		path := filepath.Join(home, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -211,17 +211,17 @@ func TestCarries(t *testing.T) {
 	}{
 		{agent.Options{Command: "claude", Keys: everyKey}, "plain", "", "key in ANTHROPIC_API_KEY"},
 		{agent.Options{Command: "/opt/bin/claude"}, "login", "", "login in ~/.claude/.credentials.json"},
-		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json is none that can be carried: " +
-			"set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
+		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json is none that can be " +
+			"carried: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
 			"login in ~/.claude/.credentials.json"},
-		{agent.Options{Command: "codex"}, "login", "the login in ~/.codex/auth.json is one of ChatGPT's, which only codex can " +
-			"use: set OPENAI_API_KEY, or log in by running: codex login --with-api-key", "login in ~/.codex/auth.json"},
+		{agent.Options{Command: "codex"}, "login", "the login in ~/.codex/auth.json is one of ChatGPT's, which only codex " +
+			"can use: set OPENAI_API_KEY, or log in by running: codex login --with-api-key", "login in ~/.codex/auth.json"},
 		{agent.Options{Command: "codex", Keys: everyKey}, "login", "", "key in OPENAI_API_KEY"},
 		{agent.Options{Command: "gemini"}, "login", "the login in ~/.gemini/oauth_creds.json is none that can be carried: " +
 			"set GEMINI_API_KEY, or log in by running: gemini", "login in ~/.gemini/oauth_creds.json"},
 		{agent.Options{Command: "gemini"}, "saved", "", "key in ~/.env"},
-		{agent.Options{Command: "opencode"}, "saved", "the login for openrouter in ~/.local/share/opencode/auth.json cannot " +
-			"be carried, and no model is named: name one of another provider in agent.model",
+		{agent.Options{Command: "opencode"}, "saved", "the login for openrouter in ~/.local/share/opencode/auth.json " +
+			"cannot be carried, and no model is named: name one of another provider in agent.model",
 			"login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "opencode", Model: "google/x"}, "saved", "", "login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "claude"}, "plain", "no key for claude is in the environment", ""},
@@ -305,6 +305,9 @@ func TestCarriedSpend(t *testing.T) {
 			"it had 150 tokens left, and the turn took 157"},
 		{"refused by its price", claudeSays(0, "API Error: 402 ralph: spent"), loop.Usage{CostUSD: 2, Input: 1},
 			loop.Left{CostUSD: 1.5}, loop.Usage{CostUSD: 2, Input: 1}, loop.Spent, "it had $1.50 left, and the turn spent $2"},
+		{"refused, as the issue may cost no more", claudeSays(0, "API Error: 402 ralph: spent"),
+			loop.Usage{CostUSD: 2, Input: 1}, loop.Left{CostUSD: 1.5, OfIssue: true}, loop.Usage{CostUSD: 2, Input: 1},
+			loop.Spent, "raise maxCostUsdPerIssue, or"},
 		{"within what is left", claudeSays(0, "API Error: 402 no credit"), seen, loop.Left{Tokens: 158}, seen,
 			loop.Billing, ""},
 	} {
@@ -313,8 +316,7 @@ func TestCarriedSpend(t *testing.T) {
 			f, g := newFake(t, "claude", c.script), &gateway{used: c.used}
 			asking := &asking{g}
 			turn := f.turn(t, agent.Options{Gateway: asking, Keys: everyKey, Left: c.left, Home: t.TempDir()}, "Do it.")
-			if told := turn.Told != nil; told != (c.used != loop.Usage{} && !strings.Contains(c.script, `"input_tokens":0`)) ||
-				told && turn.Told.Tokens() != 7 {
+			if told := turn.Told != nil; told != (c.used != loop.Usage{}) || told && turn.Told.Tokens() != 7 {
 				t.Errorf("the agent told %+v", turn.Told)
 			}
 			if turn.Usage != c.want || turn.Class != c.class || turn.Ours != (c.why != "") ||

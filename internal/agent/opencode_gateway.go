@@ -60,8 +60,8 @@ func opencodeCarry(o Options) (routes []Route, why string) {
 		}
 	}
 	if other := opencodeSaved(saved, routes); chosen == "" && other != "" && len(routes) > 0 {
-		return nil, "the login for " + oneLine(other) + " in " + where + " cannot be carried, and no model is named: name one " +
-			"of another provider in agent.model"
+		return nil, "the login for " + oneLine(other) + " in " + where + " cannot be carried, and no model is named: " +
+			"name one of another provider in agent.model"
 	}
 	if chosen != "" && !named(routes, chosen) {
 		return nil, "no key is for the model " + oneLine(o.Model)

@@ -187,7 +187,8 @@ func (a *Agent) arguments(t *talk) []string {
 
 // talk readies what one turn is about.
 func (a *Agent) talk(prompt string) *talk {
-	t := &talk{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse), now: a.options.Clock}
+	t := &talk{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse),
+		now: a.options.Clock}
 	if t.now == nil {
 		t.now = time.Now
 	}

@@ -324,9 +324,11 @@ func limitRows() []Setting {
 		},
 		{
 			Key: "maxCostUsd", Kind: Number, Max: maxDollars, Default: 0, Input: "max_cost_usd",
-			Says:      "How many US dollars a run may spend, as far as the gateway or the agent knows its cost; 0 for any amount.",
-			More:      "Counted since the run was asked for.",
-			InputSays: "How many US dollars a run may spend, as far as the gateway or the agent knows its cost. Default: any amount.",
+			Says: "How many US dollars a run may spend, as far as the gateway or the agent knows its cost; 0 for any " +
+				"amount.",
+			More: "Counted since the run was asked for.",
+			InputSays: "How many US dollars a run may spend, as far as the gateway or the agent knows its cost. Default: " +
+				"any amount.",
 		},
 		{
 			Key: "maxCostUsdPerIssue", Kind: Number, Max: maxDollars, Default: 0, Input: "max_cost_usd_per_issue",

@@ -30,10 +30,14 @@ var carried = []cli{
 	{name: "opencode", model: "openai/gpt-5.5", env: []string{"OPENAI_BASE_URL={model}/v1", "OPENAI_API_KEY=" + realKey}},
 	{name: "opencode", model: "anthropic/claude-sonnet-4-5",
 		env: []string{"ANTHROPIC_BASE_URL={model}/v1", "ANTHROPIC_API_KEY=" + realKey}},
-	{name: "claude", env: []string{"ANTHROPIC_BASE_URL={model}"}, files: map[string]string{".claude/.credentials.json": `{"claudeAiOauth":{"accessToken":"` + realKey + `","refreshToken":"r","expiresAt":4102444800000,` +
-		`"scopes":["user:inference"],"subscriptionType":"max"}}`}},
-	{name: "codex", model: "gpt-5.5", env: []string{"OPENAI_BASE_URL={model}/v1"}, files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":"` + realKey + `"}`}},
-	{name: "gemini", model: "gemini-2.5-flash", env: []string{"GOOGLE_GEMINI_BASE_URL={model}"}, files: map[string]string{".gemini/.env": "GEMINI_API_KEY=" + realKey}},
+	{name: "claude", env: []string{"ANTHROPIC_BASE_URL={model}"}, files: map[string]string{
+		".claude/.credentials.json": `{"claudeAiOauth":{"accessToken":"` + realKey + `","refreshToken":"r",` +
+			`"expiresAt":4102444800000,` +
+			`"scopes":["user:inference"],"subscriptionType":"max"}}`}},
+	{name: "codex", model: "gpt-5.5", env: []string{"OPENAI_BASE_URL={model}/v1"},
+		files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":"` + realKey + `"}`}},
+	{name: "gemini", model: "gemini-2.5-flash", env: []string{"GOOGLE_GEMINI_BASE_URL={model}"},
+		files: map[string]string{".gemini/.env": "GEMINI_API_KEY=" + realKey}},
 	{name: "opencode", model: "openai/gpt-5.5", env: []string{"OPENAI_BASE_URL={model}/v1"},
 		files: map[string]string{".local/share/opencode/auth.json": `{"openai":{"type":"api","key":"` + realKey + `"}}`}},
 }

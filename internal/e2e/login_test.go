@@ -102,7 +102,8 @@ func inFrontOf(t *testing.T, to string, first func()) string {
 	return front.URL
 }
 
-// loginProvider stands for all hosts behind a proxy. It renews a login, or refuses to, and counts how often it was asked.
+// loginProvider stands for all hosts behind a proxy. It renews a login, or refuses to, and counts how often it was
+// asked.
 func loginProvider(t *testing.T, renews bool) (proxy, ca string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}

@@ -111,8 +111,8 @@ type carrier struct {
 func (c carrier) Close() error {
 	for _, u := range c.Turn.Usage() {
 		if !u.Priced && c.of.told.first(u.Model) {
-			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it in "+
-				"the setting prices", safetext.OneLine(u.Model))
+			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
+				"in the setting prices", safetext.OneLine(u.Model))
 		}
 	}
 	return c.Turn.Close()

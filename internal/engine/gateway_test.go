@@ -37,7 +37,8 @@ func TestCarried(t *testing.T) {
 		gateway, sandbox string
 		job              bool
 	}{{config.GatewayAuto, "", false}, {config.GatewayAuto, "", true}, {config.GatewayAuto, sandbox.Require, false},
-		{config.GatewayAuto, sandbox.Require, true}, {config.GatewayRequire, "", false}, {config.GatewayRequire, sandbox.Require, true},
+		{config.GatewayAuto, sandbox.Require, true}, {config.GatewayRequire, "", false},
+		{config.GatewayRequire, sandbox.Require, true},
 		{config.Off, "", false}, {config.Off, sandbox.Require, true}}
 	for _, c := range []struct {
 		name, command string
@@ -77,7 +78,8 @@ func TestCarried(t *testing.T) {
 		home := t.TempDir()
 		if c.file != "" {
 			path := filepath.Join(home, c.file)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(c.text), 0o600)); err != nil {
+			made := os.MkdirAll(filepath.Dir(path), 0o755)
+			if err := errors.Join(made, os.WriteFile(path, []byte(c.text), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}

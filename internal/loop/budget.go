@@ -6,6 +6,15 @@ import "fmt"
 type Left struct {
 	CostUSD float64
 	Tokens  int64
+	OfIssue bool // CostUSD is what is left of what all runs of the issue may cost
+}
+
+// Setting is the setting that bounds CostUSD.
+func (l Left) Setting() string {
+	if l.OfIssue {
+		return "maxCostUsdPerIssue"
+	}
+	return "maxCostUsd"
 }
 
 // Left says what a run whose records add up to s may still spend, and why that is nothing; why is empty while there is
@@ -29,7 +38,7 @@ func (l Limits) Left(s State) (left Left, why string) {
 		left.CostUSD = l.CostUSD - run.CostUSD
 	}
 	if rest := l.IssueCostUSD - issue; l.IssueCostUSD > 0 && (left.CostUSD == 0 || rest < left.CostUSD) {
-		left.CostUSD = rest
+		left.CostUSD, left.OfIssue = rest, true
 	}
 	if l.Tokens > 0 {
 		left.Tokens = l.Tokens - run.Tokens()

@@ -19,8 +19,8 @@ func TestCostByTheAgentsCount(t *testing.T) {
 		want     string
 	}{
 		{"they agree", nil, 0, "**Cost so far:** $4.00 · 6.0k tokens in (0 from cache), 2.0k out"},
-		{"they differ", &told, 0, "**Cost so far:** $4.00 · 6.0k tokens in (0 from cache), 2.0k out; by the agent's own count " +
-			"$2.50 · 4.0k tokens in (0 from cache), 2.0k out"},
+		{"they differ", &told, 0, "**Cost so far:** $4.00 · 6.0k tokens in (0 from cache), 2.0k out; by the agent's own " +
+			"count $2.50 · 4.0k tokens in (0 from cache), 2.0k out"},
 		{"they differed before", &told, 2, "**Cost so far:** $4.00 · 6.0k tokens in (0 from cache), 2.0k out"},
 	} {
 		s := loop.State{Usage: seen.Plus(seen), Reopened: c.reopened, Iterations: []*loop.Iteration{

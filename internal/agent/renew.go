@@ -2,38 +2,12 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
-	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
-
-// loginFile is the file in which an agent's CLI keeps its login, and the home that it belongs to.
-func loginFile(name string, o Options) (file, home string) {
-	l := logins[name]
-	home = (&talk{Options: o}).home()
-	dir := filepath.Join(home, filepath.FromSlash(l.dir))
-	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
-		dir = proc.Value(o.Parent, l.dirFrom)
-	}
-	return filepath.Join(dir, filepath.FromSlash(l.file)), home
-}
-
-// savedLogin is what stands in that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty where
-// there is none that can be read.
-func savedLogin(name string, o Options) (saved gjson.Result, where string) {
-	file, home := loginFile(name, o)
-	text, err := disk.Read(file)
-	if err != nil || !gjson.ValidBytes(text) {
-		return gjson.Result{}, ""
-	}
-	return gjson.ParseBytes(text), fromHome(file, home)
-}
 
 const (
 	// renewBefore is how long before its end a login is renewed: claude does it from then on.
@@ -45,12 +19,6 @@ const (
 // over reports whether a login ends within a time from now.
 func (r Route) over(now time.Time, within time.Duration) bool {
 	return !r.Ends.IsZero() && !now.Add(within).Before(r.Ends)
-}
-
-// again says what a person does when a login counts no more.
-func (d dialect) again(where string) string {
-	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then let the run go on (%s)",
-		d.name, where, logins[d.name].how)
 }
 
 // login makes sure that the routes' logins count: one that is about to end is renewed. why says that one has ended; "":

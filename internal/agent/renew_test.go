@@ -55,7 +55,8 @@ func TestSavedLogins(t *testing.T) {
 				Value: "Bearer saved-real", Formats: []string{"openai-responses"}, Login: "~/.codex/auth.json"}},
 			"RALPH_TURN=bearer-of-the-turn"},
 		{"gemini's key", "gemini",
-			map[string]string{".gemini/.env": "# mine\nexport GEMINI_API_KEY = 'saved-real'\nGEMINI_API_KEYS=x\n", ".env": "GEMINI_API_KEY=y"},
+			map[string]string{".gemini/.env": "# mine\nexport GEMINI_API_KEY = 'saved-real'\nGEMINI_API_KEYS=x\n",
+				".env": "GEMINI_API_KEY=y"},
 			agent.Options{}, []agent.Route{{Base: "https://generativelanguage.googleapis.com", Header: "x-goog-api-key",
 				Value: "saved-real", Formats: []string{"gemini"}, Login: "~/.gemini/.env"}},
 			"GEMINI_API_KEY=bearer-of-the-turn"},
@@ -104,8 +105,8 @@ func saved(token string, in time.Duration) string {
 	return fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"%s","expiresAt":%d}}`, token, time.Now().Add(in).UnixMilli())
 }
 
-// TestLoginIsRenewed: the CLI itself renews its login, before a turn and while one runs, in an empty directory. Where it
-// cannot, the turn waits for its user.
+// TestLoginIsRenewed: the CLI itself renews its login, before a turn and while one runs, in an empty directory. Where
+// it cannot, the turn waits for its user.
 func TestLoginIsRenewed(t *testing.T) {
 	t.Parallel()
 	const file = ".claude/.credentials.json"
@@ -165,7 +166,8 @@ func TestLoginIsRenewed(t *testing.T) {
 			if (err == nil) != c.asked {
 				t.Fatalf("asked: %v, want %t", err, c.asked)
 			}
-			if lines := strings.Split(string(said), "\n"); c.asked && (len(lines) != 3 || lines[0] == o.Dir || lines[1] != "0") {
+			lines := strings.Split(string(said), "\n")
+			if c.asked && (len(lines) != 3 || lines[0] == o.Dir || lines[1] != "0") {
 				t.Errorf("asked in a directory or an environment with something in it: %q", said)
 			}
 		})
