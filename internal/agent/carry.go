@@ -75,7 +75,7 @@ func (t *talk) loggedOut(turn *loop.Turn) {
 	where := ""
 	if i := slices.IndexFunc(t.routes, func(r Route) bool { return r.Login != "" }); i >= 0 {
 		where = t.routes[i].Login
-	} else if rest, ok := strings.CutPrefix(credential(t.dialect, t.Options), "login in "); ok && t.way == nil {
+	} else if rest, ok := strings.CutPrefix(credential(t.dialect, t.Options), "login in "); ok {
 		where = rest
 	}
 	if where != "" {

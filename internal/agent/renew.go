@@ -82,10 +82,7 @@ func (t *talk) renew(ctx context.Context) {
 	o := t.Options
 	o.Gateway, o.Keys, o.Extra, o.Allow = nil, nil, nil, nil
 	d := t.dialect
-	d.pass = nil // no address of another provider
-	if from := logins[d.name].dirFrom; from != "" {
-		d.pass = []string{from}
-	}
+	d.pass = []string{logins[d.name].dirFrom} // and no address of another provider
 	said := proc.NewTail(0, 1<<10)
 	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what came of it is in the file
 		Argv: append([]string{t.program}, t.dialect.carried.renew...), Dir: dir,
