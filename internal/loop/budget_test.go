@@ -17,7 +17,7 @@ func TestLeft(t *testing.T) {
 			state: State{Usage: Usage{CostUSD: 2, Output: 30}}, left: Left{CostUSD: 3, Tokens: 70}},
 		"of the issue, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
 			state: State{Start: Start{Earlier: &Usage{CostUSD: 5}}, Usage: Usage{CostUSD: 2}},
-			left: Left{CostUSD: 1, OfIssue: true}},
+			left:  Left{CostUSD: 1, OfIssue: true}},
 		"of the run, when that is less": {limits: Limits{CostUSD: 5, IssueCostUSD: 8},
 			state: State{Usage: Usage{CostUSD: 2}}, left: Left{CostUSD: 3}},
 		"of the issue alone": {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}},
