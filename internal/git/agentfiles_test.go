@@ -18,7 +18,7 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 	every := os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 	const none = "1234567890123456789012345678901234567890"
 	for i, c := range []struct{ file, text string }{
-		{"HEAD", "ref: refs/heads/a b\n"}, {"HEAD", "ref: refs/heads/a\nref: refs/heads/b\n"}, {"HEAD", "ref: refs/heads/a\x00b"},
+		{"HEAD", "ref: refs/heads/a b\n"}, {"HEAD", "ref: refs/heads/a\nref: refs/heads/b\n"}, {"HEAD", "ref: refs/heads/a\x00b"}, {"HEAD", "ref: refs/\n"},
 		{"HEAD", none + "\n"}, {"HEAD", "ref: refs/heads/x.lock\n"}, {"HEAD", "ref: refs/" + strings.Repeat("x/", 3000) + "\n"},
 		{"packed-refs", none + " refs/heads/ralph/issue-42\n"}, {"packed-refs", "\x00 \n^x\n# pack-refs with: y\n"},
 		{"index", "DIRC\x00\x00\x00\x04\xff\xff\xff\xff"}, {"index", ""},

@@ -288,7 +288,8 @@ func soundHead(text []byte) bool {
 	line := strings.TrimSpace(string(text))
 	if ref, ok := strings.CutPrefix(line, "ref: "); ok {
 		odd := func(r rune) bool { return r <= ' ' || r == 0x7f }
-		return strings.HasPrefix(ref, "refs/") && !strings.Contains(ref, "..") && !strings.ContainsFunc(ref, odd)
+		return strings.HasPrefix(ref, "refs/") && !strings.HasSuffix(ref, "/") && !strings.Contains(ref, "..") &&
+			!strings.ContainsFunc(ref, odd)
 	}
 	return (len(line) == 40 || len(line) == 64) && strings.Trim(line, "0123456789abcdef") == ""
 }
