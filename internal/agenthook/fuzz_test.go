@@ -48,8 +48,9 @@ func FuzzStdin(f *testing.F) {
 			}
 			return out.Bytes()
 		}
-		known, err := json.Marshal(map[string]any{"session_id": session, "cwd": cwd, "transcript_path": filepath.Join(dir, "t"),
-			"tool_name": "Bash", "tool_input": map[string]string{"command": "rm -rf /"}})
+		known, err := json.Marshal(map[string]any{"session_id": session, "cwd": cwd,
+			"transcript_path": filepath.Join(dir, "t"),
+			"tool_name":       "Bash", "tool_input": map[string]string{"command": "rm -rf /"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,15 @@ import (
 
 // FuzzReport: whatever a report holds, what is read of it is bounded, and one that does not end well is none.
 func FuzzReport(f *testing.F) {
-	for _, text := range []string{`<testsuite><testcase name="a" classname="b" file="c.go" line="-4"><failure message="m">t</failure></testcase></testsuite>`,
-		`<testsuites><testcase/><error/></testsuites>`, `<testsuite`, `<a/>`, `<?xml version="1.0" encoding="utf-16"?><testsuite/>`,
-		`<!DOCTYPE x [<!ENTITY a "b">]><testsuite>&a;</testsuite>`, `{"version":"2.1.0","runs":[{"results":[{"level":"error"}]}]}`,
+	for _, text := range []string{`<testsuite><testcase name="a" classname="b" file="c.go" line="-4">` +
+		`<failure message="m">t</failure></testcase></testsuite>`,
+		`<testsuites><testcase/><error/></testsuites>`, `<testsuite`, `<a/>`,
+		`<?xml version="1.0" encoding="utf-16"?><testsuite/>`,
+		`<!DOCTYPE x [<!ENTITY a "b">]><testsuite>&a;</testsuite>`,
+		`{"version":"2.1.0","runs":[{"results":[{"level":"error"}]}]}`,
 		`{"version":"2.1.0","runs":[{"results":[{"ruleId":"r","kind":"pass"},{"suppressions":[{}],"level":"error"}]}]}`,
-		`{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}`, "\ufeff<testsuite/>", "{", ""} {
+		`{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}`,
+		"\ufeff<testsuite/>", "{", ""} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

@@ -62,8 +62,8 @@ var (
 
 var errQuery = errors.New("ralph: a credential in the address is not taken; it belongs into a header")
 
-// sift is the part of a query that may pass: others could keep the provider from saying what it took. The bearer goes no
-// further.
+// sift is the part of a query that may pass: others could keep the provider from saying what it took. The bearer goes
+// no further.
 func sift(raw, bearer string) (url.Values, error) {
 	all, err := url.ParseQuery(raw)
 	if err != nil {

@@ -84,17 +84,23 @@ func FuzzPass(f *testing.F) {
 		return []byte(line + " HTTP/1.1\r\nHost: x\r\nX-Api-Key: ralph-turn-1234\r\n" + strings.Join(headers, "\r\n") +
 			"\r\nContent-Length: 13\r\n\r\n{\"model\":\"m\"}")
 	}
-	for _, answer := range []string{ok + messageStart + messageText + messageEnd, "HTTP/1.1 302 Found\r\nLocation: http://evil.test\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n\x1f\x8b", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
+	for _, answer := range []string{ok + messageStart + messageText + messageEnd,
+		"HTTP/1.1 302 Found\r\nLocation: http://evil.test\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n\x1f\x8b",
+		"HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
 		ok + `{"usage":{"input_tokens":-1e400,"output_tokens":9223372036854775807,"cache_read_input_tokens":1e30}}`, ""} {
 		f.Add(ask("POST /v1/messages"), []byte(answer))
 	}
-	for _, request := range [][]byte{ask("POST /g/v1beta/models/m:generateContent?key=KEY&alt=sse", "Connection: x-api-key"),
-		ask("POST /g/v1beta/models/ralph-turn-1234:generateContent"), ask("POST /g/../v1/messages"), ask("POST //evil.test/v1/messages"), ask("POST http://evil.test/v1/messages"),
-		ask("GET /v1/models?limit=ralph-turn-1234", "X-Forwarded-Host: evil.test", "Upgrade:"), ask("CONNECT evil.test:443"),
+	for _, request := range [][]byte{ask("POST /g/v1beta/models/m:generateContent?key=KEY&alt=sse",
+		"Connection: x-api-key"),
+		ask("POST /g/v1beta/models/ralph-turn-1234:generateContent"), ask("POST /g/../v1/messages"),
+		ask("POST //evil.test/v1/messages"), ask("POST http://evil.test/v1/messages"),
+		ask("GET /v1/models?limit=ralph-turn-1234", "X-Forwarded-Host: evil.test", "Upgrade:"),
+		ask("CONNECT evil.test:443"),
 		ask("POST /v1/responses", "Authorization: Bearer ralph-turn-1234", "X-Other: ralph-turn-1234"),
-		[]byte("POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-Goog-Api-Key: ralph-turn-1234\r\n\r\nffff\r\n"),
+		[]byte("POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-Goog-Api-Key: ralph-turn-1234\r\n" +
+			"\r\nffff\r\n"),
 		[]byte("POST /v1/messages HTTP/1.0\r\n\r\n")} {
 		f.Add(request, []byte(ok+"data: {}\n\n"))
 	}

@@ -18,15 +18,19 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 	every := os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 	const none = "1234567890123456789012345678901234567890"
 	for i, c := range []struct{ file, text string }{
-		{"HEAD", "ref: refs/heads/a b\n"}, {"HEAD", "ref: refs/heads/a\nref: refs/heads/b\n"}, {"HEAD", "ref: refs/heads/a\x00b"}, {"HEAD", "ref: refs/\n"},
-		{"HEAD", none + "\n"}, {"HEAD", "ref: refs/heads/x.lock\n"}, {"HEAD", "ref: refs/" + strings.Repeat("x/", 3000) + "\n"},
+		{"HEAD", "ref: refs/heads/a b\n"}, {"HEAD", "ref: refs/heads/a\nref: refs/heads/b\n"}, {"HEAD",
+			"ref: refs/heads/a\x00b"}, {"HEAD", "ref: refs/\n"},
+		{"HEAD", none + "\n"}, {"HEAD", "ref: refs/heads/x.lock\n"}, {"HEAD", "ref: refs/" + strings.Repeat("x/",
+			3000) + "\n"},
 		{"packed-refs", none + " refs/heads/ralph/issue-42\n"}, {"packed-refs", "\x00 \n^x\n# pack-refs with: y\n"},
 		{"index", "DIRC\x00\x00\x00\x04\xff\xff\xff\xff"}, {"index", ""},
 		{"objects/info/alternates", "objects\n../objects\n\x00\n/dev/zero\n"},
 		{"commondir", "../../..\n"}, {"commondir", "\x00\n"}, {"gitdir", "\xff\n"},
 		{"shallow", none + "\n"}, {"info/grafts", none + "\n"}, {"info/sparse-checkout", "!/*\n"},
-		{"refs/heads/main", "ref: refs/heads/main\n"}, {"MERGE_HEAD", none + "\nx\n"}, {"config.worktree", "[core]\n\tbare\n"},
-		{"config", "[include]\n\tpath = config\n[core]\n\tfsmonitor = \"TRAP\"\n"}, {"hooks/post-index-change", "#!/bin/sh\nTRAP\n"},
+		{"refs/heads/main", "ref: refs/heads/main\n"}, {"MERGE_HEAD", none + "\nx\n"}, {"config.worktree",
+			"[core]\n\tbare\n"},
+		{"config", "[include]\n\tpath = config\n[core]\n\tfsmonitor = \"TRAP\"\n"}, {"hooks/post-index-change",
+			"#!/bin/sh\nTRAP\n"},
 	} {
 		for j, where := range []string{"of a bot", "of a clone"} {
 			if !every && (i+j)%2 == 0 {
@@ -39,7 +43,8 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 				file := filepath.Join(dir, ".git", c.file)
 				text := strings.ReplaceAll(c.text, "TRAP", "echo run >>'"+b.canary+"'")
 				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.RemoveAll(file),
-					os.WriteFile(file, []byte(text), 0o755), os.WriteFile(filepath.Join(dir, "x"), []byte("work\n"), 0o644)); err != nil {
+					os.WriteFile(file, []byte(text), 0o755), os.WriteFile(filepath.Join(dir, "x"), []byte("work\n"),
+						0o644)); err != nil {
 					t.Fatal(err)
 				}
 				ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
@@ -56,7 +61,8 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 					out != commit.SHA+"\n"+b.base+"\n" {
 					t.Errorf("%s is on top of %q, %v; %s", commit.SHA, out, err, commit.Note)
 				}
-				if got := b.files(tree, commit.SHA); !strings.Contains("\n"+got+"\n", "\nx\n") || !strings.Contains(got, "a.txt") {
+				if got := b.files(tree, commit.SHA); !strings.Contains("\n"+got+"\n", "\nx\n") || !strings.Contains(got,
+					"a.txt") {
 					t.Errorf("committed %s; %s", got, commit.Note)
 				}
 			})

@@ -149,8 +149,8 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// plainer is a payload without what nobody reads of it: the fuzzer shortens whatever it finds, in a time that grows with
-// the square of its length.
+// plainer is a payload without what nobody reads of it: the fuzzer shortens whatever it finds, in a time that grows
+// with the square of its length.
 func plainer(f *testing.F, payload []byte) []byte {
 	var all map[string]any
 	if err := json.Unmarshal(payload, &all); err != nil {

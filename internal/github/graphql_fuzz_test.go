@@ -19,8 +19,9 @@ import (
 type sameAnswer []byte
 
 func (a sameAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(bytes.NewReader(a))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   io.NopCloser(bytes.NewReader(a))}, nil
 }
 
 // clientOf is a client of such a GitHub.
@@ -33,13 +34,17 @@ func clientOf(answer []byte) *Client {
 var graphQLAnswers = []string{
 	`{"data":{"repository":{"issue":{"lastEditedAt":null}}}}`,
 	`{"data":{"repository":{"issue":{"lastEditedAt":"2026-11-21T05:30:00Z"}}}}`,
-	`{"data":{"repository":{"issue":{}}}}`, `{"data":{"repository":{"issue":null}}}`, `{"data":{}}`, `{}`, `null`, `[]`, ``,
+	`{"data":{"repository":{"issue":{}}}}`, `{"data":{"repository":{"issue":null}}}`, `{"data":{}}`, `{}`, `null`,
+	`[]`, ``,
 	`{"data":null,"errors":[{"type":"FORBIDDEN","message":"no"}]}`, `{"errors":[]}`, `{"errors":[{}],"data":{}}`,
 	`{"data":{"node":{"issue":{"closed":true},"lastEditedAt":null,"editor":null}}}`,
-	`{"data":{"node":{"issue":{"closed":false},"lastEditedAt":"2026-11-21T05:30:00Z","editor":{"__typename":"Bot","login":"app"}}}}`,
-	`{"data":{"node":{"issue":{"closed":false}}}}`, `{"data":{"node":{"lastEditedAt":null}}}`, `{"data":{"node":{"lastEditedAt":"2026-11-21T05:30:00Z","editor":{"__typename":"Bot"}}}}`,
+	`{"data":{"node":{"issue":{"closed":false},"lastEditedAt":"2026-11-21T05:30:00Z",` +
+		`"editor":{"__typename":"Bot","login":"app"}}}}`,
+	`{"data":{"node":{"issue":{"closed":false}}}}`, `{"data":{"node":{"lastEditedAt":null}}}`,
+	`{"data":{"node":{"lastEditedAt":"2026-11-21T05:30:00Z","editor":{"__typename":"Bot"}}}}`,
 	`{"data":{"viewer":{"login":"github-actions"}}}`, `{"data":{"viewer":{"login":null}}}`,
-	`{"data":{"repository":{"pullRequest":{"reviewThreads":{"pageInfo":{"hasNextPage":true,"endCursor":"x"},"nodes":[{"path":"a","comments":{"nodes":[{"databaseId":1,"author":{"__typename":"Bot","login":"b"}}]}}]}}}}}`,
+	`{"data":{"repository":{"pullRequest":{"reviewThreads":{"pageInfo":{"hasNextPage":true,"endCursor":"x"},` +
+		`"nodes":[{"path":"a","comments":{"nodes":[{"databaseId":1,"author":{"__typename":"Bot","login":"b"}}]}}]}}}}}`,
 	`{"data":{"repository":{"pullRequest":{"reviewThreads":{"nodes":[{"comments":{"nodes":[{"author":{}}]}}]}}}}}`,
 }
 

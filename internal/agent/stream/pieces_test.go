@@ -178,8 +178,8 @@ func TestEndlessLines(t *testing.T) {
 func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
 func FuzzAmp(f *testing.F)    { fuzz(f, "amp") }
 
-// mostSeed is how long a seed may be: the fuzzer shortens whatever it finds, in a time that grows with the square of its
-// length.
+// mostSeed is how long a seed may be: the fuzzer shortens whatever it finds, in a time that grows with the square of
+// its length.
 const mostSeed = 600
 
 var kindOfLine = regexp.MustCompile(`"(?:type|subtype|name|status)":"[^"]*"`)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// place makes a file of a kind: a plain one, a pipe that nobody writes, a link to what has no end, a directory, or none.
+// place makes a file of a kind: a plain one, a pipe that nobody writes, a link to what has no end, a directory, or
+// none.
 func place(t *testing.T, name, text string, kind uint8) {
 	t.Helper()
 	err := os.RemoveAll(name)
@@ -34,8 +35,10 @@ func place(t *testing.T, name, text string, kind uint8) {
 // FuzzRepository: whatever stands where a repository says where the rest of it is, the look at it ends, and what is
 // found is a worktree that its own clone knows of, and directories of objects.
 func FuzzRepository(f *testing.F) {
-	f.Add("gitdir: TOP/clone/worktrees/w", "TOP/tree/.git\n", "../..\n", "TOP/other/objects\n", uint8(0), uint8(0), uint8(0), uint8(0))
-	f.Add("gitdir: ../clone/worktrees/w", "TOP/tree/.git", "TOP/clone", "/\n/objects\nTOP/clone/objects\n", uint8(0), uint8(0), uint8(0), uint8(0))
+	f.Add("gitdir: TOP/clone/worktrees/w", "TOP/tree/.git\n", "../..\n", "TOP/other/objects\n", uint8(0), uint8(0),
+		uint8(0), uint8(0))
+	f.Add("gitdir: ../clone/worktrees/w", "TOP/tree/.git", "TOP/clone", "/\n/objects\nTOP/clone/objects\n", uint8(0),
+		uint8(0), uint8(0), uint8(0))
 	f.Add("gitdir: TOP", "/", "/", "", uint8(0), uint8(4), uint8(4), uint8(4))
 	f.Add("gitdir: TOP/clone/worktrees/w", "TOP/tree/.git", "/", "\x00", uint8(0), uint8(0), uint8(5), uint8(5))
 	f.Add("", "", "", "", uint8(4), uint8(5), uint8(6), uint8(4))
