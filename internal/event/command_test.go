@@ -81,7 +81,7 @@ func FuzzParseCommand(f *testing.F) {
 		if !ours && (err != nil || !reflect.DeepEqual(cmd, Command{})) {
 			t.Errorf("%q is not ours, but gives %+v, %v", body, cmd, err)
 		}
-		if ours && !strings.HasPrefix(strings.TrimSpace(body), "/ralph") {
+		if ours && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(body)), "/ralph") {
 			t.Errorf("%q is taken for a command", body)
 		}
 		var usage *UsageError
