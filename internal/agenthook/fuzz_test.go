@@ -25,6 +25,7 @@ func FuzzStdin(f *testing.F) {
 		f.Add([]byte(in), "s", "../x")
 	}
 	f.Add([]byte("{}"), "../../../etc/passwd", "/proc/self")
+	f.Add([]byte("{}"), "x/../../y", "")
 	above := f.TempDir()
 	dir, temp := filepath.Join(above, "work"), filepath.Join(above, "temp")
 	for _, name := range []string{dir, temp, filepath.Join(dir, ".git")} {

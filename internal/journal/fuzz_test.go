@@ -75,6 +75,7 @@ func FuzzSealed(f *testing.F) {
 	f.Add(uint16(3), lines[1], uint16(9), "\x00\x00\x00", "b")
 	f.Add(uint16(len(lines[2])), lines[2][:9], uint16(0), "", "c")
 	f.Add(uint16(len(lines[2])), strings.Replace(lines[2], "enough", "plenty", 1), uint16(30), "1234567812345678 {}\n", "")
+	f.Add(uint16(len(lines[2])), strings.Replace(lines[2], "enough", "plenty", 1), uint16(0), "", "b")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, lost uint16, end string, torn uint16, sealEnd, boot string) {
 		journal := whole[:len(whole)-min(int(lost), len(whole))] + end

@@ -152,6 +152,7 @@ func inner(allow []string, address string) bool {
 func FuzzReach(f *testing.F) {
 	f.Add("allowed.test", "443", "127.0.0.1")
 	f.Add("X.below.test.", "80", "::ffff:10.0.0.1")
+	f.Add("notbelow.test", "443", "10.0.0.1")
 	f.Add("localhost", "8080", "fe80::1%eth0")
 	f.Add("127.1", "80", "169.254.169.254")
 	f.Add("a", "", "64:ff9b::7f00:1")
