@@ -70,9 +70,10 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 func (l *landlocked) open() string {
 	from, to := servers()
 	open := []string{"hooks and configuration in .git can be written",
+		"files in /dev/shm are shared with the whole machine",
 		fmt.Sprintf("TCP is open to the ports from %d to %d, which servers of tests get", from, to)}
 	if l.abi < llNet {
-		open[1] = "TCP is open"
+		open[2] = "TCP is open"
 	}
 	if s := l.sockets(); l.abi < llUDP && (s == nil || s.UDP) {
 		open = append(open, "UDP is open")
