@@ -343,7 +343,7 @@ func limitRows() []Setting {
 			InputSays: "How many tokens a run may take, those of the model's cache included. Default: any number.",
 		},
 		{
-			Key: "prices", Kind: List, Most: maxEntries, Default: []Price{}, NoValue: "none",
+			Key: "prices", Kind: List, Most: maxEntries, Default: []Price{},
 			Entry: &Setting{Kind: Object, Keys: priceRows(),
 				Allowed: `an object, such as {"model": "my-model", "input": 3, "output": 15}`},
 			Says: "What models cost, where it is not their list price or ralph does not know it.",

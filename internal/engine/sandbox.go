@@ -64,7 +64,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
 		Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
 		Sockets: set.SandboxSockets,
-		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
+		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	if spec.InJob {
 		o.Job = &sandbox.Job{Install: spec.InstallSandbox}

@@ -21,8 +21,8 @@ var reasons = map[string]map[string]string{
 		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn; hooks are " +
 			"not.",
 		ralphs: "the agent works in the clone, as the user. A journal that somebody else has written is " +
-			"refused. Where the agent is another user, it can only make files beside ralph's in the directory for "+
-				"temporary files.",
+			"refused. Where the agent is another user, it can only make files beside ralph's in the directory for " +
+			"temporary files.",
 		readTree:   "ralph notices it, and the verdict is void.",
 		signals:    whatItsUserCan,
 		tracing:    "processes of the same user can be traced; ralph, only by root.",
