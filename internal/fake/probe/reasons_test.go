@@ -35,7 +35,7 @@ var reasons = map[string]map[string]string{
 		unixSocket: "those that its user may write, and those without a file.",
 	},
 	"landlock": {
-		kernelKey: "Landlock has no namespaces: shared memory that everybody may read, and keyrings of the same user.",
+		kernelKey: "Landlock has no namespaces: shared memory that everybody may read.",
 		outside:   "Landlock restricts no mode, time or attribute. It needs a file of the same user.",
 		leftover:  "/dev/shm is one for all, for who may write there.",
 		gitDecides: "Landlock takes nothing out of a directory that may be written. What decides how git works " +
@@ -45,16 +45,10 @@ var reasons = map[string]map[string]string{
 			"settings are those of before the run.",
 		signals: "Landlock restricts signals alone. It needs a process of the same user.",
 		seeing:  "/proc shows every process; its environment, memory and files are not to be had.",
-		tcp: "Landlock restricts connecting by plain TCP, by port: servers of tests need theirs. A packet that " +
-			"is sent with the call, and multipath TCP, it does not see.",
-		datagrams:  "Landlock 7 restricts neither UDP nor the sockets of virtual machines.",
-		unixSocket: "Landlock 7 restricts only those without a file.",
+		tcp:     "Landlock restricts connecting by TCP, by port: servers of tests need theirs.",
 	},
 	"bwrap": {
-		kernelKey: "root has one keyring, in every namespace.",
 		gitDecides: "a file that says that the clone is a part of another one can be made where there is none. " +
 			"It is removed after each turn; in a job the clone is the agent's alone.",
-		datagrams: "the kernel has no namespace for the sockets by which a virtual machine speaks to its host. " +
-			"Where ralph runs in one, a server that its host has for it can be reached.",
 	},
 }

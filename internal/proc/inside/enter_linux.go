@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,6 +34,7 @@ func run(args []string) int {
 }
 
 func enter(args []string) (err error) {
+	runtime.LockOSThread() // which gives things up, and becomes the program
 	var in Steps
 	if len(args) < 3 {
 		return errors.New("this is no command for people")
@@ -50,6 +52,11 @@ func enter(args []string) (err error) {
 	}
 	if len(in.Read) > 0 {
 		if err := restrict(in); err != nil {
+			return err
+		}
+	}
+	if in.Sockets != nil {
+		if err := keepTo(*in.Sockets); err != nil {
 			return err
 		}
 	}

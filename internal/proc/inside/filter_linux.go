@@ -14,6 +14,7 @@ type calls struct {
 	most                                  uint32 // of all numbers; what is above is another kind; 0: any
 	socket, socketpair, socketcall, uring uint32
 	sendto, sendmsg, sendmmsg             uint32
+	keys                                  []uint32 // add_key, request_key and keyctl
 }
 
 // Where a filter finds a call: its number, the kind of the program, and the lower halves of its arguments, which are
@@ -65,16 +66,28 @@ func join(parts ...program) (all program) {
 
 // filter lets a process make sockets for TCP, pairs of sockets that are connected to each other alone, and those by
 // which it is told of its network; and of others what s says. io_uring makes sockets past any filter, and fast open
-// connects past Landlock.
+// connects past Landlock. The keys that the kernel keeps for a user are not shown.
 func filter(s Sockets, kinds []calls) (p program) {
 	for _, k := range kinds {
-		body := join(load(atCall), when(unix.BPF_JGE, k.above(), answer(unknown)), k.call(k.socket, s.socket()),
-			k.call(k.socketpair, s.socketpair()), k.call(k.socketcall, answer(denied)), k.call(k.uring, answer(unknown)),
-			k.call(k.sendto, fastOpen(3)), k.call(k.sendmsg, fastOpen(2)), k.call(k.sendmmsg, fastOpen(3)), answer(allow))
+		body := join(load(atCall), when(unix.BPF_JGE, k.above(), answer(unknown)), k.call(k.uring, answer(unknown)))
+		for _, number := range k.keys {
+			body = join(body, is(number, answer(unknown)))
+		}
+		if s.Own {
+			body = join(body, k.call(k.socket, arg(0), is(unix.AF_VSOCK, answer(denied)), answer(allow)),
+				k.call(k.socketcall, arg(0), is(socketOf, answer(denied)), answer(allow)), answer(allow))
+		} else {
+			body = join(body, k.call(k.socket, s.socket()), k.call(k.socketpair, s.socketpair()),
+				k.call(k.socketcall, answer(denied)), k.call(k.sendto, fastOpen(3)), k.call(k.sendmsg, fastOpen(2)),
+				k.call(k.sendmmsg, fastOpen(3)), answer(allow))
+		}
 		p = append(p, join(load(atArch), is(k.arch, body))...)
 	}
 	return append(p, answer(unknown)...)
 }
+
+// socketOf is what socketcall makes a socket by. Its arguments are where no filter sees them.
+const socketOf = 1
 
 // above is the first number that is none of the kind's calls.
 func (k calls) above() uint32 {
@@ -84,11 +97,11 @@ func (k calls) above() uint32 {
 	return k.most + 1
 }
 
-func (calls) call(number uint32, body program) program {
+func (calls) call(number uint32, body ...program) program {
 	if number == 0 {
 		return nil
 	}
-	return is(number, body)
+	return is(number, body...)
 }
 
 // mptcp is IPPROTO_MPTCP, which Landlock does not know as TCP.

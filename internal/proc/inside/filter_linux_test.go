@@ -49,32 +49,33 @@ func TestFilter(t *testing.T) {
 					data []byte
 					want uint32
 				}{
-					"TCP":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM|flags, 0), allow},
-					"TCP by its number":    {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP), allow},
-					"multipath TCP":        {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, mptcp), noProto},
-					"SCTP":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP), denied},
-					"SMC":                  {asked(k.arch, k.socket, 43, unix.SOCK_STREAM, 0), denied},
-					"UDP":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM|flags, 0), datagram},
-					"UDP 6 by its number":  {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_DGRAM, unix.IPPROTO_UDP), datagram},
-					"ping":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP), denied},
-					"raw":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_RAW, 255), denied},
-					"unix":                 {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), unixly},
-					"unix datagrams":       {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
-					"the network's state":  {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW|flags, 0), allow},
-					"audit":                {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT), denied},
-					"packets":              {asked(k.arch, k.socket, unix.AF_PACKET, unix.SOCK_RAW, 0), denied},
-					"the host of a guest":  {asked(k.arch, k.socket, unix.AF_VSOCK, unix.SOCK_STREAM, 0), denied},
-					"ciphers":              {asked(k.arch, k.socket, unix.AF_ALG, unix.SOCK_SEQPACKET, 0), denied},
-					"a pair of streams":    {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), allow},
-					"a pair of packets":    {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_SEQPACKET, 0), allow},
-					"a pair of datagrams":  {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
-					"a pair of raw":        {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_RAW, 0), unixly},
-					"io_uring":             {asked(k.arch, k.uring, 8), unknown},
-					"sending":              {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_NOSIGNAL), allow},
-					"connecting by sendto": {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL), noOp},
-					"by sendmsg":           {asked(k.arch, k.sendmsg, 3, 0, unix.MSG_FASTOPEN), noOp},
-					"by sendmmsg":          {asked(k.arch, k.sendmmsg, 3, 0, 1, unix.MSG_FASTOPEN), noOp},
-					"anything else":        {asked(k.arch, 1), allow},
+					"TCP":                   {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM|flags, 0), allow},
+					"TCP by its number":     {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP), allow},
+					"multipath TCP":         {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, mptcp), noProto},
+					"SCTP":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP), denied},
+					"SMC":                   {asked(k.arch, k.socket, 43, unix.SOCK_STREAM, 0), denied},
+					"UDP":                   {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM|flags, 0), datagram},
+					"UDP 6 by its number":   {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_DGRAM, unix.IPPROTO_UDP), datagram},
+					"ping":                  {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP), denied},
+					"raw":                   {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_RAW, 255), denied},
+					"unix":                  {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), unixly},
+					"unix datagrams":        {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
+					"the network's state":   {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW|flags, 0), allow},
+					"audit":                 {asked(k.arch, k.socket, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT), denied},
+					"packets":               {asked(k.arch, k.socket, unix.AF_PACKET, unix.SOCK_RAW, 0), denied},
+					"the host of a guest":   {asked(k.arch, k.socket, unix.AF_VSOCK, unix.SOCK_STREAM, 0), denied},
+					"ciphers":               {asked(k.arch, k.socket, unix.AF_ALG, unix.SOCK_SEQPACKET, 0), denied},
+					"a pair of streams":     {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_STREAM|flags, 0), allow},
+					"a pair of packets":     {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_SEQPACKET, 0), allow},
+					"a pair of datagrams":   {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_DGRAM, 0), unixly},
+					"a pair of raw":         {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_RAW, 0), unixly},
+					"io_uring":              {asked(k.arch, k.uring, 8), unknown},
+					"sending":               {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_NOSIGNAL), allow},
+					"connecting by sendto":  {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_FASTOPEN|unix.MSG_NOSIGNAL), noOp},
+					"by sendmsg":            {asked(k.arch, k.sendmsg, 3, 0, unix.MSG_FASTOPEN), noOp},
+					"by sendmmsg":           {asked(k.arch, k.sendmmsg, 3, 0, 1, unix.MSG_FASTOPEN), noOp},
+					"a key of the kernel's": {asked(k.arch, k.keys[2], 0), unknown},
+					"anything else":         {asked(k.arch, 1), allow},
 				} {
 					got, err := vm.Run(row.data)
 					if err != nil || uint32(got) != row.want {
@@ -95,6 +96,54 @@ func TestFilter(t *testing.T) {
 				if got, err := vm.Run(data); err != nil || uint32(got) != unknown {
 					t.Errorf("%s, %s: %x, %v", architecture, what, got, err)
 				}
+			}
+		}
+	}
+}
+
+// TestFilterOfAnOwnNetwork: there only what no namespace holds is refused.
+func TestFilterOfAnOwnNetwork(t *testing.T) {
+	for _, architecture := range []string{"amd64", "arm64"} {
+		vm := machine(t, Sockets{Own: true}, architecture)
+		for _, k := range kindsOf(architecture) {
+			for what, row := range map[string]struct {
+				data []byte
+				want uint32
+			}{
+				"TCP":                 {asked(k.arch, k.socket, unix.AF_INET, unix.SOCK_STREAM, 0), allow},
+				"UDP":                 {asked(k.arch, k.socket, unix.AF_INET6, unix.SOCK_DGRAM, 0), allow},
+				"unix":                {asked(k.arch, k.socket, unix.AF_UNIX, unix.SOCK_DGRAM, 0), allow},
+				"a pair of datagrams": {asked(k.arch, k.socketpair, unix.AF_UNIX, unix.SOCK_DGRAM, 0), allow},
+				"fast open":           {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_FASTOPEN), allow},
+				"the host of a guest": {asked(k.arch, k.socket, unix.AF_VSOCK, unix.SOCK_STREAM, 0), denied},
+				"io_uring":            {asked(k.arch, k.uring, 8), unknown},
+				"adding a key":        {asked(k.arch, k.keys[0]), unknown},
+				"asking for a key":    {asked(k.arch, k.keys[1]), unknown},
+				"keyctl":              {asked(k.arch, k.keys[2], 0), unknown},
+				"anything else":       {asked(k.arch, 1), allow},
+			} {
+				if got, err := vm.Run(row.data); err != nil || uint32(got) != row.want {
+					t.Errorf("%s, kind %x, %s: %x, %v, want %x", architecture, k.arch, what, got, err, row.want)
+				}
+			}
+			if k.socketcall == 0 {
+				continue
+			}
+			for number, want := range map[uint32]uint32{socketOf: denied, 2: allow} {
+				if got, err := vm.Run(asked(k.arch, k.socketcall, number)); err != nil || uint32(got) != want {
+					t.Errorf("%s, kind %x, socketcall %d: %x, %v", architecture, k.arch, number, got, err)
+				}
+			}
+		}
+	}
+}
+
+// TestFilterIsShort: a jump leads over 255 instructions at most.
+func TestFilterIsShort(t *testing.T) {
+	for _, architecture := range []string{"amd64", "arm64"} {
+		for _, k := range kindsOf(architecture) {
+			if n := len(filter(Sockets{Unix: true, UDP: true}, []calls{k})); n > 255 {
+				t.Errorf("%s, kind %x: %d instructions", architecture, k.arch, n)
 			}
 		}
 	}

@@ -25,17 +25,19 @@ type Steps struct {
 	Connect []uint16 `json:"connect,omitempty"`
 	// Processes is how many the user of this box may have, as the system counts them; 0: any number.
 	Processes uint64 `json:"processes,omitempty"`
-	// Sockets are those that may be made besides TCP; nil: any.
+	// Sockets are those that may be made; nil: any.
 	Sockets *Sockets `json:"sockets,omitempty"`
 	// From and To bound the ports that the system gives to servers that ask for any; 0: TCP is not restricted.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
 }
 
-// Sockets are those that a process may make besides TCP, which Landlock holds.
+// Sockets are those that a process may make besides TCP, which Landlock holds; with Own, any but those that lead out of
+// the network of a box.
 type Sockets struct {
 	Unix bool `json:"unix,omitempty"`
 	UDP  bool `json:"udp,omitempty"`
+	Own  bool `json:"own,omitempty"`
 }
 
 // Arguments are those of our own program: what to do, what to become, and with which arguments.

@@ -3,7 +3,6 @@ package inside
 import (
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -17,9 +16,8 @@ const (
 		syscall.AccessFSMakeReg | syscall.AccessFSMakeSock | syscall.AccessFSMakeFifo | syscall.AccessFSMakeSym | syscall.AccessFSRefer
 )
 
-// restrict gives up what the box is not to have. What this thread becomes keeps nothing of it.
+// restrict gives up what the box is not to have, for this thread and what it becomes.
 func restrict(in Steps) error {
-	runtime.LockOSThread()
 	if err := powerless(); err != nil {
 		return err
 	}
@@ -56,9 +54,6 @@ func restrict(in Steps) error {
 	}
 	if err := c.BestEffort().Restrict(rules...); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
-	}
-	if in.Sockets != nil {
-		return keepTo(*in.Sockets)
 	}
 	return nil
 }

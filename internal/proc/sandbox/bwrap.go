@@ -151,6 +151,9 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 // that is root, whom it does not count.
 func (b *bwrap) steps(g *gate, l proc.Limits) inside.Steps {
 	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
+	if inside.KnowsSockets() {
+		steps.Sockets = &inside.Sockets{Own: true}
+	}
 	if l.Processes > 0 && !asRoot(b.s.o.As) {
 		steps.Processes = proc.MostOfUser(l.Processes)
 	}
