@@ -53,7 +53,8 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 }
 
 // TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 from one turn to the
-// next, 9 to finish; also with an App, a re-run by somebody else, and many people on the issue.
+// next, 9 to finish; also with an App, whose token takes one more to give back, a re-run by somebody else, and many
+// people on the issue.
 func TestCallBudget(t *testing.T) {
 	t.Parallel()
 	stubborn := approver(
@@ -90,6 +91,9 @@ func (w *world) withinBudget(turns []time.Time, last time.Time, toFinish int) {
 	edges := append(turns, last)
 	counts := make([]int, len(edges)+1)
 	for _, c := range w.gh.Calls() {
+		if c.Method == "DELETE" && c.Path == "/installation/token" {
+			continue
+		}
 		i := 0
 		for i < len(edges) && c.At.After(edges[i]) {
 			i++

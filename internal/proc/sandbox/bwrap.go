@@ -51,27 +51,38 @@ const tryLimit = 30 * time.Second
 // try runs something in a box, and finds out with it whether the agents could begin there. What is wrong with an agent
 // is a mistake; what is wrong with the box is a reason to take another.
 func (s *Sandbox) try(ctx context.Context) error {
+	for again := 3; ; again-- {
+		why, err := s.tryOnce(ctx)
+		switch {
+		case err != nil:
+			return &UnavailableError{err.Error()}
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case why == "":
+			s.homes.tried = true
+			return nil
+		// the socket of somebody who ended meanwhile: it cannot be covered any more, and need not be
+		case again == 0 || !strings.Contains(why, "Can't create file at "):
+			return &UnavailableError{"it is here and does not work: " + why}
+		}
+	}
+}
+
+// tryOnce runs something in a box, and says why that does not work; "" when it does.
+func (s *Sandbox) tryOnce(ctx context.Context) (why string, err error) {
 	said := proc.NewTail(0, 4<<10)
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{"sh", "-c", "exit 42"}, Dir: s.o.Dir, Env: proc.Environment(s.o.Parent, proc.Allowed), As: s.o.As,
 		Box:    s.Box(Setup),
 		Stdout: said, Stderr: said, Timeout: tryLimit, Grace: time.Second,
 	})
-	if err != nil {
-		return &UnavailableError{err.Error()}
+	if err != nil || end.Class == proc.Exited && end.Exit == 42 {
+		return "", err
 	}
-	if end.Class == proc.Exited && end.Exit == 42 {
-		s.homes.tried = true
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	why := safetext.OneLine(strings.TrimSpace(said.String()))
-	if why == "" {
+	if why = safetext.OneLine(strings.TrimSpace(said.String())); why == "" {
 		why = fmt.Sprintf("%s, exit code %d", end.Class, end.Exit)
 	}
-	return &UnavailableError{"it is here and does not work: " + why}
+	return why, nil
 }
 
 // base are the arguments that every box has now.
