@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -67,7 +68,8 @@ func answerTo(turn *Turn, request []byte) (answer *httptest.ResponseRecorder, ok
 	}
 	answer = httptest.NewRecorder()
 	defer func() {
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		p := recover()
+		if err, ok := p.(error); p != nil && !(ok && errors.Is(err, http.ErrAbortHandler)) {
 			panic(p)
 		}
 	}()

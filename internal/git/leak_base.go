@@ -43,7 +43,8 @@ func (l *candidates) add(o object) bool {
 // linesOf are the lines of a credential that tell it from others of its kind.
 func linesOf(value string) (lines []string) {
 	for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if len(line) >= secret.LeastWanted && !(strings.HasPrefix(line, "-----") && strings.HasSuffix(line, "-----")) {
+		border := strings.HasPrefix(line, "-----") && strings.HasSuffix(line, "-----")
+		if len(line) >= secret.LeastWanted && !border {
 			lines = append(lines, line[:min(len(line), mostOfLine)])
 		}
 	}

@@ -52,7 +52,7 @@ func (a *attempt) sharedMemory() string {
 	if err != nil {
 		return ""
 	}
-	defer unix.SysvShmDetach(b)
+	defer func() { _ = unix.SysvShmDetach(b) }()
 	if a.seek(append([]byte{}, b...), "memory") != "" {
 		return "segment of another"
 	}

@@ -110,7 +110,11 @@ func byConnect(address string) string {
 	_ = c.SetDeadline(time.Now().Add(3 * time.Second))
 	fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", address, address)
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil || answer.StatusCode != http.StatusOK {
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
 		return ""
 	}
 	return "CONNECT " + address
