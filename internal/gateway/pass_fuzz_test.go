@@ -69,7 +69,7 @@ func answerTo(turn *Turn, request []byte) (answer *httptest.ResponseRecorder, ok
 	answer = httptest.NewRecorder()
 	defer func() {
 		p := recover()
-		if err, ok := p.(error); p != nil && !(ok && errors.Is(err, http.ErrAbortHandler)) {
+		if err, ok := p.(error); p != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 			panic(p)
 		}
 	}()
