@@ -107,7 +107,9 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 	kept := filepath.Join(p.Dir, planKept)
 	run := &engine.Run{Dir: kept, Spec: &engine.Spec{
 		Work: engine.Work{Commits: engine.NoCommits{}}, Rules: engine.Rules{Settings: settings},
-		Place:    engine.Place{Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept},
+		Place: engine.Place{
+			Workspace: engine.Directory(p.Dir), Logs: kept, LogsAs: planKept, AgreeToNone: p.AgreeToNone,
+		},
 		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
 		Output: engine.Output{
 			Console: safetext.Coloured(p.Out), Format: p.Redacted(p.Format), Redact: p.Redact, Clock: p.Clock, Log: p.Log,

@@ -66,6 +66,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Sockets: set.SandboxSockets,
 		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
+	o.Agree = spec.AgreeToNone
 	if spec.InJob {
 		o.Job = &sandbox.Job{Install: spec.InstallSandbox}
 	}

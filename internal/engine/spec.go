@@ -68,6 +68,8 @@ type Place struct {
 	LogsAs         string    // the same as prompts name it, from the workspace; empty: Logs
 	InJob          bool      // a job of GitHub's: once it is cancelled, it has ten seconds
 	InstallSandbox bool      // what a sandbox needs of this machine may be installed
+	// AgreeToNone asks the person whether to run where no sandbox works, for the reason given; nil: nobody is there.
+	AgreeToNone func(why string) error
 }
 
 // Identity is who agents and checks run as, and what they know of us.

@@ -98,7 +98,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	}
 	place := engine.Place{
 		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch,
-		Logs: filepath.Join(o.Dir, ".ralph"),
+		Logs: filepath.Join(o.Dir, ".ralph"), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{
 		Console: engine.RedactingWriter{

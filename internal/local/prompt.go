@@ -96,7 +96,10 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	settings.Review = settings.Review && settings.ReviewFrom != ""
 	settings.Baseline = config.BaselineOff
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
-	place := engine.Place{Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph"}
+	place := engine.Place{
+		Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph",
+		AgreeToNone: p.AgreeToNone,
+	}
 	if err := engine.CheckWorkingDir(place, settings); err != nil {
 		return invalid.Mark(err)
 	}

@@ -36,10 +36,7 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 			strings.Join(not, "; ") + "); " + remedy + ". If nothing on this machine has to be kept from the agent, set " +
 			"sandbox to off"}
 	case o.Mode == Auto:
-		s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write " +
-			"what their user can, and speak to every host"}
-		s.say(not)
-		return s, nil
+		return o.without(not)
 	case o.Mode == Require:
 		return nil,
 			&UnavailableError{"the setting sandbox is require, and no sandbox in which everything holds works here (" +
@@ -47,6 +44,19 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	return nil, &UnavailableError{fmt.Sprintf("the setting sandbox is %s, which does not work here (%s); %s, or take "+
 		"another sandbox", o.Mode, not[0], remedies[o.Mode])}
+}
+
+// without is what is taken where nothing works, at a person's own machine: nothing, if the person agrees.
+func (o Options) without(not []string) (*Sandbox, error) {
+	if o.Agree != nil {
+		if err := o.Agree(strings.Join(not, "; ")); err != nil {
+			return nil, &UnavailableError{err.Error()}
+		}
+	}
+	s := &Sandbox{Mode: Off, o: o, Line: "sandbox: off, because none works here: agents and checks can read and write " +
+		"what their user can, and speak to every host"}
+	s.say(not)
+	return s, nil
 }
 
 const remedy = "install bubblewrap, on runners of GitHub: sudo apt-get install bubblewrap && sudo sysctl -w " +

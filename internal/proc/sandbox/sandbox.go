@@ -55,6 +55,9 @@ type Options struct {
 	Log func(format string, args ...any)
 
 	Job *Job // nil: a person's own machine
+	// Agree hears, before Auto falls back to no sandbox, why none works; its error is why nothing is run. nil: nobody is
+	// asked.
+	Agree func(why string) error
 
 	self     string // our own program
 	settling func() // lets a worktree settle that is kept in step with a machine; nil: a pause
