@@ -4,7 +4,7 @@ GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
 GOVULNCHECK    = v1.9.0
 TOOLS         := $(CURDIR)/.tools
-E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build e2e' ./internal ./cmd)))
+E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
 RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
