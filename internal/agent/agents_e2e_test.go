@@ -82,7 +82,7 @@ func TestRealAgentsAtAUsageLimit(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
 		o := agent.Options{}
 		if r.name == "opencode" { // it waits for the reset itself, and does not tell when it comes
-			if _, turn := takeSilent(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit || !turn.SatOut {
+			if turn := takeUntilLimit(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit || !turn.SatOut {
 				t.Errorf("turn = %+v", turn)
 			}
 			return

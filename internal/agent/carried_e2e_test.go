@@ -107,7 +107,7 @@ func TestRealAgentsByAGatewayAtAUsageLimit(t *testing.T) {
 			t.Parallel()
 			o := agent.Options{}
 			if r.name == "opencode" {
-				if _, turn := takeSilent(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit ||
+				if turn := takeUntilLimit(t, r, o, model.Scenario("limit-reset")...); turn.Class != loop.UsageLimit ||
 					!turn.SatOut {
 					t.Errorf("turn = %+v", turn)
 				}

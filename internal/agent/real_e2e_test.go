@@ -165,6 +165,19 @@ func takeSilent(t *testing.T, r real, o agent.Options, script ...model.Turn) (be
 	panic("unreachable")
 }
 
+// takeUntilLimit takes a turn that ends when the agent says that it waits for a limit to end. On a busy machine it may
+// come to that only after the idle limit; then it gets more time.
+func takeUntilLimit(t *testing.T, r real, o agent.Options, script ...model.Turn) (turn loop.Turn) {
+	t.Helper()
+	for _, o.Idle = range []time.Duration{30 * time.Second, 90 * time.Second, 3 * time.Minute} {
+		if turn = ready(t, r, o, script...).take(t.Context(), t, "Say something."); turn.Class != loop.Idle {
+			return turn
+		}
+		t.Logf("it did not say so for %s: %s", o.Idle, turn.Reason)
+	}
+	return turn
+}
+
 // scratch is a fresh directory outside of the system's temporary one, under which codex makes no sandbox.
 func scratch(t *testing.T) string {
 	t.Helper()
