@@ -13,9 +13,9 @@ import (
 )
 
 // seeker looks for the key wherever a process can look, and says how often it was found. It knows the key's parts alone,
-// so that it does not find itself.
+// so that it does not find itself; NUMBER tells it from the keys of rows beside it, whose processes it can see.
 const seeker = `#!/bin/bash
-needle=made-up; needle=$needle-key
+needle=made-up; needle=$needle-NUMBER
 for place in environ cmdline; do
 	for f in /proc/[0-9]*/$place; do
 		tr '\0' '\n' < "$f" 2>/dev/null | grep -a "$needle" | sed "s|^|seen in $f: |"
@@ -51,7 +51,7 @@ esac
 // TestNobodyBelowHoldsTheKey: agent, reviewer and check find the model's key nowhere, while the model is asked with it.
 func TestNobodyBelowHoldsTheKey(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for i, c := range []struct {
 		mode, gateway string
 		found         bool // as it would be without: the probe can find it
 	}{{"off", "auto", false}, {"landlock", "auto", false}, {"bwrap", "auto", false}, {"bwrap", "require", false},
@@ -59,7 +59,8 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 		t.Run(c.mode+", gateway "+c.gateway, func(t *testing.T) {
 			mode := c.mode
 			t.Parallel()
-			const key = "made-up-key-0123456789"
+			number := fmt.Sprintf("%d0123456789", i+1)
+			key := "made-up-" + number
 			m := model.New(model.Turn{Text: "Hello."})
 			defer m.Close()
 			m.Key = key
@@ -73,7 +74,7 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 				}
 			}
 			write(filepath.Join(home, "bin", "claude"), carriedClaude, 0o755)
-			write(filepath.Join(home, "bin", "seek"), seeker, 0o755)
+			write(filepath.Join(home, "bin", "seek"), strings.ReplaceAll(seeker, "NUMBER", number), 0o755)
 			write(filepath.Join(home, ".gitconfig"), "[user]\n\tname = A\n\temail = a@example.com\n", 0o600)
 			if mode != "off" { // where the home is not out of reach
 				write(filepath.Join(home, ".claude", ".credentials.json"), `{"accessToken":"`+key+`"}`, 0o600)

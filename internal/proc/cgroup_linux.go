@@ -144,41 +144,11 @@ func controlled(dir string) bool {
 	return slices.Contains(on, "pids") && slices.Contains(on, "memory")
 }
 
-// control lets groups below have limits. A group with processes in it does not; where these are we and those that have
-// started us, they move into one below.
+// control lets groups below have limits. The kernel refuses that of a group with processes in it; to move them would be
+// to meddle with what others have started.
 func control(dir string) bool {
-	on := func() error {
-		return os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+pids +memory"), 0)
-	}
-	if err := on(); !errors.Is(err, syscall.EBUSY) {
-		return err == nil && controlled(dir)
-	}
-	raw, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-	inside := strings.Fields(string(raw))
-	line := ancestors()
-	if slices.ContainsFunc(inside, func(pid string) bool { return !line[pid] }) {
-		return false
-	}
-	leaf := filepath.Join(dir, "ralph")
-	_ = os.Mkdir(leaf, 0o755)
-	for _, pid := range inside {
-		_ = os.WriteFile(filepath.Join(leaf, "cgroup.procs"), []byte(pid), 0)
-	}
-	return on() == nil && controlled(dir)
-}
-
-// ancestors are we and those that we come of, by their numbers.
-func ancestors() map[string]bool {
-	line := map[string]bool{}
-	for pid := os.Getpid(); pid > 0; {
-		line[strconv.Itoa(pid)] = true
-		s, ok := readStat(pid)
-		if !ok {
-			break
-		}
-		pid = s.parent
-	}
-	return line
+	err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+pids +memory"), 0)
+	return err == nil && controlled(dir)
 }
 
 // removeDead removes empty groups of ours that have ended.

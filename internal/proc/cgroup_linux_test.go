@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -87,7 +88,7 @@ func TestGroups(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 			t.Logf("%s, %s", time.Since(began), r.Why)
-			if left, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(parent, fmt.Sprintf("%s%d-*", groupPrefix, os.Getpid()))); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
 		})

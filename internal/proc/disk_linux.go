@@ -59,8 +59,8 @@ func (t *taken) full() (e excess, ok bool) {
 		grown := used - d.used
 		switch left := reserve(all); {
 		case free < left && grown > left:
-			return excess{LimitDisk, fmt.Sprintf("it wrote %s, and less than %s is left on the disk of %s",
-				safetext.Bytes(grown), safetext.Bytes(left), d.dirs[0])}, true
+			return excess{LimitDisk, fmt.Sprintf("less than %s is left on the disk of %s, which took %s while it ran",
+				safetext.Bytes(left), d.dirs[0], safetext.Bytes(grown))}, true
 		case grown > t.limits.Disk:
 			if d.holds(t.limits.Disk) {
 				return excess{LimitDisk, fmt.Sprintf("it wrote more than %s to the disk of %s", safetext.Bytes(t.limits.Disk),

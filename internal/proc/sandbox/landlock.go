@@ -140,10 +140,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	if err := l.linkFiles(u); err != nil {
 		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
-	o, r, port := l.s.o, l.s.dirs(u), l.port[Checks]
-	if u.turn() {
-		port = l.port[Works]
-	}
+	o, r := l.s.o, l.s.dirs(u)
 	v := l.s.view.clone()
 	v.showProgram(o.Home, program)
 	if resolved, err := real(program); err == nil {
@@ -155,43 +152,12 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	} else {
 		v.elsewhere(&o, s.Dir)
 	}
-	top, in := clone(s.Dir, o.Home), inside.Steps{}
-	in.Read = append(v.granted("/", 0), v.shown...)
-	for _, link := range v.links {
-		in.Read = append(in.Read, link[1])
-	}
-	in.Read = append(in.Read, o.self)
-	if o.inTree(s.Dir) {
-		in.Read = append(in.Read, l.s.borrowed...)
-	}
-	in.Write = append([]string{r.home, r.cache, r.temp}, o.Writable...)
-	if s.Own != "" {
-		in.Write = append(in.Write, s.Own)
-	}
-	if judge {
-		in.Write = append(slices.DeleteFunc(in.Write, func(path string) bool { return over(clone(o.Dir, o.Home), path) }),
-			o.Judge)
-		in.Read = append(in.Read, o.Objects...)
-	} else if u == Reads || !o.inTree(s.Dir) {
-		in.Read = append(in.Read, clone(o.Dir, o.Home))
-	} else {
-		in.Write = append(in.Write, top)
-		if dir, common := linked(filepath.Join(top, ".git")); common != "" {
-			in.Write = append(in.Write, dir, common)
-		}
-	}
+	in := inside.Steps{Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
+		Sockets: l.sockets()}
+	port := l.port[Checks]
 	if u.turn() {
-		for _, f := range l.s.files() {
-			switch {
-			case !exists(f.Path):
-			case f.How == Shared:
-				in.Write = append(in.Write, f.Path)
-			case f.How == Shown:
-				in.Read = append(in.Read, f.Path)
-			}
-		}
+		port = l.port[Works]
 	}
-	in.Devices, in.Sockets = devices, l.sockets()
 	if l.abi >= llNet {
 		in.Connect = []uint16{port}
 		in.From, in.To = servers()
@@ -202,16 +168,74 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 			}
 		}
 	}
-	for _, name := range l.s.lent(u) {
-		in.Read = append(in.Read, filepath.Join(l.s.dirs(Setup).cache, name))
-	}
-	if u != Setup && isDir(l.s.dirs(Setup).home) { // programs that it has installed there name their places
-		in.Read = append(in.Read, l.s.dirs(Setup).home)
-	}
 	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v),
 		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(port))))
 	s.Argv = append([]string{o.self}, in.Arguments(program, s.Argv)...)
 	return proc.Boxed{Spec: s}, nil
+}
+
+// readable is what a use may read; judge says that it sees the tree of the checks.
+func (l *landlocked) readable(u Use, s proc.Spec, v view, judge bool) []string {
+	o := l.s.o
+	list := append(v.granted("/", 0), v.shown...)
+	for _, link := range v.links {
+		list = append(list, link[1])
+	}
+	list = append(list, o.self)
+	if o.inTree(s.Dir) {
+		list = append(list, l.s.borrowed...)
+	}
+	switch {
+	case judge:
+		list = append(list, o.Objects...)
+	case l.readsTree(u, s):
+		list = append(list, clone(o.Dir, o.Home))
+	}
+	list = append(list, l.agentFiles(u, Shown)...)
+	for _, name := range l.s.lent(u) {
+		list = append(list, filepath.Join(l.s.dirs(Setup).cache, name))
+	}
+	if u != Setup && isDir(l.s.dirs(Setup).home) { // programs that it has installed there name their places
+		list = append(list, l.s.dirs(Setup).home)
+	}
+	return list
+}
+
+// writable is what a use may write.
+func (l *landlocked) writable(u Use, s proc.Spec, judge bool) []string {
+	o, r := l.s.o, l.s.dirs(u)
+	list := append([]string{r.home, r.cache, r.temp}, o.Writable...)
+	if s.Own != "" {
+		list = append(list, s.Own)
+	}
+	switch {
+	case judge:
+		list = slices.DeleteFunc(list, func(path string) bool { return over(clone(o.Dir, o.Home), path) })
+		list = append(list, o.Judge)
+	case !l.readsTree(u, s):
+		top := clone(s.Dir, o.Home)
+		list = append(list, top)
+		if dir, common := linked(filepath.Join(top, ".git")); common != "" {
+			list = append(list, dir, common)
+		}
+	}
+	return append(list, l.agentFiles(u, Shared)...)
+}
+
+// readsTree reports whether a use may read the worktree and not write it.
+func (l *landlocked) readsTree(u Use, s proc.Spec) bool { return u == Reads || !l.s.o.inTree(s.Dir) }
+
+// agentFiles are the user's own files that an agent is given in this way. A check has nothing of them.
+func (l *landlocked) agentFiles(u Use, how How) (paths []string) {
+	if !u.turn() {
+		return nil
+	}
+	for _, f := range l.s.files() {
+		if f.How == how && exists(f.Path) {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
 }
 
 // moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the
