@@ -40,6 +40,7 @@
   }
 
   function search() {
+    timer = 0;
     look(query.value.trim());
     before.hidden = after.hidden = !marks.length;
   }
@@ -90,9 +91,16 @@
   }
 
   query.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 120); });
+
+  // What was typed last is searched for before anybody is led to a match of what was typed before.
+  function searchNow() {
+    clearTimeout(timer);
+    if (timer) search();
+  }
+
   query.addEventListener('keydown', (e) => {
-    if (e.key === 'Enter') { e.preventDefault(); step(e.shiftKey ? -1 : 1); }
-    if (e.key === 'Escape') { e.preventDefault(); query.value = ''; search(); }
+    if (e.key === 'Enter') { e.preventDefault(); searchNow(); step(e.shiftKey ? -1 : 1); }
+    if (e.key === 'Escape') { e.preventDefault(); query.value = ''; clearTimeout(timer); search(); }
   });
   document.addEventListener('keydown', (e) => {
     if (e.key === '/' && document.activeElement !== query) { e.preventDefault(); query.focus(); }
