@@ -62,6 +62,9 @@ var doors = map[string][]string{
 	"github.com/sethvargo/go-githubactions": {"actions"},
 	"github.com/alecthomas/kong":            {"cmd"},
 	"os/exec":                               {"proc", "fake"},
+	"database/sql":                          {"store", "queue"},
+	"modernc.org/sqlite":                    {"store"},
+	"github.com/jackc/pgx":                  {"store", "queue", "fake"},
 }
 
 // pure rooms get what they need as arguments.
