@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -96,7 +97,7 @@ type absent struct{ error }
 // unavailable ends a test: where nothing is installed, without blaming it.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
-	if _, ok := err.(absent); ok {
+	if errors.As(err, new(absent)) {
 		t.Skip(err)
 	}
 	t.Fatal(err)
