@@ -1,0 +1,131 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Counter is a number that only grows, over all restarts and all servers.
+type Counter struct {
+	Name  string // "ralph_deliveries_total"
+	Label string // `result="taken"`
+	Value int64
+}
+
+// counter is what a count is of.
+type counter struct{ name, label string }
+
+// counts are what was counted and is not written yet.
+type counts struct {
+	locked[map[counter]int64]
+	end  chan struct{}
+	done chan struct{}
+}
+
+// everyCount is how often counts are written.
+const everyCount = time.Second
+
+// Count adds one to a counter. It does not wait for the database: counts are written each second and by Close, and a
+// process that is killed loses those of its last second. So what costs nothing to send, a forged delivery, does not
+// cost a write.
+func (s *Store) Count(name, label string) { s.Add(name, label, 1) }
+
+// Add adds to a counter, as Count does.
+func (s *Store) Add(name, label string, n int64) {
+	s.counts.do(func(all *map[counter]int64) {
+		if *all == nil {
+			*all = map[counter]int64{}
+		}
+		(*all)[counter{plain(name), plain(label)}] += n
+	})
+}
+
+// Counters are all counters, with what this process has not written yet, by name and label.
+func (s *Store) Counters(ctx context.Context) ([]Counter, error) {
+	sums := map[counter]int64{}
+	_, err := list(ctx, s, ask("reading the counters", "SELECT name, label, value FROM ralph_counters"),
+		func(row scan) (struct{}, error) {
+			var c counter
+			var n int64
+			err := row(&c.name, &c.label, &n)
+			sums[c] = n
+			return struct{}{}, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	s.counts.do(func(all *map[counter]int64) {
+		for c, n := range *all {
+			sums[c] += n
+		}
+	})
+	found := make([]Counter, 0, len(sums))
+	for _, c := range ordered(sums) {
+		found = append(found, Counter{c.name, c.label, sums[c]})
+	}
+	return found, nil
+}
+
+// ordered are the counters in one order everywhere: two servers that write them do not wait for each other in a circle.
+func ordered(sums map[counter]int64) []counter {
+	return slices.SortedFunc(maps.Keys(sums), func(a, b counter) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.label, b.label))
+	})
+}
+
+// beginCounting writes what was counted now and then.
+func (s *Store) beginCounting() {
+	s.counts.end, s.counts.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(s.counts.done)
+		tick := time.NewTicker(everyCount)
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.counts.end:
+				return
+			case <-tick.C:
+				_ = s.writeCounts(context.Background()) // what cannot be written is kept for the next time
+			}
+		}
+	}()
+}
+
+// endCounting writes the last counts.
+func (s *Store) endCounting(ctx context.Context) error {
+	if s.counts.end == nil {
+		return nil
+	}
+	close(s.counts.end)
+	<-s.counts.done
+	s.counts.end = nil
+	return s.writeCounts(ctx)
+}
+
+// writeCounts adds what was counted to the rows.
+func (s *Store) writeCounts(ctx context.Context) error {
+	var some map[counter]int64
+	s.counts.do(func(all *map[counter]int64) { some, *all = *all, nil })
+	if len(some) == 0 {
+		return nil
+	}
+	err := s.write(ctx, "writing the counters", func(t *transaction) error {
+		for _, c := range ordered(some) {
+			if _, err := t.exec(`INSERT INTO ralph_counters (name, label, value) VALUES (?, ?, ?)
+				ON CONFLICT (name, label) DO UPDATE SET value = ralph_counters.value + excluded.value`,
+				c.name, c.label, some[c]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		for c, n := range some {
+			s.Add(c.name, c.label, n)
+		}
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// Delivery is one webhook of GitHub, as it was received.
+type Delivery struct {
+	ID           string // GitHub's X-GitHub-Delivery, at most 200 bytes
+	Event        string // "issues"
+	Action       string // "labeled"
+	Installation int64
+	Repository   string // "owner/name"; "" for events of an installation
+	Sender       string // a login
+	Received     time.Time
+	Payload      []byte // the body as it came; nil once it is forgotten
+
+	Number   int64     // given in the order of storing; ignored by Deliver
+	Tries    int       // how often it was handed out by Undecided
+	Decision *Decision // nil until Decided
+}
+
+// Decision is what became of a delivery.
+type Decision struct {
+	Step    string          // what is done: "work", "stop", "nothing"
+	Why     string          // a sentence
+	Subject string          // "issue-42"
+	Queued  bool            // a job was made of it
+	Detail  json.RawMessage // for the page; may be nil
+	At      time.Time       // when it was decided; Decided fills it in
+}
+
+const longestID = 200
+
+// Deliver stores a delivery, once by its ID; fresh is false for one that is there already. Received is now if it is not
+// set.
+func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error) {
+	if d.ID == "" || len(d.ID) > longestID || plain(d.ID) != d.ID {
+		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d, of a text", len(d.ID),
+			longestID)
+	}
+	if d.Received.IsZero() {
+		d.Received = s.clock()
+	}
+	at := micros(d.Received)
+	n, err := s.changed(ctx, "storing a delivery", `INSERT INTO ralph_deliveries
+		(id, event, action, installation, repository, sender, received, due, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`, d.ID, plain(d.Event), plain(d.Action),
+		d.Installation, plain(d.Repository), plain(d.Sender), at, at, d.Payload)
+	return n == 1, err
+}
+
+const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step, why,
+	subject, queued, detail`
+
+// deliveryOf reads deliveryColumns, and more columns after them.
+func deliveryOf(row scan, more ...any) (d Delivery, err error) {
+	var received, decided, queued int64
+	var made Decision
+	var detail []byte
+	err = row(append([]any{&d.Number, &d.ID, &d.Event, &d.Action, &d.Installation, &d.Repository, &d.Sender, &received,
+		&d.Tries, &decided, &made.Step, &made.Why, &made.Subject, &queued, &detail}, more...)...)
+	d.Received = fromMicros(received)
+	if decided != 0 {
+		made.At, made.Queued, made.Detail = fromMicros(decided), queued != 0, detail
+		d.Decision = &made
+	}
+	return d, err
+}
+
+// withPayload reads deliveryColumns and the payload.
+func withPayload(row scan) (Delivery, error) {
+	var payload []byte
+	d, err := deliveryOf(row, &payload)
+	d.Payload = payload
+	return d, err
+}
+
+// Undecided hands out deliveries that nobody has decided, the oldest first, with payloads. For the time of hold nobody
+// else gets them; one that is not decided by then is handed out again. So two servers decide different ones, and what
+// a dead one had is done by another.
+func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (found []Delivery, err error) {
+	now := s.clock()
+	locked := ""
+	if s.kind == kindPostgres {
+		locked = "FOR UPDATE SKIP LOCKED" // without it two servers would wait for each other, and then take the same
+	}
+	q := ask("", `WITH picked AS MATERIALIZED (
+		SELECT number FROM ralph_deliveries WHERE decided = 0 AND due <= ? ORDER BY due, number LIMIT ? `+locked+`)
+		UPDATE ralph_deliveries SET due = ?, tries = tries + 1 WHERE number IN (SELECT number FROM picked)
+		RETURNING `+deliveryColumns+`, payload`, micros(now), several(limit, 1000), micros(now.Add(hold)))
+	err = s.writing(ctx, "taking deliveries to decide", func(ctx context.Context) (err error) {
+		found, err = rowsOf(ctx, s.db, q, withPayload)
+		return err
+	})
+	slices.SortFunc(found, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) })
+	return found, err
+}
+
+// Postpone hands a delivery that cannot be decided now back, to be handed out again at that time. why is shown
+// meanwhile.
+func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why string) error {
+	return s.must(ctx, "postponing a delivery", "UPDATE ralph_deliveries SET due = ?, why = ? WHERE id = ? AND decided = 0",
+		micros(until), plain(why), id)
+}
+
+// Decided stores what became of a delivery. Whoever makes a job of it does so before: a delivery that is handed out
+// twice makes the same job, and one that is decided is not handed out again.
+func (s *Store) Decided(ctx context.Context, id string, d Decision) error {
+	return s.must(ctx, "storing a decision", `UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?,
+		queued = ?, detail = ? WHERE id = ?`, micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject),
+		number(d.Queued), []byte(d.Detail), id)
+}
+
+// Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.
+func (s *Store) Undecide(ctx context.Context, id string) error {
+	return s.must(ctx, "handing out a delivery again", `UPDATE ralph_deliveries SET decided = 0, due = ?
+		WHERE id = ? AND payload IS NOT NULL`, micros(s.clock()), id)
+}
+
+// must executes a statement that has to change a row: ErrNotFound otherwise.
+func (s *Store) must(ctx context.Context, doing, statement string, args ...any) error {
+	n, err := s.changed(ctx, doing, statement, args...)
+	if err == nil && n == 0 {
+		err = notFound(doing)
+	}
+	return err
+}
+
+// Delivery is one delivery with its payload; ErrNotFound if there is none.
+func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
+	return one(ctx, s, ask("reading a delivery", "SELECT "+deliveryColumns+", payload FROM ralph_deliveries WHERE id = ?",
+		plain(id)), withPayload)
+}
+
+// DeliveryFilter says which deliveries a page shows. Empty fields ask for nothing.
+type DeliveryFilter struct {
+	Repositories []string // nil for all; an empty list for none
+	Event        string
+	Step         string
+	Undecided    bool  // only those that nobody has decided
+	Before       int64 // only smaller numbers: the number of the last one of the page before
+	Limit        int   // at most 1000, by default 100
+}
+
+// Deliveries are the newest deliveries of the filter, without payloads.
+func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error) {
+	q := ask("listing deliveries", "SELECT "+deliveryColumns+" FROM ralph_deliveries WHERE 1 = 1").
+		in("repository", f.Repositories).
+		andIf(f.Event != "", "AND event = ?", plain(f.Event)).
+		andIf(f.Step != "", "AND step = ?", plain(f.Step)).
+		andIf(f.Undecided, "AND decided = 0").
+		andIf(f.Before != 0, "AND number < ?", f.Before).
+		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
+	return list(ctx, s, q, func(row scan) (Delivery, error) { return deliveryOf(row) })
+}
+
+// Outbox is how many deliveries nobody has decided, and since when the oldest waits; the zero time for none.
+func (s *Store) Outbox(ctx context.Context) (waiting int, oldest time.Time, err error) {
+	q := ask("counting deliveries", "SELECT count(*), coalesce(min(received), 0) FROM ralph_deliveries WHERE decided = 0")
+	_, err = one(ctx, s, q, func(row scan) (struct{}, error) {
+		var since int64
+		err := row(&waiting, &since)
+		oldest = fromMicros(since)
+		return struct{}{}, err
+	})
+	return waiting, oldest, err
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// Keys are what secrets are sealed with: the newest seals, all of them open. The zero value has none.
+type Keys struct {
+	of     map[byte]cipher.AEAD
+	newest byte // the highest number
+}
+
+// String says nothing of the keys.
+func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.of)) }
+
+// GoString says nothing of the keys.
+func (k Keys) GoString() string { return k.String() }
+
+// KeyFile is the name of the file with the keys, in the directory of the database.
+const KeyFile = "ralph.key"
+
+const keyBytes = 32
+
+// ParseKeys reads keys of AES-256: "NUMBER:BASE64" separated by commas or white space, with numbers from 1 to 255; one
+// key alone needs no number. Errors say nothing of the text.
+func ParseKeys(text string) (Keys, error) {
+	keys := Keys{of: map[byte]cipher.AEAD{}}
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
+	for i, word := range words {
+		label, value, found := strings.Cut(word, ":")
+		if !found && len(words) == 1 {
+			label, value = "1", word
+		}
+		n, err := strconv.ParseUint(label, 10, 8)
+		if err != nil || n == 0 {
+			return Keys{}, invalid.Errorf("key %d of %d has no number between 1 and 255: write NUMBER:BASE64", i+1, len(words))
+		}
+		key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
+		if err != nil || len(key) != keyBytes {
+			return Keys{}, invalid.Errorf("key %d is not the base64 of %d bytes: make one with openssl rand -base64 %d", n,
+				keyBytes, keyBytes)
+		}
+		if _, twice := keys.of[byte(n)]; twice {
+			return Keys{}, invalid.Errorf("key %d is given twice", n)
+		}
+		if keys.of[byte(n)], err = sealer(key); err != nil {
+			return Keys{}, err
+		}
+		keys.newest = max(keys.newest, byte(n))
+	}
+	if len(words) == 0 {
+		return Keys{}, invalid.Errorf("no key is given: make one with openssl rand -base64 %d", keyBytes)
+	}
+	return keys, nil
+}
+
+// sealer is AES-256-GCM that makes its own nonces.
+func sealer(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// LoadKeys reads the keys from a text, that of an environment variable, or, where it is empty, from the file KeyFile in
+// dir. A file that is not there is made, with one key and mode 0600; one that others may read is refused.
+func LoadKeys(text, dir string) (Keys, error) {
+	if strings.TrimSpace(text) != "" {
+		return ParseKeys(text)
+	}
+	file := filepath.Join(dir, KeyFile)
+	read, err := readKeyFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeKeyFile(file, 1); err == nil || errors.Is(err, fs.ErrExist) {
+			read, err = readKeyFile(file)
+		}
+	}
+	if err != nil {
+		return Keys{}, fmt.Errorf("reading the keys of the database: %w", err)
+	}
+	keys, err := ParseKeys(read)
+	if err != nil {
+		return Keys{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return keys, nil
+}
+
+// AddKey adds a new key to the file KeyFile in dir and returns all of them. What is sealed is sealed anew by Rotate;
+// after that the older lines may be removed.
+func AddKey(dir string) (Keys, error) {
+	keys, err := LoadKeys("", dir)
+	if err != nil {
+		return Keys{}, err
+	}
+	if keys.newest == 255 {
+		return Keys{}, invalid.Errorf("%s has key 255, which is the last number: rotate, and remove the older lines",
+			filepath.Join(dir, KeyFile))
+	}
+	file := filepath.Join(dir, KeyFile)
+	text, err := readKeyFile(file)
+	if err != nil {
+		return Keys{}, err
+	}
+	if !strings.Contains(text, ":") {
+		text = "1:" + strings.TrimSpace(text) + "\n"
+	}
+	// The new file replaces the old one whole: a loss of power leaves one of them.
+	fresh := file + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Keys{}, err
+	}
+	if err := makeKeyFile(fresh, int(keys.newest)+1, text); err != nil {
+		return Keys{}, err
+	}
+	if err := os.Rename(fresh, file); err != nil {
+		return Keys{}, err
+	}
+	return LoadKeys("", dir)
+}
+
+func readKeyFile(file string) (string, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", invalid.Errorf("%s is not a plain file: put the keys there themselves", file)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 { // Windows has no such bits
+		return "", invalid.Errorf("%s has mode %04o, and others may read it: chmod 600 it, or better, make a new key, "+
+			"since this one may be known", file, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}
+
+// makeKeyFile makes a file of keys that is not there, with what it had before and a new key.
+func makeKeyFile(file string, n int, before ...string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	key := make([]byte, keyBytes)
+	rand.Read(key) // ends the program rather than fail
+	_, err = fmt.Fprintf(f, "%s%d:%s\n", strings.Join(before, ""), n, base64.StdEncoding.EncodeToString(key))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// errNoKey is for whoever wants to seal without a key.
+var errNoKey = errors.New("the database was opened without a key, so nothing secret can be stored or read")
+
+// seal encrypts a value for one place: "table.column name". In another place it does not open.
+func (k Keys) seal(place string, value []byte) ([]byte, error) {
+	with, ok := k.of[k.newest]
+	if !ok {
+		return nil, errNoKey
+	}
+	return with.Seal([]byte{k.newest}, nil, value, []byte(place)), nil
+}
+
+// open decrypts what seal made for that place.
+func (k Keys) open(place string, sealed []byte) ([]byte, error) {
+	if len(k.of) == 0 {
+		return nil, errNoKey
+	}
+	if len(sealed) == 0 {
+		return nil, fmt.Errorf("%s holds nothing", place)
+	}
+	with, ok := k.of[sealed[0]]
+	if !ok {
+		return nil, invalid.Errorf("%s is sealed with key %d, which is not among the keys: give that key, too", place, sealed[0])
+	}
+	value, err := with.Open(nil, nil, sealed[1:], []byte(place))
+	if err != nil {
+		return nil, invalid.Errorf("%s does not open with key %d: that is another key, or the row was changed", place, sealed[0])
+	}
+	return value, nil
+}

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+func TestRuns(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		now := w.time.read()
+		run := Run{ID: "a", Number: 1, Delivery: "d", Installation: 7, Repository: "o/r", Subject: "issue-1", Title: "Add\x00 it", Person: "alice",
+			State: "queued", Attempt: 1, Times: Times{Created: now}, Detail: []byte(`{"branch":"ralph/issue-1"}`)}
+		ok(t, w.PutRun(ctx, run))
+		w.time.move(time.Hour)
+		run.State, run.Attempt, run.Times = "waiting", 2, Times{Started: w.time.read(), Resume: w.time.read().Add(time.Hour)}
+		ok(t, w.PutRun(ctx, run))
+		outdated := run
+		outdated.Attempt, outdated.State = 1, "done"
+		if err := w.PutRun(ctx, outdated); !errors.Is(err, ErrOutdated) {
+			t.Error(err)
+		}
+		run.Title, run.Times.Created = "Add\uFFFD it", now
+		if found := got[Run](t)(w.Run(ctx, "a")); !reflect.DeepEqual(found, run) {
+			t.Errorf("got %+v\nwant %+v", found, run)
+		}
+		if _, err := w.Run(ctx, "b"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+		if err := w.PutRun(ctx, Run{}); !invalid.Is(err) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRunsOfAPage(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		begun := w.time.read()
+		for i := range 6 {
+			ok(t, w.PutRun(ctx, Run{ID: fmt.Sprint(i), Repository: []string{"o/one", "o/two", "x/three"}[i%3],
+				State: []string{"running", "done"}[i%2], Subject: fmt.Sprint("issue-", i/2), Person: "alice"}))
+			w.time.move(time.Minute)
+		}
+		for _, row := range []struct {
+			filter RunFilter
+			want   string
+		}{
+			{RunFilter{}, "543210"},
+			{RunFilter{Limit: 2, Before: 6}, "43"},
+			{RunFilter{Repositories: []string{"o/one"}}, "30"},
+			{RunFilter{Repositories: []string{}}, ""},
+			{RunFilter{States: []string{"running", "waiting"}}, "420"},
+			{RunFilter{States: []string{}}, ""},
+			{RunFilter{Subject: "issue-1", Person: "alice"}, "32"},
+			{RunFilter{Person: "bob"}, ""},
+			{RunFilter{Since: begun.Add(4 * time.Minute)}, "54"},
+		} {
+			found := ""
+			for _, r := range got[[]Run](t)(w.Runs(ctx, row.filter)) {
+				found += r.ID
+			}
+			if found != row.want {
+				t.Errorf("%+v: %s, not %s", row.filter, found, row.want)
+			}
+		}
+		counted := got[map[string]int](t)(w.CountRuns(ctx, []string{"o/one", "o/two"}))
+		if !reflect.DeepEqual(counted, map[string]int{"running": 2, "done": 2}) {
+			t.Error(counted)
+		}
+	})
+}
+
+func TestRecords(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		at := w.time.read()
+		ok(t, w.Append(ctx, "a", []Record{{1, at, "begun", []byte("one\x00\xff")}, {2, at, "turned", nil}}))
+		ok(t, w.Append(ctx, "a", []Record{{2, at, "other", []byte("two")}, {3, at, "done", []byte("three")}}))
+		ok(t, w.Append(ctx, "b", []Record{{1, at, "begun", []byte("b")}}))
+		ok(t, w.Append(ctx, "b", nil))
+		found := got[[]Record](t)(w.Records(ctx, "a", 0, 0))
+		want := []Record{{1, at, "begun", []byte("one\x00\xff")}, {2, at, "turned", []byte{}}, {3, at, "done", []byte("three")}}
+		if len(found) != 3 || string(found[0].Body) != "one\x00\xff" || found[1].Kind != "turned" || !found[2].At.Equal(at) {
+			t.Errorf("got %+v\nwant %+v", found, want)
+		}
+		if found := got[[]Record](t)(w.Records(ctx, "a", 2, 5)); len(found) != 1 || found[0].Number != 3 {
+			t.Errorf("%+v", found)
+		}
+		if n := got[int64](t)(w.LastRecord(ctx, "a")); n != 3 {
+			t.Error(n)
+		}
+		if n := got[int64](t)(w.LastRecord(ctx, "z")); n != 0 {
+			t.Error(n)
+		}
+		for _, r := range []Record{{Number: 0}, {Number: 1, Body: make([]byte, largestBody+1)}} {
+			if err := w.Append(ctx, "a", []Record{r}); !invalid.Is(err) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestTenThousandRecords: they are stored at once, and read by index.
+func TestTenThousandRecords(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		body := []byte(strings.Repeat("x", 500))
+		for _, run := range []string{"a", "b"} {
+			records := make([]Record, 10_000)
+			for i := range records {
+				records[i] = Record{int64(i + 1), w.time.read(), "output", body}
+			}
+			ok(t, w.Append(ctx, run, records))
+		}
+		begun := time.Now()
+		found := got[[]Record](t)(w.Records(ctx, "a", 0, 10_000))
+		took := time.Since(begun)
+		if len(found) != 10_000 || found[9_999].Number != 10_000 {
+			t.Error(len(found))
+		}
+		t.Log("read in", took)
+		begun = time.Now()
+		if found := got[[]Record](t)(w.Records(ctx, "b", 9_990, 100)); len(found) != 10 {
+			t.Error(len(found))
+		}
+		t.Log("the last ten in", time.Since(begun))
+	})
+}
+
+func TestWatch(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		a, stopA := w.Watch("a")
+		also, stopAlso := w.Watch("a")
+		all, stopAll := w.Watch("")
+		b, stopB := w.Watch("b")
+		ok(t, w.Append(ctx, "a", []Record{{Number: 1}}))
+		ok(t, w.PutRun(ctx, Run{ID: "a"}))
+		for name, c := range map[string]<-chan struct{}{"a": a, "also": also, "all": all} {
+			select {
+			case <-c:
+			default:
+				t.Error(name, "hears nothing")
+			}
+		}
+		select {
+		case <-b:
+			t.Error("b hears of a")
+		case <-a:
+			t.Error("two pieces of news that nobody fetched are one")
+		default:
+		}
+		for _, stop := range []func(){stopA, stopAlso, stopAll, stopB} {
+			stop()
+		}
+		if len(w.watchers.value) != 0 {
+			t.Error(w.watchers.value)
+		}
+	})
+}
+
+func TestSpend(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		took := Took{Turns: 1, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Cost: 1_500_000}
+		var all sync.WaitGroup
+		for i := range 12 {
+			all.Go(func() {
+				spend := Spend{Installation: 7, Repository: []string{"o/one", "o/two"}[i%2], Person: "alice", Model: "opus", Took: took}
+				if err := w.AddSpend(ctx, fmt.Sprint("run/1/", i/2), spend); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		ok(t, w.AddSpend(ctx, "run/2/1", Spend{Day: "2026-05-03", Installation: 8, Repository: "o/one", Took: took}))
+		sum := func(n int64) Took { return Took{n, n * 10, n * 20, n * 30, n * 40, n * 1_500_000} }
+		for _, row := range []struct {
+			filter SpendFilter
+			want   []Spend
+		}{
+			{SpendFilter{}, []Spend{{Took: sum(7)}}},
+			{SpendFilter{By: []string{"day"}}, []Spend{{Day: "2026-05-04", Took: sum(6)}, {Day: "2026-05-03", Took: sum(1)}}},
+			{SpendFilter{By: []string{"installation", "person", "model"}, From: "2026-05-04"},
+				[]Spend{{Installation: 7, Person: "alice", Model: "opus", Took: sum(6)}}},
+			{SpendFilter{By: []string{"repository"}, To: "2026-05-03"}, []Spend{{Repository: "o/one", Took: sum(1)}}},
+			{SpendFilter{Installation: 9}, []Spend{{}}},
+			{SpendFilter{Repositories: []string{}, By: []string{"day"}}, nil},
+			{SpendFilter{Person: "alice", Model: "opus", Repositories: []string{"o/one", "o/two"}}, []Spend{{Took: sum(6)}}},
+		} {
+			if found := got[[]Spend](t)(w.Spend(ctx, row.filter)); !reflect.DeepEqual(found, row.want) {
+				t.Errorf("%+v: %+v, not %+v", row.filter, found, row.want)
+			}
+		}
+		if _, err := w.Spend(ctx, SpendFilter{By: []string{"day; DROP TABLE ralph_spend"}}); !invalid.Is(err) {
+			t.Error(err)
+		}
+		if err := w.AddSpend(ctx, "", Spend{}); !invalid.Is(err) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAudit(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		ok(t, w.Audit(ctx, Entry{Person: "alice", Action: "run.stop", Repository: "o/r", Subject: "a", Result: "done", Detail: []byte(`1`)}))
+		w.time.move(time.Second)
+		ok(t, w.Audit(ctx, Entry{Person: "bob", Action: "run.stop", Repository: "o/x", Result: "needs write"}))
+		found := got[[]Entry](t)(w.Audits(ctx, AuditFilter{}))
+		if len(found) != 2 || found[0].Person != "bob" || found[0].Result != "needs write" || string(found[1].Detail) != "1" ||
+			!found[0].At.Equal(w.time.read()) {
+			t.Errorf("%+v", found)
+		}
+		for _, row := range []struct {
+			filter AuditFilter
+			want   int
+		}{{AuditFilter{Person: "alice"}, 1}, {AuditFilter{Action: "run.stop"}, 2}, {AuditFilter{Subject: "a"}, 1},
+			{AuditFilter{Repositories: []string{"o/x"}}, 1}, {AuditFilter{Repositories: []string{}}, 0}, {AuditFilter{Before: 2}, 1}} {
+			if found := got[[]Entry](t)(w.Audits(ctx, row.filter)); len(found) != row.want {
+				t.Errorf("%+v: %+v", row.filter, found)
+			}
+		}
+	})
+}
+
+func TestCounters(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() { w.Count("deliveries", "taken") })
+		}
+		all.Wait()
+		w.Add("deliveries", "forged", 3)
+		want := []Counter{{"deliveries", "forged", 3}, {"deliveries", "taken", 50}}
+		if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+			t.Error(found)
+		}
+		w.again(t)
+		if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+			t.Error("after a restart:", found)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+func TestSecrets(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		ok(t, w.Seal(ctx, "app.key", []byte("before")))
+		ok(t, w.Seal(ctx, "app.key", []byte("PEM of the app")))
+		ok(t, w.Seal(ctx, "other", []byte("other")))
+		if found := got[[]byte](t)(w.Unseal(ctx, "app.key")); string(found) != "PEM of the app" {
+			t.Errorf("%q", found)
+		}
+		stored := got[[]byte](t)(one(ctx, w.Store, ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'"), bytesIn))
+		if strings.Contains(string(stored), "PEM") || stored[0] != 1 {
+			t.Errorf("%q", stored)
+		}
+		// A value in the place of another does not open, nor one that was changed.
+		for _, value := range [][]byte{stored, nil, {}, {1}, {9, 1}, append(stored[:len(stored)-1:len(stored)-1], stored[len(stored)-1]^1)} {
+			if value == nil {
+				continue
+			}
+			name := "other"
+			if len(value) == len(stored) && value[len(value)-1] != stored[len(stored)-1] {
+				name = "app.key"
+			}
+			ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", value, name))
+			if found, err := w.Unseal(ctx, name); err == nil {
+				t.Errorf("%s: %q", name, found)
+			}
+		}
+		ok(t, w.DropSecret(ctx, "other"))
+		if _, err := w.Unseal(ctx, "other"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestKeysAreRotated(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		ok(t, w.Seal(ctx, "a", []byte("secret a")))
+		ok(t, w.PutSession(ctx, "token", Session{Login: "alice", OAuth: []byte("gho_1"), Expires: w.time.read().Add(time.Hour)}))
+		ok(t, w.PutSession(ctx, "without", Session{Login: "bob", Expires: w.time.read().Add(time.Hour)}))
+		w.options.Keys = keysFor(t, key1+","+key2)
+		w.again(t)
+		if n := got[int](t)(w.Rotate(ctx)); n != 3 { // with the check of the keys
+			t.Error(n)
+		}
+		if n := got[int](t)(w.Rotate(ctx)); n != 0 {
+			t.Error(n)
+		}
+		w.options.Keys = keysFor(t, key2)
+		w.again(t)
+		if found := got[[]byte](t)(w.Unseal(ctx, "a")); string(found) != "secret a" {
+			t.Errorf("%q", found)
+		}
+		if found := got[Session](t)(w.Session(ctx, "token")); string(found.OAuth) != "gho_1" {
+			t.Errorf("%+v", found)
+		}
+		ok(t, w.Close())
+		for _, text := range []string{key1, strings.Replace(key1, "1:", "2:", 1)} {
+			o := w.options
+			o.Keys = keysFor(t, text)
+			if s, err := Open(ctx, o); !invalid.Is(err) || !strings.Contains(fmt.Sprint(err), "not those of this database") {
+				t.Error(s, err)
+			}
+		}
+		w.options.Keys = Keys{}
+		w.open(t)
+		if err := w.Seal(ctx, "b", nil); !errors.Is(err, errNoKey) {
+			t.Error(err)
+		}
+		if _, err := w.Unseal(ctx, "a"); !errors.Is(err, errNoKey) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSessions(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		expires := w.time.read().Add(time.Hour)
+		for _, token := range []string{"one", "two"} {
+			ok(t, w.PutSession(ctx, token, Session{Login: "Alice", Person: 4, OAuth: []byte("gho_x"), Expires: expires}))
+		}
+		ok(t, w.PutSession(ctx, "bob's", Session{Login: "bob", Expires: expires.Add(time.Hour)}))
+		found := got[Session](t)(w.Session(ctx, "one"))
+		if found.Login != "alice" || found.Person != 4 || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
+			t.Errorf("%+v", found)
+		}
+		if found := got[Session](t)(w.Session(ctx, "bob's")); found.OAuth != nil {
+			t.Errorf("%+v", found)
+		}
+		none := func(token string) {
+			t.Helper()
+			if found, err := w.Session(ctx, token); !errors.Is(err, ErrNotFound) {
+				t.Error(found, err)
+			}
+		}
+		none("on")
+		none(hashed("one"))
+		ok(t, w.EndSession(ctx, "one"))
+		none("one")
+		if n := got[int](t)(w.EndSessions(ctx, "ALICE")); n != 1 {
+			t.Error(n)
+		}
+		none("two")
+		w.time.move(2 * time.Hour)
+		none("bob's")
+	})
+}
+
+func TestKeysOfAText(t *testing.T) {
+	long := strings.TrimPrefix(key1, "1:")
+	for text, newest := range map[string]byte{long: 1, strings.TrimRight(long, "="): 1, key1: 1, key1 + "\n" + key2 + "\n": 2, key2 + ", " + key1: 2,
+		"255:" + long: 255} {
+		if keys, err := ParseKeys(text); err != nil || keys.newest != newest {
+			t.Errorf("%q: %v %v", text, keys.newest, err)
+		}
+	}
+	secret := base64.StdEncoding.EncodeToString([]byte("thirty-one bytes, one too little"[:31]))
+	for _, text := range []string{"", " ", "x", secret, "0:" + long, "256:" + long, "a:" + long, key1 + " " + long, key1 + " " + key1, "1:" + long + long} {
+		keys, err := ParseKeys(text)
+		if !invalid.Is(err) {
+			t.Errorf("%q: %v, %v", text, keys, err)
+		}
+		if strings.Contains(fmt.Sprint(err), long[:20]) || strings.Contains(fmt.Sprint(err), secret[:20]) {
+			t.Errorf("a key is in the error: %v", err)
+		}
+	}
+	if said := fmt.Sprintf("%v %+v %#v", keysFor(t, key2), keysFor(t, key2), keysFor(t, key2)); said != "1 keys 1 keys 1 keys" {
+		t.Error(said)
+	}
+}
+
+func TestTheFileOfKeys(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	file := filepath.Join(dir, KeyFile)
+	first := got[Keys](t)(LoadKeys("", dir))
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode() != 0o600 {
+		t.Fatal(info.Mode(), err)
+	}
+	sealed := got[[]byte](t)(first.seal("p", []byte("v")))
+	again := got[Keys](t)(LoadKeys("\n", dir))
+	if v, err := again.open("p", sealed); string(v) != "v" {
+		t.Error(v, err)
+	}
+	both := got[Keys](t)(AddKey(dir))
+	if v, err := both.open("p", sealed); string(v) != "v" || both.newest != 2 {
+		t.Error(v, err, both.newest)
+	}
+	ok(t, os.Chmod(file, 0o640))
+	if _, err := LoadKeys("", dir); !invalid.Is(err) {
+		t.Error(err)
+	}
+	ok(t, os.Rename(file, file+".real"))
+	ok(t, os.Symlink(file+".real", file))
+	if _, err := LoadKeys("", dir); !invalid.Is(err) {
+		t.Error(err)
+	}
+	if keys, err := LoadKeys(key2, dir); err != nil || keys.newest != 2 {
+		t.Error("a text goes before a file:", keys, err)
+	}
+}
+
+func TestASessionThatCannotBeSealedIsNotStored(t *testing.T) {
+	s := &Store{clock: time.Now}
+	if err := s.PutSession(context.Background(), "t", Session{OAuth: []byte("x")}); !errors.Is(err, errNoKey) {
+		t.Error(err)
+	}
+}

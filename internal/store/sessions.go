@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Session is a person who has signed in.
+type Session struct {
+	Login   string // in small letters, as GitHub takes all spellings of a login for one
+	Person  int64  // GitHub's number of the person, which stays when a login changes
+	OAuth   []byte // the person's token of GitHub, sealed in the database; may be nil
+	Created time.Time
+	Expires time.Time // from then on the session is not found
+}
+
+// PutSession stores a session under a random token, of which the database gets only the SHA-256. The same token's
+// session is replaced.
+func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
+	name := hashed(token)
+	var oauth []byte
+	if p.OAuth != nil {
+		var err error
+		if oauth, err = s.keys.seal(placeOfOAuth(name), p.OAuth); err != nil {
+			return fmt.Errorf("storing a session: %w", err)
+		}
+	}
+	if p.Created.IsZero() {
+		p.Created = s.clock()
+	}
+	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, person, created, expires, oauth)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (token) DO UPDATE SET login = excluded.login, person = excluded.person,
+		created = excluded.created, expires = excluded.expires, oauth = excluded.oauth`,
+		name, strings.ToLower(plain(p.Login)), p.Person, micros(p.Created), micros(p.Expires), oauth)
+}
+
+// Session is the session of a token; ErrNotFound when there is none, or it has expired.
+func (s *Store) Session(ctx context.Context, token string) (Session, error) {
+	name := hashed(token)
+	q := ask("reading a session", "SELECT login, person, created, expires, oauth FROM ralph_sessions WHERE token = ? AND expires > ?",
+		name, micros(s.clock()))
+	p, err := one(ctx, s, q, func(row scan) (p Session, err error) {
+		var created, expires int64
+		err = row(&p.Login, &p.Person, &created, &expires, &p.OAuth)
+		p.Created, p.Expires = fromMicros(created), fromMicros(expires)
+		return p, err
+	})
+	if err == nil && p.OAuth != nil {
+		p.OAuth, err = s.keys.open(placeOfOAuth(name), p.OAuth)
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	return p, nil
+}
+
+// EndSession ends the session of a token; it is no error if there is none.
+func (s *Store) EndSession(ctx context.Context, token string) error {
+	return s.exec(ctx, "ending a session", "DELETE FROM ralph_sessions WHERE token = ?", hashed(token))
+}
+
+// EndSessions ends all sessions of a login and says how many they were.
+func (s *Store) EndSessions(ctx context.Context, login string) (int, error) {
+	n, err := s.changed(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?",
+		strings.ToLower(plain(login)))
+	return int(n), err
+}
+
+// hashed is what the database knows of a token. A token is random and long, so nothing slower than a hash is needed.
+func hashed(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func placeOfOAuth(name string) string { return "ralph_sessions.oauth " + name }

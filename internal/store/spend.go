@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// Spend is what models took, of one turn or summed up.
+type Spend struct {
+	Day          string // "2006-01-02" in UTC
+	Installation int64
+	Repository   string // "owner/name"
+	Person       string // the login of whoever asked
+	Model        string
+	Took         Took
+}
+
+// Took are sums: turns of an agent, tokens, and millionths of a dollar.
+type Took struct {
+	Turns      int64
+	Input      int64
+	CacheRead  int64
+	CacheWrite int64
+	Output     int64
+	Cost       int64
+}
+
+// AddSpend adds to the sums of a day, installation, repository, person and model, once for each mark: a text that names
+// the turn, such as "run/attempt/record". The day is today if it is not set.
+func (s *Store) AddSpend(ctx context.Context, mark string, p Spend) error {
+	if mark == "" {
+		return invalid.Errorf("spend without a mark, which keeps it from being counted twice")
+	}
+	now := s.clock()
+	if p.Day == "" {
+		p.Day = now.UTC().Format("2006-01-02")
+	}
+	return s.write(ctx, "storing what was spent", func(t *transaction) error {
+		fresh, err := t.exec("INSERT INTO ralph_spent (mark, at) VALUES (?, ?) ON CONFLICT (mark) DO NOTHING", plain(mark),
+			micros(now))
+		if err != nil || fresh == 0 {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO ralph_spend (day, installation, repository, person, model, turns, input, cacheread,
+			cachewrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (day, installation, repository, person, model) DO UPDATE SET
+			turns = ralph_spend.turns + excluded.turns, input = ralph_spend.input + excluded.input,
+			cacheread = ralph_spend.cacheread + excluded.cacheread, cachewrite = ralph_spend.cachewrite + excluded.cachewrite,
+			output = ralph_spend.output + excluded.output, cost = ralph_spend.cost + excluded.cost`,
+			p.Day, p.Installation, plain(p.Repository), plain(p.Person), plain(p.Model), p.Took.Turns, p.Took.Input,
+			p.Took.CacheRead, p.Took.CacheWrite, p.Took.Output, p.Took.Cost)
+		return err
+	})
+}
+
+// SpendFilter says which spend is summed up, and by what. Empty fields ask for nothing.
+type SpendFilter struct {
+	From, To     string // days, both included
+	Installation int64
+	Repositories []string // nil for all; an empty list for none
+	Person       string
+	Model        string
+	By           []string // of "day", "installation", "repository", "person", "model"; none for one sum of all
+	Limit        int      // at most 10,000, by default 100
+}
+
+// spendColumns are what spend can be summed up by, with what stands in a column that it is not.
+func spendColumns() []string { return []string{"day", "installation", "repository", "person", "model"} }
+
+// Spend are sums, the latest day first, then the highest cost. Fields that they are not summed up by are empty.
+func (s *Store) Spend(ctx context.Context, f SpendFilter) ([]Spend, error) {
+	var columns, by []string
+	for _, column := range spendColumns() {
+		switch {
+		case slices.Contains(f.By, column):
+			columns, by = append(columns, column), append(by, column)
+		case column == "installation":
+			columns = append(columns, "0")
+		default:
+			columns = append(columns, "''")
+		}
+	}
+	if len(by) != len(f.By) {
+		return nil, invalid.Errorf("spend is summed up by %q: each once of %q", f.By, spendColumns())
+	}
+	sums := ""
+	for _, column := range []string{"turns", "input", "cacheread", "cachewrite", "output", "cost"} {
+		sums += ", CAST(coalesce(sum(" + column + "), 0) AS BIGINT)"
+	}
+	order := "ORDER BY 11 DESC"
+	if slices.Contains(f.By, "day") {
+		order = "ORDER BY 1 DESC, 11 DESC"
+	}
+	q := ask("reading what was spent", "SELECT "+strings.Join(columns, ", ")+sums+" FROM ralph_spend WHERE 1 = 1").
+		andIf(f.From != "", "AND day >= ?", plain(f.From)).
+		andIf(f.To != "", "AND day <= ?", plain(f.To)).
+		andIf(f.Installation != 0, "AND installation = ?", f.Installation).
+		in("repository", f.Repositories).
+		andIf(f.Person != "", "AND person = ?", plain(f.Person)).
+		andIf(f.Model != "", "AND model = ?", plain(f.Model)).
+		andIf(len(by) > 0, "GROUP BY "+strings.Join(by, ", ")).
+		and(order+" LIMIT ?", several(f.Limit, 10_000))
+	return list(ctx, s, q, func(row scan) (p Spend, err error) {
+		return p, row(&p.Day, &p.Installation, &p.Repository, &p.Person, &p.Model, &p.Took.Turns, &p.Took.Input,
+			&p.Took.CacheRead, &p.Took.CacheWrite, &p.Took.Output, &p.Took.Cost)
+	})
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	sqlite "modernc.org/sqlite" // registers "sqlite", too
+
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+// File is the database's name in its directory; lockFile's owner may write to it.
+const (
+	File     = "ralph.db"
+	lockFile = "ralph.lock"
+)
+
+const (
+	connections = 6 // of the store to its file: one writes, the others read
+	ofTheQueue  = 6
+)
+
+// openSQLite takes the lock and opens the file.
+func (s *Store) openSQLite(ctx context.Context, o Options) error {
+	file := filepath.Join(o.Dir, File)
+	if o.Beside {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return invalid.Errorf("%s: there is no such database; name the directory that ralph serve --data has", file)
+		}
+	} else if err := s.claim(ctx, o.Dir); err != nil {
+		return err
+	}
+	s.kind, s.dir = kindSQLite, o.Dir
+	var err error
+	if s.db, err = s.openFile(file, connections, o.Beside); err != nil || o.Beside {
+		return err
+	}
+	s.turn = make(gate, 1)
+	s.queue.sqlite, err = s.openFile(file, ofTheQueue, false)
+	return err
+}
+
+// openFile makes a handle with the pragmas that every connection needs.
+//
+// FULL: what was acknowledged survives a loss of power. immediate: a transaction takes its turn to write when it
+// begins, since one that only wants it later fails at once. The file is checkpointed after 32 MB instead of 4, because
+// each checkpoint makes whoever writes wait for two more syncs; incremental vacuum gives back what Forget has freed.
+func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) {
+	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file)}
+	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)",
+		"synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}}
+	if readOnly {
+		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)", "query_only(1)"}}
+	}
+	at.RawQuery = options.Encode()
+	db, err := sql.Open("sqlite", at.String())
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", file, err)
+	}
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
+	s.shut = append(s.shut, db.Close)
+	return db, nil
+}
+
+// claim keeps every other process out. A transaction that stays open in a file of its own is a lock of the system on
+// all of them, and ends with the process.
+func (s *Store) claim(ctx context.Context, dir string) error {
+	if dir == "" {
+		return errors.New("store: neither a URL nor a directory of the database is given")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the directory of the database: %w", err)
+	}
+	file := filepath.Join(dir, lockFile)
+	// Only we may read any of it, whatever the directory was before.
+	for _, name := range []string{file, filepath.Join(dir, File)} {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return fmt.Errorf("opening the database: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: "_pragma=busy_timeout(100)"}
+	lock, err := sql.Open("sqlite", at.String())
+	if err != nil {
+		return err
+	}
+	s.shut = append(s.shut, lock.Close)
+	held, err := lock.Conn(ctx)
+	if err == nil {
+		_, err = held.ExecContext(ctx, "BEGIN EXCLUSIVE")
+	}
+	if err == nil {
+		s.shut = append(s.shut, held.Close)
+		return nil
+	}
+	if code := sqliteCode(err); code == codeBusy || code == codeLocked {
+		return invalid.Errorf("%s is in use by another process: one ralph serve at a time can have it. "+
+			"Stop the other one, name another directory with --data, or let several share a Postgres (DATABASE_URL)",
+			filepath.Join(dir, File))
+	}
+	return fmt.Errorf("locking %s: %w", file, failed(ctx, err))
+}
+
+// The primary result codes of SQLite that say that it is not the statement's fault.
+const (
+	codeBusy, codeLocked, codeNoMemory, codeReadOnly, codeInterrupted, codeIO   = 5, 6, 7, 8, 9, 10
+	codeCorrupt, codeFull, codeCannotOpen, codeProtocol, codeNotPermitted, auth = 11, 13, 14, 15, 3, 23
+	codeNoDatabase                                                              = 26
+)
+
+// sqliteCode is the primary result code of an error of SQLite, 0 for others.
+func sqliteCode(err error) int {
+	var of *sqlite.Error
+	if !errors.As(err, &of) {
+		return 0
+	}
+	return of.Code() & 0xff
+}
