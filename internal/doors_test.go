@@ -59,6 +59,7 @@ var (
 var doors = map[string][]string{
 	"github.com/google/go-github":           {"github", "fake"},
 	"github.com/bradleyfalzon":              {"github"},
+	"golang.org/x/oauth2":                   {"github"},
 	"github.com/sethvargo/go-githubactions": {"actions"},
 	"github.com/alecthomas/kong":            {"cmd"},
 	"os/exec":                               {"proc", "fake"},

@@ -30,11 +30,15 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	g.mu.Lock()
 	t := g.tokens[password]
+	if t != nil && !g.counts(t) {
+		t = nil
+	}
 	if t != nil && user != "x-access-token" {
 		g.problems = append(g.problems, fmt.Sprintf("%s %s: the user is %q, not x-access-token", r.Method, r.URL.Path, user))
 	}
 	parts := gitPath.FindStringSubmatch(r.URL.Path)
 	found := g.repos[strings.ToLower(parts[1]+"/"+parts[2])]
+	hidden := t != nil && found != nil && g.unreachable(t, found, isPush(r, parts[3])) != nil
 	g.mu.Unlock()
 	if t == nil {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
@@ -44,6 +48,10 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 	}
 	if found == nil {
 		g.problem("%s %s: no such repository", r.Method, r.URL.Path)
+		http.Error(w, "Repository not found.", http.StatusNotFound)
+		return
+	}
+	if hidden {
 		http.Error(w, "Repository not found.", http.StatusNotFound)
 		return
 	}

@@ -129,7 +129,7 @@ func (g *GitHub) createComment(r *request) answer {
 	if bad != nil {
 		return *bad
 	}
-	c := g.comment(is, Comment{Author: r.token.login, Body: body})
+	c := g.comment(r.repo, is, Comment{Author: r.token.login, Body: body})
 	return created(g.commentShape(r.repo, c))
 }
 

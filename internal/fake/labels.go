@@ -117,7 +117,7 @@ func (g *GitHub) removeLabel(r *request) answer {
 	if is == nil {
 		return notFound()
 	}
-	if !g.unlabel(is, r.parts["name"], r.token.login) {
+	if !g.unlabel(r.repo, is, r.parts["name"], r.token.login) {
 		return failure(http.StatusNotFound, "Label does not exist")
 	}
 	return ok(g.labelShapes(r.repo, is))

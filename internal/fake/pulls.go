@@ -96,6 +96,7 @@ func (g *GitHub) createPull(r *request) answer {
 	}
 	is := g.open(r.repo, Issue{Title: in.Title, Body: in.Body, Author: r.token.login})
 	is.pull = &pull{id: g.id(), head: head, base: in.Base, draft: in.Draft}
+	g.pullHappened(r.repo, is, "opened", is.Author)
 	return created(g.fullPullShape(r.repo, is))
 }
 

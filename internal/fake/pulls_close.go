@@ -11,8 +11,9 @@ import (
 func (g *GitHub) ClosePull(owner, name string, number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, is := g.mustPull(owner, name, number)
+	r, is := g.mustPull(owner, name, number)
 	is.Closed, is.UpdatedAt = true, g.time()
+	g.closedHappened(r, is, r.owner)
 }
 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b`)
@@ -26,6 +27,7 @@ func (g *GitHub) Merge(owner, name string, number int, by string) string {
 	g.user(by)
 	is.pull.mergeSHA = cmp.Or(g.mergeCommit(r, is, by), g.headSHA(r, is))
 	is.pull.merged, is.pull.mergedBy, is.Closed, is.UpdatedAt = true, by, true, g.time()
+	defer g.closedHappened(r, is, by)
 	if is.pull.base != r.defaultBranch {
 		return is.pull.mergeSHA
 	}
@@ -33,6 +35,7 @@ func (g *GitHub) Merge(owner, name string, number int, by string) string {
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		if linked := r.find(n); err == nil && linked != nil && linked.pull == nil {
 			linked.Closed, linked.UpdatedAt = true, g.time()
+			g.closedHappened(r, linked, by)
 		}
 	}
 	return is.pull.mergeSHA

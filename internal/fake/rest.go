@@ -28,7 +28,7 @@ const repoPath = "/repos/{owner}/{repo}"
 
 // routes are all operations; of two whose patterns match, the first one counts.
 var routes = sync.OnceValue(func() []route {
-	return slices.Concat(accountRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(),
+	return slices.Concat(accountRoutes(), appRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(),
 		gitRoutes(),
 		contentRoutes(), checkRunRoutes(), statusRoutes(), runRoutes())
 })
@@ -58,12 +58,15 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 		write(w, notFound())
 		return
 	}
-	t, refused := g.identify(r)
-	if refused != nil {
-		write(w, *refused)
-		return
+	t := &token{}
+	if found.needs != nobody {
+		var refused *answer
+		if t, refused = g.identify(r); refused != nil {
+			write(w, *refused)
+			return
+		}
+		t.announce(w.Header(), found.needs)
 	}
-	t.announce(w.Header(), found.needs)
 	body, err := io.ReadAll(r.Body)
 	if err != nil { // the client went away
 		write(w, failure(http.StatusBadRequest, "Problems reading the body"))
@@ -98,6 +101,11 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 
 // handle lets a route answer whom it may. Callers hold the lock.
 func (g *GitHub) handle(rt *route, r *request) answer {
+	if rt.needs != nobody && r.repo != nil {
+		if refused := g.unreachable(r.token, r.repo, rt.method != http.MethodGet); refused != nil {
+			return *refused
+		}
+	}
 	if refused := g.permit(rt, r); refused != nil {
 		return *refused
 	}

@@ -88,6 +88,7 @@ func (g *GitHub) AddReview(owner, name string, pull int, v Review) int64 {
 		c.Author = cmp.Or(c.Author, v.Author)
 		g.reviewCommentIn(r, is, added, c)
 	}
+	g.reviewHappened(r, is, added)
 	return added.ID
 }
 
@@ -144,6 +145,10 @@ func (g *GitHub) reviewCommentIn(r *repo, is *issue, v *review, c ReviewComment)
 	added := &reviewComment{ReviewComment: c, thread: th, commit: v.Commit}
 	th.comments = append(th.comments, added)
 	is.UpdatedAt = g.time()
+	g.happened(r, "pull_request_review_comment", c.Author, func() object {
+		return object{"action": "created", "comment": g.reviewCommentShape(r, is, added),
+			"pull_request": g.pullShape(r, is)}
+	})
 	return added
 }
 

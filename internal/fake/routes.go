@@ -5,16 +5,37 @@ const (
 	talkWrite = "issues=write; pull_requests=write"
 )
 
+// nobody are the needs of a route that lets everybody in: it has a proof of its own.
+const nobody = "nobody"
+
 func accountRoutes() []route {
 	return []route{
 		{"GET", "/user", "", nil, (*GitHub).getUser},
-		{"GET", "/app", "", nil, (*GitHub).getApp},
+		{"GET", "/user/installations", "", paging, (*GitHub).listUserInstallations},
+		{"GET", "/user/installations/{id}/repositories", "", paging, (*GitHub).listUserRepositories},
 		{"GET", "/rate_limit", "", nil, (*GitHub).getRateLimit},
-		{"POST", "/app/installations/{id}/access_tokens", "", nil, (*GitHub).createInstallationToken},
-		{"DELETE", "/installation/token", "", nil, (*GitHub).deleteInstallationToken},
 		{"GET", repoPath, "metadata=read", nil, (*GitHub).getRepo},
-		{"GET", repoPath + "/installation", "", nil, (*GitHub).getInstallation},
 		{"GET", repoPath + "/collaborators/{login}/permission", "metadata=read", nil, (*GitHub).getPermission},
+	}
+}
+
+func appRoutes() []route {
+	deliveries := []string{"per_page", "cursor"}
+	return []route{
+		{"GET", "/app", "", nil, (*GitHub).getApp},
+		{"GET", "/app/installations", "", append([]string{"since", "outdated"}, paging...), (*GitHub).listInstallations},
+		{"GET", "/app/installations/{id}", "", nil, (*GitHub).getInstallationByID},
+		{"POST", "/app/installations/{id}/access_tokens", "", nil, (*GitHub).createInstallationToken},
+		{"GET", "/app/hook/config", "", nil, (*GitHub).getHookConfig},
+		{"PATCH", "/app/hook/config", "", nil, (*GitHub).editHookConfig},
+		{"GET", "/app/hook/deliveries", "", deliveries, (*GitHub).listDeliveries},
+		{"GET", "/app/hook/deliveries/{id}", "", nil, (*GitHub).getDelivery},
+		{"POST", "/app/hook/deliveries/{id}/attempts", "", nil, (*GitHub).redeliver},
+		{"POST", "/app-manifests/{code}/conversions", nobody, nil, (*GitHub).convertManifest},
+		{"DELETE", "/applications/{client_id}/token", nobody, nil, (*GitHub).deletePersonToken},
+		{"GET", "/installation/repositories", "metadata=read", paging, (*GitHub).listInstallationRepositories},
+		{"DELETE", "/installation/token", "", nil, (*GitHub).deleteInstallationToken},
+		{"GET", repoPath + "/installation", "", nil, (*GitHub).getInstallation},
 	}
 }
 

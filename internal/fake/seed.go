@@ -72,7 +72,13 @@ func (g *GitHub) SetPermission(owner, name, login, role string) {
 func (g *GitHub) AddIssue(owner, name string, i Issue) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.open(g.mustRepo(owner, name), i).Number
+	r := g.mustRepo(owner, name)
+	is := g.open(r, i)
+	g.issueHappened(r, is, "opened", is.Author, nil)
+	for _, label := range is.Labels {
+		g.labelHappened(r, is, "labeled", label, is.Author)
+	}
+	return is.Number
 }
 
 // open adds an issue under the next number. Callers hold the lock.
@@ -91,8 +97,8 @@ func (g *GitHub) open(r *repo, i Issue) *issue {
 	i.Number, i.Labels, i.Pull = len(r.issues)+1, nil, false
 	is := &issue{Issue: i, id: g.id()}
 	r.issues = append(r.issues, is)
-	for _, l := range labels {
-		g.label(r, is, l, i.Author)
+	for _, l := range labels { // who opens it tells of them
+		g.putLabel(r, is, l, i.Author)
 	}
 	is.UpdatedAt = i.UpdatedAt
 	return is
@@ -110,6 +116,7 @@ func (g *GitHub) AddPull(owner, name string, p Pull) int {
 	is := g.open(r, Issue{Title: p.Title, Body: p.Body, Author: p.Author, Labels: p.Labels,
 		Closed: p.State == "closed" || p.Merged})
 	is.pull = &pull{id: g.id(), head: p.Head, base: p.Base, headRepo: p.HeadRepo, draft: p.Draft, merged: p.Merged}
+	g.pullHappened(r, is, "opened", is.Author)
 	return is.Number
 }
 
@@ -117,29 +124,31 @@ func (g *GitHub) AddPull(owner, name string, p Pull) int {
 func (g *GitHub) CloseIssue(owner, name string, number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, is := g.mustIssue(owner, name, number)
+	r, is := g.mustIssue(owner, name, number)
 	is.Closed, is.UpdatedAt = true, g.time()
+	g.closedHappened(r, is, r.owner)
 }
 
 // EditIssue replaces an issue's title and body, as its author would.
 func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, is := g.mustIssue(owner, name, number)
-	now := g.time()
+	r, is := g.mustIssue(owner, name, number)
+	now, was := g.time(), is.Issue
 	is.Title, is.Body, is.UpdatedAt, is.editedAt = title, body, now, now
+	g.issueHappened(r, is, "edited", is.Author, &was)
 }
 
 // AddComment writes a comment and returns its id, which is its own when it has one. Times that are not given are now.
 func (g *GitHub) AddComment(owner, name string, number int, c Comment) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, is := g.mustIssue(owner, name, number)
-	return g.comment(is, c).ID
+	r, is := g.mustIssue(owner, name, number)
+	return g.comment(r, is, c).ID
 }
 
 // comment adds a comment. Callers hold the lock.
-func (g *GitHub) comment(is *issue, c Comment) *comment {
+func (g *GitHub) comment(r *repo, is *issue, c Comment) *comment {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = g.time()
 	}
@@ -156,6 +165,9 @@ func (g *GitHub) comment(is *issue, c Comment) *comment {
 	if c.UpdatedAt.After(is.UpdatedAt) {
 		is.UpdatedAt = c.UpdatedAt
 	}
+	g.happened(r, "issue_comment", c.Author, func() object {
+		return object{"action": "created", "issue": g.issueShape(r, is), "comment": g.commentShape(r, added)}
+	})
 	return added
 }
 
@@ -196,8 +208,8 @@ func (g *GitHub) Label(owner, name string, number int, label, actor string) {
 func (g *GitHub) Unlabel(owner, name string, number int, label, actor string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, is := g.mustIssue(owner, name, number)
-	g.unlabel(is, label, actor)
+	r, is := g.mustIssue(owner, name, number)
+	g.unlabel(r, is, label, actor)
 }
 
 // AddLabelEvent only writes into the event log that actor put a label on: a label that is gone again, or a log that
@@ -212,24 +224,34 @@ func (g *GitHub) AddLabelEvent(owner, name string, number int, label, actor stri
 }
 
 func (g *GitHub) label(r *repo, is *issue, name, actor string) {
+	if put := g.putLabel(r, is, name, actor); put != "" {
+		g.labelHappened(r, is, "labeled", put, actor)
+	}
+}
+
+// putLabel puts a label on without telling anybody; empty when it is on.
+func (g *GitHub) putLabel(r *repo, is *issue, name, actor string) string {
 	l := g.repoLabel(r, name)
 	if slices.Contains(is.Labels, l.name) {
-		return
+		return ""
 	}
 	g.user(actor)
 	is.Labels, is.UpdatedAt = append(is.Labels, l.name), g.time()
 	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: l.name, Actor: actor, At: g.time()})
+	return l.name
 }
 
 // unlabel reports whether the label was on. Callers hold the lock.
-func (g *GitHub) unlabel(is *issue, name, actor string) bool {
+func (g *GitHub) unlabel(r *repo, is *issue, name, actor string) bool {
 	i := slices.IndexFunc(is.Labels, func(l string) bool { return strings.EqualFold(l, name) })
 	if i < 0 {
 		return false
 	}
 	g.user(actor)
 	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: is.Labels[i], Actor: actor, Removed: true, At: g.time()})
+	taken := is.Labels[i]
 	is.Labels, is.UpdatedAt = slices.Delete(slices.Clone(is.Labels), i, i+1), g.time()
+	g.labelHappened(r, is, "unlabeled", taken, actor)
 	return true
 }
 

@@ -36,12 +36,12 @@ func (g *GitHub) repoShape(r *repo, fork string) object {
 		}
 	}
 	o := object{
-		"id": id, "node_id": node("R", id), "name": name, "full_name": full, "owner": g.userShape(owner), "private": false,
+		"id": id, "node_id": node("R", id), "name": name, "full_name": full, "owner": g.accountShape(owner), "private": r.private,
 		"html_url": page, "description": nil, "fork": fork != "", "url": api,
 		"git_url": "git://" + page[len("http://"):] + ".git",
 		"ssh_url": "git@127.0.0.1:" + full + ".git", "clone_url": page + ".git", "svn_url": page, "mirror_url": nil,
 		"homepage": nil,
-		"language": nil, "license": nil, "topics": []string{}, "visibility": "public", "default_branch": r.defaultBranch,
+		"language": nil, "license": nil, "topics": []string{}, "visibility": visibility(r), "default_branch": r.defaultBranch,
 		"forks_count": 0, "stargazers_count": 0, "watchers_count": 0, "size": 1, "open_issues_count": open, "forks": 0,
 		"watchers":    0,
 		"open_issues": open, "has_issues": true, "has_projects": true, "has_wiki": true, "has_pages": false,
@@ -53,6 +53,13 @@ func (g *GitHub) repoShape(r *repo, fork string) object {
 		o[key+"_url"] = api + rest
 	}
 	return o
+}
+
+func visibility(r *repo) string {
+	if r.private {
+		return "private"
+	}
+	return "public"
 }
 
 func (g *GitHub) pullShape(r *repo, is *issue) object {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // TokenKind is what a token stands for; it decides what may be asked with it.
@@ -20,6 +21,7 @@ const (
 	Actions      TokenKind = "actions"          // the workflow's GITHUB_TOKEN, of github-actions[bot]
 	PAT          TokenKind = "pat"              // a person's
 	Installation TokenKind = "app-installation" // a GitHub App's in one account
+	UserToServer TokenKind = "app-user"         // a person's by way of a GitHub App
 	appKind      TokenKind = "app"              // a JSON web token, which the App signs itself
 )
 
@@ -31,6 +33,11 @@ type token struct {
 	permissions *Permissions
 	scopes      []string
 	sso         string
+
+	installation *installation // of a token that an App has made
+	repos        []string      // the names that it is for; nil: all of the installation's
+	ends         time.Time     // zero: it does not
+	refresh      string        // of a person's token by way of an App: gets the next one
 }
 
 // AddToken lets value in as login. An Actions token's login is github-actions[bot] when it is not given.
@@ -67,25 +74,9 @@ func (g *GitHub) AppTokens() (open, revoked int) {
 	return open, revoked
 }
 
-// App is a GitHub App that is installed on every repository of one owner. It writes as SLUG[bot].
-type App struct {
-	ID             int64
-	Slug           string
-	Owner          string
-	InstallationID int64
-	Key            *rsa.PublicKey // checks the web tokens
-	Permissions    *Permissions   // what its installation was granted; nil for all of them
-
-	revoked int // tokens that who had them has revoked
-}
-
-// AddApp installs an App.
-func (g *GitHub) AddApp(a App) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.user(a.Slug + "[bot]")
-	g.user(a.Owner)
-	g.apps = append(g.apps, &a)
+// counts reports whether a token still lets somebody in. Callers hold the lock.
+func (g *GitHub) counts(t *token) bool {
+	return (t.ends.IsZero() || g.now().Before(t.ends)) && (t.installation == nil || !t.installation.gone)
 }
 
 // identify finds whose token a REST or GraphQL request carries; nil with GitHub's answer when it is nobody's.
@@ -97,7 +88,7 @@ func (g *GitHub) identify(r *http.Request) (*token, *answer) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t := g.tokens[value]; t != nil {
+	if t := g.tokens[value]; t != nil && g.counts(t) {
 		return t, nil
 	}
 	if strings.Count(value, ".") == 2 {

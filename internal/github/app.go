@@ -33,7 +33,7 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	}
 	tr := ghinstallation.NewFromAppsTransport(apps, installation.GetID())
 	tr.InstallationTokenOptions = &github.InstallationTokenOptions{Repositories: []string{c.o.Repo.Name},
-		Permissions: c.o.wanted()}
+		Permissions: c.o.wanted().shape()}
 	c.app, c.kind, c.self = true, AppToken, installation.GetAppSlug()+"[bot]"
 	c.token = tr.Token
 	if c.api, err = c.dial(&http.Client{Transport: tr, Timeout: mostTime}); err != nil {
@@ -53,7 +53,8 @@ func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport,
 		refused.Response.StatusCode != http.StatusUnprocessableEntity || granted == nil {
 		return explainAny(doing, err)
 	}
-	tr.InstallationTokenOptions.Permissions, c.lacks = common(c.o.wanted(), granted)
+	has := permissionsOf(granted)
+	tr.InstallationTokenOptions.Permissions, c.lacks = c.o.wanted().within(has).shape(), c.o.wanted().Lacks(has)
 	_, err = tr.Token(ctx)
 	return explainAny(doing, err)
 }
@@ -65,45 +66,5 @@ func explainAny(doing string, err error) error {
 	return explain(doing, err)
 }
 
-// wanted is what ralph does with an App's token, and nothing else. Workflow files can be pushed only when the settings
-// say so.
-func (o Options) wanted() *github.InstallationPermissions {
-	read, write := github.String("read"), github.String("write")
-	p := &github.InstallationPermissions{
-		Actions: read, Checks: write, Contents: write, Issues: write, Metadata: read, PullRequests: write, Statuses: read,
-	}
-	if o.AllowWorkflows {
-		p.Workflows = write
-	}
-	return p
-}
-
-// common is what is wanted and granted, and the names of what is not: "checks: write".
-func common(wanted, granted *github.InstallationPermissions) (both *github.InstallationPermissions, lacks []string) {
-	both = &github.InstallationPermissions{}
-	for _, p := range []struct {
-		name      string
-		want, has *string
-		into      **string
-	}{
-		{"actions", wanted.Actions, granted.Actions, &both.Actions},
-		{"checks", wanted.Checks, granted.Checks, &both.Checks},
-		{"contents", wanted.Contents, granted.Contents, &both.Contents},
-		{"issues", wanted.Issues, granted.Issues, &both.Issues},
-		{"metadata", wanted.Metadata, granted.Metadata, &both.Metadata},
-		{"pull-requests", wanted.PullRequests, granted.PullRequests, &both.PullRequests},
-		{"statuses", wanted.Statuses, granted.Statuses, &both.Statuses},
-		{"workflows", wanted.Workflows, granted.Workflows, &both.Workflows},
-	} {
-		switch {
-		case p.want == nil:
-		case p.has == nil:
-			lacks = append(lacks, p.name+": "+*p.want)
-		case *p.want == "write" && *p.has == "read":
-			*p.into, lacks = p.has, append(lacks, p.name+": write")
-		default:
-			*p.into = p.want
-		}
-	}
-	return both, lacks
-}
+// wanted is what the client does with an App's token. Workflow files can be pushed only when the settings say so.
+func (o Options) wanted() Permissions { return Needed(o.AllowWorkflows, false) }

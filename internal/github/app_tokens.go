@@ -61,7 +61,7 @@ func (c *Client) Revoke(ctx context.Context) error {
 	}
 	var errs []error
 	for _, token := range c.made.take() {
-		errs = append(errs, c.revoke(ctx, token))
+		errs = append(errs, revokeAt(ctx, c.o.root(), token))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("revoking the App's token, which expires by itself within the hour: %w", err)
@@ -69,10 +69,11 @@ func (c *Client) Revoke(ctx context.Context) error {
 	return nil
 }
 
-func (c *Client) revoke(ctx context.Context, token string) error {
+// revokeAt shuts an installation token out; one that has expired is none.
+func revokeAt(ctx context.Context, root, token string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.o.root()+"/installation/token", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, root+"/installation/token", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -11,17 +11,22 @@ import (
 
 // root is REST's address without a slash at its end: "https://api.github.com", "https://ghe.example/api/v3",
 // "https://api.sub.ghe.com".
-func (o Options) root() string {
-	if o.APIURL == "" {
+func (o Options) root() string { return rootOf(o.APIURL) }
+
+func rootOf(apiURL string) string {
+	if apiURL == "" {
 		return "https://api.github.com"
 	}
-	return strings.TrimSuffix(o.APIURL, "/")
+	return strings.TrimSuffix(apiURL, "/")
 }
 
-func (c *Client) dial(h *http.Client) (*github.Client, error) {
+func (c *Client) dial(h *http.Client) (*github.Client, error) { return dialAt(c.o.root(), h) }
+
+// dialAt makes a client of the API that has its root there.
+func dialAt(root string, h *http.Client) (*github.Client, error) {
 	h.CheckRedirect = stay
 	api := github.NewClient(h)
-	address, err := url.Parse(c.o.root() + "/")
+	address, err := url.Parse(root + "/")
 	if err != nil {
 		return nil, fmt.Errorf("reading GITHUB_API_URL: %w", err)
 	}

@@ -80,17 +80,22 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 // once sends the request with a time limit of its own that ends when the answer's body is closed.
 func (r *retrier) once(req *http.Request, body []byte) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.timeout)
-	again := req.Clone(ctx)
-	if body != nil {
-		again.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	resp, err := r.next.RoundTrip(again)
+	resp, err := r.next.RoundTrip(withBody(req.WithContext(ctx), body))
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	resp.Body = &closer{resp.Body, cancel}
 	return resp, nil
+}
+
+// withBody is a copy of a request that can be sent, with the body that replay has read.
+func withBody(req *http.Request, body []byte) *http.Request {
+	again := req.Clone(req.Context())
+	if body != nil {
+		again.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return again
 }
 
 type closer struct {

@@ -1,0 +1,304 @@
+package fake
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// sentHooks are an App's deliveries and what goes wrong with them.
+type sentHooks struct {
+	log   []*delivery // oldest first
+	lose  int         // how many are to be lost; below 0: all
+	twice bool
+}
+
+type delivery struct {
+	id                  int64
+	guid, event, action string
+	payload             []byte
+	installation, repo  int64
+	again               bool
+	at                  time.Time
+	took                time.Duration
+	status              string
+	code                int
+	sent                http.Header
+}
+
+// Delivery is one attempt to deliver a webhook to an App.
+type Delivery struct {
+	ID                          int64
+	GUID, Event, Action, Status string
+	Code                        int
+	Payload                     []byte
+	Redelivery                  bool
+}
+
+// Deliveries are all attempts to deliver to an App that have ended, oldest first.
+func (g *GitHub) Deliveries(app int64) []Delivery {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []Delivery
+	for _, d := range g.mustApp(app).sent.log {
+		if d.status != "" {
+			all = append(all, Delivery{d.id, d.guid, d.event, d.action, d.status, d.code, d.payload, d.again})
+		}
+	}
+	return all
+}
+
+// LoseDeliveries has the next deliveries to an App fail before they are sent; below 0 all, 0 none any more.
+func (g *GitHub) LoseDeliveries(app int64, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mustApp(app).sent.lose = n
+}
+
+// RepeatDeliveries has every delivery to an App arrive twice, as GitHub says that it may.
+func (g *GitHub) RepeatDeliveries(app int64, twice bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mustApp(app).sent.twice = twice
+}
+
+// Deliver sends a webhook with this payload to every App that is installed on a repository and hears of the event:
+// what the stand-in does not send by itself, such as the end of a check suite.
+func (g *GitHub) Deliver(owner, name, event string, payload []byte) error {
+	var o object
+	if err := json.Unmarshal(payload, &o); err != nil {
+		return fmt.Errorf("reading the payload: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.deliver(g.mustRepo(owner, name), event, o)
+	return nil
+}
+
+// Delivered waits until every delivery was sent.
+func (g *GitHub) Delivered(ctx context.Context) error {
+	for {
+		g.mu.Lock()
+		idle := !g.sending
+		g.mu.Unlock()
+		if idle {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// happened delivers an event that somebody has caused. Callers hold the lock.
+func (g *GitHub) happened(r *repo, event, sender string, shape func() object) {
+	if !slices.ContainsFunc(g.apps, func(a *App) bool { return a.hears(r, event) }) {
+		return
+	}
+	o := shape()
+	o["repository"], o["sender"] = g.repoShape(r, ""), g.userShape(sender)
+	g.deliver(r, event, o)
+}
+
+func (a *App) hears(r *repo, event string) bool {
+	return a.Hook.URL != "" && slices.Contains(a.Events, event) && a.on(r) != nil && !a.on(r).suspended
+}
+
+// deliver sends a payload to all Apps that hear of it. Callers hold the lock.
+func (g *GitHub) deliver(r *repo, event string, o object) {
+	for _, a := range g.apps {
+		if a.hears(r, event) {
+			g.send(a, a.on(r), event, r.id, o)
+		}
+	}
+}
+
+// announceInstallation tells an App of an installation, which it hears of whatever its events are.
+func (g *GitHub) announceInstallation(a *App, in *installation, action string) {
+	if a.Hook.URL == "" {
+		return
+	}
+	repos := []object{}
+	for _, r := range g.reposOf(in) {
+		repos = append(repos, object{"id": r.id, "node_id": node("R", r.id), "name": r.name, "full_name": r.String(),
+			"private": r.private})
+	}
+	g.send(a, in, "installation", 0, object{"action": action, "installation": g.installationShape(a, in),
+		"repositories": repos, "sender": g.userShape(in.owner)})
+}
+
+func (g *GitHub) send(a *App, in *installation, event string, repo int64, o object) {
+	if _, there := o["installation"]; !there || event != "installation" {
+		o["installation"] = object{"id": in.id, "node_id": node("MDI", in.id)}
+	}
+	payload, err := json.Marshal(o)
+	if err != nil { // only maps, slices and plain values come here
+		panic(err)
+	}
+	action, _ := o["action"].(string)
+	d := &delivery{guid: newGUID(), event: event, action: action, payload: payload, installation: in.id, repo: repo}
+	g.enqueue(a, d)
+	if a.sent.twice {
+		again := *d
+		g.enqueue(a, &again)
+	}
+}
+
+// enqueue has a delivery sent in its turn, by one goroutine that lives while there are any. Callers hold the lock.
+func (g *GitHub) enqueue(a *App, d *delivery) {
+	d.id = g.id()
+	g.waiting = append(g.waiting, func() { g.post(a, d) })
+	if g.sending {
+		return
+	}
+	g.sending = true
+	go func() {
+		for {
+			g.mu.Lock()
+			if len(g.waiting) == 0 {
+				g.sending = false
+				g.mu.Unlock()
+				return
+			}
+			next := g.waiting[0]
+			g.waiting = g.waiting[1:]
+			g.mu.Unlock()
+			next()
+		}
+	}()
+}
+
+// hookTime is how long GitHub waits for an answer.
+const hookTime = 10 * time.Second
+
+// post sends a delivery and writes down what came of it.
+func (g *GitHub) post(a *App, d *delivery) {
+	g.mu.Lock()
+	hook, lose := a.Hook, a.sent.lose != 0
+	if a.sent.lose > 0 {
+		a.sent.lose--
+	}
+	d.at = g.time()
+	g.mu.Unlock()
+	begun := time.Now()
+	status, code := "failed to connect to host", 0
+	if !lose {
+		status, code = g.carry(a, hook, d)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d.status, d.code, d.took = status, code, time.Since(begun)
+	a.sent.log = append(a.sent.log, d)
+}
+
+func (g *GitHub) carry(a *App, hook Hook, d *delivery) (status string, code int) {
+	body, kind := d.payload, "application/json"
+	if hook.Form {
+		body, kind = []byte(url.Values{"payload": {string(d.payload)}}.Encode()), "application/x-www-form-urlencoded"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hookTime)
+	defer cancel()
+	go func() {
+		select {
+		case <-g.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, bytes.NewReader(body))
+	if err != nil {
+		return "invalid address", 0
+	}
+	req.Header = http.Header{
+		"Content-Type": {kind}, "User-Agent": {"GitHub-Hookshot/0000000"}, "X-Github-Event": {d.event},
+		"X-Github-Delivery": {d.guid}, "X-Github-Hook-Id": {strconv.FormatInt(a.ID, 10)},
+		"X-Github-Hook-Installation-Target-Id":   {strconv.FormatInt(a.ID, 10)},
+		"X-Github-Hook-Installation-Target-Type": {"integration"},
+	}
+	if hook.Secret != "" {
+		mac := hmac.New(sha256.New, []byte(hook.Secret))
+		mac.Write(body)
+		req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	}
+	g.mu.Lock()
+	d.sent = req.Header.Clone()
+	g.mu.Unlock()
+	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // GitHub follows none
+	}}).Do(req)
+	var slow net.Error
+	switch {
+	case errors.As(err, &slow) && slow.Timeout():
+		return "timed out", 0
+	case err != nil:
+		return "failed to connect to host", 0
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // GitHub reads it, too
+	if resp.StatusCode/100 == 2 {
+		return "OK", resp.StatusCode
+	}
+	return fmt.Sprintf("Invalid HTTP Response: %d", resp.StatusCode), resp.StatusCode
+}
+
+func (d *delivery) shape() object {
+	o := object{
+		"id": d.id, "guid": d.guid, "delivered_at": stamp(d.at), "redelivery": d.again, "duration": d.took.Seconds(),
+		"status": d.status, "status_code": d.code, "event": d.event, "action": nil, "installation_id": nil,
+		"repository_id": nil,
+	}
+	if d.action != "" {
+		o["action"] = d.action
+	}
+	if d.installation != 0 {
+		o["installation_id"] = d.installation
+	}
+	if d.repo != 0 {
+		o["repository_id"] = d.repo
+	}
+	return o
+}
+
+// listDeliveries shows the newest first. The cursor is the id of the first one of a page.
+func (g *GitHub) listDeliveries(r *request) answer {
+	if refused := wantsApp(r); refused != nil {
+		return *refused
+	}
+	log, size, header := slices.Clone(r.token.app.sent.log), 30, http.Header{}
+	slices.Reverse(log)
+	if n, err := strconv.Atoi(cmp.Or(r.query.Get("per_page"), "30")); err == nil && n > 0 {
+		size = min(n, 100)
+	}
+	if cursor := r.query.Get("cursor"); cursor != "" {
+		at := slices.IndexFunc(log, func(d *delivery) bool { return strconv.FormatInt(d.id, 10) == cursor })
+		if at < 0 {
+			return failure(http.StatusBadRequest, "Invalid cursor")
+		}
+		log = log[at:]
+	}
+	if len(log) > size {
+		header.Set("Link", fmt.Sprintf(`<%s/app/hook/deliveries?per_page=%d&cursor=%d>; rel="next"`, g.APIURL(), size,
+			log[size].id))
+		log = log[:size]
+	}
+	list := []object{}
+	for _, d := range log {
+		list = append(list, d.shape())
+	}
+	return answer{status: http.StatusOK, body: list, header: header}
+}

@@ -1,0 +1,148 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/ralph-loop/ralph/internal/event"
+)
+
+// Access is what somebody may do on a repository. A greater one includes the lesser.
+type Access int
+
+// The kinds of access. None is also what is not known.
+const (
+	None Access = iota
+	Read
+	Write
+	Admin
+)
+
+// String is the access in GitHub's word.
+func (a Access) String() string { return [...]string{"none", "read", "write", "admin"}[min(max(a, None), Admin)] }
+
+// accessOf reads what an answer says of the person who asked.
+func accessOf(has map[string]bool) Access {
+	switch {
+	case has["admin"]:
+		return Admin
+	case has["maintain"], has["push"]:
+		return Write
+	case has["triage"], has["pull"]:
+		return Read
+	}
+	return None
+}
+
+// Permission is what somebody may do on a repository of an installation, asked as the App. Somebody whom GitHub does not
+// know may nothing. In a public repository everybody may read. With an error it is None.
+func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (Access, error) {
+	if !plainOrg().MatchString(login) { // it becomes a part of an address
+		return None, fmt.Errorf("asking what %s may do on %s: nobody has this login", oneLine(login), repo)
+	}
+	in, err := a.as(installation)
+	if err != nil {
+		return None, err
+	}
+	p, _, err := in.api.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, login)
+	switch {
+	case statusIs(err, http.StatusNotFound):
+		return None, nil
+	case err != nil:
+		return None, explain(fmt.Sprintf("asking what %s may do on %s", login, repo), err)
+	}
+	switch p.GetPermission() {
+	case "admin":
+		return Admin, nil
+	case "maintain", "write":
+		return Write, nil
+	case "triage", "read":
+		return Read, nil
+	}
+	return None, nil
+}
+
+// ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
+var ErrSignedOut = errors.New("GitHub does not accept this sign-in any more; sign in again")
+
+// asPerson is a client with a person's token.
+func (a *App) asPerson(token string) (*github.Client, error) {
+	if token == "" {
+		return nil, ErrSignedOut
+	}
+	source := func(context.Context) (string, error) { return token, nil }
+	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &sourced{a.base, source}, Timeout: mostTime})
+}
+
+// explainPerson is explain for calls with a person's token: one that has ended is ErrSignedOut.
+func explainPerson(doing string, err error) error {
+	if statusIs(err, http.StatusUnauthorized) {
+		return fmt.Errorf("%s: %w", doing, ErrSignedOut)
+	}
+	return explain(doing, err)
+}
+
+// Person is somebody who signed in. ID stays when the login changes.
+type Person struct {
+	Login string
+	ID    int64
+}
+
+// Person is whose token this is.
+func (a *App) Person(ctx context.Context, token string) (Person, error) {
+	const doing = "asking who signs in"
+	api, err := a.asPerson(token)
+	if err != nil {
+		return Person{}, err
+	}
+	user, _, err := api.Users.Get(ctx, "")
+	if err != nil {
+		return Person{}, explainPerson(doing, err)
+	}
+	if user.GetLogin() == "" || user.GetID() == 0 {
+		return Person{}, unsaid(doing, "who that is")
+	}
+	return Person{Login: user.GetLogin(), ID: user.GetID()}, nil
+}
+
+// PersonPermission is what somebody may do on a repository, asked with their own token. A repository that they cannot
+// see, or on which the App is not installed, is None without an error.
+func (a *App) PersonPermission(ctx context.Context, token string, repo event.Repo) (Access, error) {
+	api, err := a.asPerson(token)
+	if err != nil {
+		return None, err
+	}
+	r, _, err := api.Repositories.Get(ctx, repo.Owner, repo.Name)
+	switch {
+	case ErrGone(err), forbidden(err):
+		return None, nil
+	case err != nil:
+		return None, explainPerson("asking what somebody may do on "+repo.String(), err)
+	}
+	return accessOf(r.GetPermissions()), nil
+}
+
+// PersonRepositories are the repositories of an installation that somebody can read, each with what they may do there,
+// at most 20,000. An installation that is not for them has none.
+func (a *App) PersonRepositories(ctx context.Context, token string, installation int64) ([]Repository, error) {
+	api, err := a.asPerson(token)
+	if err != nil {
+		return nil, err
+	}
+	doing := fmt.Sprintf("listing somebody's repositories of the installation %d", installation)
+	all, err := pages(doing, explainPerson, func(o *github.ListOptions) ([]Repository, *github.Response, error) {
+		list, resp, err := api.Apps.ListUserRepos(ctx, installation, o)
+		if err != nil {
+			return nil, resp, err
+		}
+		return each(list.Repositories, repositoryOf), resp, nil
+	})
+	if ErrGone(err) || forbidden(err) {
+		return nil, nil
+	}
+	return all, err
+}
