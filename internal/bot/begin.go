@@ -115,19 +115,21 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 		return b, err
 	}
 	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun,
-		Token: o.github.Token, Redact: o.redact, Stored: o.stored}
+		Token: o.github.Token, Redact: o.redact, Stored: o.hears(work)}
 	work.view = o.viewOn(ctx, spec, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
 	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
 		OpenJournal: journal.Open,
 		Claim:       func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
+	o.Server.begins(Begun{Run: run, Task: o.wanted.ID, Title: o.wanted.Title, Issue: o.wanted.Issue,
+		Branch: spec.Tree.Branch()}, before.raw, way)
 	if way != loop.Begin {
 		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
 		b.Resume = o.resume(work, way, o.request, *o.wanted)
 		return b, nil
 	}
 	b.Start = spec.FirstRecord(run, o.wanted.Task)
-	b.Start.Owner, b.Start.RunURL = o.owner(), o.Env.RunURL()
+	b.Start.Owner, b.Start.RunURL = o.owner(), o.runURL()
 	b.Start.Fresh = before.known || o.request.Fresh
 	b.Start.DryRun = o.Inputs.DryRun
 	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
@@ -176,7 +178,7 @@ func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) er
 
 func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted workRequest) *loop.Resume {
 	t := wanted.Task
-	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.Env.RunURL(), Retry: way == loop.Again}
+	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.runURL(), Retry: way == loop.Again}
 	if way == loop.Again {
 		r.MaxIterations = work.Goal.Most
 	}

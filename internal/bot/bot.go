@@ -32,7 +32,10 @@ func labels(ev event.Event) []string {
 
 // owner names this process among those that may hold a run.
 func (a *Action) owner() string {
-	if a.Env.RunID == 0 {
+	switch {
+	case a.Server != nil:
+		return fmt.Sprintf("ralph serve, job %s, attempt %d", a.Server.Job, a.Env.RunAttempt)
+	case a.Env.RunID == 0:
 		return fmt.Sprintf("process %d", os.Getpid())
 	}
 	return fmt.Sprintf("workflow run %d, attempt %d", a.Env.RunID, a.Env.RunAttempt)
@@ -58,13 +61,14 @@ func (a *Action) onto(ev event.Event) string {
 	return ev.Repo.DefaultBranch
 }
 
-// Action is ralph as a step of a workflow.
+// Action is ralph as a step of a workflow, or as a job of ralph serve.
 type Action struct {
 	Env    config.Environment
 	Inputs config.Inputs
 	Parent []string // the environment, NAME=value, of which children get what is allowed
 	Runner *actions.Runner
 	Clock  func() time.Time
+	Server *Server // nil: this is a step of a workflow
 
 	github    *github.Client
 	connected []*github.Client // see disconnect
@@ -80,7 +84,7 @@ type Action struct {
 // afterCancel is the time for reports: all that a cancelled job still has, or plenty.
 func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := 2 * time.Minute
-	if ctx.Err() != nil {
+	if _, patient := ctx.Value(patientKey{}).(bool); ctx.Err() != nil && !patient {
 		left = 4 * time.Second
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), left)

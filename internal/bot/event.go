@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/report"
 )
 
 func (a *Action) prepare() {
@@ -18,7 +17,7 @@ func (a *Action) prepare() {
 	for _, s := range secrets {
 		a.Runner.Mask(s)
 	}
-	a.redact = report.Redactor(secrets)
+	a.redact = a.Server.redactor(secrets)
 	a.rules = event.Rules{
 		TriggerLabel: a.Inputs.TriggerLabel, TriggerPhrase: a.Inputs.TriggerPhrase, AllowedBots: a.Inputs.AllowedBots,
 		CommentsBy: commentsBy(a.Inputs.CommentsBy), CIGate: a.Inputs.Set["ciGate"] == config.WaitForCI,
@@ -43,7 +42,10 @@ func commentsBy(names []string) event.CommentsBy {
 
 func (a *Action) event() (event.Event, error) {
 	var payload []byte
-	if a.Env.EventPath != "" {
+	switch {
+	case a.Server != nil:
+		payload = a.Server.Payload
+	case a.Env.EventPath != "":
 		var err error
 		if payload, err = os.ReadFile(a.Env.EventPath); err != nil {
 			return event.Event{}, invalid.Errorf(
@@ -80,7 +82,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	options := github.Options{
 		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
-		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy,
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(),
 	}
 	if a.tune != nil {
 		a.tune(&options)

@@ -23,7 +23,10 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 	if err != nil {
 		return ctx, nil, err
 	}
-	held, err := door.Take(ctx, lease.Lease{Task: id, Owner: a.owner(), RunURL: a.Env.RunURL()})
+	if a.Server != nil {
+		door.OfJob(a.Server.Job)
+	}
+	held, err := door.Take(ctx, lease.Lease{Task: id, Owner: a.owner(), RunURL: a.runURL()})
 	if err != nil || a.Inputs.DryRun {
 		a.warn("closing the repository of leases", door.Close())
 		var taken *lease.HeldError
@@ -33,14 +36,21 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 		return ctx, nil, err
 	}
 	running, p := lease.Begin(ctx, door, held, a.Clock, a.github.Token, a.log)
+	if a.Server != nil {
+		p.Long()
+		go a.Server.hearStop(running, p)
+	}
 	p.Listen(ctx, a.beats())
 	return running, p, nil
 }
 
 // beats are when a held lease is looked at.
 func (a *Action) beats() <-chan time.Time {
-	if a.beat != nil {
+	switch {
+	case a.beat != nil:
 		return a.beat
+	case a.Server != nil:
+		return lease.LongBeats()
 	}
 	return lease.Beats()
 }
@@ -76,8 +86,12 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	if err != nil {
 		return git.Options{}, invalid.Errorf("input signing_key %w", err)
 	}
+	remote := git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token}
+	if as := a.Server.installation(); as != nil {
+		remote.Renew, remote.Mirror = as.Token, a.Server.Mirror
+	}
 	return git.Options{
-		Remote:   git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token},
+		Remote:   remote,
 		Env:      proc.Environment(a.Parent, proc.Allowed), // a git process needs none of the job's secrets
 		Identity: git.Identity{Name: "ralph", Email: a.github.Self() + "@users.noreply." + a.host()},
 		Task:     taskID, Log: a.log, DryRun: a.Inputs.DryRun, Sign: sign,

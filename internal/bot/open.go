@@ -53,7 +53,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *workRe
 		work.Close()
 		return running, work, err
 	}
-	work.Journal.Watch = work.publisher.watch
+	work.Journal.Watch = a.watch(work)
 	return running, work, nil
 }
 
@@ -342,7 +342,7 @@ func (a *Action) settings(ctx context.Context, at engine.Place, commands []strin
 }
 
 func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Settings, error) {
-	var layers []config.Layer
+	layers := a.Server.layers()
 	content, ok, err := tree.File(ctx, tree.Base(), config.SettingsFile)
 	if err != nil {
 		return config.Settings{}, fmt.Errorf("reading %s of the base commit: %w", config.SettingsFile, err)

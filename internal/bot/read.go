@@ -43,7 +43,7 @@ func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, er
 // unread is what is known of an event before anything is read.
 func (a *Action) unread(ev event.Event) Reads {
 	return Reads{Event: ev, Rules: a.rules,
-		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.Env.RunURL(), Owner: a.owner(), Now: a.Clock()}}
+		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(), Now: a.Clock()}}
 }
 
 // jobReader reads what a job reads.

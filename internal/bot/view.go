@@ -21,7 +21,10 @@ func (a *Action) view(s loop.State) report.View {
 	if a.github != nil {
 		v.TokenNote = a.github.TokenNote()
 	}
-	if s.RunURL != "" {
+	switch {
+	case s.RunURL != "" && a.Server != nil:
+		v.ReportURL = s.RunURL
+	case s.RunURL != "":
 		v.ReportURL = s.RunURL + "#artifacts"
 	}
 	return v

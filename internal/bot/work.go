@@ -35,6 +35,9 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	result := work.Drive(running, running, work.Prompts)
 	obey()
 
+	if a.handsOn(ctx, running, result) {
+		return a.handOn(ctx, work, result), nil
+	}
 	if ctx.Err() != nil {
 		work.Journal.EndWithNextPush()
 	}

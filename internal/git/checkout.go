@@ -24,7 +24,7 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	if err := t.refuseName(); err != nil {
 		return nil, err
 	}
-	if err := t.layOut(ctx); err != nil {
+	if err := errors.Join(t.layOut(ctx), t.borrow()); err != nil {
 		return nil, err
 	}
 	asked := []string{"HEAD", t.ref(), t.recordRef()}

@@ -21,6 +21,11 @@ type Remote struct {
 	// Token goes to git in its environment alone: never to a command line, never to a file. "" is none.
 	Token    string
 	Username string // "" is x-access-token
+	// Renew is asked for another token once, when the remote has refused one; nil: nobody has another.
+	Renew func(ctx context.Context, refused string) (string, error)
+	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; nobody
+	// writes to it meanwhile but to add some. "" is none.
+	Mirror string
 }
 
 // Identity is who the commits are by.

@@ -154,8 +154,7 @@ func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
 			specs = append(specs, a)
 		}
 	}
-	_, _, err := t.git.run(ctx, call{
-		args: append(append(options, "--", t.o.Remote.URL), specs...), pair: t.o.Remote.credential(), within: remoteTime})
+	_, _, err := t.git.ask(ctx, t.o.Remote, call{args: append(append(options, "--", t.o.Remote.URL), specs...)})
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err

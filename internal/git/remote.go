@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -16,8 +17,7 @@ type remoteRefs struct {
 
 // listRemote asks the remote for refs; a pattern without a star is the full name of one.
 func (d door) listRemote(ctx context.Context, r Remote, patterns ...string) (remoteRefs, error) {
-	out, _, err := d.run(ctx, call{
-		args: append([]string{"ls-remote", "--symref", "--", r.URL}, patterns...), pair: r.credential(), within: remoteTime})
+	out, _, err := d.ask(ctx, r, call{args: append([]string{"ls-remote", "--symref", "--", r.URL}, patterns...)})
 	refs := remoteRefs{at: map[string]string{}}
 	if err != nil {
 		return refs, r.explain("reading", err)
@@ -39,8 +39,7 @@ func (d door) listRemote(ctx context.Context, r Remote, patterns ...string) (rem
 func (d door) fetch(ctx context.Context, r Remote, options []string, refspecs ...string) error {
 	args := append([]string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
 		"--no-auto-maintenance"}, options...)
-	_, _, err := d.run(ctx, call{args: append(append(args, "--", r.URL), refspecs...), pair: r.credential(),
-		within: remoteTime})
+	_, _, err := d.ask(ctx, r, call{args: append(append(args, "--", r.URL), refspecs...)})
 	if err != nil {
 		return r.explain("fetching from", err)
 	}
@@ -53,14 +52,38 @@ func (r Remote) explain(doing string, err error) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("%s %s: %w", doing, r.shown(), err)
 	}
-	for _, sign := range []string{"Authentication failed", "could not read Username", "could not read Password",
-		"returned error: 401", "returned error: 403", "Permission denied"} {
-		if strings.Contains(e.Stderr, sign) {
-			return &AccessError{r.shown(), lastLine(e.Stderr)}
-		}
+	if refused(e) {
+		return &AccessError{r.shown(), lastLine(e.Stderr)}
 	}
 	return fmt.Errorf("%s %s: %w; check that it is there and that the token may see it, or try again later", doing,
 		r.shown(), err)
+}
+
+// refused reports whether the remote did not let a command in.
+func refused(e *commandError) bool {
+	return slices.ContainsFunc([]string{"Authentication failed", "could not read Username", "could not read Password",
+		"returned error: 401", "returned error: 403", "Permission denied"},
+		func(sign string) bool { return strings.Contains(e.Stderr, sign) })
+}
+
+// ask runs a command that asks the remote, once more with another token when this one was refused. The remote has done
+// nothing then.
+func (d door) ask(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
+	c.within = remoteTime
+	more := c.pair
+	c.pair = append(more[:len(more):len(more)], r.credential()...)
+	stdout, stderr, err = d.run(ctx, c)
+	var e *commandError
+	if r.Renew == nil || !errors.As(err, &e) || !refused(e) {
+		return stdout, stderr, err
+	}
+	token, none := r.Renew(ctx, r.Token)
+	if none != nil || token == r.Token {
+		return stdout, stderr, err
+	}
+	r.Token = token
+	c.pair = append(more[:len(more):len(more)], r.credential()...)
+	return d.run(ctx, c)
 }
 
 // shown is the URL without what may be secret in it.

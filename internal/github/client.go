@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Options say how to reach GitHub, and as whom. Either Token is set, or TokenSource, or AppID and AppKey are.
+// Options say how to reach GitHub, and as whom. Either Token is set, or TokenSource, or AppID and AppKey are, or As is.
 type Options struct {
 	APIURL     string // GITHUB_API_URL: "https://api.github.com", "https://ghe.example/api/v3"
 	GraphQLURL string // GITHUB_GRAPHQL_URL
@@ -39,6 +39,16 @@ type Options struct {
 	Sleep  func(context.Context, time.Duration) error // nil: real time
 	// Timeout bounds one try of one call; zero is 30 seconds.
 	Timeout time.Duration
+	// As is an App whose tokens somebody else makes; Token, AppID and AppKey do not count then. nil: there is none.
+	As *AsApp
+}
+
+// AsApp is an App on one repository, as whoever makes its tokens knows it.
+type AsApp struct {
+	Login string   // what it writes as: "ralph[bot]"
+	Lacks []string // permissions that it was not granted: "checks: write"
+	// Token is a token for now. refused is one that GitHub does not take any more, which is to be replaced; "" else.
+	Token func(ctx context.Context, refused string) (string, error)
 }
 
 // Client reads and writes one repository on GitHub.
@@ -77,6 +87,9 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log, timeout: cmp.Or(o.Timeout, requestTimeout)}
 	c := &Client{o: o, wire: base}
 	polls := &etags{next: base}
+	if o.As != nil {
+		return c, c.useTokensOf(o.As, polls)
+	}
 	if o.AppID != 0 {
 		return c, c.useApp(ctx, polls)
 	}

@@ -3,8 +3,11 @@ package lease
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +23,8 @@ type Client struct {
 	mu     sync.Mutex
 	store  *git.RefStore
 	key    string
+	job    string // begins the keys of all processes of one job, which take the lease over from each other; "" is none
+	lasts  time.Duration
 	clock  func() time.Time
 	dryRun bool
 }
@@ -31,8 +36,21 @@ func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, 
 	if err != nil {
 		return nil, fmt.Errorf("making a place for the run's lease: %w", err)
 	}
-	return &Client{store: store, key: rand.Text(), clock: clock, dryRun: o.DryRun}, nil
+	return &Client{store: store, key: rand.Text(), lasts: Time, clock: clock, dryRun: o.DryRun}, nil
 }
+
+// OfJob makes the process one of a job of a server, which alone starts the processes of a job, one after the other: the
+// newest of them takes the lease at once, whoever of them had it. Its leases last LongTime. It comes before Take.
+func (c *Client) OfJob(job string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum := sha256.Sum256([]byte(job))
+	c.job, c.lasts = hex.EncodeToString(sum[:16])+".", LongTime
+	c.key = c.job + rand.Text()
+}
+
+// succeeds reports whether a lease is that of an earlier process of the same job.
+func (c *Client) succeeds(l Lease) bool { return c.job != "" && strings.HasPrefix(l.key, c.job) }
 
 // Close removes the repository. It gives no lease back.
 func (c *Client) Close() error {
@@ -47,7 +65,7 @@ func (c *Client) Renew(token string) {
 	c.store.Renew(token)
 }
 
-// Take takes the lease of want.Task until Time from now, when nobody holds it, when it is over or when it is ours.
+// Take takes the lease of want.Task until Time from now, or LongTime for a job, when nobody holds it, when it is over or when it is ours.
 // Otherwise the error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
 func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	c.mu.Lock()
@@ -57,14 +75,15 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 		if err != nil {
 			return Lease{}, fmt.Errorf("looking whether somebody works on %s: %w", want.Task, err)
 		}
-		if now.key != c.key && now.Alive(c.clock()) {
+		own := now.key == c.key || c.succeeds(now)
+		if !own && now.Alive(c.clock()) {
 			return Lease{}, &HeldError{now}
 		}
 		next := Lease{Task: want.Task, Run: want.Run, Owner: want.Owner, RunURL: want.RunURL, Taken: c.clock(), key: c.key}
-		if now.key == c.key {
+		if own {
 			next.Taken, next.Stop = now.Taken, now.Stop
 		}
-		next.Until = c.clock().Add(Time)
+		next.Until = c.clock().Add(c.lasts)
 		if c.dryRun {
 			return next, nil
 		}
@@ -80,14 +99,14 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 		want.Task)
 }
 
-// Extend makes a lease of ours end Time from now, with a run that may have got its name. What came back is the newest
+// Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the newest
 // of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for range tries {
 		next := held
-		next.Until = c.clock().Add(Time)
+		next.Until = c.clock().Add(c.lasts)
 		next, moved, err := c.put(ctx, held, next)
 		if err != nil {
 			return held, fmt.Errorf("renewing the lease of %s: %w", held.Task, err)

@@ -23,6 +23,17 @@ const (
 	Patience   = 45 * time.Second
 )
 
+// How a server's lease lasts, and from when on it is renewed: nobody looks at it in between, since the server says by
+// itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
+const (
+	LongTime      = 25 * time.Minute
+	longRenewTime = 9 * time.Minute
+	longBeat      = 30 * time.Second
+)
+
+// LongBeats are when a server's lease is thought of, which asks the remote nothing; they end with the process.
+func LongBeats() <-chan time.Time { return time.Tick(longBeat) }
+
 // Beats are when a lease is looked at; they end with the process.
 func Beats() <-chan time.Time { return time.Tick(LookEvery) }
 
@@ -48,6 +59,7 @@ type Heartbeat struct {
 	still  sync.WaitGroup
 
 	turn sync.Mutex // who looks, renews or releases
+	long bool       // see Long
 
 	mu       sync.Mutex
 	held     Lease
@@ -67,6 +79,25 @@ func Begin(
 	running, end := context.WithCancelCause(ctx)
 	h.end = end
 	return running, h
+}
+
+// Long makes it the heartbeat of a server's lease: it renews that and never looks at it in between. It comes before
+// Listen.
+func (h *Heartbeat) Long() { h.long = true }
+
+// due reports whether a lease is to be renewed.
+func (h *Heartbeat) due(held Lease) bool {
+	if h.long {
+		return !h.clock().Before(held.Until.Add(longRenewTime - LongTime))
+	}
+	return !h.clock().Before(held.Until.Add(renewAfter - Time))
+}
+
+// idle reports whether there is nothing to ask the remote now.
+func (h *Heartbeat) idle() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.long && !h.troubled && h.missing == nil && !h.due(h.held)
 }
 
 // Listen looks at every beat, in a goroutine, until rest: longer than the run, whose end has to be told of too.
@@ -89,6 +120,9 @@ func (h *Heartbeat) Listen(ctx context.Context, beats <-chan time.Time) {
 // Beat looks at the lease, or renews it when it is time to. It reports whether the lease is still ours, as far as we
 // know: what the network does wrong is logged once and tried again.
 func (h *Heartbeat) Beat(ctx context.Context) bool {
+	if h.idle() {
+		return true
+	}
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	err := h.Look(soon)
@@ -120,10 +154,10 @@ func (h *Heartbeat) Look(ctx context.Context) error {
 	if err := h.freshToken(ctx); err != nil {
 		return err
 	}
-	if h.clock().Before(held.Until.Add(renewAfter - Time)) {
-		held, err = h.door.Look(ctx, held)
-	} else {
+	if h.due(held) {
 		held, err = h.door.Extend(ctx, held)
+	} else {
+		held, err = h.door.Look(ctx, held)
 	}
 	return h.hear(held, err)
 }
@@ -151,13 +185,28 @@ func (h *Heartbeat) hear(held Lease, err error) error {
 		return err
 	}
 	h.held = held
-	if held.Stop != nil && !h.stopping {
-		h.stopping = true
-		stop := &StoppedError{*held.Stop}
-		h.log("%v; the run stops", stop)
-		h.end(stop)
+	if held.Stop != nil {
+		h.stop(*held.Stop)
 	}
 	return nil
+}
+
+// Stop tells the run to stop, as a wish in its lease does: a server says so to its process by itself.
+func (h *Heartbeat) Stop(wish Stop) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stop(wish)
+}
+
+// stop says once to the run that it shall stop. The caller holds the lock.
+func (h *Heartbeat) stop(wish Stop) {
+	if h.stopping {
+		return
+	}
+	h.stopping = true
+	stop := &StoppedError{wish}
+	h.log("%v; the run stops", stop)
+	h.end(stop)
 }
 
 // Lease is the lease as we know it, or why it is not ours any more.

@@ -15,7 +15,7 @@ import (
 // How long leases last.
 const (
 	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
-	longest = 10 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
+	longest = 30 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
 	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 

@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 )
 
-// Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file.
+// Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file but Socket.
 type Spec struct {
 	Argv []string // the program, by path or by the PATH in Env, and its arguments
 	Dir  string   // where it runs; "" is where we are
@@ -48,6 +49,9 @@ type Spec struct {
 	Reach string
 	// Limits are what it may take, with all that comes of it.
 	Limits Limits
+	// Socket is one end of a connection that the process has as its descriptor 3: the only file that is ever inherited.
+	// It stays the caller's, who closes it. nil: there is none.
+	Socket *os.File
 }
 
 // DefaultGrace is the time between TERM and KILL where nobody says otherwise.

@@ -1,0 +1,200 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Server is what a job of ralph serve has instead of a workflow. In the environment GITHUB_RUN_ID stands for the job
+// then, and GITHUB_RUN_ATTEMPT counts its processes. When the context of the run ends, the run is not over: it is left
+// for the next process of the job.
+type Server struct {
+	Job     string // its name: letters, digits and hyphens
+	Page    string // the address of the page that shows it, the same for all of its processes
+	Payload []byte // of the event
+	As      *github.AsApp
+	Layers  []config.Layer // settings below the repository's own: the organisation's
+	Mirror  string         // where the repository's objects are on this machine; "" is nowhere
+	Stop    <-chan lease.Stop
+	Hints   func() []string                 // what people have said since it was asked last; nil: nobody can
+	Begun   func(Begun)                     // before the first record of the run
+	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
+
+	mu     sync.Mutex
+	hidden []string // secrets
+	redact func(string) string
+}
+
+// Begun is a run of which the records follow.
+type Begun struct {
+	Run    string `json:"run"`
+	Task   string `json:"task"`
+	Title  string `json:"title"`
+	Issue  int    `json:"issue,omitempty"` // 0: it is for none
+	Branch string `json:"branch"`
+	// Records is how many there are of earlier processes. A server that knows more of the run drops the others: they
+	// never left the process that made them.
+	Records int `json:"records"`
+}
+
+type patientKey struct{}
+
+// patient is the context of a job that has time for its reports when it is told to end.
+func (a *Action) patient(ctx context.Context) context.Context {
+	if a.Server == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, patientKey{}, true)
+}
+
+// runURL is the page of the job.
+func (a *Action) runURL() string {
+	if a.Server != nil {
+		return a.Server.Page
+	}
+	return a.Env.RunURL()
+}
+
+// redactor takes secrets out of texts, those of a server's tokens too, which come later.
+func (s *Server) redactor(secrets []string) func(string) string {
+	if s == nil {
+		return report.Redactor(secrets)
+	}
+	s.hide(secrets...)
+	return func(text string) string {
+		s.mu.Lock()
+		redact := s.redact
+		s.mu.Unlock()
+		return redact(text)
+	}
+}
+
+func (s *Server) hide(secrets ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hidden = append(s.hidden, secrets...)
+	s.redact = report.Redactor(s.hidden)
+}
+
+// installation makes GitHub's client write as the server's App; nil for a step of a workflow.
+func (s *Server) installation() *github.AsApp {
+	if s == nil || s.As == nil {
+		return nil
+	}
+	as, last := *s.As, ""
+	var mu sync.Mutex
+	as.Token = func(ctx context.Context, refused string) (string, error) {
+		token, err := s.As.Token(ctx, refused)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil && token != last {
+			last = token
+			s.hide(token)
+		}
+		return token, err
+	}
+	return &as
+}
+
+// layers are the settings below the repository's own.
+func (s *Server) layers() []config.Layer {
+	if s == nil {
+		return nil
+	}
+	return append([]config.Layer(nil), s.Layers...)
+}
+
+// hearStop tells the run when the server says that it shall stop.
+func (s *Server) hearStop(running context.Context, p *lease.Heartbeat) {
+	select {
+	case wish := <-s.Stop:
+		p.Stop(wish)
+	case <-running.Done():
+	}
+}
+
+// begins tells the server of a run, with the records that it has already when it goes on.
+func (s *Server) begins(of Begun, raw []byte, way loop.Way) {
+	if s == nil || s.Begun == nil {
+		return
+	}
+	var before []loop.Record
+	if way != loop.Begin {
+		before, _, _ = journal.Read(bytes.NewReader(raw)) // it was read before
+	}
+	of.Records = len(before)
+	s.Begun(of)
+	for i, r := range before {
+		s.Record(i+1, r)
+	}
+}
+
+// hears tells whoever wants to know of each record.
+func (a *Action) hears(work *job) func(loop.Record) {
+	if a.Server == nil || a.Server.Record == nil {
+		return a.stored
+	}
+	return func(r loop.Record) {
+		a.Server.Record(work.Journal.State().Records, r)
+		if a.stored != nil {
+			a.stored(r)
+		}
+	}
+}
+
+// watch shows the run as it goes on. Between two iterations it takes in what people have said meanwhile.
+func (a *Action) watch(work *job) func(context.Context, loop.Record, loop.State) *loop.Post {
+	if a.Server == nil || a.Server.Hints == nil {
+		return work.publisher.watch
+	}
+	return func(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
+		if r.Type == loop.Judged {
+			s = a.takeHints(work, s)
+		}
+		return work.publisher.watch(ctx, r, s)
+	}
+}
+
+func (a *Action) takeHints(work *job, s loop.State) loop.State {
+	for _, hint := range a.Server.Hints() {
+		hint = safetext.FirstBytes(safetext.Sanitise(a.redact(hint)), maxHint)
+		next, err := work.Journal.Store(loop.Record{Type: loop.Resumed, At: a.Clock(),
+			Resume: &loop.Resume{Owner: a.owner(), RunURL: a.runURL(), Hint: hint}})
+		if err != nil {
+			a.warn("recording a hint", err)
+			return s
+		}
+		a.log("the next turn is told: %s", hint)
+		s = next
+	}
+	return s
+}
+
+// handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and nobody
+// wants the run to.
+func (a *Action) handsOn(ctx, running context.Context, result loop.Result) bool {
+	var stop *lease.StoppedError
+	return a.Server != nil && ctx.Err() != nil && result.Outcome == loop.Interrupted &&
+		!errors.As(context.Cause(running), &stop)
+}
+
+// handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and nobody
+// holds it.
+func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop.Result {
+	late, cancel := afterCancel(ctx)
+	defer cancel()
+	a.warn("handing the run on", work.Journal.Finish(late))
+	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
+	return loop.Result{Outcome: loop.Interrupted, Reason: "the server has ended this process; the run goes on in another",
+		State: work.Journal.State()}
+}
