@@ -108,6 +108,8 @@ func grammar(args []string) any {
 		return &hookCLI{}
 	case len(args) > 0 && args[0] == "plan":
 		return &planCLI{}
+	case len(args) == 1 && args[0] == "work":
+		return &workCLI{}
 	}
 	return &cli{}
 }

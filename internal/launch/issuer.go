@@ -1,0 +1,97 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// mostTokens is how many tokens one process gets: at one an hour, enough for three days.
+const mostTokens = 72
+
+// Times of calls to GitHub.
+const (
+	makeTime   = 25 * time.Second
+	revokeTime = 10 * time.Second
+)
+
+// issuer gives one job its tokens, and revokes them at the end.
+type issuer struct {
+	from  Tokens
+	clock func() time.Time
+
+	mu   sync.Mutex // held while a token is made: who asks meanwhile gets that one
+	now  work.Token
+	made []work.Token
+}
+
+// make makes the next token.
+func (i *issuer) make(ctx context.Context) (work.Token, error) {
+	if len(i.made) >= mostTokens {
+		return i.now, fmt.Errorf("the job has had %d tokens, and gets no more", mostTokens)
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	defer cancel()
+	token, err := i.from.Make(ctx)
+	if err != nil {
+		return i.now, fmt.Errorf("making a token for the job: %w", err)
+	}
+	token.Number, token.Problem = i.now.Number+1, ""
+	i.now, i.made = token, append(i.made, token)
+	return token, nil
+}
+
+// first makes the job's first token.
+func (i *issuer) first(ctx context.Context) (work.Token, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.make(ctx)
+}
+
+// answer is a token that is newer than the one at hand, or says why there is none.
+func (i *issuer) answer(ctx context.Context, a work.Ask) work.Token {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if a.Number < i.now.Number {
+		return i.now
+	}
+	token, err := i.make(ctx)
+	if err != nil {
+		return work.Token{Number: i.now.Number, Problem: err.Error()}
+	}
+	return token
+}
+
+// revoke ends every token that has not ended by itself.
+func (i *issuer) revoke(ctx context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var errs []error
+	for _, token := range i.made {
+		if !token.Ends.IsZero() && i.clock().After(token.Ends) {
+			continue
+		}
+		soon, cancel := context.WithTimeout(ctx, revokeTime)
+		if err := i.from.Revoke(soon, token.Value); err != nil {
+			errs = append(errs, fmt.Errorf("revoking a token of the job, which ends by itself at %s: %w",
+				token.Ends.UTC().Format("15:04 UTC"), err))
+		}
+		cancel()
+	}
+	i.made = nil
+	return errors.Join(errs...)
+}
+
+// values are the tokens that the job has had.
+func (i *issuer) values() (out []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, token := range i.made {
+		out = append(out, token.Value)
+	}
+	return out
+}

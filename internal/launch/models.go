@@ -1,0 +1,98 @@
+package launch
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/gateway"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Models are the models that a job may ask. Their keys stay with the server: the job gets an address and a bearer that
+// count for it alone.
+type Models struct {
+	// Environ names keys and addresses as agents do, NAME=value: ANTHROPIC_API_KEY, OPENAI_BASE_URL. What it names besides
+	// does not count.
+	Environ []string
+	// Allow is asked before each request, with what the job's models have taken; the text of its error is what the agent
+	// is told. nil: all may pass.
+	Allow  func(spent []gateway.Usage) error
+	Prices gateway.Prices // zero: the list that ralph brings along
+}
+
+// provider is one whose requests a gateway carries.
+type provider struct {
+	path         string // the first part of the path at the gateway
+	keys         []string
+	header       map[string]string // by key, where it is not that of the provider
+	usual        string
+	base, public string // the variable that says where it is, and where it is else
+	suffix       string // what everybody writes at the end of the variable
+	protocols    []gateway.Protocol
+}
+
+// providers are those that agents can be led to by their environment.
+func providers() []provider {
+	return []provider{
+		{path: "anthropic", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
+			header: map[string]string{"ANTHROPIC_API_KEY": "x-api-key"}, usual: "authorization",
+			base: "ANTHROPIC_BASE_URL", public: "https://api.anthropic.com",
+			protocols: []gateway.Protocol{gateway.Anthropic}},
+		{path: "openai", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, usual: "authorization",
+			base: "OPENAI_BASE_URL", public: "https://api.openai.com", suffix: "/v1",
+			protocols: []gateway.Protocol{gateway.Responses, gateway.Chat}},
+		{path: "gemini", keys: []string{"GEMINI_API_KEY"}, usual: "x-goog-api-key", base: "GOOGLE_GEMINI_BASE_URL",
+			public: "https://generativelanguage.googleapis.com", protocols: []gateway.Protocol{gateway.Gemini}},
+	}
+}
+
+// open opens the gateway of a job, and says by which environment its process finds it. Without a key there is none.
+func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) {
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Allow: m.Allow, Prices: m.Prices, Log: log}
+	type named struct {
+		provider
+		key string
+	}
+	var used []named
+	for _, p := range providers() {
+		for _, name := range p.keys { // of several the first: an agent uses one
+			value := proc.Value(m.Environ, name)
+			if value == "" {
+				continue
+			}
+			base := strings.TrimRight(proc.Value(m.Environ, p.base), "/")
+			base = strings.TrimSuffix(base, p.suffix)
+			if base == "" {
+				base = p.public
+			}
+			at, err := url.Parse(base)
+			if err != nil {
+				return nil, nil, fmt.Errorf("reading %s: it is no address", p.base)
+			}
+			header := p.usual
+			if h := p.header[name]; h != "" {
+				header = h
+			}
+			if header == "authorization" {
+				value = "Bearer " + value
+			}
+			o.Upstreams[p.path] = gateway.Upstream{Base: at, Protocols: p.protocols,
+				Credentials: []gateway.Credential{{Header: header, Value: value}}}
+			used = append(used, named{p, name})
+			break
+		}
+	}
+	if len(used) == 0 {
+		return nil, nil, nil
+	}
+	t, err := gateway.Open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	var environ []string
+	for _, p := range used {
+		environ = append(environ, p.key+"="+t.Bearer(), p.base+"="+t.URL()+"/"+p.path+p.suffix)
+	}
+	return t, environ, nil
+}

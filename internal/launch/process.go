@@ -1,0 +1,169 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// Process starts each job as a process of this machine. What it leaves is killed, and no other job is harmed.
+type Process struct {
+	Program string   // ralph itself, an absolute path
+	Environ []string // ours, of which the process gets what builds and tools need to find their way
+	Limits  proc.Limits
+	// Grace is how long a process that is to end may take for its last commit, push and words; 0 is a minute.
+	Grace   time.Duration
+	Mirrors *Mirrors // nil: none are kept
+	Log     func(format string, args ...any)
+	Clock   func() time.Time // nil: the system's
+}
+
+// usualGrace is enough for a commit and a push on a slow network.
+const usualGrace = time.Minute
+
+// Start implements Launcher.
+func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
+	r, theirs, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock})
+	if err != nil {
+		return nil, err
+	}
+	running, end := context.WithCancel(ctx)
+	r.end = end
+	grace := p.Grace
+	if grace <= 0 {
+		grace = usualGrace
+	}
+	var last tail
+	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
+		Stdout: &last, Stderr: &last, Interrupt: grace, Limits: p.Limits, Socket: theirs}
+	go func() {
+		result, err := proc.Run(running, spec)
+		_ = theirs.Close() // only now: the process has its own
+		r.ended <- ended{how(result), r.shown(last.String()), err}
+	}()
+	return r, nil
+}
+
+// how says how a process ended.
+func how(r proc.Result) string {
+	switch {
+	case r.Class == proc.Limited:
+		return r.Why
+	case r.Signal != "":
+		return "was ended by the signal " + r.Signal
+	case r.Class == proc.NotFound || r.Class == proc.NotExecutable:
+		return "could not be started: ralph itself is not where it was"
+	}
+	return fmt.Sprintf("ended with exit code %d", r.Exit)
+}
+
+// shown is what a process printed, without the secrets that it had.
+func (r *Running) shown(text string) string {
+	for _, token := range r.tokens.values() {
+		text = strings.ReplaceAll(text, token, "***")
+	}
+	if r.models != nil {
+		text = strings.ReplaceAll(text, r.models.Bearer(), "***")
+	}
+	return strings.TrimSpace(safetext.InertLines(text))
+}
+
+// setting is what launchers have in common.
+type setting struct {
+	mirrors *Mirrors
+	environ []string
+	log     func(format string, args ...any)
+	clock   func() time.Time
+}
+
+// prepare makes all that a job's process needs, and sends its order. theirs is the process's end of the socket.
+func prepare(ctx context.Context, job Job, s setting) (r *Running, theirs *os.File, err error) {
+	if s.log == nil {
+		s.log = func(string, ...any) {}
+	}
+	if s.clock == nil {
+		s.clock = func() time.Time { return time.Now().UTC() }
+	}
+	r = &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
+		tokens: &issuer{from: job.Tokens, clock: s.clock}}
+	defer func() {
+		if err != nil {
+			r.cleanUp()
+		}
+	}()
+	r.done = append(r.done, func() {
+		if err := r.tokens.revoke(context.WithoutCancel(ctx)); err != nil {
+			s.log("%v", err)
+		}
+	})
+	order := &r.job.Order
+	if order.Token, err = r.tokens.first(ctx); err != nil {
+		return nil, nil, err
+	}
+	var environ []string
+	if r.models, environ, err = job.Models.open(s.log); err != nil {
+		return nil, nil, err
+	}
+	if r.models != nil {
+		r.done = append(r.done, func() {
+			if err := r.models.Close(); err != nil {
+				s.log("%v", err)
+			}
+		})
+	}
+	order.Environ = append(append([]string(nil), order.Environ...), environ...)
+	if s.mirrors != nil {
+		dir, back, err := s.mirrors.Borrow(ctx, order.Repository, remote(*order, order.Token.Value), s.environ)
+		if err != nil { // the job fetches everything itself then
+			s.log("%v", err)
+		} else {
+			order.Mirror = dir
+			r.done = append(r.done, back)
+		}
+	}
+	ours, theirs, err := pair()
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the job's socket: %w", err)
+	}
+	r.conn, err = net.FileConn(ours)
+	if err = errors.Join(err, ours.Close()); err != nil {
+		_ = theirs.Close()
+		return nil, nil, fmt.Errorf("making the job's socket: %w", err)
+	}
+	r.to = work.NewSender(r.conn)
+	r.to.Send(work.ToProcess{Order: order})
+	go r.listen(context.WithoutCancel(ctx))
+	return r, theirs, nil
+}
+
+// tail keeps the end of what a process prints. It is safe for concurrent use.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const mostTail = 4 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-mostTail):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,132 @@
+// Package work runs one job of ralph serve in a process of its own: what the server and the process tell each other over
+// their socket, and the process's side of it.
+package work
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// Order is the server's first message: what the process shall do, and all that it is to know. It holds no key of a
+// model and no secret of the App's.
+type Order struct {
+	Job        string          `json:"job"`     // letters, digits and hyphens: the delivery's id
+	Attempt    int             `json:"attempt"` // from 1 on: how many processes the job has had, with this one
+	Page       string          `json:"page"`    // address that shows the job, the same for all attempts
+	Event      string          `json:"event"`   // "issues"
+	Payload    json.RawMessage `json:"payload"`
+	Repository string          `json:"repository"` // "owner/name"
+	GitHub     GitHub          `json:"github"`
+	// Inputs are those of the Action, by name: "trigger_label".
+	Inputs map[string]string `json:"inputs,omitempty"`
+	// Settings are those below the repository's own, the weakest first.
+	Settings []Layer `json:"settings,omitempty"`
+	// Environ is added to what the process keeps of its environment: NAME=value.
+	Environ []string `json:"environ,omitempty"`
+	// Workspace is where checkouts are made; "" is the directory for temporary files. Whoever agents work as must be able
+	// to pass it.
+	Workspace string `json:"workspace,omitempty"`
+	Mirror    string `json:"mirror,omitempty"` // a repository to borrow objects from
+	AgentUser string `json:"agent_user,omitempty"`
+	Token     Token  `json:"token"`
+}
+
+// GitHub says where GitHub is, and whom ralph is there.
+type GitHub struct {
+	Server  string   `json:"server"`  // "https://github.com"
+	API     string   `json:"api"`     // "https://api.github.com"
+	GraphQL string   `json:"graphql"` // "https://api.github.com/graphql"
+	Login   string   `json:"login"`   // "ralph[bot]"
+	Lacks   []string `json:"lacks,omitempty"`
+}
+
+// Layer is a part of the settings.
+type Layer struct {
+	Name string `json:"name"` // "ralph.json of alice/.github"
+	JSON string `json:"json"` // may hold comments
+}
+
+// Token is an installation token for the job's repository alone.
+type Token struct {
+	Number int       `json:"number"` // from 1 on: each is newer than those with smaller numbers
+	Value  string    `json:"value"`
+	Ends   time.Time `json:"ends"`
+	// Problem says why there is no newer one; Number is then that of the last.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Stop is somebody's wish that the run stops.
+type Stop struct {
+	By  string    `json:"by"`            // a login
+	Why string    `json:"why,omitempty"` // "asked to stop", "issue closed"; empty: the former
+	At  time.Time `json:"at"`
+}
+
+// ToProcess is a message of the server; one of its parts is set.
+type ToProcess struct {
+	Order *Order `json:"order,omitempty"`
+	Token *Token `json:"token,omitempty"` // asked for with Ask
+	Stop  *Stop  `json:"stop,omitempty"`
+	Hint  string `json:"hint,omitempty"` // for the agent's next turn
+}
+
+// ToServer is a message of the process; one of its parts is set.
+type ToServer struct {
+	Ask    *Ask       `json:"ask,omitempty"`
+	Begun  *bot.Begun `json:"begun,omitempty"`
+	Record *Record    `json:"record,omitempty"`
+	Output string     `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
+	End    *End       `json:"end,omitempty"`    // the last message
+}
+
+// Ask asks for a newer token.
+type Ask struct {
+	Number  int  `json:"number"`            // of the token that is at hand
+	Refused bool `json:"refused,omitempty"` // GitHub has refused it; else it ends soon
+}
+
+// Record is one record of the run's journal.
+type Record struct {
+	Number int         `json:"number"` // from 1 on
+	Record loop.Record `json:"record"`
+}
+
+// End says how the job's process has ended.
+type End struct {
+	// Outcome is the run's; empty: the event was nothing to work on.
+	Outcome loop.Outcome `json:"outcome,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+	// HandedOn says that the run has not come to its end: another process of the job has to go on with it.
+	HandedOn bool      `json:"handed_on,omitempty"`
+	Problem  string    `json:"problem,omitempty"` // what ralph could not do
+	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
+
+	Run           string     `json:"run,omitempty"`
+	Task          string     `json:"task,omitempty"`
+	Branch        string     `json:"branch,omitempty"`
+	FailureBranch string     `json:"failure_branch,omitempty"`
+	Pull          int        `json:"pull,omitempty"`
+	PullURL       string     `json:"pull_url,omitempty"`
+	Iterations    int        `json:"iterations,omitempty"`
+	Usage         loop.Usage `json:"usage"` // of the whole run, earlier processes with it
+}
+
+// endOf is how a job has ended.
+func endOf(r loop.Result, err error) *End {
+	s := r.State
+	e := &End{Outcome: r.Outcome, Reason: r.Reason, Until: r.Until, Run: s.Start.Run, Task: s.Start.Task,
+		Branch: s.Start.Branch, Pull: s.Post.Pull, PullURL: s.Post.PullURL, Iterations: len(s.Iterations), Usage: s.Usage}
+	if err != nil {
+		e.Problem = err.Error()
+	}
+	if s.End != nil {
+		e.FailureBranch = s.End.FailureBranch
+		if e.Until.IsZero() {
+			e.Until = s.End.Until
+		}
+	}
+	return e
+}

@@ -1,0 +1,215 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/actions"
+	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/lease"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report"
+)
+
+// orderTime is how long the server may take to say what is to be done.
+const orderTime = 30 * time.Second
+
+// lastTime is how long the last messages may take.
+const lastTime = 10 * time.Second
+
+// errGone is why a job ends whose server is not there any more.
+var errGone = errors.New("the server has closed the job's socket")
+
+// process is one job's process.
+type process struct {
+	conn    net.Conn
+	from    *Reader
+	to      *Sender
+	clock   func() time.Time
+	tokens  *tokens
+	stop    chan lease.Stop
+	mu      sync.Mutex
+	hints   []string
+	secrets []string
+}
+
+// Run does what the server at the other end of a socket orders, and tells it how that ended. The error says that there
+// is no server; everything else it has been told. environ is ours, NAME=value: only what builds and tools need to find
+// their way is used of it. When ctx is done, the run is left to the next process of the job.
+func Run(ctx context.Context, socket *os.File, environ []string, clock func() time.Time) error {
+	conn, err := net.FileConn(socket) // a copy that no process of ours inherits
+	_ = socket.Close()
+	if err != nil {
+		return fmt.Errorf("finding the server: %w; ralph serve starts this command, nobody else", err)
+	}
+	defer conn.Close()
+	p := &process{conn: conn, from: NewReader(conn, MostOrder), clock: clock, stop: make(chan lease.Stop, 1)}
+	order, err := p.order()
+	if err != nil {
+		return err
+	}
+	p.to = NewSender(conn)
+	p.tokens = newTokens(order.Token, clock, func(a Ask) { p.to.Send(ToServer{Ask: &a}) })
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go p.listen(end)
+	result, err := p.work(ctx, order, environ)
+	told := endOf(result, err)
+	told.HandedOn = ctx.Err() != nil && result.Outcome == loop.Interrupted && result.State.End == nil
+	redact := report.Redactor(p.known())
+	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
+	p.to.Send(ToServer{End: told})
+	_ = conn.SetWriteDeadline(time.Now().Add(lastTime))
+	if err := p.to.Close(); err != nil {
+		return fmt.Errorf("telling the server how the job has ended: %w", err)
+	}
+	return nil
+}
+
+// order reads the order.
+func (p *process) order() (Order, error) {
+	_ = p.conn.SetReadDeadline(time.Now().Add(orderTime))
+	var first ToProcess
+	if err := p.from.Read(&first); err != nil {
+		return Order{}, fmt.Errorf("waiting for the order of the server: %w", err)
+	}
+	_ = p.conn.SetReadDeadline(time.Time{})
+	if first.Order == nil || first.Order.Job == "" || first.Order.Attempt < 1 || first.Order.Page == "" ||
+		first.Order.Token.Value == "" {
+		return Order{}, errors.New("the server's first message is no order: job, attempt, page and token are needed")
+	}
+	return *first.Order, nil
+}
+
+// listen hears what the server says, until it goes.
+func (p *process) listen(end context.CancelCauseFunc) {
+	for {
+		var m ToProcess
+		if err := p.from.Read(&m); err != nil {
+			end(errGone)
+			return
+		}
+		if m.Token != nil {
+			p.mu.Lock()
+			p.secrets = append(p.secrets, m.Token.Value)
+			p.mu.Unlock()
+			p.tokens.take(*m.Token)
+		}
+		if m.Stop != nil {
+			select {
+			case p.stop <- lease.Stop{By: m.Stop.By, Why: m.Stop.Why, At: m.Stop.At}:
+			default: // it was told before
+			}
+		}
+		if m.Hint != "" {
+			p.mu.Lock()
+			p.hints = append(p.hints, m.Hint)
+			p.mu.Unlock()
+		}
+	}
+}
+
+// takeHints are the hints since it was asked last.
+func (p *process) takeHints() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	hints := p.hints
+	p.hints = nil
+	return hints
+}
+
+// known are the values that nobody is told.
+func (p *process) known() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.secrets...)
+}
+
+// work does what was ordered.
+func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Result, error) {
+	parent := proc.Environment(environ, proc.Allowed, o.Environ...)
+	p.mu.Lock()
+	p.secrets = append(p.secrets, o.Token.Value)
+	for _, entry := range o.Environ {
+		if name, value, _ := strings.Cut(entry, "="); proc.NamesSecret(name) {
+			p.secrets = append(p.secrets, value)
+		}
+	}
+	p.mu.Unlock()
+	values := variables(o, parent)
+	env, err := config.ReadEnvironment(values)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	inputs, err := config.ReadInputs(values)
+	if err != nil {
+		return loop.Result{Outcome: loop.Invalid}, err
+	}
+	var layers []config.Layer
+	for _, l := range o.Settings {
+		layers = append(layers, config.Layer{Name: l.Name, JSON: []byte(l.JSON)})
+	}
+	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
+		Runner: actions.New(func(string) string { return "" }, output{p.to}),
+		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Mirror: o.Mirror, Stop: p.stop,
+			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
+			Hints:  p.takeHints,
+			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
+			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) }}}
+	return a.Run(ctx)
+}
+
+// variables are what the order says, as a workflow would say it.
+func variables(o Order, parent []string) map[string]string {
+	values := map[string]string{}
+	for _, entry := range parent {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	for name, value := range o.Inputs {
+		values["INPUT_"+strings.ToUpper(name)] = value
+	}
+	number := fnv.New64a()
+	_, _ = io.WriteString(number, o.Job) // never fails
+	for name, value := range map[string]string{
+		"GITHUB_EVENT_NAME": o.Event, "GITHUB_REPOSITORY": o.Repository, "GITHUB_SERVER_URL": o.GitHub.Server,
+		"GITHUB_API_URL": o.GitHub.API, "GITHUB_GRAPHQL_URL": o.GitHub.GraphQL,
+		"GITHUB_RUN_ID":      strconv.FormatUint(number.Sum64()>>1, 10),
+		"GITHUB_RUN_ATTEMPT": strconv.Itoa(o.Attempt), "RALPH_WORKSPACE": o.Workspace, "RALPH_AGENT_USER": o.AgentUser,
+	} {
+		values[name] = value
+	}
+	return values
+}
+
+// output sends the log to the server.
+type output struct{ to *Sender }
+
+// mostPiece is how much of the log one message holds, in bytes.
+const mostPiece = 32 << 10
+
+// Write implements io.Writer.
+func (o output) Write(p []byte) (int, error) {
+	for rest := string(p); rest != ""; {
+		n := min(len(rest), mostPiece)
+		for n < len(rest) && n > mostPiece-utf8.UTFMax && !utf8.RuneStart(rest[n]) {
+			n--
+		}
+		o.to.Output(rest[:n])
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
