@@ -86,63 +86,76 @@ type setting struct {
 }
 
 // prepare makes all that a job's process needs, and sends its order. theirs is the process's end of the socket.
-func prepare(ctx context.Context, job Job, s setting) (r *Running, theirs *os.File, err error) {
+func prepare(ctx context.Context, job Job, s setting) (*Running, *os.File, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
 	if s.clock == nil {
 		s.clock = func() time.Time { return time.Now().UTC() }
 	}
-	r = &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
+	r := &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
 		tokens: &issuer{from: job.Tokens, clock: s.clock}}
-	defer func() {
-		if err != nil {
-			r.cleanUp()
-		}
-	}()
-	r.done = append(r.done, func() {
-		if err := r.tokens.revoke(context.WithoutCancel(ctx)); err != nil {
-			s.log("%v", err)
-		}
-	})
+	r.done = append(r.done, func() { tell(s, r.tokens.revoke(context.WithoutCancel(ctx))) })
+	err := r.provide(ctx, s)
+	var theirs *os.File
+	if err == nil {
+		theirs, err = r.connect()
+	}
+	if err != nil {
+		r.cleanUp()
+		return nil, nil, err
+	}
+	r.to = work.NewSender(r.conn)
+	r.to.Send(work.ToProcess{Order: &r.job.Order})
+	go r.listen(context.WithoutCancel(ctx))
+	return r, theirs, nil
+}
+
+func tell(s setting, err error) {
+	if err != nil {
+		s.log("%v", err)
+	}
+}
+
+// provide gets what the order is to hold: a token, the models' address, a mirror.
+func (r *Running) provide(ctx context.Context, s setting) (err error) {
 	order := &r.job.Order
 	if order.Token, err = r.tokens.first(ctx); err != nil {
-		return nil, nil, err
+		return err
 	}
 	var environ []string
-	if r.models, environ, err = job.Models.open(s.log); err != nil {
-		return nil, nil, err
+	if r.models, environ, err = r.job.Models.open(s.log); err != nil {
+		return err
 	}
 	if r.models != nil {
-		r.done = append(r.done, func() {
-			if err := r.models.Close(); err != nil {
-				s.log("%v", err)
-			}
-		})
+		r.done = append(r.done, func() { tell(s, r.models.Close()) })
 	}
 	order.Environ = append(append([]string(nil), order.Environ...), environ...)
-	if s.mirrors != nil {
-		dir, back, err := s.mirrors.Borrow(ctx, order.Repository, remote(*order, order.Token.Value), s.environ)
-		if err != nil { // the job fetches everything itself then
-			s.log("%v", err)
-		} else {
-			order.Mirror = dir
-			r.done = append(r.done, back)
-		}
+	if s.mirrors == nil {
+		return nil
 	}
+	dir, back, err := s.mirrors.Borrow(ctx, order.Repository, remote(*order, order.Token.Value), s.environ)
+	if err != nil {
+		s.log("%v", err) // the job fetches everything itself then
+		return nil
+	}
+	order.Mirror = dir
+	r.done = append(r.done, back)
+	return nil
+}
+
+// connect makes the socket, and returns the process's end of it.
+func (r *Running) connect() (theirs *os.File, err error) {
 	ours, theirs, err := pair()
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the job's socket: %w", err)
+		return nil, fmt.Errorf("making the job's socket: %w", err)
 	}
 	r.conn, err = net.FileConn(ours)
 	if err = errors.Join(err, ours.Close()); err != nil {
 		_ = theirs.Close()
-		return nil, nil, fmt.Errorf("making the job's socket: %w", err)
+		return nil, fmt.Errorf("making the job's socket: %w", err)
 	}
-	r.to = work.NewSender(r.conn)
-	r.to.Send(work.ToProcess{Order: order})
-	go r.listen(context.WithoutCancel(ctx))
-	return r, theirs, nil
+	return theirs, nil
 }
 
 // tail keeps the end of what a process prints. It is safe for concurrent use.

@@ -1,0 +1,133 @@
+//go:build unix
+
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// looker is an agent that looks for what it must not have: the job's token, the server's key, descriptors that are
+// sockets, and its parents' memory and files. It writes down what it found.
+func looker(into string) string {
+	return `p=$(cat)
+case "$p" in
+*"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
+*) {
+  ls -l /proc/self/fd 2>/dev/null | grep -o 'socket:.*' && echo "a socket in self"
+  (echo '{"ask":{"number":99}}' >&3) 2>/dev/null && echo "3 is open"
+  for d in /proc/[0-9]*; do
+    tr '\0' '\n' < $d/environ 2>/dev/null | grep -a 'ghs_made\|of-the-server' && echo "in the environment of $d"
+    tr '\0' '\n' < $d/cmdline 2>/dev/null | grep -a 'ghs_made\|of-the-server' && echo "in the arguments of $d"
+  done
+  grep -rl 'ghs_made\|of-the-server' "$PWD" "$PWD/../repo.git" "$PWD/../logs" 2>/dev/null
+  ls -d "$PWD"/../../*/index.json 2>/dev/null
+} > ` + into + ` 2>/dev/null
+printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
+esac
+`
+}
+
+// TestWhatAnAgentFinds: neither the token nor the socket nor the server's keys are within an agent's reach, and none of
+// them is in what the server is told.
+func TestWhatAnAgentFinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", looker(w.shared("found")))
+	w.must(w.start(w.labelled("5f1e-2", 1)), loop.Done)
+	if found := w.file("found"); found != "" {
+		t.Errorf("the agent found:\n%s", found)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if strings.Contains(w.output.String()+w.log.String(), "ghs_made") {
+		t.Error("a token is in the log")
+	}
+}
+
+// TestTokens: a token is replaced before it ends and when GitHub refuses it, and every one is revoked in the end.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		lasts time.Duration
+		at    func(w *world) // when the first turn is over
+		most  int
+	}{
+		{"it ends soon", 4 * time.Minute, func(*world) {}, 100},
+		{"GitHub takes it no more", time.Hour, func(w *world) {
+			w.gh.RevokeToken(w.token(1))
+		}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.lasts = tt.lasts
+			r := w.onTurned(func() { tt.at(w) })
+			w.must(w.start(r.labelled("5f1e-3", 1)), loop.Done)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.made < 2 || w.made > tt.most || len(w.open) != 0 {
+				t.Errorf("%d tokens were made, %d are left", w.made, len(w.open))
+			}
+		})
+	}
+}
+
+// TestTooManyTokens: a process gets no tokens without end.
+func TestTooManyTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := &issuer{from: w, clock: time.Now}
+	for range mostTokens {
+		if _, err := i.first(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := i.first(context.Background()); err == nil {
+		t.Error("there is one more")
+	}
+	if err := i.revoke(context.Background()); err != nil || len(w.open) != 0 {
+		t.Errorf("%d are left: %v", len(w.open), err)
+	}
+}
+
+// TestNoTokenNoProcess: without a token nothing is started.
+func TestNoTokenNoProcess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.labelled("5f1e-4", 1)
+	job.Tokens = refusing{}
+	if _, err := w.by.Start(t.Context(), job); err == nil || !strings.Contains(err.Error(), "not installed") {
+		t.Errorf("%v", err)
+	}
+}
+
+type refusing struct{ Tokens }
+
+// Make implements Tokens.
+func (refusing) Make(context.Context) (work.Token, error) {
+	return work.Token{}, errors.New("the App is not installed there")
+}
+
+// token is the nth token that was made.
+func (w *world) token(nth int) string { return fmt.Sprintf("ghs_made.up%029d", nth) }
+
+// onTurned does something once, when the first turn of the run is over.
+func (w *world) onTurned(do func()) *world {
+	once := sync.OnceFunc(do)
+	w.onEach = func(r work.Record) {
+		if r.Record.Type == loop.Turned {
+			once()
+		}
+	}
+	return w
+}
