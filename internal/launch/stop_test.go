@@ -1,0 +1,196 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// turns counts the turns that an agent of the function slow has begun.
+func (w *world) turns(file string) int { return strings.Count(w.file(file), "x") }
+
+// process is the number of the job's process: the child of ours whose arguments say so, and whose workspace is that of
+// the world.
+func (w *world) process() int {
+	found, _ := filepath.Glob("/proc/[0-9]*/task/*/children")
+	for _, file := range found {
+		if !strings.HasPrefix(file, "/proc/"+strconv.Itoa(os.Getpid())+"/") {
+			continue
+		}
+		text, _ := os.ReadFile(file)
+		for _, field := range strings.Fields(string(text)) {
+			line, _ := os.ReadFile("/proc/" + field + "/cmdline")
+			environ, _ := os.ReadFile("/proc/" + field + "/environ")
+			if strings.HasSuffix(string(line), "\x00work\x00") && strings.Contains(string(environ), "HOME="+w.dir+"\x00") {
+				pid, _ := strconv.Atoi(field)
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// kill kills the job's process.
+func (w *world) kill() {
+	w.t.Helper()
+	w.await("the job's process", func() bool { return w.process() != 0 })
+	if err := syscall.Kill(w.process(), syscall.SIGKILL); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// TestStop: whoever stops a run is named, its work is kept, and nothing of it goes on.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", slow(w.shared("begun")))
+	r := w.start(w.labelled("5f1e-5", 1))
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	r.Stop("alice", "asked to stop")
+	end := w.must(r, loop.Interrupted)
+	if end.Reason != "asked to stop by alice" || end.HandedOn || w.git("show", "ralph/issue-1:half.txt") != "half\n" ||
+		w.git("for-each-ref", "refs/ralph/leases") != "" {
+		t.Errorf("%+v; leases: %s", end, w.git("for-each-ref", "refs/ralph/leases"))
+	}
+}
+
+// TestHandOn: a server that ends takes nothing away from a run: the next process of the job goes on with it.
+func TestHandOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", slow(w.shared("begun")))
+	r := w.start(w.labelled("5f1e-6", 1))
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	r.HandOn()
+	if end := w.must(r, loop.Interrupted); !end.HandedOn || w.git("for-each-ref", "refs/ralph/leases") != "" ||
+		w.git("show", "ralph/issue-1:half.txt") != "half\n" {
+		t.Errorf("%+v; leases: %s", end, w.git("for-each-ref", "refs/ralph/leases"))
+	}
+	end := w.must(w.start(w.labelled("5f1e-6", 2)), loop.Done)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.begun) != 2 || w.begun[0].Run != w.begun[1].Run || end.Run != w.begun[0].Run || w.begun[1].Records == 0 ||
+		slices.Contains(w.types[:len(w.types)-1], loop.Ended) && w.turns("begun") > 2 {
+		t.Errorf("%+v, %d turns, %v", w.begun, w.turns("begun"), w.types)
+	}
+}
+
+// TestHint: what somebody says while a run goes on, the next turn is told.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := w.shared("said")
+	w.agent = w.script("agent", `p=$(cat)
+case "$p" in
+*"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
+*"the moon is full"*) echo yes > `+said+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
+*) date +%N >> tried.txt; echo "tried <response>DONE</response>";;
+esac
+`)
+	hinted := make(chan struct{})
+	w.onEach = func(r work.Record) {
+		if r.Record.Type == loop.TurnBegun && r.Record.Iteration == 1 {
+			close(hinted)
+		}
+	}
+	r := w.start(w.labelled("5f1e-7", 1))
+	<-hinted
+	if err := r.Hint("the moon is full"); err != nil {
+		t.Fatal(err)
+	}
+	w.must(r, loop.Done)
+	if w.file("said") != "yes\n" {
+		t.Error("no turn was told")
+	}
+	if r.Hint("") == nil || r.Hint(strings.Repeat("x", mostHint+1)) == nil {
+		t.Error("hints of any size are taken")
+	}
+}
+
+// TestKilled: after a kill another process of the job goes on at once, and nothing but the turn that was cut off is
+// taken again.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", slow(w.shared("begun")))
+	r := w.start(w.labelled("5f1e-8", 1))
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	w.kill()
+	end, err := r.Wait()
+	var died *DiedError
+	if !errors.As(err, &died) || !strings.Contains(died.How, "SIGKILL") || w.made != 1 || len(w.open) != 0 {
+		t.Fatalf("%+v, %v; tokens left: %v", end, err, w.open)
+	}
+	if w.git("for-each-ref", "refs/ralph/leases") == "" {
+		t.Fatal("nobody holds the run after the kill")
+	}
+	w.agent = w.script("agent", fixer)
+	began := time.Now()
+	w.must(w.start(w.labelled("5f1e-8", 2)), loop.Done)
+	t.Logf("went on to the end in %s", time.Since(began))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.begun) != 2 || w.begun[0].Run != w.begun[1].Run {
+		t.Errorf("%+v", w.begun)
+	}
+	for n := range w.records {
+		if n > len(w.records) {
+			t.Errorf("record %d of %d", n, len(w.records))
+		}
+	}
+}
+
+// TestAnotherJobWaits: while one job holds a run, no other job and no Action begins one, and it is told who has it.
+func TestAnotherJobWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", slow(w.shared("begun")))
+	r := w.start(w.labelled("5f1e-9", 1))
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	other := w.labelled("77aa-1", 2) // not the same job
+	w.must(w.start(other), "")
+	w.mu.Lock()
+	said := w.output.String()
+	w.mu.Unlock()
+	if !strings.Contains(said, "issue-1 is already running (ralph serve, job 5f1e-9, attempt 1)") {
+		t.Errorf("the other job does not say who works on it")
+	}
+	r.Stop("alice", "")
+	w.must(r, loop.Interrupted)
+}
+
+// TestTwoJobs: a job whose process is killed takes nothing away from another one.
+func TestTwoJobs(t *testing.T) {
+	t.Parallel()
+	one, two := newWorld(t), newWorld(t)
+	one.agent = one.script("agent", "cat >/dev/null; echo x >> "+one.shared("begun")+"; (setsid sleep 313 &) ; sleep 300")
+	two.agent = two.script("agent", "case \"$(pwd)\" in *) echo x >> "+two.shared("begun")+";; esac; "+
+		"while [ ! -e "+filepath.Join(two.dir, "go")+" ]; do sleep 0.05; done\n"+fixer)
+	first, second := one.start(one.labelled("5f1e-a", 1)), two.start(two.labelled("5f1e-b", 1))
+	one.await("the first turns", func() bool { return one.turns("begun") == 1 && two.turns("begun") >= 1 })
+	one.kill()
+	if _, err := first.Wait(); err == nil {
+		t.Error("a killed process ended well")
+	}
+	if err := os.WriteFile(filepath.Join(two.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two.must(second, loop.Done)
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range all {
+		if line, _ := os.ReadFile(file); string(line) == "sleep\x00313\x00" {
+			t.Errorf("%s is left of the killed job", file)
+		}
+	}
+}
