@@ -161,7 +161,7 @@ func (r *diffReader) name(name string) {
 func (r *diffReader) add(kind, line string) {
 	f := &r.files[len(r.files)-1]
 	f.size++
-	line = wording.LongLines(visibly(line), lineRunes)
+	line = wording.LongLines(safetext.Revealed(line), lineRunes)
 	if n := len(f.Lines); n > 0 && f.Lines[n-1].Kind == kind {
 		f.Lines[n-1].Text += "\n" + line
 		return
@@ -188,34 +188,6 @@ func unquoted(name string) string {
 		return plain
 	}
 	return name
-}
-
-// visibly is a line of a diff of which everything can be seen: what is invisible may be what is wrong with it, and
-// stands there as its number.
-func visibly(raw string) string {
-	raw = strings.ToValidUTF8(strings.TrimSuffix(raw, "\r"), "\uFFFD")
-	left := safetext.Visible(raw)
-	if left == raw {
-		return raw
-	}
-	return revealed(raw, []rune(left))
-}
-
-// revealed writes out the characters of a line that are not among those that are left when it has only visible ones.
-func revealed(raw string, left []rune) string {
-	var b strings.Builder
-	for _, r := range raw {
-		for len(left) > 0 && left[0] == '\n' {
-			left = left[1:]
-		}
-		if len(left) > 0 && left[0] == r {
-			b.WriteRune(r)
-			left = left[1:]
-			continue
-		}
-		fmt.Fprintf(&b, "⟦U+%04X⟧", r)
-	}
-	return b.String()
 }
 
 // listed is a changed file of which there is no diff.

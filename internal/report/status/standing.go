@@ -192,12 +192,12 @@ func (st *Standing) how(v report.View) {
 		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), s.Pause.Until.UTC()
 		st.Doing, st.Next = "waits, and goes on by itself", "ralph cancel stops it; what is done so far is kept"
 	default:
-		st.State, st.Doing, st.Next = "running", doing(v), "ralph cancel stops it; what is done so far is kept"
+		st.State, st.Doing, st.Next = "running", Doing(v), "ralph cancel stops it; what is done so far is kept"
 	}
 }
 
-// doing says in a few words what a run does that is running.
-func doing(v report.View) string {
+// Doing says in a few words what a run does that is running: "the coder implements since 05:30 UTC".
+func Doing(v report.View) string {
 	s := v.State
 	last := s.Last()
 	switch {
