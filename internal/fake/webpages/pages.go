@@ -1,0 +1,209 @@
+// Package webpages has something to show on every page of the server, for tests: people with and without access, runs
+// in every state, and texts that try to become part of a page.
+package webpages
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// World is a server's database, GitHub and actions in one. Its methods are safe for concurrent use.
+type World struct {
+	mu       sync.Mutex
+	runs     []web.Run
+	records  map[string][]web.Record
+	changed  map[string]chan struct{}
+	sessions map[string]web.Identity
+	may      map[string]map[string]web.Permission // login → repository in lower case
+	ops      map[string]bool
+	done     []web.Action
+
+	Hooks      []web.Delivery
+	Spends     []web.Spend
+	Audits     []web.Audit
+	Repos      map[string]web.Repository
+	App        web.SetupStanding
+	Code       string // of the setup; used up: ""
+	SignsIn    string // who GitHub says it is
+	Fails      error  // what every read ends with; nil: nothing
+	Unanswered bool   // GitHub does not say what people may do
+}
+
+// New is a world without anything.
+func New() *World {
+	return &World{records: map[string][]web.Record{}, changed: map[string]chan struct{}{}, sessions: map[string]web.Identity{},
+		may: map[string]map[string]web.Permission{}, ops: map[string]bool{}, Repos: map[string]web.Repository{}}
+}
+
+// Options are those of pages that show the world.
+func (w *World) Options(public *url.URL) web.Options {
+	return web.Options{Source: web.Source{Runs: w, Records: w, Repositories: w, Deliveries: w, Ledger: w}, Access: w,
+		Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public, GitHub: "https://github.com", Version: "1.2.3"}
+}
+
+// Let says what somebody may do in a repository from now on.
+func (w *World) Let(login, repository string, may web.Permission) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.may[login] == nil {
+		w.may[login] = map[string]web.Permission{}
+	}
+	w.may[login][strings.ToLower(repository)] = may
+}
+
+// Operate makes somebody an operator.
+func (w *World) Operate(login string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ops[login] = true
+}
+
+// Enter signs somebody in and returns the session's token.
+func (w *World) Enter(login string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	token := "session-of-" + login
+	w.sessions[token] = web.Identity{Person: web.Person{Login: login}, Token: "gho-" + login}
+	return token
+}
+
+// Put adds a run, or replaces it.
+func (w *World) Put(run web.Run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs = slices.DeleteFunc(w.runs, func(r web.Run) bool { return r.ID == run.ID })
+	w.runs = append(w.runs, run)
+}
+
+// Facts adds what a journal tells of a run.
+func (w *World) Facts(run string, records ...loop.Record) {
+	for _, r := range records {
+		w.add(run, web.FactRecord, r.At, r)
+	}
+}
+
+// Print adds what an agent prints.
+func (w *World) Print(run, text string) { w.append(run, web.OutputRecord, time.Time{}, []byte(text)) }
+
+// Diff adds what an iteration changed.
+func (w *World) Diff(run string, d web.DiffBody) { w.add(run, web.DiffRecord, time.Time{}, d) }
+
+// Prompt adds what an agent was told.
+func (w *World) Prompt(run string, p web.PromptBody) { w.add(run, web.PromptRecord, time.Time{}, p) }
+
+func (w *World) add(run, kind string, at time.Time, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	w.append(run, kind, at, body)
+}
+
+func (w *World) append(run, kind string, at time.Time, body []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.records[run] = append(w.records[run],
+		web.Record{Number: int64(len(w.records[run]) + 1), At: at, Kind: kind, Body: body})
+	if c := w.changed[run]; c != nil {
+		close(c)
+		delete(w.changed, run)
+	}
+}
+
+// Done are the actions so far.
+func (w *World) Done() []web.Action {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.done)
+}
+
+// Run implements web.Runs.
+func (w *World) Run(_ context.Context, id string) (web.Run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.runs {
+		if r.ID == id {
+			return r, w.Fails
+		}
+	}
+	return web.Run{}, web.ErrNotFound
+}
+
+// Active implements web.Runs.
+func (w *World) Active(context.Context, web.Query) ([]web.Run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []web.Run
+	for _, r := range w.runs {
+		if slices.Contains([]string{web.Queued, web.Running, web.Waiting}, r.State) {
+			list = append(list, r)
+		}
+	}
+	return list, w.Fails
+}
+
+// Runs implements web.Runs. It answers with those of everybody, so that a page that does not look itself is found out.
+func (w *World) Runs(context.Context, web.Query) ([]web.Run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.runs), w.Fails
+}
+
+// Records implements web.Records.
+func (w *World) Records(_ context.Context, run string, after int64, limit int) ([]web.Record, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.records[run]
+	from := min(int(after), len(all))
+	return slices.Clone(all[from:min(from+limit, len(all))]), w.Fails
+}
+
+// Changed implements web.Records.
+func (w *World) Changed(run string) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.changed[run] == nil {
+		w.changed[run] = make(chan struct{})
+	}
+	return w.changed[run]
+}
+
+// Repository implements web.Repositories.
+func (w *World) Repository(_ context.Context, name string) (web.Repository, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, ok := w.Repos[strings.ToLower(name)]
+	if !ok {
+		return r, web.ErrNotFound
+	}
+	return r, w.Fails
+}
+
+// Delivery implements web.Deliveries.
+func (w *World) Delivery(_ context.Context, id string) (web.Delivery, error) {
+	for _, d := range w.Hooks {
+		if d.ID == id {
+			return d, w.Fails
+		}
+	}
+	return web.Delivery{}, web.ErrNotFound
+}
+
+// Deliveries implements web.Deliveries.
+func (w *World) Deliveries(context.Context, web.Query) ([]web.Delivery, error) {
+	return w.Hooks, w.Fails
+}
+
+// Spend implements web.Ledger.
+func (w *World) Spend(context.Context, web.Query) ([]web.Spend, error) { return w.Spends, w.Fails }
+
+// Audit implements web.Ledger.
+func (w *World) Audit(context.Context, web.Query) ([]web.Audit, error) { return w.Audits, w.Fails }

@@ -1,0 +1,140 @@
+package webpages
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+var errSilent = errors.New("GitHub does not answer")
+
+// Permission implements web.Access.
+func (w *World) Permission(_ context.Context, who web.Identity, repository string) (web.Permission, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Unanswered {
+		return web.MayWrite, errSilent // whoever takes the value for an answer is found out
+	}
+	return w.may[who.Login][repository], nil
+}
+
+// Readable implements web.Access.
+func (w *World) Readable(_ context.Context, who web.Identity) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := slices.Collect(maps.Keys(w.may[who.Login]))
+	if w.Unanswered {
+		return names, errSilent
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return w.may[who.Login][name] < web.MayRead }), nil
+}
+
+// Operator implements web.Access.
+func (w *World) Operator(_ context.Context, who web.Identity) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ops[who.Login], nil
+}
+
+// Start implements web.Sessions.
+func (w *World) Start(_ context.Context, token string, who web.Identity) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sessions[token] = who
+	return nil
+}
+
+// Find implements web.Sessions.
+func (w *World) Find(_ context.Context, token string) (web.Identity, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	who, ok := w.sessions[token]
+	if !ok {
+		return who, web.ErrNotFound
+	}
+	return who, nil
+}
+
+// End implements web.Sessions.
+func (w *World) End(_ context.Context, token string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.sessions, token)
+	return nil
+}
+
+// EndAll implements web.Sessions.
+func (w *World) EndAll(_ context.Context, login string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.sessions, func(_ string, who web.Identity) bool { return who.Login == login })
+	return nil
+}
+
+// AuthorizeURL implements web.SignIn: GitHub's page, of which only the answer is here.
+func (w *World) AuthorizeURL(state, verifier, redirect string) string {
+	return redirect + "?" + url.Values{"state": {state}, "code": {"code-" + verifier}}.Encode()
+}
+
+// Exchange implements web.SignIn.
+func (w *World) Exchange(_ context.Context, code, verifier, _ string) (web.Identity, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.SignsIn == "" || code != "code-"+verifier {
+		return web.Identity{}, errSilent
+	}
+	return web.Identity{Person: web.Person{Login: w.SignsIn}}, nil
+}
+
+// Do implements web.Actions.
+func (w *World) Do(_ context.Context, a web.Action) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Kind == web.Stop && a.Text == "refuse" {
+		return &web.Refusal{Why: "The run has ended already."}
+	}
+	w.done = append(w.done, a)
+	return nil
+}
+
+// Redeem implements web.Setup.
+func (w *World) Redeem(_ context.Context, code string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	right := w.Code != "" && code == w.Code
+	if right {
+		w.Code = ""
+	}
+	return right
+}
+
+// Standing implements web.Setup.
+func (w *World) Standing(context.Context) (web.SetupStanding, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.App, w.Fails
+}
+
+// Manifest implements web.Setup.
+func (w *World) Manifest(organisation, state string) (web.ManifestForm, error) {
+	address := "https://github.com/settings/apps/new?state=" + state
+	if organisation != "" {
+		address = "https://github.com/organizations/" + organisation + "/settings/apps/new?state=" + state
+	}
+	return web.ManifestForm{Address: address, Manifest: `{"name":"ralph"}`}, nil
+}
+
+// Complete implements web.Setup.
+func (w *World) Complete(_ context.Context, code string, _ web.Person) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if code == "" {
+		return &web.Refusal{Why: "GitHub gave no code."}
+	}
+	w.App.App = "ralph of acme"
+	return nil
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrNotFound is what a Source, Sessions or Setup answers about something that does not exist. Pages never tell it from
+// something that the person may not see.
+var ErrNotFound = errors.New("there is no such thing")
+
+// Person is who looks at a page.
+type Person struct {
+	Login string // "alice"; "" is nobody
+	Name  string // "Alice Example"; may be empty
+}
+
+// Identity is a person who has signed in, with what the server needs to ask GitHub about them. No page shows the token.
+type Identity struct {
+	Person
+	Token string // the person's OAuth token
+}
+
+// Permission is what a person may do in a repository.
+type Permission int
+
+// From nothing to everything that pages ask for.
+const (
+	NoPermission Permission = iota
+	MayRead
+	MayWrite
+)
+
+// Run is a run as lists show it, and as the head of its page shows it before there are records.
+type Run struct {
+	ID         string
+	Repository string // "owner/name"
+	Issue      int    // 0: none
+	Title      string
+	By         string // login of who asked
+	Agent      string // "claude"
+	Pull       int    // its pull request; 0: none yet
+	Standing
+	Queued time.Time // when it was asked for
+	Began  time.Time // zero: it has not
+	Ended  time.Time // zero: it has not
+	Spent  Amount
+}
+
+// Standing is how a run stands.
+type Standing struct {
+	State         string    // Queued, Running, or an outcome: "done", "waiting", "failed", ...
+	Doing         string    // what it does now, in a few words
+	Reason        string    // why it waits or ended, one sentence
+	Until         time.Time // of waiting: when it goes on by itself; zero: when somebody answers
+	Iteration, Of int       // Of is 0 without a limit
+}
+
+// The states of a run besides the outcomes of loop.
+const (
+	Queued  = "queued"
+	Running = "running"
+	Waiting = "waiting"
+)
+
+// Amount is what something took.
+type Amount struct {
+	Dollars float64
+	Tokens  int64
+}
+
+// Record is one fact of a run in the order in which it became known.
+type Record struct {
+	Number int64 // from 1, in steps of 1
+	At     time.Time
+	Kind   string // FactRecord, OutputRecord, DiffRecord or PromptRecord; others are passed over
+	Body   []byte
+}
+
+// The kinds of records.
+const (
+	FactRecord   = "fact"   // Body: a loop.Record as JSON
+	OutputRecord = "output" // Body: what agent and checks printed, as a console shows it
+	DiffRecord   = "diff"   // Body: a DiffBody as JSON
+	PromptRecord = "prompt" // Body: a PromptBody as JSON
+)
+
+// DiffBody is what one iteration changed.
+type DiffBody struct {
+	Iteration int    `json:"iteration"`
+	Text      string `json:"text"` // as git writes it
+	Note      string `json:"note"` // one sentence on what is not in Text; empty: everything is
+}
+
+// PromptBody is what the agent of one iteration was told.
+type PromptBody struct {
+	Iteration int    `json:"iteration"`
+	Text      string `json:"text"`
+}
+
+// Delivery is a webhook that came, and what was decided about it.
+type Delivery struct {
+	ID         string
+	At         time.Time
+	Event      string // "issues.labeled"
+	Repository string // empty: it concerns none
+	Subject    string // "issue 42"
+	By         string // login of whoever did it
+	Step       string // what was decided: "work", "stop", "not ours", "refused", ...; empty: not decided yet
+	Why        string // one sentence
+	Run        string // the run that came of it; empty: none
+	Detail     string // the whole decision as text, for the delivery's own page
+	Failed     string // one sentence on what went wrong with it; empty: nothing
+}
+
+// Repository is everything that its page shows besides its runs.
+type Repository struct {
+	Name     string
+	Settings []Setting
+	Doctor   []Finding
+	Checked  time.Time // when the doctor looked; zero: never
+	Ended    int       // runs that ended in the last 30 days
+	Done     int       // of these, those that were done
+	Spent    Amount    // in the last 30 days
+	Limit    float64   // dollars a month; 0: none
+}
+
+// Setting is one setting with where its value is from.
+type Setting struct{ Key, Value, From string }
+
+// Finding is one thing that the doctor found.
+type Finding struct {
+	Level  string // "ok", "warning" or "error"
+	What   string // "contents: write is granted"
+	Advice string // what to do; empty: nothing
+	URL    string // where to do it; empty: nowhere
+}
+
+// Spend is what one person's runs with one model took in one repository on one day.
+type Spend struct {
+	Day        string // "2026-11-22"
+	Repository string
+	Person     string
+	Model      string
+	Runs       int
+	Amount
+}
+
+// Audit is one thing that somebody did.
+type Audit struct {
+	At         time.Time
+	By         string // login; empty: the server itself
+	Did        string // "stopped the run"
+	Repository string // empty: it concerns none
+	Run        string // empty: it concerns none
+	Detail     string
+}
+
+// Query says which rows a page wants: those of the repositories, in lower case, and with Others also those that belong
+// to none. The newest come first.
+type Query struct {
+	Repositories []string
+	Others       bool
+	Since        time.Time // zero: from the beginning
+	Before       string    // the ID of the last row of the page before, for rows that have one; empty: from the newest
+	Limit        int
+}

@@ -1,0 +1,196 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+// pages are the templates of all pages, each with the frame around it.
+var pages = sync.OnceValue(func() map[string]*template.Template {
+	names := []string{"frame", "run-parts", "rows"}
+	var shared []string
+	for _, name := range names {
+		shared = append(shared, "pages/"+name+".html")
+	}
+	base := template.Must(template.New("frame").Funcs(words).ParseFS(pageFiles, shared...))
+	all := map[string]*template.Template{}
+	entries, err := pageFiles.ReadDir("pages")
+	if err != nil { // they are built in
+		panic(err)
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
+		if strings.HasPrefix(name, "page-") {
+			own := template.Must(base.Clone())
+			all[strings.TrimPrefix(name, "page-")] = template.Must(own.ParseFS(pageFiles, "pages/"+e.Name()))
+		}
+	}
+	return all
+})
+
+// words are what templates call. Whatever is foreign goes through seen, brief or console; the template escapes it.
+var words = template.FuncMap{
+	"address": address, "brief": brief, "seen": seen, "segment": url.PathEscape,
+	"stamp": stamp, "since": since, "machine": machine, "dollars": wording.Dollars, "tokens": wording.Tokens, "count": safetext.Count,
+	"mood": mood, "sign": func(state string) string { return signs[mood(state)] }, "stateWord": stateWord,
+	"levelMood": func(level string) string { return levelMoods[level] },
+	"levelSign": func(level string) string { return signs[levelMoods[level]] },
+}
+
+// redact takes out what looks like a credential. What comes here has been cleared of known ones before.
+var redact = sync.OnceValue(func() func(string) string { return report.Redactor(nil) })
+
+// seen is foreign text of which everything can be seen, in its lines.
+func seen(s string) string {
+	return redact()(wording.Bare(s))
+}
+
+// brief is the same in one line of at most most runes.
+func brief(most int, s string) string {
+	return safetext.Shorten(safetext.OneLine(seen(safetext.FirstBytes(s, 16*most))), most)
+}
+
+// lineRunes bounds the lines of what was printed.
+const lineRunes = 2000
+
+// console is what was printed: colours are dropped, and whatever else nobody would see is written out.
+func console(s string) string {
+	s = strings.ReplaceAll(wording.Colours.ReplaceAllString(s, ""), "\r\n", "\n")
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		text, ended := strings.CutSuffix(line, "\n")
+		b.WriteString(safetext.Revealed(text))
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	return redact()(wording.LongLines(b.String(), lineRunes))
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// machine is a time for the attribute of a time element.
+func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// since is how long ago a time is, in its largest parts.
+func since(now, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	if d := now.Sub(t); d >= time.Minute {
+		return wording.Duration(d.Truncate(time.Minute)) + " ago"
+	}
+	return "just now"
+}
+
+var signs = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wait": "–", "busy": "…"}
+
+var levelMoods = map[string]string{"ok": "good", "warning": "warn", "error": "bad"}
+
+// mood is how a state is to be taken.
+func mood(state string) string {
+	switch state {
+	case Running:
+		return "busy"
+	case Queued, Waiting, string(loop.Interrupted), string(loop.Refused):
+		return "wait"
+	case string(loop.Done):
+		return "good"
+	}
+	return "bad"
+}
+
+// stateWord is a state in a word or two.
+func stateWord(state string) string {
+	switch loop.Outcome(state) {
+	case loop.Capped:
+		return "Out of iterations"
+	case loop.Timeout:
+		return "Out of time"
+	case loop.Budget:
+		return "Out of budget"
+	case loop.Invalid:
+		return "Cannot run"
+	}
+	return safetext.UpperFirst(brief(30, state))
+}
+
+// frame is what stands around every page.
+type frame struct {
+	Title, Page string
+	Who         Person
+	Operator    bool
+	Alone       bool
+	Version     string
+	Now         time.Time
+	Body        any
+}
+
+// links are the pages that the frame leads to.
+func (f frame) Links() []link {
+	if f.Who.Login == "" || f.Alone {
+		return nil
+	}
+	list := []link{{"/", "now", "Now"}, {"/repositories", "repositories", "Repositories"},
+		{"/deliveries", "deliveries", "Deliveries"}, {"/spend", "spend", "Spend"}, {"/audit", "audit", "Audit"}}
+	if f.Operator {
+		list = append(list, link{"/setup", "setup", "Setup"})
+	}
+	return list
+}
+
+type link struct{ Path, Page, Name string }
+
+func (a *asked) show(page, title string, body any) error {
+	return a.showAs(http.StatusOK, page, title, body)
+}
+
+// showAs writes a page, which is made whole before its first byte is sent.
+func (a *asked) showAs(status int, page, title string, body any) error {
+	f := frame{Title: title, Page: page, Who: a.who.Person, Alone: a.alone, Version: a.Version, Now: a.Clock(), Body: body}
+	if !a.alone && a.who.Login != "" {
+		f.Operator = a.access.operator(a.r.Context(), a.who)
+	}
+	var b bytes.Buffer
+	if err := pages()[page].ExecuteTemplate(&b, "frame", f); err != nil {
+		return fmt.Errorf("writing the page %s: %w", page, err)
+	}
+	a.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	a.w.WriteHeader(status)
+	_, _ = a.w.Write(b.Bytes()) // whoever hangs up does not want it
+	return nil
+}
+
+// github is an address on GitHub below a repository; "" where it cannot be one.
+func (s *Server) github(parts ...string) string {
+	for i, p := range parts {
+		if p == "" {
+			return ""
+		}
+		if i > 0 {
+			parts[i] = url.PathEscape(p)
+		}
+	}
+	return wording.Linkable(s.GitHub + "/" + strings.Join(parts, "/"))
+}

@@ -1,0 +1,136 @@
+package web
+
+import "context"
+
+// Source is what pages show. Each part may say ErrNotFound for something that does not exist; any other error means
+// that it could not be read, and a page says so.
+type Source struct {
+	Runs         Runs
+	Records      Records
+	Repositories Repositories
+	Deliveries   Deliveries
+	Ledger       Ledger
+}
+
+// Runs are the runs of all repositories.
+type Runs interface {
+	Run(ctx context.Context, id string) (Run, error)
+	// Active are the runs that are queued, running or waiting; Runs are those that a query asks for, whatever their state.
+	Active(ctx context.Context, q Query) ([]Run, error)
+	Runs(ctx context.Context, q Query) ([]Run, error)
+}
+
+// Records are what is known of a run.
+type Records interface {
+	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more yet.
+	Records(ctx context.Context, run string, after int64, limit int) ([]Record, error)
+	// Changed is closed as soon as the run may have more records than now; nil: nobody tells, look from time to time.
+	Changed(run string) <-chan struct{}
+}
+
+// Repositories are those that ralph is installed on.
+type Repositories interface {
+	Repository(ctx context.Context, name string) (Repository, error)
+}
+
+// Deliveries are the webhooks that came.
+type Deliveries interface {
+	Delivery(ctx context.Context, id string) (Delivery, error)
+	Deliveries(ctx context.Context, q Query) ([]Delivery, error)
+}
+
+// Ledger is what was spent, and by whom what was done.
+type Ledger interface {
+	Spend(ctx context.Context, q Query) ([]Spend, error)
+	Audit(ctx context.Context, q Query) ([]Audit, error)
+}
+
+// Access says what people may see and do. The answers are kept for a minute; an error means no.
+type Access interface {
+	// Permission is what a person may do in one repository now.
+	Permission(ctx context.Context, who Identity, repository string) (Permission, error)
+	// Readable are the repositories, "owner/name", that ralph is installed on and the person can read.
+	Readable(ctx context.Context, who Identity) ([]string, error)
+	// Operator says whether the person may see what belongs to no repository, and the setup.
+	Operator(ctx context.Context, who Identity) (bool, error)
+}
+
+// Sessions are kept by the server: a page's cookie holds nothing but a random token.
+type Sessions interface {
+	Start(ctx context.Context, token string, who Identity) error
+	// Find is who a token belongs to; ErrNotFound when it belongs to nobody, any more or at all.
+	Find(ctx context.Context, token string) (Identity, error)
+	End(ctx context.Context, token string) error
+	// EndAll ends all sessions of a person.
+	EndAll(ctx context.Context, login string) error
+}
+
+// SignIn is GitHub's way to say who somebody is.
+type SignIn interface {
+	// AuthorizeURL is where to send the browser. verifier is PKCE's; only its S256 challenge may be in the address.
+	AuthorizeURL(state, verifier, redirect string) string
+	// Exchange asks GitHub for whom code was made.
+	Exchange(ctx context.Context, code, verifier, redirect string) (Identity, error)
+}
+
+// Action is something that a person asks for on a page. Who may do it has been asked before.
+type Action struct {
+	Kind       string // Stop, Retry, Hint, Approve or Redeliver
+	By         Person
+	Repository string
+	Run        string // of all but Redeliver
+	Delivery   string // of Redeliver
+	Text       string // of Hint: what the agent is told; of Retry: the same, or empty; of Approve: what is accepted
+}
+
+// The kinds of actions.
+const (
+	Stop      = "stop"
+	Retry     = "retry"
+	Hint      = "hint"
+	Approve   = "approve"
+	Redeliver = "redeliver"
+)
+
+// Actions does what people ask for, and writes down in the audit log that they did.
+type Actions interface {
+	// Do returns a *Refusal when it cannot be done as things stand.
+	Do(ctx context.Context, a Action) error
+}
+
+// Refusal is why something cannot be done, one sentence for whoever asked.
+type Refusal struct{ Why string }
+
+func (r *Refusal) Error() string { return r.Why }
+
+// Setup is how the server gets its GitHub App.
+type Setup interface {
+	// Redeem reports whether code is the one-time code of the setup, and uses it up.
+	Redeem(ctx context.Context, code string) bool
+	Standing(ctx context.Context) (SetupStanding, error)
+	// Manifest is the form that creates the App, for an organisation or, where that is empty, for the person.
+	Manifest(organisation, state string) (ManifestForm, error)
+	// Complete makes the App's credentials ours, with the code that GitHub gave for it.
+	Complete(ctx context.Context, code string, by Person) error
+}
+
+// ManifestForm is a form that is sent to GitHub.
+type ManifestForm struct {
+	Address  string // "https://github.com/settings/apps/new?state=…"
+	Manifest string // JSON
+}
+
+// SetupStanding is how far the setup has come.
+type SetupStanding struct {
+	App         string // its name; empty: there is none yet
+	AppURL      string // its page on GitHub
+	InstallURL  string // where to install it
+	Credentials []Finding
+	Doctor      []RepositoryDoctor
+}
+
+// RepositoryDoctor is what the doctor says of one repository.
+type RepositoryDoctor struct {
+	Repository string
+	Findings   []Finding
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// What can go wrong with a request besides what it asks for.
+var (
+	errForeign     = errors.New("the request came from another site")
+	errOtherHost   = errors.New("the request is for another host")
+	errState       = errors.New("the way over GitHub was not begun in this browser")
+	errNotSignedIn = errors.New("GitHub did not say who it is")
+	errForm        = errors.New("the form cannot be read")
+	errBusy        = errors.New("too many pages are open")
+)
+
+// trouble is what a problem is answered with.
+type trouble struct {
+	Status        int
+	Heading, Says string
+	Reference     string // where the log says more; empty: nothing to say
+}
+
+var troubles = map[error]trouble{
+	errHidden: {http.StatusNotFound, "Not found",
+		"There is nothing here, or nothing that you can see. What you see follows what you can read on GitHub; after a " +
+			"change there it takes a minute.", ""},
+	errForeign: {http.StatusForbidden, "Not done",
+		"The request came from another site, so nothing was done. Open the page here and try again.", ""},
+	errOtherHost: {http.StatusMisdirectedRequest, "Wrong address",
+		"These pages answer under another address. Open the one that ralph was started with.", ""},
+	errState: {http.StatusBadRequest, "Not signed in",
+		"The sign-in was not begun in this browser, or more than ten minutes ago. Sign in again.", ""},
+	errNotSignedIn: {http.StatusForbidden, "Not signed in",
+		"GitHub did not say who you are: the sign-in was cancelled, or took too long. Sign in again.", ""},
+	errForm: {http.StatusBadRequest, "Not done", "The form cannot be read, or is too long. Nothing was done.", ""},
+	errBusy: {http.StatusServiceUnavailable, "Too many open pages",
+		"More pages are followed live than this server allows. Close some, or load the page again later.", ""},
+}
+
+// problem answers a request that cannot be answered. Nobody learns from it whether something exists.
+func (a *asked) problem(err error) {
+	if errors.Is(err, errSignIn) {
+		if a.kind == isPage && a.r.Method == http.MethodGet {
+			http.Redirect(a.w, a.r, "/sign-in?next="+url.QueryEscape(a.r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		}
+		err = errHidden
+	}
+	if errors.Is(err, context.Canceled) && a.r.Context().Err() != nil {
+		return // whoever asked is gone
+	}
+	t, known := troubles[err]
+	var refusal *Refusal
+	switch {
+	case known:
+	case errors.Is(err, ErrNotFound):
+		t = troubles[errHidden]
+	case errors.As(err, &refusal):
+		t = trouble{Status: http.StatusConflict, Heading: "Not done", Says: refusal.Why}
+	default:
+		t = trouble{http.StatusServiceUnavailable, "It does not work right now",
+			"The server could not read what this page shows. It tries again with every page that is loaded; runs go on " +
+				"meanwhile.", random()[:8]}
+		a.Log.Error("a page could not be shown", "error", err, "reference", t.Reference, "path", a.r.URL.Path)
+	}
+	a.w.Header().Set("Cache-Control", "no-store")
+	if a.kind == isData && a.r.Method == http.MethodGet && !strings.HasPrefix(a.r.URL.Path, "/setup") {
+		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
+		return
+	}
+	if err := a.showAs(t.Status, "problem", t.Heading, t); err != nil {
+		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
+	}
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+func decimal(n int) string { return strconv.Itoa(n) }
+
+// runPath is the address of a run's page.
+func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
+
+// runPage shows a run as it stands; live goes on from there.
+func (a *asked) runPage() error {
+	st := a.newStory(a.run)
+	if err := st.upTo(a.r.Context(), 0); err != nil {
+		return err
+	}
+	v, err := st.view(a, iterationBytes)
+	if err != nil {
+		return err
+	}
+	return a.show("run", brief(80, a.run.Title), v)
+}
+
+// output is all that agent and checks have printed, as plain text.
+func (a *asked) output() error {
+	return a.plain(func(r Record) string {
+		if r.Kind != OutputRecord {
+			return ""
+		}
+		return console(string(r.Body))
+	})
+}
+
+// prompt is what the agent of one iteration was told.
+func (a *asked) prompt() error {
+	n, err := strconv.Atoi(a.r.PathValue("iteration"))
+	if err != nil {
+		return errHidden
+	}
+	return a.plain(func(r Record) string {
+		var p PromptBody
+		if r.Kind != PromptRecord || json.Unmarshal(r.Body, &p) != nil || p.Iteration != n {
+			return ""
+		}
+		return console(p.Text)
+	})
+}
+
+// plain answers with what text makes of the run's records, one after another.
+func (a *asked) plain(text func(Record) string) error {
+	ctx := a.r.Context()
+	records, err := a.Source.Records.Records(ctx, a.run.ID, 0, batch)
+	if err != nil {
+		return err
+	}
+	a.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	a.w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	for {
+		for _, r := range records {
+			if _, err := io.WriteString(a.w, text(r)); err != nil {
+				return nil // whoever hangs up does not want it
+			}
+		}
+		if len(records) < batch {
+			return nil
+		}
+		last := records[len(records)-1].Number
+		if records, err = a.Source.Records.Records(ctx, a.run.ID, last, batch); err != nil {
+			a.Log.Error("reading a run for plain text", "run", a.run.ID, "error", err)
+			panic(http.ErrAbortHandler) // a text that stops in the middle must not look whole
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// SessionLife is how long somebody stays signed in. A Sessions that forgets earlier is fine.
+const SessionLife = 8 * time.Hour
+
+// signInTime is how long the way over GitHub may take.
+const signInTime = 10 * time.Minute
+
+// The names of the cookies besides the session's, without what is put before them.
+const (
+	signInCookie = "ralph-sign-in"
+	setupCookie  = "ralph-setup"
+)
+
+// random is 32 bytes that nobody guesses.
+func random() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// identify says who asks. Nobody is no error; a session that cannot be looked up is one.
+func (a *asked) identify() error {
+	token := a.token()
+	if token == "" {
+		return nil
+	}
+	who, err := a.Sessions.Find(a.r.Context(), token)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.who = who
+	return nil
+}
+
+// token is the session's; "" when there is none.
+func (a *asked) token() string {
+	c, err := a.r.Cookie(a.cookie)
+	if err != nil || len(c.Value) > 100 {
+		return ""
+	}
+	return c.Value
+}
+
+func (a *asked) cookieValue(name string) string {
+	c, err := a.r.Cookie(a.prefixed(name))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// keep sets a cookie that no script reads and no other site sends along with a form. A life below zero removes it.
+func (a *asked) keep(name, value string, life time.Duration) {
+	seconds := int(life / time.Second)
+	if seconds <= 0 {
+		seconds = -1
+	}
+	http.SetCookie(a.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, Secure: a.secure,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}
+
+func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }
+
+func (a *asked) signInPage() error {
+	next := local(a.r.URL.Query().Get("next"))
+	if a.who.Login != "" {
+		return a.goTo(next)
+	}
+	return a.show("sign-in", "Sign in", struct {
+		Ready bool
+		Next  string
+	}{a.SignIn != nil, next})
+}
+
+func (a *asked) redirect() string {
+	return a.Public.Scheme + "://" + a.Public.Host + "/sign-in/callback"
+}
+
+// beginSignIn sends the browser to GitHub. What must come back unchanged stays in a cookie of this browser.
+func (a *asked) beginSignIn() error {
+	if a.SignIn == nil {
+		return errHidden
+	}
+	state, verifier := random(), random()
+	next := base64.RawURLEncoding.EncodeToString([]byte(local(a.r.URL.Query().Get("next"))))
+	a.keep(a.prefixed(signInCookie), state+"."+verifier+"."+next, signInTime)
+	http.Redirect(a.w, a.r, a.SignIn.AuthorizeURL(state, verifier, a.redirect()), http.StatusSeeOther)
+	return nil
+}
+
+func (a *asked) endSignIn() error {
+	parts := strings.Split(a.cookieValue(signInCookie), ".")
+	a.keep(a.prefixed(signInCookie), "", -1)
+	q := a.r.URL.Query()
+	if a.SignIn == nil || len(parts) != 3 || !same(parts[0], q.Get("state")) {
+		return errState
+	}
+	code := q.Get("code")
+	if code == "" || len(code) > 500 {
+		return errNotSignedIn
+	}
+	who, err := a.SignIn.Exchange(a.r.Context(), code, parts[1], a.redirect())
+	if err != nil || who.Login == "" {
+		a.Log.Warn("sign-in failed", "error", err)
+		return errNotSignedIn
+	}
+	if old := a.token(); old != "" { // nobody goes on with a session that was there before
+		a.leave(old)
+	}
+	token := random()
+	if err := a.Sessions.Start(a.r.Context(), token, who); err != nil {
+		return err
+	}
+	a.access.forget(who.Login)
+	a.keep(a.cookie, token, SessionLife)
+	next, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil {
+		next = nil
+	}
+	return a.goTo(local(string(next)))
+}
+
+// leave ends a session and what it still reads.
+func (a *asked) leave(token string) {
+	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
+		a.Log.Error("ending a session", "error", err)
+	}
+	a.streams.end(func(st *stream) bool { return st.token == token })
+}
+
+func (a *asked) signOut() error {
+	if token := a.token(); token != "" {
+		if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
+			return err // somebody who believes to be signed out must be
+		}
+		a.streams.end(func(st *stream) bool { return st.token == token })
+	}
+	a.keep(a.cookie, "", -1)
+	return a.goTo("/sign-in")
+}
+
+func (a *asked) signOutEverywhere() error {
+	if err := a.Sessions.EndAll(a.r.Context(), a.who.Login); err != nil {
+		return err
+	}
+	a.streams.end(func(st *stream) bool { return st.login == a.who.Login })
+	a.keep(a.cookie, "", -1)
+	return a.goTo("/sign-in")
+}
+
+// goTo answers with the address to read next.
+func (a *asked) goTo(path string) error {
+	http.Redirect(a.w, a.r, path, http.StatusSeeOther)
+	return nil
+}

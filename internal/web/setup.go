@@ -1,0 +1,115 @@
+package web
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/regex"
+)
+
+// setupTime is how long the setup is open to whoever has shown the code.
+const setupTime = time.Hour
+
+// setupDoor remembers the one browser that has shown the setup code.
+type setupDoor struct {
+	clock func() time.Time
+	mu    sync.Mutex
+	token string
+	until time.Time
+}
+
+// open lets one browser in, and whoever was in before out.
+func (d *setupDoor) open() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.token, d.until = random(), d.clock().Add(setupTime)
+	return d.token
+}
+
+func (d *setupDoor) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.token = ""
+}
+
+func (d *setupDoor) holds(token string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return same(d.token, token) && d.clock().Before(d.until)
+}
+
+const setupState = "ralph-setup-state"
+
+var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
+
+// codePage asks for the one-time code. An address that holds it is turned into a form at once, so that the code is
+// sent by a person and not by whatever loads addresses ahead.
+func (a *asked) codePage() error {
+	if a.Setup == nil {
+		return errHidden
+	}
+	return a.show("setup-code", "Setup", struct {
+		Code   string
+		Failed bool
+	}{Code: brief(100, a.r.URL.Query().Get("code"))})
+}
+
+func (a *asked) redeem() error {
+	if a.Setup == nil {
+		return errHidden
+	}
+	if err := a.r.ParseForm(); err != nil {
+		return errForm
+	}
+	if !a.Setup.Redeem(a.r.Context(), a.r.PostForm.Get("code")) {
+		return a.showAs(403, "setup-code", "Setup", struct {
+			Code   string
+			Failed bool
+		}{Failed: true})
+	}
+	a.keep(a.prefixed(setupCookie), a.setup.open(), setupTime)
+	return a.goTo("/setup")
+}
+
+// setupPage shows how far the setup has come, and the form that creates the App: the only one that leaves this server.
+func (a *asked) setupPage() error {
+	if a.Setup == nil {
+		return errHidden
+	}
+	st, err := a.Setup.Standing(a.r.Context())
+	if err != nil {
+		return err
+	}
+	body := struct {
+		SetupStanding
+		Form         ManifestForm
+		Organisation string
+		Mistaken     bool
+	}{SetupStanding: st}
+	if st.App == "" {
+		body.Organisation = a.r.URL.Query().Get("organisation")
+		if body.Organisation != "" && !organisationName.MatchString(body.Organisation) {
+			body.Organisation, body.Mistaken = "", true
+		}
+		state := random()
+		if body.Form, err = a.Setup.Manifest(body.Organisation, state); err != nil {
+			return err
+		}
+		a.keep(a.prefixed(setupState), state, setupTime)
+		a.w.Header().Set("Content-Security-Policy", policy+" "+a.GitHub)
+	}
+	return a.show("setup", "Setup", body)
+}
+
+// created is where GitHub sends the browser when the App exists.
+func (a *asked) created() error {
+	q := a.r.URL.Query()
+	if a.Setup == nil || !same(a.cookieValue(setupState), q.Get("state")) {
+		return errState
+	}
+	a.keep(a.prefixed(setupState), "", -1)
+	if err := a.Setup.Complete(a.r.Context(), q.Get("code"), a.who.Person); err != nil {
+		return err
+	}
+	return a.goTo("/setup")
+}

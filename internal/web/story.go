@@ -1,0 +1,180 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
+	"github.com/ralph-loop/ralph/internal/report/status"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// How much of a run one page holds.
+const (
+	batch          = 500       // records that are read at once
+	mostOutput     = 128 << 10 // bytes of what was printed that the page begins with
+	mostPiece      = 32 << 10  // bytes of one record of it
+	iterationBytes = 2 << 20   // all iterations as HTML
+	mostDiffs      = 64        // diffs that are kept, those of the newest iterations
+	mostDiff       = 110 << 10 // bytes of one
+	mostAccept     = 50        // concerns that are listed to be accepted
+)
+
+// story is what the records of a run tell so far.
+type story struct {
+	server  *Server
+	run     Run
+	detail  html.Detail
+	number  int64 // of the newest record
+	output  []piece
+	printed int  // bytes of output
+	cut     bool // something older was printed
+	prompts []int
+}
+
+// piece is one record of what was printed.
+type piece struct {
+	Number int64
+	Text   string
+}
+
+func (s *Server) newStory(run Run) *story {
+	st := &story{server: s, run: run}
+	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Redact: redact()}
+	if s.alone {
+		st.detail.View.ServerURL, st.detail.View.Phrase = "", ""
+	}
+	st.detail.Diffs = map[int]html.Diff{}
+	return st
+}
+
+// upTo reads the records after those that the story has, up to a number; 0: all there are.
+func (st *story) upTo(ctx context.Context, last int64) error {
+	for {
+		records, err := st.server.Source.Records.Records(ctx, st.run.ID, st.number, batch)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if last > 0 && r.Number > last {
+				return nil
+			}
+			st.take(r)
+		}
+		if len(records) < batch {
+			return nil
+		}
+	}
+}
+
+// take adds a record and says which iteration it changed; 0: none. What cannot be read is passed over: a newer ralph
+// may have written it.
+func (st *story) take(r Record) (changed int) {
+	st.number = r.Number
+	switch r.Kind {
+	case FactRecord:
+		var fact loop.Record
+		if json.Unmarshal(r.Body, &fact) != nil || fact.Valid() != nil {
+			return 0
+		}
+		st.detail.State = st.detail.State.With(fact)
+		st.detail.Records = append(st.detail.Records, fact)
+		if last := st.detail.State.Last(); last != nil && fact.Iteration > 0 {
+			return last.N
+		}
+	case OutputRecord:
+		st.keep(piece{r.Number, console(safetext.FirstBytes(string(r.Body), mostPiece))})
+	case DiffRecord:
+		var d DiffBody
+		if json.Unmarshal(r.Body, &d) != nil || d.Iteration <= 0 {
+			return 0
+		}
+		st.detail.Diffs[d.Iteration] = html.Diff{Text: safetext.FirstBytes(d.Text, mostDiff), Note: d.Note}
+		delete(st.detail.Diffs, d.Iteration-mostDiffs)
+		return d.Iteration
+	case PromptRecord:
+		var p PromptBody
+		if json.Unmarshal(r.Body, &p) == nil && p.Iteration > 0 && !slices.Contains(st.prompts, p.Iteration) {
+			st.prompts = append(st.prompts, p.Iteration)
+		}
+	}
+	return 0
+}
+
+// keep adds what was printed and drops the oldest of it, as far as the page has no room.
+func (st *story) keep(p piece) {
+	st.output = append(st.output, p)
+	for st.printed += len(p.Text); st.printed > mostOutput && len(st.output) > 1; st.cut = true {
+		st.printed -= len(st.output[0].Text)
+		st.output = st.output[1:]
+	}
+}
+
+// ended reports whether the run has come to an end, as far as its records tell, or its row where there are none.
+func (st *story) ended() bool {
+	if len(st.detail.Records) == 0 {
+		return !st.run.Ended.IsZero()
+	}
+	return st.detail.State.End != nil
+}
+
+// runView is what the templates of a run's page show.
+type runView struct {
+	Run      Run
+	Path     string // the page's
+	Number   int64
+	Ended    bool
+	IssueURL string
+	Home     string // the repository's page
+	Alone    bool
+	Started  bool // there are records
+	Headline string
+	Mood     string
+	Sign     string
+	Doing    string
+	Parts    html.Parts
+	Output   []piece
+	Cut      bool
+	Prompts  []int
+	Can      can
+	ToAccept []loop.Concern
+}
+
+// can is what this person can do with the run as it stands.
+type can struct{ Stop, Retry, Hint, Approve bool }
+
+// Any reports whether there is anything.
+func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
+
+// view is what is shown of the story now; iterations bounds the bytes of those that are shown.
+func (st *story) view(a *asked, iterations int) (runView, error) {
+	st.detail.View.Now = a.Clock()
+	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone,
+		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Prompts: st.prompts,
+		Mood: mood(st.run.State), Headline: stateWord(st.run.State), Doing: st.run.Doing}
+	if st.run.Issue > 0 && !a.alone {
+		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", decimal(st.run.Issue))...)
+	}
+	v.Sign = signs[v.Mood]
+	st.detail.View.ReportURL = ""
+	if v.Started = len(st.detail.Records) > 0; v.Started {
+		parts, err := st.detail.Parts(iterations)
+		if err != nil {
+			return runView{}, err
+		}
+		v.Parts, v.Mood, v.Sign, v.Headline = parts, parts.Mood, parts.Sign, parts.Headline
+		v.Doing = ""
+		if !v.Ended {
+			v.Doing = safetext.UpperFirst(status.Doing(st.detail.View))
+		}
+		v.ToAccept = st.detail.State.ToAccept()
+		v.ToAccept = v.ToAccept[:min(len(v.ToAccept), mostAccept)]
+	}
+	if a.may >= MayWrite && a.Actions != nil {
+		v.Can = can{Stop: !v.Ended || st.run.State == Waiting, Retry: v.Ended, Hint: !v.Ended, Approve: len(v.ToAccept) > 0}
+	}
+	return v, nil
+}

@@ -1,0 +1,276 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The pace of a stream.
+var (
+	heartbeat   = 15 * time.Second // a comment, so that nobody in between takes it for dead
+	recheck     = time.Minute      // whether the person may still read
+	lookAgain   = 2 * time.Second  // for records of which nobody told
+	writeWithin = 10 * time.Second // a reader that is slower is dropped, and resumes
+)
+
+// How many streams there may be.
+const (
+	mostStreams   = 2000
+	mostOfPerson  = 30
+	streamRecords = 200 // records in one event
+)
+
+// stream is one page that is followed live.
+type stream struct {
+	login, token string
+	cancel       context.CancelFunc
+}
+
+// streams are all that are open in this process.
+type streams struct {
+	mu  sync.Mutex
+	all map[*stream]bool
+}
+
+func newStreams() *streams { return &streams{all: map[*stream]bool{}} }
+
+func (s *streams) begin(ctx context.Context, login, token string) (context.Context, *stream, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	st := &stream{login, token, cancel}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := 0
+	for other := range s.all {
+		if other.login == login {
+			own++
+		}
+	}
+	if len(s.all) >= mostStreams || own >= mostOfPerson {
+		cancel()
+		return nil, nil, errBusy
+	}
+	s.all[st] = true
+	return ctx, st, nil
+}
+
+func (s *streams) done(st *stream) {
+	st.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, st)
+}
+
+// end ends those that match.
+func (s *streams) end(matches func(*stream) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.all {
+		if matches(st) {
+			st.cancel()
+		}
+	}
+}
+
+func (s *streams) endAll() { s.end(func(*stream) bool { return true }) }
+
+// live sends what becomes known of a run after the record that the browser has: the one that it names in its header, or
+// the one that its page was made with.
+func (a *asked) live() error {
+	ctx, own, err := a.streams.begin(a.r.Context(), a.who.Login, a.token())
+	if err != nil {
+		return err
+	}
+	defer a.streams.done(own)
+	after, ok := number(a.r.Header.Get("Last-Event-ID"))
+	if !ok {
+		if after, ok = number(a.r.URL.Query().Get("after")); !ok {
+			after = 0
+		}
+	}
+	st := a.newStory(a.run)
+	if after > 0 {
+		if err := st.upTo(ctx, after); err != nil {
+			return err
+		}
+	}
+	st.number, st.output, st.printed = after, nil, 0
+	h := a.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	f := &follower{asked: a, story: st, out: http.NewResponseController(a.w), shown: map[int]bool{}}
+	for _, it := range st.detail.State.Iterations {
+		f.shown[it.N] = true
+	}
+	f.can = f.canNow()
+	if f.write("retry: 1000\n\n") == nil {
+		f.follow(ctx)
+	}
+	return nil
+}
+
+// number is the number of a record, as browsers send it.
+func number(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// follower sends a run's records to one browser.
+type follower struct {
+	*asked
+	story *story
+	out   *http.ResponseController
+	shown map[int]bool // iterations that the page has
+	can   can
+}
+
+// write sends bytes, and gives up on a reader that does not take them.
+func (f *follower) write(text string) error {
+	if err := f.out.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := f.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return f.out.Flush()
+}
+
+// follow sends records until the reader is gone, or may no longer read.
+func (f *follower) follow(ctx context.Context) {
+	beat, check, look := time.NewTicker(heartbeat), time.NewTicker(recheck), time.NewTicker(lookAgain)
+	defer beat.Stop()
+	defer check.Stop()
+	defer look.Stop()
+	for {
+		changed := f.Source.Records.Changed(f.run.ID)
+		full, err := f.send(ctx)
+		if err != nil {
+			return
+		}
+		if full {
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-look.C:
+		case <-check.C:
+			if !f.still(ctx) {
+				return
+			}
+		case <-beat.C:
+			if f.write(": still here\n\n") != nil {
+				return
+			}
+		}
+	}
+}
+
+// still reports whether the person is signed in and may read; what cannot be found out is a no.
+func (f *follower) still(ctx context.Context) bool {
+	who, err := f.Sessions.Find(ctx, f.token())
+	return err == nil && who.Login == f.who.Login && f.access.permission(ctx, who, f.repository) >= MayRead
+}
+
+// send sends the records that there are now as one event; full says that there may be more.
+func (f *follower) send(ctx context.Context) (full bool, err error) {
+	records, err := f.Source.Records.Records(ctx, f.run.ID, f.story.number, streamRecords)
+	if err != nil { // it is tried again, and the page shows what it has meanwhile
+		if ctx.Err() == nil {
+			f.Log.Error("reading a run that is followed", "run", f.run.ID, "error", err)
+		}
+		return false, ctx.Err()
+	}
+	if len(records) == 0 {
+		return false, nil
+	}
+	var facts, prompts bool
+	changed := map[int]bool{}
+	before := len(f.story.prompts)
+	f.story.output, f.story.printed, f.story.cut = nil, 0, false
+	for _, r := range records {
+		if n := f.story.take(r); n > 0 {
+			changed[n] = true
+		}
+		facts = facts || r.Kind == FactRecord
+	}
+	prompts = len(f.story.prompts) > before
+	text, err := f.event(facts, prompts, changed)
+	if err != nil {
+		f.Log.Error("writing what is new of a run", "run", f.run.ID, "error", err)
+		return false, err
+	}
+	return len(records) == streamRecords, f.write(text)
+}
+
+// liveView is what the template of an event shows.
+type liveView struct {
+	runView
+	Facts, NewPrompts, NewCan bool
+	Changed                   []liveIteration
+}
+
+// liveIteration is an iteration that is new or changed.
+type liveIteration struct {
+	N    int
+	New  bool
+	HTML any
+}
+
+// event is one event of the stream: parts of the page, each with the place that it goes to.
+func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, error) {
+	if facts { // the row says what no record does: that it was stopped, or waits
+		if run, err := f.Source.Runs.Run(f.r.Context(), f.run.ID); err == nil {
+			f.story.run = run
+		}
+	}
+	base, err := f.story.view(f.asked, 0)
+	if err != nil {
+		return "", err
+	}
+	v := liveView{runView: base, Facts: facts, NewPrompts: prompts, NewCan: facts && base.Can != f.can}
+	f.can = base.Can
+	for _, it := range f.story.detail.State.Iterations {
+		if !changed[it.N] {
+			continue
+		}
+		text, err := f.story.detail.Iteration(it.N)
+		if err != nil {
+			return "", err
+		}
+		v.Changed = append(v.Changed, liveIteration{it.N, !f.shown[it.N], text})
+		f.shown[it.N] = true
+	}
+	slices.SortFunc(v.Changed, func(x, y liveIteration) int { return x.N - y.N })
+	var b bytes.Buffer
+	if err := pages()["run"].ExecuteTemplate(&b, "live", v); err != nil {
+		return "", fmt.Errorf("writing an event: %w", err)
+	}
+	var event strings.Builder
+	fmt.Fprintf(&event, "id: %d\n", f.story.number)
+	for line := range strings.Lines(strings.ReplaceAll(b.String(), "\r", "")) {
+		event.WriteString("data: " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	event.WriteString("\n")
+	return event.String(), nil
+}
+
+// canNow is what the page that the browser has lets this person do.
+func (f *follower) canNow() can {
+	v, err := f.story.view(f.asked, 0)
+	if err != nil {
+		return can{}
+	}
+	return v.Can
+}
