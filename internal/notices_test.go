@@ -41,6 +41,9 @@ func TestModuleWithoutLicence(t *testing.T) {
 // platforms are those that ralph is built for: each links modules that others do not.
 var platforms = []string{"linux/amd64", "darwin/amd64", "windows/amd64"}
 
+// vendored is what is built in besides modules.
+var vendored = []linkedModule{{"htmx.org", "4.0.1", "web/static"}}
+
 // linkedModule is what go tells of one.
 type linkedModule struct{ path, version, dir string }
 
@@ -76,6 +79,7 @@ func writeNotices(to io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
+	modules = append(modules, vendored...)
 	modules = append([]linkedModule{{"the Go standard library", "", strings.TrimSpace(string(root))}}, modules...)
 	const head = "ralph is made with the software below, under these licences. make notices writes this file.\n"
 	if _, err := io.WriteString(to, head); err != nil {

@@ -26,12 +26,6 @@ func (d *setupDoor) open() string {
 	return d.token
 }
 
-func (d *setupDoor) close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.token = ""
-}
-
 func (d *setupDoor) holds(token string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,6 +73,10 @@ func (a *asked) setupPage() error {
 	st, err := a.Setup.Standing(a.r.Context())
 	if err != nil {
 		return err
+	}
+	if !a.setup.holds(a.cookieValue(setupCookie)) { // an operator sees of repositories what the others do
+		readable := Query{Repositories: a.access.readable(a.r.Context(), a.who), Limit: len(st.Doctor)}
+		st.Doctor = held(readable, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
 	}
 	body := struct {
 		SetupStanding

@@ -45,7 +45,7 @@ func (s *Server) newStory(run Run) *story {
 	st := &story{server: s, run: run}
 	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Redact: redact()}
 	if s.alone {
-		st.detail.View.ServerURL, st.detail.View.Phrase = "", ""
+		st.detail.ServerURL, st.detail.Phrase = "", ""
 	}
 	st.detail.Diffs = map[int]html.Diff{}
 	return st
@@ -151,7 +151,7 @@ func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
 
 // view is what is shown of the story now; iterations bounds the bytes of those that are shown.
 func (st *story) view(a *asked, iterations int) (runView, error) {
-	st.detail.View.Now = a.Clock()
+	st.detail.Now = a.Clock()
 	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone,
 		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Prompts: st.prompts,
 		Mood: mood(st.run.State), Headline: stateWord(st.run.State), Doing: st.run.Doing}
@@ -159,7 +159,7 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", decimal(st.run.Issue))...)
 	}
 	v.Sign = signs[v.Mood]
-	st.detail.View.ReportURL = ""
+	st.detail.ReportURL = ""
 	if v.Started = len(st.detail.Records) > 0; v.Started {
 		parts, err := st.detail.Parts(iterations)
 		if err != nil {

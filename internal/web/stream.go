@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The pace of a stream.
+// The pace of a stream; tests change it.
 var (
 	heartbeat   = 15 * time.Second // a comment, so that nobody in between takes it for dead
 	recheck     = time.Minute      // whether the person may still read

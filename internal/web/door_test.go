@@ -1,0 +1,147 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// TestSignIn goes the whole way over GitHub, and tries to cut it short.
+func TestSignIn(t *testing.T) {
+	s := open(t, nil)
+	s.world.SignsIn = "alice"
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	got, err := client.Get(s.url + "/sign-in/github?next=/runs/run-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Body.Close()
+	if got.StatusCode != http.StatusOK || got.Request.URL.Path != "/runs/run-3" {
+		t.Fatalf("%d at %s", got.StatusCode, got.Request.URL)
+	}
+	for _, c := range []struct{ name, path, cookie string }{
+		{"without a cookie", "/sign-in/callback?state=x&code=code-v", ""},
+		{"with another state", "/sign-in/callback?state=x&code=code-v", "ralph-sign-in=y.v.Lw"},
+		{"without a state", "/sign-in/callback?state=&code=code-v", "ralph-sign-in=.v.Lw"},
+		{"without a code", "/sign-in/callback?state=x", "ralph-sign-in=x.v.Lw"},
+		{"with a code for another verifier", "/sign-in/callback?state=x&code=code-w", "ralph-sign-in=x.v.Lw"},
+	} {
+		got, _ := s.asks("", "GET", c.path, "", func(r *http.Request) { r.Header.Set("Cookie", c.cookie) })
+		if got.StatusCode < 400 || slices.ContainsFunc(got.Cookies(), func(c *http.Cookie) bool { return c.Name == "ralph" }) {
+			t.Errorf("%s: %d with %v", c.name, got.StatusCode, got.Cookies())
+		}
+	}
+}
+
+// TestNextIsHere: a sign-in leads to no page of somebody else.
+func TestNextIsHere(t *testing.T) {
+	s := open(t, nil)
+	for next, want := range map[string]string{"/runs/run-3?x=1": "/runs/run-3?x=1", "//evil.example": "/",
+		"https://evil.example": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "": "/", "/a\nb": "/",
+		"/" + strings.Repeat("x", 2000): "/"} {
+		got, _ := s.asks("alice", "GET", "/sign-in?next="+url.QueryEscape(next), "", nil)
+		if got.Header.Get("Location") != want {
+			t.Errorf("%q leads to %q", next, got.Header.Get("Location"))
+		}
+	}
+}
+
+// TestCookiesAndHeaders holds every answer to what browsers are told.
+func TestCookiesAndHeaders(t *testing.T) {
+	s := open(t, func(o *web.Options) { o.Public = &url.URL{Scheme: "https", Host: o.Public.Host} })
+	s.world.SignsIn = "alice"
+	got, _ := s.asks("", "GET", "/sign-in/github", "", nil)
+	c := got.Cookies()[0]
+	if c.Name != "__Host-ralph-sign-in" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+		c.Domain != "" {
+		t.Errorf("%+v", c)
+	}
+	for _, path := range []string{"/", "/sign-in", "/nothing", "/static/web.css", "/runs/run-3/live"} {
+		got, _ := s.asks("", "GET", path, "", nil)
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Strict-Transport-Security": "max-age", "Cross-Origin-Opener-Policy": "same-origin"} {
+			if !strings.Contains(got.Header.Get(name), want) {
+				t.Errorf("%s: %s is %q", path, name, got.Header.Get(name))
+			}
+		}
+	}
+}
+
+// TestForeignRequestsDoNothing: no other site, and no other name of this machine, speaks for somebody signed in.
+func TestForeignRequestsDoNothing(t *testing.T) {
+	s := open(t, nil)
+	for name, edit := range map[string]func(*http.Request){
+		"another site":  func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"the same site": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
+		"another origin": func(r *http.Request) {
+			r.Header.Set("Origin", "https://evil.example")
+		},
+		"no origin":    func(r *http.Request) { r.Header.Set("Origin", "null") },
+		"another host": func(r *http.Request) { r.Host = "evil.example" },
+	} {
+		for _, path := range []string{"/runs/run-3/stop", "/sign-out", "/setup/code", "/deliveries/delivery-1/redeliver"} {
+			got, _ := s.asks("alice", "POST", path, "text=x", edit)
+			if got.StatusCode != http.StatusForbidden && got.StatusCode != http.StatusMisdirectedRequest {
+				t.Errorf("%s: %s: %d", name, path, got.StatusCode)
+			}
+		}
+	}
+	if done := s.world.Done(); len(done) > 0 {
+		t.Errorf("%+v", done)
+	}
+	if got, _ := s.asks("alice", "POST", "/runs/run-3/stop", strings.Repeat("x", 100_000), nil); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("a form of 100 kB: %d", got.StatusCode)
+	}
+}
+
+// TestSetup goes from the code to the App.
+func TestSetup(t *testing.T) {
+	s := open(t, nil)
+	s.world.Code, s.world.App = "c0de", web.SetupStanding{}
+	if got, _ := s.asks("", "POST", "/setup/code", "code=wrong", nil); got.StatusCode != http.StatusForbidden {
+		t.Errorf("a wrong code: %d", got.StatusCode)
+	}
+	got, _ := s.asks("", "POST", "/setup/code", "code=c0de", nil)
+	if got.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the code: %d", got.StatusCode)
+	}
+	with := func(cookies []*http.Cookie) func(*http.Request) {
+		return func(r *http.Request) {
+			for _, c := range cookies {
+				r.AddCookie(c)
+			}
+		}
+	}
+	door := got.Cookies()
+	got, text := s.asks("", "GET", "/setup?organisation=acme", "", with(door))
+	if got.StatusCode != http.StatusOK || !strings.Contains(text, `action="https://github.com/organizations/acme/settings/apps/new?state=`) ||
+		!strings.HasSuffix(got.Header.Get("Content-Security-Policy"), "form-action 'self' https://github.com") {
+		t.Errorf("%d %s %.2000s", got.StatusCode, got.Header.Get("Content-Security-Policy"), text)
+	}
+	if _, text := s.asks("", "GET", "/setup?organisation=a/../b", "", with(door)); !strings.Contains(text, "no name of an organisation") {
+		t.Error("a name that is none was taken")
+	}
+	state := got.Cookies()[0]
+	if got, _ := s.asks("", "GET", "/setup/created?code=x&state=other", "", with(append(door, state))); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("another state: %d", got.StatusCode)
+	}
+	if got, _ := s.asks("", "GET", "/setup/created?code=x&state="+state.Value, "", with(append(door, state))); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("the App: %d", got.StatusCode)
+	}
+	if s.world.App.App == "" {
+		t.Error("there is no App")
+	}
+	if got, _ := s.asks("", "POST", "/setup/code", "code=c0de", nil); got.StatusCode != http.StatusForbidden {
+		t.Errorf("the code a second time: %d", got.StatusCode)
+	}
+}
