@@ -146,3 +146,15 @@ func (a *App) PersonRepositories(ctx context.Context, token string, installation
 	}
 	return all, err
 }
+
+// CommentAs comments on an issue or a pull request as somebody who has signed in. GitHub says whether they may.
+func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, number int, body string) error {
+	api, err := a.asPerson(token)
+	if err != nil {
+		return err
+	}
+	if _, _, err := api.Issues.CreateComment(ctx, repo.Owner, repo.Name, number, &github.IssueComment{Body: &body}); err != nil {
+		return explainPerson(fmt.Sprintf("commenting on %s#%d", repo, number), err)
+	}
+	return nil
+}

@@ -32,10 +32,10 @@ type Form struct {
 
 // The addresses below BaseURL that the App is told.
 const (
-	HookPath     = "/webhook"        // where deliveries go
-	CreatedPath  = "/setup/created"  // where the browser comes back to with a code
-	InstallPath  = "/setup/install"  // where it comes back to after an installation
-	SignedInPath = "/sign-in/github" // where it comes back to with somebody who signs in
+	HookPath     = "/webhook"          // where deliveries go
+	CreatedPath  = "/setup/created"    // where the browser comes back to with a code
+	InstallPath  = "/setup"            // where it comes back to after an installation
+	SignedInPath = "/sign-in/callback" // where it comes back to with somebody who signs in
 )
 
 // plainOrg are the names that an organization can have.

@@ -56,13 +56,22 @@ func (a *App) oauth(redirect string) (*oauth2.Config, error) {
 // BeginSignIn makes the address that somebody signs in at. GitHub sends the browser back to redirect, which must be one
 // of the App's callback addresses, with the state and a code.
 func (a *App) BeginSignIn(redirect string) (SignIn, error) {
-	config, err := a.oauth(redirect)
+	in := SignIn{State: NewSecret(), Verifier: oauth2.GenerateVerifier()}
+	address, err := a.SignInAddress(redirect, in.State, in.Verifier)
 	if err != nil {
 		return SignIn{}, err
 	}
-	in := SignIn{State: NewSecret(), Verifier: oauth2.GenerateVerifier()}
-	in.Address = config.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier))
+	in.Address = address
 	return in, nil
+}
+
+// SignInAddress is where somebody signs in with a state and a verifier that the caller has made, of 32 random bytes each.
+func (a *App) SignInAddress(redirect, state, verifier string) (string, error) {
+	config, err := a.oauth(redirect)
+	if err != nil {
+		return "", err
+	}
+	return config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), nil
 }
 
 // CompleteSignIn exchanges the code for a token. The caller has held the state against that of the session.

@@ -12,7 +12,7 @@ import (
 
 // migrations bring the tables from one version to the next; the version is how many of them were done. They are only
 // ever added to, and go one way. {number} is a column that counts by itself, {bytes} one of bytes.
-func migrations() []string { return []string{tables} }
+func migrations() []string { return []string{tables, words} }
 
 // tables are version 1. Times are microseconds since 1970, 0 when not set; days are "2006-01-02" in UTC; what is called
 // detail is JSON. What is large stands last, so that whoever reads the rest of a row does not read over it.
@@ -127,10 +127,22 @@ CREATE TABLE ralph_counters (
 	PRIMARY KEY (name, label)
 )`
 
+// words is version 2: what people say to runs.
+const words = `
+CREATE TABLE ralph_words (
+	number {number},
+	run TEXT NOT NULL,
+	at BIGINT NOT NULL,
+	kind TEXT NOT NULL,
+	person TEXT NOT NULL,
+	text TEXT NOT NULL
+);
+CREATE INDEX ralph_words_run ON ralph_words (run, number)`
+
 // tableNames are all tables with rows of their own, in the order of a backup.
 func tableNames() []string {
 	return []string{"ralph_deliveries", "ralph_runs", "ralph_records", "ralph_spend", "ralph_spent", "ralph_audit",
-		"ralph_secrets", "ralph_sessions", "ralph_counters"}
+		"ralph_secrets", "ralph_sessions", "ralph_counters", "ralph_words"}
 }
 
 // words are what a statement's {words} are in a database.

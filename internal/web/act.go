@@ -19,7 +19,7 @@ func action(kind string) func(*asked) error {
 		if err := a.r.ParseForm(); err != nil {
 			return errForm
 		}
-		asks := Action{Kind: kind, By: a.who.Person, Repository: a.repository, Run: a.run.ID, Delivery: a.delivery.ID,
+		asks := Action{Kind: kind, By: a.who, Repository: a.repository, Run: a.run.ID, Delivery: a.delivery.ID,
 			Text: given(a.r.PostForm)}
 		if kind == Hint && asks.Text == "" {
 			return &Refusal{"The hint is empty. Say what the agent should know."}

@@ -76,7 +76,7 @@ type SignIn interface {
 // Action is something that a person asks for on a page. Who may do it has been asked before.
 type Action struct {
 	Kind       string // Stop, Retry, Hint, Approve or Redeliver
-	By         Person
+	By         Identity
 	Repository string
 	Run        string // of all but Redeliver
 	Delivery   string // of Redeliver
