@@ -56,7 +56,7 @@ func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) 
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)",
 		"synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}}
 	if readOnly {
-		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)", "query_only(1)"}}
+		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)"}}
 	}
 	at.RawQuery = options.Encode()
 	db, err := sql.Open("sqlite", at.String())

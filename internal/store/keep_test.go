@@ -1,0 +1,211 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake/postgres"
+	"github.com/ralph-loop/ralph/internal/invalid"
+)
+
+func TestForget(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		fill := func(from, to int) {
+			for i := from; i < to; i++ {
+				d := delivery(fmt.Sprint(i))
+				d.Payload = bytes.Repeat([]byte("x"), 5000)
+				got[bool](t)(w.Deliver(ctx, d))
+				if i != 1 {
+					ok(t, w.Decided(ctx, d.ID, Decision{Step: "nothing"}))
+				}
+			}
+		}
+		fill(0, 300)
+		for _, id := range []string{"ended", "works"} {
+			run := Run{ID: id, State: id}
+			if id == "ended" {
+				run.Times.Ended = w.time.read()
+			}
+			ok(t, w.PutRun(ctx, run))
+			records := make([]Record, 1200)
+			for i := range records {
+				records[i] = Record{Number: int64(i + 1), Body: bytes.Repeat([]byte("y"), 500)}
+			}
+			ok(t, w.Append(ctx, id, records))
+		}
+		ok(t, w.Audit(ctx, Entry{Action: "a"}))
+		ok(t, w.PutSession(ctx, "old", Session{Expires: w.time.read().Add(time.Minute)}))
+		ok(t, w.AddSpend(ctx, "mark", Spend{}))
+		w.time.move(31 * 24 * time.Hour)
+		before := w.time.read().Add(-time.Hour)
+		fill(300, 310)
+
+		if f := got[Forgotten](t)(w.Forget(ctx, Retention{})); f != (Forgotten{Sessions: 1}) {
+			t.Errorf("%+v", f)
+		}
+		f := got[Forgotten](t)(w.Forget(ctx, Retention{Payloads: before, Records: before}))
+		if f != (Forgotten{Payloads: 299, Records: 1200}) {
+			t.Errorf("%+v", f)
+		}
+		for id, payload := range map[string]bool{"0": false, "1": true, "305": true} { // 1 is not decided
+			if d := got[Delivery](t)(w.Delivery(ctx, id)); (d.Payload != nil) != payload {
+				t.Errorf("%s: %d bytes", id, len(d.Payload))
+			}
+		}
+		if fresh := got[bool](t)(w.Deliver(ctx, delivery("0"))); fresh {
+			t.Error("a delivery without its payload is fresh again")
+		}
+		if f := got[Forgotten](t)(w.Forget(ctx, Retention{Deliveries: before})); f != (Forgotten{Deliveries: 299}) {
+			t.Errorf("%+v", f)
+		}
+		for run, n := range map[string]int64{"ended": 0, "works": 1200} {
+			if last := got[int64](t)(w.LastRecord(ctx, run)); last != n {
+				t.Error(run, last)
+			}
+		}
+		if w.kind == kindSQLite {
+			free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), func(row scan) (n int, err error) { return n, row(&n) }))
+			if free != 0 {
+				t.Error(free, "free pages are not given back")
+			}
+		}
+	})
+}
+
+func TestTheAuditLogIsOnlyAddedTo(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		ok(t, w.Audit(ctx, Entry{Action: "a"}))
+		for _, statement := range []string{"DELETE FROM ralph_audit", "UPDATE ralph_audit SET person = 'x'"} {
+			if err := w.exec(ctx, "", statement); err == nil || !strings.Contains(err.Error(), "only added to") {
+				t.Error(statement, err)
+			}
+		}
+	})
+}
+
+// filled has a row in each table.
+func filled(t *testing.T, w *world) {
+	t.Helper()
+	ctx := within(t)
+	for i := range 3 {
+		got[bool](t)(w.Deliver(ctx, delivery(fmt.Sprint("d", i))))
+	}
+	ok(t, w.Decided(ctx, "d1", Decision{Step: "work", Detail: []byte(`{}`)}))
+	ok(t, w.PutRun(ctx, Run{ID: "r", Title: "Ünï"}))
+	ok(t, w.Append(ctx, "r", []Record{{1, w.time.read(), "k", []byte("\x00\xff")}, {2, w.time.read(), "k", nil}}))
+	ok(t, w.AddSpend(ctx, "m", Spend{Took: Took{Cost: 5}}))
+	ok(t, w.Audit(ctx, Entry{Action: "a"}))
+	ok(t, w.Seal(ctx, "s", []byte("hunter-42")))
+	ok(t, w.PutSession(ctx, "t", Session{Login: "alice", OAuth: []byte("gho"), Expires: w.time.read().Add(time.Hour)}))
+	w.Count("c", "l")
+}
+
+// all is everything that a database has.
+func all(t *testing.T, s *Store) []any {
+	t.Helper()
+	ctx := within(t)
+	return []any{got[[]Delivery](t)(s.Deliveries(ctx, DeliveryFilter{})), got[Delivery](t)(s.Delivery(ctx, "d2")),
+		got[[]Run](t)(s.Runs(ctx, RunFilter{})), len(got[[]Record](t)(s.Records(ctx, "r", 0, 0))),
+		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Spend](t)(s.Spend(ctx, SpendFilter{})),
+		got[[]Entry](t)(s.Audits(ctx, AuditFilter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
+		got[Session](t)(s.Session(ctx, "t")), got[[]Counter](t)(s.Counters(ctx))}
+}
+
+// TestBackup: each kind of backup is restored into each kind of database, and goes on from there.
+func TestBackup(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		ctx := within(t)
+		filled(t, w)
+		ok(t, w.writeCounts(ctx))
+		var backup bytes.Buffer
+		ok(t, w.Backup(ctx, &backup))
+		if bytes.Contains(backup.Bytes(), []byte("hunter-42")) {
+			t.Error("a secret is in the backup")
+		}
+		want := all(t, w.Store)
+		for name, o := range map[string]Options{"sqlite": {Dir: filepath.Join(t.TempDir(), "new")}, "postgres": {URL: postgres.Start(t)}} {
+			o.Keys, o.Clock = w.options.Keys, w.options.Clock
+			wrong := o
+			wrong.Keys = keysFor(t, strings.Replace(key2, "2:", "1:", 1))
+			if name == "sqlite" {
+				if err := Restore(ctx, wrong, bytes.NewReader(backup.Bytes())); !invalid.Is(err) {
+					t.Error(name, "other keys:", err)
+				}
+				ok(t, os.RemoveAll(o.Dir))
+			}
+			broken := append([]byte{}, backup.Bytes()[:backup.Len()*2/3]...)
+			if err := Restore(ctx, o, bytes.NewReader(broken)); !invalid.Is(err) {
+				t.Error(name, "a part of a backup:", err)
+			}
+			ok(t, Restore(ctx, o, bytes.NewReader(backup.Bytes())))
+			if err := Restore(ctx, o, bytes.NewReader(backup.Bytes())); !invalid.Is(err) {
+				t.Error(name, "into one that is there:", err)
+			}
+			s := got[*Store](t)(Open(ctx, o))
+			if found := all(t, s); !reflect.DeepEqual(found, want) {
+				t.Errorf("%s: got %+v\nwant %+v", name, found, want)
+			}
+			got[bool](t)(s.Deliver(ctx, delivery("next")))
+			if d := got[Delivery](t)(s.Delivery(ctx, "next")); d.Number != 4 {
+				t.Error(name, d.Number)
+			}
+			ok(t, s.Close())
+		}
+	})
+}
+
+func TestABackupOfSomethingElse(t *testing.T) {
+	dir := t.TempDir()
+	head := fmt.Sprintf(`{"ralph":%q,"version":1}`+"\n", rowsKind)
+	for name, text := range map[string]string{
+		"nothing":   "",
+		"text":      "hello",
+		"newer":     strings.Replace(head, "1}", "99}", 1),
+		"cut":       head,
+		"too few":   head + `{"end":3}`,
+		"a table":   head + `{"table":"sqlite_master","columns":["a"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
+		"a column":  head + `{"table":"ralph_runs","columns":["id) SELECT 1 --"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
+		"no values": head + `{"table":"ralph_runs","columns":["id"]}` + "\n" + `{"end":1}`,
+		"a file":    magic + "and nothing",
+	} {
+		err := Restore(within(t), Options{Dir: filepath.Join(dir, name)}, strings.NewReader(text))
+		if !invalid.Is(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestABackupBesideAServer: another process reads the file of a server that works.
+func TestABackupBesideAServer(t *testing.T) {
+	dir := t.TempDir()
+	server := got[*Store](t)(Open(within(t), Options{Dir: dir}))
+	defer server.Close()
+	got[bool](t)(server.Deliver(within(t), delivery("a")))
+	beside := got[*Store](t)(Open(within(t), Options{Dir: dir, Beside: true}))
+	got[bool](t)(server.Deliver(within(t), delivery("b")))
+	var backup bytes.Buffer
+	ok(t, beside.Backup(within(t), &backup))
+	if _, err := beside.Deliver(within(t), delivery("c")); err == nil {
+		t.Error("who reads has written")
+	}
+	ok(t, beside.Close())
+	o := Options{Dir: t.TempDir()}
+	ok(t, Restore(context.Background(), o, &backup))
+	s := got[*Store](t)(Open(within(t), o))
+	defer s.Close()
+	if found := ids(got[[]Delivery](t)(s.Deliveries(within(t), DeliveryFilter{}))); found != "b a" {
+		t.Error(found)
+	}
+	if _, err := Open(within(t), Options{Dir: t.TempDir(), Beside: true}); !invalid.Is(err) {
+		t.Error("a directory without a database:", err)
+	}
+}
