@@ -42,19 +42,22 @@ func (s *Store) openSQLite(ctx context.Context, o Options) error {
 		return err
 	}
 	s.turn = make(gate, 1)
-	s.queue.sqlite, err = s.openFile(file, ofTheQueue, false)
-	return err
+	if s.queue.sqlite, err = s.openFile(file, ofTheQueue, false); err != nil {
+		return err
+	}
+	s.beginCheckpoints()
+	return nil
 }
 
 // openFile makes a handle with the pragmas that every connection needs.
 //
 // FULL: what was acknowledged survives a loss of power. immediate: a transaction takes its turn to write when it
-// begins, since one that only wants it later fails at once. The file is checkpointed after 32 MB instead of 4, because
-// each checkpoint makes whoever writes wait for two more syncs; incremental vacuum gives back what Forget has freed.
+// begins, since one that only wants it later fails at once. Checkpoints are made in the background. Incremental vacuum
+// gives back what Forget has freed.
 func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) {
 	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file)}
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)",
-		"synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}}
+		"synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)"}}
 	if readOnly {
 		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)"}}
 	}
