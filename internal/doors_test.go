@@ -63,6 +63,7 @@ var doors = map[string][]string{
 	"github.com/sethvargo/go-githubactions": {"actions"},
 	"github.com/alecthomas/kong":            {"cmd"},
 	"os/exec":                               {"proc", "fake"},
+	"github.com/dbos-inc":                   {"queue"},
 	"database/sql":                          {"store", "queue"},
 	"modernc.org/sqlite":                    {"store"},
 	"github.com/jackc/pgx":                  {"store", "queue", "fake"},
