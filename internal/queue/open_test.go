@@ -40,6 +40,9 @@ func onBoth(t *testing.T, test func(t *testing.T, at place)) {
 	t.Run("postgres", func(t *testing.T) { test(t, place{url: postgres.Start(t)}) })
 }
 
+// onPostgres is for what only several processes can do.
+func onPostgres(t *testing.T) place { return place{url: postgres.Start(t)} }
+
 // options opens handles on the database and says how to close them.
 func (p place) options() (queue.Options, func(), error) {
 	o := queue.Options{Executor: "test", Timing: quick, Log: slog.New(slog.NewTextHandler(logTo(), nil))}
