@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -180,8 +181,30 @@ var (
 	appPath     = regexp.MustCompile(`^/(?:github-)?apps/([a-z0-9-]+)$`)
 )
 
+// held keeps an answer until its handler, which holds the lock, has ended: who logs answers takes the lock, too.
+type held struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (h *held) Header() http.Header         { return h.header }
+func (h *held) Write(p []byte) (int, error) { return h.body.Write(p) }
+func (h *held) WriteHeader(status int)      { h.status = status }
+
 // servePage serves the pages that a browser sees; false when it is none of them.
 func (g *GitHub) servePage(w http.ResponseWriter, r *http.Request) bool {
+	h := &held{header: http.Header{}, status: http.StatusOK}
+	if !g.page(h, r) {
+		return false
+	}
+	maps.Copy(w.Header(), h.header)
+	w.WriteHeader(h.status)
+	_, _ = w.Write(h.body.Bytes()) // the browser may be gone
+	return true
+}
+
+func (g *GitHub) page(w http.ResponseWriter, r *http.Request) bool {
 	path := r.URL.Path
 	org, install, app := orgNew.FindStringSubmatch(path), installPath.FindStringSubmatch(path),
 		appPath.FindStringSubmatch(path)

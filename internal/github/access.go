@@ -23,7 +23,9 @@ const (
 )
 
 // String is the access in GitHub's word.
-func (a Access) String() string { return [...]string{"none", "read", "write", "admin"}[min(max(a, None), Admin)] }
+func (a Access) String() string {
+	return [...]string{"none", "read", "write", "admin"}[min(max(a, None), Admin)]
+}
 
 // accessOf reads what an answer says of the person who asked.
 func accessOf(has map[string]bool) Access {

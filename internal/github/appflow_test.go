@@ -1,0 +1,367 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// browser clicks through the stand-in's pages without following anything away from it.
+type browser struct {
+	t *testing.T
+	http.Client
+}
+
+func newBrowser(t *testing.T) *browser {
+	b := &browser{t: t}
+	b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return b
+}
+
+var (
+	formAction = regexp.MustCompile(`<form method="post" action="([^"]*)"`)
+	hidden     = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+	unescape   = strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#39;", "'", "&#43;", "+", "&lt;", "<", "&gt;", ">")
+)
+
+// press fills the form of a page and presses a button; it returns where that leads.
+func (b *browser) press(page *http.Response, fields url.Values) *url.URL {
+	b.t.Helper()
+	defer page.Body.Close()
+	text, _ := io.ReadAll(page.Body)
+	action := formAction.FindSubmatch(text)
+	if action == nil {
+		b.t.Fatalf("%s: there is no form: %s", page.Status, text)
+	}
+	for _, m := range hidden.FindAllSubmatch(text, -1) {
+		if name := string(m[1]); fields.Get(name) == "" {
+			fields.Set(name, unescape.Replace(string(m[2])))
+		}
+	}
+	to := must[*url.URL](b.t)(page.Request.URL.Parse(unescape.Replace(string(action[1]))))
+	resp := must[*http.Response](b.t)(b.PostForm(to.String(), fields))
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusFound {
+		said, _ := io.ReadAll(resp.Body)
+		b.t.Fatalf("%s: %s: %s", to, resp.Status, said)
+	}
+	return must[*url.URL](b.t)(url.Parse(resp.Header.Get("Location")))
+}
+
+func (b *browser) open(address string) *http.Response {
+	b.t.Helper()
+	return must[*http.Response](b.t)(b.Get(address))
+}
+
+// signIn goes all the way, and is the token.
+func (s *stage) signIn(a *App, login string) PersonToken {
+	s.t.Helper()
+	in := must[SignIn](s.t)(a.BeginSignIn(callback))
+	b := newBrowser(s.t)
+	back := b.press(b.open(in.Address), url.Values{"login": {login}, "authorize": {"1"}})
+	if back.Query().Get("state") != in.State || !strings.HasPrefix(back.String(), callback+"?") {
+		s.t.Fatalf("back at %s", back)
+	}
+	return must[PersonToken](s.t)(a.CompleteSignIn(s.t.Context(), callback, back.Query().Get("code"), in.Verifier))
+}
+
+// TestManifest: the form makes an App that has what ralph uses, once, and the App works.
+func TestManifest(t *testing.T) {
+	s := newStage(t)
+	s.AddOrganisation("acme")
+	server := Server{APIURL: s.APIURL(), WebURL: s.URL()}
+	m := Manifest{BaseURL: "https://ralph.example/", Name: "Ralph of Acme", Organisation: "acme", State: NewSecret()}
+	form := must[Form](t)(m.On(server))
+	if form.Origin != s.URL() || !strings.HasPrefix(form.Action, s.URL()+"/organizations/acme/settings/apps/new?state=") {
+		t.Errorf("%+v", form)
+	}
+	var shown struct {
+		Permissions Permissions          `json:"default_permissions"`
+		Events      []string             `json:"default_events"`
+		Hook        struct{ URL string } `json:"hook_attributes"`
+	}
+	if err := json.Unmarshal([]byte(form.Manifest), &shown); err != nil || shown.Permissions["workflows"] != "" ||
+		len(shown.Permissions) != 7 || len(shown.Events) != 6 || shown.Hook.URL != "https://ralph.example/webhook" {
+		t.Errorf("%v, %+v", err, shown)
+	}
+	b := newBrowser(t)
+	page := must[*http.Response](t)(b.PostForm(form.Action, url.Values{"manifest": {form.Manifest}}))
+	back := b.press(page, url.Values{"name": {"Ralph of Acme"}})
+	if back.Host != "ralph.example" || back.Path != CreatedPath || back.Query().Get("state") != m.State {
+		t.Fatalf("back at %s", back)
+	}
+	code := back.Query().Get("code")
+	c := must[Credentials](t)(CompleteManifest(t.Context(), server, code))
+	if c.Slug != "ralph-of-acme" || c.Owner != "acme" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := CompleteManifest(t.Context(), server, code); err == nil || !strings.Contains(err.Error(), "used before") {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, err := CompleteManifest(t.Context(), server, "../../user"); err == nil || !strings.Contains(err.Error(), "no code") {
+		t.Errorf("a code that is none: %v", err)
+	}
+	a := must[*App](t)(OpenApp(AppOptions{Server: server, ID: c.ID, Key: c.Key, ClientID: c.ClientID, ClientSecret: c.ClientSecret}))
+	self := must[Self](t)(a.Self(t.Context()))
+	if len(Needed(false, false).Lacks(self.Permissions)) > 0 || !self.Organisation ||
+		self.Settings != s.URL()+"/organizations/acme/settings/apps/ralph-of-acme" {
+		t.Errorf("%+v", self)
+	}
+	install := b.press(b.open(a.InstallPage(c.Slug, "a state")), url.Values{"owner": {owner}, "repositories": {name}})
+	if install.Path != InstallPath || install.Query().Get("installation_id") == "" || install.Query().Get("state") != "a state" {
+		t.Errorf("back at %s", install)
+	}
+	in := must[Installation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
+	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
+	for want, m := range map[string]Manifest{
+		"no address":                        {BaseURL: "ralph", Name: "x", State: m.State},
+		"no address such":                   {BaseURL: "javascript://x", Name: "x", State: m.State},
+		"1 to 34":                           {BaseURL: m.BaseURL, Name: strings.Repeat("x", 35), State: m.State},
+		"no organization of this name":      {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
+		"must be one that nobody can guess": {BaseURL: m.BaseURL, Name: "x"},
+	} {
+		if _, err := m.On(server); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestSignIn: state comes back, the code counts once and for whoever sent the browser, and the token is the person's.
+func TestSignIn(t *testing.T) {
+	s := newStage(t)
+	a := s.opened()
+	bob := s.repo("bobs", true)
+	hush := s.repo("hush", true)
+	s.SetPermission(owner, "bobs", "bob", "write")
+	s.SetPermission(owner, name, "bob", "read")
+	token := s.signIn(a, "bob")
+	if token.Refresh == "" || time.Until(token.Ends) < 7*time.Hour || time.Until(token.RefreshEnds) < 100*24*time.Hour {
+		t.Errorf("ends %s, %s", token.Ends, token.RefreshEnds)
+	}
+	if p := must[Person](t)(a.Person(t.Context(), token.Value)); p.Login != "bob" || p.ID == 0 {
+		t.Errorf("%+v", p)
+	}
+	for repo, want := range map[event.Repo]Access{bob: Write, hush: None, {Owner: owner, Name: name}: Read} {
+		if got, err := a.PersonPermission(t.Context(), token.Value, repo); err != nil || got != want {
+			t.Errorf("%s by bob's token: %s, %v, want %s", repo, got, err, want)
+		}
+		if got, err := a.Permission(t.Context(), installationID, repo, "bob"); err != nil || got != want {
+			t.Errorf("%s of bob by the App: %s, %v, want %s", repo, got, err, want)
+		}
+	}
+	list := must[[]Repository](t)(a.PersonRepositories(t.Context(), token.Value, installationID))
+	if len(list) != 2 || list[0].Repo.Name != "bobs" || list[0].Access != Write || list[1].Access != Read {
+		t.Errorf("%+v", list)
+	}
+	if list, err := a.PersonRepositories(t.Context(), token.Value, 4711); err != nil || len(list) != 0 {
+		t.Errorf("of an installation that is not there: %v, %v", list, err)
+	}
+	next := must[PersonToken](t)(a.Renew(t.Context(), token))
+	if _, err := a.Person(t.Context(), token.Value); !errors.Is(err, ErrSignedOut) {
+		t.Errorf("with the one before: %v", err)
+	}
+	if _, err := a.Renew(t.Context(), token); !errors.Is(err, ErrRefusedSignIn) {
+		t.Errorf("renewed twice: %v", err)
+	}
+	for range 2 {
+		if err := a.EndSignIn(t.Context(), next.Value); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.Person(t.Context(), next.Value); !errors.Is(err, ErrSignedOut) {
+		t.Errorf("after signing out: %v", err)
+	}
+	for _, login := range []string{"nobody-knows", "a/../b", "", "-"} {
+		if got, _ := a.Permission(t.Context(), installationID, hush, login); got != None {
+			t.Errorf("%q may %s", login, got)
+		}
+	}
+}
+
+// TestSignInsThatAreRefused: a stolen code, a denied one, a used one.
+func TestSignInsThatAreRefused(t *testing.T) {
+	s := newStage(t)
+	a := s.opened()
+	b := newBrowser(t)
+	in := must[SignIn](t)(a.BeginSignIn(callback))
+	other := must[SignIn](t)(a.BeginSignIn(callback))
+	back := b.press(b.open(in.Address), url.Values{"login": {"alice"}, "authorize": {"1"}})
+	code := back.Query().Get("code")
+	for _, verifier := range []string{other.Verifier, in.Verifier} { // the first try has used it up
+		if _, err := a.CompleteSignIn(t.Context(), callback, code, verifier); !errors.Is(err, ErrRefusedSignIn) ||
+			strings.Contains(err.Error(), code) {
+			t.Errorf("%v", err)
+		}
+	}
+	back = b.press(b.open(other.Address), url.Values{"login": {"alice"}, "authorize": {"0"}})
+	if back.Query().Get("error") != "access_denied" || back.Query().Get("code") != "" {
+		t.Errorf("back at %s", back)
+	}
+	s.Fail(fake.Fault{Match: "POST /login/oauth/access_token", Status: 502})
+	if _, err := a.CompleteSignIn(t.Context(), callback, "x", "y"); err == nil || !strings.Contains(err.Error(), "502") {
+		t.Errorf("%v", err)
+	}
+	a = s.opened(func(o *AppOptions) { o.ClientID, o.ClientSecret = "", "" })
+	if _, err := a.BeginSignIn(callback); err == nil || !strings.Contains(err.Error(), "are not known here") {
+		t.Errorf("%v", err)
+	}
+	if _, err := a.Person(t.Context(), ""); !errors.Is(err, ErrSignedOut) {
+		t.Errorf("%v", err)
+	}
+}
+
+// hooks takes deliveries, as serve would.
+type hooks struct {
+	mu     sync.Mutex
+	secret string
+	status int
+	bodies map[string][]byte // by GUID
+	order  []string
+	forged int
+}
+
+func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	mac := hmac.New(sha256.New, []byte(h.secret))
+	mac.Write(body)
+	if r.Header.Get("X-Hub-Signature-256") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+		h.forged++
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	guid := r.Header.Get("X-GitHub-Delivery")
+	h.order = append(h.order, guid+" "+r.Header.Get("X-GitHub-Event"))
+	h.bodies[guid] = body
+	w.WriteHeader(h.status)
+}
+
+func (h *hooks) set(status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = status
+}
+
+// TestDeliveries: what happens is delivered, signed, and can be parsed; what was lost is found and sent again.
+func TestDeliveries(t *testing.T) {
+	s := newStage(t)
+	h := &hooks{secret: NewSecret(), status: http.StatusAccepted, bodies: map[string][]byte{}}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	a := s.opened()
+	wait := func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Delivered(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.AddApp(fake.App{ID: 8, Slug: "hears", Owner: owner, InstallationID: 80, Key: &appKey().PublicKey,
+		Events: NeededEvents(), Hook: fake.Hook{URL: server.URL, Secret: h.secret, Form: true}})
+	a = s.opened(func(o *AppOptions) { o.ID = 8 })
+	if hook := must[Hook](t)(a.Hook(t.Context())); hook.JSON || !hook.Signed {
+		t.Errorf("%+v", hook)
+	}
+	if err := a.SetHook(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if hook := must[Hook](t)(a.Hook(t.Context())); !hook.JSON || hook.URL != server.URL || hook.Insecure {
+		t.Errorf("%+v", hook)
+	}
+	begun := time.Now().Add(-time.Minute)
+	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+	s.Label(owner, name, n, "ralph", "alice")
+	s.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "/ralph stop"})
+	wait()
+	if len(h.order) != 3 || !strings.HasSuffix(h.order[2], "issue_comment") {
+		t.Fatalf("arrived: %q", h.order)
+	}
+	guid, _, _ := strings.Cut(h.order[1], " ")
+	ev := must[event.Event](t)(ParseEvent(Delivery{Name: "issues", Payload: h.bodies[guid]}))
+	if ev.Kind != event.Labeled || ev.Label != "ralph" || ev.Sender.Login != "alice" || ev.Issue.Number != n ||
+		!bytes.Contains(h.bodies[guid], []byte(`"installation":{"id":80`)) {
+		t.Errorf("%+v", ev)
+	}
+	h.set(http.StatusServiceUnavailable)
+	s.Unlabel(owner, name, n, "ralph", "alice")
+	wait()
+	s.LoseDeliveries(8, 1)
+	s.CloseIssue(owner, name, n)
+	wait()
+	h.set(http.StatusAccepted)
+	failed := must[[]FailedDelivery](t)(a.FailedDeliveries(t.Context(), begun))
+	if len(failed) != 2 || failed[0].Action != "unlabeled" || failed[0].Code != 503 || failed[1].Action != "closed" ||
+		failed[1].Code != 0 || failed[1].Installation != 80 || failed[0].Attempts != 1 {
+		t.Fatalf("failed: %+v", failed)
+	}
+	if later := must[[]FailedDelivery](t)(a.FailedDeliveries(t.Context(), time.Now().Add(time.Hour))); len(later) != 0 {
+		t.Errorf("since later: %+v", later)
+	}
+	for _, f := range failed {
+		if err := a.Redeliver(t.Context(), f.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	wait()
+	if left := must[[]FailedDelivery](t)(a.FailedDeliveries(t.Context(), begun)); len(left) != 0 || len(h.bodies) != 5 {
+		t.Errorf("still failed: %+v", left)
+	}
+	if err := a.Redeliver(t.Context(), 4711); err == nil {
+		t.Error("a delivery that is not there was sent again")
+	}
+	fresh := NewSecret()
+	if err := a.RotateSecret(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	s.Label(owner, name, n, "ralph", "alice")
+	wait()
+	if h.forged != 1 {
+		t.Errorf("%d were signed with another secret, want the one after it was changed", h.forged)
+	}
+	if err := a.RotateSecret(t.Context(), "short"); err == nil {
+		t.Error("a short secret was taken")
+	}
+}
+
+// TestManyDeliveries: all pages are read, up to the time that was asked for.
+func TestManyDeliveries(t *testing.T) {
+	s := newStage(t)
+	s.AddApp(fake.App{ID: 8, Slug: "hears", Owner: owner, InstallationID: 80, Key: &appKey().PublicKey,
+		Events: NeededEvents(), Hook: fake.Hook{URL: "http://127.0.0.1:1/", Secret: NewSecret()}})
+	a := s.opened(func(o *AppOptions) { o.ID = 8 })
+	s.LoseDeliveries(8, -1)
+	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
+	for range 249 {
+		s.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "hello"})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.Delivered(ctx); err != nil {
+		t.Fatal(err)
+	}
+	failed := must[[]FailedDelivery](t)(a.FailedDeliveries(t.Context(), time.Now().Add(-time.Hour)))
+	if len(failed) != 250 || failed[0].Event != "issues" {
+		t.Errorf("%d failed", len(failed))
+	}
+	if calls := s.count(http.MethodGet, "/app/hook/deliveries"); calls != 3 {
+		t.Errorf("%d calls", calls)
+	}
+}
