@@ -22,7 +22,7 @@ type Server struct {
 	Job     string // its name: letters, digits and hyphens
 	Page    string // the address of the page that shows it, the same for all of its processes
 	Payload []byte // of the event
-	As      *github.AsApp
+	As      *github.Installation
 	Layers  []config.Layer // settings below the repository's own: the organisation's
 	Mirror  string         // where the repository's objects are on this machine; "" is nowhere
 	Stop    <-chan lease.Stop
@@ -87,7 +87,7 @@ func (s *Server) hide(secrets ...string) {
 }
 
 // installation makes GitHub's client write as the server's App; nil for a step of a workflow.
-func (s *Server) installation() *github.AsApp {
+func (s *Server) installation() *github.Installation {
 	if s == nil || s.As == nil {
 		return nil
 	}

@@ -76,8 +76,8 @@ func (a *App) asPerson(token string) (*github.Client, error) {
 	if token == "" {
 		return nil, ErrSignedOut
 	}
-	source := func(context.Context) (string, error) { return token, nil }
-	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &sourced{a.base, source}, Timeout: mostTime})
+	same := func(context.Context, string) (string, error) { return token, nil }
+	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &lent{a.base, same}, Timeout: mostTime})
 }
 
 // explainPerson is explain for calls with a person's token: one that has ended is ErrSignedOut.

@@ -66,7 +66,7 @@ func TestAppKnowsItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	acme := s.Install(appID, "acme", "tool")
-	list := must[[]Installation](t)(a.Installations(t.Context()))
+	list := must[[]AppInstallation](t)(a.Installations(t.Context()))
 	if len(list) != 2 || list[0].ID != installationID || !list[0].All || list[1].ID != acme || list[1].All ||
 		!list[1].Organisation || list[1].Account != "acme" {
 		t.Errorf("installations: %+v", list)
@@ -76,7 +76,7 @@ func TestAppKnowsItself(t *testing.T) {
 		repos[1].Repo.DefaultBranch != "main" {
 		t.Errorf("repositories: %+v", repos)
 	}
-	in := must[Installation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: "acme", Name: "tool"}))
+	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: "acme", Name: "tool"}))
 	if in.ID != acme {
 		t.Errorf("acme/tool belongs to %d, want %d", in.ID, acme)
 	}
@@ -143,7 +143,7 @@ func TestTokenOfLess(t *testing.T) {
 	if !slices.Equal(token.Lacks, lacks) || token.Permissions["checks"] != "read" || token.Permissions["issues"] != "write" {
 		t.Errorf("lacks %q, has %v", token.Lacks, token.Permissions)
 	}
-	in := must[Installation](t)(a.Installation(t.Context(), installationID))
+	in := must[AppInstallation](t)(a.Installation(t.Context(), installationID))
 	self := must[Self](t)(a.Self(t.Context()))
 	g := Grants(self, in, Needed(false, false))
 	if !slices.Equal(g.Lacks, lacks) || !strings.Contains(g.Says, "has not granted") && !strings.Contains(g.Says, "not been granted") ||
@@ -158,7 +158,7 @@ func TestTokenOfLess(t *testing.T) {
 	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Says, "is suspended") {
 		t.Errorf("%+v", g)
 	}
-	if g = Grants(self, Installation{Permissions: Needed(true, true)}, Needed(false, false)); g.Says != "" || g.Advice != "" {
+	if g = Grants(self, AppInstallation{Permissions: Needed(true, true)}, Needed(false, false)); g.Says != "" || g.Advice != "" {
 		t.Errorf("with all of it: %+v", g)
 	}
 }
@@ -176,7 +176,7 @@ func TestSourceRenews(t *testing.T) {
 	values := make(chan string, 20)
 	for range cap(values) {
 		go func() {
-			value, err := source.Token(t.Context())
+			value, err := source.Token(t.Context(), "")
 			if err != nil {
 				t.Error(err)
 			}
@@ -190,14 +190,15 @@ func TestSourceRenews(t *testing.T) {
 	}
 	for _, step := range []time.Duration{51 * time.Minute, -time.Hour} { // also when the clock is set back
 		now = now.Add(step)
-		if second := must[string](t)(source.Token(t.Context())); second == first {
+		if second := must[string](t)(source.Token(t.Context(), "")); second == first {
 			t.Errorf("after %s it is the same", step)
 		} else {
 			first = second
 		}
 	}
-	source.Forget()
-	must[string](t)(source.Token(t.Context()))
+	if again := must[string](t)(source.Token(t.Context(), first)); again == first {
+		t.Error("a token that was refused is given again")
+	}
 	open, revoked := s.AppTokens()
 	if err := source.Revoke(t.Context()); err != nil {
 		t.Error(err)
@@ -207,7 +208,7 @@ func TestSourceRenews(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := source.Token(ended); !errors.Is(err, context.Canceled) {
+	if _, err := source.Token(ended, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 }

@@ -127,7 +127,7 @@ func TestManifest(t *testing.T) {
 	if install.Path != InstallPath || install.Query().Get("installation_id") == "" || install.Query().Get("state") != "a state" {
 		t.Errorf("back at %s", install)
 	}
-	in := must[Installation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
+	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
 	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
 	for want, m := range map[string]Manifest{
 		"no address":                        {BaseURL: "ralph", Name: "x", State: m.State},
@@ -265,7 +265,6 @@ func TestDeliveries(t *testing.T) {
 	h := &hooks{secret: NewSecret(), status: http.StatusAccepted, bodies: map[string][]byte{}}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	a := s.opened()
 	wait := func() {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -276,7 +275,7 @@ func TestDeliveries(t *testing.T) {
 	}
 	s.AddApp(fake.App{ID: 8, Slug: "hears", Owner: owner, InstallationID: 80, Key: &appKey().PublicKey,
 		Events: NeededEvents(), Hook: fake.Hook{URL: server.URL, Secret: h.secret, Form: true}})
-	a = s.opened(func(o *AppOptions) { o.ID = 8 })
+	a := s.opened(func(o *AppOptions) { o.ID = 8 })
 	if hook := must[Hook](t)(a.Hook(t.Context())); hook.JSON || !hook.Signed {
 		t.Errorf("%+v", hook)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Installation is the App in one account.
-type Installation struct {
+// AppInstallation is the App in one account.
+type AppInstallation struct {
 	ID           int64
 	Account      string // the login of a person or an organization
 	Organisation bool
@@ -31,43 +31,43 @@ var ErrNotInstalled = errors.New("the App is not installed on it")
 const mostPages = 200
 
 // Installations are all of the App's, at most 20,000.
-func (a *App) Installations(ctx context.Context) ([]Installation, error) {
+func (a *App) Installations(ctx context.Context) ([]AppInstallation, error) {
 	return pages("listing the App's installations", a.explain,
-		func(o *github.ListOptions) ([]Installation, *github.Response, error) {
+		func(o *github.ListOptions) ([]AppInstallation, *github.Response, error) {
 			list, resp, err := a.api.Apps.ListInstallations(ctx, o)
 			return each(list, installationOf), resp, err
 		})
 }
 
 // InstallationOf is the installation that a repository belongs to; its error is ErrNotInstalled where there is none.
-func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (Installation, error) {
+func (a *App) InstallationOf(ctx context.Context, repo event.Repo) (AppInstallation, error) {
 	in, _, err := a.api.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
 	doing := fmt.Sprintf("finding the App's installation on %s", oneLine(repo.String()))
 	switch {
 	case statusIs(err, http.StatusNotFound):
-		return Installation{}, fmt.Errorf("%s: %w; install it, or add the repository to its installation", doing,
+		return AppInstallation{}, fmt.Errorf("%s: %w; install it, or add the repository to its installation", doing,
 			ErrNotInstalled)
 	case err != nil:
-		return Installation{}, a.explain(doing, err)
+		return AppInstallation{}, a.explain(doing, err)
 	}
 	return installationOf(in), nil
 }
 
 // Installation is one by its id, as webhooks name it.
-func (a *App) Installation(ctx context.Context, id int64) (Installation, error) {
+func (a *App) Installation(ctx context.Context, id int64) (AppInstallation, error) {
 	in, _, err := a.api.Apps.GetInstallation(ctx, id)
 	doing := fmt.Sprintf("reading the App's installation %d", id)
 	switch {
 	case statusIs(err, http.StatusNotFound):
-		return Installation{}, fmt.Errorf("%s: %w; it was removed", doing, ErrNotInstalled)
+		return AppInstallation{}, fmt.Errorf("%s: %w; it was removed", doing, ErrNotInstalled)
 	case err != nil:
-		return Installation{}, a.explain(doing, err)
+		return AppInstallation{}, a.explain(doing, err)
 	}
 	return installationOf(in), nil
 }
 
-func installationOf(in *github.Installation) Installation {
-	return Installation{
+func installationOf(in *github.Installation) AppInstallation {
+	return AppInstallation{
 		ID: in.GetID(), Account: in.GetAccount().GetLogin(),
 		Organisation: in.GetTargetType() == "Organization", All: in.GetRepositorySelection() == "all",
 		Page: in.GetHTMLURL(), Suspended: in.SuspendedAt != nil, Permissions: permissionsOf(in.Permissions),
@@ -140,7 +140,7 @@ type Grant struct {
 }
 
 // Grants holds an installation against what ralph needs there. self is the App as GitHub knows it.
-func Grants(self Self, in Installation, need Permissions) Grant {
+func Grants(self Self, in AppInstallation, need Permissions) Grant {
 	g := Grant{Lacks: need.Lacks(in.Permissions)}
 	switch {
 	case in.Suspended:

@@ -33,7 +33,7 @@ func (a *App) as(installation int64) (*installed, error) {
 	in := &installed{source: a.source(func(ctx context.Context) (Token, error) {
 		return a.make(ctx, installation, nil, Reading())
 	})}
-	carried := &sourced{&counted{a.base, in}, in.source.Token}
+	carried := &lent{&counted{a.base, in}, in.source.Token}
 	api, err := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: carried, Timeout: mostTime})
 	if err != nil {
 		return nil, err
@@ -58,14 +58,11 @@ type counted struct {
 	in   *installed
 }
 
-// RoundTrip implements http.RoundTripper. A token that GitHub no longer accepts is replaced at the next call.
+// RoundTrip implements http.RoundTripper.
 func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
-	}
-	if resp.StatusCode == http.StatusUnauthorized {
-		c.in.source.Forget()
 	}
 	if resource := resp.Header.Get("X-Ratelimit-Resource"); resource == "core" || resource == "" {
 		c.in.note(resp.Header)

@@ -82,7 +82,7 @@ func unescaped(text string) string {
 // namesFile reports whether a text is a path rather than a key.
 func namesFile(text string) bool {
 	return text != "" && len(text) <= 4096 && !strings.ContainsAny(text, "\n\x00") &&
-		!strings.Contains(text, "-----") && !(len(text) > 400 && isBase64(text))
+		!strings.Contains(text, "-----") && (len(text) <= 400 || !isBase64(text))
 }
 
 func isBase64(text string) bool {
@@ -109,7 +109,6 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	case len(text) > mostKey:
 		return nil, errors.New("it is much longer than a key; " + pasteAll)
 	}
-	kind, body := "", text
 	if !strings.Contains(text, "-----BEGIN") {
 		inner, err := decodeBase64(text)
 		if err != nil {
@@ -120,11 +119,11 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 		}
 		text = unescaped(unquoted(string(inner)))
 	}
-	if m := armour().FindStringSubmatch(text); m != nil && m[1] == m[3] {
-		kind, body = m[1], m[2]
-	} else {
+	m := armour().FindStringSubmatch(text)
+	if m == nil || m[1] != m[3] {
 		return nil, errors.New("its end is missing; " + pasteAll)
 	}
+	kind, body := m[1], m[2]
 	switch {
 	case strings.Contains(kind, "PUBLIC KEY"), kind == "CERTIFICATE":
 		return nil, errors.New("this is the public part, which cannot sign; make a private key on the App's page, under " +

@@ -116,8 +116,12 @@ func (a *App) source(fresh func(context.Context) (Token, error)) *Source {
 	return s
 }
 
-// Token is the value of a token that counts for five more minutes at least: the TokenSource of a client.
-func (s *Source) Token(ctx context.Context) (string, error) {
+// Token is the value of a token that counts for five more minutes at least, and is not the one that was refused ("":
+// none was). It is what a client's Installation has.
+func (s *Source) Token(ctx context.Context, refused string) (string, error) {
+	if refused != "" {
+		s.forget(refused)
+	}
 	t, err := s.Current(ctx)
 	return t.Value, err
 }
@@ -157,11 +161,13 @@ func (s *Source) known() (Token, bool) {
 	return s.token, s.token.Value != "" && now.Sub(s.made).Abs() < tokenUse && s.token.Ends.Sub(now) > tokenLeft
 }
 
-// Forget makes the next call ask for another token: GitHub did not accept this one.
-func (s *Source) Forget() {
+// forget makes the next call ask for another token: GitHub did not accept this one.
+func (s *Source) forget(refused string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.made = time.Time{}
+	if s.token.Value == refused {
+		s.made = time.Time{}
+	}
 }
 
 // Revoke shuts out all tokens that the source has made. It can be used again.
@@ -189,7 +195,11 @@ func (a *App) Client(ctx context.Context, installation int64, repo event.Repo, w
 		return nil, nil, err
 	}
 	source := a.Source(installation, repo.Name, want)
-	c, err := New(ctx, Options{APIURL: a.o.APIURL, Repo: repo, TokenSource: source.Token, Login: login, Log: a.o.Log,
-		Sleep: a.o.Sleep, Timeout: a.o.Timeout})
+	first, err := source.Current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := New(ctx, Options{APIURL: a.o.APIURL, Repo: repo, Log: a.o.Log, Sleep: a.o.Sleep, Timeout: a.o.Timeout,
+		As: &Installation{Login: login, Lacks: first.Lacks, Token: source.Token}})
 	return c, source, err
 }

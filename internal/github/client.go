@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Options say how to reach GitHub, and as whom. Either Token is set, or TokenSource, or AppID and AppKey are, or As is.
+// Options say how to reach GitHub, and as whom. Either Token is set, or AppID and AppKey are, or As is.
 type Options struct {
 	APIURL     string // GITHUB_API_URL: "https://api.github.com", "https://ghe.example/api/v3"
 	GraphQLURL string // GITHUB_GRAPHQL_URL
@@ -20,11 +20,6 @@ type Options struct {
 	Token      string
 	AppID      int64
 	AppKey     []byte // PEM
-	// TokenSource gives an installation token of an App for every call: it may be another one each time, because somebody
-	// else renews it. It must be cheap, and may be called by several goroutines.
-	TokenSource func(context.Context) (string, error)
-	// Login is whom TokenSource's tokens write as, such as "ralph[bot]". Empty: GitHub is asked.
-	Login string
 	// JobToken is the job's own token when it is known: it tells an App's token that the workflow made from the job's.
 	// Optional.
 	JobToken string
@@ -40,11 +35,11 @@ type Options struct {
 	// Timeout bounds one try of one call; zero is 30 seconds.
 	Timeout time.Duration
 	// As is an App whose tokens somebody else makes; Token, AppID and AppKey do not count then. nil: there is none.
-	As *AsApp
+	As *Installation
 }
 
-// AsApp is an App on one repository, as whoever makes its tokens knows it.
-type AsApp struct {
+// Installation is an App on one repository, as whoever makes its tokens knows it.
+type Installation struct {
 	Login string   // what it writes as: "ralph[bot]"
 	Lacks []string // permissions that it was not granted: "checks: write"
 	// Token is a token for now. refused is one that GitHub does not take any more, which is to be replaced; "" else.
@@ -92,9 +87,6 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	}
 	if o.AppID != 0 {
 		return c, c.useApp(ctx, polls)
-	}
-	if o.TokenSource != nil {
-		return c, c.useSource(polls)
 	}
 	if o.Token == "" {
 		return nil, errors.New("no token: set the input github_token (the default ${{ github.token }} does), or app_id and " +

@@ -9,7 +9,7 @@ import (
 )
 
 // useTokensOf makes the client write as an App whose tokens somebody else makes and revokes.
-func (c *Client) useTokensOf(as *AsApp, next http.RoundTripper) (err error) {
+func (c *Client) useTokensOf(as *Installation, next http.RoundTripper) (err error) {
 	c.app, c.kind, c.self, c.lacks = true, AppToken, as.Login, as.Lacks
 	c.token = func(ctx context.Context) (string, error) { return as.Token(ctx, "") }
 	c.api, err = c.dial(&http.Client{Transport: &lent{next, as.Token}, Timeout: mostTime})

@@ -56,11 +56,10 @@ func (p Permissions) Lacks(granted Permissions) []string {
 func (p Permissions) within(granted Permissions) Permissions {
 	both := Permissions{}
 	for name, level := range p {
-		switch {
-		case granted[name] == "write" || granted[name] == level:
+		if has := granted[name]; has == "write" || has == level {
 			both[name] = level
-		case granted[name] == "read":
-			both[name] = "read"
+		} else if has != "" {
+			both[name] = has
 		}
 	}
 	return both
