@@ -1,0 +1,172 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
+// everything that there is; a list names all that is allowed.
+type Allowance struct {
+	Agents    []string `json:"agents,omitempty"`    // "claude", or the path of a program
+	Models    []string `json:"models,omitempty"`    // the first one is used where a repository names none
+	Launchers []string `json:"launchers,omitempty"` // "process", "container", "workflow"
+	Images    []string `json:"images,omitempty"`    // of the launcher container: as they are written, tag or digest included
+	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
+	MaxCostUSD         float64 `json:"maxCostUsd,omitempty"`
+	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue,omitempty"`
+	MaxTokens          int     `json:"maxTokens,omitempty"`
+	MaxIterations      int     `json:"maximumIterations,omitempty"`
+	MaxMinutes         int     `json:"timeoutMinutes,omitempty"`
+	// Sandbox "require" refuses runs without a sandbox, whatever a repository says.
+	Sandbox string `json:"sandbox,omitempty"`
+}
+
+// Allowances are those of a server: by the account's name in lower case, and "*" for every other account.
+type Allowances map[string]Allowance
+
+// ReadAllowances reads the server's file: {"acme": {"agents": ["claude"], "maxCostUsd": 20}, "*": {…}}. Comments and
+// trailing commas are allowed. Its error names the file and what is wrong.
+func ReadAllowances(name string, content []byte) (Allowances, error) {
+	text, err := hujson.Standardize(bytes.Clone(content))
+	if err != nil {
+		return nil, &Error{[]string{fmt.Sprintf("%s is not JSON: %v.", name, err)}}
+	}
+	var read map[string]Allowance
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&read); err == nil && d.Decode(new(any)) != io.EOF {
+		err = errors.New("something follows the object")
+	}
+	if err != nil {
+		return nil, &Error{[]string{fmt.Sprintf("%s: it is no list of what accounts are allowed: %v", name, err)}}
+	}
+	all, problems := Allowances{}, []string(nil)
+	for account, a := range read {
+		key := strings.ToLower(account)
+		if _, twice := all[key]; twice {
+			problems = append(problems, name+": "+account+" is there twice.")
+		}
+		if a.MaxCostUSD < 0 || a.MaxCostUSDPerIssue < 0 || a.MaxTokens < 0 || a.MaxIterations < 0 || a.MaxMinutes < 0 {
+			problems = append(problems, name+": "+account+": a limit is below 0.")
+		}
+		if a.Sandbox != "" && a.Sandbox != "require" {
+			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; allowed is "require".`)
+		}
+		all[key] = a
+	}
+	slices.Sort(problems)
+	return all, asError(problems)
+}
+
+// Of is what an account is allowed: its own row, or that of all others, or everything when there is neither.
+func (a Allowances) Of(account string) Allowance {
+	if own, ok := a[strings.ToLower(account)]; ok {
+		return own
+	}
+	return a["*"]
+}
+
+// Apply holds settings against what is allowed. An agent or a model that is not allowed is an *Error that says what was
+// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it.
+func (a Allowance) Apply(e Explained) (Settings, []string, error) {
+	s := e.Settings
+	problems := slices.Concat(a.command(&s.Agent, "agent", e), a.command(&s.Reviewer, "reviewer", e))
+	if a.restricts() && s.AgentSettings {
+		problems = append(problems, a.refuses(e, "agentSettings", "true", "false: the repository's own settings of an agent "+
+			"could name another model"))
+	}
+	if a.Sandbox == "require" && s.Sandbox == Off {
+		problems = append(problems, a.refuses(e, "sandbox", Off, "any but off"))
+	} else if a.Sandbox == "require" && s.Sandbox == "auto" {
+		s.Sandbox = "require"
+	}
+	if err := asError(problems); err != nil {
+		return Settings{}, nil, err
+	}
+	var notes []string
+	note := func(key, asked, given string) {
+		notes = append(notes, fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, asked, given))
+	}
+	atMost(&s.MaxCostUSD, a.MaxCostUSD, "maxCostUsd", note)
+	atMost(&s.MaxCostUSDPerIssue, a.MaxCostUSDPerIssue, "maxCostUsdPerIssue", note)
+	atMost(&s.MaxTokens, a.MaxTokens, "maxTokens", note)
+	atMost(&s.TimeoutMinutes, a.MaxMinutes, "timeoutMinutes", note)
+	if a.MaxIterations == 0 || s.MaximumIterations == nil && a.MaxIterations >= PlanIterations {
+		return s, notes, nil
+	}
+	most := min(a.MaxIterations, TaskIterations) // where nothing was asked for: what an issue gets, and no plan more
+	if s.MaximumIterations != nil {
+		most = *s.MaximumIterations
+		atMost(&most, a.MaxIterations, "maximumIterations", note)
+	}
+	s.MaximumIterations = &most
+	return s, notes, nil
+}
+
+// atMost lowers a limit, of which 0 means any amount, to the allowed one.
+func atMost[N int | float64](asked *N, allowed N, key string, note func(key, asked, given string)) {
+	if allowed == 0 || (*asked != 0 && *asked <= allowed) {
+		return
+	}
+	if *asked != 0 {
+		note(key, fmt.Sprint(*asked), fmt.Sprint(allowed))
+	}
+	*asked = allowed
+}
+
+func (a Allowance) restricts() bool { return len(a.Agents) > 0 || len(a.Models) > 0 }
+
+// command judges one of the two agents. Flags could name another model or program, so that they are refused together
+// with what is restricted.
+func (a Allowance) command(c *Command, key string, e Explained) []string {
+	if !a.restricts() {
+		return nil
+	}
+	var problems []string
+	if len(a.Agents) > 0 && !slices.Contains(a.Agents, c.Command) ||
+		len(a.Agents) == 0 && !slices.Contains(knownAgents, c.Command) {
+		allowed := a.Agents
+		if len(allowed) == 0 {
+			allowed = knownAgents
+		}
+		problems = append(problems, a.refuses(e, key+".command", c.Command, strings.Join(allowed, ", ")))
+	}
+	if len(c.Flags) > 0 {
+		problems = append(problems, a.refuses(e, key+".flags", strings.Join(c.Flags, " "), "none: they could name another "+
+			"model"))
+	}
+	switch {
+	case len(a.Models) == 0 || slices.Contains(a.Models, c.Model):
+	case c.Model == "":
+		c.Model = a.Models[0]
+	default:
+		problems = append(problems, a.refuses(e, key+".model", c.Model, strings.Join(a.Models, ", ")))
+	}
+	return problems
+}
+
+func (a Allowance) refuses(e Explained, key, asked, allowed string) string {
+	return fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, show(asked), allowed)
+}
+
+// AllowsLauncher judges where a run is to be worked on, and in which image ("": none is named). Its error is an *Error.
+func (a Allowance) AllowsLauncher(launcher, image string) error {
+	var problems []string
+	if len(a.Launchers) > 0 && !slices.Contains(a.Launchers, launcher) {
+		problems = append(problems, fmt.Sprintf("The launcher %s was asked for; this server allows %s.", show(launcher),
+			strings.Join(a.Launchers, ", ")))
+	}
+	if image != "" && len(a.Images) > 0 && !slices.Contains(a.Images, image) {
+		problems = append(problems, fmt.Sprintf("The image %s was asked for; this server allows %s.", show(image),
+			strings.Join(a.Images, ", ")))
+	}
+	return asError(problems)
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func explained(t *testing.T, text string) Explained {
+	t.Helper()
+	e, err := Explain(Layer{SettingsFile, []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestAllowanceRefuses has a row for each thing that a repository asks for and is not given.
+func TestAllowanceRefuses(t *testing.T) {
+	tests := []struct {
+		allowance Allowance
+		settings  string
+		want      string // of the error; empty for none
+	}{
+		{Allowance{}, `{"agent": {"command": "./any", "flags": ["--x"], "model": "m"}}`, ""},
+		{Allowance{Agents: []string{"claude"}}, `{}`, ""},
+		{Allowance{Agents: []string{"claude"}}, `{"agent": {"command": "codex"}}`,
+			`.ralph/settings.json: agent.command is "codex"; this server allows claude.`},
+		{Allowance{Agents: []string{"claude"}}, `{"reviewer": {"command": "codex"}}`, `reviewer.command is "codex"`},
+		{Allowance{Agents: []string{"claude"}}, `{"agent": {"flags": ["--model other"]}}`, `agent.flags is "--model other"`},
+		{Allowance{Models: []string{"opus"}}, `{"agent": {"model": "opus"}}`, ""},
+		{Allowance{Models: []string{"opus"}}, `{"agent": {"model": "fable"}}`,
+			`agent.model is "fable"; this server allows opus.`},
+		{Allowance{Models: []string{"opus"}}, `{"reviewer": {"model": "fable"}}`, `reviewer.model is "fable"`},
+		{Allowance{Models: []string{"opus"}}, `{"agent": {"command": "./any"}}`, `agent.command is "./any"`},
+		{Allowance{Models: []string{"opus"}}, `{"agentSettings": true}`, `agentSettings is "true"`},
+		{Allowance{Sandbox: "require"}, `{"sandbox": "off"}`, `sandbox is "off"; this server allows any but off.`},
+		{Allowance{Sandbox: "require"}, `{"sandbox": "bwrap"}`, ""},
+	}
+	for _, tt := range tests {
+		s, _, err := tt.allowance.Apply(explained(t, tt.settings))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v, %s: %v, want %s", tt.allowance, tt.settings, err, tt.want)
+		}
+		if err == nil && len(tt.allowance.Models) > 0 && (s.Agent.Model != "opus" || s.Reviewer.Model != "opus") {
+			t.Errorf("%s: models %q, %q", tt.settings, s.Agent.Model, s.Reviewer.Model)
+		}
+	}
+	if s, _, _ := (Allowance{Models: []string{"opus"}, Sandbox: "require"}).Apply(explained(t, `{}`)); s.Agent.Model != "opus" ||
+		s.Reviewer.Model != "opus" || s.Sandbox != "require" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAllowanceLowers has a row for each budget: what was asked, what it becomes, and whether it is said.
+func TestAllowanceLowers(t *testing.T) {
+	a := Allowance{MaxCostUSD: 10, MaxCostUSDPerIssue: 20, MaxTokens: 1000, MaxIterations: 8, MaxMinutes: 90}
+	for settings, want := range map[string]struct {
+		cost       float64
+		iterations int
+		minutes    int
+		note       string
+	}{
+		`{}`:                       {10, 5, 60, ""},
+		`{"maxCostUsd": 3}`:        {3, 5, 60, ""},
+		`{"maxCostUsd": 10.5}`:     {10, 5, 60, ".ralph/settings.json: maxCostUsd is 10.5; this server allows 10."},
+		`{"maximumIterations": 0}`: {10, 8, 60, ""},
+		`{"maximumIterations": 9}`: {10, 8, 60, "maximumIterations is 9; this server allows 8."},
+		`{"maximumIterations": 2}`: {10, 2, 60, ""},
+		`{"timeoutMinutes": 91}`:   {10, 5, 90, "timeoutMinutes is 91; this server allows 90."},
+	} {
+		s, notes, err := a.Apply(explained(t, settings))
+		if err != nil || s.MaxCostUSD != want.cost || s.Iterations(PlanIterations) != want.iterations ||
+			s.TimeoutMinutes != want.minutes || s.MaxCostUSDPerIssue != 20 || s.MaxTokens != 1000 ||
+			strings.Join(notes, "") != want.note && !strings.HasSuffix(strings.Join(notes, ""), want.note) ||
+			(want.note == "") != (len(notes) == 0) {
+			t.Errorf("%s: %v, %q, %v %d %d", settings, err, notes, s.MaxCostUSD, s.Iterations(PlanIterations), s.TimeoutMinutes)
+		}
+	}
+	if s, _, _ := (Allowance{}).Apply(explained(t, `{}`)); s.MaximumIterations != nil || s.MaxCostUSD != 0 {
+		t.Errorf("without limits: %+v", s)
+	}
+}
+
+// TestAllowances: the account's own row, or everybody's.
+func TestAllowances(t *testing.T) {
+	all, err := ReadAllowances("allow.json", []byte(`{"Acme": {"agents": ["claude"]}, /* others */ "*": {"maxCostUsd": 1},}`))
+	if err != nil || len(all.Of("aCME").Agents) != 1 || all.Of("acme").MaxCostUSD != 0 || all.Of("bob").MaxCostUSD != 1 {
+		t.Errorf("%v, %+v", err, all)
+	}
+	if a := (Allowances)(nil).Of("x"); a.restricts() {
+		t.Errorf("%+v", a)
+	}
+	for want, text := range map[string]string{
+		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
+		"is there twice": `{"x": {}, "X": {}}`, `allowed is "require"`: `{"x": {"sandbox": "off"}}`,
+	} {
+		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "allow.json") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	a := Allowance{Launchers: []string{"process"}, Images: []string{"golang:1.26"}}
+	if a.AllowsLauncher("process", "") != nil || a.AllowsLauncher("process", "golang:1.26") != nil ||
+		a.AllowsLauncher("container", "") == nil || a.AllowsLauncher("process", "evil") == nil {
+		t.Error(a.AllowsLauncher("container", "evil"))
+	}
+}
