@@ -10,7 +10,7 @@ import (
 func (g *GitHub) queryRoot(t *token) object {
 	return object{
 		"viewer":     g.actorNode(t.login),
-		"repository": resolver(g.repositoryNode),
+		"repository": resolver(func(args map[string]any) (any, *refusal) { return g.repositoryNode(t, args) }),
 		"node":       resolver(g.byID),
 	}
 }
@@ -32,7 +32,7 @@ func (g *GitHub) byID(args map[string]any) (any, *refusal) {
 	return nil, unresolved("node", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
 }
 
-func (g *GitHub) repositoryNode(args map[string]any) (any, *refusal) {
+func (g *GitHub) repositoryNode(t *token, args map[string]any) (any, *refusal) {
 	owner, _ := args["owner"].(string)
 	name, _ := args["name"].(string)
 	r := g.repos[strings.ToLower(owner+"/"+name)]
@@ -40,6 +40,9 @@ func (g *GitHub) repositoryNode(args map[string]any) (any, *refusal) {
 		no := unresolved("repository", fmt.Sprintf("Could not resolve to a Repository with the name '%s/%s'.", owner, name))
 		no.problem = "no such repository: " + owner + "/" + name
 		return nil, no
+	}
+	if g.unreachable(t, r, false) != nil {
+		return nil, unresolved("repository", fmt.Sprintf("Could not resolve to a Repository with the name '%s'.", r))
 	}
 	return object{
 		"__typename": "Repository", "id": node("R", r.id), "name": r.name, "nameWithOwner": r.String(),

@@ -87,7 +87,9 @@ func (g *GitHub) rest(w http.ResponseWriter, r *http.Request) {
 	_, named := parts["owner"]
 	if named && req.repo == nil {
 		g.mu.Unlock()
-		g.problem("%s %s: no such repository", r.Method, path)
+		if parts["repo"] != ".github" { // which every owner may have, and most have not
+			g.problem("%s %s: no such repository", r.Method, path)
+		}
 		write(w, notFound())
 		return
 	}

@@ -95,12 +95,17 @@ func (e *examination) granted(what string) {
 		return
 	}
 	grade := Warning
-	if slices.ContainsFunc(e.c.lacks,
-		func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") }) {
+	if lacksMuch(e.c.lacks) {
 		grade = Problem
 	}
 	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".",
 		"Grant it to the App, and accept it for this installation.")
+}
+
+// lacksMuch reports whether ralph does not work without what lacks.
+func lacksMuch(lacks []string) bool {
+	return slices.ContainsFunc(lacks,
+		func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") })
 }
 
 // labels says which are missing. They are made when they are first put on, so that is no problem.
