@@ -20,6 +20,9 @@ type Fault struct {
 	Match string
 	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
 	Times int // how many fail; 0 is one, below 0 is all from Nth on
+	// For is how long it happens, from Fail on, by the stand-in's clock: all requests from Nth on, whatever Times is.
+	// Zero: without end.
+	For time.Duration
 
 	// Write matches only requests that ask for a change, as Call says it.
 	Write bool
@@ -44,14 +47,19 @@ type Fault struct {
 
 type armedFault struct {
 	Fault
-	seen int // matching requests so far
+	ends time.Time // zero: not by itself
+	seen int       // matching requests so far
 }
 
 // Fail arms a fault. Several may be armed; all count, and the oldest one that is due happens.
 func (g *GitHub) Fail(f Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.faults = append(g.faults, &armedFault{Fault: f})
+	armed := &armedFault{Fault: f}
+	if f.For > 0 {
+		armed.Times, armed.ends = -1, g.now().Add(f.For)
+	}
+	g.faults = append(g.faults, armed)
 }
 
 // ClearFaults disarms every fault.
@@ -66,7 +74,7 @@ func (g *GitHub) dueFault(r *http.Request) *Fault {
 	defer g.mu.Unlock()
 	var due *Fault
 	for _, f := range g.faults {
-		if !f.matches(r) {
+		if !f.matches(r) || !f.ends.IsZero() && !g.now().Before(f.ends) {
 			continue
 		}
 		f.seen++
