@@ -29,7 +29,7 @@ const (
 
 // world is a GitHub with one repository whose test fails, and a server that runs jobs for it.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	gh    *fake.GitHub
 	dir   string // passable for every user, as the agent may be another one
 	issue int
@@ -70,7 +70,7 @@ esac
 `
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ralph-launch-test-")
 	if err != nil {

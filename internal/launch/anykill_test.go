@@ -1,0 +1,76 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// three is an agent that needs three turns, and a reviewer that approves. Each turn leaves a line in a file.
+func three(begun string) string {
+	return `p=$(cat)
+case "$p" in
+*"# Review"*) echo review >> ` + begun + `; printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
+*) echo x >> ` + begun + `; echo "# $(grep -c '^#' add.sh)" >> add.sh
+   if [ "$(grep -c '^#' add.sh)" -ge 3 ]; then printf '# 1\n# 2\n# 3\nadd() { echo $(($1 + $2)); }\n' > add.sh; fi
+   echo "<response>DONE</response>";;
+esac
+`
+}
+
+// TestKilledAnywhere: wherever a job's process is killed, the next one comes to the same end, and takes no turn again
+// but the one that was cut off.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", three(w.shared("begun")))
+	w.must(w.start(w.labelled("5f1e-c", 1)), loop.Done)
+	usual, writes := w.turns("begun"), 0
+	for _, c := range append(w.gh.Calls(), w.gh.GitCalls()...) {
+		if c.Write {
+			writes++
+		}
+	}
+	if usual != 3 || writes < 10 {
+		t.Fatalf("%d turns, %d writes", usual, writes)
+	}
+	together := make(chan struct{}, 2)
+	for nth := 1; nth <= writes; nth += 2 {
+		t.Run(fmt.Sprintf("write %d of %d", nth, writes), func(t *testing.T) {
+			t.Parallel()
+			together <- struct{}{}
+			defer func() { <-together }()
+			w := newWorld(t)
+			w.agent = w.script("agent", three(w.shared("begun")))
+			job := w.labelled("5f1e-d", 1)
+			w.gh.Fail(fake.Fault{Write: true, Nth: nth, Then: sync.OnceFunc(func() { _ = syscall.Kill(w.process(), syscall.SIGKILL) })})
+			_, err := w.start(job).Wait()
+			w.gh.ClearFaults()
+			var died *DiedError
+			if err != nil && !errors.As(err, &died) {
+				t.Fatal(err)
+			}
+			if err == nil && nth < writes-2 { // what comes last may come too late
+				t.Error("the process was not killed")
+			}
+			if err != nil {
+				if end, err := w.start(w.labelled("5f1e-d", 2)).Wait(); err != nil || end.Outcome != "" && end.Outcome != loop.Done {
+					t.Errorf("the next process: %q (%s), %v", end.Outcome, end.Reason, err)
+				}
+			}
+			pulls := w.gh.Pulls(owner, name)
+			if took := w.turns("begun"); took > usual+1 || len(pulls) != 1 || pulls[0].Draft ||
+				w.git("for-each-ref", "refs/ralph/leases") != "" {
+				t.Errorf("%d turns, where %d are enough; pull requests %+v; leases %s", took, usual, pulls,
+					w.git("for-each-ref", "refs/ralph/leases"))
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+//go:build unix
+
+package launch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+// mirrors are those of a world.
+func (w *world) mirrors(most int64) *Mirrors {
+	w.t.Helper()
+	m, err := OpenMirrors(filepath.Join(w.dir, "mirrors"), most, w.by.Log)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// TestMirror: a job borrows from the mirror, its agent, too, and leaves it as it was; nothing of the token is there.
+func TestMirror(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.by.Mirrors = w.mirrors(1 << 30)
+	kept := w.shared("kept")
+	w.agent = w.script("agent", `git log --oneline > /dev/null 2>> `+kept+` || echo "git does not work" >> `+kept+`
+find "$PWD/../repo.git/objects" -name '*.pack' | wc -l > `+w.shared("own")+`
+(echo x > $(cat "$PWD/../repo.git/objects/info/alternates")/x) 2>/dev/null && [ $(id -u) != 0 ] && [ $(id -u) != `+
+		fmt.Sprint(os.Getuid())+` ] && echo "the mirror can be written" >> `+kept+`
+`+fixer)
+	w.must(w.start(w.labelled("5f1e-f", 1)), loop.Done)
+	if w.file("kept") != "" || w.file("own") == "" {
+		t.Errorf("%s; own objects: %s", w.file("kept"), w.file("own"))
+	}
+	if own := strings.TrimSpace(w.file("own")); own != "0" {
+		t.Errorf("the job has fetched %s packs of its own", own)
+	}
+	if found, _ := filepath.Glob(filepath.Join(w.dir, "mirrors", "*", "HEAD")); len(found) != 1 {
+		t.Errorf("mirrors: %v", found)
+	}
+	_ = filepath.WalkDir(filepath.Join(w.dir, "mirrors"), func(path string, d os.DirEntry, _ error) error {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "ghs_") {
+			t.Errorf("%s holds the token", path)
+		}
+		return nil
+	})
+	// another server finds it again
+	again := w.mirrors(1 << 30)
+	if len(again.known) != 1 {
+		t.Errorf("known: %v", again.known)
+	}
+}
+
+// TestMirrorsAreBounded: the one that was not used for longest goes first, and none that is in use.
+func TestMirrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.mirrors(1)
+	token, _ := w.Make(context.Background())
+	borrow := func(name string) (string, func()) {
+		if err := w.gh.AddRepo(owner, name, "main"); err != nil {
+			t.Fatal(err)
+		}
+		w.gh.SetPermission(owner, name, login, "write")
+		if _, err := w.gh.CommitFiles(owner, name, "main", "seed", map[string]string{"a": name}); err != nil {
+			t.Fatal(err)
+		}
+		dir, back, err := m.Borrow(t.Context(), owner+"/"+name,
+			git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value}, w.by.Environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir, back
+	}
+	there := func(dir string) bool { _, err := os.Stat(filepath.Join(dir, "HEAD")); return err == nil }
+	one, back := borrow("one")
+	two, backTwo := borrow("two")
+	if !there(one) || !there(two) {
+		t.Fatal("one that is in use was removed")
+	}
+	backTwo()
+	backTwo() // again does nothing
+	if !there(one) || there(two) {
+		t.Errorf("one: %v, two: %v", there(one), there(two))
+	}
+	back()
+	if there(one) {
+		t.Error("it takes more than it may")
+	}
+}
+
+// TestBrokenMirror: one that cannot be used is made anew.
+func TestBrokenMirror(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.mirrors(1 << 30)
+	token, _ := w.Make(context.Background())
+	from := git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value}
+	for range 2 {
+		dir, back, err := m.Borrow(t.Context(), owner+"/"+name, from, w.by.Environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back()
+		if err := os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLargeRepository measures how long a job of a large repository takes to its first turn: the first time, with
+// the mirror that this has made, and without one.
+func BenchmarkLargeRepository(b *testing.B) {
+	for range b.N {
+		measureLarge(b, 50_000)
+	}
+}
+
+func measureLarge(t testing.TB, files int) {
+	w := newWorld(t)
+	w.by.Mirrors = w.mirrors(1 << 30)
+	var in strings.Builder
+	fmt.Fprintf(&in, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata 5\nlarge\nfrom refs/heads/main^0\n")
+	for i := range files {
+		text := strings.Repeat(fmt.Sprintf("line of %d\n", i), 20)
+		fmt.Fprintf(&in, "M 100644 inline d%03d/f%05d.txt\ndata %d\n%s\n", i%250, i, len(text), text)
+	}
+	w.fastImport(in.String())
+	for n := range 3 {
+		if n == 2 {
+			w.by.Mirrors = nil
+		}
+		began, first := time.Now(), time.Duration(0)
+		w.onEach = nil
+		w.agent = w.script("agent", three(w.shared("begun")))
+		job := w.labelled(fmt.Sprintf("5f1e-%d", n), 1)
+		r := w.start(job)
+		took := time.Since(began)
+		w.await("the first turn", func() bool { return w.turns("begun") > 0 })
+		first = time.Since(began)
+		end, err := r.Wait()
+		t.Logf("%d files, job %d: process after %s, first turn after %s, end (%s, %v) after %s", files, n+1, took, first,
+			end.Outcome, err, time.Since(began))
+		w.gh.CloseIssue(owner, name, w.issue)
+		w.issue = w.addIssue()
+	}
+}
+
+func (w *world) addIssue() int {
+	return w.gh.AddIssue(owner, name, fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: owner})
+}
+
+// fastImport changes the repository on GitHub.
+func (w *world) fastImport(text string) {
+	w.t.Helper()
+	cmd := exec.Command("git", "--git-dir", w.gh.GitDir(owner, name), "fast-import", "--quiet")
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,114 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/gateway"
+	"github.com/ralph-loop/ralph/internal/loop"
+)
+
+const modelKey = "sk-ant-of-the-server-0123456789"
+
+// claude asks its model once a turn, and works or approves. What it has of keys it writes down.
+const claude = `#!/bin/bash
+[ "$1" != --version ] || { echo 2.1.329; exit; }
+p=$(cat)
+env | grep -a of-the-server >> FOUND
+body='{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
+address=${ANTHROPIC_BASE_URL#http://}
+exec 3<>/dev/tcp/${address%:*}/${address#*:}
+printf 'POST /v1/messages HTTP/1.1\r\nHost: model\r\nx-api-key: %s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s' \
+	"$ANTHROPIC_API_KEY" ${#body} "$body" >&3
+head -1 <&3 >> ANSWERS
+case "$p" in
+*"# Review"*)
+	tree=$(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1)
+	echo '{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":{"verdict":"approve","tree":"'$tree'","summary":"fine","issues":[]},"usage":{"input_tokens":1,"output_tokens":1}}';;
+*)
+	echo 'add() { echo $(($1 + $2)); }' > add.sh
+	echo '{"type":"result","subtype":"success","is_error":false,"result":"<response>DONE</response>","usage":{"input_tokens":1,"output_tokens":1}}';;
+esac
+`
+
+// TestModels: the model is asked with the server's key, which the job does not have; the server counts what it took.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]int{}
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path+" "+r.Header.Get("X-Api-Key")]++
+		mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"type":"message","model":"claude-sonnet-4-5","usage":{"input_tokens":1000,"output_tokens":500}}`)
+	}))
+	defer provider.Close()
+	w := newWorld(t)
+	bin := filepath.Join(w.dir, "bin")
+	program := strings.NewReplacer("FOUND", w.shared("found"), "ANSWERS", w.shared("answers")).Replace(claude)
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "claude"), []byte(program), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	w.agent = "claude"
+	w.by.Environ = append(w.by.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
+	job := w.labelled("5f1e-e", 1)
+	job.Models.Environ = []string{"ANTHROPIC_API_KEY=" + modelKey, "ANTHROPIC_BASE_URL=" + provider.URL, "OTHER=1"}
+	r := w.start(job)
+	end := w.must(r, loop.Done)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 1 || asked["/v1/messages "+modelKey] != 2 || w.file("found") != "" ||
+		w.file("answers") != strings.Repeat("HTTP/1.1 200 OK\r\n", 2) {
+		t.Errorf("asked: %v; found: %s; answers: %s", asked, w.file("found"), w.file("answers"))
+	}
+	if u := r.Usage(); len(u) != 1 || u[0].Input != 2000 || u[0].Output != 1000 || u[0].Dollars <= 0 ||
+		end.Usage.Input != 2000 {
+		t.Errorf("the server counts %+v, the run %+v", u, end.Usage)
+	}
+}
+
+// TestModelsRefused: what the server does not allow is not asked.
+func TestModelsRefused(t *testing.T) {
+	t.Parallel()
+	provider := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	defer provider.Close()
+	m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"},
+		Allow: func([]gateway.Usage) error { return errors.New("the budget of alice is used up") }}
+	turn, environ, err := m.open(t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer turn.Close()
+	if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL="+turn.URL()+"/openai/v1" {
+		t.Error(got)
+	}
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader("{}"))
+	req.Header.Set("Authorization", "Bearer "+turn.Bearer())
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if !strings.Contains(string(text), "the budget of alice is used up") {
+		t.Errorf("%s: %s", resp.Status, text)
+	}
+}
+
+// TestNoModels: a job without keys gets none.
+func TestNoModels(t *testing.T) {
+	t.Parallel()
+	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open(t.Logf); turn != nil || environ != nil || err != nil {
+		t.Error(turn, environ, err)
+	}
+}
