@@ -134,6 +134,8 @@ func BenchmarkLargeRepository(b *testing.B) {
 
 func measureLarge(t testing.TB, files int) {
 	w := newWorld(t)
+	w.stamp = true
+	defer func() { t.Log(w.output.String()) }()
 	w.by.Mirrors = w.mirrors(1 << 30)
 	var in strings.Builder
 	fmt.Fprintf(&in, "commit refs/heads/main\ncommitter alice <alice@example.com> 1763717400 +0000\ndata 5\nlarge\nfrom refs/heads/main^0\n")
@@ -147,16 +149,15 @@ func measureLarge(t testing.TB, files int) {
 			w.by.Mirrors = nil
 		}
 		began, first := time.Now(), time.Duration(0)
-		w.onEach = nil
-		w.agent = w.script("agent", three(w.shared("begun")))
-		job := w.labelled(fmt.Sprintf("5f1e-%d", n), 1)
-		r := w.start(job)
+		w.agent = w.script("agent", "cat > /dev/null; echo x >> "+w.shared("begun")+"; sleep 300")
+		r := w.start(w.labelled(fmt.Sprintf("5f1e-%d", n), 1))
 		took := time.Since(began)
 		w.await("the first turn", func() bool { return w.turns("begun") > 0 })
 		first = time.Since(began)
-		end, err := r.Wait()
-		t.Logf("%d files, job %d: process after %s, first turn after %s, end (%s, %v) after %s", files, n+1, took, first,
-			end.Outcome, err, time.Since(began))
+		r.Stop(owner, "")
+		w.must(r, loop.Interrupted)
+		t.Logf("%d files, job %d: process after %s, first turn after %s, stopped after %s", files, n+1, took, first,
+			time.Since(began))
 		w.gh.CloseIssue(owner, name, w.issue)
 		w.issue = w.addIssue()
 	}

@@ -59,13 +59,14 @@ func (l Lease) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longest after
+// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead after
 // its commit's date, and none at all when that lies too far ahead: it would hold the run for ever.
 func read(task string, f git.RefFile, now time.Time) Lease {
 	l, why := parse(task, f.Content)
 	l.sha = f.Commit
-	end := f.Date.Add(longest)
-	if l.Unreadable = why; why != "" || l.Until.After(end) {
+	if l.Unreadable = why; why != "" {
+		l.Until = f.Date.Add(longest)
+	} else if end := f.Date.Add(longestRead); l.Until.After(end) {
 		l.Until = end
 	}
 	if f.Date.IsZero() || f.Date.After(now.Add(longest)) {

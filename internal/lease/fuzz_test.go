@@ -33,7 +33,7 @@ func FuzzLease(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, ago int64) {
 		file := git.RefFile{Commit: "c", Content: text, Date: now.Add(-time.Duration(ago))}
 		l := read("issue-42", file, now)
-		if l.Until.After(file.Date.Add(longest)) && !l.Until.IsZero() || l.Until.After(now.Add(2*longest)) {
+		if l.Until.After(file.Date.Add(longestRead)) && !l.Until.IsZero() || l.Until.After(now.Add(2*longestRead)) {
 			t.Errorf("it is believed until %s: %q", l.Until, text)
 		}
 		if l.Task != "issue-42" || strings.ContainsAny(l.Owner+l.Run, "@<>[]*_`#|~&/\n") {

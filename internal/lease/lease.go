@@ -15,7 +15,9 @@ import (
 // How long leases last.
 const (
 	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
-	longest = 30 * time.Minute // what any lease is believed, whatever it says, from the date of its commit on
+	longest = 10 * time.Minute // what a lease is believed that cannot be read, from the date of its commit on
+	// longestRead is what any other lease is believed, whatever it says: a server's lasts LongTime.
+	longestRead = 30 * time.Minute
 	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
@@ -30,7 +32,7 @@ type Lease struct {
 	Until  time.Time // when it ends unless it is renewed
 	Stop   *Stop     // somebody asked the holder to stop; nil: nobody
 	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom
-	// until the longest lease is over.
+	// until the longest such lease is over.
 	Unreadable string
 
 	key string // of the process that holds it: what tells two of the same name apart

@@ -365,7 +365,7 @@ func TestHostileLease(t *testing.T) {
 		{"ours", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + soon + `"}`, "", "o",
 			"09:31:30"},
 		{"no time is believed for longer than the longest lease",
-			`{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "09:40:30"},
+			`{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`, "", "o", "10:00:30"},
 		{"nor from a date to come", `{"version":1,` + key + `,"owner":"o","taken_at":"` + soon + `","until":"` + late + `"}`,
 			late, "", ""},
 		{"what commands a terminal", `{"version":1,` + key + `,"owner":"\u001b[31mred\n\u202e@all","taken_at":"` + soon +
