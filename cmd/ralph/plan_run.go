@@ -80,7 +80,8 @@ func (c *planRun) command() *runCommand {
 		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout,
 		AgentTimeout: c.AgentTimeout,
 		MaxCostUSD:   c.MaxCostUSD, MaxTokens: c.MaxTokens,
-		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, JSON: c.JSON, ReviewCap: c.ReviewCap,
+		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose,
+		showFlags: showFlags{JSON: c.JSON}, ReviewCap: c.ReviewCap,
 		FailAtCap: c.FailAtCap,
 	}
 	switch {

@@ -46,7 +46,8 @@ func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) er
 	}
 	t := &local.Preview{
 		Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now,
-			Flags: config.Layer{Name: "flags", JSON: []byte("{}")}, Resume: c.Resume, Fresh: c.Fresh},
+			Flags: config.Layer{Name: "flags", JSON: []byte("{}")},
+			Again: session.Again{Resume: c.Resume, Fresh: c.Fresh}},
 		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
 	}
 	if isTerminal(p.out) {

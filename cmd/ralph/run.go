@@ -54,7 +54,7 @@ type runCommand struct {
 	Strict           bool     `help:"{strict}"`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
-	JSON             bool     `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
+	showFlags
 
 	criteriaFlags `group:"done"`
 
@@ -92,6 +92,11 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	}
 	seat := c.seat(ctx, env, p, out, stderr)
 	defer keepOutput()()
+	closePage, err := c.page(&seat, out)
+	if err != nil {
+		return c.end(p, loop.Result{Outcome: loop.Failed}, err)
+	}
+	defer closePage()
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
@@ -158,7 +163,8 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := session.Session{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
-		Flags: c.layer(), Verbose: c.Verbose, Fresh: c.Fresh, Resume: c.Resume, Typed: p.args,
+		Flags: c.layer(), Verbose: c.Verbose,
+		Again: session.Again{Fresh: c.Fresh, Resume: c.Resume, Typed: p.args},
 	}
 	if place.Terminal && !place.CI {
 		s.Live = safetext.Raw(out)
@@ -197,6 +203,8 @@ func (c *runCommand) validate() error {
 	case c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
 		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files " +
 			"as they lie, and so do its checks")
+	case c.Web && c.Tasks != "":
+		return errors.New("--web shows one run, and --tasks has several: run one task with --task, or without --web")
 	case c.SkipReview && c.Review != nil:
 		return errors.New("--review and --skip-review exclude each other")
 	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)):

@@ -105,6 +105,7 @@ func play(t *testing.T, files ...string) {
 			"killwith": killWith,
 			"exits":    exits,
 			"gone":     gone,
+			"opens":    opens,
 			"github":   startHub,
 			"onhub":    onHub,
 			"payload":  payload,

@@ -26,7 +26,8 @@ const dieInList = "RALPH_TEST_DIE_IN_LIST"
 
 // listRun runs the tasks of a clone.
 func listRun(clone, agent string, out io.Writer, stored func(loop.Record)) (local.ListResult, error) {
-	l := &local.List{Tasks: "todo", IssueRun: local.IssueRun{Stored: stored, Session: session.Session{
+	l := &local.List{Tasks: "todo", IssueRun: local.IssueRun{Session: session.Session{
+		Watch:  session.Watch{Stored: stored},
 		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone,
 		Out: out, Clock: time.Now,
 		Flags: config.Layer{Name: "flags",

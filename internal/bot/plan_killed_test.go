@@ -26,7 +26,8 @@ const dieIn = "RALPH_TEST_DIE_IN"
 
 // Plan runs the plan of a clone.
 func Plan(clone, agent string, out io.Writer, stored func(loop.Record)) (loop.Result, error) {
-	l := &local.IssueRun{Plan: "ralph", Stored: stored, Session: session.Session{
+	l := &local.IssueRun{Plan: "ralph", Session: session.Session{
+		Watch:  session.Watch{Stored: stored},
 		Parent: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(clone), "RALPH_SANDBOX=off"}, Dir: clone,
 		Out: out, Clock: time.Now,
 		Flags: config.Layer{Name: "flags", JSON: []byte(`{"agent": {"command": "` + agent + `"}, "sandbox": "off"}`)},

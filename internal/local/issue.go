@@ -40,12 +40,11 @@ type IssueRun struct {
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool
 
-	listStart *start            // of a list: what the run begins from; nil: the run finds out
-	locked    bool              // whoever runs a list of tasks holds the lock
-	one       *task.Task        // of a list: the task
-	given     *given            // of a list: what was read before its first task
-	source    planrun.Source    // of a plan: as it lies in the clone
-	Stored    func(loop.Record) // see engine.Journal
+	listStart *start         // of a list: what the run begins from; nil: the run finds out
+	locked    bool           // whoever runs a list of tasks holds the lock
+	one       *task.Task     // of a list: the task
+	given     *given         // of a list: what was read before its first task
+	source    planrun.Source // of a plan: as it lies in the clone
 }
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.

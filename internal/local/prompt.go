@@ -246,7 +246,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 		return b, err
 	}
 	work.OnClose(leave)
-	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact}
+	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact, Stored: o.Stored}
 	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{

@@ -19,6 +19,7 @@ type Console struct {
 type standing struct {
 	mu   sync.Mutex
 	to   io.Writer
+	also io.Writer // gets the same; nil: nobody does
 	part string // the beginning of a character
 	last string // what a command of the runner could begin with: of the line, its last two characters that are no marks
 }
@@ -63,10 +64,26 @@ func (c *Console) Write(p []byte) (int, error) {
 			s.last = ""
 		}
 	}
+	if s.also != nil {
+		_, _ = io.WriteString(s.also, out.String()) // what is printed does not depend on who else reads it
+	}
 	if _, err := io.WriteString(s.to, out.String()); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Also has everything that a console prints from here on written to another writer, too. It reports whether w is a
+// console; nothing happens with any other.
+func Also(w, to io.Writer) bool {
+	c, ok := w.(*Console)
+	if !ok {
+		return false
+	}
+	c.stand.mu.Lock()
+	defer c.stand.mu.Unlock()
+	c.stand.also = to
+	return true
 }
 
 // Break says that what is written next begins a line.

@@ -42,6 +42,9 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	if cut := book.Cut(); cut != "" {
 		s.Log("%s", cut)
 	}
+	if s.Opened != nil {
+		s.Opened(filepath.Base(dir), book.Bytes())
+	}
 	return book, nil
 }
 

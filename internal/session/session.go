@@ -45,13 +45,27 @@ type Session struct {
 	// Ask asks the person a question and returns the answer; nil when nobody is there.
 	Ask func(question string) (string, error)
 
+	Again
+
+	// Watch hears of the run.
+	Watch
+
+	Redact func(string) string
+	Killed bool // a ralph was killed here before
+}
+
+// Again is what the person says about a run that was there before.
+type Again struct {
 	Fresh  bool // begin again, whatever there was
 	Resume bool // go on with the last run, even when it has ended
 	// Typed are the arguments of the command line, from which the reports make the command that goes on with the run.
 	Typed []string
+}
 
-	Redact func(string) string
-	Killed bool // a ralph was killed here before
+// Watch hears of a run as it becomes known. Neither part may take long; nil: nobody listens.
+type Watch struct {
+	Opened func(run string, journal []byte) // with what the run's journal holds already
+	Stored func(loop.Record)                // of each record the moment that it is stored
 }
 
 // Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our

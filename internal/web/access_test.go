@@ -27,7 +27,9 @@ type site struct {
 func open(t *testing.T, edit func(*web.Options)) *site {
 	t.Helper()
 	s := &site{t: t, world: webpages.Sample()}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.pages.ServeHTTP(w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.pages.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	public, err := url.Parse(server.URL)
@@ -83,7 +85,8 @@ func (s *site) asks(login, method, path, body string, edit func(*http.Request)) 
 
 // things are what each part of an address may name: what is there, what is somebody else's, and guesses.
 var things = map[string][]string{
-	"run":      {"run-3", "run-1", "run-9", "run-0", "RUN-3", "..%2Frun-3", "%00", "run-3%2F..%2Frun-9", strings.Repeat("r", 3000)},
+	"run": {"run-3", "run-1", "run-9", "run-0", "RUN-3", "..%2Frun-3", "%00", "run-3%2F..%2Frun-9",
+		strings.Repeat("r", 3000)},
 	"delivery": {"delivery-1", "delivery-4", "delivery-5", "delivery-99", "%2e%2e"},
 	"owner":    {"acme", "evil", "ACME", "nobody"}, "name": {"demo", "secret", "x"},
 	"iteration": {"1", "0", "-1", "99999999999999999999"}, "file": {"web.css", "nothing", "..%2Fweb.go"},
@@ -109,7 +112,8 @@ func addresses(pattern string) []string {
 }
 
 // secrets are words that only somebody who may read evil/secret may see.
-var secrets = []string{"secret plan", "secretly works", "secret issue", "secret-model", "mallory", "run-9", "delivery-5"}
+var secrets = []string{"secret plan", "secretly works", "secret issue", "secret-model",
+	"mallory", "run-9", "delivery-5"}
 
 // TestNobodySeesOrDoesMoreThanAllowed asks for everything that there is, as everybody, under every address that
 // somebody might guess.

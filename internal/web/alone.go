@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 )
 
 // aloneRoutes are those of one run on a person's own machine.
@@ -27,7 +28,8 @@ type Alone struct {
 // each page. The ID of its Run stands in addresses alone.
 func NewAlone(public *url.URL, run func() Run, records Records) (*Alone, error) {
 	door := &aloneDoor{entry: random(), token: random(), run: run}
-	s, err := newServer(Options{Public: public, Source: Source{Runs: door, Records: records}, Access: door, Sessions: door})
+	s, err := newServer(Options{Public: public, Source: Source{Runs: door, Records: records}, Access: door,
+		Sessions: door})
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +42,14 @@ func NewAlone(public *url.URL, run func() Run, records Records) (*Alone, error) 
 // Enter is the address that opens the page, once.
 func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.door.entry }
 
+// Finish sends what is left to the pages that are open, tells them that nothing more will come, and ends them.
+func (a *Alone) Finish() { a.finish() }
+
 // aloneDoor knows one person and one run.
 type aloneDoor struct {
 	entry, token string
 	run          func() Run
+	entered      atomic.Bool
 }
 
 // nobodyElse is whoever has shown the token.
@@ -51,7 +57,13 @@ var nobodyElse = Identity{Person: Person{Login: "you"}}
 
 func (a *asked) enter() error {
 	door, ok := a.Sessions.(*aloneDoor)
-	if !ok || !same(door.entry, a.r.URL.Query().Get("token")) {
+	if !ok {
+		return errHidden
+	}
+	if a.who.Login != "" { // who was in before comes in again
+		return a.goTo("/")
+	}
+	if !same(door.entry, a.r.URL.Query().Get("token")) || !door.entered.CompareAndSwap(false, true) {
 		return errHidden
 	}
 	a.keep(a.cookie, door.token, SessionLife)

@@ -36,7 +36,8 @@ func TestSignIn(t *testing.T) {
 		{"with a code for another verifier", "/sign-in/callback?state=x&code=code-w", "ralph-sign-in=x.v.Lw"},
 	} {
 		got, _ := s.asks("", "GET", c.path, "", func(r *http.Request) { r.Header.Set("Cookie", c.cookie) })
-		if got.StatusCode < 400 || slices.ContainsFunc(got.Cookies(), func(c *http.Cookie) bool { return c.Name == "ralph" }) {
+		in := slices.ContainsFunc(got.Cookies(), func(c *http.Cookie) bool { return c.Name == "ralph" })
+		if got.StatusCode < 400 || in {
 			t.Errorf("%s: %d with %v", c.name, got.StatusCode, got.Cookies())
 		}
 	}
@@ -61,7 +62,8 @@ func TestCookiesAndHeaders(t *testing.T) {
 	s.world.SignsIn = "alice"
 	got, _ := s.asks("", "GET", "/sign-in/github", "", nil)
 	c := got.Cookies()[0]
-	if c.Name != "__Host-ralph-sign-in" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+	if c.Name != "__Host-ralph-sign-in" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode ||
+		c.Path != "/" ||
 		c.Domain != "" {
 		t.Errorf("%+v", c)
 	}
@@ -99,7 +101,8 @@ func TestForeignRequestsDoNothing(t *testing.T) {
 	if done := s.world.Done(); len(done) > 0 {
 		t.Errorf("%+v", done)
 	}
-	if got, _ := s.asks("alice", "POST", "/runs/run-3/stop", strings.Repeat("x", 100_000), nil); got.StatusCode != http.StatusBadRequest {
+	got, _ := s.asks("alice", "POST", "/runs/run-3/stop", strings.Repeat("x", 100_000), nil)
+	if got.StatusCode != http.StatusBadRequest {
 		t.Errorf("a form of 100 kB: %d", got.StatusCode)
 	}
 }
@@ -124,18 +127,22 @@ func TestSetup(t *testing.T) {
 	}
 	door := got.Cookies()
 	got, text := s.asks("", "GET", "/setup?organisation=acme", "", with(door))
-	if got.StatusCode != http.StatusOK || !strings.Contains(text, `action="https://github.com/organizations/acme/settings/apps/new?state=`) ||
+	form := `action="https://github.com/organizations/acme/settings/apps/new?state=`
+	if got.StatusCode != http.StatusOK || !strings.Contains(text, form) ||
 		!strings.HasSuffix(got.Header.Get("Content-Security-Policy"), "form-action 'self' https://github.com") {
 		t.Errorf("%d %s %.2000s", got.StatusCode, got.Header.Get("Content-Security-Policy"), text)
 	}
-	if _, text := s.asks("", "GET", "/setup?organisation=a/../b", "", with(door)); !strings.Contains(text, "no name of an organisation") {
+	_, text = s.asks("", "GET", "/setup?organisation=a/../b", "", with(door))
+	if !strings.Contains(text, "no name of an organisation") {
 		t.Error("a name that is none was taken")
 	}
 	state := got.Cookies()[0]
-	if got, _ := s.asks("", "GET", "/setup/created?code=x&state=other", "", with(append(door, state))); got.StatusCode != http.StatusBadRequest {
+	both := with(append(door, state))
+	if got, _ = s.asks("", "GET", "/setup/created?code=x&state=other", "", both); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("another state: %d", got.StatusCode)
 	}
-	if got, _ := s.asks("", "GET", "/setup/created?code=x&state="+state.Value, "", with(append(door, state))); got.StatusCode != http.StatusSeeOther {
+	got, _ = s.asks("", "GET", "/setup/created?code=x&state="+state.Value, "", both)
+	if got.StatusCode != http.StatusSeeOther {
 		t.Errorf("the App: %d", got.StatusCode)
 	}
 	if s.world.App.App == "" {

@@ -71,7 +71,7 @@ type Amount struct {
 
 // Record is one fact of a run in the order in which it became known.
 type Record struct {
-	Number int64 // from 1, in steps of 1
+	Number int64 // from 1, rising
 	At     time.Time
 	Kind   string // FactRecord, OutputRecord, DiffRecord or PromptRecord; others are passed over
 	Body   []byte

@@ -47,7 +47,8 @@ var pages = sync.OnceValue(func() map[string]*template.Template {
 // words are what templates call. Whatever is foreign goes through seen, brief or console; the template escapes it.
 var words = template.FuncMap{
 	"address": address, "brief": brief, "seen": seen, "segment": url.PathEscape,
-	"stamp": stamp, "since": since, "machine": machine, "dollars": wording.Dollars, "tokens": wording.Tokens, "count": safetext.Count,
+	"stamp": stamp, "since": since, "machine": machine, "dollars": wording.Dollars,
+	"tokens": wording.Tokens, "count": safetext.Count,
 	"mood": mood, "sign": func(state string) string { return signs[mood(state)] }, "stateWord": stateWord,
 	"levelMood": func(level string) string { return levelMoods[level] },
 	"levelSign": func(level string) string { return signs[levelMoods[level]] },

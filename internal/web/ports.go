@@ -22,7 +22,8 @@ type Runs interface {
 
 // Records are what is known of a run.
 type Records interface {
-	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more yet.
+	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more
+	// yet.
 	Records(ctx context.Context, run string, after int64, limit int) ([]Record, error)
 	// Changed is closed as soon as the run may have more records than now; nil: nobody tells, look from time to time.
 	Changed(run string) <-chan struct{}

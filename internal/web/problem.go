@@ -8,16 +8,6 @@ import (
 	"strings"
 )
 
-// What can go wrong with a request besides what it asks for.
-var (
-	errForeign     = errors.New("the request came from another site")
-	errOtherHost   = errors.New("the request is for another host")
-	errState       = errors.New("the way over GitHub was not begun in this browser")
-	errNotSignedIn = errors.New("GitHub did not say who it is")
-	errForm        = errors.New("the form cannot be read")
-	errBusy        = errors.New("too many pages are open")
-)
-
 // trouble is what a problem is answered with.
 type trouble struct {
 	Status        int

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"crypto/rand"
-	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -21,13 +19,6 @@ const (
 	signInCookie = "ralph-sign-in"
 	setupCookie  = "ralph-setup"
 )
-
-// random is 32 bytes that nobody guesses.
-func random() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails
-	return base64.RawURLEncoding.EncodeToString(b)
-}
 
 // identify says who asks. Nobody is no error; a session that cannot be looked up is one.
 func (a *asked) identify() error {
@@ -72,8 +63,6 @@ func (a *asked) keep(name, value string, life time.Duration) {
 	http.SetCookie(a.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, Secure: a.secure,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
-
-func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }
 
 func (a *asked) signInPage() error {
 	next := local(a.r.URL.Query().Get("next"))

@@ -131,10 +131,7 @@ type runView struct {
 	Home     string // the repository's page
 	Alone    bool
 	Started  bool // there are records
-	Headline string
-	Mood     string
-	Sign     string
-	Doing    string
+	look
 	Parts    html.Parts
 	Output   []piece
 	Cut      bool
@@ -142,6 +139,9 @@ type runView struct {
 	Can      can
 	ToAccept []loop.Concern
 }
+
+// look is how the run stands, in words.
+type look struct{ Headline, Mood, Sign, Doing string }
 
 // can is what this person can do with the run as it stands.
 type can struct{ Stop, Retry, Hint, Approve bool }
@@ -154,7 +154,7 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
 	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone,
 		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Prompts: st.prompts,
-		Mood: mood(st.run.State), Headline: stateWord(st.run.State), Doing: st.run.Doing}
+		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Doing: st.run.Doing}}
 	if st.run.Issue > 0 && !a.alone {
 		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", decimal(st.run.Issue))...)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -21,65 +20,8 @@ var (
 	writeWithin = 10 * time.Second // a reader that is slower is dropped, and resumes
 )
 
-// How many streams there may be.
-const (
-	mostStreams   = 2000
-	mostOfPerson  = 30
-	streamRecords = 200 // records in one event
-)
-
-// stream is one page that is followed live.
-type stream struct {
-	login, token string
-	cancel       context.CancelFunc
-}
-
-// streams are all that are open in this process.
-type streams struct {
-	mu  sync.Mutex
-	all map[*stream]bool
-}
-
-func newStreams() *streams { return &streams{all: map[*stream]bool{}} }
-
-func (s *streams) begin(ctx context.Context, login, token string) (context.Context, *stream, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	st := &stream{login, token, cancel}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	own := 0
-	for other := range s.all {
-		if other.login == login {
-			own++
-		}
-	}
-	if len(s.all) >= mostStreams || own >= mostOfPerson {
-		cancel()
-		return nil, nil, errBusy
-	}
-	s.all[st] = true
-	return ctx, st, nil
-}
-
-func (s *streams) done(st *stream) {
-	st.cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, st)
-}
-
-// end ends those that match.
-func (s *streams) end(matches func(*stream) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for st := range s.all {
-		if matches(st) {
-			st.cancel()
-		}
-	}
-}
-
-func (s *streams) endAll() { s.end(func(*stream) bool { return true }) }
+// streamRecords is how many records one event has at most.
+const streamRecords = 200
 
 // live sends what becomes known of a run after the record that the browser has: the one that it names in its header, or
 // the one that its page was made with.
@@ -149,6 +91,12 @@ func (f *follower) follow(ctx context.Context) {
 	defer check.Stop()
 	defer look.Stop()
 	for {
+		last := false
+		select {
+		case <-f.over:
+			last = true
+		default:
+		}
 		changed := f.Source.Records.Changed(f.run.ID)
 		full, err := f.send(ctx)
 		if err != nil {
@@ -160,9 +108,14 @@ func (f *follower) follow(ctx context.Context) {
 			}
 			continue
 		}
+		if last {
+			_ = f.write("event: over\ndata: over\n\n") // the page is told, or its reader is gone
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-f.over:
 		case <-changed:
 		case <-look.C:
 		case <-check.C:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,17 +40,8 @@ type Server struct {
 	cookie  string // the name of the session's cookie
 	secure  bool
 	alone   bool // one run and nothing else
-}
-
-// New makes the pages. It reads nothing yet.
-func New(o Options) (*Server, error) {
-	s, err := newServer(o)
-	if err != nil {
-		return nil, err
-	}
-	s.cookie = s.prefixed("ralph")
-	s.handler = s.guarded(routes)
-	return s, nil
+	over    chan struct{}
+	finish  func() // closes over: there is nothing more to come
 }
 
 func newServer(o Options) (*Server, error) {
@@ -69,6 +61,8 @@ func newServer(o Options) (*Server, error) {
 	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: newStreams()}
 	s.access = &access{from: o.Access, clock: o.Clock}
 	s.setup = &setupDoor{clock: o.Clock}
+	s.over = make(chan struct{})
+	s.finish = sync.OnceFunc(func() { close(s.over) })
 	return s, nil
 }
 

@@ -26,10 +26,7 @@ type World struct {
 	ops      map[string]bool
 	done     []web.Action
 
-	Hooks      []web.Delivery
-	Spends     []web.Spend
-	Audits     []web.Audit
-	Repos      map[string]web.Repository
+	Books
 	App        web.SetupStanding
 	Code       string // of the setup; used up: ""
 	SignsIn    string // who GitHub says it is
@@ -37,10 +34,20 @@ type World struct {
 	Unanswered bool   // GitHub does not say what people may do
 }
 
+// Books are what is on record besides the runs.
+type Books struct {
+	Hooks  []web.Delivery
+	Spends []web.Spend
+	Audits []web.Audit
+	Repos  map[string]web.Repository // by name in lower case
+}
+
 // New is a world without anything.
 func New() *World {
-	return &World{records: map[string][]web.Record{}, changed: map[string]chan struct{}{}, sessions: map[string]web.Identity{},
-		may: map[string]map[string]web.Permission{}, ops: map[string]bool{}, Repos: map[string]web.Repository{}}
+	return &World{records: map[string][]web.Record{}, changed: map[string]chan struct{}{},
+		sessions: map[string]web.Identity{},
+		may:      map[string]map[string]web.Permission{}, ops: map[string]bool{},
+		Books: Books{Repos: map[string]web.Repository{}}}
 }
 
 // Options are those of pages that show the world.

@@ -29,7 +29,8 @@ func Sample() *World {
 	}
 	w.Let("mallory", Secret, web.MayWrite)
 	w.Operate("olga")
-	running := run("run-3", Demo, 42, web.Standing{State: web.Running, Doing: "the coder implements since 05:34 UTC", Iteration: 3, Of: 5})
+	running := run("run-3", Demo, 42, web.Standing{State: web.Running, Doing: "the coder implements since 05:34 UTC",
+		Iteration: 3, Of: 5})
 	w.Put(running)
 	tell(w, "run-3", sample.RunningThird())
 	w.Prompt("run-3", web.PromptBody{Iteration: 1, Text: "Add Greet to hello.\n"})
@@ -114,7 +115,8 @@ func (w *World) books() {
 }
 
 var diff = strings.Join([]string{"diff --git a/hello.go b/hello.go", "--- a/hello.go", "+++ b/hello.go",
-	"@@ -1,3 +1,6 @@", " package hello", "+", "+// Greet greets.", "+func Greet(name string) string { return \"Hello, \" + name }",
+	"@@ -1,3 +1,6 @@", " package hello", "+", "+// Greet greets.",
+	"+func Greet(name string) string { return \"Hello, \" + name }",
 	"-func old() {}", ""}, "\n")
 
 // Long is a run of n records, of which every tenth is a fact.

@@ -29,6 +29,7 @@
     }
     say('Connection lost, trying again', 'warn');
   });
+  document.addEventListener('over', () => { gone = true; say('ralph has ended; this page stays as it is', 'wait'); });
   document.addEventListener('htmx:sse:before:connection', (e) => { if (gone) e.preventDefault(); });
 
   // An iteration that the address names is open.

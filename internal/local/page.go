@@ -1,0 +1,185 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/session"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// Page shows the run of this process in a browser on this machine, for as long as the process lives.
+type Page struct {
+	// Address opens the page, once: whoever has it can read everything of the run.
+	Address string
+
+	pages  *web.Alone
+	server *http.Server
+	book   pageBook
+}
+
+// OpenPage listens on a port of the loopback interface that nobody else has.
+func OpenPage() (*Page, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening for the run's page: %w", err)
+	}
+	p := &Page{book: pageBook{changed: make(chan struct{})}}
+	p.pages, err = web.NewAlone(&url.URL{Scheme: "http", Host: listener.Addr().String()}, p.book.run, &p.book)
+	if err != nil {
+		_ = listener.Close()
+		return nil, err
+	}
+	p.Address = p.pages.Enter()
+	p.server = &http.Server{Handler: p.pages, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	go func() { _ = p.server.Serve(listener) }() // until Close
+	return p, nil
+}
+
+// Watch is what tells the page of the run.
+func (p *Page) Watch() session.Watch {
+	return session.Watch{Opened: p.book.opened, Stored: p.book.stored}
+}
+
+// Write takes what is printed. It never fails.
+func (p *Page) Write(text []byte) (int, error) {
+	p.book.print(text)
+	return len(text), nil
+}
+
+// Close tells the pages that are open that the run is over, and stops listening. They stay readable in their browser.
+func (p *Page) Close() {
+	p.pages.Finish()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if p.server.Shutdown(ctx) != nil {
+		_ = p.server.Close()
+	}
+}
+
+// How much of what is printed is kept: the newest.
+const (
+	pageOutput = 8 << 20 // bytes
+	pagePiece  = 16 << 10
+)
+
+// pageBook is what the page shows: a run's records in memory.
+type pageBook struct {
+	mu      sync.Mutex
+	shown   web.Run
+	records []web.Record
+	number  int64
+	printed int    // bytes of output among the records
+	pending []byte // printed, and in no record yet
+	changed chan struct{}
+}
+
+func (b *pageBook) run() web.Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	shown := b.shown
+	if shown.ID == "" {
+		shown = web.Run{ID: "run", Title: "The run is being prepared", Standing: web.Standing{State: web.Running}}
+	}
+	shown.ID = "run" // an address for whatever the run turns out to be
+	return shown
+}
+
+// opened takes over what a run that goes on has recorded before.
+func (b *pageBook) opened(run string, text []byte) {
+	records, _, err := journal.Read(bytes.NewReader(text))
+	if err != nil { // whoever opened it has said so
+		records = nil
+	}
+	b.mu.Lock()
+	b.shown.ID = run
+	b.mu.Unlock()
+	for _, r := range records {
+		b.stored(r)
+	}
+}
+
+func (b *pageBook) stored(r loop.Record) {
+	body, err := json.Marshal(r)
+	if err != nil { // the journal holds it as JSON
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flush()
+	b.add(web.Record{At: r.At, Kind: web.FactRecord, Body: body})
+	switch {
+	case r.Start != nil:
+		b.shown = web.Run{ID: r.Start.Run, Repository: r.Start.Task, Title: r.Start.Title, Agent: r.Start.Agent,
+			Standing: web.Standing{State: web.Running}, Queued: r.At, Began: r.At}
+	case r.Resume != nil:
+		b.shown.State, b.shown.Ended = web.Running, time.Time{}
+	case r.End != nil:
+		b.shown.State, b.shown.Reason, b.shown.Ended = string(r.End.Outcome), r.End.Reason, r.At
+	}
+	b.tell()
+}
+
+func (b *pageBook) print(text []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pending = append(b.pending, text...)
+	if len(b.pending) >= pagePiece {
+		b.flush()
+	}
+	b.tell()
+}
+
+// flush makes a record of what was printed since the last one; b is locked.
+func (b *pageBook) flush() {
+	if len(b.pending) == 0 {
+		return
+	}
+	b.printed += len(b.pending)
+	b.add(web.Record{Kind: web.OutputRecord, Body: b.pending})
+	b.pending = nil
+	for b.printed > pageOutput {
+		i := slices.IndexFunc(b.records, func(r web.Record) bool { return r.Kind == web.OutputRecord })
+		b.printed -= len(b.records[i].Body)
+		b.records = slices.Delete(b.records, i, i+1)
+	}
+}
+
+// add numbers a record; b is locked.
+func (b *pageBook) add(r web.Record) {
+	b.number++
+	r.Number = b.number
+	b.records = append(b.records, r)
+}
+
+// tell wakes whoever waits for more; b is locked.
+func (b *pageBook) tell() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Records implements web.Records.
+func (b *pageBook) Records(_ context.Context, _ string, after int64, limit int) ([]web.Record, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flush()
+	i, _ := slices.BinarySearchFunc(b.records, after+1, func(r web.Record, n int64) int { return int(r.Number - n) })
+	return slices.Clone(b.records[i:min(i+limit, len(b.records))]), nil
+}
+
+// Changed implements web.Records.
+func (b *pageBook) Changed(string) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
