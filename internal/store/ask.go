@@ -11,49 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
 )
-
-// ErrUnavailable is wrapped by every error that is the database's trouble: it is gone, its disk is full, it takes too
-// long. What was asked may be asked again later; nothing of it is stored, or all of it, if the answer was lost.
-var ErrUnavailable = errors.New("the database is not available")
-
-// ErrNotFound is what is asked for by name and is not there.
-var ErrNotFound = errors.New("there is no such row in the database")
-
-// kind is which database it is.
-type kind int
-
-const (
-	kindSQLite kind = iota
-	kindPostgres
-)
-
-// failed says of an error whose it is. What the caller has ended stays the caller's: context.Canceled.
-func failed(ctx context.Context, err error) error {
-	switch code := sqliteCode(err); {
-	case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, ErrNotFound), invalid.Is(err):
-		return err
-	case errors.Is(ctx.Err(), context.Canceled):
-		return context.Cause(ctx)
-	case errors.Is(err, sql.ErrNoRows):
-		return ErrNotFound
-	case code == 0 && postgresRefused(err), code != 0 && !troubled(code):
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
-}
-
-// troubled reports whether a result code of SQLite is not the statement's fault.
-func troubled(code int) bool {
-	switch code {
-	case codeBusy, codeLocked, codeNoMemory, codeReadOnly, codeInterrupted, codeIO, codeCorrupt, codeFull, codeCannotOpen,
-		codeProtocol, codeNotPermitted, auth, codeNoDatabase:
-		return true
-	}
-	return false
-}
 
 // numbered makes the question marks of a statement the numbers that both databases understand. Statements hold no other
 // question marks.
@@ -142,6 +100,12 @@ func (t *transaction) one(statement string, args ...any) *sql.Row {
 
 // scan reads the columns of a row.
 type scan func(columns ...any) error
+
+// column reads a row of one column.
+func column[T any](row scan) (v T, err error) {
+	err = row(&v)
+	return v, err
+}
 
 // question is a statement that reads, with what it is for.
 type question struct {
@@ -268,5 +232,3 @@ func number(yes bool) int64 {
 	}
 	return 0
 }
-
-func notFound(doing string) error { return fmt.Errorf("%s: %w", doing, ErrNotFound) }

@@ -53,9 +53,9 @@ func (s *Store) writeFile(ctx context.Context, w io.Writer) error {
 // magic is how a file of SQLite begins.
 const magic = "SQLite format 3\x00"
 
-// Restore makes a new database of a backup, all or nothing. A file of SQLite may be restored into Postgres, and the rows
-// of Postgres into a file: then the tables of the queue stay empty. The database must not be there, or have nothing in
-// it; keys, if they are given, have to be those of the backup.
+// Restore makes a new database of a backup, all or nothing. A file of SQLite may be restored into Postgres, and the
+// rows of Postgres into a file: then the tables of the queue stay empty. The database must not be there, or have
+// nothing in it; keys, if they are given, have to be those of the backup.
 func Restore(ctx context.Context, o Options, r io.Reader) error {
 	from := bufio.NewReaderSize(r, 1<<16)
 	begins, err := from.Peek(len(magic))

@@ -42,8 +42,8 @@ const longestID = 200
 // set.
 func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error) {
 	if d.ID == "" || len(d.ID) > longestID || plain(d.ID) != d.ID {
-		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d, of a text", len(d.ID),
-			longestID)
+		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d, of a text",
+			len(d.ID), longestID)
 	}
 	if d.Received.IsZero() {
 		d.Received = s.clock()
@@ -56,8 +56,8 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 	return n == 1, err
 }
 
-const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step, why,
-	subject, queued, detail`
+const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step,
+	why, subject, queued, detail`
 
 // deliveryOf reads deliveryColumns, and more columns after them.
 func deliveryOf(row scan, more ...any) (d Delivery, err error) {
@@ -106,8 +106,8 @@ func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (f
 // Postpone hands a delivery that cannot be decided now back, to be handed out again at that time. why is shown
 // meanwhile.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why string) error {
-	return s.must(ctx, "postponing a delivery", "UPDATE ralph_deliveries SET due = ?, why = ? WHERE id = ? AND decided = 0",
-		micros(until), plain(why), id)
+	return s.must(ctx, "postponing a delivery", `UPDATE ralph_deliveries SET due = ?, why = ?
+		WHERE id = ? AND decided = 0`, micros(until), plain(why), id)
 }
 
 // Decided stores what became of a delivery. Whoever makes a job of it does so before: a delivery that is handed out

@@ -46,7 +46,8 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		if found := got[[]Delivery](t)(w.Undecided(ctx, 9, time.Minute)); ids(found) != "c" {
 			t.Error("what is held was handed out:", ids(found))
 		}
-		ok(t, w.Decided(ctx, "a", Decision{Step: "work", Why: "labelled", Subject: "issue-1", Queued: true, Detail: []byte(`{"x":1}`)}))
+		made := Decision{Step: "work", Why: "labelled", Subject: "issue-1", Queued: true, Detail: []byte(`{"x":1}`)}
+		ok(t, w.Decided(ctx, "a", made))
 		ok(t, w.Postpone(ctx, "b", w.time.read().Add(time.Hour), "GitHub does not answer"))
 		w.again(t)
 		w.time.move(2 * time.Minute)
@@ -60,8 +61,8 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		d := got[Delivery](t)(w.Delivery(ctx, "a"))
 		want := delivery("a")
 		want.Number, want.Tries, want.Received = 1, 1, time.Date(2026, 5, 4, 3, 2, 1, 987654000, time.UTC)
-		want.Decision = &Decision{Step: "work", Why: "labelled", Subject: "issue-1", Queued: true, Detail: []byte(`{"x":1}`),
-			At: want.Received.Add(4 * time.Second)}
+		made.At = want.Received.Add(4 * time.Second)
+		want.Decision = &made
 		if !reflect.DeepEqual(d, want) {
 			t.Errorf("got %+v\nwant %+v", d, want)
 		}
@@ -69,8 +70,11 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		if found := got[[]Delivery](t)(w.Undecided(ctx, 9, time.Minute)); ids(found) != "a" {
 			t.Error("undecided again:", ids(found))
 		}
-		for name, err := range map[string]error{"decide": w.Decided(ctx, "z", Decision{}), "postpone": w.Postpone(ctx, "z", time.Time{}, ""),
-			"undecide": w.Undecide(ctx, "z")} {
+		for name, err := range map[string]error{
+			"decide":   w.Decided(ctx, "z", Decision{}),
+			"postpone": w.Postpone(ctx, "z", time.Time{}, ""),
+			"undecide": w.Undecide(ctx, "z"),
+		} {
 			if !errors.Is(err, ErrNotFound) {
 				t.Error(name, err)
 			}

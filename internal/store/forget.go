@@ -67,7 +67,10 @@ func (s *Store) forgetDeliveries(ctx context.Context, before int64) (total int, 
 	for after := int64(0); ; {
 		next, err := one(ctx, s, ask("forgetting deliveries", `SELECT coalesce(max(number), 0), coalesce(min(received), 0)
 			FROM (SELECT number, received FROM ralph_deliveries WHERE number > ? ORDER BY number LIMIT 500) AS piece`, after),
-			func(row scan) (p piece, err error) { return p, row(&p.last, &p.oldest) })
+			func(row scan) (p piece, err error) {
+				err = row(&p.last, &p.oldest)
+				return p, err
+			})
 		if err != nil || next.last == 0 || next.oldest >= before {
 			return total, err
 		}
@@ -85,7 +88,7 @@ func (s *Store) forgetRecords(ctx context.Context, before int64) (total int, err
 	for {
 		q := ask("forgetting records", `SELECT id FROM ralph_runs WHERE ended <> 0 AND ended < ?
 			AND EXISTS (SELECT 1 FROM ralph_records WHERE run = ralph_runs.id) ORDER BY ended LIMIT 100`, before)
-		runs, err := list(ctx, s, q, func(row scan) (id string, err error) { return id, row(&id) })
+		runs, err := list(ctx, s, q, column[string])
 		if err != nil || len(runs) == 0 {
 			return total, err
 		}
@@ -114,7 +117,7 @@ func (s *Store) forgetMarks(ctx context.Context, before int64) (int, error) {
 func (s *Store) giveBack(ctx context.Context) error {
 	free := ask("reading how much of the file is free", "PRAGMA freelist_count")
 	for s.kind == kindSQLite {
-		n, err := one(ctx, s, free, func(row scan) (n int, err error) { return n, row(&n) })
+		n, err := one(ctx, s, free, column[int])
 		if err != nil || n == 0 {
 			return err
 		}
@@ -126,7 +129,7 @@ func (s *Store) giveBack(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		left, err := one(ctx, s, free, func(row scan) (left int, err error) { return left, row(&left) })
+		left, err := one(ctx, s, free, column[int])
 		if err != nil || left >= n { // a file that was made without this
 			return err
 		}

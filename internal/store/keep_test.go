@@ -72,7 +72,7 @@ func TestForget(t *testing.T) {
 			}
 		}
 		if w.kind == kindSQLite {
-			free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), func(row scan) (n int, err error) { return n, row(&n) }))
+			free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), column[int]))
 			if free != 0 {
 				t.Error(free, "free pages are not given back")
 			}
@@ -132,7 +132,11 @@ func TestBackup(t *testing.T) {
 			t.Error("a secret is in the backup")
 		}
 		want := all(t, w.Store)
-		for name, o := range map[string]Options{"sqlite": {Dir: filepath.Join(t.TempDir(), "new")}, "postgres": {URL: postgres.Start(t)}} {
+		places := map[string]Options{
+			"sqlite":   {Dir: filepath.Join(t.TempDir(), "new")},
+			"postgres": {URL: postgres.Start(t)},
+		}
+		for name, o := range places {
 			o.Keys, o.Clock = w.options.Keys, w.options.Clock
 			wrong := o
 			wrong.Keys = keysFor(t, strings.Replace(key2, "2:", "1:", 1))

@@ -29,8 +29,8 @@ func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.of)) }
 // GoString says nothing of the keys.
 func (k Keys) GoString() string { return k.String() }
 
-// KeyFile is the name of the file with the keys, in the directory of the database.
-const KeyFile = "ralph.key"
+// keyFile is the name of the file with the keys, in the directory of the database.
+const keyFile = "ralph.key"
 
 const keyBytes = 32
 
@@ -76,13 +76,13 @@ func sealer(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// LoadKeys reads the keys from a text, that of an environment variable, or, where it is empty, from the file KeyFile in
+// LoadKeys reads the keys from a text, that of an environment variable, or, where it is empty, from the file keyFile in
 // dir. A file that is not there is made, with one key and mode 0600; one that others may read is refused.
 func LoadKeys(text, dir string) (Keys, error) {
 	if strings.TrimSpace(text) != "" {
 		return ParseKeys(text)
 	}
-	file := filepath.Join(dir, KeyFile)
+	file := filepath.Join(dir, keyFile)
 	read, err := readKeyFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeKeyFile(file, 1); err == nil || errors.Is(err, fs.ErrExist) {
@@ -99,7 +99,7 @@ func LoadKeys(text, dir string) (Keys, error) {
 	return keys, nil
 }
 
-// AddKey adds a new key to the file KeyFile in dir and returns all of them. What is sealed is sealed anew by Rotate;
+// AddKey adds a new key to the file keyFile in dir and returns all of them. What is sealed is sealed anew by Rotate;
 // after that the older lines may be removed.
 func AddKey(dir string) (Keys, error) {
 	keys, err := LoadKeys("", dir)
@@ -108,9 +108,9 @@ func AddKey(dir string) (Keys, error) {
 	}
 	if keys.newest == 255 {
 		return Keys{}, invalid.Errorf("%s has key 255, which is the last number: rotate, and remove the older lines",
-			filepath.Join(dir, KeyFile))
+			filepath.Join(dir, keyFile))
 	}
-	file := filepath.Join(dir, KeyFile)
+	file := filepath.Join(dir, keyFile)
 	text, err := readKeyFile(file)
 	if err != nil {
 		return Keys{}, err
@@ -185,11 +185,13 @@ func (k Keys) open(place string, sealed []byte) ([]byte, error) {
 	}
 	with, ok := k.of[sealed[0]]
 	if !ok {
-		return nil, invalid.Errorf("%s is sealed with key %d, which is not among the keys: give that key, too", place, sealed[0])
+		return nil, invalid.Errorf("%s is sealed with key %d, which is not among the keys: give that key, too",
+			place, sealed[0])
 	}
 	value, err := with.Open(nil, nil, sealed[1:], []byte(place))
 	if err != nil {
-		return nil, invalid.Errorf("%s does not open with key %d: that is another key, or the row was changed", place, sealed[0])
+		return nil, invalid.Errorf("%s does not open with key %d: that is another key, or the row was changed",
+			place, sealed[0])
 	}
 	return value, nil
 }

@@ -95,7 +95,7 @@ func TestKilled(t *testing.T) {
 			t.Error("only", len(acknowledged), "were acknowledged")
 		}
 		q := ask("", "SELECT run FROM ralph_records GROUP BY run HAVING count(*) <> 3")
-		if halves := got[[]string](t)(list(ctx, w.Store, q, func(row scan) (id string, err error) { return id, row(&id) })); halves != nil {
+		if halves := got[[]string](t)(list(ctx, w.Store, q, column[string])); halves != nil {
 			t.Error("stored by halves:", halves)
 		}
 	})
@@ -122,8 +122,12 @@ func TestTheServerIsGone(t *testing.T) {
 		}
 	}
 	s.Count("while", "away")
-	for name, err := range map[string]error{"check": s.Check(within(t)), "append": s.Append(within(t), "r", []Record{{Number: 1}}),
-		"seal": s.Seal(within(t), "a", nil), "counts": s.writeCounts(within(t))} {
+	for name, err := range map[string]error{
+		"check":  s.Check(within(t)),
+		"append": s.Append(within(t), "r", []Record{{Number: 1}}),
+		"seal":   s.Seal(within(t), "a", nil),
+		"counts": s.writeCounts(within(t)),
+	} {
 		if !errors.Is(err, ErrUnavailable) {
 			t.Error(name, err)
 		}
@@ -151,8 +155,8 @@ func TestWhoseErrorItIs(t *testing.T) {
 		if _, err := w.Deliver(gone, delivery("a")); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
 			t.Error("whoever asked has gone:", err)
 		}
-		for _, statement := range []string{"SELEC", "INSERT INTO ralph_secrets (name) VALUES (NULL)", "DELETE FROM nothing WHERE a = ?"} {
-			if err := w.exec(within(t), "", statement); err == nil || errors.Is(err, ErrUnavailable) && !strings.Contains(statement, "nothing") {
+		for _, statement := range []string{"SELEC", "INSERT INTO ralph_secrets (name) VALUES (NULL)"} {
+			if err := w.exec(within(t), "", statement); err == nil || errors.Is(err, ErrUnavailable) {
 				t.Errorf("%s: %v", statement, err)
 			}
 		}
@@ -189,7 +193,7 @@ func fillTheDisk(dir string) {
 	}
 	_, again := s.Deliver(context.Background(), delivery("again"))
 	kept, listed := s.Deliveries(context.Background(), DeliveryFilter{Limit: 1000})
-	fmt.Printf("unavailable=%v again=%v kept=%v listed=%v %v\n", errors.Is(err, ErrUnavailable), again == nil || errors.Is(again, ErrUnavailable),
-		len(kept) == stored || len(kept) == stored+1, listed == nil, err)
+	fmt.Printf("unavailable=%v again=%v kept=%v listed=%v %v\n", errors.Is(err, ErrUnavailable),
+		again == nil || errors.Is(again, ErrUnavailable), len(kept) == stored || len(kept) == stored+1, listed == nil, err)
 	os.Exit(0)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -181,7 +180,8 @@ func (s *Store) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := t.exec("CREATE TABLE IF NOT EXISTS ralph_about (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL)"); err != nil {
+		if _, err := t.exec(`CREATE TABLE IF NOT EXISTS ralph_about (name TEXT NOT NULL PRIMARY KEY,
+			value BIGINT NOT NULL)`); err != nil {
 			return err
 		}
 		version, err := versionOf(t)
@@ -212,15 +212,15 @@ func versionOf(t *transaction) (version int64, err error) {
 
 // known refuses tables of another version: of a newer program, or, where nothing may be written, of an older one.
 func (s *Store) known(ctx context.Context) error {
-	version, err := one(ctx, s, ask("reading the version of the tables", "SELECT value FROM ralph_about WHERE name = 'version'"),
-		func(row scan) (n int, err error) { return n, row(&n) })
+	q := ask("reading the version of the tables", "SELECT value FROM ralph_about WHERE name = 'version'")
+	version, err := one(ctx, s, q, column[int])
 	ours := len(migrations())
 	switch {
 	case err != nil:
 		return err
 	case version > ours:
-		return invalid.Errorf("the database was written by a newer ralph: its tables have version %s, and this program knows "+
-			"version %d. Run that ralph again, or restore a backup of before", strconv.Itoa(version), ours)
+		return invalid.Errorf("the database was written by a newer ralph: its tables have version %d, and this program "+
+			"knows version %d. Run that ralph again, or restore a backup of before", version, ours)
 	case version < ours:
 		return invalid.Errorf("the tables of the database have version %d, and this program reads version %d: "+
 			"start ralph serve once, which brings them up to date", version, ours)

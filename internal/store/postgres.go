@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -51,18 +49,4 @@ func or(d, otherwise time.Duration) time.Duration {
 		return otherwise
 	}
 	return d
-}
-
-// postgresRefused reports whether Postgres has understood the statement, was able to do it, and refused it all the same:
-// a mistake in the statement or in what is stored. Everything else is the server's trouble.
-func postgresRefused(err error) bool {
-	var of *pgconn.PgError
-	if !errors.As(err, &of) || len(of.Code) != 5 {
-		return false
-	}
-	switch of.Code[:2] {
-	case "21", "22", "23", "42", "44": // cardinality, data, integrity, syntax or access, check option
-		return of.Code != "42501" && of.Code != "42P01" // no right, no table: the database is not as it was opened
-	}
-	return false
 }

@@ -77,5 +77,5 @@ func (s *Store) Records(ctx context.Context, run string, after int64, limit int)
 // LastRecord is the highest number of a run's records, 0 for none.
 func (s *Store) LastRecord(ctx context.Context, run string) (int64, error) {
 	return one(ctx, s, ask("reading the last record", "SELECT coalesce(max(number), 0) FROM ralph_records WHERE run = ?",
-		plain(run)), func(row scan) (n int64, err error) { return n, row(&n) })
+		plain(run)), column[int64])
 }

@@ -212,8 +212,8 @@ func empty(t *transaction) error {
 // countOn makes columns that count by themselves go on after the highest number.
 func countOn(t *transaction) error {
 	for _, table := range []string{"ralph_deliveries", "ralph_runs", "ralph_audit"} {
-		if _, err := t.exec("SELECT setval(pg_get_serial_sequence('" + table + "', 'number'), (SELECT coalesce(max(number), 0) + 1 FROM " +
-			table + "), false)"); err != nil {
+		if _, err := t.exec("SELECT setval(pg_get_serial_sequence('" + table +
+			"', 'number'), (SELECT coalesce(max(number), 0) + 1 FROM " + table + "), false)"); err != nil {
 			return err
 		}
 	}

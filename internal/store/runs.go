@@ -41,7 +41,8 @@ var ErrOutdated = errors.New("a later attempt works on this run")
 // than the stored one's is refused with ErrOutdated: its process was taken for dead.
 func (s *Store) PutRun(ctx context.Context, r Run) error {
 	if r.ID == "" || len(r.ID) > longestID || plain(r.ID) != r.ID {
-		return invalid.Errorf("the id of a run has %d bytes: it has to have between 1 and %d, of a text", len(r.ID), longestID)
+		return invalid.Errorf("the id of a run has %d bytes: it has to have between 1 and %d, of a text",
+			len(r.ID), longestID)
 	}
 	if r.Times.Created.IsZero() {
 		r.Times.Created = s.clock()

@@ -21,15 +21,13 @@ func (s *Store) Seal(ctx context.Context, name string, value []byte) error {
 
 // Unseal reads a secret; ErrNotFound if there is none of that name.
 func (s *Store) Unseal(ctx context.Context, name string) ([]byte, error) {
-	sealed, err := one(ctx, s, ask("reading a secret", "SELECT value FROM ralph_secrets WHERE name = ?", plain(name)), bytesIn)
+	q := ask("reading a secret", "SELECT value FROM ralph_secrets WHERE name = ?", plain(name))
+	sealed, err := one(ctx, s, q, column[[]byte])
 	if err != nil {
 		return nil, err
 	}
 	return s.keys.open(placeOf(plain(name)), sealed)
 }
-
-// bytesIn reads one column of bytes.
-func bytesIn(row scan) (b []byte, err error) { return b, row(&b) }
 
 // DropSecret removes a secret; it is no error if there is none.
 func (s *Store) DropSecret(ctx context.Context, name string) error {
@@ -79,7 +77,10 @@ func (s *Store) Rotate(ctx context.Context) (n int, err error) {
 	err = s.write(ctx, "sealing with the newest key", func(t *transaction) error {
 		for _, column := range sealedColumns() {
 			q := ask("", "SELECT "+column.name+", "+column.value+" FROM "+column.table+" WHERE "+column.value+" IS NOT NULL")
-			rows, err := rowsOf(t.ctx, t.tx, q, func(row scan) (r sealed, err error) { return r, row(&r.name, &r.value) })
+			rows, err := rowsOf(t.ctx, t.tx, q, func(row scan) (r sealed, err error) {
+				err = row(&r.name, &r.value)
+				return r, err
+			})
 			if err != nil {
 				return err
 			}
@@ -111,6 +112,7 @@ func (c sealedColumn) rotate(t *transaction, keys Keys, r sealed) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE "+c.table+" SET "+c.value+" = ? WHERE "+c.name+" = ? AND "+c.value+" = ?", fresh, r.name, r.value)
+	_, err = t.exec("UPDATE "+c.table+" SET "+c.value+" = ? WHERE "+c.name+" = ? AND "+c.value+" = ?", fresh, r.name,
+		r.value)
 	return err
 }

@@ -23,22 +23,23 @@ func TestSecrets(t *testing.T) {
 		if found := got[[]byte](t)(w.Unseal(ctx, "app.key")); string(found) != "PEM of the app" {
 			t.Errorf("%q", found)
 		}
-		stored := got[[]byte](t)(one(ctx, w.Store, ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'"), bytesIn))
+		q := ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'")
+		stored := got[[]byte](t)(one(ctx, w.Store, q, column[[]byte]))
 		if strings.Contains(string(stored), "PEM") || stored[0] != 1 {
 			t.Errorf("%q", stored)
 		}
-		// A value in the place of another does not open, nor one that was changed.
-		for _, value := range [][]byte{stored, nil, {}, {1}, {9, 1}, append(stored[:len(stored)-1:len(stored)-1], stored[len(stored)-1]^1)} {
-			if value == nil {
-				continue
-			}
-			name := "other"
-			if len(value) == len(stored) && value[len(value)-1] != stored[len(stored)-1] {
-				name = "app.key"
-			}
-			ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", value, name))
-			if found, err := w.Unseal(ctx, name); err == nil {
-				t.Errorf("%s: %q", name, found)
+		changed := append([]byte{}, stored...)
+		changed[len(changed)-1] ^= 1
+		for _, row := range []struct {
+			what, name string
+			value      []byte
+		}{
+			{"a value of another name", "other", stored}, {"a changed one", "app.key", changed}, {"none", "app.key", []byte{}},
+			{"only a number", "app.key", []byte{1}}, {"an unknown key", "app.key", []byte{9, 1}},
+		} {
+			ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", row.value, row.name))
+			if found, err := w.Unseal(ctx, row.name); err == nil {
+				t.Errorf("%s: %q", row.what, found)
 			}
 		}
 		ok(t, w.DropSecret(ctx, "other"))
@@ -52,8 +53,9 @@ func TestKeysAreRotated(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		ctx := within(t)
 		ok(t, w.Seal(ctx, "a", []byte("secret a")))
-		ok(t, w.PutSession(ctx, "token", Session{Login: "alice", OAuth: []byte("gho_1"), Expires: w.time.read().Add(time.Hour)}))
-		ok(t, w.PutSession(ctx, "without", Session{Login: "bob", Expires: w.time.read().Add(time.Hour)}))
+		expires := w.time.read().Add(time.Hour)
+		ok(t, w.PutSession(ctx, "token", Session{Login: "alice", OAuth: []byte("gho_1"), Expires: expires}))
+		ok(t, w.PutSession(ctx, "without", Session{Login: "bob", Expires: expires}))
 		w.options.Keys = keysFor(t, key1+","+key2)
 		w.again(t)
 		if n := got[int](t)(w.Rotate(ctx)); n != 3 { // with the check of the keys
@@ -125,14 +127,15 @@ func TestSessions(t *testing.T) {
 
 func TestKeysOfAText(t *testing.T) {
 	long := strings.TrimPrefix(key1, "1:")
-	for text, newest := range map[string]byte{long: 1, strings.TrimRight(long, "="): 1, key1: 1, key1 + "\n" + key2 + "\n": 2, key2 + ", " + key1: 2,
-		"255:" + long: 255} {
+	for text, newest := range map[string]byte{long: 1, strings.TrimRight(long, "="): 1, key1: 1,
+		key1 + "\n" + key2 + "\n": 2, key2 + ", " + key1: 2, "255:" + long: 255} {
 		if keys, err := ParseKeys(text); err != nil || keys.newest != newest {
 			t.Errorf("%q: %v %v", text, keys.newest, err)
 		}
 	}
 	secret := base64.StdEncoding.EncodeToString([]byte("thirty-one bytes, one too little"[:31]))
-	for _, text := range []string{"", " ", "x", secret, "0:" + long, "256:" + long, "a:" + long, key1 + " " + long, key1 + " " + key1, "1:" + long + long} {
+	for _, text := range []string{"", " ", "x", secret, "0:" + long, "256:" + long, "a:" + long, key1 + " " + long,
+		key1 + " " + key1, "1:" + long + long} {
 		keys, err := ParseKeys(text)
 		if !invalid.Is(err) {
 			t.Errorf("%q: %v, %v", text, keys, err)
@@ -141,14 +144,15 @@ func TestKeysOfAText(t *testing.T) {
 			t.Errorf("a key is in the error: %v", err)
 		}
 	}
-	if said := fmt.Sprintf("%v %+v %#v", keysFor(t, key2), keysFor(t, key2), keysFor(t, key2)); said != "1 keys 1 keys 1 keys" {
+	keys := keysFor(t, key2)
+	if said := fmt.Sprintf("%v %+v %#v", keys, keys, keys); said != "1 keys 1 keys 1 keys" {
 		t.Error(said)
 	}
 }
 
 func TestTheFileOfKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	file := filepath.Join(dir, KeyFile)
+	file := filepath.Join(dir, keyFile)
 	first := got[Keys](t)(LoadKeys("", dir))
 	info, err := os.Lstat(file)
 	if err != nil || info.Mode() != 0o600 {

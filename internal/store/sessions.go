@@ -41,8 +41,8 @@ func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 // Session is the session of a token; ErrNotFound when there is none, or it has expired.
 func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	name := hashed(token)
-	q := ask("reading a session", "SELECT login, person, created, expires, oauth FROM ralph_sessions WHERE token = ? AND expires > ?",
-		name, micros(s.clock()))
+	q := ask("reading a session", `SELECT login, person, created, expires, oauth FROM ralph_sessions
+		WHERE token = ? AND expires > ?`, name, micros(s.clock()))
 	p, err := one(ctx, s, q, func(row scan) (p Session, err error) {
 		var created, expires int64
 		err = row(&p.Login, &p.Person, &created, &expires, &p.OAuth)

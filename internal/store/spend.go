@@ -104,7 +104,8 @@ func (s *Store) Spend(ctx context.Context, f SpendFilter) ([]Spend, error) {
 		andIf(len(by) > 0, "GROUP BY "+strings.Join(by, ", ")).
 		and(order+" LIMIT ?", several(f.Limit, 10_000))
 	return list(ctx, s, q, func(row scan) (p Spend, err error) {
-		return p, row(&p.Day, &p.Installation, &p.Repository, &p.Person, &p.Model, &p.Took.Turns, &p.Took.Input,
+		err = row(&p.Day, &p.Installation, &p.Repository, &p.Person, &p.Model, &p.Took.Turns, &p.Took.Input,
 			&p.Took.CacheRead, &p.Took.CacheWrite, &p.Took.Output, &p.Took.Cost)
+		return p, err
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	sqlite "modernc.org/sqlite" // registers "sqlite", too
+	_ "modernc.org/sqlite" // registers "sqlite"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -56,8 +56,8 @@ func (s *Store) openSQLite(ctx context.Context, o Options) error {
 // gives back what Forget has freed.
 func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) {
 	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file)}
-	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)",
-		"synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)"}}
+	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)",
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)"}}
 	if readOnly {
 		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)"}}
 	}
@@ -112,20 +112,4 @@ func (s *Store) claim(ctx context.Context, dir string) error {
 			filepath.Join(dir, File))
 	}
 	return fmt.Errorf("locking %s: %w", file, failed(ctx, err))
-}
-
-// The primary result codes of SQLite that say that it is not the statement's fault.
-const (
-	codeBusy, codeLocked, codeNoMemory, codeReadOnly, codeInterrupted, codeIO   = 5, 6, 7, 8, 9, 10
-	codeCorrupt, codeFull, codeCannotOpen, codeProtocol, codeNotPermitted, auth = 11, 13, 14, 15, 3, 23
-	codeNoDatabase                                                              = 26
-)
-
-// sqliteCode is the primary result code of an error of SQLite, 0 for others.
-func sqliteCode(err error) int {
-	var of *sqlite.Error
-	if !errors.As(err, &of) {
-		return 0
-	}
-	return of.Code() & 0xff
 }

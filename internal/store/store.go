@@ -1,6 +1,6 @@
-// Package store is the door to the database of `ralph serve`: deliveries, runs with their records, spend, the audit log,
-// secrets and sessions. It is a SQLite file for one process or a Postgres for any number of them. The statements are
-// the same for both.
+// Package store is the door to the database of `ralph serve`: deliveries, runs with their records, spend, the audit
+// log, secrets and sessions. It is a SQLite file for one process or a Postgres for any number of them. The statements
+// are the same for both.
 //
 // Every method takes part of one bargain: when it returns nil, what it stored survives the end of the process and, as
 // far as the disk keeps its word, of the machine. Every error that says that the database did not do its part now is an
@@ -11,33 +11,23 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // patience is how long one statement or transaction may take, with the wait for its turn. GitHub gives up on a
 // delivery after ten seconds.
 const patience = 8 * time.Second
 
-// Options say where the database is.
-type Options struct {
-	// URL is a Postgres, "postgres://user@host/name". Without it the database is the file Dir/ralph.db.
-	URL string
-	// Dir is made, with mode 0700, if it is not there.
-	Dir string
-	// Keys seal what is secret. Without keys Seal, Unseal and sessions fail. See LoadKeys.
-	Keys Keys
-	// Clock is time.Now unless a test says otherwise.
-	Clock func() time.Time
-	// Beside opens the file beside a server that uses it, to read: for a backup. Nothing can be stored then.
-	Beside bool
-}
+// kind is which database it is.
+type kind int
+
+const (
+	kindSQLite kind = iota
+	kindPostgres
+)
 
 // Store is an open database. Its methods may be called from any number of goroutines.
 type Store struct {
@@ -62,64 +52,9 @@ type handles struct {
 	postgres *pgxpool.Pool
 }
 
-// Open opens the database, makes it if it is not there, and brings its tables up to date. It refuses, with an error
-// that package invalid marks, a database of a newer program, a file that another process uses, and keys that do not
-// open what is sealed.
-func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{clock: o.Clock, keys: o.Keys}
-	if s.clock == nil {
-		s.clock = time.Now
-	}
-	err := s.connect(ctx, o)
-	if err == nil && !o.Beside {
-		err = s.migrate(ctx)
-	}
-	if err == nil {
-		err = s.known(ctx)
-	}
-	if err == nil && !o.Beside {
-		err = s.checkKeys(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	if !o.Beside {
-		s.beginCounting()
-	}
-	return s, nil
-}
-
-// connect opens what the options name.
-func (s *Store) connect(ctx context.Context, o Options) error {
-	if o.URL == "" {
-		return s.openSQLite(ctx, o)
-	}
-	where, err := url.Parse(o.URL)
-	if err != nil || !strings.HasPrefix(where.Scheme, "postgres") {
-		// Neither the address nor the parser's error is quoted: there is a password in them.
-		return invalid.Errorf("the address of the database is not one of Postgres: " +
-			"it has to be like postgres://user:password@host:5432/name")
-	}
-	return s.openPostgres(ctx, o.URL)
-}
-
 // Handles are for the queue of jobs, which keeps tables of its own beside ours; exactly one is not nil. They are closed
 // with the store.
 func (s *Store) Handles() (*sql.DB, *pgxpool.Pool) { return s.queue.sqlite, s.queue.postgres }
-
-// Check writes one small row. An error says why nothing can be stored now.
-func (s *Store) Check(ctx context.Context) error {
-	return s.exec(ctx, "checking the database",
-		`INSERT INTO ralph_about (name, value) VALUES ('checked', ?)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, micros(s.clock()))
-}
-
-// Close writes the counters, ends what the store has begun, and closes the handles.
-func (s *Store) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return errors.Join(s.endCounting(ctx), s.close())
-}
 
 // close closes what was opened, the last first.
 func (s *Store) close() error {

@@ -26,8 +26,8 @@ import (
 const patience = 2 * time.Minute
 
 // Start gives the address of a new, empty database, "postgres://postgres@/test_…?host=/tmp/…". All tests of a process
-// share one server, which loses what it has when the machine does (fsync is off). The database is removed with the
-// test. A test is skipped where no PostgreSQL is installed.
+// share one server, which loses what it has when the machine does: fsync is off. The database is removed with the test.
+// A test is skipped where no PostgreSQL is installed.
 func Start(t testing.TB) string {
 	t.Helper()
 	server, err := common()
