@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // database is SQLite or Postgres through database/sql. Statements are written for Postgres; the few differences are
@@ -72,7 +73,7 @@ func (d *database) create(ctx context.Context, also func() error) error {
 	types := strings.NewReplacer("SERIAL_KEY", "INTEGER PRIMARY KEY AUTOINCREMENT", "BYTES", "BLOB")
 	if d.postgres {
 		types = strings.NewReplacer("SERIAL_KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "BYTES", "BYTEA")
-		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1, $2)", lockSpace, lockSchema); err != nil {
+		if err := first(ctx, conn); err != nil {
 			return err
 		}
 		defer func() {
@@ -84,6 +85,20 @@ func (d *database) create(ctx context.Context, also func() error) error {
 		return err
 	}
 	return also()
+}
+
+// first waits until no other process makes tables. It asks again and again: a statement that waits for a lock would
+// be waited for by DBOS, which makes its indexes concurrently, and both would wait for ever.
+func first(ctx context.Context, conn *sql.Conn) error {
+	for got := false; ; {
+		row := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1, $2)", lockSpace, lockSchema)
+		if err := row.Scan(&got); err != nil || got {
+			return err
+		}
+		if !wait(ctx, 50*time.Millisecond) {
+			return ctx.Err()
+		}
+	}
 }
 
 // alone runs do in a transaction that excludes every other one of these, in all processes. A process that is

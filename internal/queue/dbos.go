@@ -26,6 +26,7 @@ func openWorkflows(ctx context.Context, o Options, executor string) (*workflows,
 	handle, err := dbos.NewContext(ctx, dbos.Config{
 		AppName: "ralph", ApplicationVersion: strconv.Itoa(Version), ExecutorID: executor,
 		SQLiteSystemDB: o.SQLite, SystemDBPool: o.Pool, Logger: slog.New(quiet{o.Log.Handler()}),
+		NotificationCoalesceInterval: time.Second, // nobody waits for a notification; the default looks each 10 ms
 	})
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (w *workflows) forget(ctx context.Context, before time.Time) error {
 // stopTaking lets DBOS take nothing from queues any more; what runs goes on.
 func (w *workflows) stopTaking() { dbos.ListenQueues(w.Context, "draining") }
 
-// close ends DBOS and the schedules' functions that still run.
+// close ends DBOS, the schedules' functions that still run, and the handle of the database.
 func (w *workflows) close(limit time.Duration) error { return dbos.Shutdown(w.Context, limit) }
 
 // quiet leaves out what DBOS says of its everyday work.

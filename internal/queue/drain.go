@@ -54,8 +54,8 @@ func (q *Queue) ended(ctx context.Context) bool {
 	}
 }
 
-// Close hands on what still runs here and ends the queue. A job that does not end keeps this process's name in the
-// database, so that others wait until it is certainly dead.
+// Close hands on what still runs here, ends the queue and closes its handle of the database. A job that does not
+// end keeps this process's name in the database, so that others wait until it is certainly dead.
 func (q *Queue) Close() error {
 	now, cancel := context.WithCancel(q.root)
 	cancel()
@@ -75,8 +75,9 @@ func (q *Queue) Close() error {
 	if q.workflows != nil {
 		failed = errors.Join(failed, q.workflows.close(5*time.Second))
 	}
-	if q.db.postgres {
-		failed = errors.Join(failed, q.db.Close()) // the pool stays open
+	failed = errors.Join(failed, q.db.Close())
+	if q.Pool != nil {
+		q.Pool.Close()
 	}
 	return failed
 }

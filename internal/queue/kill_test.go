@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/queue"
 )
 
-// TestKilledProcesses kills processes that take work, at any moment and again and again. No job is lost, none runs twice
-// at once, none of one key beside another, and what was killed goes on soon.
+// TestKilledProcesses kills processes that take work, at any moment and again and again. No job is lost, none runs
+// twice at once, none of one key beside another, and what was killed goes on soon.
 func TestKilledProcesses(t *testing.T) {
 	kills := 12
 	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
@@ -133,8 +133,8 @@ func read(t *testing.T, db *sql.DB) (all []note) {
 	return all
 }
 
-// TestFrozenProcess stops a process that works, until another one has taken over, and lets it go on. It ends its work at
-// once, and what it says of it counts no more.
+// TestFrozenProcess stops a process that works, until another one has taken over, and lets it go on. It ends its
+// work at once, and what it says of it counts no more.
 func TestFrozenProcess(t *testing.T) {
 	at := onPostgres(t)
 	o, shut, err := at.options()
@@ -152,7 +152,8 @@ func TestFrozenProcess(t *testing.T) {
 	}
 	defer q.Close()
 	frozen := startWorker(t, at)
-	enqueue(t, q, queue.Job{ID: "long", Key: "k", Body: []byte("30s")}, queue.Job{ID: "next", Key: "k", Body: []byte("1ms")})
+	enqueue(t, q, queue.Job{ID: "long", Key: "k", Body: []byte("5m")},
+		queue.Job{ID: "next", Key: "k", Body: []byte("1ms")})
 	until(t, "it runs", func() bool { return len(read(t, notes)) == 1 })
 	_ = frozen.Process.Signal(syscall.SIGSTOP)
 	stopped := time.Now()

@@ -81,7 +81,7 @@ func logTo() io.Writer {
 // open opens a queue; change sets its options, and before runs ahead of Start. Without Do it is not started.
 func (p place) open(t *testing.T, change func(*queue.Options), before ...func(*queue.Queue)) *queue.Queue {
 	t.Helper()
-	o, shut, err := p.options()
+	o, _, err := p.options()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,6 @@ func (p place) open(t *testing.T, change func(*queue.Options), before ...func(*q
 		if err := q.Close(); err != nil {
 			t.Error(err)
 		}
-		shut()
 	})
 	return q
 }

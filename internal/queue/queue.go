@@ -25,9 +25,9 @@ import (
 // for a newer process. Raise it when an older program could not do a job that this one enqueues.
 const Version = 1
 
-// Options say where jobs are kept and how they run. Exactly one of SQLite and Pool is set; both stay the caller's,
-// who closes them after Close. A SQLite file has a single process with a Queue, and needs a busy timeout. A pool
-// needs at least 8 connections.
+// Options say where jobs are kept and how they run. Exactly one of SQLite and Pool is set. The handle is the queue's
+// alone from then on: Close closes it, since DBOS does. A SQLite file has a single process with a started Queue, and
+// needs a busy timeout. A pool needs at least 8 connections.
 type Options struct {
 	SQLite    *sql.DB
 	Pool      *pgxpool.Pool
