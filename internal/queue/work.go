@@ -77,8 +77,7 @@ func (q *Queue) fill(ctx context.Context) error {
 // run has one turn done and stores what became of it. Its slot is free again after that.
 func (q *Queue) run(a *active) {
 	defer q.turns.Done()
-	result, err := q.perform(a)
-	q.settle(a, result, err)
+	q.perform(a)
 	a.cancel(nil)
 	q.mu.Lock()
 	delete(q.active, a.job.ID)
@@ -86,23 +85,27 @@ func (q *Queue) run(a *active) {
 	q.nudge()
 }
 
-// perform has Do run within a workflow of DBOS. A database that is away for a while delays the beginning, never the
-// end: what Do returns counts at once.
-func (q *Queue) perform(a *active) (result Result, err error) {
+// perform has Do run within a workflow of DBOS, and stores what became of the job before DBOS writes anything about it:
+// every moment between the end of Do and its record is one in which a kill has the work done again. A database that is
+// away for a while delays the beginning; what Do returns counts.
+func (q *Queue) perform(a *active) {
 	var once sync.Once
+	var why string
 	over := make(chan struct{})
 	do := func(run bool) {
 		once.Do(func() {
 			defer close(over)
-			result = Result{Killed: true, Why: "not begun"}
+			result, err := Result{Killed: true, Why: "not begun"}, error(nil)
 			if run && q.sure() && a.ctx.Err() == nil {
 				result, err = q.call(a)
 			}
+			why = result.Why
+			q.settle(a, result, err)
 		})
 	}
 	id := fmt.Sprintf("%s/%d@%s", a.job.ID, a.attempt, q.executor)
 	go func() {
-		failed := q.workflows.run(id, func() string { do(true); return result.Why })
+		failed := q.workflows.run(id, func() string { do(true); return why })
 		if failed != nil {
 			q.Log.Warn("an attempt is not recorded as a workflow", "job", a.job.ID, "error", failed)
 		}
@@ -113,7 +116,6 @@ func (q *Queue) perform(a *active) (result Result, err error) {
 	case <-a.ctx.Done():
 		do(false) // returns when Do has, or keeps it from beginning
 	}
-	return result, err
 }
 
 // call is Do; a panic is an error.
