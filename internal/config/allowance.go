@@ -18,7 +18,7 @@ type Allowance struct {
 	Agents    []string `json:"agents,omitempty"`    // "claude", or the path of a program
 	Models    []string `json:"models,omitempty"`    // the first one is used where a repository names none
 	Launchers []string `json:"launchers,omitempty"` // "process", "container", "workflow"
-	Images    []string `json:"images,omitempty"`    // of the launcher container: as they are written, tag or digest included
+	Images    []string `json:"images,omitempty"`    // of the launcher container: as written, with tag or digest
 	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
 	MaxCostUSD         float64 `json:"maxCostUsd,omitempty"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue,omitempty"`

@@ -45,7 +45,8 @@ func TestAllowanceRefuses(t *testing.T) {
 			t.Errorf("%s: models %q, %q", tt.settings, s.Agent.Model, s.Reviewer.Model)
 		}
 	}
-	if s, _, _ := (Allowance{Models: []string{"opus"}, Sandbox: "require"}).Apply(explained(t, `{}`)); s.Agent.Model != "opus" ||
+	if s, _, _ := (Allowance{Models: []string{"opus"}, Sandbox: "require"}).Apply(explained(t,
+		`{}`)); s.Agent.Model != "opus" ||
 		s.Reviewer.Model != "opus" || s.Sandbox != "require" {
 		t.Errorf("%+v", s)
 	}
@@ -83,7 +84,8 @@ func TestAllowanceLowers(t *testing.T) {
 
 // TestAllowances: the account's own row, or everybody's.
 func TestAllowances(t *testing.T) {
-	all, err := ReadAllowances("allow.json", []byte(`{"Acme": {"agents": ["claude"]}, /* others */ "*": {"maxCostUsd": 1},}`))
+	all, err := ReadAllowances("allow.json",
+		[]byte(`{"Acme": {"agents": ["claude"]}, /* others */ "*": {"maxCostUsd": 1},}`))
 	if err != nil || len(all.Of("aCME").Agents) != 1 || all.Of("acme").MaxCostUSD != 0 || all.Of("bob").MaxCostUSD != 1 {
 		t.Errorf("%v, %+v", err, all)
 	}

@@ -55,7 +55,8 @@ func TestHostileOrganisations(t *testing.T) {
 	}
 }
 
-// TestOrganisationKeys: every key that an organization may set is one, and each default is allowed, so that the file can
+// TestOrganisationKeys: every key that an organization may set is one, and each default is allowed, so that the file
+// can
 // say what holds anyway.
 func TestOrganisationKeys(t *testing.T) {
 	found := map[string]bool{"$schema": true}

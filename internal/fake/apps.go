@@ -9,6 +9,17 @@ import (
 	"time"
 )
 
+// appState is what there is of Apps and of those who use them.
+type appState struct {
+	apps          []*App
+	strangers     []*App             // that wrote check runs and were never installed by a test
+	organisations map[string]bool    // by lower login
+	manifests     map[string]*App    // Apps that nobody has asked the credentials of, by code
+	signIns       map[string]*signIn // people who come back to an App, by code
+	waiting       []func()           // deliveries that are to be sent, oldest first
+	sending       bool
+}
+
 // App is a GitHub App. It writes as SLUG[bot].
 type App struct {
 	ID   int64

@@ -25,7 +25,6 @@ import (
 type appScene struct {
 	*scene
 	app *github.Client
-	now time.Time
 }
 
 func newAppScene(t *testing.T, a fake.App) *appScene {
@@ -75,7 +74,8 @@ func TestTokensAreScoped(t *testing.T) {
 		if (err == nil) != (tt.read == 0) || tt.read != 0 && status(resp) != tt.read {
 			t.Errorf("%s: reading: %v", tt.what, err)
 		}
-		_, resp, err = c.Issues.CreateComment(s.ctx, owner, tt.repo, tt.number, &github.IssueComment{Body: github.String("x")})
+		_, resp, err = c.Issues.CreateComment(s.ctx, owner, tt.repo, tt.number,
+			&github.IssueComment{Body: github.String("x")})
 		if (err == nil) != (tt.write == 0) || tt.write != 0 && status(resp) != tt.write {
 			t.Errorf("%s: writing: %v", tt.what, err)
 		}
@@ -92,7 +92,8 @@ func TestTokensAreScoped(t *testing.T) {
 	list, _, err := s.client(mine).Apps.ListRepos(s.ctx, nil)
 	check(t, err)
 	equal(t, "the repositories of the token", len(list.Repositories), 1)
-	_, resp, err := s.app.Apps.CreateInstallationToken(s.ctx, 70, &github.InstallationTokenOptions{Repositories: []string{"nope"}})
+	_, resp, err := s.app.Apps.CreateInstallationToken(s.ctx, 70,
+		&github.InstallationTokenOptions{Repositories: []string{"nope"}})
 	if err == nil || status(resp) != 422 {
 		t.Errorf("a token for a repository that is not there: %v", err)
 	}
@@ -130,7 +131,8 @@ func TestTokensEnd(t *testing.T) {
 	token, err := in.Token(t.Context())
 	check(t, err)
 	for _, want := range []int{200, 401} {
-		c, err := github.NewClient(&http.Client{Transport: &http.Transport{}}).WithAuthToken(token).WithEnterpriseURLs(g.URL(), g.URL())
+		bare := github.NewClient(&http.Client{Transport: &http.Transport{}}).WithAuthToken(token)
+		c, err := bare.WithEnterpriseURLs(g.URL(), g.URL())
 		check(t, err)
 		_, resp, _ := c.Repositories.Get(t.Context(), owner, name)
 		equal(t, "status", status(resp), want)
@@ -156,7 +158,8 @@ func TestFaultsEndByThemselves(t *testing.T) {
 	}
 }
 
-// TestDeliveriesAreLogged: each attempt with what came of it; a repeated one has the same GUID; none follows a redirect.
+// TestDeliveriesAreLogged: each attempt with what came of it; a repeated one has the same GUID; none follows a
+// redirect.
 func TestDeliveriesAreLogged(t *testing.T) {
 	answer := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -206,7 +209,8 @@ func TestDeliveriesAreLogged(t *testing.T) {
 
 // TestSignInPagesAreStrict: what a careless App would forget is a problem.
 func TestSignInPagesAreStrict(t *testing.T) {
-	s := newAppScene(t, fake.App{OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "s", Callbacks: []string{"https://a.example/back"}}})
+	s := newAppScene(t, fake.App{OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "s",
+		Callbacks: []string{"https://a.example/back"}}})
 	s.wantProblems = []string{"sign-in: no App has the client ID", "sign-in: https://evil.example/ is no callback",
 		"sign-in: there is no S256 challenge", "sign-in: there is no state", "manifest: "}
 	for query, want := range map[string]int{"client_id=x": 404} {

@@ -27,36 +27,8 @@ func gitEnv() []string {
 
 // git serves clone, fetch and push through git http-backend.
 func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
-	user, password, _ := r.BasicAuth()
-	g.mu.Lock()
-	t := g.tokens[password]
-	if t != nil && !g.counts(t) {
-		t = nil
-	}
-	if t != nil && user != "x-access-token" {
-		g.problems = append(g.problems, fmt.Sprintf("%s %s: the user is %q, not x-access-token", r.Method, r.URL.Path, user))
-	}
-	parts := gitPath.FindStringSubmatch(r.URL.Path)
-	found := g.repos[strings.ToLower(parts[1]+"/"+parts[2])]
-	hidden := t != nil && found != nil && g.unreachable(t, found, isPush(r, parts[3])) != nil
-	g.mu.Unlock()
+	t, found, service := g.admit(w, r)
 	if t == nil {
-		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
-			http.StatusUnauthorized)
-		return
-	}
-	if found == nil {
-		g.problem("%s %s: no such repository", r.Method, r.URL.Path)
-		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return
-	}
-	if hidden {
-		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return
-	}
-	if refusal := t.mayPush(found); refusal != "" && isPush(r, parts[3]) {
-		http.Error(w, refusal, http.StatusForbidden)
 		return
 	}
 	if r.ContentLength < 0 { // package cgi refuses a body of unknown length, which git sends from 1 MiB on
@@ -88,9 +60,47 @@ func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
 		env = append(env, "GIT_PROTOCOL="+v)
 	}
 	// GitHub does not care for upper and lower case
-	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, parts[3])
+	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, service)
 	backend := cgi.Handler{Path: exe, Args: []string{"http-backend"}, Root: "/", Dir: g.dir, Env: env, Stderr: io.Discard}
 	backend.ServeHTTP(w, r)
+}
+
+// admit judges who asks for what; t is nil when they were refused.
+func (g *GitHub) admit(w http.ResponseWriter, r *http.Request) (t *token, found *repo, service string) {
+	user, password, _ := r.BasicAuth()
+	g.mu.Lock()
+	t = g.tokens[password]
+	if t != nil && !g.counts(t) {
+		t = nil
+	}
+	if t != nil && user != "x-access-token" {
+		g.problems = append(g.problems, fmt.Sprintf("%s %s: the user is %q, not x-access-token", r.Method, r.URL.Path, user))
+	}
+	parts := gitPath.FindStringSubmatch(r.URL.Path)
+	service = parts[3]
+	found = g.repos[strings.ToLower(parts[1]+"/"+parts[2])]
+	hidden := t != nil && found != nil && g.unreachable(t, found, isPush(r, service)) != nil
+	g.mu.Unlock()
+	if t == nil {
+		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
+			http.StatusUnauthorized)
+		return nil, nil, ""
+	}
+	if found == nil {
+		g.problem("%s %s: no such repository", r.Method, r.URL.Path)
+		http.Error(w, "Repository not found.", http.StatusNotFound)
+		return nil, nil, ""
+	}
+	if hidden {
+		http.Error(w, "Repository not found.", http.StatusNotFound)
+		return nil, nil, ""
+	}
+	if refusal := t.mayPush(found); refusal != "" && isPush(r, service) {
+		http.Error(w, refusal, http.StatusForbidden)
+		return nil, nil, ""
+	}
+	return t, found, service
 }
 
 // isPush reports whether a request of git is part of a push.

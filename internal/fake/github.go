@@ -45,22 +45,16 @@ type GitHub struct {
 	closed    chan struct{}
 	once      sync.Once
 
-	mu            sync.Mutex // guards everything below
-	lastID        int64
-	users         map[string]*user // by lower login
-	repos         map[string]*repo // by lower owner/name
-	tokens        map[string]*token
-	organisations map[string]bool    // by lower login
-	manifests     map[string]*App    // Apps that nobody has asked the credentials of, by code
-	signIns       map[string]*signIn // codes of people who come back to an App
-	waiting       []func()           // deliveries that are to be sent, oldest first
-	sending       bool
-	apps          []*App
-	strangers     []*App // that wrote check runs and were never installed by a test
-	problems      []string
-	calls         []*Call
-	gitCalls      []*Call
-	faults        []*armedFault
+	mu     sync.Mutex // guards everything below
+	lastID int64
+	users  map[string]*user // by lower login
+	repos  map[string]*repo // by lower owner/name
+	tokens map[string]*token
+	appState
+	problems []string
+	calls    []*Call
+	gitCalls []*Call
+	faults   []*armedFault
 }
 
 // New starts a stand-in on a free port of 127.0.0.1. Close stops it.
@@ -68,7 +62,7 @@ func New(o Options) (*GitHub, error) {
 	g := &GitHub{
 		dir: o.Dir, now: o.Now, closed: make(chan struct{}), lastID: 1000,
 		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{},
-		organisations: map[string]bool{}, manifests: map[string]*App{}, signIns: map[string]*signIn{},
+		appState: appState{organisations: map[string]bool{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
 	if g.now == nil {
 		g.now = time.Now

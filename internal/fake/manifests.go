@@ -109,8 +109,9 @@ func (g *GitHub) createApp(w http.ResponseWriter, r *http.Request) {
 	}
 	code := hex.EncodeToString([]byte(rand.Text()[:20]))
 	g.manifests[code] = &App{
-		ID: g.id(), Slug: slug, Owner: owner, name: m.Name, setupURL: m.SetupURL, Permissions: fromNames(m.DefaultPermissions),
-		Hook: Hook{URL: m.HookAttributes.URL, Secret: hex.EncodeToString([]byte(rand.Text()))}, Events: m.DefaultEvents,
+		ID: g.id(), Slug: slug, Owner: owner, name: m.Name, setupURL: m.SetupURL,
+		Permissions: fromNames(m.DefaultPermissions),
+		Hook:        Hook{URL: m.HookAttributes.URL, Secret: hex.EncodeToString([]byte(rand.Text()))}, Events: m.DefaultEvents,
 		OAuth: OAuth{"Iv23li" + rand.Text()[:14], hex.EncodeToString([]byte(rand.Text()))[:40], m.CallbackURLs},
 	}
 	back := url.Values{"code": {code}}

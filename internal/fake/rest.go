@@ -28,7 +28,8 @@ const repoPath = "/repos/{owner}/{repo}"
 
 // routes are all operations; of two whose patterns match, the first one counts.
 var routes = sync.OnceValue(func() []route {
-	return slices.Concat(accountRoutes(), appRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(), reviewRoutes(),
+	return slices.Concat(accountRoutes(), appRoutes(), settingRoutes(), issueRoutes(), labelRoutes(), pullRoutes(),
+		reviewRoutes(),
 		gitRoutes(),
 		contentRoutes(), checkRunRoutes(), statusRoutes(), runRoutes())
 })

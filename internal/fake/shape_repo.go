@@ -36,7 +36,8 @@ func (g *GitHub) repoShape(r *repo, fork string) object {
 		}
 	}
 	o := object{
-		"id": id, "node_id": node("R", id), "name": name, "full_name": full, "owner": g.accountShape(owner), "private": r.private,
+		"id": id, "node_id": node("R", id), "name": name, "full_name": full, "owner": g.accountShape(owner),
+		"private":  r.private,
 		"html_url": page, "description": nil, "fork": fork != "", "url": api,
 		"git_url": "git://" + page[len("http://"):] + ".git",
 		"ssh_url": "git@127.0.0.1:" + full + ".git", "clone_url": page + ".git", "svn_url": page, "mirror_url": nil,

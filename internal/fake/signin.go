@@ -95,7 +95,8 @@ func (g *GitHub) clientApp(clientID string) *App {
 	return nil
 }
 
-var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method", "response_type"}
+var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
+	"response_type"}
 
 // authorize is the page on which somebody lets an App know who they are, and what its buttons do.
 func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {

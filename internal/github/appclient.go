@@ -159,7 +159,7 @@ func (a *App) explain(doing string, err error) error {
 	}
 	var api *github.ErrorResponse
 	errors.As(err, &api)
-	return &failed{fmt.Sprintf("%s: GitHub does not accept what the App %d signs (401: %s); check that the App ID and the "+
-		"private key belong together and that the key was not deleted on the App's page", doing, a.o.ID,
+	return &failed{fmt.Sprintf("%s: GitHub does not accept what the App %d signs (401: %s); check that the App ID and "+
+		"the private key belong together and that the key was not deleted on the App's page", doing, a.o.ID,
 		oneLine(api.Message)), err}
 }

@@ -28,7 +28,8 @@ func (s *stage) opened(change ...func(*AppOptions)) *App {
 		s.AddApp(fake.App{ID: appID, Slug: "helper", Owner: owner, InstallationID: installationID, Key: &appKey().PublicKey,
 			OAuth: fake.OAuth{ClientID: clientID, ClientSecret: secret, Callbacks: []string{callback}}})
 	}
-	o := AppOptions{Server: Server{APIURL: s.APIURL(), WebURL: s.URL(), Sleep: func(ctx context.Context, d time.Duration) error {
+	o := AppOptions{Server: Server{APIURL: s.APIURL(), WebURL: s.URL(), Sleep: func(ctx context.Context,
+		d time.Duration) error {
 		s.logged.Lock()
 		defer s.logged.Unlock()
 		s.slept = append(s.slept, d)
@@ -96,7 +97,8 @@ func TestScopedTokens(t *testing.T) {
 	second := s.repo("second", true)
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
 	m := s.AddIssue(owner, "second", fake.Issue{Title: "t"})
-	token := must[Token](t)(a.Token(t.Context(), installationID, owner+"/"+name, Permissions{"issues": "write", "metadata": "read"}))
+	token := must[Token](t)(a.Token(t.Context(), installationID, owner+"/"+name, Permissions{"issues": "write",
+		"metadata": "read"}))
 	if left := time.Until(token.Ends); left < 55*time.Minute || left > 65*time.Minute || len(token.Lacks) != 0 {
 		t.Errorf("%v left, lacks %q", left, token.Lacks)
 	}
@@ -128,7 +130,8 @@ func TestScopedTokens(t *testing.T) {
 		}
 	}
 	s.Suspend(installationID, true)
-	if err := errOf(a.Token(t.Context(), installationID, name, Reading())); err == nil || !strings.Contains(err.Error(), "suspended") {
+	if err := errOf(a.Token(t.Context(), installationID, name, Reading())); err == nil || !strings.Contains(err.Error(),
+		"suspended") {
 		t.Errorf("suspended: %v", err)
 	}
 }
@@ -140,25 +143,29 @@ func TestTokenOfLess(t *testing.T) {
 	s.Grant(installationID, &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "read"})
 	token := must[Token](t)(a.Token(t.Context(), installationID, name, Needed(false, false)))
 	lacks := []string{"actions: read", "checks: write", "statuses: read"}
-	if !slices.Equal(token.Lacks, lacks) || token.Permissions["checks"] != "read" || token.Permissions["issues"] != "write" {
+	if !slices.Equal(token.Lacks, lacks) || token.Permissions["checks"] != "read" ||
+		token.Permissions["issues"] != "write" {
 		t.Errorf("lacks %q, has %v", token.Lacks, token.Permissions)
 	}
 	in := must[AppInstallation](t)(a.Installation(t.Context(), installationID))
 	self := must[Self](t)(a.Self(t.Context()))
 	g := Grants(self, in, Needed(false, false))
-	if !slices.Equal(g.Lacks, lacks) || !strings.Contains(g.Says, "has not granted") && !strings.Contains(g.Says, "not been granted") ||
+	if !slices.Equal(g.Lacks, lacks) || !strings.Contains(g.Says, "has not granted") && !strings.Contains(g.Says,
+		"not been granted") ||
 		!strings.Contains(g.Advice, "asks for it already") || !strings.Contains(g.Advice, in.Page) {
 		t.Errorf("%+v", g)
 	}
 	self.Permissions = Permissions{"contents": "write"}
-	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Advice, "/settings/apps/helper/permissions") || len(g.Pages) != 2 {
+	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Advice, "/settings/apps/helper/permissions") ||
+		len(g.Pages) != 2 {
 		t.Errorf("%+v", g)
 	}
 	in.Suspended = true
 	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Says, "is suspended") {
 		t.Errorf("%+v", g)
 	}
-	if g = Grants(self, AppInstallation{Permissions: Needed(true, true)}, Needed(false, false)); g.Says != "" || g.Advice != "" {
+	if g = Grants(self, AppInstallation{Permissions: Needed(true, true)}, Needed(false, false)); g.Says != "" ||
+		g.Advice != "" {
 		t.Errorf("with all of it: %+v", g)
 	}
 }

@@ -103,7 +103,8 @@ func (x *appExamination) hook() {
 	case !h.Signed:
 		x.e.add(what, Problem, "Deliveries are not signed, so that none is accepted.", "Set a secret on the App's page.")
 	case h.Insecure:
-		x.e.add(what, Warning, "GitHub does not check this server's certificate.", "Turn SSL verification on on the App's page.")
+		x.e.add(what, Warning, "GitHub does not check this server's certificate.",
+			"Turn SSL verification on on the App's page.")
 	default:
 		x.e.add(what, OK, "GitHub delivers here.", "")
 	}

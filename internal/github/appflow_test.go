@@ -114,17 +114,20 @@ func TestManifest(t *testing.T) {
 	if _, err := CompleteManifest(t.Context(), server, code); err == nil || !strings.Contains(err.Error(), "used before") {
 		t.Errorf("a second time: %v", err)
 	}
-	if _, err := CompleteManifest(t.Context(), server, "../../user"); err == nil || !strings.Contains(err.Error(), "no code") {
+	if _, err := CompleteManifest(t.Context(), server, "../../user"); err == nil || !strings.Contains(err.Error(),
+		"no code") {
 		t.Errorf("a code that is none: %v", err)
 	}
-	a := must[*App](t)(OpenApp(AppOptions{Server: server, ID: c.ID, Key: c.Key, ClientID: c.ClientID, ClientSecret: c.ClientSecret}))
+	a := must[*App](t)(OpenApp(AppOptions{Server: server, ID: c.ID, Key: c.Key, ClientID: c.ClientID,
+		ClientSecret: c.ClientSecret}))
 	self := must[Self](t)(a.Self(t.Context()))
 	if len(Needed(false, false).Lacks(self.Permissions)) > 0 || !self.Organisation ||
 		self.Settings != s.URL()+"/organizations/acme/settings/apps/ralph-of-acme" {
 		t.Errorf("%+v", self)
 	}
 	install := b.press(b.open(a.InstallPage(c.Slug, "a state")), url.Values{"owner": {owner}, "repositories": {name}})
-	if install.Path != InstallPath || install.Query().Get("installation_id") == "" || install.Query().Get("state") != "a state" {
+	if install.Path != InstallPath || install.Query().Get("installation_id") == "" ||
+		install.Query().Get("state") != "a state" {
 		t.Errorf("back at %s", install)
 	}
 	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))

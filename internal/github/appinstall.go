@@ -75,35 +75,6 @@ func installationOf(in *github.Installation) AppInstallation {
 	}
 }
 
-// Repository is one that an installation, or a person, reaches.
-type Repository struct {
-	ID                      int64
-	Repo                    event.Repo
-	Private, Archived, Fork bool
-	Access                  Access // of the person who was asked for; of an installation it says nothing
-}
-
-// Repositories are those of an installation, at most 20,000.
-func (a *App) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
-	in, err := a.as(installation)
-	if err != nil {
-		return nil, err
-	}
-	return pages(fmt.Sprintf("listing the repositories of the installation %d", installation), explain,
-		func(o *github.ListOptions) ([]Repository, *github.Response, error) {
-			list, resp, err := in.api.Apps.ListRepos(ctx, o)
-			if err != nil {
-				return nil, resp, err
-			}
-			return each(list.Repositories, repositoryOf), resp, nil
-		})
-}
-
-func repositoryOf(r *github.Repository) Repository {
-	return Repository{ID: r.GetID(), Repo: repo(r), Private: r.GetPrivate(), Archived: r.GetArchived(), Fork: r.GetFork(),
-		Access: accessOf(r.GetPermissions())}
-}
-
 // pages reads all pages of a list.
 func pages[T any](doing string, explain func(string, error) error,
 	read func(*github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {

@@ -27,14 +27,16 @@ func TestReadKey(t *testing.T) {
 	}
 	for what, text := range map[string]string{
 		"PEM": asPEM, "PKCS 8": asPKCS8, "with \\n": strings.ReplaceAll(asPEM, "\n", `\n`),
-		"with \\r\\n": strings.ReplaceAll(asPEM, "\n", `\r\n`), "of Windows": "\ufeff" + strings.ReplaceAll(asPEM, "\n", "\r\n"),
+		"with \\r\\n": strings.ReplaceAll(asPEM, "\n", `\r\n`), "of Windows": "\ufeff" + strings.ReplaceAll(asPEM, "\n",
+			"\r\n"),
 		"on one line": strings.ReplaceAll(asPEM, "\n", " "), "without breaks": strings.ReplaceAll(asPEM, "\n", ""),
 		"in quotes": `"` + strings.ReplaceAll(asPEM, "\n", `\n`) + `"`, "indented": strings.ReplaceAll(asPEM, "\n", "\n    "),
 		"with words around":    "the key:\n" + asPEM + "\nkeep it\n",
 		"base64 of PEM":        base64.StdEncoding.EncodeToString([]byte(asPEM)),
 		"base64 for addresses": base64.RawURLEncoding.EncodeToString([]byte(asPEM)),
-		"base64 alone":         base64.StdEncoding.EncodeToString(raw), "base64 of PKCS 8": base64.StdEncoding.EncodeToString(other),
-		"a file": "/etc/ralph/key.pem", "a file of Windows": ` "C:\new\key.pem" `,
+		"base64 alone":         base64.StdEncoding.EncodeToString(raw),
+		"base64 of PKCS 8":     base64.StdEncoding.EncodeToString(other),
+		"a file":               "/etc/ralph/key.pem", "a file of Windows": ` "C:\new\key.pem" `,
 	} {
 		key, err := ReadKey(text, file)
 		if err != nil || !key.rsa.Equal(appKey()) {
@@ -54,7 +56,8 @@ func TestReadKey(t *testing.T) {
 		"neither PEM nor base64": {"no key, sorry!", "hello, world"},
 		"its end is missing":     {asPEM[:300], strings.Replace(asPEM, "END RSA", "END DSA", 1)},
 		"the public part":        {block("PUBLIC KEY", public), block("CERTIFICATE", public)},
-		"with a password":        {block("ENCRYPTED PRIVATE KEY", raw), strings.Replace(asPEM, "KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1)},
+		"with a password": {block("ENCRYPTED PRIVATE KEY", raw), strings.Replace(asPEM, "KEY-----\n",
+			"KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1)},
 		"a key of another kind":  {block("OPENSSH PRIVATE KEY", raw), block("EC PRIVATE KEY", ec)},
 		"no RSA key":             {block("PRIVATE KEY", ec)},
 		"is damaged":             {strings.Replace(asPEM, "MI", "M!", 1)},

@@ -18,7 +18,8 @@ import (
 type Token struct {
 	Value string    `json:"-"`
 	Ends  time.Time // by GitHub's clock; an hour after it was made
-	// Permissions are what it may do, and Lacks what was wanted and the installation has not been granted: "checks: write".
+	// Permissions are what it may do, and Lacks what was wanted and the installation has not been granted: "checks:
+	// write".
 	Permissions Permissions
 	Lacks       []string
 }
@@ -68,7 +69,8 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 	case statusIs(err, http.StatusNotFound):
 		return Token{}, fmt.Errorf("%s: %w; it was removed", doing, ErrNotInstalled)
 	case statusIs(err, http.StatusForbidden):
-		return Token{}, fmt.Errorf("%s: GitHub gives none; look whether the installation is suspended: %w", doing, briefly(err))
+		return Token{}, fmt.Errorf("%s: GitHub gives none; look whether the installation is suspended: %w", doing,
+			briefly(err))
 	case err != nil:
 		return Token{}, a.explain(doing, err)
 	case made.GetToken() == "":
