@@ -18,7 +18,7 @@ import (
 const (
 	appID, installationID = 7, 70
 	clientID, secret      = "Iv23liCLIENT", "5ec2e70000000000000000000000000000000000"
-	callback              = "https://ralph.example/sign-in/github"
+	callback              = "https://ralph.example/sign-in/callback"
 )
 
 // opened is the App on the stage, installed for alice. Its server's webhooks go nowhere.

@@ -224,6 +224,9 @@ func TestSignInsThatAreRefused(t *testing.T) {
 	if _, err := a.BeginSignIn(callback); err == nil || !strings.Contains(err.Error(), "are not known here") {
 		t.Errorf("%v", err)
 	}
+	if _, err := s.opened().SignInAddress(callback, "guess", "me"); err == nil {
+		t.Error("a state that can be guessed was taken")
+	}
 	if _, err := a.Person(t.Context(), ""); !errors.Is(err, ErrSignedOut) {
 		t.Errorf("%v", err)
 	}

@@ -53,23 +53,24 @@ func (a *App) oauth(redirect string) (*oauth2.Config, error) {
 	}, nil
 }
 
-// BeginSignIn makes the address that somebody signs in at. GitHub sends the browser back to redirect, which must be one
-// of the App's callback addresses, with the state and a code.
+// BeginSignIn makes the state, the verifier and the address that somebody signs in at. GitHub sends the browser back to
+// redirect, which must be one of the App's callback addresses, with the state and a code.
 func (a *App) BeginSignIn(redirect string) (SignIn, error) {
 	in := SignIn{State: NewSecret(), Verifier: oauth2.GenerateVerifier()}
-	address, err := a.SignInAddress(redirect, in.State, in.Verifier)
-	if err != nil {
-		return SignIn{}, err
-	}
-	in.Address = address
-	return in, nil
+	var err error
+	in.Address, err = a.SignInAddress(redirect, in.State, in.Verifier)
+	return in, err
 }
 
-// SignInAddress is where somebody signs in with a state and a verifier that the caller has made, of 32 random bytes each.
+// SignInAddress is BeginSignIn's address for a state and a verifier of the caller's. A verifier has 43 to 128 letters,
+// digits, and - . _ ~; only its digest is in the address.
 func (a *App) SignInAddress(redirect, state, verifier string) (string, error) {
 	config, err := a.oauth(redirect)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case len(state) < 20 || len(verifier) < 43 || len(verifier) > 128:
+		return "", errors.New("signing in: state and verifier must be ones that nobody can guess")
 	}
 	return config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), nil
 }
