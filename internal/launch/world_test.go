@@ -45,7 +45,6 @@ type world struct {
 	records map[int]loop.Record
 	types   []loop.RecordType
 	output  strings.Builder
-	stamp   bool // the log says when
 	onEach  func(work.Record)
 }
 
@@ -198,9 +197,6 @@ func (w *world) Record(r work.Record) {
 func (w *world) Output(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stamp {
-		fmt.Fprintf(&w.output, "%s ", time.Now().Format("05.000"))
-	}
 	w.output.WriteString(text)
 }
 
