@@ -75,6 +75,25 @@ func (t *Tree) layOut(ctx context.Context) error {
 	return nil
 }
 
+// borrow has the bot's repository find objects in its remote's mirror.
+func (t *Tree) borrow() error {
+	mirror := t.o.Remote.Mirror
+	if mirror == "" {
+		return nil
+	}
+	objects := filepath.Join(mirror, "objects")
+	if !filepath.IsAbs(mirror) || strings.ContainsAny(mirror, "\n\"") || !exists(objects) {
+		return fmt.Errorf("borrowing from the mirror %s: it is no repository", mirror)
+	}
+	info := filepath.Join(t.dir, "objects", "info") // the agent's user reads it, too
+	err := errors.Join(os.MkdirAll(info, 0o755),
+		os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o644))
+	if err != nil {
+		return fmt.Errorf("borrowing from the mirror %s: %w", mirror, err)
+	}
+	return nil
+}
+
 // bring fetches what the remote has of the run and settles where it begins.
 func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 	origin := "refs/remotes/origin/"

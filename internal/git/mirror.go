@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Mirror is a bare repository that holds the branches and tags of a remote for checkouts to borrow objects from. It
@@ -59,25 +58,6 @@ func (m *Mirror) Tidy(ctx context.Context) error {
 	}
 	if _, err := m.git.out(ctx, "repack", "-a", "-d", "-q"); err != nil {
 		return fmt.Errorf("putting the packs of a mirror together: %w", err)
-	}
-	return nil
-}
-
-// borrow has the bot's repository find objects in its remote's mirror.
-func (t *Tree) borrow() error {
-	mirror := t.o.Remote.Mirror
-	if mirror == "" {
-		return nil
-	}
-	objects := filepath.Join(mirror, "objects")
-	if !filepath.IsAbs(mirror) || strings.ContainsAny(mirror, "\n\"") || !exists(objects) {
-		return fmt.Errorf("borrowing from the mirror %s: it is no repository", mirror)
-	}
-	info := filepath.Join(t.dir, "objects", "info") // the agent's user reads it, too
-	err := errors.Join(os.MkdirAll(info, 0o755),
-		os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o644))
-	if err != nil {
-		return fmt.Errorf("borrowing from the mirror %s: %w", mirror, err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package launch is the server's side of a job: it starts the job's process, gives it tokens, models and a mirror, hears
-// what it tells, and cleans up after it.
+// Package launch is the server's side of a job: it starts the job's process, gives it tokens, models and a mirror,
+// hears what it tells, and cleans up after it.
 package launch
 
 import (
@@ -33,8 +33,8 @@ type Tokens interface {
 	Revoke(ctx context.Context, token string) error
 }
 
-// Listener hears what a job's process tells, one call at a time, in its order. It may take its time: the process goes on
-// meanwhile.
+// Listener hears what a job's process tells, one call at a time, in its order. It may take its time: the process goes
+// on meanwhile.
 type Listener interface {
 	// Begun says which run the records that follow are of; see bot.Begun for those that are known already.
 	Begun(bot.Begun)

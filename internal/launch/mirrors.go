@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Mirrors keeps a copy of each repository, from which the jobs' own repositories borrow their objects. Each copy lies in
-// a directory with a name that nobody can guess, in one that nobody else can list: agents of one repository do not find
+// Mirrors keeps a copy of each repository, from which the jobs' own repositories borrow their objects. Each copy lies
+// in a directory with a name that nobody can guess, in one that nobody else can list: agents of one repository do not find
 // that of another, though they work as the same user. It is safe for concurrent use by one server.
 type Mirrors struct {
 	dir  string
@@ -80,8 +80,8 @@ func (m *Mirrors) dropUnknown() error {
 	return nil
 }
 
-// Borrow brings the mirror of a repository up to date and lends it, until back is called. environ is what git is started
-// with.
+// Borrow brings the mirror of a repository up to date and lends it, until back is called. environ is what git is
+// started with.
 func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote, environ []string) (dir string,
 	back func(), err error) {
 	k := m.take(from.URL)

@@ -12,8 +12,8 @@ import (
 // Models are the models that a job may ask. Their keys stay with the server: the job gets an address and a bearer that
 // count for it alone.
 type Models struct {
-	// Environ names keys and addresses as agents do, NAME=value: ANTHROPIC_API_KEY, OPENAI_BASE_URL. What it names besides
-	// does not count.
+	// Environ names keys and addresses as agents do, NAME=value: ANTHROPIC_API_KEY, OPENAI_BASE_URL. What it names
+	// besides does not count.
 	Environ []string
 	// Allow is asked before each request, with what the job's models have taken; the text of its error is what the agent
 	// is told. nil: all may pass.

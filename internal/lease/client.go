@@ -40,12 +40,12 @@ func Open(ctx context.Context, o git.Options, clock func() time.Time) (*Client, 
 }
 
 // OfJob makes the process one of a job of a server, which alone starts the processes of a job, one after the other: the
-// newest of them takes the lease at once, whoever of them had it. Its leases last LongTime. It comes before Take.
+// newest of them takes the lease at once, whoever of them had it. Its leases last longTime. It comes before Take.
 func (c *Client) OfJob(job string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum := sha256.Sum256([]byte(job))
-	c.job, c.lasts = hex.EncodeToString(sum[:16])+".", LongTime
+	c.job, c.lasts = hex.EncodeToString(sum[:16])+".", longTime
 	c.key = c.job + rand.Text()
 }
 
@@ -65,7 +65,8 @@ func (c *Client) Renew(token string) {
 	c.store.Renew(token)
 }
 
-// Take takes the lease of want.Task until Time from now, or LongTime for a job, when nobody holds it, when it is over or when it is ours.
+// Take takes the lease of want.Task until Time from now, or longTime for a job, when nobody holds it, when it is over or
+// when it is ours.
 // Otherwise the error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
 func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	c.mu.Lock()
@@ -99,8 +100,8 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 		want.Task)
 }
 
-// Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the newest
-// of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
+// Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the
+// newest of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,8 +59,8 @@ func (l Lease) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead after
-// its commit's date, and none at all when that lies too far ahead: it would hold the run for ever.
+// read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead
+// after its commit's date, and none at all when that lies too far ahead: it would hold the run for ever.
 func read(task string, f git.RefFile, now time.Time) Lease {
 	l, why := parse(task, f.Content)
 	l.sha = f.Commit

@@ -26,7 +26,7 @@ const (
 // How a server's lease lasts, and from when on it is renewed: nobody looks at it in between, since the server says by
 // itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
 const (
-	LongTime      = 25 * time.Minute
+	longTime      = 25 * time.Minute
 	longRenewTime = 9 * time.Minute
 	longBeat      = 30 * time.Second
 )
@@ -61,12 +61,17 @@ type Heartbeat struct {
 	turn sync.Mutex // who looks, renews or releases
 	long bool       // see Long
 
-	mu       sync.Mutex
-	held     Lease
-	run      string // its name, once it is known
-	missing  error  // a *LostError
-	stopping bool   // it was asked to stop, and has been told
-	troubled bool   // the last look came to nothing
+	mu      sync.Mutex
+	held    Lease
+	run     string // its name, once it is known
+	missing error  // a *LostError
+	happened
+}
+
+// happened is what has come to pass with a heartbeat.
+type happened struct {
+	stopping bool // it was asked to stop, and has been told
+	troubled bool // the last look came to nothing
 	released bool
 }
 
@@ -88,7 +93,7 @@ func (h *Heartbeat) Long() { h.long = true }
 // due reports whether a lease is to be renewed.
 func (h *Heartbeat) due(held Lease) bool {
 	if h.long {
-		return !h.clock().Before(held.Until.Add(longRenewTime - LongTime))
+		return !h.clock().Before(held.Until.Add(longRenewTime - longTime))
 	}
 	return !h.clock().Before(held.Until.Add(renewAfter - Time))
 }

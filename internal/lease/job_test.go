@@ -31,12 +31,13 @@ func TestLeaseOfAJob(t *testing.T) {
 		b.ofJob("", clock)
 	want := Lease{Task: "issue-42", Owner: "ralph serve, job 5f1e, attempt 1"}
 	held := must[Lease](t)(first.Take(b.ctx, want))
-	if lasts := held.Until.Sub(clock.now()); lasts != LongTime {
+	if lasts := held.Until.Sub(clock.now()); lasts != longTime {
 		t.Errorf("it lasts %s", lasts)
 	}
 	clock.pass(20 * time.Minute)
 	for name, c := range map[string]*Client{"another job": other, "an Action": action} {
-		if _, err := c.Take(b.ctx, want); err == nil || !strings.Contains(err.Error(), "(ralph serve, job 5f1e, attempt 1)") {
+		_, err := c.Take(b.ctx, want)
+		if err == nil || !strings.Contains(err.Error(), "(ralph serve, job 5f1e, attempt 1)") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -47,7 +48,8 @@ func TestLeaseOfAJob(t *testing.T) {
 	if taken.Stop == nil || taken.Stop.By != "alice" || !taken.Taken.Equal(held.Taken) {
 		t.Errorf("the successor has %+v", taken)
 	}
-	if _, err := first.Extend(b.ctx, held); err == nil || !strings.Contains(err.Error(), "does not hold issue-42 any more") {
+	_, err := first.Extend(b.ctx, held)
+	if err == nil || !strings.Contains(err.Error(), "does not hold issue-42 any more") {
 		t.Errorf("the first one: %v", err)
 	}
 	if err := second.Release(b.ctx, taken); err != nil {
@@ -64,7 +66,7 @@ func TestLongHeartbeat(t *testing.T) {
 	t.Parallel()
 	clock := newWatch()
 	door := &longDoor{saying{clock: clock}}
-	running, h := Begin(context.Background(), door, Lease{Task: "issue-42", Until: clock.now().Add(LongTime)}, clock.now,
+	running, h := Begin(context.Background(), door, Lease{Task: "issue-42", Until: clock.now().Add(longTime)}, clock.now,
 		func(context.Context) (string, error) { return "t", nil }, t.Logf)
 	h.Long()
 	for range 2 * 60 { // an hour
@@ -88,6 +90,6 @@ type longDoor struct{ saying }
 
 func (d *longDoor) Extend(ctx context.Context, held Lease) (Lease, error) {
 	now, err := d.saying.Extend(ctx, held)
-	now.Until = d.clock.now().Add(LongTime)
+	now.Until = d.clock.now().Add(longTime)
 	return now, err
 }

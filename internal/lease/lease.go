@@ -16,7 +16,7 @@ import (
 const (
 	Time    = 5 * time.Minute  // what a process takes, and takes again before it is over
 	longest = 10 * time.Minute // what a lease is believed that cannot be read, from the date of its commit on
-	// longestRead is what any other lease is believed, whatever it says: a server's lasts LongTime.
+	// longestRead is what any other lease is believed, whatever it says: a server's lasts longTime.
 	longestRead = 30 * time.Minute
 	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )

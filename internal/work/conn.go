@@ -12,8 +12,8 @@ import (
 
 // How large a message may be, in bytes: an order holds a payload of GitHub's, a record what an agent has said.
 const (
-	MostOrder  = 40 << 20
 	MostRecord = 16 << 20
+	mostOrder  = 40 << 20
 )
 
 // ErrTooLarge is of a message that is larger than it may be; what follows it cannot be read.

@@ -1,5 +1,5 @@
-// Package work runs one job of ralph serve in a process of its own: what the server and the process tell each other over
-// their socket, and the process's side of it.
+// Package work runs one job of ralph serve in a process of its own: what the server and the process tell each other
+// over their socket, and the process's side of it.
 package work
 
 import (

@@ -56,7 +56,7 @@ func Run(ctx context.Context, socket *os.File, environ []string, clock func() ti
 		return fmt.Errorf("finding the server: %w; ralph serve starts this command, nobody else", err)
 	}
 	defer conn.Close()
-	p := &process{conn: conn, from: NewReader(conn, MostOrder), clock: clock, stop: make(chan lease.Stop, 1)}
+	p := &process{conn: conn, from: NewReader(conn, mostOrder), clock: clock, stop: make(chan lease.Stop, 1)}
 	order, err := p.order()
 	if err != nil {
 		return err
