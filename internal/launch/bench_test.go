@@ -25,7 +25,7 @@ func BenchmarkJob(b *testing.B) {
 		before := children(b)
 		b.StartTimer()
 		w.must(w.start(job), loop.Done)
-		b.ReportMetric((children(b) - before).Seconds()*1000, "spent-ms/op")
+		b.ReportMetric((children(b)-before).Seconds()*1000, "spent-ms/op")
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	longest = 10 * time.Minute // what a lease is believed that cannot be read, from the date of its commit on
 	// longestRead is what any other lease is believed, whatever it says: a server's lasts longTime.
 	longestRead = 30 * time.Minute
-	Slack   = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
+	Slack       = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
 // Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can
