@@ -29,7 +29,8 @@ address=${ANTHROPIC_BASE_URL#http://}
 exec 3<>/dev/tcp/${address%:*}/${address#*:}
 printf 'POST /v1/messages HTTP/1.1\r\nHost: model\r\nx-api-key: %s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s' \
 	"$ANTHROPIC_API_KEY" ${#body} "$body" >&3
-head -1 <&3 >> ANSWERS
+answer=$(cat <&3)
+printf '%s\n' "${answer%%$'\n'*}" >> ANSWERS
 case "$p" in
 *"# Review"*)
 	tree=$(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1)
