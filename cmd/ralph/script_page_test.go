@@ -28,7 +28,8 @@ func opens(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	status, page := load(ts, browser, address)
 	root, _, _ := strings.Cut(address, "/enter")
-	for try := 0; try < 600 && !holds(page, args[1:]); try++ {
+	late := time.Now().Add(30 * time.Second)
+	for !holds(page, args[1:]) && time.Now().Before(late) {
 		time.Sleep(50 * time.Millisecond)
 		status, page = load(ts, browser, root+"/")
 	}

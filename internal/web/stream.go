@@ -133,7 +133,10 @@ func (f *follower) follow(ctx context.Context) {
 // still reports whether the person is signed in and may read; what cannot be found out is a no.
 func (f *follower) still(ctx context.Context) bool {
 	who, err := f.Sessions.Find(ctx, f.token())
-	return err == nil && who.Login == f.who.Login && f.access.permission(ctx, who, f.repository) >= MayRead
+	if err != nil || who.Login != f.who.Login {
+		return false
+	}
+	return f.alone || f.access.permission(ctx, who, f.repository) >= MayRead
 }
 
 // send sends the records that there are now as one event; full says that there may be more.

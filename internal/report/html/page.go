@@ -10,6 +10,7 @@ import (
 
 	"fmt"
 	"html/template"
+	"strings"
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -98,6 +99,9 @@ func Page(title string, sections ...Section) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// reachable lets a keyboard scroll what may be wider than the page.
+var reachable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
+
 // rendered is a text of ours in Markdown, with foreign text in it, as sanitised HTML.
 func rendered(text string) (template.HTML, error) {
 	var b bytes.Buffer
@@ -105,5 +109,5 @@ func rendered(text string) (template.HTML, error) {
 		return "", fmt.Errorf("rendering Markdown: %w", err)
 	}
 	// The policy has just been over it, which is what makes it HTML that may stand as it is.
-	return template.HTML(allowed().SanitizeBytes(b.Bytes())), nil
+	return template.HTML(reachable.Replace(string(allowed().SanitizeBytes(b.Bytes())))), nil
 }

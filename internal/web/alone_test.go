@@ -1,0 +1,74 @@
+package web_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/webpages"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// TestOneRunForOneBrowser: the page of a run on a laptop is there for whoever opens its address first.
+func TestOneRunForOneBrowser(t *testing.T) {
+	var pages *web.Alone
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pages.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	public, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := webpages.Sample()
+	run, err := world.Run(t.Context(), "run-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Repository = "issue-42"
+	if pages, err = web.NewAlone(public, func() web.Run { return run }, world); err != nil {
+		t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	get := func(client *http.Client, address string) (int, string) {
+		got, err := client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		text, err := io.ReadAll(got.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.StatusCode, string(text)
+	}
+	for range 2 { // the same browser comes in again
+		if status, page := get(browser, pages.Enter()); status != http.StatusOK || !strings.Contains(page, "run-3/live") ||
+			strings.Contains(page, "<form") {
+			t.Errorf("%d %.300s", status, page)
+		}
+	}
+	if status, text := get(browser, server.URL+"/runs/run-3/output.txt"); status != http.StatusOK || text == "" {
+		t.Errorf("what was printed: %d", status)
+	}
+	for _, path := range []string{"/enter", "/enter?token=", "/", "/runs/run-3", "/runs/run-3/live", "/runs/run-3/output.txt"} {
+		if status, _ := get(http.DefaultClient, server.URL+path); status != http.StatusNotFound {
+			t.Errorf("%s answers anybody: %d", path, status)
+		}
+	}
+	if status, _ := get(http.DefaultClient, pages.Enter()); status != http.StatusNotFound {
+		t.Errorf("the address opens twice: %d", status)
+	}
+	pages.Finish()
+	if _, text := get(browser, server.URL+"/runs/run-3/live?after=1"); !strings.HasSuffix(text, "event: over\ndata: over\n\n") {
+		t.Errorf("the stream ends with %q", text[max(0, len(text)-100):])
+	}
+}
