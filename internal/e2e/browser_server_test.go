@@ -19,8 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// serve answers with the sample's pages as olga sees them; breaks cuts the streams and refuses new ones, or lets them be
-// again.
+// serve answers with the sample's pages as olga sees them; breaks cuts the streams and refuses new ones, or lets them
+// be again.
 func serve(t *testing.T) (world *webpages.World, address string, breaks func(bool)) {
 	t.Helper()
 	world = webpages.Sample()
@@ -129,7 +129,8 @@ func TestLiveRunInABrowser(t *testing.T) {
 	}
 	p.waits(printed(14))
 	want := "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
-	if got := p.asks(`[...document.getElementById('output').textContent.matchAll(/piece (\d+)/g)].map((m) => m[1]).join()`); got != want {
+	text := `document.getElementById('output').textContent`
+	if got := p.asks(`[...` + text + `.matchAll(/piece (\d+)/g)].map((m) => m[1]).join()`); got != want {
 		t.Errorf("the page shows the pieces %s", got)
 	}
 	p.do(chromedp.Focus(chromedp.ID("main"))) // with the keyboard alone: to the first button, and what is behind it

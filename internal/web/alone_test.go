@@ -51,15 +51,16 @@ func TestOneRunForOneBrowser(t *testing.T) {
 		return got.StatusCode, string(text)
 	}
 	for range 2 { // the same browser comes in again
-		if status, page := get(browser, pages.Enter()); status != http.StatusOK || !strings.Contains(page, "run-3/live") ||
-			strings.Contains(page, "<form") {
+		status, page := get(browser, pages.Enter())
+		if status != http.StatusOK || !strings.Contains(page, "run-3/live") || strings.Contains(page, "<form") {
 			t.Errorf("%d %.300s", status, page)
 		}
 	}
 	if status, text := get(browser, server.URL+"/runs/run-3/output.txt"); status != http.StatusOK || text == "" {
 		t.Errorf("what was printed: %d", status)
 	}
-	for _, path := range []string{"/enter", "/enter?token=", "/", "/runs/run-3", "/runs/run-3/live", "/runs/run-3/output.txt"} {
+	for _, path := range []string{"/enter", "/enter?token=", "/", "/runs/run-3", "/runs/run-3/live",
+		"/runs/run-3/output.txt"} {
 		if status, _ := get(http.DefaultClient, server.URL+path); status != http.StatusNotFound {
 			t.Errorf("%s answers anybody: %d", path, status)
 		}
@@ -68,7 +69,8 @@ func TestOneRunForOneBrowser(t *testing.T) {
 		t.Errorf("the address opens twice: %d", status)
 	}
 	pages.Finish()
-	if _, text := get(browser, server.URL+"/runs/run-3/live?after=1"); !strings.HasSuffix(text, "event: over\ndata: over\n\n") {
+	_, text := get(browser, server.URL+"/runs/run-3/live?after=1")
+	if !strings.HasSuffix(text, "event: over\ndata: over\n\n") {
 		t.Errorf("the stream ends with %q", text[max(0, len(text)-100):])
 	}
 }

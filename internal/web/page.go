@@ -183,6 +183,9 @@ func (a *asked) showAs(status int, page, title string, body any) error {
 	return nil
 }
 
+// runPath is the address of a run's page.
+func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
+
 // github is an address on GitHub below a repository; "" where it cannot be one.
 func (s *Server) github(parts ...string) string {
 	for i, p := range parts {

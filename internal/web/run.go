@@ -4,14 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 )
-
-func decimal(n int) string { return strconv.Itoa(n) }
-
-// runPath is the address of a run's page.
-func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
 
 // runPage shows a run as it stands; live goes on from there.
 func (a *asked) runPage() error {

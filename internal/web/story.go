@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -156,7 +157,7 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Prompts: st.prompts,
 		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Doing: st.run.Doing}}
 	if st.run.Issue > 0 && !a.alone {
-		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", decimal(st.run.Issue))...)
+		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", strconv.Itoa(st.run.Issue))...)
 	}
 	v.Sign = signs[v.Mood]
 	st.detail.ReportURL = ""
