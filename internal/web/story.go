@@ -46,7 +46,7 @@ func (s *Server) newStory(run Run) *story {
 	st := &story{server: s, run: run}
 	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Redact: redact()}
 	if s.alone {
-		st.detail.ServerURL, st.detail.Phrase = "", ""
+		st.detail.ServerURL, st.detail.Repo, st.detail.Phrase = "", "", ""
 	}
 	st.detail.Diffs = map[int]html.Diff{}
 	return st
