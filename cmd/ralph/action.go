@@ -107,7 +107,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 		}
 		defer remove()
 		env.EventPath = filepath.Join(dir, "event.json")
-		if err := store(until{ctx, p.in}, env.EventPath); err != nil {
+		if err := keepPayload(until{ctx, p.in}, env.EventPath); err != nil {
 			return bot.Explained{}, err
 		}
 	default:
@@ -148,8 +148,8 @@ func dispatched(environ map[string]string, file string) {
 // mostPayload is more than GitHub sends.
 const mostPayload = 32 << 20
 
-// store copies standard input to a file.
-func store(in io.Reader, name string) error {
+// keepPayload copies standard input to a file.
+func keepPayload(in io.Reader, name string) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

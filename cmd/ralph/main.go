@@ -45,6 +45,7 @@ type cli struct {
 	Signature signatureCommand `cmd:"" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
 	plans
 	hooks
+	servers
 	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" help:"Show the newest run in this directory, or a task's."`
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`

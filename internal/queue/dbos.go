@@ -19,6 +19,7 @@ type workflows struct {
 	dbos.Context
 	attempts  sync.Map // workflow id → func() string, for those that this process has claimed
 	schedules []dbos.ScheduleSpec
+	clocked   map[string]func(context.Context) error // by the name of the schedule
 }
 
 // openWorkflows makes DBOS's tables where they are missing. Nothing runs before launch.
@@ -31,24 +32,35 @@ func openWorkflows(ctx context.Context, o Options, executor string) (*workflows,
 	if err != nil {
 		return nil, err
 	}
-	w := &workflows{Context: handle}
+	w := &workflows{Context: handle, clocked: map[string]func(context.Context) error{}}
 	if v, e := handle.GetApplicationVersion(), handle.GetExecutorID(); v != strconv.Itoa(Version) || e != executor {
 		_ = w.close(time.Second)
 		return nil, errors.New("DBOS__APPVERSION or DBOS__VMID is set: unset both, " +
 			"ralph names its versions and processes itself")
 	}
 	dbos.RegisterWorkflow(handle, w.attempt, dbos.WithWorkflowName("attempt"))
+	dbos.RegisterWorkflow(handle, w.tick, dbos.WithWorkflowName(clockedWorkflow))
 	return w, nil
 }
 
-// schedule adds a function that runs by the clock; before launch only.
+// schedule adds a function that runs by the clock; before launch only. All of them are one workflow, as DBOS tells
+// workflows apart by their function.
 func (w *workflows) schedule(name, cron string, do func(context.Context) error) {
-	run := func(ctx dbos.Context, _ dbos.ScheduledWorkflowInput) (string, error) {
-		return "", do(ctx)
+	w.clocked[name] = do
+	w.schedules = append(w.schedules, dbos.ScheduleSpec{ScheduleName: name, Schedule: cron, WorkflowName: clockedWorkflow,
+		Context: name})
+}
+
+const clockedWorkflow = "every"
+
+// tick is the workflow of the schedules.
+func (w *workflows) tick(ctx dbos.Context, in dbos.ScheduledWorkflowInput) (string, error) {
+	name, err := dbos.DecodeScheduleContext[string](in)
+	do, known := w.clocked[name]
+	if err != nil || !known {
+		return "", fmt.Errorf("the schedule %q is of another version", name)
 	}
-	dbos.RegisterWorkflow(w.Context, run, dbos.WithWorkflowName("every "+name))
-	spec := dbos.ScheduleSpec{ScheduleName: name, Schedule: cron, WorkflowName: "every " + name}
-	w.schedules = append(w.schedules, spec)
+	return "", do(ctx)
 }
 
 // launch starts DBOS and puts the schedules up. DBOS starts no attempt of an earlier process: each has its own name.

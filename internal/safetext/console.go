@@ -20,8 +20,8 @@ type standing struct {
 	mu   sync.Mutex
 	to   io.Writer
 	also io.Writer // gets the same; nil: nobody does
-	part string // the beginning of a character
-	last string // what a command of the runner could begin with: of the line, its last two characters that are no marks
+	part string    // the beginning of a character
+	last string    // what a command of the runner could begin with: of the line, its last two characters that are no marks
 }
 
 // NewConsole makes one that writes to to.

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/serve"
+	"github.com/ralph-loop/ralph/internal/store"
+	jobs "github.com/ralph-loop/ralph/internal/work"
+)
+
+// servers is the grammar of ralph serve.
+type (
+	servers struct {
+		Serve serveCommand `cmd:"" help:"Do what the action does, for every repository that a GitHub App is installed on: take webhooks, work, show pages."`
+	}
+	serveCommand struct {
+		Start   serveStart   `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
+		Backup  serveBackup  `cmd:"" help:"Write all that the database holds into a file; credentials stay encrypted."`
+		Restore serveRestore `cmd:"" help:"Read a backup into a database that has nothing in it."`
+		Ready   serveReady   `cmd:"" help:"Ask a server on this machine whether it is ready. The exit code says so."`
+	}
+	dataFlags struct {
+		Data string `placeholder:"DIR" help:"Where the database, mirrors and checkouts are. Default: $XDG_STATE_HOME/ralph/serve, or ~/.local/state/ralph/serve."`
+	}
+)
+
+type serveStart struct {
+	dataFlags
+	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
+	URL             string        `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
+	Role            string        `placeholder:"ROLES" help:"What this process does: intake, work, web, separated by commas. Default: all."`
+	Slots           int           `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
+	PerInstallation int           `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
+	AppName         string        `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
+	Operators       []string      `placeholder:"LOGINS" help:"Who may see what belongs to no repository, besides the owner of the App."`
+	TriggerLabel    string        `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
+	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
+	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
+	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
+	LogText         bool          `help:"Write the log as text instead of JSON."`
+}
+
+// Run implements ralph serve.
+func (c *serveStart) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+	o, err := c.options(p)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	o.Log = c.log(stderr)
+	err = serve.Run(ctx, hard, o, func(at serve.Addresses) {
+		if at.Setup != "" {
+			_, _ = fmt.Fprintf(p.out, "ralph serves %s. There is no GitHub App yet; make it here:\n\n  %s\n\n", at.Pages,
+				at.Setup)
+			return
+		}
+		_, _ = fmt.Fprintf(p.out, "ralph serves %s\n", at.Pages)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case invalid.Is(err):
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return &endedError{loop.Failed.ExitCode(), err}
+}
+
+func (c *serveStart) log(to io.Writer) *slog.Logger {
+	if c.LogText {
+		return slog.New(slog.NewTextHandler(to, nil))
+	}
+	return slog.New(slog.NewJSONHandler(to, nil))
+}
+
+// options are what flags and the environment say.
+func (c *serveStart) options(p process) (o serve.Options, err error) {
+	environ := environment(p.environ)
+	roles, err := serve.Roles(c.Role)
+	if err != nil {
+		return o, err
+	}
+	data, keys, err := c.place(environ, p.dir)
+	if err != nil {
+		return o, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return o, fmt.Errorf("finding our own program: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	o = serve.Options{Roles: roles, Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
+		Place: serve.Place{Listen: c.Listen, Data: data, Database: environ["DATABASE_URL"], Keys: keys, Name: host,
+			Version: version, MetricsToken: environ["RALPH_METRICS_TOKEN"]},
+		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators,
+			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
+				WebURL: environ["GITHUB_SERVER_URL"]}},
+		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
+			PerTenant: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain,
+			Rules: event.Rules{TriggerLabel: c.TriggerLabel, TriggerPhrase: c.TriggerPhrase},
+			Base: jobs.Order{AgentUser: environ["RALPH_AGENT_USER"],
+				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
+	o.Base.GitHub = jobs.GitHub{Server: o.GitHub.Web(), API: strings.TrimSuffix(o.GitHub.APIURL, "/"),
+		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], graphQL(o.GitHub.APIURL))}
+	if c.URL != "" {
+		if o.Public, err = publicURL(c.URL); err != nil {
+			return o, err
+		}
+	}
+	o.App, err = givenApp(environ)
+	return o, err
+}
+
+// graphQL is the address of GitHub's GraphQL for that of its API.
+func graphQL(api string) string {
+	api = strings.TrimSuffix(api, "/")
+	if enterprise, ok := strings.CutSuffix(api, "/v3"); ok {
+		return enterprise + "/graphql"
+	}
+	return api + "/graphql"
+}
+
+func publicURL(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery != "" || u.User != nil {
+		return nil, invalid.Errorf("--url is %q; allowed is an address without a path, such as https://ralph.example.com", text)
+	}
+	return u, nil
+}
+
+// givenApp is the App that the environment names.
+func givenApp(environ map[string]string) (*serve.App, error) {
+	id, key := int64(0), environ["RALPH_APP_PRIVATE_KEY"]
+	if text := environ["RALPH_APP_ID"]; text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n <= 0 {
+			return nil, invalid.Errorf("RALPH_APP_ID is %q; allowed is the number on the App's page, under About", text)
+		}
+		id = n
+	}
+	if file := environ["RALPH_APP_PRIVATE_KEY_FILE"]; file != "" && key == "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
+		}
+		key = string(text)
+	}
+	return serve.Given(id, key, environ["RALPH_WEBHOOK_SECRET"], environ["RALPH_CLIENT_ID"], environ["RALPH_CLIENT_SECRET"])
+}
+
+// place is the directory of the data, which is made, and the keys of the database.
+func (f dataFlags) place(environ map[string]string, dir string) (data string, keys store.Keys, err error) {
+	state := cmp.Or(environ["XDG_STATE_HOME"], filepath.Join(environ["HOME"], ".local", "state"))
+	data = filepath.Join(state, "ralph", "serve")
+	if f.Data != "" {
+		data = from(dir, f.Data)
+	}
+	if !filepath.IsAbs(data) {
+		return "", keys, invalid.Errorf("HOME is not set, so nobody knows where to keep the data: give --data DIR")
+	}
+	// Agents pass through it to their checkouts, which have names that nobody guesses; they list nothing in it.
+	if err := os.MkdirAll(data, 0o711); err != nil {
+		return "", keys, invalid.Errorf("making the directory of the data: %w", err)
+	}
+	keys, err = store.LoadKeys(environ["RALPH_DATA_KEY"], data)
+	return data, keys, invalid.Mark(err)
+}
+
+// notifier tells systemd how this process stands; without a socket nobody.
+func notifier(socket string) func(string) {
+	return func(state string) {
+		if socket == "" {
+			return
+		}
+		if conn, err := net.Dial("unixgram", socket); err == nil { //nolint:noctx // it is of this machine
+			_, _ = io.WriteString(conn, state)
+			_ = conn.Close()
+		}
+	}
+}
+
+type serveBackup struct {
+	dataFlags
+	File string `arg:"" help:"File to write; - is standard output."`
+}
+
+// Run implements ralph serve backup.
+func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
+	s, err := c.open(ctx, p)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if c.File == "-" {
+		return s.Backup(ctx, p.out)
+	}
+	file, err := os.OpenFile(from(p.dir, c.File), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("%s is there already: name another file", c.File)}
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Backup(ctx, file), file.Close())
+}
+
+// open opens the database beside a server that may use it.
+func (f dataFlags) open(ctx context.Context, p process) (*store.Store, error) {
+	environ := environment(p.environ)
+	data, keys, err := f.place(environ, p.dir)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, store.Options{URL: environ["DATABASE_URL"], Dir: data, Keys: keys, Beside: true})
+}
+
+type serveRestore struct {
+	dataFlags
+	File string `arg:"" help:"File to read; - is standard input."`
+}
+
+// Run implements ralph serve restore.
+func (c *serveRestore) Run(ctx context.Context, p process) error {
+	environ := environment(p.environ)
+	data, keys, err := c.place(environ, p.dir)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	in := io.Reader(p.in)
+	if c.File != "-" {
+		file, err := os.Open(from(p.dir, c.File))
+		if err != nil {
+			return &endedError{loop.Invalid.ExitCode(), err}
+		}
+		defer file.Close()
+		in = file
+	}
+	if err := store.Restore(ctx, store.Options{URL: environ["DATABASE_URL"], Dir: data, Keys: keys}, in); err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return nil
+}
+
+type serveReady struct {
+	Listen string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where the server listens. Default: ${default}."`
+}
+
+// Run implements ralph serve ready.
+func (c *serveReady) Run(ctx context.Context, p process) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+"/readyz", nil)
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("nobody answers on %s: %w", c.Listen, err)}
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(p.out, io.LimitReader(resp.Body, 64<<10)); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return &endedError{loop.Failed.ExitCode(), nil}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// serving is ralph serve, with the App of a stand-in for GitHub.
+type serving struct {
+	*testing.T
+	hub     *fake.GitHub
+	url     string
+	dir     string
+	environ []string
+	process *exec.Cmd
+}
+
+// newServing makes a repository with an App, and an agent that works after as many seconds as the file wait says.
+func newServing(t *testing.T) *serving {
+	t.Helper()
+	dir := t.TempDir()
+	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil { // the agent may be another user
+			t.Fatal(err)
+		}
+	}
+	hub, err := fake.New(fake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(hub.Close)
+	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
+		t.Fatal(err)
+	}
+	agent := filepath.Join(dir, "agent")
+	text := "#!/bin/sh\ncat >/dev/null; sleep \"$(cat " + dir + "/wait)\"; echo x > new.txt; echo '<response>DONE</response>'\n"
+	if err := os.WriteFile(agent, []byte(text), 0o755); err != nil { // said above
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "wait"), []byte("0"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
+		"Makefile": "test:\n\ttest -e new.txt\n", ".ralph/settings.json": `{"agent": {"command": "` + agent +
+			`"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`}); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	s := &serving{T: t, hub: hub, url: "http://" + address, dir: dir}
+	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
+		Hook:   fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
+		Events: []string{"issues", "issue_comment", "pull_request"}})
+	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RALPH_APP_ID=7",
+		"RALPH_APP_PRIVATE_KEY=" + strings.ReplaceAll(string(private), "\n", `\n`), "RALPH_WEBHOOK_SECRET=made-up-secret",
+		"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
+	return s
+}
+
+// start starts a server and waits until it is ready.
+func (s *serving) start(args ...string) {
+	s.Helper()
+	s.process = exec.Command("ralph", append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--data",
+		filepath.Join(s.dir, "data"), "--log-text"}, args...)...)
+	s.process.Env = s.environ
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer log.Close()
+	s.process.Stderr = log
+	if err := s.process.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(s.kill)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ralph serves "+s.url+"\n" {
+		s.Fatalf("it said %q, %v\n%s", line, err, s.log())
+	}
+}
+
+func (s *serving) kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+func (s *serving) log() string {
+	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	return string(text)
+}
+
+// label asks for a run of a new issue.
+func (s *serving) label(title string) int {
+	issue := s.hub.AddIssue("alice", "demo", fake.Issue{Title: title, Body: "It is missing.", Author: "alice"})
+	s.hub.Label("alice", "demo", issue, "ralph", "alice")
+	return issue
+}
+
+// until waits for something.
+func (s *serving) until(what string, is func() bool) {
+	s.Helper()
+	for begun := time.Now(); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > 2*time.Minute {
+			s.Fatalf("%s: not within two minutes\n%s", what, s.log())
+		}
+	}
+}
+
+func (s *serving) get(path string) string {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return string(text)
+}
+
+// TestServe: a label on GitHub becomes a pull request, and nobody sees anything of it who has not signed in.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	s.start()
+	if got := s.get("/readyz"); !strings.Contains(got, `"ready":true`) {
+		t.Errorf("it is not ready: %s", got)
+	}
+	s.label("Add new.txt")
+	s.until("a pull request that is ready", func() bool {
+		pulls := s.hub.Pulls("alice", "demo")
+		return len(pulls) == 1 && !pulls[0].Draft
+	})
+	s.until("the run's end in the metrics", func() bool {
+		return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="done"} 1`)
+	})
+	if got := s.get("/metrics"); !strings.Contains(got, `ralph_deliveries_total{result="taken"}`) ||
+		!strings.Contains(got, `ralph_jobs{state="running"} 0`) {
+		t.Errorf("the metrics are\n%s", got)
+	}
+	if got := s.get("/"); strings.Contains(got, "new.txt") || !strings.Contains(got, "Sign in") {
+		t.Errorf("somebody who has not signed in sees\n%s", got)
+	}
+	for _, problem := range s.hub.Problems() {
+		t.Errorf("GitHub: %s", problem)
+	}
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.process.Wait(); err != nil {
+		t.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
+	}
+	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
+		t.Errorf("secrets are in the log:\n%s", log)
+	}
+}
+
+// TestServeIsKilled: what a killed server has begun, the next one ends, with one pull request.
+func TestServeIsKilled(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	s.label("Add new.txt")
+	s.until("a run", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 1`) })
+	s.until("a turn", func() bool {
+		out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
+		return len(out) > 0
+	})
+	s.kill()
+	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	s.until("a pull request that is ready", func() bool {
+		pulls := s.hub.Pulls("alice", "demo")
+		return len(pulls) == 1 && !pulls[0].Draft
+	})
+}

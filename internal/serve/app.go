@@ -1,0 +1,112 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/store"
+)
+
+// App is the credentials of a GitHub App. They come from the environment, or from the setup and are sealed in the
+// database then.
+type App struct {
+	ID             int64    `json:"id"`
+	Slug           string   `json:"slug"`
+	Name           string   `json:"name"`
+	Owner          string   `json:"owner"` // whose the App is
+	Page           string   `json:"page"`
+	Key            string   `json:"key"` // PEM
+	ClientID       string   `json:"client_id"`
+	ClientSecret   string   `json:"client_secret"`
+	WebhookSecrets []string `json:"webhook_secrets"` // all of them hold
+}
+
+// sealedApp is the name of the credentials among the database's secrets.
+const sealedApp = "app"
+
+// errNoApp says that the setup is still to be done.
+var errNoApp = errors.New("there is no GitHub App yet: open the setup page, whose address ralph serve prints at its " +
+	"start")
+
+// installed is the App as it is now: nobody's before the setup, and another one when it was set up again elsewhere.
+type installed struct {
+	s      *store.Store
+	server github.Server
+	given  *App // of the environment; nil: of the setup
+
+	mu  sync.Mutex
+	of  string // the credentials that app is made of, as they were sealed
+	c   App
+	app *github.App
+}
+
+// current is the App with its credentials; errNoApp before the setup. Another server may have done the setup.
+func (in *installed) current(ctx context.Context) (*github.App, App, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.given != nil {
+		if in.app == nil {
+			return in.opened("environment", *in.given)
+		}
+		return in.app, in.c, nil
+	}
+	if in.app != nil && in.of != "" && in.c.ID != 0 {
+		return in.app, in.c, nil
+	}
+	text, err := in.s.Unseal(ctx, sealedApp)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, App{}, errNoApp
+	case err != nil:
+		return nil, App{}, err
+	}
+	var c App
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, App{}, errors.New("the App's credentials in the database cannot be read: set the App up again")
+	}
+	return in.opened("database", c)
+}
+
+// opened makes the client; the caller holds the lock.
+func (in *installed) opened(of string, c App) (*github.App, App, error) {
+	key, err := github.ReadKey(c.Key, nil)
+	if err != nil {
+		return nil, App{}, invalid.Mark(err)
+	}
+	app, err := github.OpenApp(github.AppOptions{Server: in.server, ID: c.ID, Key: key, ClientID: c.ClientID,
+		ClientSecret: c.ClientSecret})
+	if err != nil {
+		return nil, App{}, invalid.Mark(err)
+	}
+	in.of, in.c, in.app = of, c, app
+	return app, c, nil
+}
+
+// store seals credentials that the setup has got.
+func (in *installed) store(ctx context.Context, c App) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("storing the App's credentials: %w", err)
+	}
+	if err := in.s.Seal(ctx, sealedApp, text); err != nil {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.app = nil
+	return nil
+}
+
+// secrets are those that a delivery may be signed with: none before there is an App.
+func (in *installed) secrets(ctx context.Context) ([]string, error) {
+	_, c, err := in.current(ctx)
+	if errors.Is(err, errNoApp) {
+		return nil, nil
+	}
+	return c.WebhookSecrets, err
+}

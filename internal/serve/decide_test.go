@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/store"
+)
+
+const (
+	where    = `"repository":{"name":"demo","full_name":"alice/demo","owner":{"login":"alice"},"default_branch":"main"}`
+	person   = `"sender":{"login":"bob","type":"User"}`
+	place    = where + `,` + person + `,"installation":{"id":70}`
+	anIssue  = `"issue":{"number":42,"title":"Add it","state":"open","user":{"login":"eve"}}`
+	aComment = `{"action":"created",` + anIssue + `,"comment":{"id":1,"body":"BODY","user":{"login":"bob"},` +
+		`"created_at":"2026-11-23T00:00:00Z","updated_at":"2026-11-23T00:00:00Z"},` + place + `}`
+)
+
+// TestDecide: what a delivery comes to before GitHub is asked anything.
+func TestDecide(t *testing.T) {
+	labelled := `{"action":"labeled",` + anIssue + `,"label":{"name":"LABEL"},` + place + `}`
+	for _, c := range []struct {
+		name, event, payload string
+		step, why, key       string
+		quick, stops         bool
+	}{
+		{"the label", "issues", strings.Replace(labelled, "LABEL", "ralph", 1), stepHanded, "", "alice/demo#42", false, false},
+		{"another label", "issues", strings.Replace(labelled, "LABEL", "bug", 1), stepNothing, "the label is “bug”", "", false,
+			false},
+		{"a comment", "issue_comment", strings.Replace(aComment, "BODY", "hello", 1), stepNothing,
+			"the comment does not begin with", "", false, false},
+		{"a retry", "issue_comment", strings.Replace(aComment, "BODY", "/ralph retry", 1), stepHanded, "", "d-1", false, false},
+		{"a stop does not wait", "issue_comment", strings.Replace(aComment, "BODY", "/ralph stop", 1), stepHanded, "", "d-1",
+			true, true},
+		{"help", "issue_comment", strings.Replace(aComment, "BODY", "/ralph help", 1), stepHanded, "", "d-1", true, false},
+		{"what is no command is answered", "issue_comment", strings.Replace(aComment, "BODY", "/ralph dance", 1), stepHanded, "",
+			"d-1", true, false},
+		{"no installation", "issues", strings.Replace(strings.Replace(labelled, "LABEL", "ralph", 1),
+			`,"installation":{"id":70}`, "", 1), stepUnread, "names no installation", "", false, false},
+		{"no JSON", "issues", "{", stepUnread, "no JSON object", "", false, false},
+		{"no repository", "issues", `{"action":"labeled"}`, stepUnread, "it holds no repository", "", false, false},
+		{"an installation", "installation", `{"action":"created","installation":{"id":70}}`, stepNothing,
+			"asked of GitHub when it matters", "", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := store.Delivery{ID: "d-1", Event: c.event, Payload: []byte(c.payload), Received: time.Unix(1_800_000_000, 0)}
+			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
+				func(string, string) bool { return false })
+			if v.step != c.step || !strings.Contains(v.why, c.why) || (v.job != nil) != (c.step == stepHanded) {
+				t.Fatalf("%+v", v)
+			}
+			if v.job != nil && (v.job.key != c.key || v.job.Quick != c.quick || v.job.Stops != c.stops ||
+				v.job.Installation != 70 || v.job.Repository != "alice/demo" || v.job.Subject != 42 || v.job.Person != "bob") {
+				t.Errorf("the job is %+v", *v.job)
+			}
+		})
+	}
+}

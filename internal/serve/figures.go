@@ -1,0 +1,74 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// Names of the database's counters.
+const (
+	countDeliveries = "ralph_deliveries_total"
+	countRuns       = "ralph_runs_total"
+	countTokens     = "ralph_tokens_total"
+	countCost       = "ralph_cost_microdollars_total"
+)
+
+// figures reads what the metrics tell.
+func (sv *Server) figures(ctx context.Context) (figures, error) {
+	f := figures{Deliveries: map[string]int64{}, Runs: map[string]int64{}, Tokens: map[string]int64{}}
+	counters, err := sv.s.Counters(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, c := range counters {
+		switch c.Name {
+		case countDeliveries:
+			f.Deliveries[c.Label] = c.Value
+		case countRuns:
+			f.Runs[c.Label] = c.Value
+		case countTokens:
+			f.Tokens[c.Label] = c.Value
+		case countCost:
+			f.Cost = float64(c.Value) / 1e6
+		}
+	}
+	depth, err := sv.q.Depth(ctx)
+	f.Queued, f.Delayed, f.Running, f.Oldest = depth.Waiting, depth.Delayed, depth.Running, depth.Oldest
+	if app, _, none := sv.in.current(ctx); none == nil {
+		f.Budgets = app.Budgets()
+	}
+	return f, err
+}
+
+// probes are what this process needs.
+func (sv *Server) probes() []probe {
+	return []probe{
+		{"database", sv.s.Check},
+		diskProbe(sv.o.Data, freeBytes),
+		clockProbe(sv.drift),
+		{"app", func(ctx context.Context) error {
+			_, _, err := sv.in.current(ctx)
+			return err
+		}},
+	}
+}
+
+// onlyNear answers this machine, and others who bring the token.
+func onlyNear(next http.Handler, token string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		near := net.ParseIP(host).IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+		given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
+		if !near && (token == "" || !bearer || subtle.ConstantTimeCompare(want[:], got[:]) != 1) {
+			http.Error(w, "metrics are told on this machine alone, or with RALPH_METRICS_TOKEN as a bearer",
+				http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

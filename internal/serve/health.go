@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+const (
+	checkTime = 3 * time.Second        // for all that readiness asks
+	checkAge  = 5 * time.Second        // an answer is kept as long, so that probes cost nothing
+	leastDisk = int64(512) << 20       // bytes that must be free where the data lies
+	mostDrift = 30 * time.Second       // an App's token is refused when our clock is a minute off
+	aliveText = "ralph serve is alive" // of /healthz
+)
+
+// probe is one thing that this process needs.
+type probe struct {
+	name  string
+	check func(context.Context) error
+}
+
+// readiness answers GET /readyz with what this process needs and how each stands: 200 when all is well, 503 when not.
+type readiness struct {
+	probes []probe
+	clock  func() time.Time
+
+	mu   sync.Mutex
+	at   time.Time
+	told []condition
+}
+
+// condition is how one need stands.
+type condition struct {
+	Name  string `json:"name"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+}
+
+// ServeHTTP implements http.Handler.
+func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	list, ok := r.look(req.Context())
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"ready": ok, "checks": list})
+}
+
+// look asks each probe, one look at a time.
+func (r *readiness) look(ctx context.Context) (list []condition, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told == nil || r.clock().Sub(r.at).Abs() > checkAge {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime) // the next one who asks gets it, too
+		defer cancel()
+		r.told, r.at = nil, r.clock()
+		for _, p := range r.probes {
+			c := condition{Name: p.name, OK: true}
+			if err := p.check(ctx); err != nil {
+				c.OK, c.Error = false, safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
+			}
+			r.told = append(r.told, c)
+		}
+	}
+	ok = true
+	for _, c := range r.told {
+		ok = ok && c.OK
+	}
+	return r.told, ok
+}
+
+// diskProbe says when too little is free where the data lies.
+func diskProbe(dir string, free func(string) (int64, error)) probe {
+	return probe{"disk", func(context.Context) error {
+		left, err := free(dir)
+		if err != nil {
+			return fmt.Errorf("looking at the disk of %s: %w", dir, err)
+		}
+		if left < leastDisk {
+			return fmt.Errorf("%s are free where %s lies; ralph needs %s: remove something, or give it a larger disk",
+				safetext.Bytes(left), dir, safetext.Bytes(leastDisk))
+		}
+		return nil
+	}}
+}
+
+// clockProbe says when our clock is off GitHub's.
+func clockProbe(drift func() (time.Duration, bool)) probe {
+	return probe{"clock", func(context.Context) error {
+		if d, known := drift(); known && d.Abs() > mostDrift {
+			return fmt.Errorf("this machine's clock is %s off GitHub's, which refuses the App's signatures then: set it by NTP",
+				d.Abs().Round(time.Second))
+		}
+		return nil
+	}}
+}
+
+// alive answers GET /healthz: the process runs and serves.
+func alive(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = fmt.Fprintln(w, aliveText)
+}

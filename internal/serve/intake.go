@@ -1,0 +1,186 @@
+package serve
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ralph-loop/ralph/internal/store"
+)
+
+const (
+	mostBody    = 25 << 20         // GitHub sends no more
+	mostReading = 64 << 20         // of all bodies that are read at once
+	readTime    = 10 * time.Second // GitHub waits no longer for an answer
+	mostID      = 100              // bytes of a delivery's id; GitHub's have 36
+
+	signatureLength = len("sha256=") + 2*sha256.Size
+)
+
+// How a delivery was answered, as the metrics count it.
+const (
+	taken     = "taken"
+	duplicate = "duplicate"
+	forged    = "forged"
+	ignored   = "ignored"
+	refused   = "unavailable" // it could not be stored
+)
+
+// intake answers POST /webhook. A delivery is stored before it is answered, and nothing else is done with it here.
+type intake struct {
+	keep    func(context.Context, store.Delivery) (fresh bool, err error)
+	secrets func(context.Context) ([]string, error) // those that hold now: two while one is replaced
+	count   func(result string)
+	wake    func() // there is something to decide
+	log     func(msg string, args ...any)
+	clock   func() time.Time
+	reading *semaphore.Weighted
+}
+
+// heard are the events that can concern ralph. The App asks for no others; what GitHub sends beside them is answered
+// and forgotten.
+var heard = map[string]bool{
+	"issues": true, "issue_comment": true, "pull_request": true, "pull_request_review": true,
+	"pull_request_review_comment": true, "check_suite": true, "workflow_run": true, "repository_dispatch": true,
+	"installation": true, "installation_repositories": true,
+}
+
+// ServeHTTP implements http.Handler: 202 stored, now or before; 204 an event that ralph does not hear; 401 not signed
+// by GitHub; 400, 405 and 413 no delivery; 503 not stored, to be delivered again.
+func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "GitHub delivers by POST", http.StatusMethodNotAllowed)
+		return
+	}
+	if len(r.Header.Get("X-Hub-Signature-256")) != signatureLength { // nobody's body is read for nothing
+		in.count(forged)
+		http.Error(w, "X-Hub-Signature-256 is missing", http.StatusUnauthorized)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readTime)
+	defer cancel()
+	body, status, why := in.read(ctx, w, r)
+	if why != "" {
+		http.Error(w, why, status)
+		return
+	}
+	defer in.reading.Release(weight(r))
+	secrets, err := in.secrets(ctx)
+	if err != nil {
+		in.unavailable(w, r, err)
+		return
+	}
+	if !signed(body, r.Header.Get("X-Hub-Signature-256"), secrets) {
+		in.count(forged)
+		http.Error(w, "the signature is not that of this App's webhook secret", http.StatusUnauthorized)
+		return
+	}
+	id, name := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
+	if !plainWord(id) || !plainWord(name) {
+		http.Error(w, "X-GitHub-Delivery or X-GitHub-Event is missing", http.StatusBadRequest)
+		return
+	}
+	if !heard[name] {
+		in.count(ignored)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	fresh, err := in.keep(ctx, delivered(id, name, body, in.clock()))
+	switch {
+	case err != nil:
+		in.unavailable(w, r, err)
+		return
+	case fresh:
+		in.count(taken)
+		in.wake()
+	default:
+		in.count(duplicate)
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// delivered is a delivery with what lists are asked by, as far as its payload says it.
+func delivered(id, name string, body []byte, at time.Time) store.Delivery {
+	var head struct {
+		Action       string
+		Installation struct{ ID int64 }
+		Repository   struct {
+			FullName string `json:"full_name"`
+		}
+		Sender struct{ Login string }
+	}
+	_ = json.Unmarshal(body, &head) // what cannot be read is said when it is decided
+	return store.Delivery{ID: id, Event: name, Action: head.Action, Installation: head.Installation.ID,
+		Repository: head.Repository.FullName, Sender: head.Sender.Login, Payload: body, Received: at}
+}
+
+// read is the body, unless there is too much of it. The caller gives its weight back.
+func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, status int,
+	why string) {
+	if r.ContentLength > mostBody {
+		return nil, http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
+	}
+	if err := in.reading.Acquire(ctx, weight(r)); err != nil {
+		return nil, http.StatusServiceUnavailable, "too many deliveries at once; deliver it again"
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err == nil {
+		return body, 0, ""
+	}
+	in.reading.Release(weight(r))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
+	}
+	return nil, http.StatusBadRequest, "the body ended early"
+}
+
+// weight is how much of what may be read at once a request takes.
+func weight(r *http.Request) int64 {
+	if r.ContentLength < 0 {
+		return mostBody
+	}
+	return max(r.ContentLength, 1)
+}
+
+func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	in.count(refused)
+	in.log("a delivery could not be stored; GitHub shows it as failed, and it is asked for again",
+		"delivery", r.Header.Get("X-GitHub-Delivery"), "error", err)
+	w.Header().Set("Retry-After", "30")
+	http.Error(w, "the delivery could not be stored; deliver it again", http.StatusServiceUnavailable)
+}
+
+// signed reports whether a body carries the signature of one of the secrets. Every secret is tried, so that the time
+// does not tell which.
+func signed(body []byte, header string, secrets []string) bool {
+	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
+	if err != nil || !strings.HasPrefix(header, "sha256=") {
+		return false
+	}
+	ok := false
+	for _, secret := range secrets {
+		if secret == "" {
+			continue
+		}
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write(body)
+		ok = hmac.Equal(given, mac.Sum(nil)) || ok
+	}
+	return ok
+}
+
+// plainWord reports whether a header's value can be a name of GitHub's.
+func plainWord(s string) bool {
+	return s != "" && len(s) <= mostID && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}

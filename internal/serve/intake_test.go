@@ -1,0 +1,97 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ralph-loop/ralph/internal/store"
+)
+
+func signature(body, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// TestIntake: what GitHub signed is stored once before it is answered, and nothing else is stored.
+func TestIntake(t *testing.T) {
+	const body = `{"action":"labeled"}`
+	good := signature(body, "new")
+	for _, c := range []struct {
+		name, method, event, id, signature, body string
+		broken                                   error
+		status                                   int
+		counted                                  string
+		stored                                   int
+	}{
+		{"a delivery", "POST", "issues", "d-1", good, body, nil, 202, taken, 1},
+		{"the secret before", "POST", "issues", "d-1", signature(body, "old"), body, nil, 202, taken, 1},
+		{"of another secret", "POST", "issues", "d-1", signature(body, "x"), body, nil, 401, forged, 0},
+		{"of the empty secret", "POST", "issues", "d-1", signature(body, ""), body, nil, 401, forged, 0},
+		{"of another body", "POST", "issues", "d-1", good, body + " ", nil, 401, forged, 0},
+		{"without a signature", "POST", "issues", "d-1", "", body, nil, 401, forged, 0},
+		{"a short signature", "POST", "issues", "d-1", "sha256=00", body, nil, 401, forged, 0},
+		{"no hexadecimal digits", "POST", "issues", "d-1", "sha256=" + strings.Repeat("x", 64), body, nil, 401, forged, 0},
+		{"an event that nobody asked for", "POST", "star", "d-1", good, body, nil, 204, ignored, 0},
+		{"without an id", "POST", "issues", "", good, body, nil, 400, "", 0},
+		{"an id of another kind", "POST", "issues", "../x", good, body, nil, 400, "", 0},
+		{"a look", "GET", "issues", "d-1", good, "", nil, 405, "", 0},
+		{"a database that does not answer", "POST", "issues", "d-1", good, body, errors.New("gone"), 503, refused, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			counted, stored, woken := "", 0, false
+			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"", "new", "old"}, nil },
+				keep: func(_ context.Context, d store.Delivery) (bool, error) {
+					if c.broken == nil {
+						stored++
+					}
+					if d.ID != c.id || d.Event != c.event || d.Action != "labeled" || string(d.Payload) != c.body {
+						t.Errorf("%+v is stored", d)
+					}
+					return true, c.broken
+				},
+				count: func(result string) { counted = result }, wake: func() { woken = true }, log: func(string, ...any) {},
+				clock: time.Now, reading: semaphore.NewWeighted(mostReading)}
+			r := httptest.NewRequest(c.method, "/webhook", strings.NewReader(c.body))
+			r.Header.Set("X-Hub-Signature-256", c.signature)
+			r.Header.Set("X-GitHub-Event", c.event)
+			r.Header.Set("X-GitHub-Delivery", c.id)
+			w := httptest.NewRecorder()
+			in.ServeHTTP(w, r)
+			if w.Code != c.status || counted != c.counted || stored != c.stored || woken != (c.status == 202) {
+				t.Errorf("%d, counted as %q, %d stored, decided %v: %s", w.Code, counted, stored, woken, w.Body)
+			}
+			if !in.reading.TryAcquire(mostReading) {
+				t.Error("what was read still counts")
+			}
+		})
+	}
+}
+
+// TestIntakeIsBounded: nobody makes us hold more than GitHub sends.
+func TestIntakeIsBounded(t *testing.T) {
+	in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+		count: func(string) {}, reading: semaphore.NewWeighted(mostReading)}
+	for _, unknown := range []bool{false, true} {
+		r := httptest.NewRequest(http.MethodPost, "/webhook", bytes.NewReader(make([]byte, mostBody+1)))
+		if unknown {
+			r.ContentLength = -1
+		}
+		r.Header.Set("X-Hub-Signature-256", signature("", "s"))
+		w := httptest.NewRecorder()
+		if in.ServeHTTP(w, r); w.Code != http.StatusRequestEntityTooLarge {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+	}
+}

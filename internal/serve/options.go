@@ -1,0 +1,135 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// Role is a part that a process plays.
+type Role string
+
+// The roles. A process plays all of them unless it is told otherwise.
+const (
+	RoleIntake Role = "intake" // takes deliveries
+	RoleWork   Role = "work"   // does jobs
+	RoleWeb    Role = "web"    // shows pages
+)
+
+// Roles reads roles, separated by commas; all for none.
+func Roles(text string) ([]Role, error) {
+	all := []Role{RoleIntake, RoleWork, RoleWeb}
+	if strings.TrimSpace(text) == "" {
+		return all, nil
+	}
+	var roles []Role
+	for _, word := range strings.Split(text, ",") {
+		role := Role(strings.TrimSpace(word))
+		if !slices.Contains(all, role) {
+			return nil, invalid.Errorf("--role has %q; allowed are intake, work and web, separated by commas", role)
+		}
+		roles = append(roles, role)
+	}
+	return roles, nil
+}
+
+// Options are what a server is made with. The zero value of most is no option: cmd fills them in.
+type Options struct {
+	Place
+	Identity
+	Work
+	Roles []Role
+	Clock func() time.Time
+	Log   *slog.Logger
+	// Notify tells whoever supervises this process how it stands: READY=1, STOPPING=1.
+	Notify func(state string)
+}
+
+// Place is where a server is and keeps things.
+type Place struct {
+	Listen   string   // "127.0.0.1:8080"
+	Public   *url.URL // what GitHub and people reach it by; nil: where it listens
+	Data     string   // a directory
+	Database string   // a Postgres; empty: a file in Data
+	Keys     store.Keys
+	Name     string // of this machine
+	Version  string
+	// MetricsToken lets others than this machine read the metrics, as a bearer; empty: nobody else.
+	MetricsToken string
+}
+
+// Identity is whom a server is on GitHub.
+type Identity struct {
+	GitHub    github.Server
+	App       *App     // of the environment; nil: the setup makes it
+	AppName   string   // that the setup proposes
+	Operators []string // logins that may see everything
+}
+
+// Work is how jobs are done.
+type Work struct {
+	Program   string // ralph itself
+	Environ   []string
+	Limits    proc.Limits
+	Base      work.Order
+	Rules     event.Rules
+	Slots     int
+	PerTenant int
+	Mirrors   int64 // bytes
+	Drain     time.Duration
+}
+
+// Addresses are where a server is reached.
+type Addresses struct {
+	Pages string // "https://ralph.example.com"
+	Setup string // with the one-time code; empty: there is an App
+}
+
+func (o Options) plays(r Role) bool { return slices.Contains(o.Roles, r) }
+
+// Given is an App of the environment. Nothing of it is nil: there is none there.
+func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) {
+	if id == 0 && key == "" && secrets == "" {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if id == 0 || key == "" {
+		return nil, invalid.Errorf("the environment names a part of an App: RALPH_APP_ID and RALPH_APP_PRIVATE_KEY " +
+			"(or RALPH_APP_PRIVATE_KEY_FILE) go together; with neither, the setup page makes an App")
+	}
+	read, err := github.ReadKey(key, nil)
+	if err != nil {
+		return nil, invalid.Mark(err)
+	}
+	c := &App{ID: id, Key: string(read.PEM()), ClientID: clientID, ClientSecret: clientSecret}
+	for _, secret := range strings.Split(secrets, ",") {
+		if secret = strings.TrimSpace(secret); secret != "" {
+			c.WebhookSecrets = append(c.WebhookSecrets, secret)
+		}
+	}
+	return c, nil
+}
+
+// addresses are where people go.
+func (sv *Server) addresses(ctx context.Context) Addresses {
+	a := Addresses{Pages: sv.o.Public.String()}
+	if sv.setup == nil {
+		return a
+	}
+	if _, _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
+		sv.setup.code = newCode()
+		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
+	}
+	return a
+}

@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/store"
+)
+
+const (
+	redeliverFor = 3 * 24 * time.Hour // as long as GitHub keeps deliveries
+	forgetAfter  = 30 * 24 * time.Hour
+)
+
+// redeliver has GitHub send again what did not arrive. What arrived twice is one delivery.
+func (sv *Server) redeliver(ctx context.Context) error {
+	app, _, err := sv.in.current(ctx)
+	if errors.Is(err, errNoApp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	missing, err := app.FailedDeliveries(ctx, sv.o.Clock().Add(-redeliverFor))
+	for _, d := range missing {
+		if !heard[d.Event] {
+			continue
+		}
+		if _, known := sv.s.Delivery(ctx, d.GUID); known == nil { // it was stored, and the answer was lost
+			continue
+		}
+		sv.o.Log.Info("a delivery did not arrive and is asked for again", "delivery", d.GUID, "event", d.Event,
+			"status", d.Status)
+		err = errors.Join(err, app.Redeliver(ctx, d.ID))
+	}
+	if err != nil && ctx.Err() == nil {
+		sv.o.Log.Warn("GitHub was asked for deliveries that did not arrive", "error", err)
+	}
+	return err
+}
+
+// sweep has each repository looked through that had a run lately: for runs whose process died where nobody saw it, and
+// for labels that nobody heard of.
+func (sv *Server) sweep(ctx context.Context) error {
+	runs, err := sv.s.Runs(ctx, store.RunFilter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
+	if err != nil {
+		return err
+	}
+	swept := map[string]bool{}
+	for _, run := range runs {
+		if swept[run.Repository] {
+			continue
+		}
+		swept[run.Repository] = true
+		at := sv.o.Clock()
+		j := job{Repository: run.Repository, Installation: run.Installation, key: run.Repository + "#sweep"}
+		id := fmt.Sprintf("sweep-%s-%d", run.ID, at.Unix()/60)
+		if err := sv.enqueue(ctx, id, j, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes what is old. The audit log, spend and the rows of runs stay.
+func (sv *Server) forget(ctx context.Context) error {
+	before := sv.o.Clock().Add(-forgetAfter)
+	_, err := sv.s.Forget(ctx, store.Retention{Payloads: before, Deliveries: before, Records: before})
+	return errors.Join(err, sv.q.Forget(ctx, before))
+}

@@ -1,0 +1,295 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/queue"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// Server is ralph for an organisation, or the part of it that one process plays.
+type Server struct {
+	o      Options
+	s      *store.Store
+	in     *installed
+	q      *queue.Queue
+	worker *worker
+	outbox *outbox
+	pages  *web.Server
+	setup  *setup
+	m      *metrics
+	ready  *readiness
+	http   *http.Server
+	loops  sync.WaitGroup
+}
+
+// Run serves until ctx ends, then drains: nothing new is begun, and what runs may go on until hard ends. told hears the
+// addresses once everything is ready.
+func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", o.Listen, err)
+	}
+	defer listener.Close()
+	if o.Public == nil {
+		o.Public = &url.URL{Scheme: "http", Host: listener.Addr().String()}
+	}
+	sv, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer sv.close()
+	return sv.serve(ctx, hard, listener, told)
+}
+
+// open makes the parts. Nothing runs yet.
+func open(ctx context.Context, o Options) (sv *Server, err error) {
+	s, err := store.Open(ctx, store.Options{URL: o.Database, Dir: o.Data, Keys: o.Keys, Clock: o.Clock})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+		}
+	}()
+	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App}}
+	if _, _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
+		return nil, err
+	}
+	sv.m = newMetrics(o.Version, sv.figures, o.Log)
+	if err := sv.openQueue(ctx); err != nil {
+		return nil, err
+	}
+	sv.ready = &readiness{clock: o.Clock, probes: sv.probes()}
+	sv.outbox = &outbox{s: s, enqueue: sv.enqueue, answer: sv.answer, rules: o.Rules, ours: sv.ours,
+		woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
+	if o.plays(RoleWeb) {
+		if err := sv.openPages(); err != nil {
+			return nil, err
+		}
+	}
+	sv.http = &http.Server{Handler: sv.routes(), ReadHeaderTimeout: readTime, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
+	return sv, nil
+}
+
+// openQueue opens the queue, and what does its jobs where this process works.
+func (sv *Server) openQueue(ctx context.Context) error {
+	o := sv.o
+	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, sv.logf)
+	if err != nil {
+		return err
+	}
+	workspace := filepath.Join(o.Data, "work")
+	if err := errors.Join(os.MkdirAll(workspace, 0o711), os.Chmod(workspace, 0o711)); err != nil {
+		return fmt.Errorf("making a place for checkouts: %w", err)
+	}
+	base := o.Base
+	base.Workspace = workspace
+	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
+		models: launch.Models{Environ: o.Environ},
+		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
+		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
+			Mirrors: mirrors, Log: sv.logf}}
+	sqlite, pool := sv.s.Handles()
+	q := queue.Options{SQLite: sqlite, Pool: pool, Executor: o.Name, Slots: o.Slots, PerTenant: o.PerTenant, Log: o.Log,
+		Clock: o.Clock, GaveUp: sv.gaveUp}
+	if o.plays(RoleWork) {
+		q.Do = sv.worker.do
+	}
+	sv.q, err = queue.Open(ctx, q)
+	if err != nil || q.Do == nil {
+		return err
+	}
+	return errors.Join(sv.q.Every("redeliver", "0 */10 * * * *", sv.redeliver),
+		sv.q.Every("sweep", "0 17 */6 * * *", sv.sweep),
+		sv.q.Every("forget", "0 41 3 * * *", sv.forget))
+}
+
+// handOnGrace is how long a process that is handed on may take: others take its job over soon after.
+const handOnGrace = 9 * time.Second
+
+func (sv *Server) openPages() error {
+	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
+	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll}
+	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
+	pages, err := web.New(web.Options{
+		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from},
+		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
+		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, wake: sv.outbox.wake, phrase: sv.o.Rules.TriggerPhrase},
+		Public:  sv.o.Public, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
+	})
+	sv.pages = pages
+	return err
+}
+
+// routes are all addresses of this process.
+func (sv *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", alive)
+	mux.Handle("GET /readyz", sv.ready)
+	mux.Handle("GET /metrics", onlyNear(sv.m, sv.o.MetricsToken))
+	if sv.o.plays(RoleIntake) {
+		mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
+			count: func(result string) { sv.s.Count(countDeliveries, result) }, log: sv.o.Log.Warn, clock: sv.o.Clock,
+			reading: semaphore.NewWeighted(mostReading)}))
+	}
+	if sv.pages != nil {
+		mux.Handle("/", sv.pages)
+	}
+	return mux
+}
+
+// timed measures how long deliveries wait for their answer.
+func (sv *Server) timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		next.ServeHTTP(w, r)
+		sv.m.answers.observe(time.Since(begun))
+	})
+}
+
+// serve runs until ctx ends, and drains.
+func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told func(Addresses)) error {
+	looping, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	if sv.o.plays(RoleWork) {
+		if err := sv.q.Start(ctx); err != nil {
+			return err
+		}
+		sv.loops.Go(func() { _ = sv.redeliver(looping) })
+	}
+	if sv.o.plays(RoleIntake) || sv.o.plays(RoleWork) {
+		sv.loops.Go(func() { sv.outbox.run(looping) })
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- sv.http.Serve(listener) }()
+	told(sv.addresses(ctx))
+	sv.o.Notify("READY=1")
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	sv.o.Notify("STOPPING=1")
+	return errors.Join(err, sv.drain(hard, end))
+}
+
+// drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
+func (sv *Server) drain(hard context.Context, end func()) error {
+	sv.o.Log.Info("draining: nothing new is begun", "running", sv.worker.count())
+	if sv.pages != nil {
+		sv.pages.Close()
+	}
+	soon, cancel := context.WithTimeout(context.WithoutCancel(hard), readTime)
+	defer cancel()
+	err := sv.http.Shutdown(soon)
+	end()
+	sv.loops.Wait()
+	patient, done := context.WithTimeout(hard, sv.o.Drain)
+	defer done()
+	if sv.o.plays(RoleWork) {
+		err = errors.Join(err, sv.q.Drain(patient))
+	}
+	return err
+}
+
+func (sv *Server) close() {
+	if sv.q != nil {
+		if err := sv.q.Close(); err != nil {
+			sv.o.Log.Error("closing the queue", "error", err)
+		}
+	}
+	if err := sv.s.Close(); err != nil {
+		sv.o.Log.Error("closing the database", "error", err)
+	}
+}
+
+func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
+
+// enqueue has a job done, once by its id. Its run is shown as queued.
+func (sv *Server) enqueue(ctx context.Context, id string, j job, at time.Time) error {
+	body, err := json.Marshal(j)
+	if err != nil {
+		return fmt.Errorf("storing a job: %w", err)
+	}
+	_, err = sv.q.Enqueue(ctx, queue.Job{ID: id, Key: j.key, Tenant: fmt.Sprint(j.Installation), NotBefore: at,
+		Body: body})
+	return err
+}
+
+// later has a run go on at a time.
+func (sv *Server) later(ctx context.Context, j job, at time.Time) error {
+	j.key = fmt.Sprintf("%s#%d", j.Repository, j.Issue)
+	return sv.enqueue(ctx, fmt.Sprintf("%s-%d", j.Run, at.Unix()), j, at)
+}
+
+// answer does a job that does not wait for work. A command that stopped a run tells those of our processes that work on
+// it.
+func (sv *Server) answer(ctx context.Context, id string, j job, attempt int) (queue.Result, error) {
+	result, err := sv.worker.work(ctx, id, j, attempt)
+	if err != nil || !j.Stops || result.Killed || result.Why == string(loop.Refused) {
+		return result, err
+	}
+	return result, sv.tellStop(ctx, j)
+}
+
+// tellStop tells the runs of an issue to stop, on whatever server they work. Whoever asked may: that was found out
+// before.
+func (sv *Server) tellStop(ctx context.Context, j job) error {
+	running, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{j.Repository}, States: []string{web.Running}})
+	if err != nil {
+		return err
+	}
+	for _, run := range running {
+		shown := shownRun(run)
+		if j.Subject != 0 && (shown.Issue == j.Subject || shown.Pull == j.Subject) {
+			err = errors.Join(err, sv.s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: j.Person, Text: "asked to stop"}))
+		}
+	}
+	return err
+}
+
+// gaveUp shows a job that was killed too often.
+func (sv *Server) gaveUp(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	run, err := sv.s.Run(ctx, id)
+	if err != nil {
+		return // it has none
+	}
+	run.State, run.Times.Ended = "failed", sv.o.Clock()
+	run.Reason = "its process was ended again and again; what it has done is on its branch. " + run.Reason
+	if err := sv.s.PutRun(ctx, run); err != nil {
+		sv.o.Log.Error("a run that was given up is shown as running", "run", id, "error", err)
+	}
+}
+
+// ours reports whether a run works on a branch, as far as the newest runs tell.
+func (sv *Server) ours(repository, branch string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	runs, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{repository}, Limit: 1000})
+	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
+		var d detail
+		return json.Unmarshal(r.Detail, &d) == nil && d.Branch == branch
+	})
+}

@@ -1,0 +1,251 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// detail is what a run's row holds for its page, beside what lists can be asked by.
+type detail struct {
+	Run       string  `json:"run,omitempty"`   // as its journal names it
+	Known     int     `json:"known,omitempty"` // how many records of the journal are stored
+	Issue     int     `json:"issue,omitempty"`
+	Agent     string  `json:"agent,omitempty"`
+	Pull      int     `json:"pull,omitempty"`
+	Branch    string  `json:"branch,omitempty"`
+	Doing     string  `json:"doing,omitempty"`
+	Iteration int     `json:"iteration,omitempty"`
+	Of        int     `json:"of,omitempty"`
+	Dollars   float64 `json:"dollars,omitempty"`
+	Tokens    int64   `json:"tokens,omitempty"`
+}
+
+// source shows what the database holds.
+type source struct {
+	s      *store.Store
+	doctor func(ctx context.Context, repository string) (web.Repository, error)
+	clock  func() time.Time
+}
+
+// Run implements web.Runs.
+func (o source) Run(ctx context.Context, id string) (web.Run, error) {
+	r, err := o.s.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = web.ErrNotFound
+	}
+	return shownRun(r), err
+}
+
+// activeStates are those of runs that have not ended.
+var activeStates = []string{web.Queued, web.Running, web.Waiting}
+
+// Active implements web.Runs.
+func (o source) Active(ctx context.Context, q web.Query) ([]web.Run, error) {
+	return o.runs(ctx, q, activeStates)
+}
+
+// Runs implements web.Runs.
+func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) { return o.runs(ctx, q, nil) }
+
+func (o source) runs(ctx context.Context, q web.Query, states []string) ([]web.Run, error) {
+	before := int64(0)
+	if q.Before != "" {
+		last, err := o.s.Run(ctx, q.Before)
+		if err != nil {
+			return nil, notFound(err)
+		}
+		before = last.Number
+	}
+	list, err := o.s.Runs(ctx, store.RunFilter{Repositories: q.Repositories, States: states, Since: q.Since,
+		Before: before, Limit: q.Limit})
+	shown := make([]web.Run, 0, len(list))
+	for _, r := range list {
+		shown = append(shown, shownRun(r))
+	}
+	return shown, err
+}
+
+func notFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return web.ErrNotFound
+	}
+	return err
+}
+
+// shownRun is a row as pages show it. A detail that cannot be read is of a newer version, and left out.
+func shownRun(r store.Run) web.Run {
+	var d detail
+	_ = json.Unmarshal(r.Detail, &d)
+	return web.Run{
+		ID: r.ID, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull,
+		Standing: web.Standing{State: r.State, Doing: d.Doing, Reason: r.Reason, Until: r.Times.Resume,
+			Iteration: d.Iteration, Of: d.Of},
+		Queued: r.Times.Created, Began: r.Times.Started, Ended: r.Times.Ended,
+		Spent: web.Amount{Dollars: d.Dollars, Tokens: d.Tokens},
+	}
+}
+
+// Records implements web.Records.
+func (o source) Records(ctx context.Context, run string, after int64, limit int) ([]web.Record, error) {
+	list, err := o.s.Records(ctx, run, after, limit)
+	shown := make([]web.Record, 0, len(list))
+	for _, r := range list {
+		shown = append(shown, web.Record(r))
+	}
+	return shown, err
+}
+
+// newsTime is how long somebody who reads along waits for news of this process before they look again.
+const newsTime = 2 * time.Second
+
+// Changed implements web.Records. It is closed after a while in any case: another server may work on the run.
+func (o source) Changed(run string) <-chan struct{} {
+	news, stop := o.s.Watch(run)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		defer stop()
+		select {
+		case <-news:
+		case <-time.After(newsTime):
+		}
+	}()
+	return told
+}
+
+const month = 30 * 24 * time.Hour
+
+// Repository implements web.Repositories.
+func (o source) Repository(ctx context.Context, name string) (web.Repository, error) {
+	r, err := o.doctor(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	since := o.clock().Add(-month)
+	runs, err := o.s.Runs(ctx, store.RunFilter{Repositories: []string{name}, Since: since, Limit: 1000})
+	if err != nil {
+		return r, err
+	}
+	for _, run := range runs {
+		if run.Times.Ended.IsZero() || run.State == declined {
+			continue
+		}
+		r.Ended++
+		if run.State == string(loop.Done) {
+			r.Done++
+		}
+	}
+	sums, err := o.s.Spend(ctx, store.SpendFilter{From: since.UTC().Format(time.DateOnly), Repositories: []string{name}})
+	if err == nil && len(sums) > 0 {
+		r.Spent = amount(sums[0].Took)
+	}
+	return r, err
+}
+
+func amount(t store.Took) web.Amount {
+	return web.Amount{Dollars: float64(t.Cost) / 1e6, Tokens: t.Input + t.Output + t.CacheRead + t.CacheWrite}
+}
+
+// Delivery implements web.Deliveries.
+func (o source) Delivery(ctx context.Context, id string) (web.Delivery, error) {
+	d, err := o.s.Delivery(ctx, id)
+	return shownDelivery(d), notFound(err)
+}
+
+// Deliveries implements web.Deliveries.
+func (o source) Deliveries(ctx context.Context, q web.Query) ([]web.Delivery, error) {
+	before := int64(0)
+	if q.Before != "" {
+		last, err := o.s.Delivery(ctx, q.Before)
+		if err != nil {
+			return nil, notFound(err)
+		}
+		before = last.Number
+	}
+	list, err := o.s.Deliveries(ctx, store.DeliveryFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
+	shown := make([]web.Delivery, 0, len(list))
+	for _, d := range list {
+		shown = append(shown, shownDelivery(d))
+	}
+	return shown, err
+}
+
+// withOthers are the repositories of a query, and "" for what belongs to none.
+func withOthers(q web.Query) []string {
+	if q.Others {
+		return append(slices.Clone(q.Repositories), "")
+	}
+	return append([]string{}, q.Repositories...)
+}
+
+func shownDelivery(d store.Delivery) web.Delivery {
+	out := web.Delivery{ID: d.ID, At: d.Received, Event: d.Event, Repository: d.Repository, By: d.Sender}
+	if d.Action != "" {
+		out.Event += "." + d.Action
+	}
+	if d.Decision == nil {
+		return out
+	}
+	out.Step, out.Why, out.Subject = d.Decision.Step, d.Decision.Why, d.Decision.Subject
+	if d.Decision.Queued {
+		out.Run = d.ID
+	}
+	if len(d.Decision.Detail) > 0 {
+		var told struct {
+			Text   string `json:"text"`
+			Failed string `json:"failed"`
+		}
+		_ = json.Unmarshal(d.Decision.Detail, &told)
+		out.Detail, out.Failed = told.Text, told.Failed
+	}
+	return out
+}
+
+// Spend implements web.Ledger.
+func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
+	f := store.SpendFilter{Repositories: q.Repositories, By: []string{"day", "repository", "person", "model"},
+		Limit: cmp.Or(q.Limit, 1000)}
+	if f.Repositories == nil {
+		f.Repositories = []string{} // nobody's, not everybody's
+	}
+	if !q.Since.IsZero() {
+		f.From = q.Since.UTC().Format(time.DateOnly)
+	}
+	list, err := o.s.Spend(ctx, f)
+	shown := make([]web.Spend, 0, len(list))
+	for _, p := range list {
+		shown = append(shown, web.Spend{Day: p.Day, Repository: p.Repository, Person: p.Person, Model: p.Model,
+			Runs: int(p.Took.Turns), Amount: amount(p.Took)})
+	}
+	return shown, err
+}
+
+// Audit implements web.Ledger.
+func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
+	before := int64(0)
+	if q.Before != "" {
+		n, err := strconv.ParseInt(q.Before, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w", web.ErrNotFound)
+		}
+		before = n
+	}
+	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
+	shown := make([]web.Audit, 0, len(list))
+	for _, e := range list {
+		shown = append(shown, web.Audit{At: e.At, By: e.Person, Did: strings.ReplaceAll(e.Action, ".", " "),
+			Repository: e.Repository, Run: e.Subject, Detail: e.Result})
+	}
+	return shown, err
+}
