@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/gateway"
-	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -68,6 +68,9 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return queue.Result{}, err
 	}
+	if order.Settings, err = organisation(ctx, app, j); err != nil {
+		return w.refused(ctx, id, j, err)
+	}
 	row, err := w.begin(ctx, id, j)
 	if err != nil {
 		return queue.Result{}, err
@@ -89,6 +92,19 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	end, err := running.Wait()
 	w.spent(ctx, row, running.Usage())
 	return w.conclude(ctx, j, recorder, end, err)
+}
+
+// refused ends a job whose settings are wrong; where they could not be read, it is tried again.
+func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
+	if !invalid.Is(err) {
+		return queue.Result{}, err
+	}
+	row, found := w.s.Run(ctx, cmp.Or(j.Run, id))
+	if found != nil { // it has none
+		return queue.Result{Why: err.Error()}, nil //nolint:nilerr // said above
+	}
+	row.State, row.Reason, row.Times.Ended = string(loop.Invalid), err.Error(), w.clock()
+	return queue.Result{Why: row.Reason}, w.s.PutRun(ctx, row)
 }
 
 func (w *worker) note(id string, runs bool) {
@@ -268,22 +284,4 @@ func (w *worker) conclude(ctx context.Context, j job, r *recorder, end work.End,
 		d.Pull, d.Branch = cmp.Or(end.Pull, d.Pull), cmp.Or(end.Branch, d.Branch)
 	})
 	return queue.Result{Why: state}, nil
-}
-
-// appTokens makes the tokens of one job.
-type appTokens struct {
-	app          *github.App
-	installation int64
-	repository   string
-}
-
-// Make implements launch.Tokens.
-func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
-	return work.Token{Value: made.Value, Ends: made.Ends}, err
-}
-
-// Revoke implements launch.Tokens.
-func (t appTokens) Revoke(ctx context.Context, token string) error {
-	return t.app.Revoke(ctx, github.Token{Value: token})
 }
