@@ -9,7 +9,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint shape shape-update fmt bench fuzz demo pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo pictures e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -32,6 +32,10 @@ every: ## run every fault, every kill, every story and every judged piece of wor
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run
+
+systems: ## build for other systems that releases have
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build -o /dev/null ./cmd/ralph
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -o /dev/null ./cmd/ralph
 
 shape: ## measure packages, functions, lines and circles of files; fail if a figure is worse than recorded
 	go run ./internal/shape

@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/serve"
 	"github.com/ralph-loop/ralph/internal/store"
 	jobs "github.com/ralph-loop/ralph/internal/work"
@@ -66,6 +67,9 @@ func (c *serveStart) Run(ctx context.Context, hard hardContext, p process, stder
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	o.Log = c.log(stderr)
+	if err := proc.HideSelf(); err != nil {
+		o.Log.Warn("agents that work as our own user can read our memory", "error", err)
+	}
 	err = serve.Run(ctx, hard, o, func(at serve.Addresses) {
 		if at.Setup != "" {
 			_, _ = fmt.Fprintf(p.out, "ralph serves %s. There is no GitHub App yet; make it here:\n\n  %s\n\n", at.Pages,

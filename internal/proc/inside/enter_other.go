@@ -12,3 +12,6 @@ func run([]string) int {
 	fmt.Fprintln(os.Stderr, "ralph: there are no such sandboxes here")
 	return 125
 }
+
+// KnowsSockets reports whether Steps.Sockets can be kept to here.
+func KnowsSockets() bool { return false }
