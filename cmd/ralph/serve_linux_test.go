@@ -82,8 +82,32 @@ func newServing(t *testing.T) *serving {
 	return s
 }
 
-// start starts a server and waits until it is ready.
-func (s *serving) start(args ...string) {
+// start starts a server that has an App, and waits until it is ready.
+func (s *serving) start() {
+	s.Helper()
+	if line, err := s.begin().ReadString('\n'); err != nil || line != "ralph serves "+s.url+"\n" {
+		s.Fatalf("it said %q, %v\n%s", line, err, s.log())
+	}
+}
+
+// startNew starts a server that has none, and is the address of its setup.
+func (s *serving) startNew() string {
+	s.Helper()
+	out := s.begin()
+	for range 3 {
+		line, err := out.ReadString('\n')
+		if err != nil {
+			s.Fatalf("%v\n%s", err, s.log())
+		}
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, s.url+"/setup/code?code=") {
+			return line
+		}
+	}
+	s.Fatal("it names no address of a setup")
+	return ""
+}
+
+func (s *serving) begin(args ...string) *bufio.Reader {
 	s.Helper()
 	s.process = exec.Command("ralph", append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--data",
 		filepath.Join(s.dir, "data"), "--log-text"}, args...)...)
@@ -102,9 +126,7 @@ func (s *serving) start(args ...string) {
 		s.Fatal(err)
 	}
 	s.Cleanup(s.kill)
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ralph serves "+s.url+"\n" {
-		s.Fatalf("it said %q, %v\n%s", line, err, s.log())
-	}
+	return bufio.NewReader(out)
 }
 
 func (s *serving) kill() {
