@@ -49,7 +49,8 @@ func newServing(t *testing.T) *serving {
 		t.Fatal(err)
 	}
 	agent := filepath.Join(dir, "agent")
-	text := "#!/bin/sh\ncat >/dev/null; sleep \"$(cat " + dir + "/wait)\"; echo x > new.txt; echo '<response>DONE</response>'\n"
+	text := "#!/bin/sh\ncat >/dev/null; sleep \"$(cat " + dir + "/wait)\"; echo x > new.txt\n" +
+		"echo '<response>DONE</response>'\n"
 	if err := os.WriteFile(agent, []byte(text), 0o755); err != nil { // said above
 		t.Fatal(err)
 	}
@@ -74,10 +75,13 @@ func newServing(t *testing.T) *serving {
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	s := &serving{T: t, hub: hub, url: "http://" + address, dir: dir}
 	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
-		Hook:   fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
+		Hook: fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
+		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",
+			Callbacks: []string{s.url + "/sign-in/callback"}},
 		Events: []string{"issues", "issue_comment", "pull_request"}})
 	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RALPH_APP_ID=7",
 		"RALPH_APP_PRIVATE_KEY=" + strings.ReplaceAll(string(private), "\n", `\n`), "RALPH_WEBHOOK_SECRET=made-up-secret",
+		"RALPH_CLIENT_ID=Iv1", "RALPH_CLIENT_SECRET=made-up-client-secret",
 		"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
 	return s
 }
@@ -207,6 +211,47 @@ func TestServe(t *testing.T) {
 	}
 	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
 		t.Errorf("secrets are in the log:\n%s", log)
+	}
+}
+
+// TestServeStops: a run stops for a button of its page, and for a comment.
+func TestServeStops(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"button", "comment"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			s := newServing(t)
+			if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s.start()
+			issue := s.label("Add new.txt")
+			alice := newVisitor(t)
+			alice.open(s.url + "/sign-in/github?next=/")
+			alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+			s.until("a turn", func() bool {
+				out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
+				return len(out) > 0
+			})
+			alice.open(s.url + "/")
+			run := link(t, alice.page, "/runs/")
+			alice.open(s.url + run)
+			alice.sees(200, []string{"Stop"})
+			if by == "button" {
+				alice.submit("/stop", nil)
+			} else {
+				s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph stop"})
+			}
+			s.until("the end of the run", func() bool {
+				return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="interrupted"} 1`)
+			})
+			alice.open(s.url + run)
+			alice.sees(200, []string{"Interrupted after 1 iteration: asked to stop by alice"})
+			if by == "button" {
+				alice.open(s.url + "/audit")
+				alice.sees(200, []string{"alice", "stop"})
+			}
+		})
 	}
 }
 
