@@ -126,6 +126,10 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
 	o.Base.GitHub = jobs.GitHub{Server: o.GitHub.Web(), API: strings.TrimSuffix(o.GitHub.APIURL, "/"),
 		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], graphQL(o.GitHub.APIURL))}
+	if host, _, _ := net.SplitHostPort(c.Listen); c.URL == "" && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		return o, invalid.Errorf("--listen %s is every address of this machine, so nobody knows which one people open: add "+
+			"--url, such as https://ralph.example.com", c.Listen)
+	}
 	if c.URL != "" {
 		if o.Public, err = publicURL(c.URL); err != nil {
 			return o, err

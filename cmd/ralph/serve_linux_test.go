@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"io"
 	"net"
@@ -14,11 +15,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // serving is ralph serve, with the App of a stand-in for GitHub.
@@ -212,6 +215,63 @@ func TestServe(t *testing.T) {
 	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
 		t.Errorf("secrets are in the log:\n%s", log)
 	}
+}
+
+// TestTwoServe: two servers share a Postgres, and one takes up what the other was killed at.
+func TestTwoServe(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	s.environ = append(s.environ, "DATABASE_URL="+postgres.Start(t), "RALPH_DATA_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	s.label("Add new.txt")
+	s.until("a turn", func() bool {
+		out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
+		return len(out) > 0
+	})
+	other := exec.Command("ralph", "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "other"), "--role",
+		"work", "--log-text")
+	other.Env = s.environ
+	log := &safeLog{}
+	other.Stderr = log
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.kill()
+	s.until("a pull request that is ready", func() bool {
+		pulls := s.hub.Pulls("alice", "demo")
+		return len(pulls) == 1 && !pulls[0].Draft
+	})
+	if err := other.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Wait(); err != nil {
+		t.Errorf("the other ended with %v\n%s", err, log)
+	}
+}
+
+// safeLog is what a process writes, for several goroutines.
+type safeLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *safeLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *safeLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // TestServeStops: a run stops for a button of its page, and for a comment.
