@@ -9,7 +9,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -54,6 +54,9 @@ fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only 
 
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
+
+demo-app: build ## show ralph serve to somebody with a browser, with a stand-in for GitHub and scripted agents
+	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -app
 
 pictures: build ## make the pictures of README anew: the demo's comment and report, in Chromium
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo

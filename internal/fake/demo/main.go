@@ -19,13 +19,19 @@ import (
 func main() {
 	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
 	keep := flag.String("keep", "", "the `directory` to keep the comment and the report of the run that is done in")
+	app := flag.Bool("app", false, "show ralph serve to somebody with a browser instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
 		stop() // a second signal ends the process at once
 	}()
-	err := run(ctx, *ralph, *keep, os.Stdout)
+	err := error(nil)
+	if *app {
+		err = runApp(ctx, *ralph, os.Stdout)
+	} else {
+		err = run(ctx, *ralph, *keep, os.Stdout)
+	}
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "demo: interrupted; everything it started is stopped")

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// runApp shows ralph serve to somebody with a browser: they make the App on the stand-in's pages and install it, and a
+// labelled issue becomes a pull request while its page tells. It ends with ctx.
+func runApp(ctx context.Context, ralph string, out io.Writer) error {
+	s, err := newStage(ralph, newScreen(out))
+	if err != nil {
+		return fmt.Errorf("setting the stage: %w", err)
+	}
+	defer s.close()
+	settings := fmt.Sprintf(`{"agent": {"command": %q}, "reviewer": {"command": %q}, "maximumIterations": 5}`,
+		filepath.Join(s.dir, "agents", "coder.sh"), filepath.Join(s.dir, "agents", "reviewer.sh"))
+	if _, err := s.hub.CommitFiles(owner, name, "main", "Say which agents work here",
+		map[string]string{".ralph/settings.json": settings}); err != nil {
+		return err
+	}
+	s.watch.look()
+	serving, end := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	told, tell := io.Pipe()
+	go func() {
+		_, err := proc.Run(serving, proc.Spec{Argv: []string{s.ralph, "serve", "--listen", "127.0.0.1:0", "--data",
+			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s"}, Dir: s.dir, Env: []string{"HOME=" + s.dir,
+			"PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
+			"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}, Stdout: tell, Stderr: io.Discard, Interrupt: jobGrace})
+		_ = tell.CloseWithError(errors.New("ralph serve has ended"))
+		ended <- err
+	}()
+	err = s.guide(ctx, told)
+	end()
+	return errors.Join(err, <-ended)
+}
+
+// guide says what to do, and does what the stand-in has no page for.
+func (s *stage) guide(ctx context.Context, told io.Reader) error {
+	setup, err := setupAddress(told)
+	if err != nil {
+		return err
+	}
+	go func() { _, _ = io.Copy(io.Discard, told) }()
+	address, _, _ := strings.Cut(setup, "/setup/")
+	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " + setup +
+		"\n\n2. Press “Install” on the page that you come back to, and install it on " + owner + ".")
+	if !s.wait(ctx, s.installed) {
+		return nil
+	}
+	s.screen.print("\n3. " + owner + " labels issue #1. Sign in as " + owner + " and see it work:\n\n   " + address + "/\n")
+	s.hub.Label(owner, name, solvable, "ralph", owner)
+	s.watch.look()
+	if s.wait(ctx, func() bool { pulls := s.hub.Pulls(owner, name); return len(pulls) == 1 && !pulls[0].Draft }) {
+		s.screen.print("\nThe pull request is ready. The pages stay until you press Ctrl-C.")
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// setupAddress is what ralph serve prints for a server without an App.
+func setupAddress(told io.Reader) (string, error) {
+	lines := bufio.NewScanner(told)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); strings.HasPrefix(line, "http://") {
+			return line, nil
+		}
+	}
+	return "", errors.Join(errors.New("ralph serve named no address"), lines.Err())
+}
+
+// installed reports whether an App has heard that it was installed.
+func (s *stage) installed() bool {
+	for _, app := range s.hub.Apps() {
+		for _, d := range s.hub.Deliveries(app) {
+			if d.Event == "installation" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wait waits until something is so; false when ctx ends first.
+func (s *stage) wait(ctx context.Context, is func() bool) bool {
+	for !is() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return true
+}
