@@ -221,7 +221,8 @@ func TestServe(t *testing.T) {
 func TestTwoServe(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
-	s.environ = append(s.environ, "DATABASE_URL="+postgres.Start(t), "RALPH_DATA_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	s.environ = append(s.environ, "DATABASE_URL="+postgres.Start(t), "RALPH_DATA_KEY="+key)
 	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
 		t.Fatal(err)
 	}

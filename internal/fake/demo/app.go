@@ -53,12 +53,13 @@ func (s *stage) guide(ctx context.Context, told io.Reader) error {
 	}
 	go func() { _, _ = io.Copy(io.Discard, told) }()
 	address, _, _ := strings.Cut(setup, "/setup/")
-	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " + setup +
-		"\n\n2. Press “Install” on the page that you come back to, and install it on " + owner + ".")
+	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " +
+		setup + "\n\n2. Press “Install” on the page that you come back to, and install it on " + owner + ".")
 	if !s.wait(ctx, s.installed) {
 		return nil
 	}
-	s.screen.print("\n3. " + owner + " labels issue #1. Sign in as " + owner + " and see it work:\n\n   " + address + "/\n")
+	s.screen.print("\n3. " + owner + " labels issue #1. Sign in as " + owner + " and see it work:\n\n   " + address +
+		"/\n")
 	s.hub.Label(owner, name, solvable, "ralph", owner)
 	s.watch.look()
 	if s.wait(ctx, func() bool { pulls := s.hub.Pulls(owner, name); return len(pulls) == 1 && !pulls[0].Draft }) {
