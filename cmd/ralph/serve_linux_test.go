@@ -163,6 +163,17 @@ func (s *serving) until(what string, is func() bool) {
 	}
 }
 
+// turning reports whether the agent works.
+func (s *serving) turning() bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), filepath.Join(s.dir, "agent")) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *serving) get(path string) string {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
@@ -228,10 +239,7 @@ func TestTwoServe(t *testing.T) {
 	}
 	s.start()
 	s.label("Add new.txt")
-	s.until("a turn", func() bool {
-		out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
-		return len(out) > 0
-	})
+	s.until("a turn", s.turning)
 	other := exec.Command("ralph", "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "other"), "--role",
 		"work", "--log-text")
 	other.Env = s.environ
@@ -290,10 +298,7 @@ func TestServeStops(t *testing.T) {
 			alice := newVisitor(t)
 			alice.open(s.url + "/sign-in/github?next=/")
 			alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
-			s.until("a turn", func() bool {
-				out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
-				return len(out) > 0
-			})
+			s.until("a turn", s.turning)
 			alice.open(s.url + "/")
 			run := link(t, alice.page, "/runs/")
 			alice.open(s.url + run)
@@ -326,10 +331,7 @@ func TestServeIsKilled(t *testing.T) {
 	s.start()
 	s.label("Add new.txt")
 	s.until("a run", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 1`) })
-	s.until("a turn", func() bool {
-		out, _ := exec.Command("pgrep", "-f", filepath.Join(s.dir, "agent")).Output()
-		return len(out) > 0
-	})
+	s.until("a turn", s.turning)
 	s.kill()
 	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
 		t.Fatal(err)
