@@ -186,12 +186,25 @@ func (f dataFlags) place(environ map[string]string, dir string) (data string, ke
 	if !filepath.IsAbs(data) {
 		return "", keys, invalid.Errorf("HOME is not set, so nobody knows where to keep the data: give --data DIR")
 	}
+	if err := keptFromAgents(data, environ["HOME"], os.Geteuid() == 0); err != nil {
+		return "", keys, err
+	}
 	// Agents pass through it to their checkouts, which have names that nobody guesses; they list nothing in it.
 	if err := os.MkdirAll(data, 0o711); err != nil {
 		return "", keys, invalid.Errorf("making the directory of the data: %w", err)
 	}
 	keys, err = store.LoadKeys(environ["RALPH_DATA_KEY"], data)
 	return data, keys, invalid.Mark(err)
+}
+
+// keptFromAgents refuses a place for keys that agents could read. Those of root work as somebody else; those of anybody
+// else work as the same user, and sandboxes hide that user's home.
+func keptFromAgents(data, home string, root bool) error {
+	if below, err := filepath.Rel(home, data); root || home != "" && err == nil && filepath.IsLocal(below) {
+		return nil
+	}
+	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
+		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
 }
 
 // notifier tells systemd how this process stands; without a socket nobody.

@@ -2,8 +2,10 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -34,6 +36,7 @@ type outbox struct {
 	log     *slog.Logger
 	clock   func() time.Time
 	answers chan struct{} // holds one for each answer that is given now
+	busy    sync.WaitGroup
 }
 
 // wake has the outbox look now.
@@ -44,8 +47,9 @@ func (o *outbox) wake() {
 	}
 }
 
-// run decides until ctx ends.
+// run decides until ctx ends, and what it answers then has been left.
 func (o *outbox) run(ctx context.Context) {
+	defer o.busy.Wait()
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
@@ -91,7 +95,8 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 // settle makes a job of a delivery, if one is to be made, and stores what was decided.
 func (o *outbox) settle(ctx context.Context, d store.Delivery, v decided) error {
 	if v.job != nil {
-		if err := o.s.PutRun(ctx, v.run(d)); err != nil {
+		// one that works already was made of this delivery before
+		if err := o.s.PutRun(ctx, v.run(d)); err != nil && !errors.Is(err, store.ErrOutdated) {
 			return err
 		}
 		if err := o.enqueue(ctx, d.ID, *v.job, time.Time{}); err != nil {
@@ -125,16 +130,17 @@ func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error
 	if d.Tries > mostTries {
 		return o.s.Decided(ctx, d.ID, v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries)))
 	}
-	select {
-	case o.answers <- struct{}{}:
-	default: // the others first
-		return o.s.Postpone(ctx, d.ID, o.clock().Add(lookAgain), "it waits for other answers")
-	}
 	if err := o.s.Postpone(ctx, d.ID, o.clock().Add(answerTime), "it is answered now"); err != nil {
-		<-o.answers
 		return err
 	}
-	go func() {
+	o.busy.Go(func() {
+		select {
+		case o.answers <- struct{}{}:
+		case <-ctx.Done():
+			return
+		case <-time.After(answerTime / 2): // long before another takes it
+			return
+		}
 		defer func() { <-o.answers }()
 		result, err := o.answer(ctx, d.ID, *v.job, d.Tries)
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
@@ -148,6 +154,6 @@ func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error
 		if err != nil {
 			o.log.Error("what became of a delivery is not stored", "delivery", d.ID, "error", err)
 		}
-	}()
+	})
 	return nil
 }
