@@ -20,7 +20,8 @@ func (o *outbox) again(ctx context.Context, id string) error {
 		return notFound(err)
 	}
 	if d.Payload == nil {
-		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on the App's page."}
+		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on " +
+			"the App's page."}
 	}
 	if d.Decision == nil {
 		return &web.Refusal{Why: "The delivery is not decided yet, or it is answered now."}

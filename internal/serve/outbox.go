@@ -34,6 +34,7 @@ type outbox struct {
 	answer  func(ctx context.Context, id string, j job, attempt int) (queue.Result, error)
 	rules   event.Rules
 	ours    func(repository, branch string) bool
+	back    func()        // the database is there again
 	woken   chan struct{} // holds one
 	log     *slog.Logger
 	clock   func() time.Time
@@ -52,6 +53,7 @@ func (o *outbox) wake() {
 // run decides until ctx ends, and what it answers then has been left.
 func (o *outbox) run(ctx context.Context) {
 	defer o.busy.Wait()
+	away := false
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
@@ -63,7 +65,10 @@ func (o *outbox) run(ctx context.Context) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			o.log.Error("deliveries wait: the database does not answer", "error", err)
-			wait = afterFailed
+			wait, away = afterFailed, true
+		case away && err == nil:
+			wait, away = 0, false
+			o.back()
 		case n == atOnce: // there may be more
 			wait = 0
 		default:

@@ -60,7 +60,7 @@ func (o *outbox) keep(ctx context.Context, id string, over <-chan struct{}) {
 func (o *outbox) answered(ctx context.Context, d store.Delivery, v decided, result queue.Result, err error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
-	if err != nil || result.Killed {
+	if err != nil || result.Killed || !result.Again.IsZero() {
 		o.log.Error("an answer was not given", "delivery", d.ID, "error", err, "why", result.Why)
 		err = o.s.Postpone(late, d.ID, o.clock().Add(pauseAfter(d.Tries)), "it could not be answered, and is tried again")
 	} else {

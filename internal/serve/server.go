@@ -180,6 +180,9 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 		sv.loops.Go(func() { _ = sv.compare(looping) })
 	}
 	if sv.o.plays(RoleIntake) || sv.o.plays(RoleWork) {
+		sv.outbox.back = func() { // GitHub was told meanwhile to deliver again
+			sv.loops.Go(func() { _ = sv.redeliver(looping) })
+		}
 		sv.loops.Go(func() { sv.outbox.run(looping) })
 	}
 	failed := make(chan error, 1)

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -65,10 +66,12 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 		return queue.Result{}, err
 	}
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
-		return queue.Result{}, err
+		return w.postponed(ctx, id, j, attempt, err)
 	}
-	if order.Settings, err = organisation(ctx, app, j); err != nil {
+	if order.Settings, err = organisation(ctx, app, j); invalid.Is(err) {
 		return w.refused(ctx, id, j, err)
+	} else if err != nil {
+		return w.postponed(ctx, id, j, attempt, err)
 	}
 	row, err := w.begin(ctx, id, j)
 	if err != nil {
@@ -85,8 +88,8 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order,
 		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.models, Hear: recorder})
 	if err != nil {
-		recorder.end(func(r *store.Run, _ *detail) { r.State, r.Reason = web.Queued, err.Error() })
-		return queue.Result{}, err
+		recorder.end(func(r *store.Run, _ *detail) { r.State = web.Queued })
+		return w.postponed(ctx, id, j, attempt, err)
 	}
 	w.note(id, true)
 	defer w.note(id, false)
@@ -96,11 +99,31 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	return w.conclude(ctx, j, recorder, end, err)
 }
 
-// refused ends a job whose settings are wrong; where they could not be read, it is tried again.
-func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
-	if !invalid.Is(err) {
-		return queue.Result{}, err
+const (
+	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
+	longestPause  = 5 * time.Minute
+)
+
+// postponed has a job wait that could not begin, since GitHub or this machine did not do its part: that is not the
+// job's fault, and does not count as its failure before a day is over.
+func (w *worker) postponed(ctx context.Context, id string, j job, attempt int, failed error) (queue.Result, error) {
+	row, err := w.s.Run(ctx, cmp.Or(j.Run, id))
+	if err != nil || ctx.Err() != nil || w.clock().Sub(row.Times.Created) > waitForOthers {
+		return queue.Result{}, failed
 	}
+	at := w.clock().Add(min(afterFailed<<min(attempt-1, 10), longestPause))
+	row.State = web.Queued
+	row.Reason = fmt.Sprintf("it could not begin, and is tried again at %s UTC: %s", at.UTC().Format("15:04"),
+		safetext.FirstRunes(safetext.OneLine(failed.Error()), 500))
+	w.log.Warn("a job could not begin and is tried again", "job", id, "attempt", attempt, "error", failed)
+	if err := w.s.PutRun(ctx, row); err != nil && !errors.Is(err, store.ErrOutdated) {
+		return queue.Result{}, errors.Join(failed, err)
+	}
+	return queue.Result{Again: at, Why: row.Reason}, nil
+}
+
+// refused ends a job whose settings are wrong.
+func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
 	row, found := w.s.Run(ctx, cmp.Or(j.Run, id))
 	if found != nil { // it has none
 		return queue.Result{Why: err.Error()}, nil //nolint:nilerr // said above
