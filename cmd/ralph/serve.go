@@ -61,7 +61,7 @@ type serveStart struct {
 }
 
 // Run implements ralph serve.
-func (c *serveStart) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+func (c *serveStart) Run(ctx context.Context, hard drainContext, p process, stderr io.Writer) error {
 	o, err := c.options(p)
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}

@@ -222,6 +222,9 @@ func TestServe(t *testing.T) {
 	if err := s.process.Wait(); err != nil {
 		t.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
 	}
+	if log := s.log(); strings.Contains(log, "Received signal") {
+		t.Errorf("not all of it is a log:\n%s", log)
+	}
 	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
 		t.Errorf("secrets are in the log:\n%s", log)
 	}

@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
 
 // TestKeptFromAgents: keys lie where a sandbox hides them, unless another user works.
 func TestKeptFromAgents(t *testing.T) {
@@ -18,5 +23,29 @@ func TestKeptFromAgents(t *testing.T) {
 		if err := keptFromAgents(c.data, c.home, c.root); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestServerSignals: the first signal begins to drain for as long as the server lets it, the second ends that, and
+// nothing is said beside the log.
+func TestServerSignals(t *testing.T) {
+	var said strings.Builder
+	i := newInterruption(&said, surroundings{attended: func() bool { return false }})
+	i.exit = func(int) { t.Error("it left") }
+	soft, hard := i.context(), i.drainContext()
+	signals := make(chan os.Signal)
+	over := make(chan struct{})
+	go func() { defer close(over); i.follow(signals) }()
+	signals <- syscall.SIGTERM
+	<-soft.Done()
+	if hard.Err() != nil {
+		t.Error("the first signal ends what runs")
+	}
+	signals <- syscall.SIGTERM
+	<-hard.Done()
+	close(signals)
+	<-over
+	if i.notices.flush(); said.Len() > 0 {
+		t.Errorf("it says %q", said.String())
 	}
 }

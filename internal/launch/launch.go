@@ -112,6 +112,9 @@ func (r *Running) Hint(text string) error {
 // HandOn ends the process and not the run, which another attempt of the job goes on with.
 func (r *Running) HandOn() { r.end() }
 
+// Metered reports whether the job's models are spoken to through the server, so that Usage knows what they take.
+func (r *Running) Metered() bool { return r.models != nil }
+
 // Usage is what the job's models have taken so far, by model.
 func (r *Running) Usage() []gateway.Usage {
 	if r.models == nil {

@@ -18,6 +18,7 @@ import (
 
 // detail is what a run's row holds for its page, beside what lists can be asked by.
 type detail struct {
+	Job       string  `json:"job,omitempty"`   // the id of the job that works on it; empty: the run's own
 	Run       string  `json:"run,omitempty"`   // as its journal names it
 	Known     int     `json:"known,omitempty"` // how many records of the journal are stored
 	Issue     int     `json:"issue,omitempty"`
@@ -195,6 +196,7 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Event += "." + d.Action
 	}
 	if d.Decision == nil {
+		out.Why = d.Waits
 		return out
 	}
 	out.Step, out.Why, out.Subject = d.Decision.Step, d.Decision.Why, d.Decision.Subject
@@ -202,12 +204,12 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Run = d.ID
 	}
 	if len(d.Decision.Detail) > 0 {
-		var told struct {
-			Text   string `json:"text"`
-			Failed string `json:"failed"`
+		var of told
+		_ = json.Unmarshal(d.Decision.Detail, &of)
+		if out.Run != "" {
+			out.Run = cmp.Or(of.Run, out.Run)
 		}
-		_ = json.Unmarshal(d.Decision.Detail, &told)
-		out.Detail, out.Failed = told.Text, told.Failed
+		out.Detail, out.Failed = of.Text, of.Failed
 	}
 	return out
 }
