@@ -23,8 +23,9 @@ type Server struct {
 	Page    string // the address of the page that shows it, the same for all of its processes
 	Payload []byte // of the event
 	As      *github.Installation
-	Layers  []config.Layer // settings below the repository's own: the organisation's
-	Mirror  string         // where the repository's objects are on this machine; "" is nowhere
+	Layers  []config.Layer   // settings below the repository's own: the organisation's
+	Allow   config.Allowance // what no setting goes beyond
+	Mirror  string           // where the repository's objects are on this machine; "" is nowhere
 	Stop    <-chan lease.Stop
 	Hints   func() []string                 // what people have said since it was asked last; nil: nobody can
 	Begun   func(Begun)                     // before the first record of the run

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,10 +75,18 @@ func (a Allowances) Of(account string) Allowance {
 	return a["*"]
 }
 
+// Allowed is where a value comes from that is as much as whoever runs the server allows.
+const Allowed = "allowed by this installation"
+
 // Apply holds settings against what is allowed. An agent or a model that is not allowed is an *Error that says what was
-// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it.
-func (a Allowance) Apply(e Explained) (Settings, []string, error) {
-	s := e.Settings
+// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it; what
+// was changed comes from Allowed then. The settings that were handed over stay as they are.
+func (a Allowance) Apply(e Explained) (Explained, []string, error) {
+	e.From = maps.Clone(e.From)
+	if e.From == nil {
+		e.From = map[string]string{}
+	}
+	s := &e.Settings
 	problems := slices.Concat(a.command(&s.Agent, "agent", e), a.command(&s.Reviewer, "reviewer", e))
 	if a.restricts() && s.AgentSettings {
 		problems = append(problems, a.refuses(e, "agentSettings", "true", "false: the repository's own settings of an agent "+
@@ -86,29 +95,38 @@ func (a Allowance) Apply(e Explained) (Settings, []string, error) {
 	if a.Sandbox == "require" && s.Sandbox == Off {
 		problems = append(problems, a.refuses(e, "sandbox", Off, "any but off"))
 	} else if a.Sandbox == "require" && s.Sandbox == "auto" {
-		s.Sandbox = "require"
+		s.Sandbox, e.From["sandbox"] = "require", Allowed
 	}
 	if err := asError(problems); err != nil {
-		return Settings{}, nil, err
+		return Explained{}, nil, err
 	}
-	var notes []string
+	notes := a.lower(&e)
+	return e, notes, nil
+}
+
+// lower lowers the budgets of settings, in place, and says which.
+func (a Allowance) lower(e *Explained) []string {
+	s, notes := &e.Settings, []string(nil)
 	note := func(key, asked, given string) {
-		notes = append(notes, fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, asked, given))
+		if asked != "0" && e.origin(key) != Default {
+			notes = append(notes, fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, asked, given))
+		}
+		e.From[key] = Allowed
 	}
 	atMost(&s.MaxCostUSD, a.MaxCostUSD, "maxCostUsd", note)
 	atMost(&s.MaxCostUSDPerIssue, a.MaxCostUSDPerIssue, "maxCostUsdPerIssue", note)
 	atMost(&s.MaxTokens, a.MaxTokens, "maxTokens", note)
 	atMost(&s.TimeoutMinutes, a.MaxMinutes, "timeoutMinutes", note)
-	if a.MaxIterations == 0 || s.MaximumIterations == nil && a.MaxIterations >= PlanIterations {
-		return s, notes, nil
-	}
-	most := min(a.MaxIterations, TaskIterations) // where nothing was asked for: what an issue gets, and no plan more
-	if s.MaximumIterations != nil {
-		most = *s.MaximumIterations
+	if s.MostIterations = a.MaxIterations; a.MaxIterations > 0 && s.MaximumIterations != nil {
+		most := *s.MaximumIterations
 		atMost(&most, a.MaxIterations, "maximumIterations", note)
+		s.MaximumIterations = &most
 	}
-	s.MaximumIterations = &most
-	return s, notes, nil
+	if a.MaxCostUSD+a.MaxCostUSDPerIssue > 0 && len(s.Prices) > 0 { // else a model could be called cheap
+		note("prices", "set", "none: what a run costs is counted by the server's list")
+		s.Prices = nil
+	}
+	return notes
 }
 
 // atMost lowers a limit, of which 0 means any amount, to the allowed one.
@@ -116,9 +134,7 @@ func atMost[N int | float64](asked *N, allowed N, key string, note func(key, ask
 	if allowed == 0 || (*asked != 0 && *asked <= allowed) {
 		return
 	}
-	if *asked != 0 {
-		note(key, fmt.Sprint(*asked), fmt.Sprint(allowed))
-	}
+	note(key, fmt.Sprint(*asked), fmt.Sprint(allowed))
 	*asked = allowed
 }
 
@@ -146,7 +162,7 @@ func (a Allowance) command(c *Command, key string, e Explained) []string {
 	switch {
 	case len(a.Models) == 0 || slices.Contains(a.Models, c.Model):
 	case c.Model == "":
-		c.Model = a.Models[0]
+		c.Model, e.From[key+".model"] = a.Models[0], Allowed
 	default:
 		problems = append(problems, a.refuses(e, key+".model", c.Model, strings.Join(a.Models, ", ")))
 	}

@@ -125,6 +125,8 @@ type Settings struct {
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
 	ReviewFrom string `json:"-"`
+	// MostIterations is what no run takes more of, whatever is asked for; 0: any number.
+	MostIterations int `json:"-"`
 	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
 	TimeoutFrom string `json:"-"`
 }

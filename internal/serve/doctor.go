@@ -70,6 +70,8 @@ func (sv *Server) doctorOf(ctx context.Context, name string) (web.Repository, er
 		return out, nil
 	}
 	out.Doctor = grantOf(self, in)
+	list, findings := sv.settingsOf(ctx, app, in.ID, name)
+	out.Settings, out.Doctor = list, append(out.Doctor, findings...)
 	return out, nil
 }
 

@@ -105,7 +105,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base := o.Base
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
-		models: launch.Models{Environ: o.Environ},
+		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -33,6 +34,7 @@ type worker struct {
 	launcher launch.Launcher
 	base     work.Order // what is the same for all jobs
 	models   launch.Models
+	allow    config.Allowances
 	public   string // the address of the pages
 	later    func(ctx context.Context, j job, at time.Time) error
 	m        *metrics
@@ -81,7 +83,7 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	}
 	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
 	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order,
-		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.models, Hear: recorder})
+		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.modelsOf(j, order), Hear: recorder})
 	if err != nil {
 		recorder.end(func(r *store.Run, _ *detail) { r.State, r.Reason = web.Queued, err.Error() })
 		return queue.Result{}, err
@@ -107,6 +109,14 @@ func (w *worker) refused(ctx context.Context, id string, j job, err error) (queu
 	return queue.Result{Why: row.Reason}, w.s.PutRun(ctx, row)
 }
 
+// modelsOf are the models of a job. A sweep does several runs, each of which keeps to its budget by itself.
+func (w *worker) modelsOf(j job, o work.Order) launch.Models {
+	if j.Delivery == "" && j.Run == "" {
+		return w.models
+	}
+	return w.models.Within(o.Allow)
+}
+
 func (w *worker) note(id string, runs bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,6 +138,7 @@ func (w *worker) count() int {
 func (w *worker) order(ctx context.Context, id string, j job, attempt int) (work.Order, error) {
 	o := w.base
 	o.Job, o.Attempt, o.Repository = id, attempt, j.Repository
+	o.Allow = w.allow.Of(accountOf(j.Repository))
 	o.Page = w.public + "/runs/" + cmp.Or(j.Run, id)
 	o.Inputs = map[string]string{}
 	for name, value := range w.base.Inputs {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -24,6 +25,8 @@ type Order struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Settings are those below the repository's own, the weakest first.
 	Settings []Layer `json:"settings,omitempty"`
+	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
+	Allow config.Allowance `json:"allow,omitzero"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
 	Environ []string `json:"environ,omitempty"`
 	// Workspace is where checkouts are made; "" is the directory for temporary files. Whoever agents work as must be able

@@ -164,7 +164,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
 		Runner: actions.New(func(string) string { return "" }, output{p.to}),
-		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Mirror: o.Mirror, Stop: p.stop,
+		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
+			Mirror: o.Mirror, Stop: p.stop,
 			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },

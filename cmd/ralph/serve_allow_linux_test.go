@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// allow makes the file of what accounts may have.
+func (s *serving) allow(text string) string {
+	s.Helper()
+	name := filepath.Join(s.dir, "allow.json")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	return name
+}
+
+// settings changes the settings of the repository.
+func (s *serving) settings(text string) {
+	s.Helper()
+	if _, err := s.hub.CommitFiles("alice", "demo", "main", "settings",
+		map[string]string{".ralph/settings.json": text}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestServeAllows: a repository that asks for what is not allowed is told so, and no turn is paid; one that asks for
+// more money than is allowed gets what is allowed, and its page says so.
+func TestServeAllows(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	agent := filepath.Join(s.dir, "agent")
+	own := `{"agent": {"command": "` + agent + `"}, "sandbox": "off", "guardrails": [{"command": "make test"}], ` +
+		`"review": false, "maxCostUsd": 90}`
+	s.settings(own)
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "maxCostUsd": 4}}`))
+	s.start()
+	issue := s.label("Add new.txt")
+	want := `.ralph/settings.json: agent.command is "` + agent + `"; this server allows claude.`
+	s.until("an answer", func() bool { return len(s.hub.Comments("alice", "demo", issue)) > 0 })
+	if got := s.hub.Comments("alice", "demo", issue); len(got) != 1 || !strings.Contains(got[0].Body, want) {
+		t.Errorf("the issue is told %+v, want %s", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "new.txt")); err == nil || len(s.hub.Pulls("alice", "demo")) > 0 {
+		t.Error("it was worked on")
+	}
+	s.kill()
+	s.allow(`{"alice": {"agents": ["` + agent + `"], "maxCostUsd": 4}}`)
+	s.start()
+	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
+	s.until("a pull request that is ready", func() bool {
+		pulls := s.hub.Pulls("alice", "demo")
+		return len(pulls) == 1 && !pulls[0].Draft
+	})
+	alice := newVisitor(t)
+	alice.open(s.url + "/sign-in/github?next=/")
+	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	alice.open(s.url + "/repositories/alice/demo")
+	alice.sees(200, []string{"allowed by this installation", "maxCostUsd is 90; this server allows 4."})
+}
+
+// TestServeAllowMistakes: a server does not begin with a file that it cannot read.
+func TestServeAllowMistakes(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	for want, text := range map[string]string{
+		"unknown field \"agent\"": `{"alice": {"agent": ["claude"]}}`, "is not JSON": `{`,
+		"no such file": "",
+	} {
+		name := s.allow(text)
+		if text == "" {
+			name += ".none"
+		}
+		server := exec.Command("ralph", "serve", "--data", filepath.Join(s.dir, "data"), "--allow", name)
+		server.Env = s.environ
+		out, _ := server.CombinedOutput()
+		if code := server.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), want) ||
+			!strings.Contains(string(out), "allow.json") {
+			t.Errorf("%s: exit code %d: %s", want, code, out)
+		}
+	}
+}
