@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,5 +84,44 @@ func TestServeAllowMistakes(t *testing.T) {
 			!strings.Contains(string(out), "allow.json") {
 			t.Errorf("%s: exit code %d: %s", want, code, out)
 		}
+	}
+}
+
+// TestServeDispatches: where the installation allows nothing but the repositories' own workflows, a label starts one, and
+// the server does not work.
+func TestServeDispatches(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	workflow, err := os.ReadFile("../../examples/app/ralph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.hub.CommitFiles("alice", "demo", "main", "a workflow",
+		map[string]string{".github/workflows/ralph.yml": string(workflow)}); err != nil {
+		t.Fatal(err)
+	}
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"*": {"launchers": ["workflow"]}}`))
+	s.start()
+	issue := s.label("Add new.txt")
+	s.until("a dispatch", func() bool { return len(s.hub.Dispatches("alice", "demo")) > 0 })
+	got := s.hub.Dispatches("alice", "demo")
+	if want := fmt.Sprintf("label:%d:ralph", issue); len(got) != 1 || got[0].Workflow != "ralph.yml" ||
+		got[0].Inputs["request"] != want || got[0].Sender != "ralph[bot]" {
+		t.Errorf("dispatched %+v, want ralph.yml with %s", got, want)
+	}
+	s.until("the end of the job", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 0`) })
+	alice := newVisitor(t)
+	alice.open(s.url + "/sign-in/github?next=/")
+	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	s.until("the page of the run", func() bool {
+		alice.open(s.url + "/repositories/alice/demo")
+		return strings.Contains(alice.page, "handed to the workflow ralph.yml")
+	})
+	alice.sees(200, []string{"allowed by this installation", "Dispatched"})
+	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) > 0 || len(s.hub.Comments("alice", "demo", issue)) > 0 {
+		t.Errorf("the server has worked: %+v", pulls)
+	}
+	for _, problem := range s.hub.Problems() {
+		t.Errorf("GitHub: %s", problem)
 	}
 }

@@ -16,10 +16,10 @@ import (
 // Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
 // everything that there is; a list names all that is allowed.
 type Allowance struct {
-	Agents    []string `json:"agents,omitempty"`    // "claude", or the path of a program
-	Models    []string `json:"models,omitempty"`    // the first one is used where a repository names none
-	Launchers []string `json:"launchers,omitempty"` // "process", "container", "workflow"
-	Images    []string `json:"images,omitempty"`    // of the launcher container: as written, with tag or digest
+	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program
+	Models []string `json:"models,omitempty"` // the first one is used where a repository names none
+	// Launchers are OnServer and InWorkflow; the first one is used where a repository names none.
+	Launchers []string `json:"launchers,omitempty"`
 	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
 	MaxCostUSD         float64 `json:"maxCostUsd,omitempty"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue,omitempty"`
@@ -29,6 +29,12 @@ type Allowance struct {
 	// Sandbox "require" refuses runs without a sandbox, whatever a repository says.
 	Sandbox string `json:"sandbox,omitempty"`
 }
+
+// Where ralph serve has a run worked on.
+const (
+	OnServer   = "process"  // a process of the server's machine
+	InWorkflow = "workflow" // a job of the repository's own workflow
+)
 
 // Allowances are those of a server: by the account's name in lower case, and "*" for every other account.
 type Allowances map[string]Allowance
@@ -61,6 +67,12 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 		if a.Sandbox != "" && a.Sandbox != "require" {
 			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; allowed is "require".`)
 		}
+		for _, l := range a.Launchers {
+			if l != OnServer && l != InWorkflow {
+				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; allowed are %s and %s.", name, account,
+					show(l), OnServer, InWorkflow))
+			}
+		}
 		all[key] = a
 	}
 	slices.Sort(problems)
@@ -77,6 +89,16 @@ func (a Allowances) Of(account string) Allowance {
 
 // Allowed is where a value comes from that is as much as whoever runs the server allows.
 const Allowed = "allowed by this installation"
+
+// Name reports whether somebody's list names a launcher.
+func (a Allowances) Name(launcher string) bool {
+	for _, of := range a {
+		if slices.Contains(of.Launchers, launcher) {
+			return true
+		}
+	}
+	return false
+}
 
 // Apply holds settings against what is allowed. An agent or a model that is not allowed is an *Error that says what was
 // asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it; what
@@ -97,11 +119,32 @@ func (a Allowance) Apply(e Explained) (Explained, []string, error) {
 	} else if a.Sandbox == "require" && s.Sandbox == "auto" {
 		s.Sandbox, e.From["sandbox"] = "require", Allowed
 	}
+	problems = append(problems, a.launcher(e)...)
 	if err := asError(problems); err != nil {
 		return Explained{}, nil, err
 	}
+	if s.Dispatch == "" {
+		s.Dispatch = OnServer
+		if len(a.Launchers) > 0 {
+			s.Dispatch, e.From["dispatch"] = a.Launchers[0], Allowed
+		}
+	}
 	notes := a.lower(&e)
 	return e, notes, nil
+}
+
+// Allows reports whether runs may be worked on there: OnServer, InWorkflow.
+func (a Allowance) Allows(launcher string) bool {
+	return len(a.Launchers) == 0 || slices.Contains(a.Launchers, launcher)
+}
+
+// launcher judges where a run is to be worked on.
+func (a Allowance) launcher(e Explained) []string {
+	asked := e.Settings.Dispatch
+	if asked == "" || a.Allows(asked) {
+		return nil
+	}
+	return []string{a.refuses(e, "dispatch", asked, strings.Join(a.Launchers, ", "))}
 }
 
 // lower lowers the budgets of settings, in place, and says which.
@@ -171,18 +214,4 @@ func (a Allowance) command(c *Command, key string, e Explained) []string {
 
 func (a Allowance) refuses(e Explained, key, asked, allowed string) string {
 	return fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, show(asked), allowed)
-}
-
-// AllowsLauncher judges where a run is to be worked on, and in which image ("": none is named). Its error is an *Error.
-func (a Allowance) AllowsLauncher(launcher, image string) error {
-	var problems []string
-	if len(a.Launchers) > 0 && !slices.Contains(a.Launchers, launcher) {
-		problems = append(problems, fmt.Sprintf("The launcher %s was asked for; this server allows %s.", show(launcher),
-			strings.Join(a.Launchers, ", ")))
-	}
-	if image != "" && len(a.Images) > 0 && !slices.Contains(a.Images, image) {
-		problems = append(problems, fmt.Sprintf("The image %s was asked for; this server allows %s.", show(image),
-			strings.Join(a.Images, ", ")))
-	}
-	return asError(problems)
 }

@@ -34,6 +34,9 @@ func TestAllowanceRefuses(t *testing.T) {
 		{Allowance{Models: []string{"opus"}}, `{"reviewer": {"model": "fable"}}`, `reviewer.model is "fable"`},
 		{Allowance{Models: []string{"opus"}}, `{"agent": {"command": "./any"}}`, `agent.command is "./any"`},
 		{Allowance{Models: []string{"opus"}}, `{"agentSettings": true}`, `agentSettings is "true"`},
+		{Allowance{Launchers: []string{"workflow"}}, `{"dispatch": "process"}`,
+			`dispatch is "process"; this server allows workflow.`},
+		{Allowance{Launchers: []string{"workflow"}}, `{}`, ""},
 		{Allowance{Sandbox: "require"}, `{"sandbox": "off"}`, `sandbox is "off"; this server allows any but off.`},
 		{Allowance{Sandbox: "require"}, `{"sandbox": "bwrap"}`, ""},
 	}
@@ -49,7 +52,7 @@ func TestAllowanceRefuses(t *testing.T) {
 	}
 	given, _, _ := (Allowance{Models: []string{"opus"}, Sandbox: "require"}).Apply(explained(t, `{}`))
 	if s := given.Settings; s.Agent.Model != "opus" || s.Reviewer.Model != "opus" || s.Sandbox != "require" ||
-		given.From["agent.model"] != Allowed || given.From["sandbox"] != Allowed {
+		s.Dispatch != OnServer || given.From["agent.model"] != Allowed || given.From["sandbox"] != Allowed {
 		t.Errorf("%+v", given)
 	}
 }
@@ -104,7 +107,8 @@ func TestAllowances(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
-		"is there twice": `{"x": {}, "X": {}}`, `allowed is "require"`: `{"x": {"sandbox": "off"}}`,
+		"allowed are process and workflow": `{"x": {"launchers": ["moon"]}}`,
+		"is there twice":                   `{"x": {}, "X": {}}`, `allowed is "require"`: `{"x": {"sandbox": "off"}}`,
 	} {
 		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "allow.json") {
@@ -117,10 +121,5 @@ func TestAllowances(t *testing.T) {
 	}
 	if all, err = ReadAllowances("allow.json", example); err != nil || all.Of("anybody").MaxIterations != 5 {
 		t.Errorf("the example: %v, %+v", err, all)
-	}
-	a := Allowance{Launchers: []string{"process"}, Images: []string{"golang:1.26"}}
-	if a.AllowsLauncher("process", "") != nil || a.AllowsLauncher("process", "golang:1.26") != nil ||
-		a.AllowsLauncher("container", "") == nil || a.AllowsLauncher("process", "evil") == nil {
-		t.Error(a.AllowsLauncher("container", "evil"))
 	}
 }

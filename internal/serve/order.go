@@ -42,11 +42,12 @@ type appTokens struct {
 	app          *github.App
 	installation int64
 	repository   string
+	dispatch     bool // it starts workflows
 }
 
 // Make implements launch.Tokens.
 func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, t.dispatch))
 	return work.Token{Value: made.Value, Ends: made.Ends}, err
 }
 

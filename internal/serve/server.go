@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -129,7 +130,8 @@ const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
-	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll}
+	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
+		dispatch: sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from},

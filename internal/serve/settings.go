@@ -5,23 +5,20 @@ import (
 	"errors"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/web"
+	"github.com/ralph-loop/ralph/internal/work"
 )
 
-// asked are the settings of a repository as it stands now, without what the server allows. An error that is a
-// *config.Error is a mistake in a file; any other is of reading them.
-func asked(ctx context.Context, app *github.App, installation int64, repo event.Repo) (config.Explained, error) {
-	above, err := organisation(ctx, app, job{Repository: repo.String(), Installation: installation})
-	if err != nil {
-		return config.Explained{}, err
-	}
+// asked are the settings of a repository as it stands now, over those of its account, without what the server allows.
+// An error that is a *config.Error is a mistake in a file; any other is of reading them.
+func asked(ctx context.Context, app *github.App, j job, above []work.Layer) (config.Explained, error) {
 	var layers []config.Layer
 	for _, l := range above {
 		layers = append(layers, config.Layer{Name: l.Name, JSON: []byte(l.JSON)})
 	}
-	own, err := app.File(ctx, installation, repo, config.SettingsFile)
+	own, err := app.File(ctx, j.Installation, repositoryOf(j.Repository), config.SettingsFile)
 	if err != nil {
 		return config.Explained{}, err
 	}
@@ -33,13 +30,17 @@ func asked(ctx context.Context, app *github.App, installation int64, repo event.
 
 // settingsOf are the settings that a run of a repository would have, as its page shows them, and what is wrong with
 // them.
-func (sv *Server) settingsOf(ctx context.Context, app *github.App, installation int64, name string) (list []web.Setting,
+func settingsOf(ctx context.Context, app *github.App, of job, allow config.Allowance) (list []web.Setting,
 	findings []web.Finding) {
-	read, err := asked(ctx, app, installation, repositoryOf(name))
+	read := config.Explained{}
+	above, err := organisation(ctx, app, of)
+	if err == nil {
+		read, err = asked(ctx, app, of, above)
+	}
 	if err == nil {
 		var given config.Explained
 		var notes []string
-		given, notes, err = sv.o.Allow.Of(accountOf(name)).Apply(read)
+		given, notes, err = allow.Apply(read)
 		for _, note := range notes {
 			findings = append(findings, web.Finding{Level: "warning", What: note})
 		}
@@ -65,4 +66,8 @@ func (sv *Server) settingsOf(ctx context.Context, app *github.App, installation 
 		list = append(list, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}
 	return list, findings
+}
+
+func wrong(err error) web.Finding {
+	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
 }

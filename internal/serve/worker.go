@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/gateway"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -70,8 +69,8 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return queue.Result{}, err
 	}
-	if order.Settings, err = organisation(ctx, app, j); err != nil {
-		return w.refused(ctx, id, j, err)
+	if err := setPlace(ctx, app, j, &order); err != nil {
+		return queue.Result{}, err
 	}
 	row, err := w.begin(ctx, id, j)
 	if err != nil {
@@ -82,8 +81,9 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 		return queue.Result{}, err
 	}
 	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
-	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order,
-		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.modelsOf(j, order), Hear: recorder})
+	tokens := appTokens{app, j.Installation, j.Repository, order.Workflow != ""}
+	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
+		Models: w.modelsOf(j, order), Hear: recorder})
 	if err != nil {
 		recorder.end(func(r *store.Run, _ *detail) { r.State, r.Reason = web.Queued, err.Error() })
 		return queue.Result{}, err
@@ -94,19 +94,6 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	end, err := running.Wait()
 	w.spent(ctx, row, running.Usage())
 	return w.conclude(ctx, j, recorder, end, err)
-}
-
-// refused ends a job whose settings are wrong; where they could not be read, it is tried again.
-func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
-	if !invalid.Is(err) {
-		return queue.Result{}, err
-	}
-	row, found := w.s.Run(ctx, cmp.Or(j.Run, id))
-	if found != nil { // it has none
-		return queue.Result{Why: err.Error()}, nil //nolint:nilerr // said above
-	}
-	row.State, row.Reason, row.Times.Ended = string(loop.Invalid), err.Error(), w.clock()
-	return queue.Result{Why: row.Reason}, w.s.PutRun(ctx, row)
 }
 
 // modelsOf are the models of a job. A sweep does several runs, each of which keeps to its budget by itself.
@@ -280,6 +267,9 @@ func (w *worker) conclude(ctx context.Context, j job, r *recorder, end work.End,
 		}
 	}
 	state := cmp.Or(string(end.Outcome), declined)
+	if end.Workflow != "" {
+		state = web.Dispatched
+	}
 	if r.begun {
 		w.s.Count(countRuns, state)
 	}
