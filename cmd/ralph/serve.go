@@ -189,6 +189,9 @@ func givenApp(environ map[string]string) (*serve.App, error) {
 		if err != nil {
 			return nil, invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
 		}
+		if err := keyKeptFromAgents(file, environ["HOME"], os.Geteuid() == 0); err != nil {
+			return nil, err
+		}
 		key = string(text)
 	}
 	return serve.Given(id, key, environ["RALPH_WEBHOOK_SECRET"], environ["RALPH_CLIENT_ID"], environ["RALPH_CLIENT_SECRET"])
@@ -223,6 +226,26 @@ func keptFromAgents(data, home string, root bool) error {
 	}
 	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
 		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
+}
+
+// keyKeptFromAgents refuses a key of the App that agents of the same user could read. Sandboxes hide that user's home
+// and places for what is mounted, and nothing else that the user may read.
+func keyKeptFromAgents(file, home string, root bool) error {
+	at, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
+	}
+	for _, hidden := range []string{home, "/run", "/mnt", "/media"} {
+		if real, err := filepath.EvalSymlinks(hidden); err == nil {
+			hidden = real
+		}
+		below, err := filepath.Rel(hidden, at)
+		if root || hidden != "" && err == nil && filepath.IsLocal(below) {
+			return nil
+		}
+	}
+	return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE is %s, which agents that work as this user could read: put the "+
+		"file below %s or /run", file, cmp.Or(home, "HOME"))
 }
 
 // notifier tells systemd how this process stands; without a socket nobody.
