@@ -288,6 +288,7 @@ const shownSettings = `{
     "failed",
     "waiting"
   ],
+  "notify": [], // default
   "workingDirectory": "", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default

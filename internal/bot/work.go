@@ -51,5 +51,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.record(late, work, work.publisher.finish) // comment second
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
-	return result, errors.Join(err, a.reportOn(late, work, result))
+	err = errors.Join(err, a.reportOn(late, work, result))
+	work.Notify(late, work.view(result.State), a.Env.RunURL())
+	return result, err
 }

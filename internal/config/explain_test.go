@@ -109,6 +109,7 @@ const explainedJSONC = `{
     "failed",
     "waiting"
   ],
+  "notify": [], // default
   "workingDirectory": "", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
@@ -179,7 +180,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 53 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 54 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

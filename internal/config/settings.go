@@ -107,6 +107,8 @@ type Settings struct {
 	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed",
 	// "waiting".
 	NotifyOn []string `json:"notifyOn"`
+	// Notify are the places outside of GitHub that are told how a run ended; empty: each that the environment has.
+	Notify []Notification `json:"notify"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
 	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run.
@@ -223,6 +225,12 @@ const (
 	Approve = "approve"
 	Fail    = "fail"
 )
+
+// Notification is a place that is told how a run ended.
+type Notification struct {
+	To string   `json:"to"`           // the environment variable that holds its address
+	On []string `json:"on,omitempty"` // as NotifyOn; empty: all
+}
 
 // The values of the setting notifyOn.
 const (

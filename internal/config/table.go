@@ -66,11 +66,12 @@ const (
 
 // The patterns of texts.
 var (
-	filled      = lazy(`\S`)
-	hostPattern = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
-	sizePattern = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
-	filePattern = lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,98}\.ya?ml$`)
-	namePattern = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	filled        = lazy(`\S`)
+	hostPattern   = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
+	sizePattern   = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
+	notifyPattern = lazy(`^RALPH_NOTIFY_[A-Z0-9_]{1,64}$`)
+	namePattern   = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	filePattern   = lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,98}\.ya?ml$`)
 )
 
 // The largest numbers that make sense; they also keep a typing error from costing a month of turns.

@@ -311,6 +311,7 @@ func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Re
 	file, err := engine.WriteReports(p.Dir, work.Dir, work.Detail(ctx, v, nil))
 	p.PrintEnding(v, result)
 	p.Explain("Report: %s", file)
+	work.Notify(ctx, v, "")
 	return err
 }
 
