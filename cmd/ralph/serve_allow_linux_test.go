@@ -87,6 +87,27 @@ func TestServeAllowMistakes(t *testing.T) {
 	}
 }
 
+// job runs the job of a workflow that was dispatched, as a runner does.
+func (s *serving) job(d fake.Dispatched) (string, error) {
+	s.Helper()
+	s.hub.AddToken("ghs_of.the-job0123456789", "", fake.Actions)
+	payload := filepath.Join(s.dir, "event.json")
+	text := s.hub.DispatchPayload("alice", "demo", d.Sender, d.Inputs)
+	if err := os.WriteFile(payload, text, 0o600); err != nil {
+		s.Fatal(err)
+	}
+	job := exec.Command("ralph", "action")
+	job.Env = []string{"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH=" + payload,
+		"GITHUB_REPOSITORY=alice/demo", "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
+		"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL(), "GITHUB_OUTPUT=" + filepath.Join(s.dir, "output"),
+		"GITHUB_STEP_SUMMARY=" + filepath.Join(s.dir, "summary"), "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=1",
+		"GITHUB_WORKSPACE=" + s.dir, "GITHUB_TRIGGERING_ACTOR=" + d.Sender, "RALPH_WORKSPACE=" + s.dir,
+		"INPUT_GITHUB_TOKEN=ghs_of.the-job0123456789", "INPUT_REQUEST=" + d.Inputs["request"],
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}
+	out, err := job.CombinedOutput()
+	return string(out), err
+}
+
 // TestServeDispatches: where the installation allows nothing but the repositories' own workflows, a label starts one, and
 // the server does not work.
 func TestServeDispatches(t *testing.T) {
@@ -120,6 +141,12 @@ func TestServeDispatches(t *testing.T) {
 	alice.sees(200, []string{"allowed by this installation", "Dispatched"})
 	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) > 0 || len(s.hub.Comments("alice", "demo", issue)) > 0 {
 		t.Errorf("the server has worked: %+v", pulls)
+	}
+	if out, err := s.job(got[0]); err != nil {
+		t.Fatalf("the workflow's job: %v\n%s", err, out)
+	}
+	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) != 1 || pulls[0].Draft {
+		t.Errorf("the workflow has made %+v, want one pull request that is ready", pulls)
 	}
 	for _, problem := range s.hub.Problems() {
 		t.Errorf("GitHub: %s", problem)
