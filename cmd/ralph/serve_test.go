@@ -2,10 +2,36 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
+
+// TestKeyKeptFromAgents: a key of the App lies where a sandbox hides it, also when a link leads there.
+func TestKeyKeptFromAgents(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	key, open, link := filepath.Join(home, "key"), filepath.Join(other, "key"), filepath.Join(home, "link")
+	for _, name := range []string{key, open} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(open, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file, home string
+		root, ok   bool
+	}{
+		{key, home, false, true}, {open, home, false, false}, {link, home, false, false}, {key, "", false, false},
+		{open, home, true, true}, {key + ".none", home, false, false},
+	} {
+		if err := keyKeptFromAgents(c.file, c.home, c.root); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
 
 // TestKeptFromAgents: keys lie where a sandbox hides them, unless another user works.
 func TestKeptFromAgents(t *testing.T) {

@@ -350,5 +350,21 @@ func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Setti
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}
-	return config.Load(append(layers, a.Inputs.Layers()...)...)
+	return a.allowed(append(layers, a.Inputs.Layers()...))
+}
+
+// allowed are settings, held against what whoever runs a server allows.
+func (a *Action) allowed(layers []config.Layer) (config.Settings, error) {
+	if a.Server == nil {
+		return config.Load(layers...)
+	}
+	asked, err := config.Explain(layers...)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	given, notes, err := a.Server.Allow.Apply(asked)
+	for _, note := range notes {
+		a.log("%s", note)
+	}
+	return given.Settings, err
 }

@@ -52,8 +52,10 @@ type jobReader struct{ *Action }
 // facts connects to GitHub and reads every fact about the event, once.
 func (j jobReader) facts(ctx context.Context, r *Reads) error {
 	var err error
-	if j.github, err = j.connect(ctx, r.Event); err != nil {
-		return err
+	if j.github == nil { // else the event was read with it
+		if j.github, err = j.connect(ctx, r.Event); err != nil {
+			return err
+		}
 	}
 	if request, _, _ := event.Read(r.Event, r.Rules); request.Verb == event.Approve {
 		j.github.Reserve(3) // who may edit the plan, and what is said of it

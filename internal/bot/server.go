@@ -23,12 +23,14 @@ type Server struct {
 	Page    string // the address of the page that shows it, the same for all of its processes
 	Payload []byte // of the event
 	As      *github.Installation
-	Layers  []config.Layer // settings below the repository's own: the organisation's
-	Mirror  string         // where the repository's objects are on this machine; "" is nowhere
-	Stop    <-chan lease.Stop
-	Hints   func() []string                 // what people have said since it was asked last; nil: nobody can
-	Begun   func(Begun)                     // before the first record of the run
-	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
+	Layers  []config.Layer   // settings below the repository's own: the organisation's
+	Allow   config.Allowance // what no setting goes beyond
+	Elsewhere
+	Mirror string // where the repository's objects are on this machine; "" is nowhere
+	Stop   <-chan lease.Stop
+	Hints  func() []string                 // what people have said since it was asked last; nil: nobody can
+	Begun  func(Begun)                     // before the first record of the run
+	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 
 	mu     sync.Mutex
 	hidden []string // secrets

@@ -400,6 +400,18 @@ func processLimits() []Setting {
 func botRows() []Setting {
 	return []Setting{
 		{
+			Key: "dispatch", Choices: []string{OnServer, InWorkflow}, NoValue: "`process`", Where: forServer,
+			Says: "Where a run is worked on: `process` is on the server's machine, `workflow` in a job of the repository's " +
+				"own workflow.",
+			More:  "See [app.md](app.md#where-a-run-is-worked-on).",
+			Unset: "process, or the first that the installation allows",
+		},
+		{
+			Key: "workflow", Pattern: filePattern, Default: "ralph.yml", Where: forServer,
+			Allowed: `the name of a file in .github/workflows, such as "ralph.yml"`,
+			Says:    "The file in `.github/workflows` that `dispatch: workflow` starts.",
+		},
+		{
 			Key: "ciGate", Choices: []string{Off, WaitForCI}, Default: Off, Where: ForBot, Input: "ci_gate",
 			Says: "Whether a run is done only when the other workflows on the pull request's head have passed: `off`, or `wait`.",
 			More: "What fails there goes into the next prompt.",

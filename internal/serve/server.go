@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -105,7 +106,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base := o.Base
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
-		models: launch.Models{Environ: o.Environ},
+		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
@@ -130,7 +131,8 @@ const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
-	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll}
+	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
+		dispatch: sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from},

@@ -139,7 +139,7 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 		return r, err
 	}
 	for _, run := range runs {
-		if run.Times.Ended.IsZero() || run.State == declined {
+		if run.Times.Ended.IsZero() || run.State == declined || run.State == web.Dispatched {
 			continue
 		}
 		r.Ended++

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -33,6 +33,7 @@ type worker struct {
 	launcher launch.Launcher
 	base     work.Order // what is the same for all jobs
 	models   launch.Models
+	allow    config.Allowances
 	public   string // the address of the pages
 	later    func(ctx context.Context, j job, at time.Time) error
 	m        *metrics
@@ -68,9 +69,7 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return w.postponed(ctx, id, j, attempt, err)
 	}
-	if order.Settings, err = organisation(ctx, app, j); invalid.Is(err) {
-		return w.refused(ctx, id, j, err)
-	} else if err != nil {
+	if err := setPlace(ctx, app, j, &order); err != nil {
 		return w.postponed(ctx, id, j, attempt, err)
 	}
 	row, err := w.begin(ctx, id, j)
@@ -85,8 +84,9 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 		return queue.Result{}, err
 	}
 	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
-	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order,
-		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.models, Hear: recorder})
+	tokens := appTokens{app, j.Installation, j.Repository, order.Workflow != ""}
+	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
+		Models: w.modelsOf(j, order), Hear: recorder})
 	if err != nil {
 		recorder.end(func(r *store.Run, _ *detail) { r.State = web.Queued })
 		return w.postponed(ctx, id, j, attempt, err)
@@ -122,14 +122,12 @@ func (w *worker) postponed(ctx context.Context, id string, j job, attempt int, f
 	return queue.Result{Again: at, Why: row.Reason}, nil
 }
 
-// refused ends a job whose settings are wrong.
-func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
-	row, found := w.s.Run(ctx, cmp.Or(j.Run, id))
-	if found != nil { // it has none
-		return queue.Result{Why: err.Error()}, nil //nolint:nilerr // said above
+// modelsOf are the models of a job. A sweep does several runs, each of which keeps to its budget by itself.
+func (w *worker) modelsOf(j job, o work.Order) launch.Models {
+	if j.Delivery == "" && j.Run == "" {
+		return w.models
 	}
-	row.State, row.Reason, row.Times.Ended = string(loop.Invalid), err.Error(), w.clock()
-	return queue.Result{Why: row.Reason}, w.s.PutRun(ctx, row)
+	return w.models.Within(o.Allow)
 }
 
 func (w *worker) note(id string, runs bool) {
@@ -153,6 +151,7 @@ func (w *worker) count() int {
 func (w *worker) order(ctx context.Context, id string, j job, attempt int) (work.Order, error) {
 	o := w.base
 	o.Job, o.Attempt, o.Repository = id, attempt, j.Repository
+	o.Allow = w.allow.Of(accountOf(j.Repository))
 	o.Page = w.public + "/runs/" + cmp.Or(j.Run, id)
 	o.Inputs = map[string]string{}
 	for name, value := range w.base.Inputs {
@@ -230,6 +229,9 @@ func (w *worker) conclude(ctx context.Context, j job, r *recorder, end work.End,
 		}
 	}
 	state := cmp.Or(string(end.Outcome), declined)
+	if end.Workflow != "" {
+		state = web.Dispatched
+	}
 	if r.begun {
 		w.s.Count(countRuns, state)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -24,6 +25,12 @@ type Order struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Settings are those below the repository's own, the weakest first.
 	Settings []Layer `json:"settings,omitempty"`
+	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
+	Allow config.Allowance `json:"allow,omitzero"`
+	// Workflow is the one of the repository that does what is decided; "": the process does.
+	Workflow string `json:"workflow,omitempty"`
+	// Mistake is what is wrong with the settings, so that no run may begin; "": nothing.
+	Mistake string `json:"mistake,omitempty"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
 	Environ []string `json:"environ,omitempty"`
 	// Workspace is where checkouts are made; "" is the directory for temporary files. Whoever agents work as must be able
@@ -101,8 +108,9 @@ type End struct {
 	Reason  string       `json:"reason,omitempty"`
 	// HandedOn says that the run has not come to its end: another process of the job has to go on with it.
 	HandedOn bool      `json:"handed_on,omitempty"`
-	Problem  string    `json:"problem,omitempty"` // what ralph could not do
-	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
+	Workflow string    `json:"workflow,omitempty"` // that was started to do it
+	Problem  string    `json:"problem,omitempty"`  // what ralph could not do
+	Until    time.Time `json:"until,omitzero"`     // of waiting: when the run may go on by itself
 
 	Run           string     `json:"run,omitempty"`
 	Task          string     `json:"task,omitempty"`

@@ -43,6 +43,7 @@ type process struct {
 	stop    chan lease.Stop
 	mu      sync.Mutex
 	hints   []string
+	started string // a workflow of the repository, instead of a run here
 	secrets []string
 }
 
@@ -68,6 +69,7 @@ func Run(ctx context.Context, socket *os.File, environ []string, clock func() ti
 	go p.listen(end)
 	result, err := p.work(ctx, order, environ)
 	told := endOf(result, err)
+	told.Workflow = p.started
 	told.HandedOn = ctx.Err() != nil && result.Outcome == loop.Interrupted && result.State.End == nil
 	redact := report.Redactor(p.known())
 	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
@@ -164,12 +166,19 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
 		Runner: actions.New(func(string) string { return "" }, output{p.to}),
-		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Mirror: o.Mirror, Stop: p.stop,
+		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
+			Mirror: o.Mirror, Stop: p.stop,
 			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
 			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) }}}
-	return a.Run(ctx)
+	a.Server.Workflow = o.Workflow
+	if o.Mistake != "" {
+		a.Server.Mistake = errors.New(o.Mistake)
+	}
+	result, err := a.Run(ctx)
+	p.started = a.Server.Dispatched
+	return result, err
 }
 
 // variables are what the order says, as a workflow would say it.
