@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -213,7 +214,7 @@ func (w *worker) pass(ctx context.Context, id string, r *launch.Running, after i
 		case web.Stop:
 			r.Stop(word.Person, word.Text)
 		case web.Hint:
-			if err := r.Hint(word.Text); err != nil {
+			if err := r.Hint(bot.Hint{ID: wordID(word), By: word.Person, Text: word.Text}); err != nil {
 				w.log.Warn("a hint is not handed on", "run", id, "error", err)
 			}
 		}
