@@ -53,7 +53,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *workRe
 		work.Close()
 		return running, work, err
 	}
-	work.Journal.Watch = a.watch(work)
+	work.Journal.Watch = work.publisher.watch
 	return running, work, nil
 }
 
@@ -202,6 +202,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
 		Output: engine.Output{
 			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
+			Shown: a.Server.shown(),
 		},
 	}, nil
 }

@@ -62,6 +62,8 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 		return a.plan(ctx, request, d.Facts)
 	case Stop:
 		return a.stop(ctx, request, d.Run, d.Cases[0])
+	case PassHint:
+		return a.passHint(ctx, request, d.Run)
 	case Fix:
 		return a.fix(ctx, request, d.Run, d.Facts)
 	case Builds:

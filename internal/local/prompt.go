@@ -154,7 +154,7 @@ func (p *PromptRun) output() engine.Output {
 			To: safetext.Coloured(p.Out), Redact: p.Redact,
 		},
 		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
-		Verbose: p.Explain,
+		Verbose: p.Explain, Shown: p.Shown,
 	}
 	if p.Verbose {
 		out.Tell = p.Explain

@@ -20,6 +20,7 @@ const (
 	gatherTime = 200 * time.Millisecond // what comes within it is stored at once
 	mostGather = 256 << 10              // bytes that are stored at the latest
 	storeAgain = time.Second
+	mostShown  = 1 << 20 // bytes of a prompt or a diff as JSON; whoever sends them stays far below
 )
 
 // recorder writes down what a job's process tells: its row, and the records that pages show.
@@ -110,6 +111,24 @@ func (r *recorder) measure(of loop.Record) {
 			r.m.checks.observe(of.At.Sub(r.step))
 		}
 	}
+}
+
+// Shown implements launch.Listener.
+func (r *recorder) Shown(m work.Shown) {
+	kind, what := web.PromptRecord, any(web.PromptBody{Iteration: m.Iteration, Text: m.Prompt})
+	if m.Diff != nil {
+		kind, what = web.DiffRecord, web.DiffBody{Iteration: m.Iteration, Text: m.Diff.Text, Note: m.Diff.Note}
+	}
+	body, err := json.Marshal(what)
+	if err != nil {
+		return // it came as JSON
+	}
+	if len(body) > mostShown {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(kind, r.clock(), body)
 }
 
 func (r *recorder) touch() {

@@ -135,7 +135,7 @@ func (sv *Server) openPages() error {
 		dispatch: sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
-		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from},
+		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
 		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
 		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
 		Public:  sv.o.Public, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,

@@ -107,6 +107,20 @@ func (o source) Records(ctx context.Context, run string, after int64, limit int)
 	return shown, err
 }
 
+// wordID names what was said to a run, for its records.
+func wordID(w store.Word) string { return fmt.Sprintf("word-%d", w.Number) }
+
+// Hints implements web.Hints.
+func (o source) Hints(ctx context.Context, run string) (given []web.HintGiven, err error) {
+	said, err := o.s.Words(ctx, run, 0)
+	for _, w := range said {
+		if w.Kind == web.Hint {
+			given = append(given, web.HintGiven{ID: wordID(w), By: w.Person, At: w.At, Text: w.Text})
+		}
+	}
+	return given, err
+}
+
 // newsTime is how long somebody who reads along waits for news of this process before they look again.
 const newsTime = 2 * time.Second
 

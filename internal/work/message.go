@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // Order is the server's first message: what the process shall do, and all that it is to know. It holds no key of a
@@ -74,10 +75,10 @@ type Stop struct {
 
 // ToProcess is a message of the server; one of its parts is set.
 type ToProcess struct {
-	Order *Order `json:"order,omitempty"`
-	Token *Token `json:"token,omitempty"` // asked for with Ask
-	Stop  *Stop  `json:"stop,omitempty"`
-	Hint  string `json:"hint,omitempty"` // for the agent's next turn
+	Order *Order    `json:"order,omitempty"`
+	Token *Token    `json:"token,omitempty"` // asked for with Ask
+	Stop  *Stop     `json:"stop,omitempty"`
+	Hint  *bot.Hint `json:"hint,omitempty"`
 }
 
 // ToServer is a message of the process; one of its parts is set.
@@ -86,7 +87,8 @@ type ToServer struct {
 	Begun  *bot.Begun `json:"begun,omitempty"`
 	Record *Record    `json:"record,omitempty"`
 	Output string     `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
-	End    *End       `json:"end,omitempty"`    // the last message
+	Shown  *Shown     `json:"shown,omitempty"`
+	End    *End       `json:"end,omitempty"` // the last message
 }
 
 // Ask asks for a newer token.
@@ -99,6 +101,13 @@ type Ask struct {
 type Record struct {
 	Number int         `json:"number"` // from 1 on
 	Record loop.Record `json:"record"`
+}
+
+// Shown is what a page shows of one iteration besides its records, without secrets; one of Prompt and Diff is set.
+type Shown struct {
+	Iteration int        `json:"iteration"`        // from 1 on
+	Prompt    string     `json:"prompt,omitempty"` // what its agent is told, at most 128 KiB
+	Diff      *html.Diff `json:"diff,omitempty"`   // what it has changed; its text has at most html.DiffBytes
 }
 
 // End says how the job's process has ended.

@@ -17,11 +17,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // orderTime is how long the server may take to say what is to be done.
@@ -42,7 +44,7 @@ type process struct {
 	tokens  *tokens
 	stop    chan lease.Stop
 	mu      sync.Mutex
-	hints   []string
+	hints   []bot.Hint
 	started string // a workflow of the repository, instead of a run here
 	secrets []string
 }
@@ -116,16 +118,16 @@ func (p *process) listen(end context.CancelCauseFunc) {
 			default: // it was told before
 			}
 		}
-		if m.Hint != "" {
+		if m.Hint != nil {
 			p.mu.Lock()
-			p.hints = append(p.hints, m.Hint)
+			p.hints = append(p.hints, *m.Hint)
 			p.mu.Unlock()
 		}
 	}
 }
 
 // takeHints are the hints since it was asked last.
-func (p *process) takeHints() []string {
+func (p *process) takeHints() []bot.Hint {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	hints := p.hints
@@ -171,7 +173,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
-			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) }}}
+			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
+			Shown:  p.shown()}}
 	a.Server.Workflow = o.Workflow
 	if o.Mistake != "" {
 		a.Server.Mistake = errors.New(o.Mistake)
@@ -179,6 +182,14 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	result, err := a.Run(ctx)
 	p.started = a.Server.Dispatched
 	return result, err
+}
+
+// shown tells the server what its page shows besides the records.
+func (p *process) shown() engine.Shown {
+	return engine.Shown{
+		Prompt: func(n int, text string) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
+		Diff:   func(n int, d html.Diff) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
+	}
 }
 
 // variables are what the order says, as a workflow would say it.
