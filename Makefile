@@ -6,14 +6,13 @@ GOVULNCHECK    = v1.9.0
 GORELEASER     = v2.16.0
 SYFT           = v1.50.0
 COSIGN         = v3.1.3
-CRANE          = v0.22.1
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
 RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean release-build release-rehearsal image-rehearsal
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean release-build release-rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -86,9 +85,6 @@ release-build: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) ## build 
 release-rehearsal: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) $(TOOLS)/cosign-$(COSIGN) ## make a release that nobody gets, signed by a key of its own, and look at it
 	.ci/release-rehearsal $<
 
-image-rehearsal: $(TOOLS)/act-$(ACT) $(TOOLS)/crane-$(CRANE) ## serve an image from a local registry, and have a runner take an issue to a pull request with it
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" RALPH_E2E_CRANE="$(TOOLS)/crane-$(CRANE)" go test -tags 'e2e rehearsal' -count=1 -timeout 60m -v -run TestReleasedAction ./internal/e2e
-
 clean: ## remove what the other targets have made
 	rm -rf bin dist coverage.out
 
@@ -111,10 +107,6 @@ $(TOOLS)/cosign-$(COSIGN):
 	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
 	mv "$(TOOLS)/cosign" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
-
-$(TOOLS)/crane-$(CRANE):
-	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
-	mv "$(TOOLS)/crane" "$@"
 
 $(TOOLS)/act-$(ACT):
 	GOBIN="$(TOOLS)" go install github.com/nektos/act@$(ACT)
