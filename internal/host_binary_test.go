@@ -61,7 +61,8 @@ func TestHostTakesOnlyWhatWasReleased(t *testing.T) {
 		{name: "as released", fetches: 1},
 		{name: "attested", gh: holds, fetches: 2},
 		{name: "attested by somebody else", gh: fails, fetches: 2, want: "does not hold: no such signer"},
-		{name: "an attestation is required", env: []string{"ATTESTATION=require"}, want: "gh, which reads attestations", fetches: 1},
+		{name: "an attestation is required", env: []string{"ATTESTATION=require"}, fetches: 1,
+			want: "gh, which reads attestations"},
 		{name: "nobody asks for the attestation", env: []string{"ATTESTATION=off"}, gh: fails, fetches: 1},
 		{name: "another file", served: other, want: "is not the file that was released", fetches: 1},
 		{name: "cut off", served: cut, want: "was cut off: run the job again", fetches: 2},
@@ -122,7 +123,8 @@ func (c hostCase) run(t *testing.T, archive []byte, checksum string) {
 		t.Errorf("%d files were asked for, want %d\n%s", fetches, c.fetches, said)
 	}
 	if c.want != "" {
-		if !strings.HasPrefix(said, "::error::") || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) || path != "" {
+		oneLine := strings.HasPrefix(said, "::error::") && strings.Count(said, "\n") == 1
+		if !oneLine || !strings.Contains(said, c.want) || path != "" {
 			t.Errorf("%q is not one sentence with %q; path %q", said, c.want, path)
 		}
 		return
@@ -154,7 +156,8 @@ func (c hostCase) lay(t *testing.T, dir, list string) (programs string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range strings.Fields("bash sh sed awk cut curl sha256sum tar gzip mktemp mkdir mv rm touch tail uname realpath dirname sleep") {
+	for _, name := range strings.Fields("bash sh sed awk cut curl sha256sum tar gzip mktemp mkdir mv rm touch tail uname " +
+		"realpath dirname sleep") {
 		path, err := exec.LookPath(name)
 		if err == nil {
 			err = os.Symlink(path, filepath.Join(programs, name))

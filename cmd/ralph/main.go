@@ -48,7 +48,7 @@ type cli struct {
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`
 	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
 	Completion completionCommand `cmd:"" help:"Print the shell completion of commands and flags."`
-	manPages
+	manPages                     //nolint:unused // has a command in the build with the tag man
 	versionFlag
 }
 

@@ -18,7 +18,8 @@ func TestNothingToDoCostsNothing(t *testing.T) {
 	}{
 		{"a comment for others", "issue_comment", func(w *world) []byte {
 			number := w.gh.AddIssue(owner, name, fake.Issue{Title: "Talk"})
-			return w.gh.CommentPayload(owner, name, w.gh.AddComment(owner, name, number, fake.Comment{Body: "/ralphael has an idea", Author: "alice"}))
+			said := fake.Comment{Body: "/ralphael has an idea", Author: "alice"}
+			return w.gh.CommentPayload(owner, name, w.gh.AddComment(owner, name, number, said))
 		}, 0},
 		{"a sweep", "schedule", func(w *world) []byte { return w.gh.SchedulePayload(owner, name) }, 2},
 	} {

@@ -84,7 +84,8 @@ func TestAgentVersions(t *testing.T) {
 	tested := document(t, "../../testdata/install-agents.sh")
 	for line := range strings.Lines(document(t, "../../host/agents.txt")) {
 		name, pkg, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if ok && name != "#" && !regexp.MustCompile(`(?m)^\t`+name+`\) echo `+regexp.QuoteMeta(pkg)+`( |$)`).MatchString(tested) {
+		row := `(?m)^\t` + regexp.QuoteMeta(name) + `\) echo ` + regexp.QuoteMeta(pkg) + `( |$)`
+		if ok && name != "#" && !regexp.MustCompile(row).MatchString(tested) {
 			t.Errorf("testdata/install-agents.sh does not install %s for %s", pkg, name)
 		}
 	}

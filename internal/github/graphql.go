@@ -105,7 +105,8 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 // AnyLabelled reports whether an open issue has one of the labels, by a single call: REST lists the issues that have all
 // of them.
 func (c *Client) AnyLabelled(ctx context.Context, labels []string) (bool, error) {
-	const query = `query($owner: String!, $name: String!, $labels: [String!]!, $states: [IssueState!]!) { repository(owner: $owner, name: $name) { issues(labels: $labels, states: $states, first: 1) { totalCount } } }`
+	const query = `query($owner: String!, $name: String!, $labels: [String!]!, $states: [IssueState!]!) {
+		repository(owner: $owner, name: $name) { issues(labels: $labels, states: $states, first: 1) { totalCount } } }`
 	var data struct {
 		Repository struct {
 			Issues *struct {
