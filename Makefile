@@ -3,18 +3,21 @@ PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
 GOVULNCHECK    = v1.9.0
+GORELEASER     = v2.16.0
+SYFT           = v1.50.0
+COSIGN         = v3.1.3
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
 RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean release-build release-rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
 help: ## show these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
@@ -75,6 +78,13 @@ install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
 
+release-build: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) ## build what a release has, of the tag that is checked out, into dist/release
+	PATH="$(TOOLS)/path:$$PATH" SYFT_CHECK_FOR_APP_UPDATE=false $< release --clean --skip=publish,sign
+	.ci/release-gather dist/release
+
+release-rehearsal: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) $(TOOLS)/cosign-$(COSIGN) ## make a release that nobody gets, signed by a key of its own, and look at it
+	.ci/release-rehearsal $<
+
 clean: ## remove what the other targets have made
 	rm -rf bin dist coverage.out
 
@@ -82,6 +92,21 @@ clean: ## remove what the other targets have made
 $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
 	GOBIN="$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
 	mv "$(TOOLS)/golangci-lint" "$@"
+
+# goreleaser finds the others by their plain names.
+$(TOOLS)/goreleaser-$(GORELEASER):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	mv "$(TOOLS)/goreleaser" "$@"
+
+$(TOOLS)/syft-$(SYFT):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
+	mv "$(TOOLS)/syft" "$@"
+	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/syft"
+
+$(TOOLS)/cosign-$(COSIGN):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
+	mv "$(TOOLS)/cosign" "$@"
+	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
 
 $(TOOLS)/act-$(ACT):
 	GOBIN="$(TOOLS)" go install github.com/nektos/act@$(ACT)

@@ -71,12 +71,12 @@ func TestWorkflowsCanBeUsed(t *testing.T) {
 		t.Fatalf("README.md has %d yaml blocks, want the short workflow; docs/github.md has %d, want the workflow and "+
 			"the host variant", len(short), len(blocks))
 	}
-	before, _, found := strings.Cut(blocks[0], "    steps:\n")
-	if !found || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") ||
+	last := strings.LastIndex(blocks[0], "    steps:\n") // those of the job that works, not of the one that looks
+	if last < 0 || !strings.Contains(blocks[0], "uses: ralph-loop/ralph@") ||
 		!strings.Contains(blocks[1], "uses: ralph-loop/ralph/host@") {
 		t.Fatal("the blocks are not the container variant and the host variant")
 	}
-	host := before + "    steps:\n" + regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[1], "      $1")
+	host := blocks[0][:last] + "    steps:\n" + regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[1], "      $1")
 	local := regexp.MustCompile(`ralph-loop/ralph((?:/host)?)@\S+`)
 	for _, text := range []string{short[0], blocks[0], host} {
 		lintWorkflow(t, local.ReplaceAllString(text, ".$1/"))

@@ -19,9 +19,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// version is set by the build.
-var version = "dev"
-
 // process is what a command gets of the outside.
 type process struct {
 	environ []string
@@ -51,6 +48,7 @@ type cli struct {
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`
 	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
 	Completion completionCommand `cmd:"" help:"Print the shell completion of commands and flags."`
+	manPages                     //nolint:unused // has a command in the build with the tag man
 	versionFlag
 }
 
@@ -145,7 +143,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	p.args = args
 	p.out, stderr = safetext.NewConsole(p.out), safetext.NewConsole(stderr)
 	parser, err := kong.New(grammar(args),
-		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": programVersion()},
 		kong.Help(helpTexts),
 		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext),
 		kong.BindToProvider(i.drainContext), kong.Bind(p),

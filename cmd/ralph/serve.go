@@ -117,7 +117,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	}
 	o = serve.Options{Roles: roles, Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
 		Place: serve.Place{Listen: c.Listen, Data: data, Database: environ["DATABASE_URL"], Keys: keys, Name: host,
-			Version: version, MetricsToken: environ["RALPH_METRICS_TOKEN"]},
+			Version: programVersion(), MetricsToken: environ["RALPH_METRICS_TOKEN"]},
 		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
