@@ -9,7 +9,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures site site-build messages e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -65,6 +65,18 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
+site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and look at its links
+	cd docs && npm run --silent check
+
+site-build: docs/node_modules/.package-lock.json
+	cd docs && npm run --silent build
+
+docs/node_modules/.package-lock.json: docs/package-lock.json
+	cd docs && npm ci --no-audit --no-fund && touch node_modules/.package-lock.json
+
+messages: ## write the list of docs/errors.md anew, after a change of what ralph says is wrong
+	RALPH_UPDATE_MESSAGES=1 go test -count=1 -run TestMessagesAreListed ./internal
+
 notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
 	RALPH_UPDATE_NOTICES=1 go test -count=1 -run TestNotices ./internal
 
@@ -76,7 +88,7 @@ install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
 
 clean: ## remove what the other targets have made
-	rm -rf bin dist coverage.out
+	rm -rf bin dist coverage.out docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
 
 # Tools carry their version in their name, so that a raised version is installed anew.
 $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
