@@ -2,6 +2,7 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
+SVG_TERM       = 2.1.1
 GOVULNCHECK    = v1.9.0
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
@@ -9,7 +10,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures site site-build messages e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -64,6 +65,11 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
+
+recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
+	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
+	RALPH="$(CURDIR)/bin/ralph" TERM=xterm-256color asciinema rec -q --overwrite --cols 100 --rows 30 -c internal/fake/demo/recording.sh bin/recording.cast
+	npm exec --yes --package=svg-term-cli@$(SVG_TERM) -- svg-term --in bin/recording.cast --out docs/images/recording.svg --window
 
 site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and look at its links
 	cd docs && npm run --silent check
