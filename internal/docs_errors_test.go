@@ -174,7 +174,7 @@ func literal(e ast.Expr) string {
 
 // anchor is made of a text's first words: it stays while those do.
 func anchor(text string, taken map[string]bool) string {
-	words := strings.FieldsFunc(notAnchor.ReplaceAllString(strings.ToLower(text), " "), func(r rune) bool { return r == ' ' })
+	words := strings.Fields(notAnchor.ReplaceAllString(strings.ToLower(text), " "))
 	for n := min(6, len(words)); n <= len(words); n++ {
 		if name := "e-" + strings.Join(words[:n], "-"); !taken[name] {
 			taken[name] = true

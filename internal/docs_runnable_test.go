@@ -50,7 +50,7 @@ func runBlocks(t *testing.T, program string, blocks [][]string) {
 		script += block[1] + "echo '" + betweenBlocks + "'\n"
 	}
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"),
-		[]byte("[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n"), 0o600); err != nil {
+		[]byte("[user]\nname = Alice\nemail = alice@example.com\n[init]\ndefaultBranch = main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

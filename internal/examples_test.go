@@ -48,7 +48,8 @@ var ecosystems = []ecosystem{
 		to: "{(name == \"\" ? \"world\" : name)}"},
 	{dir: "php", needs: []string{"php", "composer"}, setup: "composer install --no-interaction",
 		checks: []string{"composer run-script --timeout=0 lint", "composer run-script --timeout=0 test"},
-		file:   "src/Greet.php", from: "        return", to: "        $name = $name === '' ? 'world' : $name;\n\n        return"},
+		file:   "src/Greet.php", from: "        return",
+		to: "        $name = $name === '' ? 'world' : $name;\n\n        return"},
 	{dir: "ruby", needs: []string{"ruby", "bundle"}, registry: "https://rubygems.org/", setup: "bundle install",
 		checks: []string{"bundle exec rake test"}, file: "lib/greet.rb", from: "#{name}",
 		to: "#{name.empty? ? 'world' : name}"},
@@ -120,7 +121,9 @@ func topOf(t *testing.T, dir string) detect.Result {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
+		return os.ReadFile(filepath.Join(dir, name))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +216,8 @@ func (e ecosystem) clone(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), e.dir)
 	git := func(from string, arguments ...string) []byte {
-		c := exec.Command("git", append([]string{"-c", "user.name=Alice", "-c", "user.email=alice@example.com"}, arguments...)...)
+		alice := []string{"-c", "user.name=Alice", "-c", "user.email=alice@example.com"}
+		c := exec.Command("git", append(alice, arguments...)...)
 		c.Dir = from
 		out, err := c.CombinedOutput()
 		if err != nil {
@@ -248,9 +252,14 @@ func (e ecosystem) agent(t *testing.T) string {
 		t.Fatalf("%s of %s has no %q", e.file, e.dir, e.from)
 	}
 	dir := t.TempDir()
-	script := "#!/bin/sh\ncase \"$(cat)\" in\n*'# Review'*) echo '{\"verdict\":\"approve\",\"tree\":\"'\"$(git rev-parse HEAD^{tree})\"" +
-		"'\",\"summary\":\"It does what the issue asks.\",\"issues\":[]}';;\n" +
-		"*) cp '" + dir + "/after' '" + e.file + "'; echo '<response>DONE</response>';;\nesac\n"
+	script := `#!/bin/sh
+case "$(cat)" in
+*'# Review'*)
+	tree=$(git rev-parse 'HEAD^{tree}')
+	echo '{"verdict":"approve","tree":"'"$tree"'","summary":"It does what the issue asks.","issues":[]}' ;;
+*) cp '` + dir + "/after' '" + e.file + `'; echo '<response>DONE</response>' ;;
+esac
+`
 	for name, text := range map[string]string{"after": after, "agent": script} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // it is run
 			t.Fatal(err)

@@ -145,17 +145,6 @@ func TestWorkflowsLetNobodyIn(t *testing.T) {
 	}
 }
 
-// TestWorkflowsAreLinted: actionlint finds nothing in the workflows of this repository.
-func TestWorkflowsAreLinted(t *testing.T) {
-	files, err := filepath.Glob("../.github/workflows/*.yml")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("there are the workflows %q, %v", files, err)
-	}
-	for _, file := range files {
-		lintWorkflow(t, document(t, file))
-	}
-}
-
 // TestRulesOfWorkflows: each rule refuses what it is there for.
 func TestRulesOfWorkflows(t *testing.T) {
 	const (

@@ -57,7 +57,8 @@ func nodeProject(files shown) (d Result) {
 	}
 	p.test(bodies, &d)
 	if name := workspaces(files, manifest); len(d.Checks) == 0 && name != "" {
-		d.note(name + ", but package.json has no script lint, typecheck, build or test: those of the packages are not guessed")
+		d.note(name + ", but package.json has no script lint, typecheck, build or test: those of the packages are not " +
+			"guessed")
 	}
 	return d
 }
