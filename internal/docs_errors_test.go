@@ -33,7 +33,7 @@ var messageAreas = []struct {
 	{"Git and files", "[locks and journals](journal.md)", []string{"internal/git", "internal/files", "internal/journal",
 		"internal/lease", "internal/bisect"}},
 	{"GitHub", "[on GitHub](github.md), [how to start a run](commands.md)", []string{"internal/github", "internal/bot",
-		"internal/doctor", "internal/actions", "internal/report"}},
+		"internal/doctor", "internal/actions", "internal/report", "internal/notify"}},
 	{"ralph serve", "[for an organisation](app.md)", []string{"internal/serve", "internal/store", "internal/queue",
 		"internal/work", "internal/launch", "internal/web"}},
 }
