@@ -2,6 +2,7 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
+SVG_TERM       = 2.1.1
 GOVULNCHECK    = v1.9.0
 GORELEASER     = v2.16.0
 SYFT           = v1.50.0
@@ -12,7 +13,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean release-build release-rehearsal
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -68,6 +69,23 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
+recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
+	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
+	RALPH="$(CURDIR)/bin/ralph" TERM=xterm-256color asciinema rec -q --overwrite --cols 100 --rows 30 -c internal/fake/demo/recording.sh bin/recording.cast
+	npm exec --yes --package=svg-term-cli@$(SVG_TERM) -- svg-term --in bin/recording.cast --out docs/images/recording.svg --window
+
+site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and look at its links
+	cd docs && npm run --silent check
+
+site-build: docs/node_modules/.package-lock.json
+	cd docs && npm run --silent build
+
+docs/node_modules/.package-lock.json: docs/package-lock.json
+	cd docs && npm ci --no-audit --no-fund && touch node_modules/.package-lock.json
+
+messages: ## write the list of docs/errors.md anew, after a change of what ralph says is wrong
+	RALPH_UPDATE_MESSAGES=1 go test -count=1 -run TestMessagesAreListed ./internal
+
 notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
 	RALPH_UPDATE_NOTICES=1 go test -count=1 -run TestNotices ./internal
 
@@ -86,7 +104,7 @@ release-rehearsal: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) $(TOO
 	.ci/release-rehearsal $<
 
 clean: ## remove what the other targets have made
-	rm -rf bin dist coverage.out
+	rm -rf bin dist coverage.out docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
 
 # Tools carry their version in their name, so that a raised version is installed anew.
 $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
