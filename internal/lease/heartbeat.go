@@ -228,8 +228,11 @@ func (h *Heartbeat) Hints(ctx context.Context) ([]Hint, error) {
 	return h.door.Hints(ctx, held.Task)
 }
 
-// ForgetHints removes from the remote what the run has heard, by its IDs.
+// ForgetHints removes from the remote what the run has heard, by its IDs. A dry run has no lease, and heard nothing.
 func (h *Heartbeat) ForgetHints(ctx context.Context, heard []string) error {
+	if h == nil {
+		return nil
+	}
 	held, err := h.Lease()
 	if err != nil || len(heard) == 0 {
 		return nil //nolint:nilerr // what is not ours any more is left alone
