@@ -13,8 +13,8 @@ import (
 
 type settingsCommand struct {
 	Show   settingsShow   `cmd:"" help:"Print what the settings files add up to, and where each value comes from. Secrets are left out."`
-	Set    settingsSet    `cmd:"" help:"Write a setting into .ralph/settings.json, or with --user into your own settings. What it may be is checked; comments and order stay."`
-	Unset  settingsUnset  `cmd:"" help:"Take a setting out of .ralph/settings.json, or with --user out of your own settings."`
+	Set    settingsSet    `cmd:"" help:"Write a setting into .ralph/settings.json, or with --user your own."`
+	Unset  settingsUnset  `cmd:"" help:"Take a setting out of .ralph/settings.json, or with --user your own."`
 	Schema settingsSchema `cmd:"" help:"Print the JSON schema of a settings file."`
 	Usage  settingsUsage  `cmd:"" default:"1" hidden:""`
 }
@@ -38,8 +38,8 @@ func (c *settingsShow) Run(ctx context.Context, p process) error {
 
 type settingsSet struct {
 	Key   string `arg:"" help:"The setting, such as agent.model."`
-	Value string `arg:"" help:"A text as it is, a number, true or false; a list in JSON or as words, such as 'a.example.com, b.example.com'; an object in JSON."`
-	User  bool   `help:"Write your own settings, which count in every clone below the repository's: ~/.config/ralph/settings.json on Linux."`
+	Value string `arg:"" help:"A text as it is, a number, true or false; a list in JSON or as words; an object in JSON."`
+	User  bool   `help:"Write your own settings, which hold in every clone, below the repository's."`
 }
 
 // Run implements ralph settings set.

@@ -8,7 +8,8 @@ import (
 )
 
 var explainedLayers = []Layer{
-	{Name: SettingsFile, JSON: []byte(`{"agent": {"command": "codex", "flags": ["--api-key sk-1", "-v"]}, "maximumIterations": 0,
+	{Name: SettingsFile,
+		JSON: []byte(`{"agent": {"command": "codex", "flags": ["--api-key sk-1", "-v"]}, "maximumIterations": 0,
 		"guardrails": [{"command": "make lint && TOKEN=hush make test", "timeout": "90s"}], "timeoutMultiplier": 0.5}`)},
 	{Name: LocalSettingsFile,
 		JSON: []byte(

@@ -20,7 +20,7 @@ func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
 	root := tree.Value.(*hujson.Object)
 	var notes strings.Builder
 	for _, row := range Table() {
-		if from := e.From[row.Key]; row.Where == ForUser && from != "" { // no other file may have it
+		if from := e.From[row.Key]; row.Where == forUser && from != "" { // no other file may have it
 			i := slices.IndexFunc(root.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == row.Key })
 			fmt.Fprintf(&notes, "  // %s is %s: %s\n", row.Key, root.Members[i].Value.Pack(), from)
 			root.Members = without(root.Members, row.Key)

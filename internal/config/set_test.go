@@ -55,7 +55,8 @@ func TestUnset(t *testing.T) {
 
 // TestUnsetLeavesNothingEmpty: what set has made goes with its last key.
 func TestUnsetLeavesNothingEmpty(t *testing.T) {
-	got, err := Layer{Name: SettingsFile, JSON: []byte("{\n  \"agent\": {\n    \"model\": \"o3\"\n  }\n}\n")}.Unset("agent.model")
+	file := []byte("{\n  \"agent\": {\n    \"model\": \"o3\"\n  }\n}\n")
+	got, err := Layer{Name: SettingsFile, JSON: file}.Unset("agent.model")
 	if err != nil || string(got) != "{\n}\n" {
 		t.Errorf("%v\n%s", err, got)
 	}

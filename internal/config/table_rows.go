@@ -443,7 +443,7 @@ func botRows() []Setting {
 			More: "Empty: every variable `RALPH_NOTIFY_…` that is set, on every outcome. See [notify.md](notify.md).",
 		},
 		{
-			Key: "notifyCommand", Pattern: filled, Most: 4000, Where: ForUser, NoValue: "none",
+			Key: "notifyCommand", Pattern: filled, Most: 4000, Where: forUser, NoValue: "none",
 			Says: "A shell command that is told how a run ended, as by the environment variable `RALPH_NOTIFY_COMMAND`.",
 			More: "It runs outside of any sandbox, so no repository can set it. See [notify.md](notify.md).",
 		},

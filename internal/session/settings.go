@@ -54,8 +54,8 @@ func Top(ctx context.Context, dir string, parent []string) string {
 	return dir
 }
 
-// SettingsFiles are the layers below the flags: the user's own, which the environment leads to, and those of the two files
-// of a directory, where they are there. A bot never asks for them.
+// SettingsFiles are the layers below the flags: the user's own, which the environment leads to, and those of the two
+// files of a directory, where they are there. A bot never asks for them.
 func SettingsFiles(dir string, env []string) ([]config.Layer, error) {
 	var layers []config.Layer
 	own, _, err := userLayer(dir, env)

@@ -47,12 +47,14 @@ func TestUserSettingsOutsideOfTheClone(t *testing.T) {
 			t.Errorf("%s: %d layers, %v", c.name, len(layers), err)
 		}
 	}
-	for system, want := range map[string]string{"linux": "/h/.config/ralph", "darwin": "/h/Library/Application Support/ralph"} {
-		if got := UserSettings(system, []string{"HOME=/h"}); !strings.HasPrefix(got, want) {
+	for system, want := range map[string]string{
+		"linux": "/h/.config/ralph", "darwin": "/h/Library/Application Support/ralph",
+	} {
+		if got := userSettings(system, []string{"HOME=/h"}); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", system, got)
 		}
 	}
-	if got := UserSettings("linux", nil); got != "" {
+	if got := userSettings("linux", nil); got != "" {
 		t.Errorf("without a home: %s", got)
 	}
 }
