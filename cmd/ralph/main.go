@@ -32,7 +32,7 @@ type cli struct {
 	Action    actionCommand    `cmd:"" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
 	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
 	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
-	Settings  settingsCommand  `cmd:"" help:"Show the settings, or their schema."`
+	Settings  settingsCommand  `cmd:"" help:"Show or change the settings, or show their schema."`
 	Sweep     sweepCommand     `cmd:"" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
 	Replay    replayCommand    `cmd:"" help:"Show an agent's recorded output as it was shown when it ran, and how ralph reads it."`
 	Prompt    promptCommand    `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`

@@ -13,6 +13,8 @@ import (
 
 type settingsCommand struct {
 	Show   settingsShow   `cmd:"" help:"Print what the settings files add up to, and where each value comes from. Secrets are left out."`
+	Set    settingsSet    `cmd:"" help:"Write a setting into .ralph/settings.json, or with --user your own."`
+	Unset  settingsUnset  `cmd:"" help:"Take a setting out of .ralph/settings.json, or with --user your own."`
 	Schema settingsSchema `cmd:"" help:"Print the JSON schema of a settings file."`
 	Usage  settingsUsage  `cmd:"" default:"1" hidden:""`
 }
@@ -29,6 +31,35 @@ func (c *settingsShow) Run(ctx context.Context, p process) error {
 	}
 	s := &session.Settings{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, JSON: c.JSON}
 	if err := s.Show(ctx); err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	return nil
+}
+
+type settingsSet struct {
+	Key   string `arg:"" help:"The setting, such as agent.model."`
+	Value string `arg:"" help:"A text as it is, a number, true or false; a list in JSON or as words; an object in JSON."`
+	User  bool   `help:"Write your own settings, which hold in every clone, below the repository's."`
+}
+
+// Run implements ralph settings set.
+func (c *settingsSet) Run(ctx context.Context, p process) error {
+	return change(ctx, p, session.Change{Key: c.Key, Value: c.Value, User: c.User})
+}
+
+type settingsUnset struct {
+	Key  string `arg:"" help:"The setting, such as agent.model."`
+	User bool   `help:"Take it out of your own settings."`
+}
+
+// Run implements ralph settings unset.
+func (c *settingsUnset) Run(ctx context.Context, p process) error {
+	return change(ctx, p, session.Change{Key: c.Key, Unset: true, User: c.User})
+}
+
+func change(ctx context.Context, p process, c session.Change) error {
+	s := &session.Settings{Parent: p.environ, Dir: p.dir, Out: p.out}
+	if err := s.Change(ctx, c); err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return nil

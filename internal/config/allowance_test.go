@@ -8,7 +8,7 @@ import (
 
 func explained(t *testing.T, text string) Explained {
 	t.Helper()
-	e, err := Explain(Layer{SettingsFile, []byte(text)})
+	e, err := Explain(Layer{Name: SettingsFile, JSON: []byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

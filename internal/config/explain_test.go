@@ -8,12 +8,13 @@ import (
 )
 
 var explainedLayers = []Layer{
-	{SettingsFile, []byte(`{"agent": {"command": "codex", "flags": ["--api-key sk-1", "-v"]}, "maximumIterations": 0,
+	{Name: SettingsFile,
+		JSON: []byte(`{"agent": {"command": "codex", "flags": ["--api-key sk-1", "-v"]}, "maximumIterations": 0,
 		"guardrails": [{"command": "make lint && TOKEN=hush make test", "timeout": "90s"}], "timeoutMultiplier": 0.5}`)},
-	{LocalSettingsFile,
-		[]byte(
+	{Name: LocalSettingsFile,
+		JSON: []byte(
 			`{"agent": {"flags": ["--token", "hush", "--verbose"]}, "reviewer": {"timeout": "7m"}, "scm": {"command": "git"}}`)},
-	{"flags", []byte(`{"streamAgentOutput": false}`)},
+	{Name: "flags", JSON: []byte(`{"streamAgentOutput": false}`)},
 }
 
 const explainedJSONC = `{

@@ -51,7 +51,18 @@ func (l Layer) parse() (map[string]any, []string) {
 	}
 	object := value.(map[string]any)
 	delete(object, "$schema")
-	return object, nil
+	return object, l.notTheirs(object)
+}
+
+// notTheirs are the keys of a layer that only the user's own may set.
+func (l Layer) notTheirs(object map[string]any) (problems []string) {
+	for _, row := range Table() {
+		if _, there := object[row.Key]; there && row.Where == forUser && !l.User {
+			problems = append(problems, fmt.Sprintf("%s: %s is for the settings of a user alone; set it with ralph settings "+
+				"set --user %s, and leave it out here.", l.Name, row.Key, row.Key))
+		}
+	}
+	return problems
 }
 
 // reader turns a syntax tree into values as encoding/json does, and notes what encoding/json would silently put up

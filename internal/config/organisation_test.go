@@ -13,7 +13,7 @@ func TestOrganisation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Explain(layer, Layer{SettingsFile, []byte(`{"maxCostUsd": 7}`)})
+	e, err := Explain(layer, Layer{Name: SettingsFile, JSON: []byte(`{"maxCostUsd": 7}`)})
 	if err != nil || e.Settings.MaxCostUSD != 7 || e.Settings.Agent.Model != "opus" || len(e.Settings.Protected) != 2 {
 		t.Errorf("%v, %+v", err, e.Settings)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -18,7 +19,13 @@ func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
 	}
 	root := tree.Value.(*hujson.Object)
 	var notes strings.Builder
-	for _, row := range Table() { // a default that depends on the run is not written as if it were set
+	for _, row := range Table() {
+		if from := e.From[row.Key]; row.Where == forUser && from != "" { // no other file may have it
+			i := slices.IndexFunc(root.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == row.Key })
+			fmt.Fprintf(&notes, "  // %s is %s: %s\n", row.Key, root.Members[i].Value.Pack(), from)
+			root.Members = without(root.Members, row.Key)
+		}
+		// a default that depends on the run is not written as if it were set
 		if row.Unset != "" && e.From[row.Key] == "" {
 			root.Members = without(root.Members, row.Key)
 			fmt.Fprintf(&notes, "  // %s is not set: %s\n", row.Key, row.Unset)

@@ -14,8 +14,9 @@ const (
 	LocalSettingsFile = ".ralph/settings.local.json"
 )
 
-// Settings say how a run works. They are what the layers add up to: defaults ← settings.json ← settings.local.json ←
-// inputs or flags. What each key means, and its default, is in its row of the table.
+// Settings say how a run works. They are what the layers add up to: defaults ← the user's own, on a laptop ←
+// settings.json ← settings.local.json ← inputs or flags. What each key means, and its default, is in its row of the
+// table.
 type Settings struct {
 	// MaximumIterations caps a run: nil when no layer set it, 0 for no cap at all; see Iterations.
 	MaximumIterations *int `json:"maximumIterations,omitempty"`
@@ -109,6 +110,9 @@ type Settings struct {
 	NotifyOn []string `json:"notifyOn"`
 	// Notify are the places outside of GitHub that are told how a run ended; empty: each that the environment has.
 	Notify []Notification `json:"notify"`
+	// NotifyCommand is a shell command that is told too, outside of any sandbox: only a layer of the user's sets it.
+	// Empty: what the environment has.
+	NotifyCommand string `json:"notifyCommand,omitempty"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
 	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run.

@@ -10,7 +10,8 @@ type Setting struct {
 	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
 	// only docs/settings.md adds. Both are Markdown.
 	Says, More string
-	// Where is who reads the key, when it is not read by every run: one of those below.
+	// Where is who reads the key, when it is not read by every run: one of those below. What is forUser, no other layer
+	// than the user's own may set.
 	Where string
 
 	Default  any    // a value as JSON has it; nil: none
@@ -52,6 +53,7 @@ const (
 	ForBot    = "Bot only"
 	ForLaptop = "Laptop only"
 	ForPrompt = "`ralph run` with a prompt only"
+	forUser   = "Settings of a user only"
 	forServer = "`ralph serve` only"
 )
 

@@ -49,10 +49,10 @@ func agentRows() []Setting {
 	const command = "`claude`, `codex`, `amp`, `gemini`, `opencode`, or a program that takes a prompt on standard input."
 	flags := Setting{
 		Key: "flags", Kind: List, Entry: &Setting{}, NoValue: "none", Says: "Arguments that go before ralph's own.",
-		More: "`\"--model opus\"` in one string is two arguments.",
+		More: "`\"--model opus\"` in one string is two arguments.", Syntax: byShell,
 	}
 	agentFlags := flags
-	agentFlags.Input, agentFlags.Syntax = "agent_args", byShell
+	agentFlags.Input = "agent_args"
 	agentFlags.InputSays = "Arguments added to the agent's own, quoted as in a shell."
 	return []Setting{
 		{Key: "agent", Kind: Object, NoValue: "claude", Says: "The coding agent that does the work.", Keys: []Setting{
@@ -441,6 +441,11 @@ func botRows() []Setting {
 				Allowed: `an object, such as {"to": "RALPH_NOTIFY_TEAM", "on": ["failed"]}`},
 			Says: "Where else it is told how a run ended: environment variables with the address of a webhook or a service.",
 			More: "Empty: every variable `RALPH_NOTIFY_…` that is set, on every outcome. See [notify.md](notify.md).",
+		},
+		{
+			Key: "notifyCommand", Pattern: filled, Most: 4000, Where: forUser, NoValue: "none",
+			Says: "A shell command that is told how a run ended, as by the environment variable `RALPH_NOTIFY_COMMAND`.",
+			More: "It runs outside of any sandbox, so no repository can set it. See [notify.md](notify.md).",
 		},
 	}
 }

@@ -112,7 +112,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 }
 
 func (d *Doctor) settings(dir string, out *Diagnosis) (config.Settings, error) {
-	layers, err := session.SettingsFiles(dir)
+	layers, err := session.SettingsFiles(dir, d.Parent)
 	if err != nil {
 		return config.Settings{}, err
 	}

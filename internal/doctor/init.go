@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -48,7 +45,7 @@ func (i *Init) Run(ctx context.Context) error {
 	if _, err := config.Load(config.Layer{Name: "what was answered", JSON: text}); err != nil {
 		return err
 	}
-	if err := save(dir, text); err != nil {
+	if err := session.SaveSettings(filepath.Join(dir, config.SettingsFile), text); err != nil {
 		return err
 	}
 	d.Say("")
@@ -67,7 +64,7 @@ func (i *Init) name(dir string) string {
 
 // show prints the settings that are there already, and says whether there are any to overwrite.
 func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
-	layers, err := session.SettingsFiles(dir)
+	layers, err := session.SettingsFiles(dir, nil) // what is the user's own is not for the repository's file
 	if err != nil {
 		return false, err
 	}
@@ -197,30 +194,4 @@ func otherwise(answer, blank string) string {
 		return blank
 	}
 	return answer
-}
-
-// ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json.
-const ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this " +
-	"clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
-
-// save writes the settings in one step, so that a kill leaves the old file or the new one, and never a part.
-func save(dir string, text []byte) error {
-	file := filepath.Join(dir, config.SettingsFile)
-	if info, err := os.Lstat(filepath.Dir(file)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return invalid.Errorf("writing %s: its directory is a link, which may lead anywhere; make it a directory",
-			config.SettingsFile)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
-	}
-	ignore := filepath.Join(filepath.Dir(file), ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
-		if err := files.Replace(ignore, []byte(ignored)); err != nil {
-			return invalid.Errorf("writing %s: %w", ignore, err)
-		}
-	}
-	if err := files.Replace(file, text); err != nil {
-		return invalid.Errorf("writing %s: %w", config.SettingsFile, err)
-	}
-	return nil
 }

@@ -93,7 +93,7 @@ func TestInitWritesWhatWasAnswered(t *testing.T) { // S1-34…S1-43
 		}
 	}
 	got := filesIn(t, dir)
-	if got[".ralph/settings.json"] != initialised || got[".ralph/.gitignore"] != ignored || len(got) != 2 {
+	if got[".ralph/settings.json"] != initialised || got[".ralph/.gitignore"] != session.Ignored || len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got[".ralph/settings.json"])})

@@ -28,6 +28,9 @@ func (run *Run) Notify(ctx context.Context, v report.View, page string) {
 // notified are the places that want to know of an outcome of this kind.
 func (run *Run) notified(kind string) []notify.Place {
 	places := notify.Places(run.Parent)
+	if own := run.Settings.NotifyCommand; own != "" { // what the environment says comes after it
+		places = notify.Places(append([]string{notify.Command + "=" + own}, run.Parent...))
+	}
 	wanted := run.Settings.Notify
 	if len(wanted) == 0 {
 		return places

@@ -23,8 +23,8 @@ import (
 // Prefix begins the name of every variable that holds a place to tell.
 const Prefix = "RALPH_NOTIFY_"
 
-// commandName is the variable whose value is a shell command, not an address.
-const commandName = Prefix + "COMMAND"
+// Command is the variable whose value is a shell command, not an address.
+const Command = Prefix + "COMMAND"
 
 // mostTime is what telling one place may take: a run has ended, and somebody waits for the process.
 const mostTime = 15 * time.Second
@@ -87,7 +87,7 @@ func (p Place) Tell(ctx context.Context, m Message, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
 	var err error
-	if p.Name == commandName {
+	if p.Name == Command {
 		err = p.command(ctx, m, env)
 	} else {
 		err = p.send(ctx, m)

@@ -82,15 +82,6 @@ func (s *Session) placesOn(system string) places {
 	return p
 }
 
-// liesIn reports whether a path lies in a directory.
-func liesIn(dir, path string) bool {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
-}
-
 // GitDir is where a working tree's repository is; of one that is linked to another's, its own part of that.
 func GitDir(top string) string {
 	git := filepath.Join(top, ".git")

@@ -90,7 +90,7 @@ func (s *Session) AgentKeys() map[string]string { return engine.AgentKeys(s.Pare
 
 // Settings are those of the directory's files and the flags, read once.
 func (s *Session) Settings() (config.Settings, error) {
-	layers, err := SettingsFiles(s.Dir)
+	layers, err := SettingsFiles(s.Dir, s.Parent)
 	if err != nil {
 		return config.Settings{}, err
 	}

@@ -26,7 +26,7 @@ type Settings struct {
 // Show prints the merged settings with the origin of each value and without secrets. Its error holds every problem of
 // the files.
 func (s *Settings) Show(ctx context.Context) error {
-	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent))
+	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent), s.Parent)
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,17 @@ func Top(ctx context.Context, dir string, parent []string) string {
 	return dir
 }
 
-// SettingsFiles are the layers below the flags: those of the two files that are there.
-func SettingsFiles(dir string) ([]config.Layer, error) {
+// SettingsFiles are the layers below the flags: the user's own, which the environment leads to, and those of the two
+// files of a directory, where they are there. A bot never asks for them.
+func SettingsFiles(dir string, env []string) ([]config.Layer, error) {
 	var layers []config.Layer
+	own, _, err := userLayer(dir, env)
+	if err != nil {
+		return nil, err
+	}
+	if own.JSON != nil {
+		layers = append(layers, own)
+	}
 	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
 		content, err := files.Read(filepath.Join(dir, name)) // the user's own settings
 		if errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSetKeepsWhatIsThere(t *testing.T) {
+	for _, c := range []struct{ name, before, key, value, after string }{
+		{"a file that is not there", "", "maximumIterations", "3", "{\n  \"maximumIterations\": 3\n}\n"},
+		{"below a key that is not there", "{}", "agent.model", "opus",
+			"{\n  \"agent\": {\n    \"model\": \"opus\"\n  }\n}\n"},
+		{"another value, with its comments",
+			"// mine\n{\n  \"review\": true, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n", "review", "false",
+			"// mine\n{\n  \"review\": false, // slow\n  /* a */ \"baseline\": \"off\" // b\n}\n"},
+		{"the last line keeps its comment", "{\n    \"review\": true // slow\n}\n", "sandbox", "require",
+			"{\n    \"review\": true, // slow\n    \"sandbox\": \"require\"\n}\n"},
+		{"a trailing comma stays", "{\n\t\"review\": true,\n}\n", "sandbox", "off",
+			"{\n\t\"review\": true,\n\t\"sandbox\": \"off\",\n}\n"},
+		{"one line", `{"agent": {"command": "codex"}}`, "agent.model", "o3",
+			"{\"agent\": {\"command\": \"codex\", \"model\": \"o3\"}}\n"},
+		{"a list of words", "{}", "sandboxNetwork", "a.example.com, b.example.com",
+			"{\n  \"sandboxNetwork\": [\"a.example.com\", \"b.example.com\"]\n}\n"},
+		{"arguments as a shell reads them", "{}", "agent.flags", `--a "b c"`,
+			"{\n  \"agent\": {\n    \"flags\": [\"--a\", \"b c\"]\n  }\n}\n"},
+		{"a check", "{}", "guardrails", "go test ./... && go vet ./...",
+			"{\n  \"guardrails\": [\n    {\n      \"command\": \"go test ./... && go vet ./...\"\n    }\n  ]\n}\n"},
+		{"no entries", "{}", "protected", "[]", "{\n  \"protected\": []\n}\n"},
+		{"a text that looks like JSON", "{}", "completionResponse", "true", "{\n  \"completionResponse\": \"true\"\n}\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Layer{Name: SettingsFile, JSON: []byte(c.before)}.Set(c.key, c.value)
+			if err != nil || string(got) != c.after {
+				t.Fatalf("%v\n%s\nwant\n%s", err, got, c.after)
+			}
+		})
+	}
+}
+
+func TestUnset(t *testing.T) {
+	file := "{\n  \"review\": true, // slow\n  \"agent\": {\"command\": \"codex\", \"model\": \"o3\"}\n}\n"
+	for key, want := range map[string]string{
+		"agent.model": "{\n  \"review\": true, // slow\n  \"agent\": {\"command\": \"codex\"}\n}\n",
+		"review":      "{ // slow\n  \"agent\": {\"command\": \"codex\", \"model\": \"o3\"}\n}\n",
+		"agent":       "{\n  \"review\": true\n}\n",
+		"sandbox":     file,
+		"scm.command": file,
+	} {
+		got, err := Layer{Name: SettingsFile, JSON: []byte(file)}.Unset(key)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", key, err, got, want)
+		}
+	}
+}
+
+// TestUnsetLeavesNothingEmpty: what set has made goes with its last key.
+func TestUnsetLeavesNothingEmpty(t *testing.T) {
+	file := []byte("{\n  \"agent\": {\n    \"model\": \"o3\"\n  }\n}\n")
+	got, err := Layer{Name: SettingsFile, JSON: file}.Unset("agent.model")
+	if err != nil || string(got) != "{\n}\n" {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+func TestSetRefuses(t *testing.T) {
+	for _, c := range []struct{ before, key, value, says string }{
+		{"{}", "maximumIteration", "3", "maximumIteration is an unknown key. Did you mean maximumIterations?"},
+		{"{}", "agent.modl", "x", "agent.modl is an unknown key. Did you mean model?"},
+		{"{}", "review.x", "x", "review has no keys of its own; set the whole of it."},
+		{"{}", "maximumIterations", "five",
+			`maximumIterations is "five"; allowed is a whole number from 0 to 10000.`},
+		{"{}", "sandbox", "maybe", `sandbox is "maybe"; allowed is`},
+		{"{}", "review", "yes", `review is "yes"; allowed is true or false.`},
+		{"{}", "agent", "codex", "agent has keys of its own: set one of command, flags, model, timeout and idleTimeout."},
+		{"{}", "agent.timeout", "10", `allowed is a time up to 24h`},
+		{"{}", "guardrails", "[1", "which is not JSON"},
+		{"{}", "$schema", "x", "$schema is an unknown key"},
+		{`{"reviw": true}`, "review", "true", SettingsFile + ": reviw is an unknown key. Did you mean review?"},
+		{"{}", "notifyCommand", "say done", "notifyCommand is for the settings of a user alone"},
+	} {
+		_, err := Layer{Name: SettingsFile, JSON: []byte(c.before)}.Set(c.key, c.value)
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s %s: %v; want %q", c.key, c.value, err, c.says)
+		}
+	}
+}
+
+// TestOnlyUsersSetWhatIsTheirs: a command that runs outside of every sandbox comes from no repository and no workflow.
+func TestOnlyUsersSetWhatIsTheirs(t *testing.T) {
+	text := []byte(`{"notifyCommand": "say done"}`)
+	settings, err := Load(Layer{Name: "~/.config/ralph/settings.json", JSON: text, User: true})
+	if err != nil || settings.NotifyCommand != "say done" {
+		t.Fatalf("%+v %v", settings.NotifyCommand, err)
+	}
+	for _, name := range []string{SettingsFile, LocalSettingsFile, "input settings", "flags"} {
+		if _, err := Load(Layer{Name: name, JSON: text}); err == nil {
+			t.Errorf("%s may set notifyCommand", name)
+		}
+	}
+	if _, err := Organisation("acme", text); err == nil {
+		t.Error("an organization may set notifyCommand")
+	}
+}
