@@ -71,7 +71,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 			_ = s.Close()
 		}
 	}()
-	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App}}
+	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App, clock: o.Clock, log: o.Log}}
 	if _, _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
 		return nil, err
 	}
@@ -133,7 +133,8 @@ func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
 	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
 		dispatch: sv.o.Allow.Name(config.InWorkflow)}
-	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
+	from := source{s: sv.s, doctor: &examiner{look: sv.doctorOf, clock: sv.o.Clock}, allow: sv.o.Allow,
+		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
 		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
