@@ -157,7 +157,7 @@ func (a *asked) deliveryPage() error {
 	return a.show("delivery", "Delivery "+brief(60, a.delivery.ID), struct {
 		Delivery
 		Redeliver bool
-	}{a.delivery, a.may >= MayWrite && a.Actions != nil})
+	}{a.delivery, a.may >= MayWrite && a.Actions != nil && !a.who.Guest})
 }
 
 func (a *asked) audit() error {

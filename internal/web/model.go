@@ -19,6 +19,7 @@ type Person struct {
 type Identity struct {
 	Person
 	Token string // the person's OAuth token
+	Guest bool   // nobody has signed in, and the pages are open to whoever is at this machine
 }
 
 // Permission is what a person may do in a repository.
