@@ -53,6 +53,7 @@ type serveStart struct {
 	Slots           int           `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
 	PerInstallation int           `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
 	AppName         string        `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
+	Open            bool          `help:"Show every run to whoever is at this machine, without a sign-in. Only with a loopback address. Buttons need a sign-in as ever."`
 	Operators       []string      `placeholder:"LOGINS" help:"Who may see what belongs to no repository, besides the owner of the App."`
 	TriggerLabel    string        `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
 	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
@@ -118,7 +119,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	o = serve.Options{Roles: roles, Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
 		Place: serve.Place{Listen: c.Listen, Data: data, Database: environ["DATABASE_URL"], Keys: keys, Name: host,
 			Version: programVersion(), MetricsToken: environ["RALPH_METRICS_TOKEN"]},
-		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators,
+		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Open: c.Open,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
 		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),

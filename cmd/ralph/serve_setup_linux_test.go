@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -152,7 +153,14 @@ func TestServeSetup(t *testing.T) {
 	people["mallory"].open(s.url + "/repositories/alice/demo")
 	people["mallory"].sees(404, nil, "new.txt", "alice/demo")
 	people["alice"].open(s.url + "/repositories/alice/demo")
-	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt"}, title)
+	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt", "The App is installed on alice", "agent.command",
+		".ralph/settings.json"}, title)
+	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/demo/contents/...", Status: 502, Times: -1})
+	s.until("the run on its repository's page", func() bool { // nothing is read again
+		people["alice"].open(s.url + "/repositories/alice/demo")
+		return strings.Contains(people["alice"].page, "1 of 1 run")
+	})
+	people["alice"].sees(200, []string{"agent.command"}, "trouble of its own")
 	run := link(t, people["alice"].page, "/runs/")
 	people["alice"].open(s.url + run)
 	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt", "done"}, title)
@@ -160,6 +168,21 @@ func TestServeSetup(t *testing.T) {
 	people["mallory"].sees(404, nil, "new.txt", "alice/demo")
 	people["alice"].open(s.url + "/deliveries")
 	people["alice"].sees(200, []string{"issues.labeled", "handed on"})
+	people["alice"].open(s.url + "/setup")
+	people["alice"].submit("/setup/secret", nil)
+	people["alice"].sees(200, []string{"the one before it counts as well, until"})
+	another := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Another", Body: "It is missing.", Author: "alice"})
+	s.hub.Label("alice", "demo", another, "other", "alice")
+	s.until("a delivery with the new secret", func() bool {
+		return strings.Contains(s.log(), fmt.Sprintf("number=%d step=", another))
+	})
+	people["alice"].open(s.url + "/deliveries")
+	people["alice"].open(s.url + link(people["alice"].T, people["alice"].page, "/deliveries/"))
+	people["alice"].submit("/redeliver", nil)
+	people["alice"].open(s.url + "/audit")
+	people["alice"].sees(200, []string{"gave the webhook a new secret", "had a delivery decided again"})
+	people["mallory"].open(s.url + "/audit")
+	people["mallory"].sees(200, nil, "secret", "delivery")
 }
 
 // link is the first link of a page below a path.

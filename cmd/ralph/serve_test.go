@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -48,6 +49,19 @@ func TestKeptFromAgents(t *testing.T) {
 	} {
 		if err := keptFromAgents(c.data, c.home, c.root); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestOpenIsForThisMachine: nobody shows everything to everybody by mistake.
+func TestOpenIsForThisMachine(t *testing.T) {
+	for _, at := range [][]string{{"--listen", "0.0.0.0:0", "--url", "http://127.0.0.1"},
+		{"--listen", "127.0.0.1:0", "--url", "https://ralph.example.com"}, {"--listen", "[::]:0", "--url", "http://localhost"}} {
+		command := exec.Command("ralph", append([]string{"serve", "--open", "--data", filepath.Join(t.TempDir(), "data")}, at...)...)
+		command.Env = []string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH")}
+		if said, err := command.CombinedOutput(); command.ProcessState.ExitCode() != 2 ||
+			!strings.Contains(string(said), "not this machine alone") {
+			t.Errorf("%v: %v: %s", at, err, said)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestServerInABrowser(t *testing.T) {
 	} else {
 		t.Log("axe-core is left out: RALPH_AXE names no axe.min.js")
 	}
-	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/repositories",
+	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/repositories",
 		"/repositories/acme/demo", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
 		"/setup/code"} {
 		t.Run(path, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestServerInABrowser(t *testing.T) {
 						}
 					}
 					if axe != "" {
-						p.asks(axe + "; ''")
+						p.asks(axe + "; document.querySelectorAll('details').forEach((d) => { d.open = true; }); ''")
 						if found := p.asks(`axe.run().then((r) => r.violations.map((v) => v.id + ': ' +
 							v.nodes.slice(0, 3).map((n) => n.target.join(' ')).join(', ')).join('; '))`); found != "" {
 							t.Errorf("axe-core at a width of %d, %s: %s", width, scheme, found)
@@ -93,6 +93,10 @@ func TestServerInABrowser(t *testing.T) {
 					}
 					p.picture("server"+strings.ReplaceAll(path, "/", "-"), width, scheme)
 				}
+			}
+			if path == "/runs/run-4" && p.asks(`document.getElementById('iterations').innerText`) == p.asks(
+				`document.querySelector('#iterations h2').innerText`) {
+				t.Error("nothing says that there are no iterations yet")
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()

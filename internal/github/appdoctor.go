@@ -19,11 +19,16 @@ type AppNeeds struct {
 	// The files that settings are read from: of the owner's repository for all (".github", "ralph.json"), and of the
 	// repository itself.
 	OrganisationRepository, OrganisationFile, SettingsFile string
-	// Settings judges both files, nil for one that is not there, and says which agent they ask for. Its error is what is
-	// wrong with them, or not allowed.
-	Settings func(organisation, own []byte) (agent string, err error)
-	// HasKey reports whether the server has a key for the model of an agent.
-	HasKey func(agent string) bool
+	// Settings judges both files, nil for one that is not there. Its error is what is wrong with them, or not allowed.
+	Settings func(organisation, own []byte) (AppSettings, error)
+	// HasKey reports whether the server has a key for the model of an agent, as far as it is known which one that needs.
+	HasKey func(agent string) (has, known bool)
+}
+
+// AppSettings is what settings ask for, as far as an App has to be granted it and a server has to have it.
+type AppSettings struct {
+	Agent    string // "claude", or the path of a program
+	Dispatch bool   // a workflow of the repository does the runs: the server needs no key, and must start it
 }
 
 // fewCalls is the part of a budget below which a run may have to wait.
@@ -45,7 +50,7 @@ func (a *App) Examine(ctx context.Context, repo event.Repo, need AppNeeds) Repor
 	}
 	if x.client(in, self) && x.e.repository() {
 		x.e.labels(need.Labels)
-		x.settings(in)
+		x.settings(self, in)
 	}
 	x.budget(in)
 	return x.e.report
@@ -153,7 +158,7 @@ func (x *appExamination) client(in AppInstallation, self Self) bool {
 }
 
 // settings says whether the settings can be read and what is wrong with them, and whether their agent's key is known.
-func (x *appExamination) settings(in AppInstallation) {
+func (x *appExamination) settings(self Self, in AppInstallation) {
 	const what = "settings"
 	if x.need.Settings == nil {
 		return
@@ -168,11 +173,12 @@ func (x *appExamination) settings(in AppInstallation) {
 		x.e.unread(what, err, "Grant the App the permission contents: read.")
 		return
 	}
-	agent, err := x.need.Settings(organisation, own)
-	switch {
-	case err != nil:
+	asked, err := x.need.Settings(organisation, own)
+	if err != nil {
 		x.e.add(what, Problem, oneLine(err.Error()), "Correct it on the default branch.")
 		return
+	}
+	switch {
 	case organisation == nil && own == nil:
 		x.e.add(what, OK, "There are none: the defaults count.", "")
 	case own == nil:
@@ -182,12 +188,26 @@ func (x *appExamination) settings(in AppInstallation) {
 	default:
 		x.e.add(what, OK, "Those of "+x.need.SettingsFile+" can be read, and count over those of "+shared.String()+".", "")
 	}
-	switch {
-	case x.need.HasKey == nil:
-	case x.need.HasKey(agent):
-		x.e.add("the agent's key", OK, "This server has a key for "+oneLine(agent)+".", "")
+	x.worker(self, in, asked)
+}
+
+// worker says whether whoever does the runs has what that takes: the server a key, a workflow somebody who starts it.
+func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings) {
+	if asked.Dispatch {
+		if g := Grants(self, in, Permissions{"actions": "write"}); len(g.Lacks) > 0 {
+			x.e.add("permissions", Problem, "A workflow does the runs, and nobody can start it. "+g.Says, g.Advice)
+		}
+		return
+	}
+	if x.need.HasKey == nil {
+		return
+	}
+	switch has, known := x.need.HasKey(asked.Agent); {
+	case !known:
+	case has:
+		x.e.add("the agent's key", OK, "This server has a key for "+oneLine(asked.Agent)+".", "")
 	default:
-		x.e.add("the agent's key", Problem, "This server has no key for "+oneLine(agent)+".",
+		x.e.add("the agent's key", Problem, "This server has no key for "+oneLine(asked.Agent)+".",
 			"Give the server the key of its model, or name another agent in the settings.")
 	}
 }

@@ -14,13 +14,13 @@ func TestAppExamines(t *testing.T) {
 	needs := AppNeeds{
 		Permissions: Needed(false, false), Labels: []string{"ralph"}, HookURL: "https://ralph.example/webhook",
 		OrganisationRepository: ".github", OrganisationFile: "ralph.json", SettingsFile: ".ralph/settings.json",
-		Settings: func(organisation, own []byte) (string, error) {
+		Settings: func(organisation, own []byte) (AppSettings, error) {
 			if strings.Contains(string(organisation)+string(own), "broken") {
-				return "", errors.New("the settings are broken")
+				return AppSettings{}, errors.New("the settings are broken")
 			}
-			return "claude", nil
+			return AppSettings{Agent: "claude", Dispatch: strings.Contains(string(own), "dispatch")}, nil
 		},
-		HasKey: func(agent string) bool { return agent == "claude" },
+		HasKey: func(agent string) (has, known bool) { return agent == "claude", true },
 	}
 	hook := fake.Hook{URL: "https://ralph.example/webhook", Secret: NewSecret()}
 	tests := []struct {
@@ -60,8 +60,16 @@ func TestAppExamines(t *testing.T) {
 		{"not installed", func(_ *stage, a *fake.App, _ *AppNeeds) { a.InstallationID = 0 }, nil, "the installation", Problem,
 			"is not installed on alice/demo"},
 		{"suspended", nil, func(s *stage) { s.Suspend(80, true) }, "the installation", Problem, "Unsuspend it at "},
-		{"no key", func(_ *stage, _ *fake.App, n *AppNeeds) { n.HasKey = func(string) bool { return false } }, nil,
+		{"no key", func(_ *stage, _ *fake.App, n *AppNeeds) {
+			n.HasKey = func(string) (has, known bool) { return false, true }
+		}, nil,
 			"the agent's key", Problem, "no key for claude"},
+		{"a workflow that nobody may start", func(_ *stage, a *fake.App, _ *AppNeeds) {
+			a.Permissions = &fake.Permissions{Contents: "write", Issues: "write", PullRequests: "write", Checks: "write",
+				Actions: "read", Statuses: "read"}
+		}, func(s *stage) {
+			s.commit("main", ".ralph/settings.json", `{"dispatch": "workflow"}`)
+		}, "permissions", Problem, "A workflow does the runs"},
 		{"another App", func(_ *stage, a *fake.App, _ *AppNeeds) { a.ID = 9 }, nil, "the App", Problem, "belong together"},
 		{"GitHub away", nil, func(s *stage) {
 			s.Fail(fake.Fault{Match: "GET /repos/.../contents/...", Status: 502, Times: -1})

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -44,6 +46,17 @@ func (m Models) Within(a config.Allowance) Models {
 	return m
 }
 
+// HasKey reports whether there is a key for the models of an agent, named as in settings: "claude", or the path of a
+// program. Nobody knows which key a program of somebody's own needs.
+func (m Models) HasKey(agent string) (has, known bool) {
+	of := map[string][]string{"claude": {"anthropic"}, "codex": {"openai"}, "gemini": {"gemini"}, "amp": {},
+		"opencode": {"anthropic", "openai", "gemini"}}
+	paths, known := of[strings.TrimSuffix(filepath.Base(agent), ".exe")]
+	return slices.ContainsFunc(providers(), func(p provider) bool {
+		return slices.Contains(paths, p.path) && p.key(m.Environ) != ""
+	}), known
+}
+
 // provider is one whose requests a gateway carries.
 type provider struct {
 	path         string // the first part of the path at the gateway
@@ -53,6 +66,16 @@ type provider struct {
 	base, public string // the variable that says where it is, and where it is else
 	suffix       string // what everybody writes at the end of the variable
 	protocols    []gateway.Protocol
+}
+
+// key is the name of the variable that holds one; of several the first: an agent uses one. "": none does.
+func (p provider) key(environ []string) string {
+	for _, name := range p.keys {
+		if proc.Value(environ, name) != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // providers are those that agents can be led to by their environment.
@@ -75,36 +98,34 @@ func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) 
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Allow: m.Allow, Prices: m.Prices, Log: log}
 	type named struct {
 		provider
-		key string
+		name string
 	}
 	var used []named
 	for _, p := range providers() {
-		for _, name := range p.keys { // of several the first: an agent uses one
-			value := proc.Value(m.Environ, name)
-			if value == "" {
-				continue
-			}
-			base := strings.TrimRight(proc.Value(m.Environ, p.base), "/")
-			base = strings.TrimSuffix(base, p.suffix)
-			if base == "" {
-				base = p.public
-			}
-			at, err := url.Parse(base)
-			if err != nil {
-				return nil, nil, fmt.Errorf("reading %s: it is no address", p.base)
-			}
-			header := p.usual
-			if h := p.header[name]; h != "" {
-				header = h
-			}
-			if header == "authorization" {
-				value = "Bearer " + value
-			}
-			o.Upstreams[p.path] = gateway.Upstream{Base: at, Protocols: p.protocols,
-				Credentials: []gateway.Credential{{Header: header, Value: value}}}
-			used = append(used, named{p, name})
-			break
+		name := p.key(m.Environ)
+		if name == "" {
+			continue
 		}
+		value := proc.Value(m.Environ, name)
+		base := strings.TrimRight(proc.Value(m.Environ, p.base), "/")
+		base = strings.TrimSuffix(base, p.suffix)
+		if base == "" {
+			base = p.public
+		}
+		at, err := url.Parse(base)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading %s: it is no address", p.base)
+		}
+		header := p.usual
+		if h := p.header[name]; h != "" {
+			header = h
+		}
+		if header == "authorization" {
+			value = "Bearer " + value
+		}
+		o.Upstreams[p.path] = gateway.Upstream{Base: at, Protocols: p.protocols,
+			Credentials: []gateway.Credential{{Header: header, Value: value}}}
+		used = append(used, named{p, name})
 	}
 	if len(used) == 0 {
 		return nil, nil, nil
@@ -115,7 +136,7 @@ func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) 
 	}
 	var environ []string
 	for _, p := range used {
-		environ = append(environ, p.key+"="+t.Bearer(), p.base+"="+t.URL()+"/"+p.path+p.suffix)
+		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+t.URL()+"/"+p.path+p.suffix)
 	}
 	return t, environ, nil
 }

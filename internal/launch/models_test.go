@@ -115,6 +115,20 @@ func TestNoModels(t *testing.T) {
 	}
 }
 
+// TestHasKey: an agent has one where its provider has.
+func TestHasKey(t *testing.T) {
+	t.Parallel()
+	for agent, want := range map[string]bool{"claude": true, "opencode": true, "codex": false, "gemini": false,
+		"amp": false, "/usr/bin/claude": true} {
+		if got, known := (Models{Environ: []string{"ANTHROPIC_AUTH_TOKEN=x", "OPENAI_API_KEY="}}).HasKey(agent); got != want || !known {
+			t.Errorf("%s: %v, %v", agent, got, known)
+		}
+	}
+	if _, known := (Models{}).HasKey("/opt/ours"); known {
+		t.Error("somebody knows the key of a program of one's own")
+	}
+}
+
 // TestModelsWithin: the server lets a run spend no more than is allowed, whatever the run's own process thinks.
 func TestModelsWithin(t *testing.T) {
 	spent := []gateway.Usage{{Model: "a", Dollars: 1.5, Input: 600}, {Model: "b", Dollars: 0.5, Output: 400}}

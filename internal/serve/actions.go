@@ -30,11 +30,11 @@ func (a *actions) Do(ctx context.Context, asks web.Action) error {
 	if err != nil {
 		result = safetext.FirstRunes(safetext.OneLine(err.Error()), 500)
 	}
-	subject := asks.Run
+	kind, subject := "run.", asks.Run
 	if asks.Delivery != "" {
-		subject = asks.Delivery
+		kind, subject = "delivery.", asks.Delivery
 	}
-	return errors.Join(err, a.s.Audit(ctx, store.Entry{Person: asks.By.Login, Action: "run." + asks.Kind,
+	return errors.Join(err, a.s.Audit(ctx, store.Entry{Person: asks.By.Login, Action: kind + asks.Kind,
 		Repository: asks.Repository, Subject: subject, Result: result}))
 }
 

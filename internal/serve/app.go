@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -23,7 +25,9 @@ type App struct {
 	Key            string   `json:"key"` // PEM
 	ClientID       string   `json:"client_id"`
 	ClientSecret   string   `json:"client_secret"`
-	WebhookSecrets []string `json:"webhook_secrets"` // all of them hold
+	WebhookSecrets []string `json:"webhook_secrets"` // the first one is GitHub's
+	// Rotated is when the first secret was made: an hour later it alone holds. Zero: all of them hold.
+	Rotated time.Time `json:"rotated,omitzero"`
 }
 
 // sealedApp is the name of the credentials among the database's secrets.
@@ -38,15 +42,34 @@ type installed struct {
 	s      *store.Store
 	server github.Server
 	given  *App // of the environment; nil: of the setup
+	clock  func() time.Time
+	log    *slog.Logger
 
-	mu  sync.Mutex
-	of  string // the credentials that app is made of, as they were sealed
-	c   App
-	app *github.App
+	mu   sync.Mutex
+	of   string    // the credentials that app is made of, as they were sealed
+	read time.Time // when they were
+	c    App
+	app  *github.App
+
+	rotating sync.Mutex
 }
 
-// current is the App with its credentials; errNoApp before the setup. Another server may have done the setup.
+// Another server may have done the setup, or replaced a secret: the credentials are read again after knownFor, and for
+// a delivery that no known secret has signed, but not more often than every readAgain.
+const (
+	knownFor  = 20 * time.Second
+	readAgain = time.Second
+	readFor   = 5 * time.Second
+)
+
+// current is the App with its credentials; errNoApp before the setup.
 func (in *installed) current(ctx context.Context) (*github.App, App, error) {
+	return in.within(ctx, knownFor)
+}
+
+// within is current as it was so long ago at the most. While the database does not answer, what is known goes on to
+// count.
+func (in *installed) within(ctx context.Context, age time.Duration) (*github.App, App, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.given != nil {
@@ -55,11 +78,17 @@ func (in *installed) current(ctx context.Context) (*github.App, App, error) {
 		}
 		return in.app, in.c, nil
 	}
-	if in.app != nil && in.of != "" && in.c.ID != 0 {
+	now := in.clock()
+	if since := now.Sub(in.read); in.app != nil && since >= 0 && since < age {
 		return in.app, in.c, nil
 	}
-	text, err := in.s.Unseal(ctx, sealedApp)
+	reading, cancel := context.WithTimeout(ctx, readFor)
+	defer cancel()
+	text, err := in.s.Unseal(reading, sealedApp)
+	in.read = now
 	switch {
+	case in.app != nil && (string(text) == in.of || err != nil && !errors.Is(err, store.ErrNotFound)):
+		return in.app, in.c, nil
 	case errors.Is(err, store.ErrNotFound):
 		return nil, App{}, errNoApp
 	case err != nil:
@@ -69,7 +98,7 @@ func (in *installed) current(ctx context.Context) (*github.App, App, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, App{}, errors.New("the App's credentials in the database cannot be read: set the App up again")
 	}
-	return in.opened("database", c)
+	return in.opened(string(text), c)
 }
 
 // opened makes the client; the caller holds the lock.
@@ -102,11 +131,16 @@ func (in *installed) store(ctx context.Context, c App) error {
 	return nil
 }
 
-// secrets are those that a delivery may be signed with: none before there is an App.
-func (in *installed) secrets(ctx context.Context) ([]string, error) {
-	_, c, err := in.current(ctx)
+// secrets are those that a delivery may be signed with: none before there is an App. With again, another server may
+// just have replaced one.
+func (in *installed) secrets(ctx context.Context, again bool) ([]string, error) {
+	age := knownFor
+	if again {
+		age = readAgain
+	}
+	_, c, err := in.within(ctx, age)
 	if errors.Is(err, errNoApp) {
 		return nil, nil
 	}
-	return c.WebhookSecrets, err
+	return c.holding(in.clock()), err
 }

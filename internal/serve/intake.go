@@ -37,8 +37,9 @@ const (
 
 // intake answers POST /webhook. A delivery is stored before it is answered, and nothing else is done with it here.
 type intake struct {
-	keep    func(context.Context, store.Delivery) (fresh bool, err error)
-	secrets func(context.Context) ([]string, error) // those that hold now: two while one is replaced
+	keep func(context.Context, store.Delivery) (fresh bool, err error)
+	// secrets are those that hold now, two while one is replaced; with again, as they are this second.
+	secrets func(ctx context.Context, again bool) ([]string, error)
 	count   func(result string)
 	wake    func() // there is something to decide
 	log     func(msg string, args ...any)
@@ -75,12 +76,12 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer in.reading.Release(weight(r))
-	secrets, err := in.secrets(ctx)
+	ours, err := in.ours(ctx, body, r.Header.Get("X-Hub-Signature-256"))
 	if err != nil {
 		in.unavailable(w, r, err)
 		return
 	}
-	if !signed(body, r.Header.Get("X-Hub-Signature-256"), secrets) {
+	if !ours {
 		in.count(forged)
 		http.Error(w, "the signature is not that of this App's webhook secret", http.StatusUnauthorized)
 		return
@@ -107,6 +108,15 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		in.count(duplicate)
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// ours reports whether GitHub has signed a body. It may have with a secret that another server has just made.
+func (in *intake) ours(ctx context.Context, body []byte, header string) (bool, error) {
+	secrets, err := in.secrets(ctx, false)
+	if err == nil && !signed(body, header, secrets) {
+		secrets, err = in.secrets(ctx, true)
+	}
+	return signed(body, header, secrets), err
 }
 
 // delivered is a delivery with what lists are asked by, as far as its payload says it.

@@ -51,7 +51,7 @@ func TestIntake(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			counted, stored, woken := "", 0, false
-			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"", "new", "old"}, nil },
+			in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"", "new", "old"}, nil },
 				keep: func(_ context.Context, d store.Delivery) (bool, error) {
 					if c.broken == nil {
 						stored++
@@ -81,7 +81,7 @@ func TestIntake(t *testing.T) {
 
 // TestIntakeIsBounded: nobody makes us hold more than GitHub sends.
 func TestIntakeIsBounded(t *testing.T) {
-	in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+	in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"s"}, nil },
 		count: func(string) {}, reading: semaphore.NewWeighted(mostReading)}
 	for _, unknown := range []bool{false, true} {
 		r := httptest.NewRequest(http.MethodPost, "/webhook", bytes.NewReader(make([]byte, mostBody+1)))

@@ -77,6 +77,7 @@ type Identity struct {
 	App       *App     // of the environment; nil: the setup makes it
 	AppName   string   // that the setup proposes
 	Operators []string // logins that may see everything
+	Open      bool     // whoever is at this machine reads without a sign-in
 }
 
 // Work is how jobs are done.

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -95,6 +96,9 @@ func (p *people) Permission(ctx context.Context, who web.Identity, repository st
 	if err != nil {
 		return web.NoPermission, err
 	}
+	if who.Guest {
+		return guestMay(ctx, app, repository)
+	}
 	owner, name, ok := strings.Cut(repository, "/")
 	if !ok || who.Token == "" {
 		return web.NoPermission, nil
@@ -111,6 +115,18 @@ func (p *people) Permission(ctx context.Context, who web.Identity, repository st
 	return web.NoPermission, nil
 }
 
+// guestMay is what a guest may do: read what the App is installed on.
+func guestMay(ctx context.Context, app *github.App, repository string) (web.Permission, error) {
+	in, err := app.InstallationOf(ctx, repositoryOf(repository))
+	switch {
+	case errors.Is(err, github.ErrNotInstalled):
+		return web.NoPermission, nil
+	case err != nil || in.Suspended:
+		return web.NoPermission, err
+	}
+	return web.MayRead, nil
+}
+
 // Readable implements web.Access.
 func (p *people) Readable(ctx context.Context, who web.Identity) (names []string, err error) {
 	app, _, err := p.in.current(ctx)
@@ -123,6 +139,16 @@ func (p *people) Readable(ctx context.Context, who web.Identity) (names []string
 	}
 	for _, in := range all {
 		if in.Suspended {
+			continue
+		}
+		if who.Guest {
+			list, err := app.Repositories(ctx, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range list {
+				names = append(names, r.Repo.String())
+			}
 			continue
 		}
 		list, err := app.PersonRepositories(ctx, who.Token, in.ID)
@@ -138,6 +164,9 @@ func (p *people) Readable(ctx context.Context, who web.Identity) (names []string
 
 // Operator implements web.Access: whoever owns the App, or was named at the start.
 func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
+	if who.Guest {
+		return false, nil
+	}
 	for _, login := range p.operators {
 		if strings.EqualFold(login, who.Login) {
 			return true, nil

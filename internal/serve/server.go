@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -52,12 +53,30 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	if o.Public == nil {
 		o.Public = &url.URL{Scheme: "http", Host: listener.Addr().String()}
 	}
+	if err := keptOpen(o, listener.Addr()); err != nil {
+		return err
+	}
 	sv, err := open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer sv.close()
 	return sv.serve(ctx, hard, listener, told)
+}
+
+// keptOpen refuses to show everything to everybody from where others than this machine could reach it.
+func keptOpen(o Options, at net.Addr) error {
+	tcp, ok := at.(*net.TCPAddr)
+	switch {
+	case !o.Open:
+	case !ok || !tcp.IP.IsLoopback():
+		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: "+
+			"listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
+	case !web.Loopback(o.Public.Hostname()):
+		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: leave --url "+
+			"away, or leave --open away and have people sign in", o.Public.Host)
+	}
+	return nil
 }
 
 // open makes the parts. Nothing runs yet.
@@ -71,7 +90,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 			_ = s.Close()
 		}
 	}()
-	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App}}
+	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App, clock: o.Clock, log: o.Log}}
 	if _, _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
 		return nil, err
 	}
@@ -133,12 +152,13 @@ func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
 	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
 		dispatch: sv.o.Allow.Name(config.InWorkflow)}
-	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
+	from := source{s: sv.s, doctor: &examiner{look: sv.doctorOf, clock: sv.o.Clock}, allow: sv.o.Allow,
+		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
 		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
 		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
-		Public:  sv.o.Public, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
+		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
 	sv.pages = pages
 	return err

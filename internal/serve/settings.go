@@ -28,44 +28,43 @@ func asked(ctx context.Context, app *github.App, j job, above []work.Layer) (con
 	return config.Explain(layers...)
 }
 
-// settingsOf are the settings that a run of a repository would have, as its page shows them, and what is wrong with
-// them.
-func settingsOf(ctx context.Context, app *github.App, of job, allow config.Allowance) (list []web.Setting,
-	findings []web.Finding) {
-	read := config.Explained{}
-	above, err := organisation(ctx, app, of)
-	if err == nil {
-		read, err = asked(ctx, app, of, above)
-	}
-	if err == nil {
-		var given config.Explained
-		var notes []string
-		given, notes, err = allow.Apply(read)
-		for _, note := range notes {
-			findings = append(findings, web.Finding{Level: "warning", What: note})
+// judged are the settings that a run of a repository would have.
+type judged struct {
+	rows       []web.Setting // as its page shows them
+	notes      []string      // what this server has lowered
+	agent      string
+	inWorkflow bool // a workflow of the repository does the runs
+}
+
+// judge holds the files of an account and a repository, nil for one that is not there, against each other and what the
+// account is allowed. With an error that is of what is allowed, rows are what was asked for.
+func judge(owner string, shared, own []byte, allow config.Allowance) (judged, error) {
+	var layers []config.Layer
+	if shared != nil {
+		layer, err := config.Organisation(owner, shared)
+		if err != nil {
+			return judged{}, err
 		}
-		if err == nil {
-			read = given // else what was asked for is shown, with why it is refused
-		}
+		layers = append(layers, layer)
 	}
-	if mistakes := (*config.Error)(nil); errors.As(err, &mistakes) {
-		for _, problem := range mistakes.Problems {
-			findings = append(findings, web.Finding{Level: "error", What: problem, Advice: "No run begins until it is changed."})
-		}
-	} else if err != nil {
-		return nil, []web.Finding{wrong(err)}
+	if own != nil {
+		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: own})
 	}
-	if read.From == nil {
-		return nil, findings
+	read, err := config.Explain(layers...)
+	if err != nil {
+		return judged{}, err
+	}
+	given, notes, refused := allow.Apply(read)
+	if refused == nil {
+		read = given
 	}
 	rows, err := read.Rows(nil)
-	if err != nil {
-		return nil, append(findings, wrong(err))
-	}
+	out := judged{notes: notes, agent: read.Settings.Agent.Command,
+		inWorkflow: read.Settings.Dispatch == config.InWorkflow}
 	for _, r := range rows {
-		list = append(list, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
+		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}
-	return list, findings
+	return out, errors.Join(refused, err)
 }
 
 func wrong(err error) web.Finding {

@@ -48,7 +48,7 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 	if err != nil {
 		return web.SetupStanding{}, err
 	}
-	out := web.SetupStanding{App: c.Name, AppURL: c.Page}
+	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.in.secret(c)}
 	self, err := app.Self(ctx)
 	if err != nil {
 		out.Credentials = []web.Finding{{Level: "error", What: err.Error(),
@@ -65,8 +65,26 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "nobody can sign in",
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
+	out.Credentials = append(out.Credentials, s.hook(ctx, app)...)
 	out.Doctor = s.doctor(ctx)
 	return out, nil
+}
+
+// hook says whether GitHub delivers here. Its address is for operators alone: who knows that of a service which passes
+// deliveries on may be able to read them there.
+func (s *setup) hook(ctx context.Context, app *github.App) []web.Finding {
+	h, err := app.Hook(ctx)
+	switch here := s.public + "/webhook"; {
+	case err != nil:
+		return []web.Finding{wrong(err)}
+	case h.URL != here:
+		return []web.Finding{{Level: "warning", What: "GitHub delivers to " + h.URL + ", and not to " + here,
+			Advice: "Set the webhook's address on the App's page, unless something passes the deliveries on."}}
+	case !h.JSON || !h.Signed:
+		return []web.Finding{{Level: "error", What: "GitHub delivers forms, or does not sign what it delivers",
+			Advice: "Set the content type application/json and a secret on the App's page."}}
+	}
+	return []web.Finding{{Level: "ok", What: "GitHub delivers here"}}
 }
 
 // Manifest implements web.Setup.

@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -35,7 +34,8 @@ type detail struct {
 // source shows what the database holds.
 type source struct {
 	s      *store.Store
-	doctor func(ctx context.Context, repository string) (web.Repository, error)
+	doctor *examiner
+	allow  config.Allowances
 	clock  func() time.Time
 }
 
@@ -143,7 +143,7 @@ const month = 30 * 24 * time.Hour
 
 // Repository implements web.Repositories.
 func (o source) Repository(ctx context.Context, name string) (web.Repository, error) {
-	r, err := o.doctor(ctx, name)
+	r, err := o.doctor.of(ctx, name)
 	if err != nil {
 		return r, err
 	}
@@ -226,42 +226,4 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Detail, out.Failed = of.Text, of.Failed
 	}
 	return out
-}
-
-// Spend implements web.Ledger.
-func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
-	f := store.SpendFilter{Repositories: q.Repositories, By: []string{"day", "repository", "person", "model"},
-		Limit: cmp.Or(q.Limit, 1000)}
-	if f.Repositories == nil {
-		f.Repositories = []string{} // nobody's, not everybody's
-	}
-	if !q.Since.IsZero() {
-		f.From = q.Since.UTC().Format(time.DateOnly)
-	}
-	list, err := o.s.Spend(ctx, f)
-	shown := make([]web.Spend, 0, len(list))
-	for _, p := range list {
-		shown = append(shown, web.Spend{Day: p.Day, Repository: p.Repository, Person: p.Person, Model: p.Model,
-			Runs: int(p.Took.Turns), Amount: amount(p.Took)})
-	}
-	return shown, err
-}
-
-// Audit implements web.Ledger.
-func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
-	before := int64(0)
-	if q.Before != "" {
-		n, err := strconv.ParseInt(q.Before, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("reading the audit log: %w", web.ErrNotFound)
-		}
-		before = n
-	}
-	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
-	shown := make([]web.Audit, 0, len(list))
-	for _, e := range list {
-		shown = append(shown, web.Audit{At: e.At, By: e.Person, Did: strings.ReplaceAll(e.Action, ".", " "),
-			Repository: e.Repository, Run: e.Subject, Detail: e.Result})
-	}
-	return shown, err
 }

@@ -188,6 +188,7 @@ func TestWhoMayIsAnswered(t *testing.T) {
 		{"alice", "GET", "/repositories/ACME/Demo", 200}, {"alice", "GET", "/repositories/evil/secret", 404},
 		{"mallory", "GET", "/runs/run-9", 200}, {"mallory", "GET", "/runs/run-3", 404},
 		{"alice", "GET", "/setup", 404}, {"olga", "GET", "/setup", 200}, {"", "GET", "/setup", 303},
+		{"alice", "POST", "/setup/secret", 404}, {"", "POST", "/setup/secret", 404}, {"olga", "POST", "/setup/secret", 303},
 	} {
 		if got, text := s.asks(c.login, c.method, c.path, "text=x", nil); got.StatusCode != c.status {
 			t.Errorf("%s %s as %q: %d, want %d: %.300s", c.method, c.path, c.login, got.StatusCode, c.status, text)

@@ -43,7 +43,7 @@ func (a *asked) admitted(rt route) error {
 	if rt.need == settingUp && a.setup.holds(a.cookieValue(setupCookie)) {
 		return nil
 	}
-	if a.who.Login == "" {
+	if a.who.Login == "" || a.who.Guest && !forGuests(rt, a.r.Method) {
 		return errSignIn
 	}
 	if rt.need == signedIn || rt.need == operator || rt.need == settingUp || rt.of == ofDelivery {

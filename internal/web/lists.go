@@ -103,13 +103,27 @@ func (a *asked) repositoryPage() error {
 		success = r.Done * 100 / r.Ended
 	}
 	runs = held(q, runs, runRepository)
+	set, defaults := bySetter(r.Settings)
 	return a.show("repository", brief(100, r.Name), struct {
 		Repository
-		Runs    []Run
-		Success int // of a hundred; -1: nothing has ended
-		URL     string
-		More    string
-	}{r, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) string { return r.ID })})
+		Runs          []Run
+		Success       int // of a hundred; -1: nothing has ended
+		URL           string
+		More          string
+		Set, Defaults []Setting
+	}{r, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) string { return r.ID }), set, defaults})
+}
+
+// bySetter are the settings that somebody has set, and those that nobody has.
+func bySetter(all []Setting) (set, defaults []Setting) {
+	for _, s := range all {
+		if s.From == "default" {
+			defaults = append(defaults, s)
+		} else {
+			set = append(set, s)
+		}
+	}
+	return set, defaults
 }
 
 func splitName(name string) []string {
@@ -143,7 +157,7 @@ func (a *asked) deliveryPage() error {
 	return a.show("delivery", "Delivery "+brief(60, a.delivery.ID), struct {
 		Delivery
 		Redeliver bool
-	}{a.delivery, a.may >= MayWrite && a.Actions != nil})
+	}{a.delivery, a.may >= MayWrite && a.Actions != nil && !a.who.Guest})
 }
 
 func (a *asked) audit() error {
@@ -153,13 +167,17 @@ func (a *asked) audit() error {
 	if err != nil {
 		return err
 	}
-	return a.show("audit", "Audit", struct{ Rows []Audit }{held(q, rows, func(e Audit) string { return e.Repository })})
+	rows = held(q, rows, func(e Audit) string { return e.Repository })
+	return a.show("audit", "Audit", struct {
+		Rows []Audit
+		More string
+	}{rows, more(q, rows, func(e Audit) string { return e.ID })})
 }
 
 // sum is what was spent on one thing.
 type sum struct {
 	Name, Path string
-	Runs       int
+	Requests   int
 	Amount
 	Share int // of the largest, in thousandths
 }
@@ -184,6 +202,10 @@ func (a *asked) spend() error {
 			repositories[i].Path = "/repositories/" + r.Name
 		}
 	}
+	limits, err := a.limits(q)
+	if err != nil {
+		return err
+	}
 	type table struct {
 		Heading, Of string
 		Rows        []sum
@@ -191,11 +213,25 @@ func (a *asked) spend() error {
 	return a.show("spend", "Spend", struct {
 		Days   int
 		Total  []sum
+		Limits []Limit
 		Tables []table
-	}{spendDays, total, []table{{"By repository", "repository", repositories},
+	}{spendDays, total, limits, []table{{"By repository", "repository", repositories},
 		{"By person", "person", by(func(row Spend) string { return row.Person })},
 		{"By model", "model", by(func(row Spend) string { return row.Model })},
 		{"By day", "day", days}}})
+}
+
+// limits are those of the repositories that q is about, and of whose they are.
+func (a *asked) limits(q Query) ([]Limit, error) {
+	all, err := a.Source.Ledger.Limits(a.r.Context(), q)
+	return slices.DeleteFunc(slices.Clone(all), func(l Limit) bool {
+		if strings.Contains(l.Of, "/") {
+			return !q.shows(l.Of)
+		}
+		return !slices.ContainsFunc(q.Repositories, func(name string) bool {
+			return strings.HasPrefix(name, strings.ToLower(l.Of)+"/")
+		})
+	}), err
 }
 
 // sums adds rows up by a name, the largest first.
@@ -211,7 +247,7 @@ func sums(rows []Spend, name func(Spend) string) []sum {
 			at[n] = i
 			list = append(list, sum{Name: n})
 		}
-		list[i].Runs += row.Runs
+		list[i].Requests += row.Requests
 		list[i].Dollars += row.Dollars
 		list[i].Tokens += row.Tokens
 		largest = max(largest, list[i].Dollars)

@@ -19,6 +19,7 @@ type Person struct {
 type Identity struct {
 	Person
 	Token string // the person's OAuth token
+	Guest bool   // nobody has signed in, and the pages are open to whoever is at this machine
 }
 
 // Permission is what a person may do in a repository.
@@ -123,7 +124,15 @@ type Repository struct {
 	Ended    int       // runs that ended in the last 30 days
 	Done     int       // of these, those that were done
 	Spent    Amount    // in the last 30 days
-	Limit    float64   // dollars a month; 0: none
+	Limits   []Limit   // those of its settings
+}
+
+// Limit is the most that something may take.
+type Limit struct {
+	Of    string // an account, "acme", or a repository, "acme/demo"; empty: of what it stands at
+	What  string // "cost of a run"
+	Value string // "$20"
+	From  string // as of a Setting
 }
 
 // Setting is one setting with where its value is from.
@@ -143,17 +152,19 @@ type Spend struct {
 	Repository string
 	Person     string
 	Model      string
-	Runs       int
+	Requests   int // to the model; turns of the agent, where its requests do not pass through the server
 	Amount
 }
 
 // Audit is one thing that somebody did.
 type Audit struct {
+	ID         string // what Query.Before names
 	At         time.Time
 	By         string // login; empty: the server itself
 	Did        string // "stopped the run"
 	Repository string // empty: it concerns none
 	Run        string // empty: it concerns none
+	Delivery   string // empty: it concerns none
 	Detail     string
 }
 

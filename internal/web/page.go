@@ -141,6 +141,7 @@ func stateWord(state string) string {
 type frame struct {
 	Title, Page string
 	Who         Person
+	Guest       bool
 	Operator    bool
 	Alone       bool
 	Version     string
@@ -169,7 +170,7 @@ func (a *asked) show(page, title string, body any) error {
 
 // showAs writes a page, which is made whole before its first byte is sent.
 func (a *asked) showAs(status int, page, title string, body any) error {
-	f := frame{Title: title, Page: page, Who: a.who.Person, Alone: a.alone, Version: a.Version, Now: a.Clock(), Body: body}
+	f := frame{Title: title, Page: page, Who: a.who.Person, Guest: a.who.Guest, Alone: a.alone, Version: a.Version, Now: a.Clock(), Body: body}
 	if !a.alone && a.who.Login != "" {
 		f.Operator = a.access.operator(a.r.Context(), a.who)
 	}

@@ -1,6 +1,9 @@
 package web
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Source is what pages show. Each part may say ErrNotFound for something that does not exist; any other error means
 // that it could not be read, and a page says so.
@@ -45,6 +48,8 @@ type Deliveries interface {
 type Ledger interface {
 	Spend(ctx context.Context, q Query) ([]Spend, error)
 	Audit(ctx context.Context, q Query) ([]Audit, error)
+	// Limits are those of the accounts and, as far as they are known without asking anybody, of the repositories.
+	Limits(ctx context.Context, q Query) ([]Limit, error)
 }
 
 // Access says what people may see and do. The answers are kept for a minute; an error means no.
@@ -114,6 +119,16 @@ type Setup interface {
 	Manifest(organisation, state string) (ManifestForm, error)
 	// Complete makes the App's credentials ours, with the code that GitHub gave for it.
 	Complete(ctx context.Context, code string, by Person) error
+	// RotateSecret gives the webhook a new secret, writes that down, and returns a *Refusal where it cannot.
+	RotateSecret(ctx context.Context, by Person) error
+}
+
+// SecretStanding is how the webhook's secret stands.
+type SecretStanding struct {
+	Ours    bool      // false: whoever starts the server brings it
+	Made    time.Time // zero: with the App
+	Several bool      // one that was replaced counts as well
+	Until   time.Time // so long; zero: until the next one is made
 }
 
 // ManifestForm is a form that is sent to GitHub.
@@ -127,6 +142,7 @@ type SetupStanding struct {
 	App         string // its name; empty: there is none yet
 	AppURL      string // its page on GitHub
 	InstallURL  string // where to install it
+	Secret      SecretStanding
 	Credentials []Finding
 	Doctor      []RepositoryDoctor
 }

@@ -22,6 +22,7 @@ var routes = []route{
 	{"GET /setup/created", settingUp, ofNone, isData, (*asked).created},
 	{"GET /setup/code", anybody, ofNone, isPage, (*asked).codePage},
 	{"POST /setup/code", anybody, ofNone, isData, (*asked).redeem},
+	{"POST /setup/secret", operator, ofNone, isData, (*asked).rotateSecret},
 	{"GET /sign-in", anybody, ofNone, isPage, (*asked).signInPage},
 	{"GET /sign-in/github", anybody, ofNone, isPage, (*asked).beginSignIn},
 	{"GET /sign-in/callback", anybody, ofNone, isPage, (*asked).endSignIn},

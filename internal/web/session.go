@@ -22,6 +22,9 @@ const (
 
 // identify says who asks. Nobody is no error; a session that cannot be looked up is one.
 func (a *asked) identify() error {
+	if a.isGuest() {
+		a.who = guest
+	}
 	token := a.token()
 	if token == "" {
 		return nil
@@ -66,7 +69,7 @@ func (a *asked) keep(name, value string, life time.Duration) {
 
 func (a *asked) signInPage() error {
 	next := local(a.r.URL.Query().Get("next"))
-	if a.who.Login != "" {
+	if a.who.Login != "" && !a.who.Guest {
 		return a.goTo(next)
 	}
 	return a.show("sign-in", "Sign in", struct {

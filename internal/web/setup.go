@@ -52,10 +52,11 @@ func (a *asked) setupPage() error {
 	}
 	body := struct {
 		SetupStanding
+		Operator     bool
 		Form         ManifestForm
 		Organisation string
 		Mistaken     bool
-	}{SetupStanding: st}
+	}{SetupStanding: st, Operator: a.operator}
 	if st.App == "" {
 		body.Organisation = a.r.URL.Query().Get("organisation")
 		if body.Organisation != "" && !organisationName.MatchString(body.Organisation) {
@@ -79,6 +80,17 @@ func (a *asked) created() error {
 	}
 	a.keep(a.prefixed(setupState), "", -1)
 	if err := a.Setup.Complete(a.r.Context(), q.Get("code"), a.who.Person); err != nil {
+		return err
+	}
+	return a.goTo("/setup")
+}
+
+// rotateSecret has the webhook get a new secret.
+func (a *asked) rotateSecret() error {
+	if a.Setup == nil {
+		return errHidden
+	}
+	if err := a.Setup.RotateSecret(a.r.Context(), a.who.Person); err != nil {
 		return err
 	}
 	return a.goTo("/setup")

@@ -133,6 +133,9 @@ func (f *follower) follow(ctx context.Context) {
 
 // still reports whether the person is signed in and may read; what cannot be found out is a no.
 func (f *follower) still(ctx context.Context) bool {
+	if f.who.Guest {
+		return f.access.permission(ctx, f.who, f.repository) >= MayRead
+	}
 	who, err := f.Sessions.Find(ctx, f.token())
 	if err != nil || who.Login != f.who.Login {
 		return false

@@ -20,6 +20,9 @@ type Options struct {
 	SignIn   SignIn  // nil: nobody can sign in until the setup is done
 	Actions  Actions // nil: nothing can be done on these pages
 	Setup    Setup   // nil: there is none
+	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
+	// so must be what the server listens on.
+	Open bool
 	// Public is the address that people open, without a path: "https://ralph.example.com". With https, cookies are sent
 	// over it alone. A request for another host is refused.
 	Public *url.URL
@@ -48,6 +51,10 @@ func newServer(o Options) (*Server, error) {
 	if o.Public == nil || o.Public.Host == "" || strings.Trim(o.Public.Path, "/") != "" {
 		return nil, fmt.Errorf("the address of the pages is %q; give one without a path, like https://ralph.example.com",
 			o.Public)
+	}
+	if o.Open && !Loopback(o.Public.Hostname()) {
+		return nil, fmt.Errorf("pages that are open to everybody cannot be at %s: only this machine may reach them",
+			o.Public.Host)
 	}
 	if o.GitHub == "" {
 		o.GitHub = "https://github.com"

@@ -228,5 +228,12 @@ func (w *World) Hint(run string, h web.HintGiven) {
 // Spend implements web.Ledger.
 func (w *World) Spend(context.Context, web.Query) ([]web.Spend, error) { return w.Spends, w.Fails }
 
+// Limits implements web.Ledger, with those of everybody.
+func (w *World) Limits(context.Context, web.Query) ([]web.Limit, error) {
+	return []web.Limit{{Of: "acme", What: "cost of a run", Value: "$20", From: "allowed by this installation"},
+		{Of: Demo, What: "cost of all runs of an issue", Value: "$50", From: "ralph.json of acme/.github"},
+		{Of: "evil", What: "the secret plan", Value: "$77"}, {Of: Secret, What: "the secret issue"}}, w.Fails
+}
+
 // Audit implements web.Ledger.
 func (w *World) Audit(context.Context, web.Query) ([]web.Audit, error) { return w.Audits, w.Fails }

@@ -128,6 +128,14 @@ func (w *World) Manifest(organisation, state string) (web.ManifestForm, error) {
 	return web.ManifestForm{Address: address, Manifest: `{"name":"ralph"}`}, nil
 }
 
+// RotateSecret implements web.Setup.
+func (w *World) RotateSecret(_ context.Context, by web.Person) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = append(w.done, web.Action{Kind: "rotate", By: web.Identity{Person: by}})
+	return nil
+}
+
 // Complete implements web.Setup.
 func (w *World) Complete(_ context.Context, code string, _ web.Person) error {
 	w.mu.Lock()

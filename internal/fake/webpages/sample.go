@@ -90,29 +90,36 @@ func (w *World) books() {
 		w.Hooks = append(w.Hooks, d)
 	}
 	for i, row := range []web.Spend{
-		{Repository: Demo, Person: "alice", Model: "claude-opus", Runs: 3, Amount: web.Amount{Dollars: 4.2, Tokens: 910_000}},
-		{Repository: Docs, Person: "bob", Model: "gpt-5", Runs: 1, Amount: web.Amount{Dollars: 1.1, Tokens: 120_000}},
-		{Repository: Secret, Person: "mallory", Model: "secret-model", Runs: 9, Amount: web.Amount{Dollars: 77, Tokens: 1}},
+		{Repository: Demo, Person: "alice", Model: "claude-opus", Requests: 3, Amount: web.Amount{Dollars: 4.2, Tokens: 910_000}},
+		{Repository: Docs, Person: "bob", Model: "gpt-5", Requests: 1, Amount: web.Amount{Dollars: 1.1, Tokens: 120_000}},
+		{Repository: Secret, Person: "mallory", Model: "secret-model", Requests: 9, Amount: web.Amount{Dollars: 77, Tokens: 1}},
 	} {
 		row.Day = Now.AddDate(0, 0, -i).Format("2006-01-02")
 		w.Spends = append(w.Spends, row)
 	}
 	w.Audits = []web.Audit{
+		{At: Now, By: "alice", Did: "had a delivery decided again", Repository: Demo, Delivery: "delivery-2"},
 		{At: Now, By: "alice", Did: "stopped the run", Repository: Demo, Run: "run-3", Detail: "on the page"},
 		{At: Now, By: "olga", Did: "created the App"},
 		{At: Now, By: "mallory", Did: "read the secret plan", Repository: Secret, Run: "run-9"},
+	}
+	for i := range w.Audits {
+		w.Audits[i].ID = fmt.Sprint(len(w.Audits) - i)
 	}
 	found := []web.Finding{{Level: "ok", What: "contents: write is granted"},
 		{Level: "warning", What: "no checks are set, and none were found", Advice: "Set guardrails in ralph.json."},
 		{Level: "error", What: "pull_requests: write is missing", Advice: "Grant it.", URL: "https://github.com/apps/ralph"}}
 	for _, name := range []string{Demo, Docs, Secret} {
-		w.Repos[name] = web.Repository{Name: name, Doctor: found, Checked: Now, Ended: 12, Done: 9, Limit: 50,
+		w.Repos[name] = web.Repository{Name: name, Doctor: found, Checked: Now, Ended: 12, Done: 9,
 			Spent: web.Amount{Dollars: 4.2, Tokens: 910_000}, Settings: []web.Setting{
 				{Key: "agent.command", Value: "claude", From: "ralph.json of acme/.github"},
-				{Key: "guardrails", Value: `["go vet ./...","go test ./..."]`, From: "ralph.json of " + name}}}
+				{Key: "guardrails", Value: `["go vet ./...","go test ./..."]`, From: "ralph.json of " + name},
+				{Key: "review", Value: "true", From: "default"}},
+			Limits: []web.Limit{{What: "cost of a run", Value: "$20", From: "allowed by this installation"}}}
 	}
 	w.App = web.SetupStanding{App: "ralph of acme", AppURL: "https://github.com/apps/ralph-of-acme",
 		InstallURL:  "https://github.com/apps/ralph-of-acme/installations/new",
+		Secret:      web.SecretStanding{Ours: true, Made: Now, Several: true, Until: Now.Add(time.Hour)},
 		Credentials: []web.Finding{{Level: "ok", What: "the private key signs"}},
 		Doctor:      []web.RepositoryDoctor{{Repository: Demo, Findings: found}}}
 }

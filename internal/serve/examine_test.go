@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// TestExamineOnce: however many look at a repository, GitHub is asked once in a while, and sooner where something is
+// wrong.
+func TestExamineOnce(t *testing.T) {
+	now, looks, level, began := time.Unix(0, 0), 0, "ok", make(chan struct{}, 100)
+	x := &examiner{clock: func() time.Time { return now }}
+	x.look = func(_ context.Context, name string) web.Repository {
+		looks++ // one at a time
+		<-began
+		return web.Repository{Name: name, Checked: now, Doctor: []web.Finding{{Level: level}}}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := x.of(gone, "a/b"); err == nil {
+		t.Error("somebody who is gone gets an answer")
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if r, err := x.of(t.Context(), "A/b"); err != nil || r.Checked != now {
+				t.Errorf("%+v %v", r, err)
+			}
+		})
+	}
+	close(began)
+	all.Wait()
+	for _, c := range []struct {
+		after time.Duration
+		level string
+		looks int
+	}{{keepGood - time.Second, "error", 1}, {time.Second, "error", 2}, {keepBad - time.Second, "ok", 2},
+		{time.Second, "ok", 3}} {
+		now, level = now.Add(c.after), c.level
+		if _, err := x.of(t.Context(), "a/b"); err != nil || looks != c.looks {
+			t.Errorf("%d looks after another %s, want %d; %v", looks, c.after, c.looks, err)
+		}
+	}
+}
+
+// TestJudgeSettings: the page says where each value is from, and what this server does not allow.
+func TestJudgeSettings(t *testing.T) {
+	shared, own := []byte(`{"maxCostUsd": 30, "dispatch": "workflow"}`), []byte(`{"agent": {"command": "codex"}}`)
+	got, err := judge("acme", shared, own, config.Allowance{MaxCostUSD: 20})
+	if err != nil || got.agent != "codex" || !got.inWorkflow || len(got.notes) != 1 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	from := map[string]string{}
+	for _, row := range got.rows {
+		from[row.Key] = row.Value + " " + row.From
+	}
+	for key, want := range map[string]string{"maxCostUsd": "20 " + config.Allowed,
+		"agent.command": `"codex" ` + config.SettingsFile, "review": "true default"} {
+		if from[key] != want {
+			t.Errorf("%s is %q, want %q", key, from[key], want)
+		}
+	}
+	limits := limitsOf(got.rows)
+	if len(limits) == 0 || limits[0] != (web.Limit{What: "cost of a run", Value: "$20", From: config.Allowed}) {
+		t.Errorf("%+v", limits)
+	}
+	if got, err := judge("acme", nil, own, config.Allowance{Agents: []string{"claude"}}); err == nil || len(got.rows) == 0 {
+		t.Errorf("what is not allowed: %+v %v", got, err)
+	}
+	if _, err := judge("acme", []byte(`{"agent": {"command": "/x"}}`), nil, config.Allowance{}); err == nil {
+		t.Error("an account names a program")
+	}
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+const (
+	oldHolds    = time.Hour // as long a secret counts beside the one that has replaced it
+	mostSecrets = 3
+)
+
+// holding are the secrets that a delivery may be signed with at a time.
+func (a App) holding(now time.Time) []string {
+	if len(a.WebhookSecrets) > 1 && !a.Rotated.IsZero() && now.Sub(a.Rotated) >= oldHolds {
+		return a.WebhookSecrets[:1]
+	}
+	return a.WebhookSecrets
+}
+
+// RotateSecret implements web.Setup. Servers know the new secret before GitHub does, so that nothing is lost.
+func (s *setup) RotateSecret(ctx context.Context, by web.Person) error {
+	err := s.in.rotate(ctx)
+	result := "done"
+	if err != nil {
+		result = wrong(err).What
+	}
+	return errors.Join(err, s.in.s.Audit(ctx, store.Entry{Person: by.Login, Action: "app.rotate secret", Result: result}))
+}
+
+func (in *installed) rotate(ctx context.Context) error {
+	in.rotating.Lock()
+	defer in.rotating.Unlock()
+	if in.given != nil {
+		return &web.Refusal{Why: "The App's credentials come from the environment. Put a new secret before the old one in " +
+			"RALPH_WEBHOOK_SECRET, with a comma between them, start the server again, and set it on the App's page then."}
+	}
+	app, before, err := in.within(ctx, 0)
+	if err != nil {
+		return err
+	}
+	fresh := github.NewSecret()
+	after := before
+	after.Rotated = time.Time{} // all hold until GitHub has answered
+	after.WebhookSecrets = append([]string{fresh}, before.holding(in.clock())...)
+	after.WebhookSecrets = after.WebhookSecrets[:min(len(after.WebhookSecrets), mostSecrets)]
+	if err := in.store(ctx, after); err != nil {
+		return err
+	}
+	if err := app.RotateSecret(ctx, fresh); err != nil {
+		in.log.Warn("the webhook's secret could not be replaced", "error", err)
+		return &web.Refusal{Why: "GitHub did not answer that it has taken the new secret, so both go on to count. Try " +
+			"again. The server's log says more."}
+	}
+	if err := in.unchanged(ctx, fresh); err != nil {
+		return err
+	}
+	after.Rotated = in.clock()
+	return in.store(ctx, after)
+}
+
+// unchanged refuses to go on where another server has made a secret meanwhile: nobody knows which of both GitHub has.
+func (in *installed) unchanged(ctx context.Context, fresh string) error {
+	text, err := in.s.Unseal(ctx, sealedApp)
+	if err != nil {
+		return err
+	}
+	var now App
+	if err := json.Unmarshal(text, &now); err != nil {
+		return err
+	}
+	if slices.Index(now.WebhookSecrets, fresh) == 0 {
+		return nil
+	}
+	now.WebhookSecrets, now.Rotated = append([]string{fresh}, now.WebhookSecrets...), time.Time{}
+	return errors.Join(in.store(ctx, now), &web.Refusal{Why: "Somebody else has made a new secret at the same time. All " +
+		"of them count; try again, so that one is left."})
+}
+
+// secret is how the webhook's secret stands, for the setup page.
+func (in *installed) secret(c App) web.SecretStanding {
+	st := web.SecretStanding{Ours: in.given == nil, Made: c.Rotated, Several: len(c.holding(in.clock())) > 1}
+	if st.Several && !c.Rotated.IsZero() {
+		st.Until = c.Rotated.Add(oldHolds)
+	}
+	return st
+}
