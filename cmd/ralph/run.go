@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/local"
@@ -90,6 +91,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}
+	c.Agent = fromHere(p.dir, c.Agent)
 	seat := c.seat(ctx, env, p, out, stderr)
 	defer keepOutput()()
 	closePage, err := c.page(&seat, out)
@@ -226,6 +228,16 @@ func (c *runCommand) limits() error {
 		c.MaximumIterations = c.N
 	}
 	return nil
+}
+
+// fromHere makes a program that lies above a directory one of that directory: whoever works in another tree, such as a
+// reviewer, would look for it somewhere else. Other commands stay as they are: a path below is looked for in each tree.
+func fromHere(dir string, command *string) *string {
+	if command == nil || !strings.HasPrefix(filepath.ToSlash(filepath.Clean(*command)), "../") {
+		return command
+	}
+	path := filepath.Join(dir, *command)
+	return &path
 }
 
 // layer is the settings that the flags make; they are held against the schema like every other layer.
