@@ -126,7 +126,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
 		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
-		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
+		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
 	sqlite, pool := sv.s.Handles()
@@ -238,6 +238,7 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	if sv.o.plays(RoleWork) {
 		err = errors.Join(err, sv.q.Drain(patient))
 	}
+	sv.worker.notices.telling.Wait() // each place has seconds
 	return err
 }
 
