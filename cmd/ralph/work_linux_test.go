@@ -38,6 +38,7 @@ func (o oneToken) Revoke(_ context.Context, token string) error {
 func (*hearing) Begun(bot.Begun)      {}
 func (h *hearing) Record(jobs.Record) { h.records++ }
 func (*hearing) Shown(jobs.Shown)     {}
+func (h *hearing) Notice(jobs.Notice) {}
 func (h *hearing) Output(text string) { h.output.WriteString(text) }
 
 // TestWork: the command that a server starts takes a label to a pull request.

@@ -32,6 +32,7 @@ type Server struct {
 	Begun  func(Begun)                     // before the first record of the run
 	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 	Shown  engine.Shown                    // what the page shows besides
+	Notice func(engine.Notice)             // tells others how the run ended; nil: nobody does
 
 	mu     sync.Mutex
 	hidden []string // secrets
@@ -180,4 +181,16 @@ func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop
 	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
 	return loop.Result{Outcome: loop.Interrupted, Reason: "the server has ended this process; the run goes on in another",
 		State: work.Journal.State()}
+}
+
+// notify tells others how the run ended. In a server's process that is the server's: the addresses never leave it.
+func (a *Action) notify(ctx context.Context, work *job, result loop.Result) {
+	view := work.view(result.State)
+	if a.Server == nil {
+		work.Notify(ctx, view, a.Env.RunURL())
+		return
+	}
+	if n := work.Notice(view, a.Server.Page); n != nil && a.Server.Notice != nil {
+		a.Server.Notice(*n)
+	}
 }

@@ -53,6 +53,6 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
 	err = errors.Join(err, a.reportOn(late, work, result))
-	work.Notify(late, work.view(result.State), a.Env.RunURL())
+	a.notify(late, work, result)
 	return result, err
 }

@@ -10,44 +10,50 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
+// Notice is what somebody else tells of the end of a run: who keeps the addresses of the places.
+type Notice struct {
+	Message notify.Message
+	To      []string // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are
+}
+
+// Notice is what Notify would tell; nil where that is nothing.
+func (run *Run) Notice(v report.View, page string) *Notice {
+	kind := v.Tells()
+	if kind == "" {
+		return nil
+	}
+	n := &Notice{Message: message(v, kind, page)}
+	for _, w := range run.Settings.Notify {
+		if len(w.On) == 0 || slices.Contains(w.On, kind) {
+			n.To = append(n.To, w.To)
+		}
+	}
+	if len(run.Settings.Notify) > 0 && len(n.To) == 0 {
+		return nil
+	}
+	return n
+}
+
 // Notify tells the places of the environment and the setting notify how the run ended. page is the job's; empty: there
 // is none. What fails is logged: the run is what it is, whoever was told.
 func (run *Run) Notify(ctx context.Context, v report.View, page string) {
-	kind := v.Tells()
-	if kind == "" {
+	n := run.Notice(v, page)
+	if n == nil {
 		return
 	}
-	for _, place := range run.notified(kind) {
-		err := place.Tell(ctx, message(v, kind, page), proc.Environment(run.Parent, proc.Allowed))
-		if err != nil {
+	environ := run.Parent
+	if own := run.Settings.NotifyCommand; own != "" { // what the environment says comes after it
+		environ = append([]string{notify.Command + "=" + own}, environ...)
+	}
+	places, missing := notify.Named(notify.Places(environ), n.To)
+	for _, name := range missing {
+		run.Log("nobody was told by %s: the environment variable is not set", name)
+	}
+	for _, place := range places {
+		if err := place.Tell(ctx, n.Message, proc.Environment(run.Parent, proc.Allowed)); err != nil {
 			run.Log("%v", err)
 		}
 	}
-}
-
-// notified are the places that want to know of an outcome of this kind.
-func (run *Run) notified(kind string) []notify.Place {
-	places := notify.Places(run.Parent)
-	if own := run.Settings.NotifyCommand; own != "" { // what the environment says comes after it
-		places = notify.Places(append([]string{notify.Command + "=" + own}, run.Parent...))
-	}
-	wanted := run.Settings.Notify
-	if len(wanted) == 0 {
-		return places
-	}
-	var told []notify.Place
-	for _, w := range wanted {
-		if len(w.On) > 0 && !slices.Contains(w.On, kind) {
-			continue
-		}
-		i := slices.IndexFunc(places, func(p notify.Place) bool { return p.Name == w.To })
-		if i < 0 {
-			run.Log("nobody was told by %s: the environment variable is not set", w.To)
-			continue
-		}
-		told = append(told, places[i])
-	}
-	return told
 }
 
 // message is what the run came to.

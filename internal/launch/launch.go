@@ -42,6 +42,8 @@ type Listener interface {
 	Record(work.Record)
 	// Shown is what a page shows besides. After a kill the same may come again.
 	Shown(work.Shown)
+	// Notice is what others are to be told of the end of a run. After a kill the same may come again.
+	Notice(work.Notice)
 	// Output is a piece of the log, without secrets, of at most 32 KiB.
 	Output(text string)
 }
@@ -184,6 +186,8 @@ func (r *Running) listen(ctx context.Context) {
 			r.job.Hear.Record(*m.Record)
 		case m.Shown != nil:
 			r.job.Hear.Shown(*m.Shown)
+		case m.Notice != nil:
+			r.job.Hear.Notice(*m.Notice)
 		case m.Output != "" && output <= mostOutput:
 			if output += len(m.Output); output > mostOutput {
 				m.Output = "… the rest of the log is left out\n"

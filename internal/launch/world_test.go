@@ -202,6 +202,8 @@ func (w *world) Shown(s work.Shown) {
 }
 
 // Output implements Listener.
+func (w *world) Notice(work.Notice) {}
+
 func (w *world) Output(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

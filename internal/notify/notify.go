@@ -81,6 +81,21 @@ func Places(environ []string) []Place {
 	return places
 }
 
+// Named are the places of these names, all of them for none, and the names that no place has.
+func Named(places []Place, names []string) (named []Place, missing []string) {
+	if len(names) == 0 {
+		return places, nil
+	}
+	for _, name := range names {
+		if i := slices.IndexFunc(places, func(p Place) bool { return p.Name == name }); i >= 0 {
+			named = append(named, places[i])
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	return named, missing
+}
+
 // Tell tells the place within 15 seconds. env is what a command, which runs where we are, finds in its environment
 // besides the message. An error names the variable and never shows its value.
 func (p Place) Tell(ctx context.Context, m Message, env []string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -135,4 +137,19 @@ func (sv *Server) addresses(ctx context.Context) Addresses {
 		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
 	}
 	return a
+}
+
+// keptOpen refuses to show everything to everybody from where others than this machine could reach it.
+func keptOpen(o Options, at net.Addr) error {
+	tcp, ok := at.(*net.TCPAddr)
+	switch {
+	case !o.Open:
+	case !ok || !tcp.IP.IsLoopback():
+		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: "+
+			"listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
+	case !web.Loopback(o.Public.Hostname()):
+		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: leave --url "+
+			"away, or leave --open away and have people sign in", o.Public.Host)
+	}
+	return nil
 }

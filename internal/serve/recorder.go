@@ -29,6 +29,8 @@ type recorder struct {
 	log   *slog.Logger
 	clock func() time.Time
 	m     *metrics
+	// notices tells others how the run ended; nil: nobody does
+	notices *notices
 
 	mu sync.Mutex
 	progress

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -62,21 +61,6 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	}
 	defer sv.close()
 	return sv.serve(ctx, hard, listener, told)
-}
-
-// keptOpen refuses to show everything to everybody from where others than this machine could reach it.
-func keptOpen(o Options, at net.Addr) error {
-	tcp, ok := at.(*net.TCPAddr)
-	switch {
-	case !o.Open:
-	case !ok || !tcp.IP.IsLoopback():
-		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: "+
-			"listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
-	case !web.Loopback(o.Public.Hostname()):
-		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: leave --url "+
-			"away, or leave --open away and have people sign in", o.Public.Host)
-	}
-	return nil
 }
 
 // open makes the parts. Nothing runs yet.
@@ -126,7 +110,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
 		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
-		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
+		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
 	sqlite, pool := sv.s.Handles()
@@ -238,6 +222,7 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	if sv.o.plays(RoleWork) {
 		err = errors.Join(err, sv.q.Drain(patient))
 	}
+	sv.worker.notices.telling.Wait() // each place has seconds
 	return err
 }
 

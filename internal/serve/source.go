@@ -68,7 +68,11 @@ func (o source) runs(ctx context.Context, q web.Query, states []string) ([]web.R
 		}
 		before = last.Number
 	}
-	list, err := o.s.Runs(ctx, store.RunFilter{Repositories: q.Repositories, States: states, Since: q.Since,
+	repositories := append([]string{}, q.Repositories...) // none is nobody's, not everybody's
+	if q.All {
+		repositories = nil
+	}
+	list, err := o.s.Runs(ctx, store.RunFilter{Repositories: repositories, States: states, Since: q.Since,
 		Before: before, Limit: q.Limit})
 	shown := make([]web.Run, 0, len(list))
 	for _, r := range list {

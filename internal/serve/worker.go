@@ -37,6 +37,7 @@ type worker struct {
 	public   string // the address of the pages
 	later    func(ctx context.Context, j job, at time.Time) error
 	m        *metrics
+	notices  *notices
 	clock    func() time.Time
 	log      *slog.Logger
 
@@ -203,7 +204,8 @@ func (w *worker) record(ctx context.Context, row store.Run, silent bool) (*recor
 	if err != nil {
 		return nil, err
 	}
-	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m}, row, last, silent), nil
+	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m,
+		notices: w.notices}, row, last, silent), nil
 }
 
 // conclude stores how an attempt has ended, and says what becomes of the job.

@@ -19,7 +19,7 @@ func TestPagesAsText(t *testing.T) {
 	s := open(t, nil)
 	texts := map[string]string{}
 	for name, c := range map[string]struct{ login, path string }{
-		"now": {"alice", "/"}, "now-of-nobody": {"stranger", "/"}, "run": {"alice", "/runs/run-3"},
+		"now": {"alice", "/"}, "now-operator": {"olga", "/"}, "now-of-nobody": {"stranger", "/"}, "run": {"alice", "/runs/run-3"},
 		"run-read": {"bob", "/runs/run-3"}, "run-done": {"alice", "/runs/run-1"}, "run-queued": {"alice", "/runs/run-4"},
 		"run-hostile": {"bob", "/runs/run-6"}, "repositories": {"alice", "/repositories"},
 		"repository": {"alice", "/repositories/acme/demo"}, "deliveries": {"alice", "/deliveries"},

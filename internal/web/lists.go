@@ -70,15 +70,47 @@ func (a *asked) now() error {
 		}
 		return list
 	}
+	elsewhere, err := a.unnamed(q)
+	if err != nil {
+		return err
+	}
 	return a.show("now", "Now", struct {
-		Groups []group
-		Empty  bool // nothing that the person can read has ralph
+		Groups    []group
+		Elsewhere []unnamed
+		Empty     bool // nothing that the person can read has ralph
 	}{[]group{
 		{"Running", "Nothing runs.", of(Running)},
 		{"Queued", "", of(Queued)},
 		{"Waiting", "", of(Waiting)},
 		{"Ended", "", held(q, recent, runRepository)},
-	}, len(q.Repositories) == 0})
+	}, elsewhere, len(q.Repositories) == 0})
+}
+
+// unnamed is a run of which an operator learns that it is there, and nothing else.
+type unnamed struct {
+	State string
+	Since time.Time
+	Until time.Time // of waiting; zero: when somebody answers
+}
+
+// unnamed are the runs of repositories that an operator cannot read, the longest first; nobody else's business.
+func (a *asked) unnamed(q Query) (list []unnamed, err error) {
+	if !a.operator {
+		return nil, nil
+	}
+	all, err := a.Source.Runs.Active(a.r.Context(), Query{All: true, Limit: mostActive})
+	for _, r := range all {
+		if q.shows(r.Repository) {
+			continue
+		}
+		since := r.Began
+		if since.IsZero() {
+			since = r.Queued
+		}
+		list = append(list, unnamed{State: r.State, Since: since, Until: r.Until})
+	}
+	slices.SortStableFunc(list, func(x, y unnamed) int { return x.Since.Compare(y.Since) })
+	return list[:min(len(list), mostRows)], err
 }
 
 func (a *asked) repositories() error {

@@ -173,6 +173,7 @@ type Audit struct {
 type Query struct {
 	Repositories []string
 	Others       bool
+	All          bool      // those of every repository, for what is shown without names
 	Since        time.Time // zero: from the beginning
 	Before       string    // the ID of the last row of the page before, for rows that have one; empty: from the newest
 	Limit        int

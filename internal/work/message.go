@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/notify"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
@@ -88,6 +89,7 @@ type ToServer struct {
 	Record *Record    `json:"record,omitempty"`
 	Output string     `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
 	Shown  *Shown     `json:"shown,omitempty"`
+	Notice *Notice    `json:"notice,omitempty"`
 	End    *End       `json:"end,omitempty"` // the last message
 }
 
@@ -108,6 +110,12 @@ type Shown struct {
 	Iteration int        `json:"iteration"`        // from 1 on
 	Prompt    string     `json:"prompt,omitempty"` // what its agent is told, at most 128 KiB
 	Diff      *html.Diff `json:"diff,omitempty"`   // what it has changed; its text has at most html.DiffBytes
+}
+
+// Notice is what the server tells others of the end of a run. It has the addresses, and the process their names.
+type Notice struct {
+	Message notify.Message `json:"message"`
+	To      []string       `json:"to,omitempty"` // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are
 }
 
 // End says how the job's process has ended.

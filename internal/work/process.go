@@ -174,7 +174,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
 			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
-			Shown:  p.shown()}}
+			Shown:  p.shown(),
+			Notice: func(n engine.Notice) { p.to.Send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
 	a.Server.Workflow = o.Workflow
 	if o.Mistake != "" {
 		a.Server.Mistake = errors.New(o.Mistake)
