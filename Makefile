@@ -27,12 +27,13 @@ test: ## run all tests, in about ten minutes on two cores
 	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestPlanCallBudget|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report/planlist
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestWhateverTheAgentDoesWithGit|TestAnyBytesInTheRepository' ./internal/git
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 20m -run TestBaseTests ./internal/check
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 30m -run 'TestKilledProcesses|TestDatabaseGone' ./internal/queue
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts' ./cmd/ralph
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 -run 'TestKilledAtAnyMoment|TestWhateverAnAgentDoesWithGit|TestRepositoryGone|TestChecksJudgeTheCommitOfABot|TestScripts|TestServersAreKilled' ./cmd/ralph
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run

@@ -199,7 +199,8 @@ func help(t *testing.T, command ...string) string {
 // build builds ralph once.
 var build = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(built, "ralph")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../cmd/ralph").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program,
+		"../cmd/ralph").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building ralph: %w\n%s", err, out)
 	}

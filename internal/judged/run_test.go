@@ -67,7 +67,8 @@ var binary = sync.OnceValues(func() (string, error) {
 		return filepath.Abs(path)
 	}
 	path := filepath.Join(shared, "ralph")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../../cmd/ralph").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path,
+		"../../cmd/ralph").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building ralph: %w\n%s", err, out)
 	}

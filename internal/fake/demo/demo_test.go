@@ -118,7 +118,7 @@ func TestUnlink(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	ralph := filepath.Join(t.TempDir(), "ralph")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ralph,
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", ralph,
 		"github.com/ralph-loop/ralph/cmd/ralph").CombinedOutput(); err != nil {
 		t.Fatalf("building ralph: %v\n%s", err, out)
 	}
@@ -129,7 +129,8 @@ func build(t *testing.T) string {
 func demonstrate(t *testing.T, ralph string, code int, flags ...string) string {
 	t.Helper()
 	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", demo, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", demo,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("building the demo: %v\n%s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
