@@ -20,7 +20,7 @@ func environment(environ []string) map[string]string {
 	return m
 }
 
-func now() time.Time { return time.Now().UTC() }
+var now = func() time.Time { return time.Now().UTC() }
 
 func isTerminal(w io.Writer) bool {
 	file, ok := safetext.Raw(w).(*os.File)

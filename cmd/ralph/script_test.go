@@ -25,7 +25,12 @@ import (
 
 func TestMain(m *testing.M) {
 	hearEverything()
-	testscript.Main(m, map[string]func(){"ralph": main})
+	testscript.Main(m, map[string]func(){"ralph": func() {
+		if file := os.Getenv(clockFile); file != "" {
+			setClock(file)
+		}
+		main()
+	}})
 }
 
 // hearEverything lets the commands of tests hear signals that whoever started the tests has had ignored.

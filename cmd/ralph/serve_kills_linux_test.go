@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,13 +18,16 @@ import (
 )
 
 // TestServersAreKilled kills servers and the processes of their jobs, at any moment and again and again, while issues
-// are labelled in several repositories. Every issue becomes one pull request, and no turn is taken again but one that a
-// kill has cut off.
+// are labelled in several repositories. Every issue becomes one pull request, with as many comments as one that nothing
+// was killed in, and no turn is taken again but one that a kill has cut off.
 func TestServersAreKilled(t *testing.T) {
 	t.Parallel()
 	kills := 3
 	if every {
 		kills = 100
+	}
+	if text := os.Getenv(killRounds); text != "" {
+		kills, _ = strconv.Atoi(text)
 	}
 	for _, c := range []struct {
 		name    string
@@ -39,17 +40,17 @@ func TestServersAreKilled(t *testing.T) {
 				if n%2 == 0 {
 					k.ask()
 				}
-				k.until("a turn", k.turning)
-				time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
-				if n%3 == 0 || !k.killChild() {
-					k.killServer(rand.IntN(c.servers))
-				}
+				k.kill(killMoments[(n+rand.IntN(2))%len(killMoments)])
 			}
 			k.ask()
 			for n := -1; n != k.ready() && n != len(k.asked); { // as long as there are more of them
 				n = k.ready()
 				k.until("more pull requests are ready", func() bool { return k.ready() != n || n == len(k.asked) })
 			}
+			k.until("no job is left", func() bool {
+				got := k.get("/metrics")
+				return strings.Contains(got, `ralph_jobs{state="running"} 0`) && strings.Contains(got, `ralph_jobs{state="queued"} 0`)
+			})
 			k.judge()
 		})
 	}
@@ -61,14 +62,22 @@ type killing struct {
 	servers  []*exec.Cmd
 	logs     []*safeLog
 	begin    []func() *exec.Cmd
-	asked    []string        // "demo-1/issue 3", as the agent names them
-	killed   []time.Time     // processes
-	takeover []time.Duration // of servers: until the other took over, or the same was there again
+	asked    []labelled
+	killed   map[int]time.Time // by the number of the process
+	counts   map[string]int    // kills by their moment
+	takeover []time.Duration   // of servers: until the same was there again
+}
+
+// labelled is an issue that was labelled.
+type labelled struct {
+	repository string
+	issue      int
 }
 
 func newKilling(t *testing.T, servers int) *killing {
 	t.Helper()
-	k := &killing{serving: newServing(t)}
+	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, counts: map[string]int{}}
+	k.patient = 12 * time.Minute // a delivery that met nobody is asked for again every ten minutes
 	file := filepath.Join(k.dir, "turns")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -76,8 +85,7 @@ func newKilling(t *testing.T, servers int) *killing {
 	if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
 		t.Fatal(err)
 	}
-	agent := "#!/bin/sh\ntask=$(grep -o -m1 'Task-[0-9]*')\ncat >/dev/null\necho \"begin $task $(date +%s%N)\" >>" + file +
-		"\nsleep 1; echo x > new.txt\necho \"end $task $(date +%s%N)\" >>" + file + "\necho '<response>DONE</response>'\n"
+	agent := strings.ReplaceAll(countingAgent, "FILE", file)
 	if err := os.WriteFile(filepath.Join(k.dir, "agent"), []byte(agent), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +95,7 @@ func newKilling(t *testing.T, servers int) *killing {
 			t.Fatal(err)
 		}
 		if _, err := k.hub.CommitFiles("alice", name, "main", "begin", map[string]string{
-			"Makefile": "test:\n\ttest -e new.txt\n", ".ralph/settings.json": `{"agent": {"command": "` +
+			"Makefile": "test:\n\tsleep 0.4; test -e new.txt\n", ".ralph/settings.json": `{"agent": {"command": "` +
 				filepath.Join(k.dir, "agent") + `"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`,
 		}); err != nil {
 			t.Fatal(err)
@@ -100,6 +108,17 @@ func newKilling(t *testing.T, servers int) *killing {
 	for n := range servers {
 		k.addServer(n)
 	}
+	k.Cleanup(func() {
+		if k.Failed() {
+			k.Logf("%d of %d are ready, %s", k.ready(), len(k.asked), k.get("/metrics"))
+			for _, d := range k.hub.Deliveries(7) {
+				k.Logf("%+v", d)
+			}
+			for n, log := range k.logs {
+				k.Logf("server %d says\n%s", n, log)
+			}
+		}
+	})
 	return k
 }
 
@@ -135,53 +154,11 @@ func (k *killing) addServer(n int) {
 func (k *killing) ask() {
 	for n := range 3 {
 		name := fmt.Sprintf("demo-%d", n)
-		task := fmt.Sprintf("Task-%d", len(k.asked)+1)
-		issue := k.hub.AddIssue("alice", name, fake.Issue{Title: "Add new.txt for " + task, Body: "It is missing.",
-			Author: "alice"})
+		title := fmt.Sprintf("Add new.txt for Task-%d", len(k.asked))
+		issue := k.hub.AddIssue("alice", name, fake.Issue{Title: title, Body: "It is missing.", Author: "alice"})
 		k.hub.Label("alice", name, issue, "ralph", "alice")
-		k.asked = append(k.asked, task)
+		k.asked = append(k.asked, labelled{name, issue})
 	}
-}
-
-// turning reports whether any agent works; also when all is done already.
-func (k *killing) turning() bool { return k.serving.turning() || k.ready() == len(k.asked) }
-
-func (k *killing) killServer(n int) {
-	k.Helper()
-	if err := k.servers[n].Process.Kill(); err != nil {
-		k.Fatal(err)
-	}
-	at := time.Now()
-	_ = k.servers[n].Wait()
-	k.killed = append(k.killed, at)
-	k.servers[n] = k.begin[n]()
-	k.takeover = append(k.takeover, time.Since(at))
-}
-
-// killChild kills the process of a job, if there is one.
-func (k *killing) killChild() bool {
-	var jobs []int
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		parent, _ := strconv.Atoi(fields[1])
-		if slices.ContainsFunc(k.servers, func(c *exec.Cmd) bool { return c.Process.Pid == parent }) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			jobs = append(jobs, pid)
-		}
-	}
-	if len(jobs) == 0 {
-		return false
-	}
-	if syscall.Kill(jobs[rand.IntN(len(jobs))], syscall.SIGKILL) != nil {
-		return false
-	}
-	k.killed = append(k.killed, time.Now())
-	return true
 }
 
 // ready is how many pull requests are ready.
@@ -196,61 +173,126 @@ func (k *killing) ready() (n int) {
 	return n
 }
 
-// judge holds the turns against the kills.
-func (k *killing) judge() {
+// countingAgent writes down when a turn begins, below which processes, and when it ends. A turn takes a second.
+const countingAgent = `#!/bin/sh
+task=$(grep -o -m1 'Task-[0-9]*'); cat >/dev/null
+p=$$; above=
+while [ "${p:-0}" -gt 1 ]; do above="$above,$p"; read -r _ _ _ p _ </proc/$p/stat || break; done
+echo "begin $task $(date +%s%N) ${above#,}" >>FILE
+sleep 1; echo x >new.txt
+echo "end $task $(date +%s%N) 0" >>FILE
+echo '<response>DONE</response>'
+`
+
+// aTurn is what the agent wrote down of one.
+type aTurn struct {
+	begun, ended time.Time // ended is zero where it was cut off
+	above        []int     // processes
+}
+
+// turns are those of each task.
+func (k *killing) turns() map[string][]aTurn {
 	k.Helper()
 	text, err := os.ReadFile(filepath.Join(k.dir, "turns"))
 	if err != nil {
 		k.Fatal(err)
 	}
-	last, ended := map[string]time.Time{}, map[string]time.Time{}
-	again, whole, longest, oldest := 0, 0, time.Duration(0), time.Duration(0)
+	all := map[string][]aTurn{}
 	for line := range strings.Lines(string(text)) {
-		var what, task string
+		var what, task, above string
 		var ns int64
-		if _, err := fmt.Sscan(line, &what, &task, &ns); err != nil {
+		if _, err := fmt.Sscan(line, &what, &task, &ns, &above); err != nil {
 			continue
 		}
-		at := time.Unix(0, ns)
+		list := all[task]
 		if what == "end" {
-			ended[task] = at
+			list[len(list)-1].ended = time.Unix(0, ns)
 			continue
 		}
-		if before, taken := last[task]; taken {
+		t := aTurn{begun: time.Unix(0, ns)}
+		for word := range strings.SplitSeq(above, ",") {
+			pid, _ := strconv.Atoi(word)
+			t.above = append(t.above, pid)
+		}
+		all[task] = append(list, t)
+	}
+	return all
+}
+
+// cutOff is when something was killed that a turn was below of, before another turn began.
+func (k *killing) cutOff(t, next aTurn) (at time.Time, was bool) {
+	for _, pid := range t.above {
+		if kill, was := k.killed[pid]; was && kill.After(t.begun) && kill.Before(next.begun) {
+			return kill, true
+		}
+	}
+	return at, false
+}
+
+// judge holds what came of it against the kills.
+func (k *killing) judge() {
+	k.Helper()
+	again, whole, longest, oldest := 0, 0, time.Duration(0), time.Duration(0)
+	all := k.turns()
+	for name, turns := range all {
+		for i, next := range turns[1:] {
 			again++
-			i := slices.IndexFunc(k.killed, func(kill time.Time) bool { return kill.After(before) && kill.Before(at) })
-			if i < 0 {
-				k.Errorf("%s has another turn at %s, %s after the one before, and nothing was killed between", task,
-					at.Format(time.TimeOnly), at.Sub(before))
+			kill, was := k.cutOff(turns[i], next)
+			if !was {
+				k.Errorf("%s has another turn at %s, %s after the one before, and nothing above that one was killed", name,
+					next.begun.Format(time.TimeOnly), next.begun.Sub(turns[i].begun))
 				continue
 			}
-			longest = max(longest, at.Sub(k.killed[i]))
-			if end := ended[task]; end.After(before) && end.Before(k.killed[i]) { // its commit was not pushed yet
-				whole, oldest = whole+1, max(oldest, k.killed[i].Sub(end))
+			longest = max(longest, next.begun.Sub(kill))
+			if end := turns[i].ended; !end.IsZero() && end.Before(kill) { // its commit was not pushed yet
+				whole, oldest = whole+1, max(oldest, kill.Sub(end))
 			}
 		}
-		last[task] = at
 	}
-	if len(last) != len(k.asked) {
-		k.Errorf("%d tasks had a turn, of %d", len(last), len(k.asked))
+	if len(all) != len(k.asked) {
+		k.Errorf("%d tasks had a turn, of %d", len(all), len(k.asked))
 	}
+	k.judgeTalk()
+	if longest > time.Minute {
+		k.Errorf("a run went on only %s after a kill", longest)
+	}
+	k.Logf("%d kills %v, %d issues, %d turns again, the latest %s after its kill; %d of them had ended, at most %s before it; "+
+		"servers were there again within %s", len(k.killed), k.counts, len(k.asked), again, longest.Round(time.Millisecond), whole,
+		oldest.Round(time.Millisecond), slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
+}
+
+// judgeTalk holds what people see on GitHub: one pull request of each issue, whose comments are that of the state and one
+// that it has ended, and a single comment on the issue.
+func (k *killing) judgeTalk() {
+	k.Helper()
 	pulls := 0
 	for r := range 3 {
-		pulls += len(k.hub.Pulls("alice", fmt.Sprintf("demo-%d", r)))
+		name := fmt.Sprintf("demo-%d", r)
+		for _, p := range k.hub.Pulls("alice", name) {
+			pulls++
+			k.judgeComments(name, p.Number, 2)
+		}
 	}
 	if pulls != len(k.asked) {
 		k.Errorf("%d pull requests for %d issues", pulls, len(k.asked))
 	}
+	for _, issue := range k.asked {
+		k.judgeComments(issue.repository, issue.issue, 1)
+	}
 	for _, problem := range k.hub.Problems() {
 		k.Errorf("GitHub: %s", problem)
 	}
-	if longest > time.Minute {
-		k.Errorf("a run went on only %s after a kill", longest)
+}
+
+// judgeComments wants that many comments, each of its own kind.
+func (k *killing) judgeComments(repository string, number, want int) {
+	k.Helper()
+	said, kinds := k.hub.Comments("alice", repository, number), map[bool]bool{}
+	for _, c := range said {
+		marker, _, _ := strings.Cut(c.Body, "\n")
+		kinds[strings.Contains(marker, ".ended.")] = true
 	}
-	k.Logf("%d kills, %d issues, %d turns again, the latest %s after a kill; %d of them had ended, at most %s before it; "+
-		"servers were there again within %s", len(k.killed), len(k.asked), again, longest.Round(time.Millisecond), whole,
-		oldest.Round(time.Millisecond), slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
-	if k.Failed() {
-		k.Logf("the first server says\n%s", k.logs[0])
+	if len(said) != want || len(kinds) != want {
+		k.Errorf("%s #%d has %d comments: %+v", repository, number, len(said), said)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -26,16 +27,18 @@ import (
 
 // serving is ralph serve, with the App of a stand-in for GitHub.
 type serving struct {
-	*testing.T
+	testing.TB
+	ralph   string // the program; "ralph" is the one of the tests
 	hub     *fake.GitHub
 	url     string
 	dir     string
 	environ []string
 	process *exec.Cmd
+	patient time.Duration // for how long until waits; two minutes if 0
 }
 
 // newServing makes a repository with an App, and an agent that works after as many seconds as the file wait says.
-func newServing(t *testing.T) *serving {
+func newServing(t testing.TB) *serving {
 	t.Helper()
 	dir := t.TempDir()
 	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
@@ -76,7 +79,7 @@ func newServing(t *testing.T) *serving {
 		t.Fatal(err)
 	}
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	s := &serving{T: t, hub: hub, url: "http://" + address, dir: dir}
+	s := &serving{TB: t, ralph: "ralph", hub: hub, url: "http://" + address, dir: dir}
 	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
 		Hook: fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
 		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",
@@ -116,7 +119,7 @@ func (s *serving) startNew() string {
 
 func (s *serving) begin(args ...string) *bufio.Reader {
 	s.Helper()
-	s.process = exec.Command("ralph", append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--data",
+	s.process = exec.Command(s.ralph, append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--data",
 		filepath.Join(s.dir, "data"), "--log-text"}, args...)...)
 	s.process.Env = s.environ
 	out, err := s.process.StdoutPipe()
@@ -157,8 +160,8 @@ func (s *serving) label(title string) int {
 func (s *serving) until(what string, is func() bool) {
 	s.Helper()
 	for begun := time.Now(); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(begun) > 2*time.Minute {
-			s.Fatalf("%s: not within two minutes\n%s", what, s.log())
+		if limit := cmp.Or(s.patient, 2*time.Minute); time.Since(begun) > limit {
+			s.Fatalf("%s: not within %s\n%s", what, limit, s.log())
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	}
 	remote := git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token}
 	if as := a.Server.installation(); as != nil {
-		remote.Renew, remote.Mirror = as.Token, a.Server.Mirror
+		remote.Renew, remote.Mirror, remote.Patience = as.Token, a.Server.Mirror, as.Patience
 	}
 	return git.Options{
 		Remote:   remote,

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"sync"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -165,11 +167,24 @@ func (a *Action) hears(work *job) func(loop.Record) {
 }
 
 // handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and nobody
-// wants the run to.
+// wants the run to; or it has failed on a full disk, which is nothing of its own.
 func (a *Action) handsOn(ctx, running context.Context, result loop.Result) bool {
 	var stop *lease.StoppedError
-	return a.Server != nil && ctx.Err() != nil && result.Outcome == loop.Interrupted &&
-		!errors.As(context.Cause(running), &stop)
+	if a.Server == nil || errors.As(context.Cause(running), &stop) {
+		return false
+	}
+	return ctx.Err() != nil && result.Outcome == loop.Interrupted ||
+		result.Outcome == loop.Failed && full(a.Env.RalphWorkspace)
+}
+
+// full reports whether a directory takes no file of a megabyte, for want of room.
+func full(dir string) bool {
+	file, err := os.CreateTemp(dir, ".room-")
+	if err == nil {
+		_, err = file.Write(make([]byte, 1<<20))
+		err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+	}
+	return errors.Is(err, syscall.ENOSPC)
 }
 
 // handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and nobody
@@ -179,7 +194,7 @@ func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop
 	defer cancel()
 	a.warn("handing the run on", work.Journal.Finish(late))
 	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
-	return loop.Result{Outcome: loop.Interrupted, Reason: "the server has ended this process; the run goes on in another",
+	return loop.Result{Outcome: loop.Interrupted, Reason: "this process has ended; the run goes on in another",
 		State: work.Journal.State()}
 }
 

@@ -14,7 +14,7 @@ import (
 var passing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`returned error: (?:5\d\d|429)|HTTP (?:5\d\d|429)|unexpected disconnect|hung up unexpectedly|early EOF|` +
-			`Connection (?:reset|timed out|refused)|Could not resolve host|Empty reply|Recv failure|transfer closed|Operation too slow|curl (?:18|28|52|56|92)`)
+			`Connection (?:reset|timed out|refused)|Could not resolve host|Failed to connect|Empty reply|Recv failure|transfer closed|Operation too slow|curl (?:18|28|52|56|92)`)
 })
 
 // pauses are the times between the tries of a command that speaks to a remote.
@@ -26,9 +26,7 @@ var pauses = []time.Duration{time.Second, 3 * time.Second}
 func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
 	for try := 0; ; try++ {
 		stdout, stderr, err = d.once(ctx, c)
-		var e *commandError
-		if c.within != remoteTime || try == len(pauses) || !errors.As(err, &e) || !passing().MatchString(e.Stderr) ||
-			strings.Contains(e.Stdout, "(stale info)") {
+		if c.within != remoteTime || try == len(pauses) || !passes(err) {
 			return stdout, stderr, err
 		}
 		select {
@@ -37,6 +35,12 @@ func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error
 		case <-time.After(pauses[try]):
 		}
 	}
+}
+
+// passes reports whether a command has failed in a way that may be over in a while.
+func passes(err error) bool {
+	var e *commandError
+	return errors.As(err, &e) && passing().MatchString(e.Stderr) && !strings.Contains(e.Stdout, "(stale info)")
 }
 
 // out runs a command and returns its standard output.

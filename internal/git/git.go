@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -26,6 +27,8 @@ type Remote struct {
 	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; nobody
 	// writes to it meanwhile but to add some. "" is none.
 	Mirror string
+	// Patience is for how long a remote is asked again that is away or has trouble of its own; 0: not at all.
+	Patience time.Duration
 }
 
 // Identity is who the commits are by.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // remoteRefs are refs of the remote with the commits they are at, and what its HEAD points to.
@@ -66,9 +67,30 @@ func refused(e *commandError) bool {
 		func(sign string) bool { return strings.Contains(e.Stderr, sign) })
 }
 
-// ask runs a command that asks the remote, once more with another token when this one was refused. The remote has done
-// nothing then.
+// ask runs a command that asks the remote, again and again for as long as Patience says while the remote is away.
 func (d door) ask(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
+	begun := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		stdout, stderr, err = d.askOnce(ctx, r, c)
+		if !passes(err) || time.Since(begun)+pause > r.Patience {
+			return stdout, stderr, err
+		}
+		select {
+		case <-ctx.Done():
+			return stdout, stderr, err
+		case <-time.After(pause):
+		}
+	}
+}
+
+const (
+	firstPause = time.Second
+	mostPause  = 20 * time.Second
+)
+
+// askOnce runs a command that asks the remote, once more with another token when this one was refused. The remote has done
+// nothing then.
+func (d door) askOnce(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
 	c.within = remoteTime
 	more := c.pair
 	c.pair = append(more[:len(more):len(more)], r.credential()...)

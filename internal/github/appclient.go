@@ -124,6 +124,16 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	return s, nil
 }
 
+// KnownLogin is Login where GitHub has told it already, and "" before. It calls nobody.
+func (a *App) KnownLogin() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.slug == "" {
+		return ""
+	}
+	return a.slug + "[bot]"
+}
+
 // Login is whom the App writes as, such as "ralph[bot]".
 func (a *App) Login(ctx context.Context) (string, error) {
 	a.mu.Lock()

@@ -44,6 +44,8 @@ type Installation struct {
 	Lacks []string // permissions that it was not granted: "checks: write"
 	// Token is a token for now. refused is one that GitHub does not take any more, which is to be replaced; "" else.
 	Token func(ctx context.Context, refused string) (string, error)
+	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
+	Patience time.Duration
 }
 
 // Client reads and writes one repository on GitHub.
@@ -83,6 +85,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{o: o, wire: base}
 	polls := &etags{next: base}
 	if o.As != nil {
+		base.patience = o.As.Patience
 		return c, c.useTokensOf(o.As, polls)
 	}
 	if o.AppID != 0 {

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -109,7 +110,7 @@ func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok bool, err error) {
 	file, _, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
 		&github.RepositoryContentGetOptions{Ref: ref})
-	doing := fmt.Sprintf("reading %s of %s", path, ref)
+	doing := fmt.Sprintf("reading %s of %s", path, cmp.Or(ref, c.o.Repo.String()))
 	switch {
 	case ErrGone(err):
 		return nil, false, nil

@@ -24,6 +24,8 @@ type retrier struct {
 	sent  atomic.Int32 // calls so far, tries again not counted
 	// timeout bounds one try.
 	timeout time.Duration
+	// patience is for how long a call is tried again, at least maxTries times, that GitHub did not answer or could not.
+	patience time.Duration
 }
 
 const (
@@ -58,12 +60,13 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r.sent.Add(1)
-	for try := 1; ; try++ {
+	for try, waited := 1, time.Duration(0); ; try++ {
 		resp, err := r.once(req, body)
 		wait, why := verdict(req, resp, err, try)
-		if wait < 0 || try == maxTries {
+		if wait < 0 || try >= maxTries && (waited+wait > r.patience || err == nil && resp.StatusCode < 500) {
 			return resp, err
 		}
+		waited += wait
 		if r.log != nil {
 			r.log("GitHub: %s %s: %s; trying again in %s", req.Method, req.URL.Path, why, wait.Round(time.Millisecond))
 		}
@@ -159,8 +162,11 @@ func secondary(resp *http.Response) bool {
 	return strings.Contains(strings.ToLower(message(resp)), "secondary rate limit")
 }
 
+// mostDoubled is how often a pause is twice that before it: up to 16 s.
+const mostDoubled = 5
+
 func backoff(try int) time.Duration {
-	step := 500 * time.Millisecond << (try - 1)
+	step := 500 * time.Millisecond << min(try-1, mostDoubled)
 	return step + rand.N(step/2) // jitter needs no secret
 }
 

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -57,5 +58,37 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("verdict = %s (%s), want again = %v", wait, why, tt.again)
 			}
 		})
+	}
+}
+
+// away answers 502 for that many calls.
+type away struct{ calls, left int }
+
+func (a *away) RoundTrip(*http.Request) (*http.Response, error) {
+	a.calls++
+	if a.left--; a.left >= 0 {
+		return &http.Response{StatusCode: 502, Header: http.Header{}, Body: http.NoBody}, nil
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+}
+
+// TestPatience: a GitHub that is away for minutes is waited for by whoever has patience, and by nobody else.
+func TestPatience(t *testing.T) {
+	for _, c := range []struct {
+		patience     time.Duration
+		left         int
+		status, most int
+	}{{0, 30, 502, maxTries}, {20 * time.Minute, 30, 200, 31}, {time.Minute, 1000, 502, 12}} {
+		server := &away{left: c.left}
+		r := &retrier{next: server, sleep: func(context.Context, time.Duration) error { return nil }, timeout: time.Minute,
+			patience: c.patience}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := r.RoundTrip(req)
+		if err != nil || resp.StatusCode != c.status || server.calls > c.most {
+			t.Errorf("patience %s: %d after %d calls, %v", c.patience, resp.StatusCode, server.calls, err)
+		}
 	}
 }

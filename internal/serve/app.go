@@ -108,12 +108,20 @@ func (in *installed) opened(of string, c App) (*github.App, App, error) {
 		return nil, App{}, invalid.Mark(err)
 	}
 	app, err := github.OpenApp(github.AppOptions{Server: in.server, ID: c.ID, Key: key, ClientID: c.ClientID,
-		ClientSecret: c.ClientSecret})
+		ClientSecret: c.ClientSecret, Now: in.clock})
 	if err != nil {
 		return nil, App{}, invalid.Mark(err)
 	}
 	in.of, in.c, in.app = of, c, app
 	return app, c, nil
+}
+
+// wrote reports whether somebody is the App itself, as far as GitHub has told who that is.
+func (in *installed) wrote(login string) bool {
+	in.mu.Lock()
+	app := in.app
+	in.mu.Unlock()
+	return app != nil && login != "" && login == app.KnownLogin()
 }
 
 // store seals credentials that the setup has got.

@@ -37,6 +37,11 @@ func (w *worker) attend(ctx context.Context, id string, r *launch.Running, to *r
 				}
 				return
 			case <-tick.C:
+				if err := w.room(leastToGoOn); err != nil { // it would fail, and that is nothing of its own
+					w.log.Warn("a run is handed on, and waits for room", "run", id, "error", err)
+					r.HandOn()
+					return
+				}
 				w.pass(over, id, r, to)
 			}
 		}

@@ -55,11 +55,15 @@ func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 	return []web.Finding{f}
 }
 
-// drift is how far our clock is off GitHub's, as far as an answer has told.
-func (sv *Server) drift() (time.Duration, bool) {
-	app, _, err := sv.in.current(context.Background())
+// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
+// again: somebody may have set it meanwhile.
+func (sv *Server) drift(ctx context.Context) (time.Duration, bool) {
+	app, _, err := sv.in.current(ctx)
 	if err != nil {
 		return 0, false
+	}
+	if app.ClockOff().Abs() > mostDrift {
+		_, _ = app.Self(ctx)
 	}
 	return app.ClockOff(), true
 }

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	checkTime = 3 * time.Second        // for all that readiness asks
-	checkAge  = 5 * time.Second        // an answer is kept as long, so that probes cost nothing
-	leastDisk = int64(512) << 20       // bytes that must be free where the data lies
-	mostDrift = 30 * time.Second       // an App's token is refused when our clock is a minute off
-	aliveText = "ralph serve is alive" // of /healthz
+	checkTime   = 3 * time.Second        // for all that readiness asks
+	checkAge    = 5 * time.Second        // an answer is kept as long, so that probes cost nothing
+	leastDisk   = int64(512) << 20       // bytes that must be free where the data lies
+	leastToGoOn = int64(64) << 20        // and for a job to go on
+	mostDrift   = 30 * time.Second       // an App's token is refused when our clock is a minute off
+	aliveText   = "ralph serve is alive" // of /healthz
 )
 
 // probe is one thing that this process needs.
@@ -88,23 +89,26 @@ func (r *readiness) look(ctx context.Context) (list []condition, ok bool) {
 
 // diskProbe says when too little is free where the data lies.
 func diskProbe(dir string, free func(string) (int64, error)) probe {
-	return probe{"disk", func(context.Context) error {
-		left, err := free(dir)
-		if err != nil {
-			return fmt.Errorf("looking at the disk of %s: %w", dir, err)
-		}
-		if left < leastDisk {
-			return fmt.Errorf("%s are free where %s lies; ralph needs %s: remove something, or give it a larger disk",
-				safetext.Bytes(left), dir, safetext.Bytes(leastDisk))
-		}
-		return nil
-	}}
+	return probe{"disk", func(context.Context) error { return room(dir, leastDisk, free) }}
+}
+
+// room says when less than that many bytes are free where a directory lies.
+func room(dir string, least int64, free func(string) (int64, error)) error {
+	left, err := free(dir)
+	if err != nil {
+		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
+	}
+	if left < least {
+		return fmt.Errorf("%s are free where %s lies; ralph needs %s: remove something, or give it a larger disk",
+			safetext.Bytes(left), dir, safetext.Bytes(leastDisk))
+	}
+	return nil
 }
 
 // clockProbe says when our clock is off GitHub's.
-func clockProbe(drift func() (time.Duration, bool)) probe {
-	return probe{"clock", func(context.Context) error {
-		if d, known := drift(); known && d.Abs() > mostDrift {
+func clockProbe(drift func(context.Context) (time.Duration, bool)) probe {
+	return probe{"clock", func(ctx context.Context) error {
+		if d, known := drift(ctx); known && d.Abs() > mostDrift {
 			return fmt.Errorf("this machine's clock is %s off GitHub's, which refuses the App's signatures then: set it by NTP",
 				d.Abs().Round(time.Second))
 		}

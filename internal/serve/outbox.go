@@ -23,6 +23,7 @@ const (
 	lookAgain   = 2 * time.Second // another server may have stored some, or ours may have died in between
 	afterFailed = 5 * time.Second
 	holdTime    = 45 * time.Second // after which what this process has taken is taken by another
+	unlabeled   = "unlabeled"      // an action of GitHub's
 	holdAgain   = holdTime / 3     // a quick job that is done is held on to
 )
 
@@ -34,8 +35,9 @@ type outbox struct {
 	answer  func(ctx context.Context, id string, j job, attempt int) (queue.Result, error)
 	rules   event.Rules
 	ours    func(repository, branch string) bool
-	back    func()        // the database is there again
-	woken   chan struct{} // holds one
+	wrote   func(login string) bool // somebody is the App itself
+	back    func()                  // the database is there again
+	woken   chan struct{}           // holds one
 	log     *slog.Logger
 	clock   func() time.Time
 	answers chan struct{} // holds one for each answer that is given now
@@ -116,6 +118,9 @@ func (o *outbox) one(ctx context.Context, d store.Delivery) (err error) {
 		}
 	}()
 	v := decide(d, o.rules, o.ours)
+	if d.Action == unlabeled && v.job != nil && o.wrote != nil && o.wrote(d.Sender) {
+		v.step, v.why, v.job = stepNothing, "ralph took the label off itself", nil
+	}
 	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
 		"step", v.step, "why", v.why)
 	if v.job != nil && v.job.Quick {

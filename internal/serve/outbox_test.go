@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
@@ -41,5 +42,30 @@ func TestDecidedAgain(t *testing.T) {
 	}
 	if n, _, err := s.Outbox(ctx); n != 0 || err != nil {
 		t.Errorf("%d wait, %v", n, err)
+	}
+}
+
+// TestOwnLabel: a label that the App itself took off asks for nothing, and takes no process; another's does.
+func TestOwnLabel(t *testing.T) {
+	for sender, want := range map[string]int{"ralph[bot]": 0, "bob": 1} {
+		sv, _ := aServer(t)
+		asked := make(chan string, 1)
+		sv.outbox.answers = make(chan struct{}, 1)
+		sv.outbox.wrote = func(login string) bool { return login == "ralph[bot]" }
+		sv.outbox.answer = func(_ context.Context, id string, _ job, _ int) (queue.Result, error) {
+			asked <- id
+			return queue.Result{}, nil
+		}
+		payload := `{"action":"unlabeled",` + anIssue + `,"label":{"name":"ralph:running"},` + place + `}`
+		_, err := sv.s.Deliver(t.Context(), store.Delivery{ID: "d-1", Event: "issues", Action: "unlabeled", Sender: sender,
+			Payload: []byte(payload)})
+		must(t, err)
+		if n, err := sv.outbox.pass(t.Context()); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		sv.outbox.busy.Wait()
+		if len(asked) != want {
+			t.Errorf("%s: %d answers, want %d", sender, len(asked), want)
+		}
 	}
 }

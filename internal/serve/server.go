@@ -83,7 +83,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 		return nil, err
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes()}
-	sv.outbox = &outbox{s: s, enqueue: sv.enqueue, answer: sv.answer, rules: o.Rules, ours: sv.ours,
+	sv.outbox = &outbox{s: s, enqueue: sv.enqueue, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
 		woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
 	if o.plays(RoleWeb) {
 		if err := sv.openPages(); err != nil {
@@ -110,6 +110,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
 		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
+		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
@@ -190,6 +191,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 			sv.loops.Go(func() { _ = sv.redeliver(looping) })
 		}
 		sv.loops.Go(func() { sv.outbox.run(looping) })
+		sv.loops.Go(func() { sv.whoWeAre(looping) })
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- sv.http.Serve(listener) }()
@@ -202,6 +204,14 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	}
 	sv.o.Notify("STOPPING=1")
 	return errors.Join(err, sv.drain(hard, end))
+}
+
+// whoWeAre asks GitHub as whom the App writes, so that what it does itself asks for nothing. A job asks again where
+// nobody answers now.
+func (sv *Server) whoWeAre(ctx context.Context) {
+	if app, _, err := sv.in.current(ctx); err == nil {
+		_, _ = app.Login(ctx)
+	}
 }
 
 // drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.

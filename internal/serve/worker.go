@@ -34,7 +34,8 @@ type worker struct {
 	base     work.Order // what is the same for all jobs
 	models   launch.Models
 	allow    config.Allowances
-	public   string // the address of the pages
+	public   string                  // the address of the pages
+	room     func(least int64) error // says when fewer bytes than that are free for jobs
 	later    func(ctx context.Context, j job, at time.Time) error
 	m        *metrics
 	notices  *notices
@@ -62,6 +63,9 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	}
 	if err != nil {
 		return queue.Result{}, err
+	}
+	if err := w.room(leastDisk); err != nil {
+		return w.postponed(ctx, id, j, attempt, err)
 	}
 	app, _, err := w.in.current(ctx)
 	if err != nil {

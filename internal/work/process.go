@@ -32,6 +32,9 @@ const orderTime = 30 * time.Second
 // lastTime is how long the last messages may take.
 const lastTime = 10 * time.Second
 
+// patience is for how long a job waits for a GitHub that does not answer: what a turn has done is not pushed before.
+const patience = 20 * time.Minute
+
 // errGone is why a job ends whose server is not there any more.
 var errGone = errors.New("the server has closed the job's socket")
 
@@ -72,7 +75,8 @@ func Run(ctx context.Context, socket *os.File, environ []string, clock func() ti
 	result, err := p.work(ctx, order, environ)
 	told := endOf(result, err)
 	told.Workflow = p.started
-	told.HandedOn = ctx.Err() != nil && result.Outcome == loop.Interrupted && result.State.End == nil
+	told.HandedOn = result.Outcome == loop.Interrupted && result.State.End == nil &&
+		(ctx.Err() != nil || result.State.Start.Run != "") // a run of its own that has not come to its end
 	redact := report.Redactor(p.known())
 	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
 	p.to.Send(ToServer{End: told})
@@ -170,7 +174,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 		Runner: actions.New(func(string) string { return "" }, output{p.to}),
 		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
 			Mirror: o.Mirror, Stop: p.stop,
-			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
+			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
+				Patience: patience},
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
 			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
