@@ -2,19 +2,23 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
+SVG_TERM       = 2.1.1
 GOVULNCHECK    = v1.9.0
+GORELEASER     = v2.16.0
+SYFT           = v1.50.0
+COSIGN         = v3.1.3
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
 RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures e2e notices vulnerabilities install clean
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
 help: ## show these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
@@ -65,6 +69,23 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
+recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
+	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
+	RALPH="$(CURDIR)/bin/ralph" TERM=xterm-256color asciinema rec -q --overwrite --cols 100 --rows 30 -c internal/fake/demo/recording.sh bin/recording.cast
+	npm exec --yes --package=svg-term-cli@$(SVG_TERM) -- svg-term --in bin/recording.cast --out docs/images/recording.svg --window
+
+site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and look at its links
+	cd docs && npm run --silent check
+
+site-build: docs/node_modules/.package-lock.json
+	cd docs && npm run --silent build
+
+docs/node_modules/.package-lock.json: docs/package-lock.json
+	cd docs && npm ci --no-audit --no-fund && touch node_modules/.package-lock.json
+
+messages: ## write the list of docs/errors.md anew, after a change of what ralph says is wrong
+	RALPH_UPDATE_MESSAGES=1 go test -count=1 -run TestMessagesAreListed ./internal
+
 notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
 	RALPH_UPDATE_NOTICES=1 go test -count=1 -run TestNotices ./internal
 
@@ -75,13 +96,35 @@ install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
 
+release-build: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) ## build what a release has, of the tag that is checked out, into dist/release
+	PATH="$(TOOLS)/path:$$PATH" SYFT_CHECK_FOR_APP_UPDATE=false $< release --clean --skip=publish,sign
+	.ci/release-gather dist/release
+
+release-rehearsal: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) $(TOOLS)/cosign-$(COSIGN) ## make a release that nobody gets, signed by a key of its own, and look at it
+	.ci/release-rehearsal $<
+
 clean: ## remove what the other targets have made
-	rm -rf bin dist coverage.out
+	rm -rf bin dist coverage.out docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
 
 # Tools carry their version in their name, so that a raised version is installed anew.
 $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
 	GOBIN="$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
 	mv "$(TOOLS)/golangci-lint" "$@"
+
+# goreleaser finds the others by their plain names.
+$(TOOLS)/goreleaser-$(GORELEASER):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	mv "$(TOOLS)/goreleaser" "$@"
+
+$(TOOLS)/syft-$(SYFT):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
+	mv "$(TOOLS)/syft" "$@"
+	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/syft"
+
+$(TOOLS)/cosign-$(COSIGN):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
+	mv "$(TOOLS)/cosign" "$@"
+	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
 
 $(TOOLS)/act-$(ACT):
 	GOBIN="$(TOOLS)" go install github.com/nektos/act@$(ACT)

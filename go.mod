@@ -20,6 +20,7 @@ require (
 	github.com/jackc/pgx/v5 v5.10.0
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/microcosm-cc/bluemonday v1.0.27
+	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/reviewdog/errorformat v0.0.0-20260721110140-13bff69235f3
 	github.com/sethvargo/go-githubactions v1.3.2
@@ -36,14 +37,16 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
-// Only tests, and what tests use, need these.
+// Only tests, what tests use, and what makes a release need these.
 require (
 	charm.land/glamour/v2 v2.0.1 // draws Markdown in the recorded demonstration
+	github.com/alecthomas/mango-kong v0.1.0 // writes the manual that packages have
 	github.com/chromedp/cdproto v0.159.0 // what chromedp speaks
 	github.com/chromedp/chromedp v0.23.0 // looks at pages in a browser
 	github.com/creack/pty v1.1.24 // a terminal for commands that ask
 	github.com/getkin/kin-openapi v0.152.0 // holds the GitHub double to GitHub's own API description
 	github.com/moby/buildkit v0.34.2 // reads and lints the Dockerfile
+	github.com/muesli/roff v0.1.0 // the form that manuals have
 	github.com/rhysd/actionlint v1.7.12 // lints workflows and their examples in the docs
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: the scripts of cmd/ralph
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // a second opinion on the JSON schema of the settings
@@ -86,6 +89,7 @@ require (
 	github.com/mattn/go-shellwords v1.0.12 // indirect
 	github.com/moby/docker-image-spec v1.3.1 // indirect
 	github.com/muesli/cancelreader v0.2.2 // indirect
+	github.com/muesli/mango v0.1.1-0.20220205060214-77e2058169ab // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect

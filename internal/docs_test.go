@@ -22,7 +22,28 @@ func pages() []string {
 	if err != nil || len(there) < 20 {
 		panic(fmt.Sprintf("docs has the pages %q, %v", there, err))
 	}
+	return append(there, guides()...)
+}
+
+// guides are the pages that take somebody through one thing; their index links them.
+func guides() []string {
+	there, err := filepath.Glob("../docs/guides/*.md")
+	if err != nil || len(there) < 8 {
+		panic(fmt.Sprintf("docs/guides has the pages %q, %v", there, err))
+	}
 	return there
+}
+
+const guidesIndex = "../docs/guides/index.md"
+
+// TestGuidesAreLinked: the index of the guides links every one.
+func TestGuidesAreLinked(t *testing.T) {
+	linked := links(document(t, guidesIndex))
+	for _, file := range guides() {
+		if name := filepath.Base(file); file != guidesIndex && !slices.Contains(linked, name) {
+			t.Errorf("docs/guides/index.md does not link %s", name)
+		}
+	}
 }
 
 // TestReadmeLinksEveryDocument: and is short enough to be read.
@@ -30,6 +51,9 @@ func TestReadmeLinksEveryDocument(t *testing.T) {
 	readme := document(t, "../README.md")
 	linked := links(readme)
 	for _, file := range append(pages(), "../CONTRIBUTING.md", "../LICENSE") {
+		if slices.Contains(guides(), file) && file != guidesIndex {
+			continue
+		}
 		name := strings.TrimPrefix(file, "../") + "#"
 		if !slices.ContainsFunc(linked, func(link string) bool { return strings.HasPrefix(link+"#", name) }) {
 			t.Errorf("README.md does not link %s", file)

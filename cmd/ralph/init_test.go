@@ -280,6 +280,7 @@ const shownSettings = `{
     "disk": "64GiB", // default
     "output": "1GiB" // default
   },
+  "workflow": "ralph.yml", // default
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
@@ -288,6 +289,7 @@ const shownSettings = `{
     "failed",
     "waiting"
   ],
+  "notify": [], // default
   "workingDirectory": "", // default
   "timeoutMultiplier": 1, // default
   "waitForLimits": true, // default
@@ -297,6 +299,7 @@ const shownSettings = `{
   // scm is not set: nothing runs
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
+  // dispatch is not set: process, or the first that the installation allows
   // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `

@@ -19,9 +19,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// version is set by the build.
-var version = "dev"
-
 // process is what a command gets of the outside.
 type process struct {
 	environ []string
@@ -52,6 +49,7 @@ type cli struct {
 	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`
 	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
 	Completion completionCommand `cmd:"" help:"Print the shell completion of commands and flags."`
+	manPages                     //nolint:unused // has a command in the build with the tag man
 	versionFlag
 }
 
@@ -152,9 +150,10 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	p.args = args
 	p.out, stderr = safetext.NewConsole(p.out), safetext.NewConsole(stderr)
 	parser, err := kong.New(grammar(args),
-		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": version},
+		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": programVersion()},
 		kong.Help(helpTexts),
-		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext), kong.Bind(p),
+		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext),
+		kong.BindToProvider(i.drainContext), kong.Bind(p),
 		kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }),
 		kong.UsageOnError(),
 		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"},

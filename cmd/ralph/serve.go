@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -57,11 +58,12 @@ type serveStart struct {
 	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
 	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
+	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
 	LogText         bool          `help:"Write the log as text instead of JSON."`
 }
 
 // Run implements ralph serve.
-func (c *serveStart) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+func (c *serveStart) Run(ctx context.Context, hard drainContext, p process, stderr io.Writer) error {
 	o, err := c.options(p)
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
@@ -115,7 +117,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	}
 	o = serve.Options{Roles: roles, Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
 		Place: serve.Place{Listen: c.Listen, Data: data, Database: environ["DATABASE_URL"], Keys: keys, Name: host,
-			Version: version, MetricsToken: environ["RALPH_METRICS_TOKEN"]},
+			Version: programVersion(), MetricsToken: environ["RALPH_METRICS_TOKEN"]},
 		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
@@ -135,8 +137,24 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 			return o, err
 		}
 	}
+	if o.Allow, err = c.allowances(p.dir, environ); err != nil {
+		return o, err
+	}
 	o.App, err = givenApp(environ)
 	return o, err
+}
+
+// allowances are what the file says that --allow or RALPH_ALLOW names; without one nil, which allows everything.
+func (c *serveStart) allowances(dir string, environ map[string]string) (config.Allowances, error) {
+	name := cmp.Or(c.Allow, environ["RALPH_ALLOW"])
+	if name == "" {
+		return nil, nil //nolint:nilnil // said above
+	}
+	content, err := os.ReadFile(from(dir, name))
+	if err != nil {
+		return nil, invalid.Errorf("reading what accounts are allowed: %w", err)
+	}
+	return config.ReadAllowances(name, content)
 }
 
 // graphQL is the address of GitHub's GraphQL for that of its API.
@@ -170,6 +188,9 @@ func givenApp(environ map[string]string) (*serve.App, error) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
+		}
+		if err := keyKeptFromAgents(file, environ["HOME"], os.Geteuid() == 0); err != nil {
+			return nil, err
 		}
 		key = string(text)
 	}
@@ -205,6 +226,26 @@ func keptFromAgents(data, home string, root bool) error {
 	}
 	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
 		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
+}
+
+// keyKeptFromAgents refuses a key of the App that agents of the same user could read. Sandboxes hide that user's home
+// and places for what is mounted, and nothing else that the user may read.
+func keyKeptFromAgents(file, home string, root bool) error {
+	at, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
+	}
+	for _, hidden := range []string{home, "/run", "/mnt", "/media"} {
+		if real, err := filepath.EvalSymlinks(hidden); err == nil {
+			hidden = real
+		}
+		below, err := filepath.Rel(hidden, at)
+		if root || hidden != "" && err == nil && filepath.IsLocal(below) {
+			return nil
+		}
+	}
+	return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE is %s, which agents that work as this user could read: put the "+
+		"file below %s or /run", file, cmp.Or(home, "HOME"))
 }
 
 // notifier tells systemd how this process stands; without a socket nobody.

@@ -204,13 +204,12 @@ func TestServe(t *testing.T) {
 		pulls := s.hub.Pulls("alice", "demo")
 		return len(pulls) == 1 && !pulls[0].Draft
 	})
-	s.until("the run's end in the metrics", func() bool {
-		return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="done"} 1`)
+	s.until("the run's end in the metrics, and no job that runs", func() bool {
+		got := s.get("/metrics")
+		return strings.Contains(got, `ralph_runs_total{outcome="done"} 1`) &&
+			strings.Contains(got, `ralph_deliveries_total{result="taken"}`) &&
+			strings.Contains(got, `ralph_jobs{state="running"} 0`)
 	})
-	if got := s.get("/metrics"); !strings.Contains(got, `ralph_deliveries_total{result="taken"}`) ||
-		!strings.Contains(got, `ralph_jobs{state="running"} 0`) {
-		t.Errorf("the metrics are\n%s", got)
-	}
 	if got := s.get("/"); strings.Contains(got, "new.txt") || !strings.Contains(got, "Sign in") {
 		t.Errorf("somebody who has not signed in sees\n%s", got)
 	}
@@ -222,6 +221,9 @@ func TestServe(t *testing.T) {
 	}
 	if err := s.process.Wait(); err != nil {
 		t.Errorf("SIGTERM ended it with %v\n%s", err, s.log())
+	}
+	if log := s.log(); strings.Contains(log, "Received signal") {
+		t.Errorf("not all of it is a log:\n%s", log)
 	}
 	if log := s.log(); strings.Contains(log, "made-up-secret") || strings.Contains(log, "PRIVATE KEY") {
 		t.Errorf("secrets are in the log:\n%s", log)

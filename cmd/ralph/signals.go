@@ -33,6 +33,10 @@ const (
 	hungAfter  = 5 * time.Second // for how long nothing has run in a process that will not end by itself any more
 )
 
+// drainContext is the hardContext of a server: it is done with the second signal alone, since the server itself bounds
+// how long it drains, and what there is to say of signals goes to its log.
+type drainContext interface{ context.Context }
+
 // surroundings are where a command runs, as far as its interruption depends on them.
 type surroundings struct {
 	job      bool        // a job of GitHub's
@@ -51,6 +55,7 @@ type interruption struct {
 	exit                  func(code int)
 	asked                 atomic.Bool // for ctx: a command has begun
 	finishes              atomic.Bool // for hard, too: it lets a step finish after the first signal
+	drains                atomic.Bool // for hard as a server
 }
 
 func newInterruption(stderr io.Writer, where surroundings) *interruption {
@@ -99,6 +104,12 @@ func (i *interruption) hardContext() hardContext {
 	return i.hard
 }
 
+// drainContext is what a server gets, too.
+func (i *interruption) drainContext() drainContext {
+	i.drains.Store(true)
+	return i.hard
+}
+
 // follow takes the signals as they come. What they bring about is done before anything is said of it.
 func (i *interruption) follow(signals <-chan os.Signal) {
 	first, ok := <-signals
@@ -108,6 +119,10 @@ func (i *interruption) follow(signals <-chan os.Signal) {
 	if !i.asked.Load() {
 		i.notices.say(received)
 		i.leave()
+		return
+	}
+	if i.drains.Load() {
+		i.drain(signals)
 		return
 	}
 	grace, kill := i.grace(first), proc.GraceOf(i.hard)
@@ -123,6 +138,18 @@ func (i *interruption) follow(signals <-chan os.Signal) {
 		i.stopAll()
 		i.notices.say(stoppingNotice(step, running, kill))
 	}
+	if _, more := <-signals; more {
+		go i.leaveWhenHung()
+	}
+	for range signals { // as often as anybody likes
+	}
+}
+
+// drain is follow for a server.
+func (i *interruption) drain(signals <-chan os.Signal) {
+	i.beginNothing()
+	<-signals
+	i.stopAll()
 	if _, more := <-signals; more {
 		go i.leaveWhenHung()
 	}

@@ -37,6 +37,7 @@ func (o oneToken) Revoke(_ context.Context, token string) error {
 
 func (*hearing) Begun(bot.Begun)      {}
 func (h *hearing) Record(jobs.Record) { h.records++ }
+func (*hearing) Shown(jobs.Shown)     {}
 func (h *hearing) Output(text string) { h.output.WriteString(text) }
 
 // TestWork: the command that a server starts takes a label to a pull request.

@@ -197,7 +197,7 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking
 	}
 	if request.MaxIterations > 0 {
-		r.MaxIterations = request.MaxIterations
+		r.MaxIterations = work.Settings.AtMost(request.MaxIterations)
 	}
 	return r
 }

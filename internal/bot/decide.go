@@ -65,6 +65,7 @@ const (
 	Sweep      Step = "sweep"    // what nobody works on is taken up
 	DerivePlan Step = "plan"     // a plan is derived and posted
 	Stop       Step = "stop"     // a run is told to stop, or closed
+	PassHint   Step = "hint"     // a run is told something
 	Fix        Step = "fix"      // what reviews ask for
 	Builds     Step = "builds"   // what other workflows found
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
@@ -157,6 +158,8 @@ func (d Decision) ofRun() Decision {
 		return d.toWork(DerivePlan)
 	case event.Stop:
 		return d.unlessIdle(Stop)
+	case event.Hint:
+		return d.unlessIdle(PassHint)
 	case event.Fix:
 		return d.unlessIdle(Fix)
 	case event.Heed:
@@ -231,7 +234,7 @@ func (d Decision) cases() []Case {
 func (d Decision) again() (Decision, bool) {
 	r := d.Reads
 	if r.Job.Attempt <= 1 || r.Preview || r.Job.Anew || d.Request.Event.Issue == nil ||
-		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status}, d.Request.Verb) {
+		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status, event.Hint}, d.Request.Verb) {
 		return d, false
 	}
 	if !r.Listed {

@@ -56,6 +56,8 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		{"plan", []func(*Reads){command("/ralph plan"), gathered, located}, DerivePlan, event.Derive},
 		{"stop of nothing", []func(*Reads){command("/ralph stop"), gathered, located}, Decline, event.Drop},
 		{"stop of a run", []func(*Reads){command("/ralph stop"), gathered, located, run(running)}, Stop, event.Halt},
+		{"a hint for a run", []func(*Reads){command("/ralph hint x"), gathered, located, run(running)}, PassHint, event.Pass},
+		{"a hint for nobody", []func(*Reads){command("/ralph hint x"), gathered, located}, Decline, event.Drop},
 		{"stop of a dead run", []func(*Reads){command("/ralph stop"), gathered, located, run(of(nil, false))}, Stop,
 			event.Close},
 		{"a job that is run again", []func(*Reads){labeled, gathered, located, again()}, ReadRuns, event.Begin},

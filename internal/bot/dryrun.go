@@ -27,6 +27,9 @@ func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
 	if err != nil {
 		return Explained{}, err
 	}
+	if a.Inputs.Request != "" {
+		return Explained{}, invalid.Errorf("the input request is for jobs alone; a dry run takes the event that it is about")
+	}
 	reads := a.unread(ev)
 	reads.Preview = true
 	look := &personReader{jobReader: jobReader{a}, dir: dir}

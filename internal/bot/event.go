@@ -67,7 +67,8 @@ func (a *Action) event() (event.Event, error) {
 		return ev, nil
 	}
 	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
-	if ev.Kind == event.Dispatched && a.Inputs.Issue == 0 && a.Inputs.Prompt+a.Inputs.PromptFile+a.Inputs.Plan == "" {
+	if in := a.Inputs; ev.Kind == event.Dispatched && in.Issue == 0 &&
+		in.Prompt+in.PromptFile+in.Plan+in.Request == "" {
 		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and " +
 			"prompt_file")
 	}

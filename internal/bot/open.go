@@ -53,7 +53,7 @@ func (a *Action) open(ctx context.Context, request event.Request, wanted *workRe
 		work.Close()
 		return running, work, err
 	}
-	work.Journal.Watch = a.watch(work)
+	work.Journal.Watch = work.publisher.watch
 	return running, work, nil
 }
 
@@ -202,6 +202,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
 		Output: engine.Output{
 			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
+			Shown: a.Server.shown(),
 		},
 	}, nil
 }
@@ -350,5 +351,21 @@ func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Setti
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}
-	return config.Load(append(layers, a.Inputs.Layers()...)...)
+	return a.allowed(append(layers, a.Inputs.Layers()...))
+}
+
+// allowed are settings, held against what whoever runs a server allows.
+func (a *Action) allowed(layers []config.Layer) (config.Settings, error) {
+	if a.Server == nil {
+		return config.Load(layers...)
+	}
+	asked, err := config.Explain(layers...)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	given, notes, err := a.Server.Allow.Apply(asked)
+	for _, note := range notes {
+		a.log("%s", note)
+	}
+	return given.Settings, err
 }

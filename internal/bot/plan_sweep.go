@@ -84,7 +84,7 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 
 // settingsAt are the settings of a branch as it stands now. A run reads those of its base commit again.
 func (a *Action) settingsAt(ctx context.Context, branch string) (config.Settings, error) {
-	var layers []config.Layer
+	layers := a.Server.layers()
 	content, ok, err := a.github.File(ctx, branch, config.SettingsFile)
 	if err != nil {
 		return config.Settings{}, err
@@ -92,5 +92,5 @@ func (a *Action) settingsAt(ctx context.Context, branch string) (config.Settings
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}
-	return config.Load(append(layers, a.Inputs.Layers()...)...)
+	return a.allowed(append(layers, a.Inputs.Layers()...))
 }

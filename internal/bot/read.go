@@ -52,8 +52,10 @@ type jobReader struct{ *Action }
 // facts connects to GitHub and reads every fact about the event, once.
 func (j jobReader) facts(ctx context.Context, r *Reads) error {
 	var err error
-	if j.github, err = j.connect(ctx, r.Event); err != nil {
-		return err
+	if j.github == nil { // else the event was read with it
+		if j.github, err = j.connect(ctx, r.Event); err != nil {
+			return err
+		}
 	}
 	if request, _, _ := event.Read(r.Event, r.Rules); request.Verb == event.Approve {
 		j.github.Reserve(3) // who may edit the plan, and what is said of it
@@ -73,7 +75,7 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 func (j jobReader) run(ctx context.Context, r *Reads, request event.Request) error {
 	r.Located, r.Request = true, request
 	ev := request.Event
-	looks := slices.Contains([]event.Verb{event.Stop, event.Status, event.Fix, event.Heed}, request.Verb)
+	looks := slices.Contains([]event.Verb{event.Stop, event.Hint, event.Status, event.Fix, event.Heed}, request.Verb)
 	if ev.Issue == nil && ev.Build == nil || ev.Issue != nil && !ev.Issue.Pull && !looks {
 		return nil
 	}

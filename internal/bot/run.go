@@ -20,6 +20,13 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, a.inputError(err)
 	}
+	ev, refusal, err := a.requested(ctx, ev) // where a server has dispatched the workflow: what somebody asked with
+	if err != nil {
+		return a.notDecided(ctx, ev, err)
+	}
+	if refusal != nil {
+		return a.refuse(ctx, ev, refusal)
+	}
 	d, err := a.decide(ctx, jobReader{a}, a.unread(ev)) // who asks, what they may, which run it is about: every read, once
 	if err != nil {
 		return a.notDecided(ctx, ev, err)
@@ -30,6 +37,9 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 // Do does what was decided.
 func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 	request := d.Request
+	if handed, result, err := a.elsewhere(ctx, d); handed {
+		return result, err
+	}
 	switch d.Step {
 	case DoNothing:
 		a.log("nothing to do: %s", d.Why)
@@ -52,6 +62,8 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 		return a.plan(ctx, request, d.Facts)
 	case Stop:
 		return a.stop(ctx, request, d.Run, d.Cases[0])
+	case PassHint:
+		return a.passHint(ctx, request, d.Run)
 	case Fix:
 		return a.fix(ctx, request, d.Run, d.Facts)
 	case Builds:

@@ -281,8 +281,8 @@ func TestCommandsThatAnswer(t *testing.T) {
 		{"/ralph", "`/ralph retry"},
 		{"/ralph help", "`/ralph run"},
 		{"/ralph status", "has not worked on"},
-		{"/ralph dance", "“dance” is not understood; allowed: run, retry, continue, accept, fix, stop, plan, approve, " +
-			"status, help"},
+		{"/ralph dance", "“dance” is not understood; allowed: run, retry, continue, accept, fix, stop, hint, plan, " +
+			"approve, status, help"},
 	} {
 		result, err := w.comment("alice", tt.body)
 		bodies := w.bodies(w.issue)

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Server is what a job of ralph serve has instead of a workflow. In the environment GITHUB_RUN_ID stands for the job
@@ -23,12 +23,15 @@ type Server struct {
 	Page    string // the address of the page that shows it, the same for all of its processes
 	Payload []byte // of the event
 	As      *github.Installation
-	Layers  []config.Layer // settings below the repository's own: the organisation's
-	Mirror  string         // where the repository's objects are on this machine; "" is nowhere
-	Stop    <-chan lease.Stop
-	Hints   func() []string                 // what people have said since it was asked last; nil: nobody can
-	Begun   func(Begun)                     // before the first record of the run
-	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
+	Layers  []config.Layer   // settings below the repository's own: the organisation's
+	Allow   config.Allowance // what no setting goes beyond
+	Elsewhere
+	Mirror string // where the repository's objects are on this machine; "" is nowhere
+	Stop   <-chan lease.Stop
+	Hints  func() []Hint                   // what people have said since it was asked last; nil: nobody can
+	Begun  func(Begun)                     // before the first record of the run
+	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
+	Shown  engine.Shown                    // what the page shows besides
 
 	mu     sync.Mutex
 	hidden []string // secrets
@@ -106,6 +109,14 @@ func (s *Server) installation() *github.Installation {
 	return &as
 }
 
+// shown is who shows the run besides GitHub.
+func (s *Server) shown() engine.Shown {
+	if s == nil {
+		return engine.Shown{}
+	}
+	return s.Shown
+}
+
 // layers are the settings below the repository's own.
 func (s *Server) layers() []config.Layer {
 	if s == nil {
@@ -150,34 +161,6 @@ func (a *Action) hears(work *job) func(loop.Record) {
 			a.stored(r)
 		}
 	}
-}
-
-// watch shows the run as it goes on. Between two iterations it takes in what people have said meanwhile.
-func (a *Action) watch(work *job) func(context.Context, loop.Record, loop.State) *loop.Post {
-	if a.Server == nil || a.Server.Hints == nil {
-		return work.publisher.watch
-	}
-	return func(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
-		if r.Type == loop.Judged {
-			s = a.takeHints(work, s)
-		}
-		return work.publisher.watch(ctx, r, s)
-	}
-}
-
-func (a *Action) takeHints(work *job, s loop.State) loop.State {
-	for _, hint := range a.Server.Hints() {
-		hint = safetext.FirstBytes(safetext.Sanitise(a.redact(hint)), maxHint)
-		next, err := work.Journal.Store(loop.Record{Type: loop.Resumed, At: a.Clock(),
-			Resume: &loop.Resume{Owner: a.owner(), RunURL: a.runURL(), Hint: hint}})
-		if err != nil {
-			a.warn("recording a hint", err)
-			return s
-		}
-		a.log("the next turn is told: %s", hint)
-		s = next
-	}
-	return s
 }
 
 // handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and nobody

@@ -84,7 +84,11 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 		if a.Inputs.Plan != "" {
 			return
 		}
-		for _, label := range []string{a.rules.TriggerLabel, a.rules.PlanLabel()} {
+		labels := []string{a.rules.TriggerLabel, a.rules.PlanLabel()}
+		if some, err := a.github.AnyLabelled(ctx, labels); err == nil && !some { // most sweeps end with this call
+			return
+		}
+		for _, label := range labels {
 			queued, err := a.github.Queued(ctx, label)
 			if err != nil {
 				yield(pending{}, err)

@@ -32,7 +32,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.record(running, work, work.publisher.begin)
 	a.tellPlan(running, request.Event, wanted)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	result := work.Drive(running, running, work.Prompts)
+	result := work.Drive(running, running, a.hinted(running, work))
 	obey()
 
 	if a.handsOn(ctx, running, result) {
@@ -49,7 +49,10 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second
+	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().Heard))
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
-	return result, errors.Join(err, a.reportOn(late, work, result))
+	err = errors.Join(err, a.reportOn(late, work, result))
+	work.Notify(late, work.view(result.State), a.Env.RunURL())
+	return result, err
 }

@@ -113,5 +113,5 @@ func TestHostActionYML(t *testing.T) {
 	for name := range passed {
 		t.Errorf("%s is passed and nobody reads it", name)
 	}
-	sameAsTables(t, action, "ralph_path")
+	sameAsTables(t, action, "ralph_path", "build", "release_url", "attestation", "install_agent")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,10 +16,10 @@ import (
 // Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
 // everything that there is; a list names all that is allowed.
 type Allowance struct {
-	Agents    []string `json:"agents,omitempty"`    // "claude", or the path of a program
-	Models    []string `json:"models,omitempty"`    // the first one is used where a repository names none
-	Launchers []string `json:"launchers,omitempty"` // "process", "container", "workflow"
-	Images    []string `json:"images,omitempty"`    // of the launcher container: as written, with tag or digest
+	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program
+	Models []string `json:"models,omitempty"` // the first one is used where a repository names none
+	// Launchers are OnServer and InWorkflow; the first one is used where a repository names none.
+	Launchers []string `json:"launchers,omitempty"`
 	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
 	MaxCostUSD         float64 `json:"maxCostUsd,omitempty"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue,omitempty"`
@@ -28,6 +29,12 @@ type Allowance struct {
 	// Sandbox "require" refuses runs without a sandbox, whatever a repository says.
 	Sandbox string `json:"sandbox,omitempty"`
 }
+
+// Where ralph serve has a run worked on.
+const (
+	OnServer   = "process"  // a process of the server's machine
+	InWorkflow = "workflow" // a job of the repository's own workflow
+)
 
 // Allowances are those of a server: by the account's name in lower case, and "*" for every other account.
 type Allowances map[string]Allowance
@@ -60,6 +67,12 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 		if a.Sandbox != "" && a.Sandbox != "require" {
 			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; allowed is "require".`)
 		}
+		for _, l := range a.Launchers {
+			if l != OnServer && l != InWorkflow {
+				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; allowed are %s and %s.", name, account,
+					show(l), OnServer, InWorkflow))
+			}
+		}
 		all[key] = a
 	}
 	slices.Sort(problems)
@@ -74,10 +87,28 @@ func (a Allowances) Of(account string) Allowance {
 	return a["*"]
 }
 
+// Allowed is where a value comes from that is as much as whoever runs the server allows.
+const Allowed = "allowed by this installation"
+
+// Name reports whether somebody's list names a launcher.
+func (a Allowances) Name(launcher string) bool {
+	for _, of := range a {
+		if slices.Contains(of.Launchers, launcher) {
+			return true
+		}
+	}
+	return false
+}
+
 // Apply holds settings against what is allowed. An agent or a model that is not allowed is an *Error that says what was
-// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it.
-func (a Allowance) Apply(e Explained) (Settings, []string, error) {
-	s := e.Settings
+// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it; what
+// was changed comes from Allowed then. The settings that were handed over stay as they are.
+func (a Allowance) Apply(e Explained) (Explained, []string, error) {
+	e.From = maps.Clone(e.From)
+	if e.From == nil {
+		e.From = map[string]string{}
+	}
+	s := &e.Settings
 	problems := slices.Concat(a.command(&s.Agent, "agent", e), a.command(&s.Reviewer, "reviewer", e))
 	if a.restricts() && s.AgentSettings {
 		problems = append(problems, a.refuses(e, "agentSettings", "true", "false: the repository's own settings of an agent "+
@@ -86,29 +117,59 @@ func (a Allowance) Apply(e Explained) (Settings, []string, error) {
 	if a.Sandbox == "require" && s.Sandbox == Off {
 		problems = append(problems, a.refuses(e, "sandbox", Off, "any but off"))
 	} else if a.Sandbox == "require" && s.Sandbox == "auto" {
-		s.Sandbox = "require"
+		s.Sandbox, e.From["sandbox"] = "require", Allowed
 	}
+	problems = append(problems, a.launcher(e)...)
 	if err := asError(problems); err != nil {
-		return Settings{}, nil, err
+		return Explained{}, nil, err
 	}
-	var notes []string
+	if s.Dispatch == "" {
+		s.Dispatch = OnServer
+		if len(a.Launchers) > 0 {
+			s.Dispatch, e.From["dispatch"] = a.Launchers[0], Allowed
+		}
+	}
+	notes := a.lower(&e)
+	return e, notes, nil
+}
+
+// Allows reports whether runs may be worked on there: OnServer, InWorkflow.
+func (a Allowance) Allows(launcher string) bool {
+	return len(a.Launchers) == 0 || slices.Contains(a.Launchers, launcher)
+}
+
+// launcher judges where a run is to be worked on.
+func (a Allowance) launcher(e Explained) []string {
+	asked := e.Settings.Dispatch
+	if asked == "" || a.Allows(asked) {
+		return nil
+	}
+	return []string{a.refuses(e, "dispatch", asked, strings.Join(a.Launchers, ", "))}
+}
+
+// lower lowers the budgets of settings, in place, and says which.
+func (a Allowance) lower(e *Explained) []string {
+	s, notes := &e.Settings, []string(nil)
 	note := func(key, asked, given string) {
-		notes = append(notes, fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, asked, given))
+		if asked != "0" && e.origin(key) != Default {
+			notes = append(notes, fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, asked, given))
+		}
+		e.From[key] = Allowed
 	}
 	atMost(&s.MaxCostUSD, a.MaxCostUSD, "maxCostUsd", note)
 	atMost(&s.MaxCostUSDPerIssue, a.MaxCostUSDPerIssue, "maxCostUsdPerIssue", note)
 	atMost(&s.MaxTokens, a.MaxTokens, "maxTokens", note)
 	atMost(&s.TimeoutMinutes, a.MaxMinutes, "timeoutMinutes", note)
-	if a.MaxIterations == 0 || s.MaximumIterations == nil && a.MaxIterations >= PlanIterations {
-		return s, notes, nil
-	}
-	most := min(a.MaxIterations, TaskIterations) // where nothing was asked for: what an issue gets, and no plan more
-	if s.MaximumIterations != nil {
-		most = *s.MaximumIterations
+	if s.MostIterations = a.MaxIterations; a.MaxIterations > 0 && s.MaximumIterations != nil {
+		most := *s.MaximumIterations
 		atMost(&most, a.MaxIterations, "maximumIterations", note)
+		s.MaximumIterations = &most
 	}
-	s.MaximumIterations = &most
-	return s, notes, nil
+	if a.MaxCostUSD+a.MaxCostUSDPerIssue > 0 && len(s.Prices) > 0 { // else a model could be called cheap
+		note("prices", "set", "none: what a run costs is counted by the server's list")
+		s.Prices = nil
+	}
+	return notes
 }
 
 // atMost lowers a limit, of which 0 means any amount, to the allowed one.
@@ -116,9 +177,7 @@ func atMost[N int | float64](asked *N, allowed N, key string, note func(key, ask
 	if allowed == 0 || (*asked != 0 && *asked <= allowed) {
 		return
 	}
-	if *asked != 0 {
-		note(key, fmt.Sprint(*asked), fmt.Sprint(allowed))
-	}
+	note(key, fmt.Sprint(*asked), fmt.Sprint(allowed))
 	*asked = allowed
 }
 
@@ -146,7 +205,7 @@ func (a Allowance) command(c *Command, key string, e Explained) []string {
 	switch {
 	case len(a.Models) == 0 || slices.Contains(a.Models, c.Model):
 	case c.Model == "":
-		c.Model = a.Models[0]
+		c.Model, e.From[key+".model"] = a.Models[0], Allowed
 	default:
 		problems = append(problems, a.refuses(e, key+".model", c.Model, strings.Join(a.Models, ", ")))
 	}
@@ -155,18 +214,4 @@ func (a Allowance) command(c *Command, key string, e Explained) []string {
 
 func (a Allowance) refuses(e Explained, key, asked, allowed string) string {
 	return fmt.Sprintf("%s: %s is %s; this server allows %s.", e.origin(key), key, show(asked), allowed)
-}
-
-// AllowsLauncher judges where a run is to be worked on, and in which image ("": none is named). Its error is an *Error.
-func (a Allowance) AllowsLauncher(launcher, image string) error {
-	var problems []string
-	if len(a.Launchers) > 0 && !slices.Contains(a.Launchers, launcher) {
-		problems = append(problems, fmt.Sprintf("The launcher %s was asked for; this server allows %s.", show(launcher),
-			strings.Join(a.Launchers, ", ")))
-	}
-	if image != "" && len(a.Images) > 0 && !slices.Contains(a.Images, image) {
-		problems = append(problems, fmt.Sprintf("The image %s was asked for; this server allows %s.", show(image),
-			strings.Join(a.Images, ", ")))
-	}
-	return asError(problems)
 }

@@ -100,6 +100,7 @@ const explainedJSONC = `{
     "disk": "64GiB", // default
     "output": "1GiB" // default
   },
+  "workflow": "ralph.yml", // default
   "ciGate": "off", // default
   "ciTimeoutMinutes": 30, // default
   "comments": "sticky", // default
@@ -108,6 +109,7 @@ const explainedJSONC = `{
     "failed",
     "waiting"
   ],
+  "notify": [], // default
   "workingDirectory": "", // default
   "timeoutMultiplier": 0.5, // .ralph/settings.json
   "waitForLimits": true, // default
@@ -116,6 +118,7 @@ const explainedJSONC = `{
   "environment": [] // default
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
+  // dispatch is not set: process, or the first that the installation allows
   // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `
@@ -177,7 +180,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 52 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 54 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -51,12 +51,12 @@ func schemaFile(t *testing.T, _ string) string {
 
 var (
 	inputsBlock  = regexp.MustCompile(`(?ms)^inputs:\n.*?^outputs:\n.*?^runs:\n`)
-	ownInput     = regexp.MustCompile(`(?m)^  ralph_path:\n(?:    .*\n)+`)
+	ownInputs    = regexp.MustCompile(`(?m)^  ralph_path:\n(?:  .*\n)+`)
 	passedInputs = regexp.MustCompile(`(?m)^        INPUT_(?:.*\n        INPUT_)*.*\n`)
 )
 
 // actionYML puts the inputs and outputs into an action file. On the host, outputs are those of a step, inputs are
-// handed to it, and there is an input of its own.
+// handed to it, and inputs of its own come last.
 func actionYML(old string, host bool) string {
 	var b, passed strings.Builder
 	b.WriteString("inputs:\n")
@@ -68,7 +68,7 @@ func actionYML(old string, host bool) string {
 		fmt.Fprintf(&passed, "        %s: ${{ inputs.%s }}\n", row.Env(), row.Name)
 	}
 	if host {
-		b.WriteString(ownInput.FindString(old))
+		b.WriteString(ownInputs.FindString(old))
 	}
 	b.WriteString("outputs:\n")
 	for _, row := range OutputTable {

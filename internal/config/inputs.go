@@ -25,8 +25,9 @@ type Inputs struct {
 
 	Prompt     string `env:"INPUT_PROMPT"`
 	PromptFile string `env:"INPUT_PROMPT_FILE"`
-	Issue      int    `env:"INPUT_ISSUE"` // 0: none given
-	Plan       string `env:"INPUT_PLAN"`  // path of a plan from the top of the repository
+	Issue      int    `env:"INPUT_ISSUE"`   // 0: none given
+	Plan       string `env:"INPUT_PLAN"`    // path of a plan from the top of the repository
+	Request    string `env:"INPUT_REQUEST"` // what somebody asked with, as a server names it; see event.ParseOrigin
 
 	AnthropicAPIKey      string `env:"INPUT_ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string `env:"INPUT_CLAUDE_CODE_OAUTH_TOKEN"`
@@ -113,6 +114,10 @@ func (in Inputs) contradictions() []string {
 	if in.Plan != "" && (in.Issue != 0 || in.Prompt != "" || in.PromptFile != "") {
 		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is "+
 			"allowed.")
+	}
+	if in.Request != "" && (in.Issue != 0 || in.Prompt+in.PromptFile+in.Plan != "") {
+		problems = append(problems, "inputs request and issue, plan, prompt or prompt_file are both given; only one of "+
+			"them is allowed.")
 	}
 	if in.Plan != "" && !isInside(in.Plan) {
 		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such "+

@@ -82,6 +82,9 @@ func taskInputs() []Input {
 		{Name: "plan",
 			Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the " +
 				"only one that is looked at."},
+		{Name: "request",
+			Description: "What somebody asked with, as ralph serve names it when it dispatches the workflow, such as " +
+				"comment:123. It is read from GitHub and authorised anew."},
 	}
 }
 

@@ -21,11 +21,19 @@ const (
 func (s Settings) Iterations(otherwise int) int {
 	switch {
 	case s.MaximumIterations == nil:
-		return otherwise
+		return s.AtMost(otherwise)
 	case *s.MaximumIterations == 0:
-		return Unlimited
+		return s.AtMost(Unlimited)
 	}
-	return *s.MaximumIterations
+	return s.AtMost(*s.MaximumIterations)
+}
+
+// AtMost is how many of the wanted iterations a run may take.
+func (s Settings) AtMost(wanted int) int {
+	if s.MostIterations > 0 {
+		return min(wanted, s.MostIterations)
+	}
+	return wanted
 }
 
 // Timeout bounds a whole run. TimeoutMultiplier does not touch it.

@@ -39,7 +39,8 @@ var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 		"gateway": only(GatewayAuto, GatewayRequire), "protected": withProtected,
 		"timeoutMinutes": anything, "timeoutMultiplier": anything, "waitForLimits": anything,
 		"maxCostUsd": anything, "maxCostUsdPerIssue": anything, "maxTokens": anything,
-		"ciGate": anything, "ciTimeoutMinutes": anything, "comments": anything, "notifyOn": anything,
+		"dispatch": anything, // but not in which of a repository's workflows
+		"ciGate":   anything, "ciTimeoutMinutes": anything, "comments": anything, "notifyOn": anything,
 	}
 })
 

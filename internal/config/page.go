@@ -56,6 +56,34 @@ func (e Explained) JSON(redact func(string) string) ([]byte, error) {
 	}{tree.Pack(), from, e.warnings(redact)})
 }
 
+// Row is one setting with its value as JSON in one line, and where that comes from.
+type Row struct{ Key, Value, From string }
+
+// Rows are the merged settings, one a row, in the order of the table; redacted as JSONC is.
+func (e Explained) Rows(redact func(string) string) ([]Row, error) {
+	tree, err := e.tree(redact)
+	if err != nil {
+		return nil, err
+	}
+	list := e.rows(tree.Value.(*hujson.Object), "")
+	if most := e.Settings.MostIterations; most > 0 && e.Settings.MaximumIterations == nil {
+		list = append(list, Row{"maximumIterations", fmt.Sprintf("at most %d", most), Allowed})
+	}
+	return list, nil
+}
+
+func (e Explained) rows(o *hujson.Object, path string) (list []Row) {
+	for _, m := range o.Members {
+		key := path + nameOf(m)
+		if below, ok := m.Value.Value.(*hujson.Object); ok {
+			list = append(list, e.rows(below, key+".")...)
+			continue
+		}
+		list = append(list, Row{key, string(m.Value.Pack()), e.origin(key)})
+	}
+	return list
+}
+
 func (e Explained) origins(o *hujson.Object, path string, from map[string]string) {
 	for _, m := range o.Members {
 		key := path + nameOf(m)

@@ -94,6 +94,10 @@ type Settings struct {
 	Prices []Price `json:"prices"`
 	// Limits are what one turn, one check or the setup may take of the machine.
 	Limits Limits `json:"limits"`
+	// Dispatch is where ralph serve has a run worked on: OnServer or InWorkflow; "" when no layer says.
+	Dispatch string `json:"dispatch,omitempty"`
+	// Workflow is the file in .github/workflows that InWorkflow starts.
+	Workflow string `json:"workflow"`
 	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait".
 	CIGate string `json:"ciGate"`
 	// CITimeoutMinutes bounds that wait.
@@ -103,6 +107,8 @@ type Settings struct {
 	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed",
 	// "waiting".
 	NotifyOn []string `json:"notifyOn"`
+	// Notify are the places outside of GitHub that are told how a run ended; empty: each that the environment has.
+	Notify []Notification `json:"notify"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
 	WorkingDirectory string `json:"workingDirectory"`
 	// TimeoutMultiplier scales the limits of turns, checks and the setup, not that of the run.
@@ -125,6 +131,8 @@ type Settings struct {
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
 	ReviewFrom string `json:"-"`
+	// MostIterations is what no run takes more of, whatever is asked for; 0: any number.
+	MostIterations int `json:"-"`
 	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
 	TimeoutFrom string `json:"-"`
 }
@@ -217,6 +225,12 @@ const (
 	Approve = "approve"
 	Fail    = "fail"
 )
+
+// Notification is a place that is told how a run ended.
+type Notification struct {
+	To string   `json:"to"`           // the environment variable that holds its address
+	On []string `json:"on,omitempty"` // as NotifyOn; empty: all
+}
 
 // The values of the setting notifyOn.
 const (

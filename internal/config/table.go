@@ -10,7 +10,7 @@ type Setting struct {
 	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
 	// only docs/settings.md adds. Both are Markdown.
 	Says, More string
-	// Where is who reads the key, when it is not read by every run: ForBot, ForLaptop or ForPrompt.
+	// Where is who reads the key, when it is not read by every run: one of those below.
 	Where string
 
 	Default  any    // a value as JSON has it; nil: none
@@ -52,6 +52,7 @@ const (
 	ForBot    = "Bot only"
 	ForLaptop = "Laptop only"
 	ForPrompt = "`ralph run` with a prompt only"
+	forServer = "`ralph serve` only"
 )
 
 // syntaxOf is how the text of an input becomes a list.
@@ -65,10 +66,12 @@ const (
 
 // The patterns of texts.
 var (
-	filled      = lazy(`\S`)
-	hostPattern = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
-	sizePattern = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
-	namePattern = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	filled        = lazy(`\S`)
+	hostPattern   = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
+	sizePattern   = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
+	notifyPattern = lazy(`^RALPH_NOTIFY_[A-Z0-9_]{1,64}$`)
+	namePattern   = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	filePattern   = lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,98}\.ya?ml$`)
 )
 
 // The largest numbers that make sense; they also keep a typing error from costing a month of turns.

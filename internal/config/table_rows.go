@@ -400,6 +400,18 @@ func processLimits() []Setting {
 func botRows() []Setting {
 	return []Setting{
 		{
+			Key: "dispatch", Choices: []string{OnServer, InWorkflow}, NoValue: "`process`", Where: forServer,
+			Says: "Where a run is worked on: `process` is on the server's machine, `workflow` in a job of the repository's " +
+				"own workflow.",
+			More:  "See [app.md](app.md#where-a-run-is-worked-on).",
+			Unset: "process, or the first that the installation allows",
+		},
+		{
+			Key: "workflow", Pattern: filePattern, Default: "ralph.yml", Where: forServer,
+			Allowed: `the name of a file in .github/workflows, such as "ralph.yml"`,
+			Says:    "The file in `.github/workflows` that `dispatch: workflow` starts.",
+		},
+		{
 			Key: "ciGate", Choices: []string{Off, WaitForCI}, Default: Off, Where: ForBot, Input: "ci_gate",
 			Says: "Whether a run is done only when the other workflows on the pull request's head have passed: `off`, or `wait`.",
 			More: "What fails there goes into the next prompt.",
@@ -423,6 +435,24 @@ func botRows() []Setting {
 			InputSays: "Outcomes on which whoever asked is notified, with a mention, a review request and an assignment: " +
 				"done, failed, waiting, separated by commas or white space, or nobody. Default: all three.",
 		},
+		{
+			Key: "notify", Kind: List, Most: maxEntries, Default: []Notification{},
+			Entry: &Setting{Kind: Object, Keys: notifyRows(),
+				Allowed: `an object, such as {"to": "RALPH_NOTIFY_TEAM", "on": ["failed"]}`},
+			Says: "Where else it is told how a run ended: environment variables with the address of a webhook or a service.",
+			More: "Empty: every variable `RALPH_NOTIFY_…` that is set, on every outcome. See [notify.md](notify.md).",
+		},
+	}
+}
+
+func notifyRows() []Setting {
+	return []Setting{
+		{Key: "to", Pattern: notifyPattern, Required: true, NoValue: "needed",
+			Allowed: `the name of an environment variable that begins with RALPH_NOTIFY_, such as "RALPH_NOTIFY_TEAM": an ` +
+				`address holds a secret, which no settings file may have`,
+			Says: "The environment variable that holds the address."},
+		{Key: "on", Kind: List, Entry: oneOf(NotifyDone, NotifyFailed, NotifyWaiting), Most: 3,
+			NoValue: "all", Says: "On which outcomes, as in `notifyOn`."},
 	}
 }
 

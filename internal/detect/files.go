@@ -18,7 +18,7 @@ const MaxBytes = 128 << 10
 var Files = slices.Concat(
 	makefiles, justfiles, taskfiles, []string{
 		"go.work", "package.json", "yarn.lock", "deno.json", "deno.jsonc", "pyproject.toml", "setup.cfg", "Cargo.toml",
-		"Gemfile", "Rakefile",
+		"Gemfile", "Rakefile", "rakefile", "Rakefile.rb",
 		"Pipfile", "composer.json", "CMakeLists.txt", "CMakePresets.json", "pubspec.yaml",
 	}, requirements)
 

@@ -56,11 +56,22 @@ func nodeProject(files shown) (d Result) {
 		}
 	}
 	p.test(bodies, &d)
-	if len(d.Checks) == 0 && len(manifest["workspaces"]) > 0 {
-		d.note("package.json has workspaces, but no script lint, typecheck, build or test at the top: those of its " +
-			"packages are not guessed")
+	if name := workspaces(files, manifest); len(d.Checks) == 0 && name != "" {
+		d.note(name + ", but package.json has no script lint, typecheck, build or test: those of the packages are not " +
+			"guessed")
 	}
 	return d
+}
+
+// workspaces is what shows that packages lie below; "" nothing.
+func workspaces(files shown, manifest map[string]json.RawMessage) string {
+	switch {
+	case files.has("pnpm-workspace.yaml"):
+		return "pnpm-workspace.yaml is there"
+	case len(manifest["workspaces"]) > 0:
+		return "package.json has workspaces"
+	}
+	return ""
 }
 
 // usable reports whether a script does something: npm init writes one that does not.
@@ -111,7 +122,7 @@ func (p packager) install(files shown, manifest map[string]json.RawMessage, lock
 	for _, kind := range []string{"dependencies", "devDependencies"} {
 		needs += len(texts(manifest[kind]))
 	}
-	if needs > 0 || len(manifest["workspaces"]) > 0 || files.has("pnpm-workspace.yaml") {
+	if needs > 0 || workspaces(files, manifest) != "" {
 		d.installs(p.fresh, why)
 	}
 }

@@ -40,13 +40,15 @@ func phpProject(files shown) (d Result) {
 	if config := files.first("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"); config != "" && !taken[atTypes] {
 		d.soft(atTypes, "php vendor/bin/phpstan analyse --no-progress", config+" is there")
 	}
-	_, pest := texts(manifest["require-dev"])["pestphp/pest"]
+	dev := texts(manifest["require-dev"])
 	switch {
 	case taken[atTest]:
-	case pest:
+	case dev["pestphp/pest"] != "":
 		d.hard(atTest, "php vendor/bin/pest", "composer.json names pestphp/pest")
 	case unit != "":
 		d.hard(atTest, "php vendor/bin/phpunit", unit+" is there")
+	case dev["phpunit/phpunit"] != "" && files.has("tests"):
+		d.hard(atTest, "php vendor/bin/phpunit tests", "composer.json names phpunit/phpunit, and tests is there")
 	}
 	return d
 }

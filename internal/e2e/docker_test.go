@@ -13,7 +13,7 @@ import (
 
 const image = "ralph-e2e:test"
 
-// TestImage builds the Dockerfile, without the agents from npm, and has a container take a labelled issue to a pull
+// TestImage builds the target of the Dockerfile that has no agent, and has a container take a labelled issue to a pull
 // request as GitHub does: ralph is root and process 1.
 func TestImage(t *testing.T) {
 	t.Parallel()
@@ -23,11 +23,11 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bases []string
-	for _, match := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllSubmatch(file, -1) {
+	for _, match := range regexp.MustCompile(`(?m)^ARG (?:GO|BASE)_IMAGE=(\S+)`).FindAllSubmatch(file, -1) {
 		bases = append(bases, string(match[1]))
 	}
 	e.need(t, bases)
-	run(t, e.docker(t, "build", "--network=host", "--build-arg", "AGENT_CLIS=", "--build-arg", "VERSION=v0.0.0-e2e",
+	run(t, e.docker(t, "build", "--network=host", "--target", "ralph", "--build-arg", "VERSION=v0.0.0-e2e",
 		"--tag", image, "../.."), 0)
 	t.Run("version", func(t *testing.T) {
 		if out := run(t, e.docker(t, "run", "--rm", "--network=none", "--entrypoint", "ralph", image, "--version"),

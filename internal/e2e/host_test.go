@@ -26,6 +26,7 @@ jobs:
           agent: ${{ env.AGENT }}
           timeout_minutes: '5'
           ralph_path: ${{ env.RALPH_PATH }}
+          build: 'true'
       - env:
           OUTCOME: ${{ steps.ralph.outputs.outcome }}
           PULL: ${{ steps.ralph.outputs.pr_number }}

@@ -101,7 +101,8 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	}
 	prepared()
 	return loop.Run(ctx, hard, limits, loop.Ports{
-		Agent: agent, Plan: run.planFile(), Tree: run.Commits, Checks: checks, Journal: run.Journal, Prompt: words,
+		Agent: run.showPrompts(agent), Plan: run.planFile(), Tree: run.showChanges(run.Commits), Checks: checks,
+		Journal: run.Journal, Prompt: words,
 		Clock: run.Clock, Log: run.Log, Sleep: run.sleep, Grace: stepGrace,
 	})
 }

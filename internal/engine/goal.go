@@ -118,6 +118,7 @@ func (rules Rules) resolve(t task.Task, said *task.Completion) Goal {
 	g.Completion = resolved
 	if set.MaximumIterations == nil {
 		g.Caps, g.Most = caps(g.Pipeline, resolved)
+		g.Most = set.AtMost(g.Most)
 	}
 	return g
 }

@@ -92,6 +92,7 @@ type Output struct {
 	Log     func(format string, args ...any)
 	Verbose func(format string, args ...any) // nil: nobody wants to know
 	Tell    func(format string, args ...any) // of checks, instead of Log; nil: Log
+	Shown   Shown                            // whoever shows the run while it works
 }
 
 // Plan is the plan that a run works on, with the guard of its file.

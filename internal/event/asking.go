@@ -30,6 +30,7 @@ const (
 	ByFix         Asking = "`{phrase} fix`"
 	ByFixNowhere  Asking = "`{phrase} fix` where the run has no pull request"
 	ByStop        Asking = "`{phrase} stop`"
+	ByHint        Asking = "`{phrase} hint`"
 	ByPlan        Asking = "`{phrase} plan`"
 	ByApprove     Asking = "`{phrase} approve`"
 	ByStatus      Asking = "`{phrase} status`"
@@ -85,6 +86,7 @@ var headings = []heading{
 	{ByFix, onComments, Fix},
 	{ByFixNowhere, onComments, Fix},
 	{ByStop, onComments, Stop},
+	{ByHint, onComments, Hint},
 	{ByPlan, onComments, Plan},
 	{ByApprove, onComments, Approve},
 	{ByStatus, onComments, Status},
@@ -194,7 +196,8 @@ func commanded(cmd Command) Asking {
 		return ByRetryHint
 	}
 	return map[Verb]Asking{
-		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Plan: ByPlan,
+		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Hint: ByHint,
+		Plan:    ByPlan,
 		Approve: ByApprove,
 		Status:  ByStatus, Help: ByHelp,
 		Sweep: BySchedule, Heed: ByBuild,

@@ -18,6 +18,7 @@ const (
 	Accept   Verb = "accept"   // accept findings about the change by name, and go on
 	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for
 	Stop     Verb = "stop"     // end the run; what is done is kept
+	Hint     Verb = "hint"     // tell a run that works something; its next turn reads it
 	Plan     Verb = "plan"     // derive a plan from the issue and post it
 	Approve  Verb = "approve"  // run the plan that was posted, as it is written now
 	Status   Verb = "status"
@@ -49,6 +50,7 @@ var verbs = []struct {
 	{Accept, "NAME…|all", "accept findings about the change by their names, each of them or all, and go on", false},
 	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
 	{Stop, "", "stop the run; what it has done is kept", false},
+	{Hint, "TEXT", "tell a run something while it works: the agent's next turn reads it, and those after it", false},
 	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
 		"agent", false},
 	{Approve, "", "run the newest plan on this issue as it is written now", false},
@@ -95,6 +97,9 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 				return Command{}, true, &UsageError{Found: "“accept” without a name", Allowed: "the names of findings, as the " +
 					"report gives them, or “all”"}
 			}
+		}
+		if v.verb == Hint && hint == "" {
+			return Command{}, true, &UsageError{Found: "“hint” without a text", Allowed: "what the agent should know, after it"}
 		}
 		if v.flags {
 			if err := cmd.takeFlags(); err != nil {

@@ -49,7 +49,7 @@ func TestParseCommand(t *testing.T) {
 		{"a word that begins with it", "/ralph:plan", Command{}, false, ""},
 		{"nothing", "", Command{}, false, ""},
 		{"an unknown word", "/ralph dance", Command{}, true,
-			"“dance” is not understood; allowed: run, retry, continue, accept, fix, stop, plan, approve, status, help"},
+			"“dance” is not understood; allowed: run, retry, continue, accept, fix, stop, hint, plan, approve, status, help"},
 		{"an unknown flag", "/ralph retry --hard", Command{}, true, "“--hard”"},
 		{"no number", "/ralph retry --max-iterations", Command{}, true, "a whole number from 1 to 100"},
 		{"too large a number", "/ralph retry --max-iterations 1000", Command{}, true, "a whole number from 1 to 100"},

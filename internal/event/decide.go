@@ -33,6 +33,7 @@ const (
 	Again  Doing = "again"   // its outcome is taken back, and it gets more iterations
 	Halt   Doing = "stop"    // whoever works on it is told to stop
 	Close  Doing = "close"   // nobody works on it: its outcome becomes interrupted, so that nothing takes it up
+	Pass   Doing = "pass on" // whoever works on it is told something
 	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
 	Tell   Doing = "tell"    // one comment, and nothing else
 	Derive Doing = "derive"  // a plan, posted as a comment

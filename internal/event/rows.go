@@ -45,7 +45,8 @@ var rows = []row{
 	// Pull requests of others.
 	{asks: []Asking{ByPullLabel, ByChanges, ByClosing, RunningOff}, on: []Place{OnOtherPull}, do: Ignore,
 		why: "{here} is not one that ralph opened; ask on an issue, with the label “{label}” or `{phrase} run`"},
-	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByStop, ByPlan, ByApprove}, begins...), on: []Place{OnOtherPull},
+	{asks: append([]Asking{ByContinue, ByAccept, ByFix, ByStop, ByHint, ByPlan, ByApprove}, begins...),
+		on:  []Place{OnOtherPull},
 		do:  Drop,
 		why: "{here} is not one that ralph opened for an issue; ask on an issue"},
 
@@ -63,6 +64,15 @@ var rows = []row{
 	{asks: []Asking{ByClosing}, at: []Standing{Halted, Failed, Finished}, do: Tidy,
 		why: "the run has ended, and nobody waits for it any more: the labels that show how it stands come off"},
 	{asks: []Asking{ByClosing, RunningOff}, do: Ignore, why: "nothing runs here that could be stopped"},
+
+	// Saying something to a run that works.
+	{asks: []Asking{ByHint}, at: []Standing{Running}, do: Pass, why: "the run's next turn reads what you said"},
+	{asks: []Asking{ByHint}, at: []Standing{None}, do: Drop,
+		why: "nothing runs here that could read it; `{phrase} run` and your words begin a run"},
+	{asks: []Asking{ByHint}, at: []Standing{Waiting, Halted, Abandoned}, do: Drop,
+		why: "the run does not work now, so nothing reads it; `{phrase} continue` and your words go on with it"},
+	{asks: []Asking{ByHint}, do: Drop,
+		why: "the run has ended, so nothing reads it; `{phrase} retry` and your words go on from it"},
 
 	// What is closed is not worked on.
 	{asks: []Asking{ByLabel, ByPlanLabel}, on: []Place{OnClosedIssue}, do: Ignore,

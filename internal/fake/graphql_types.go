@@ -3,6 +3,7 @@ package fake
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,7 +54,22 @@ func (g *GitHub) repositoryNode(t *token, args map[string]any) (any, *refusal) {
 		"pullRequest": resolver(func(args map[string]any) (any, *refusal) {
 			return g.numbered(r, args, true)
 		}),
+		"issues": resolver(func(args map[string]any) (any, *refusal) { return g.labelled(r, args) }),
 	}, nil
+}
+
+// labelled are the issues in some states that have any of the labels; REST wants all of them.
+func (g *GitHub) labelled(r *repo, args map[string]any) (any, *refusal) {
+	labels, _ := args["labels"].([]any)
+	states, _ := args["states"].([]any)
+	var found []*issue
+	for _, is := range r.issues {
+		if is.pull == nil && slices.Contains(states, any(strings.ToUpper(state(is)))) &&
+			slices.ContainsFunc(labels, func(l any) bool { return hasLabels(is, fmt.Sprint(l)) }) {
+			found = append(found, is)
+		}
+	}
+	return connection("issues", args, found, func(is *issue) object { return g.issueNode(r, is) })
 }
 
 // numbered finds an issue or a pull request by its number; one is not the other here.

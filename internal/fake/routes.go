@@ -140,6 +140,7 @@ func runRoutes() []route {
 		{"GET", actions + "/jobs/{id}", read, nil, (*GitHub).getJob},
 		{"GET", actions + "/jobs/{id}/logs", read, nil, (*GitHub).getJobLog},
 		{"GET", actions + "/runs/{id}", read, []string{"exclude_pull_requests"}, (*GitHub).getRun},
+		{"POST", actions + "/workflows/{workflow}/dispatches", "actions=write", nil, (*GitHub).dispatchWorkflow},
 		{"GET", actions + "/runs/{id}/jobs", read, append([]string{"filter"}, paging...), (*GitHub).listJobs},
 	}
 }

@@ -91,6 +91,7 @@ type repo struct {
 	statuses      []*status // oldest first
 	runs          []*run
 	settings      repoSettings
+	dispatches    []Dispatched
 }
 
 type issue struct {

@@ -23,7 +23,7 @@ func testEnv(home string) []string {
 		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME=Alice", "GIT_AUTHOR_EMAIL=alice@example.com", "GIT_COMMITTER_NAME=Alice",
 		"GIT_COMMITTER_EMAIL=alice@example.com",
-		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
+		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "TMPDIR=" + filepath.Join(home, "tmp")}
 }
 
 // sandbox is a directory with a bare remote that holds one commit on main.
@@ -53,6 +53,8 @@ func newSandbox(t testing.TB) *sandbox {
 	b := &sandbox{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), ctx: context.Background(),
 		home: filepath.Join(dir, "home"), canary: filepath.Join(dir, "canary", "sang")}
 	os.Mkdir(b.home, 0o755)
+	os.Mkdir(filepath.Join(b.home, "tmp"), 0o777) // the machine's need not be anybody's
+	os.Chmod(filepath.Join(b.home, "tmp"), 0o777)
 	os.Mkdir(filepath.Dir(b.canary), 0o777)
 	os.Chmod(filepath.Dir(b.canary), 0o777)
 	template.once.Do(func() {

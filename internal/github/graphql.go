@@ -102,6 +102,32 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	}
 }
 
+// AnyLabelled reports whether an open issue has one of the labels, by a single call: REST lists the issues that have all
+// of them.
+func (c *Client) AnyLabelled(ctx context.Context, labels []string) (bool, error) {
+	const query = `query($owner: String!, $name: String!, $labels: [String!]!, $states: [IssueState!]!) {
+		repository(owner: $owner, name: $name) { issues(labels: $labels, states: $states, first: 1) { totalCount } } }`
+	var data struct {
+		Repository struct {
+			Issues *struct {
+				Total *int `json:"totalCount"`
+			} `json:"issues"`
+		} `json:"repository"`
+	}
+	const doing = "asking whether issues wait"
+	err := c.graphql(ctx, doing, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name,
+		"labels": labels, "states": []string{"OPEN"}},
+		&data)
+	if err != nil {
+		return false, err
+	}
+	issues := data.Repository.Issues
+	if issues == nil || issues.Total == nil {
+		return false, unsaid(doing, "how many")
+	}
+	return *issues.Total > 0, nil
+}
+
 // LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever
 // did. A bot's login ends in [bot]. Of an account that is gone the login is empty. The REST API does not tell.
 func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok, closed bool, err error) {

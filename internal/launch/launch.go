@@ -40,6 +40,8 @@ type Listener interface {
 	Begun(bot.Begun)
 	// Record is a record of the run's journal. After a kill the same number may come again.
 	Record(work.Record)
+	// Shown is what a page shows besides. After a kill the same may come again.
+	Shown(work.Shown)
 	// Output is a piece of the log, without secrets, of at most 32 KiB.
 	Output(text string)
 }
@@ -100,17 +102,22 @@ func (r *Running) Stop(by, why string) {
 // mostHint bounds a hint, in bytes.
 const mostHint = 16 << 10
 
-// Hint tells the agent's next turn something.
-func (r *Running) Hint(text string) error {
-	if text == "" || len(text) > mostHint {
-		return fmt.Errorf("giving a hint: it has %d bytes; allowed are 1 to %d", len(text), mostHint)
+// Hint tells the agent's next turn something. Of hints with one ID the run takes in the first, also in its next
+// process.
+func (r *Running) Hint(h bot.Hint) error {
+	if h.Text == "" || h.ID == "" || len(h.Text) > mostHint {
+		return fmt.Errorf("giving a hint: it has %d bytes and the ID %q; allowed are 1 to %d, and some ID", len(h.Text), h.ID,
+			mostHint)
 	}
-	r.to.Send(work.ToProcess{Hint: text})
+	r.to.Send(work.ToProcess{Hint: &h})
 	return nil
 }
 
 // HandOn ends the process and not the run, which another attempt of the job goes on with.
 func (r *Running) HandOn() { r.end() }
+
+// Metered reports whether the job's models are spoken to through the server, so that Usage knows what they take.
+func (r *Running) Metered() bool { return r.models != nil }
 
 // Usage is what the job's models have taken so far, by model.
 func (r *Running) Usage() []gateway.Usage {
@@ -175,6 +182,8 @@ func (r *Running) listen(ctx context.Context) {
 			r.job.Hear.Begun(*m.Begun)
 		case m.Record != nil:
 			r.job.Hear.Record(*m.Record)
+		case m.Shown != nil:
+			r.job.Hear.Shown(*m.Shown)
 		case m.Output != "" && output <= mostOutput:
 			if output += len(m.Output); output > mostOutput {
 				m.Output = "… the rest of the log is left out\n"

@@ -1,10 +1,12 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -19,6 +21,27 @@ type Models struct {
 	// is told. nil: all may pass.
 	Allow  func(spent []gateway.Usage) error
 	Prices gateway.Prices // zero: the list that ralph brings along
+}
+
+// Within are the models with the budget of a run that a server allows. The process of a job keeps to it by itself; this
+// holds if what runs there does not.
+func (m Models) Within(a config.Allowance) Models {
+	before := m.Allow
+	m.Allow = func(spent []gateway.Usage) error {
+		dollars, tokens := 0.0, 0
+		for _, u := range spent {
+			dollars += u.Dollars
+			tokens += int(u.Input + u.CacheRead + u.CacheWrite + u.Output)
+		}
+		if a.MaxCostUSD > 0 && dollars >= a.MaxCostUSD || a.MaxTokens > 0 && tokens >= a.MaxTokens {
+			return errors.New("ralph: what this server allows a run to spend is spent")
+		}
+		if before != nil {
+			return before(spent)
+		}
+		return nil
+	}
+	return m
 }
 
 // provider is one whose requests a gateway carries.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -111,5 +112,25 @@ func TestNoModels(t *testing.T) {
 	t.Parallel()
 	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open(t.Logf); turn != nil || environ != nil || err != nil {
 		t.Error(turn, environ, err)
+	}
+}
+
+// TestModelsWithin: the server lets a run spend no more than is allowed, whatever the run's own process thinks.
+func TestModelsWithin(t *testing.T) {
+	spent := []gateway.Usage{{Model: "a", Dollars: 1.5, Input: 600}, {Model: "b", Dollars: 0.5, Output: 400}}
+	refuses := errors.New("before")
+	for _, c := range []struct {
+		allow  config.Allowance
+		before error
+		want   bool
+	}{
+		{config.Allowance{}, nil, true}, {config.Allowance{}, refuses, false},
+		{config.Allowance{MaxCostUSD: 2}, nil, false}, {config.Allowance{MaxCostUSD: 2.01}, nil, true},
+		{config.Allowance{MaxTokens: 1000}, nil, false}, {config.Allowance{MaxTokens: 1001}, nil, true},
+	} {
+		m := Models{Allow: func([]gateway.Usage) error { return c.before }}.Within(c.allow)
+		if err := m.Allow(spent); (err == nil) != c.want {
+			t.Errorf("%+v, %v: %v", c.allow, c.before, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
 )
@@ -106,14 +108,29 @@ esac
 	}
 	r := w.start(w.labelled("5f1e-7", 1))
 	<-hinted
-	if err := r.Hint("the moon is full"); err != nil {
-		t.Fatal(err)
+	for range 2 { // as the next process of the job is told everything once more
+		if err := r.Hint(bot.Hint{ID: "word-1", By: owner, Text: "the moon is full"}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.must(r, loop.Done)
 	if w.file("said") != "yes\n" {
 		t.Error("no turn was told")
 	}
-	if r.Hint("") == nil || r.Hint(strings.Repeat("x", mostHint+1)) == nil {
+	w.shows()
+	w.mu.Lock()
+	heard := 0
+	for _, r := range w.records {
+		if r.Resume != nil && r.Resume.Said != nil && r.Resume.Said.By == owner {
+			heard++
+		}
+	}
+	w.mu.Unlock()
+	if heard != 1 {
+		t.Errorf("the hint was taken in %d times", heard)
+	}
+	if r.Hint(bot.Hint{ID: "x"}) == nil || r.Hint(bot.Hint{ID: "x", Text: strings.Repeat("x", mostHint+1)}) == nil ||
+		r.Hint(bot.Hint{Text: "x"}) == nil {
 		t.Error("hints of any size are taken")
 	}
 }
@@ -192,5 +209,27 @@ func TestTwoJobs(t *testing.T) {
 		if line, _ := os.ReadFile(file); string(line) == "sleep\x00313\x00" {
 			t.Errorf("%s is left of the killed job", file)
 		}
+	}
+}
+
+// shows holds what the run has shown besides its records: the prompt of each turn, and what it changed.
+func (w *world) shows() {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	prompts, diffs := map[int]string{}, map[int]string{}
+	for _, s := range w.shown {
+		if s.Diff != nil {
+			diffs[s.Iteration] = s.Diff.Text
+			continue
+		}
+		prompts[s.Iteration] = s.Prompt
+	}
+	switch {
+	case strings.Contains(prompts[1], "the moon is full") || !strings.Contains(prompts[2], "the moon is full"):
+		w.t.Errorf("prompts: %s", fmt.Sprint(prompts))
+	case !strings.Contains(diffs[1], "+++ b/tried.txt") || !strings.Contains(diffs[2], "+++ b/add.sh") ||
+		strings.Contains(diffs[2], "tried.txt"):
+		w.t.Errorf("diffs: %s", fmt.Sprint(diffs))
 	}
 }

@@ -45,6 +45,7 @@ type world struct {
 	records map[int]loop.Record
 	types   []loop.RecordType
 	output  strings.Builder
+	shown   []work.Shown
 	onEach  func(work.Record)
 }
 
@@ -191,6 +192,13 @@ func (w *world) Record(r work.Record) {
 	if each != nil {
 		each(r)
 	}
+}
+
+// Shown implements Listener.
+func (w *world) Shown(s work.Shown) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shown = append(w.shown, s)
 }
 
 // Output implements Listener.

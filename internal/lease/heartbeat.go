@@ -42,6 +42,8 @@ type leases interface {
 	Look(ctx context.Context, held Lease) (Lease, error)
 	Extend(ctx context.Context, held Lease) (Lease, error)
 	Release(ctx context.Context, held Lease) error
+	Hints(ctx context.Context, task string) ([]Hint, error)
+	ForgetHints(ctx context.Context, task string, heard []string) error
 	Renew(token string)
 	Close() error
 }
@@ -212,6 +214,30 @@ func (h *Heartbeat) stop(wish Stop) {
 	stop := &StoppedError{wish}
 	h.log("%v; the run stops", stop)
 	h.end(stop)
+}
+
+// Hints are what people have said to the run, oldest first, those that it has heard among them.
+func (h *Heartbeat) Hints(ctx context.Context) ([]Hint, error) {
+	held, err := h.Lease()
+	if err == nil {
+		err = h.freshToken(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.door.Hints(ctx, held.Task)
+}
+
+// ForgetHints removes from the remote what the run has heard, by its IDs. A dry run has no lease, and heard nothing.
+func (h *Heartbeat) ForgetHints(ctx context.Context, heard []string) error {
+	if h == nil {
+		return nil
+	}
+	held, err := h.Lease()
+	if err != nil || len(heard) == 0 {
+		return nil //nolint:nilerr // what is not ours any more is left alone
+	}
+	return h.door.ForgetHints(ctx, held.Task, heard)
 }
 
 // Lease is the lease as we know it, or why it is not ours any more.

@@ -53,6 +53,10 @@ func (s *saying) Release(_ context.Context, held Lease) error {
 	return err
 }
 
+func (s *saying) Hints(context.Context, string) ([]Hint, error) { return nil, nil }
+
+func (s *saying) ForgetHints(context.Context, string, []string) error { return nil }
+
 func (s *saying) Renew(token string) { s.tokens = append(s.tokens, token) }
 
 func (s *saying) Close() error { return nil }

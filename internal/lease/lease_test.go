@@ -292,6 +292,49 @@ func TestAskStop(t *testing.T) {
 	}
 }
 
+// TestHints: what is said to a run is there once, in order and bounded, whoever says it; what it has not heard stays.
+func TestHints(t *testing.T) {
+	b, clock := newSandbox(t), newWatch()
+	runner, asker := b.leases(clock), b.leases(clock)
+	say := func(c *Client, id, text string) {
+		t.Helper()
+		if err := c.Say(b.ctx, Hint{ID: id, Task: "issue-42", By: "ali ce`", Text: text, At: clock.now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(asker, "comment-1", "first")
+	say(asker, "comment-1", "first, once more")
+	say(runner, "comment-2", strings.Repeat("x", 5000))
+	got := must[[]Hint](t)(runner.Hints(b.ctx, "issue-42"))
+	if len(got) != 2 || got[0].Text != "first" || got[0].By != "alice" || len(got[1].Text) != hintBytes ||
+		!got[0].At.Equal(clock.now()) {
+		t.Fatalf("%+.200v", got)
+	}
+	if got := must[[]Hint](t)(runner.Hints(b.ctx, "issue-1")); len(got) != 0 {
+		t.Errorf("another task: %+v", got)
+	}
+	if err := runner.ForgetHints(b.ctx, "issue-42", []string{"comment-1"}); err != nil ||
+		len(must[[]Hint](t)(asker.Hints(b.ctx, "issue-42"))) != 2 {
+		t.Error("what nobody has heard is gone", err)
+	}
+	if err := runner.ForgetHints(b.ctx, "issue-42", []string{"comment-1", "comment-2"}); err != nil ||
+		b.sh(b.remote, "git for-each-ref refs/ralph/hints") != "" {
+		t.Error("what was heard is left", err)
+	}
+	for i := range mostHints + 5 {
+		say(asker, fmt.Sprintf("comment-%d", i), "again")
+	}
+	if got := must[[]Hint](t)(runner.Hints(b.ctx, "issue-42")); len(got) != mostHints || got[0].ID != "comment-5" {
+		t.Errorf("%d hints, from %s on", len(got), got[0].ID)
+	}
+	b.sh(b.remote, `blob=$(echo nonsense | git hash-object -w --stdin)
+tree=$(printf '100644 blob %s\thints.json\n' $blob | git mktree)
+git update-ref refs/ralph/hints/issue-42 $(git commit-tree -m x $tree)`)
+	if got, err := runner.Hints(b.ctx, "issue-42"); err != nil || len(got) != 0 {
+		t.Errorf("nonsense: %+v, %v", got, err)
+	}
+}
+
 // TestAskStopWhileItMoves: the wish is not lost under the holder's renewals, and the holder does not lose its lease to
 // it.
 func TestAskStopWhileItMoves(t *testing.T) {

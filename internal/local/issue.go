@@ -191,5 +191,6 @@ func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Res
 		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.Few(names, 5))
 	}
 	l.Log("report: %s", file)
+	work.Notify(ctx, v, "")
 	return err
 }

@@ -12,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -48,7 +50,8 @@ func OpenPage() (*Page, error) {
 
 // Watch is what tells the page of the run.
 func (p *Page) Watch() session.Watch {
-	return session.Watch{Opened: p.book.opened, Stored: p.book.stored}
+	return session.Watch{Opened: p.book.opened, Stored: p.book.stored,
+		Shown: engine.Shown{Prompt: p.book.prompt, Diff: p.book.diff}}
 }
 
 // Write takes what is printed. It never fails.
@@ -80,6 +83,7 @@ type pageBook struct {
 	records []web.Record
 	number  int64
 	printed int    // bytes of output among the records
+	shows   int    // prompts and diffs among them
 	pending []byte // printed, and in no record yet
 	changed chan struct{}
 }
@@ -130,6 +134,41 @@ func (b *pageBook) stored(r loop.Record) {
 	b.tell()
 }
 
+func (b *pageBook) prompt(iteration int, text string) {
+	b.show(web.PromptRecord, web.PromptBody{Iteration: iteration, Text: text})
+}
+
+func (b *pageBook) diff(iteration int, d html.Diff) {
+	b.show(web.DiffRecord, web.DiffBody{Iteration: iteration, Text: d.Text, Note: d.Note})
+}
+
+// pageShown is how many prompts and diffs are kept: those of the newest iterations.
+const pageShown = 200
+
+// show keeps something that is shown besides the records.
+func (b *pageBook) show(kind string, what any) {
+	body, err := json.Marshal(what)
+	if err != nil { // strings and numbers
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flush()
+	b.add(web.Record{Kind: kind, Body: body})
+	for b.shows++; b.shows > pageShown; b.shows-- {
+		b.drop(web.PromptRecord, web.DiffRecord)
+	}
+	b.tell()
+}
+
+// drop removes the oldest record of some kinds, of which there is one, and says how many bytes it had; b is locked.
+func (b *pageBook) drop(kinds ...string) int {
+	i := slices.IndexFunc(b.records, func(r web.Record) bool { return slices.Contains(kinds, r.Kind) })
+	size := len(b.records[i].Body)
+	b.records = slices.Delete(b.records, i, i+1)
+	return size
+}
+
 func (b *pageBook) print(text []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,9 +188,7 @@ func (b *pageBook) flush() {
 	b.add(web.Record{Kind: web.OutputRecord, Body: b.pending})
 	b.pending = nil
 	for b.printed > pageOutput {
-		i := slices.IndexFunc(b.records, func(r web.Record) bool { return r.Kind == web.OutputRecord })
-		b.printed -= len(b.records[i].Body)
-		b.records = slices.Delete(b.records, i, i+1)
+		b.printed -= b.drop(web.OutputRecord)
 	}
 }
 

@@ -152,7 +152,7 @@ func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
 		Console: p.Console(),
 		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
-		Verbose: p.Explain,
+		Verbose: p.Explain, Shown: p.Shown,
 	}
 	if p.Verbose {
 		out.Tell = p.Explain
@@ -309,6 +309,7 @@ func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Re
 	file, err := engine.WriteReports(p.Dir, work.Dir, work.Detail(ctx, v, nil))
 	p.PrintEnding(v, result)
 	p.Explain("Report: %s", file)
+	work.Notify(ctx, v, "")
 	return err
 }
 

@@ -162,6 +162,7 @@ func (p *Planned) Rules() plan.Rules {
 type Resume struct {
 	Owner         string `json:"owner"`
 	Hint          string `json:"hint,omitempty"`
+	Said          *Said  `json:"said,omitempty"`           // of a Hint that was given while the run works
 	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
@@ -182,6 +183,12 @@ type Resume struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Shared replaces what the checks have besides the commit, when somebody has accepted a change of it; nil: as it was.
 	Shared []Shared `json:"shared,omitempty"`
+}
+
+// Said is where a hint comes from that was given while the run works.
+type Said struct {
+	ID string `json:"id"`           // the same however often it is told: "comment-123"
+	By string `json:"by,omitempty"` // login
 }
 
 // Post is where something was published. Fields that are not set leave what was known.

@@ -18,6 +18,7 @@ type State struct {
 	Endings       int          // how many outcomes the run has had
 	Asked         string       // login of who asked for the run last; empty: nobody knows
 	Hints         []string     // what maintainers said, oldest first
+	Heard         []string     // IDs of those that were said while the run worked
 	Accepted      []Acceptance // what people have accepted, oldest first
 	MaxIterations int
 	Baseline      []Verdict
@@ -140,6 +141,9 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
+		if r.Said != nil {
+			s.Heard = append(append([]string(nil), s.Heard...), r.Said.ID)
+		}
 	}
 	if r.Retry {
 		s.Retries++

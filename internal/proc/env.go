@@ -29,7 +29,7 @@ var never = []string{"GITHUB_*", "ACTIONS_*", "RUNNER_*", "INPUT_*", "RALPH_*", 
 
 // secretive are parts of names that a starred entry does not let through; only the whole name in the list does.
 var secretive = []string{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY",
-	"AUTH"}
+	"AUTH", "RALPH_NOTIFY"}
 
 // Environment makes a process's whole environment: what allow lists of parent (NAME=value each), then extra (the same),
 // where the last value of a name counts. extra is the caller's word and is not looked at.

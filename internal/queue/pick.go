@@ -12,6 +12,7 @@ type candidate struct {
 	running        int // jobs of the tenant, on all machines
 }
 
+// A job that waits after an error waits minutes: one that seems to wait longer does so since the clock was set back.
 // The busy keys are left out; of every other key only the first job counts, and of every tenant only as many as it
 // may run.
 const candidates = `
@@ -19,7 +20,8 @@ WITH busy AS (SELECT key, tenant FROM ralph_queue_jobs WHERE state = 'running'),
 first AS (
 	SELECT number, tenant, priority, row_number() OVER (PARTITION BY key ORDER BY priority, number) AS place
 	FROM ralph_queue_jobs
-	WHERE state = 'waiting' AND due <= $1 AND version <= $2 AND key NOT IN (SELECT key FROM busy)),
+	WHERE state = 'waiting' AND (due <= $1 OR kills > 0 AND due > $1 + 600000) AND version <= $2
+		AND key NOT IN (SELECT key FROM busy)),
 best AS (
 	SELECT number, tenant, row_number() OVER (PARTITION BY tenant ORDER BY priority, number) AS place
 	FROM first WHERE place = 1)

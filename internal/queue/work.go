@@ -51,7 +51,8 @@ func (q *Queue) fill(ctx context.Context) error {
 	}
 	due := false
 	err := q.db.query(ctx, func(row) error { due = true; return nil },
-		`SELECT 1 FROM ralph_queue_jobs WHERE state = 'waiting' AND due <= $1 LIMIT 1`, millis(q.clock()))
+		`SELECT 1 FROM ralph_queue_jobs WHERE state = 'waiting'
+		AND (due <= $1 OR kills > 0 AND due > $1 + 600000) LIMIT 1`, millis(q.clock()))
 	if err != nil || !due {
 		return err
 	}

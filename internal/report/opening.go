@@ -56,6 +56,9 @@ func PlainOutcome(v View) (outcome, cause string) {
 	return v.outcome(), v.cause()
 }
 
+// PlainTitle is what the run is about, on one line without Markdown; "" for a prompt.
+func (v View) PlainTitle() string { return v.inPlain().Text(v.State.Start.Title, mostCause) }
+
 // stoppedShort reports whether a limit ended the run, so that there is a failure report.
 func (v View) stoppedShort() bool { return v.State.End != nil && v.State.End.Outcome.Limited() }
 

@@ -99,10 +99,17 @@ func (v View) pull() string {
 		return fmt.Sprintf("#%d", p.Pull)
 	case p.Pull == 0:
 		return ""
-	case p.PullURL == "" && v.ServerURL != "" && v.Repo != "":
-		return wording.Link(fmt.Sprintf("#%d", p.Pull), fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull))
 	}
-	return wording.Link(fmt.Sprintf("#%d", p.Pull), p.PullURL)
+	return wording.Link(fmt.Sprintf("#%d", p.Pull), v.PullPage())
+}
+
+// PullPage is the address of the run's pull request; "" before there is one, and where its server is not known.
+func (v View) PullPage() string {
+	p := v.State.Post
+	if p.Pull == 0 || p.PullURL != "" || v.ServerURL == "" || v.Repo == "" {
+		return p.PullURL
+	}
+	return fmt.Sprintf("%s/%s/pull/%d", v.ServerURL, v.Repo, p.Pull)
 }
 
 // branch names a branch, with a link where there is a server.

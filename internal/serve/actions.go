@@ -19,7 +19,7 @@ type actions struct {
 	s      *store.Store
 	in     *installed
 	queue  *queue.Queue
-	wake   func() // a delivery is to be decided again
+	again  func(ctx context.Context, delivery string) error
 	phrase string // "/ralph"
 }
 
@@ -40,13 +40,7 @@ func (a *actions) Do(ctx context.Context, asks web.Action) error {
 
 func (a *actions) do(ctx context.Context, asks web.Action) error {
 	if asks.Kind == web.Redeliver {
-		err := a.s.Undecide(ctx, asks.Delivery)
-		if errors.Is(err, store.ErrNotFound) {
-			return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on the " +
-				"App's page."}
-		}
-		a.wake()
-		return err
+		return a.again(ctx, asks.Delivery)
 	}
 	run, err := a.s.Run(ctx, asks.Run)
 	if err != nil {

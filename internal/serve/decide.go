@@ -48,7 +48,7 @@ type job struct {
 func (j job) silent() bool { return j.Quick || j.Delivery == "" }
 
 // quick are the commands that are done in seconds. They must not wait behind hours of work: stopping is one of them.
-var quick = []event.Verb{event.Stop, event.Help, event.Status}
+var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 
 // decide reads nothing but its arguments. ours reports whether a branch is one that a run of ours works on.
 func decide(d store.Delivery, rules event.Rules, ours func(repository, branch string) bool) decided {

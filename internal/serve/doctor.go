@@ -3,12 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -30,7 +30,7 @@ func (sv *Server) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor)
 		return []web.RepositoryDoctor{{Repository: "the installations", Findings: []web.Finding{wrong(err)}}}
 	}
 	for _, in := range all {
-		findings := grantOf(self, in)
+		findings := grantOf(self, in, false)
 		repositories, err := app.Repositories(ctx, in.ID)
 		if err != nil {
 			list = append(list, web.RepositoryDoctor{Repository: in.Account, Findings: append(findings, wrong(err))})
@@ -69,13 +69,17 @@ func (sv *Server) doctorOf(ctx context.Context, name string) (web.Repository, er
 		out.Doctor = []web.Finding{wrong(err)}
 		return out, nil
 	}
-	out.Doctor = grantOf(self, in)
+	list, findings := settingsOf(ctx, app, job{Repository: name, Installation: in.ID}, sv.o.Allow.Of(owner))
+	dispatch := slices.ContainsFunc(list, func(s web.Setting) bool {
+		return s.Key == "dispatch" && s.Value == `"workflow"`
+	})
+	out.Settings, out.Doctor = list, append(grantOf(self, in, dispatch), findings...)
 	return out, nil
 }
 
-// grantOf says whether an installation was granted what ralph needs.
-func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
-	g := github.Grants(self, in, github.Needed(false, false))
+// grantOf says whether an installation was granted what ralph needs, with dispatch also to start workflows.
+func grantOf(self github.Self, in github.AppInstallation, dispatch bool) []web.Finding {
+	g := github.Grants(self, in, github.Needed(false, dispatch))
 	if g.Says == "" {
 		return []web.Finding{{Level: "ok", What: "the App is installed and may do what ralph needs"}}
 	}
@@ -84,10 +88,6 @@ func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 		f.URL = g.Pages[0]
 	}
 	return []web.Finding{f}
-}
-
-func wrong(err error) web.Finding {
-	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
 }
 
 // drift is how far our clock is off GitHub's, as far as an answer has told.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -38,6 +39,9 @@ func (sv *Server) figures(ctx context.Context) (figures, error) {
 	}
 	depth, err := sv.q.Depth(ctx)
 	f.Queued, f.Delayed, f.Running, f.Oldest = depth.Waiting, depth.Delayed, depth.Running, depth.Oldest
+	if others, e := sv.q.Old(ctx); e == nil {
+		f.OtherVersions = map[string]int64{"older": int64(others.Older), "newer": int64(others.Newer)}
+	}
 	if app, _, none := sv.in.current(ctx); none == nil {
 		f.Budgets = app.Budgets()
 	}
@@ -54,7 +58,30 @@ func (sv *Server) probes() []probe {
 			_, _, err := sv.in.current(ctx)
 			return err
 		}},
+		{"queue", sv.otherVersions},
 	}
+}
+
+// otherVersions notes jobs that another version of this program has enqueued.
+func (sv *Server) otherVersions(ctx context.Context) error {
+	others, err := sv.q.Old(ctx)
+	switch {
+	case err != nil:
+		return err
+	case others.Newer > 0:
+		return noteError(fmt.Sprintf("%s for a newer ralph serve than this one: start it again, or end this one",
+			count(others.Newer)))
+	case others.Older > 0:
+		return noteError(fmt.Sprintf("%s that an older ralph serve has enqueued; they run here", count(others.Older)))
+	}
+	return nil
+}
+
+func count(jobs int) string {
+	if jobs == 1 {
+		return "1 job waits"
+	}
+	return fmt.Sprintf("%d jobs wait", jobs)
 }
 
 // onlyNear answers this machine, and others who bring the token.

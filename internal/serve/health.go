@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -25,6 +26,11 @@ type probe struct {
 	check func(context.Context) error
 }
 
+// noteError is told, and keeps nobody from being ready.
+type noteError string
+
+func (e noteError) Error() string { return string(e) }
+
 // readiness answers GET /readyz with what this process needs and how each stands: 200 when all is well, 503 when not.
 type readiness struct {
 	probes []probe
@@ -40,6 +46,7 @@ type condition struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
+	Note  string `json:"note,omitempty"` // what somebody should know although all is well
 }
 
 // ServeHTTP implements http.Handler.
@@ -63,7 +70,10 @@ func (r *readiness) look(ctx context.Context) (list []condition, ok bool) {
 		r.told, r.at = nil, r.clock()
 		for _, p := range r.probes {
 			c := condition{Name: p.name, OK: true}
-			if err := p.check(ctx); err != nil {
+			var note noteError
+			if err := p.check(ctx); errors.As(err, &note) {
+				c.Note = string(note)
+			} else if err != nil {
 				c.OK, c.Error = false, safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
 			}
 			r.told = append(r.told, c)

@@ -27,6 +27,8 @@ type figures struct {
 	Cost       float64       // US dollars, as far as known
 	Tokens     map[string]int64
 	Budgets    map[int64]github.Budget // by installation
+	// OtherVersions are jobs that wait and that an older or a newer version of this program has enqueued.
+	OtherVersions map[string]int64
 }
 
 // metrics are what GET /metrics tells, in the text format of Prometheus: the database's figures, and what this process
@@ -86,6 +88,8 @@ func (p *page) figures(f figures) {
 	p.all("ralph_tokens_total", "counter", "Tokens of turns, by kind.", "kind", f.Tokens)
 	p.all("ralph_jobs", "gauge", "Jobs that have not ended, by how they stand.", "state",
 		map[string]int64{"queued": int64(f.Queued), "delayed": int64(f.Delayed), "running": int64(f.Running)})
+	p.all("ralph_jobs_of_other_versions", "gauge", "Jobs that wait and that another version has enqueued.", "version",
+		f.OtherVersions)
 	p.one("ralph_queue_oldest_seconds", "gauge", "How long the oldest queued job waits.", f.Oldest.Seconds())
 	p.one("ralph_cost_usd_total", "counter", "What turns have cost, as far as known.", f.Cost)
 	left := map[string]int64{}

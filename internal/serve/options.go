@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -85,6 +86,7 @@ type Work struct {
 	Limits    proc.Limits
 	Base      work.Order
 	Rules     event.Rules
+	Allow     config.Allowances // what the repositories of each account may have
 	Slots     int
 	PerTenant int
 	Mirrors   int64 // bytes

@@ -11,9 +11,20 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
+// accountOf is whose a repository is.
+func accountOf(repository string) string {
+	return repositoryOf(repository).Owner
+}
+
+// repositoryOf is a repository by its "owner/name".
+func repositoryOf(name string) event.Repo {
+	owner, short, _ := strings.Cut(name, "/")
+	return event.Repo{Owner: owner, Name: short}
+}
+
 // organisation are the settings of the account, below those of the repository.
 func organisation(ctx context.Context, app *github.App, j job) ([]work.Layer, error) {
-	owner, _, _ := strings.Cut(j.Repository, "/")
+	owner := accountOf(j.Repository)
 	text, err := app.File(ctx, j.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
 		config.OrganisationFile)
 	if err != nil || text == nil {
@@ -31,11 +42,12 @@ type appTokens struct {
 	app          *github.App
 	installation int64
 	repository   string
+	dispatch     bool // it starts workflows
 }
 
 // Make implements launch.Tokens.
 func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, t.dispatch))
 	return work.Token{Value: made.Value, Ends: made.Ends}, err
 }
 

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/queue"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -17,11 +19,11 @@ import (
 const (
 	atOnce      = 100             // deliveries that are decided between two looks at the database
 	answersHere = 4               // quick jobs at once
-	mostTries   = 5               // of a quick job
+	mostTries   = 15              // of a quick job: an hour
 	lookAgain   = 2 * time.Second // another server may have stored some, or ours may have died in between
 	afterFailed = 5 * time.Second
-	holdTime    = 2 * time.Minute  // after which what this process has taken is taken by another
-	answerTime  = 10 * time.Minute // the same for a quick job
+	holdTime    = 45 * time.Second // after which what this process has taken is taken by another
+	holdAgain   = holdTime / 3     // a quick job that is done is held on to
 )
 
 // outbox decides what has been stored, one delivery after the other. It may die anywhere and run beside others: a job
@@ -32,6 +34,7 @@ type outbox struct {
 	answer  func(ctx context.Context, id string, j job, attempt int) (queue.Result, error)
 	rules   event.Rules
 	ours    func(repository, branch string) bool
+	back    func()        // the database is there again
 	woken   chan struct{} // holds one
 	log     *slog.Logger
 	clock   func() time.Time
@@ -50,6 +53,7 @@ func (o *outbox) wake() {
 // run decides until ctx ends, and what it answers then has been left.
 func (o *outbox) run(ctx context.Context) {
 	defer o.busy.Wait()
+	away := false
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
@@ -61,7 +65,10 @@ func (o *outbox) run(ctx context.Context) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			o.log.Error("deliveries wait: the database does not answer", "error", err)
-			wait = afterFailed
+			wait, away = afterFailed, true
+		case away && err == nil:
+			wait, away = 0, false
+			o.back()
 		case n == atOnce: // there may be more
 			wait = 0
 		default:
@@ -70,33 +77,58 @@ func (o *outbox) run(ctx context.Context) {
 	}
 }
 
-// pass decides what is there, atOnce of it at most.
+// pass decides what is there, atOnce of it at most. One that cannot be decided waits, and keeps no other waiting; an
+// error says that the database has not taken that either.
 func (o *outbox) pass(ctx context.Context) (int, error) {
 	list, err := o.s.Undecided(ctx, atOnce, holdTime)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range list {
-		v := decide(d, o.rules, o.ours)
-		o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
-			"step", v.step, "why", v.why)
-		if v.job != nil && v.job.Quick {
-			err = o.quickly(ctx, d, v)
-		} else {
-			err = o.settle(ctx, d, v)
+		failed := o.one(ctx, d)
+		if failed == nil {
+			continue
 		}
-		if err != nil {
-			return 0, err
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
 		}
+		why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(failed.Error()), 300)
+		err := o.s.Postpone(ctx, d.ID, o.clock().Add(pauseAfter(d.Tries)), why)
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // another server has decided it meanwhile
+			return 0, errors.Join(failed, err)
+		}
+		o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", failed)
 	}
 	return len(list), nil
+}
+
+// pauseAfter is how long a delivery waits that was tried n times in vain.
+func pauseAfter(n int) time.Duration {
+	return min(afterFailed<<min(max(n-1, 0), 10), store.LongestHold/2)
+}
+
+// one decides one delivery. What makes the decision panic is an error like others: the next start would find it again.
+func (o *outbox) one(ctx context.Context, d store.Delivery) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	v := decide(d, o.rules, o.ours)
+	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
+		"step", v.step, "why", v.why)
+	if v.job != nil && v.job.Quick {
+		return o.quickly(ctx, d, v)
+	}
+	return o.settle(ctx, d, v)
 }
 
 // settle makes a job of a delivery, if one is to be made, and stores what was decided.
 func (o *outbox) settle(ctx context.Context, d store.Delivery, v decided) error {
 	if v.job != nil {
 		// one that works already was made of this delivery before
-		if err := o.s.PutRun(ctx, v.run(d)); err != nil && !errors.Is(err, store.ErrOutdated) {
+		if err := o.s.PutRun(ctx, v.run(d.ID, d)); err != nil && !errors.Is(err, store.ErrOutdated) {
 			return err
 		}
 		if err := o.enqueue(ctx, d.ID, *v.job, time.Time{}); err != nil {
@@ -107,9 +139,9 @@ func (o *outbox) settle(ctx context.Context, d store.Delivery, v decided) error 
 }
 
 // run is the row of the run that a delivery asks for.
-func (v decided) run(d store.Delivery) store.Run {
+func (v decided) run(id string, d store.Delivery) store.Run {
 	shown := detail{Issue: v.subject}
-	return store.Run{ID: d.ID, Delivery: d.ID, Installation: v.installation, Repository: v.repository,
+	return store.Run{ID: id, Delivery: d.ID, Installation: v.installation, Repository: v.repository,
 		Subject: v.subjectName(), Title: v.title, Person: v.person, State: web.Queued, Detail: shown.text()}
 }
 
@@ -122,38 +154,4 @@ func (v decided) subjectName() string {
 
 func (v decided) decision(step, why string) store.Decision {
 	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Queued: v.job != nil && !v.job.Quick}
-}
-
-// quickly does a job beside everything else. Until it is done the delivery counts as undecided, so that it is done
-// again if this process dies.
-func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error {
-	if d.Tries > mostTries {
-		return o.s.Decided(ctx, d.ID, v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries)))
-	}
-	if err := o.s.Postpone(ctx, d.ID, o.clock().Add(answerTime), "it is answered now"); err != nil {
-		return err
-	}
-	o.busy.Go(func() {
-		select {
-		case o.answers <- struct{}{}:
-		case <-ctx.Done():
-			return
-		case <-time.After(answerTime / 2): // long before another takes it
-			return
-		}
-		defer func() { <-o.answers }()
-		result, err := o.answer(ctx, d.ID, *v.job, d.Tries)
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
-		defer cancel()
-		if err != nil || result.Killed {
-			o.log.Error("an answer was not given", "delivery", d.ID, "error", err, "why", result.Why)
-			err = o.s.Postpone(late, d.ID, o.clock().Add(time.Minute), "it could not be answered, and is tried again")
-		} else {
-			err = o.s.Decided(late, d.ID, v.decision("answered", result.Why))
-		}
-		if err != nil {
-			o.log.Error("what became of a delivery is not stored", "delivery", d.ID, "error", err)
-		}
-	})
-	return nil
 }

@@ -21,8 +21,9 @@ func TestDecidedAgain(t *testing.T) {
 	defer s.Close()
 	made := 0
 	o := &outbox{s: s, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
-		log: slog.New(slog.DiscardHandler), clock: time.Now, enqueue: func(context.Context, string, job, time.Time) error { made++; return nil },
-		ours: func(string, string) bool { return false }}
+		log: slog.New(slog.DiscardHandler), clock: time.Now,
+		enqueue: func(context.Context, string, job, time.Time) error { made++; return nil },
+		ours:    func(string, string) bool { return false }}
 	payload := []byte(strings.Replace(aComment, "BODY", "/ralph retry", 1))
 	for _, id := range []string{"d-1", "d-2"} {
 		if _, err := s.Deliver(ctx, store.Delivery{ID: id, Event: "issue_comment", Payload: payload}); err != nil {

@@ -3,8 +3,9 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -16,10 +17,10 @@ import (
 )
 
 const (
-	gatherTime  = 200 * time.Millisecond // what comes within it is stored at once
-	mostGather  = 256 << 10              // bytes that are stored at the latest
-	storeAgain  = time.Second
-	mostStoring = 64 << 20 // bytes that wait for a database that does not answer; older ones go first
+	gatherTime = 200 * time.Millisecond // what comes within it is stored at once
+	mostGather = 256 << 10              // bytes that are stored at the latest
+	storeAgain = time.Second
+	mostShown  = 1 << 20 // bytes of a prompt or a diff as JSON; whoever sends them stays far below
 )
 
 // recorder writes down what a job's process tells: its row, and the records that pages show.
@@ -32,7 +33,10 @@ type recorder struct {
 	mu sync.Mutex
 	progress
 	unstored
+	meter
+	hints
 	wake, over, done chan struct{}
+	attached         chan struct{} // closed once the meter can be read
 }
 
 // progress is how the run stands, as far as it has told.
@@ -46,20 +50,13 @@ type progress struct {
 	settled bool      // earlier runs of the task wait no more
 }
 
-// unstored is what waits for the database.
-type unstored struct {
-	next    int64 // number of the next record
-	waiting []store.Record
-	size    int  // bytes of waiting
-	changed bool // the row is to be stored
-}
-
 // newRecorder begins to write down an attempt of a run, whose last record has this number. silent says that the run has
 // no row, and gets one only if it begins.
 func newRecorder(r *recorder, row store.Run, last int64, silent bool) *recorder {
 	r.progress = progress{row: row, silent: silent}
 	r.next = last + 1
 	r.wake, r.over, r.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	r.attached = make(chan struct{})
 	_ = json.Unmarshal(row.Detail, &r.detail) // of a newer version it is made anew
 	go r.write()
 	return r
@@ -67,10 +64,12 @@ func newRecorder(r *recorder, row store.Run, last int64, silent bool) *recorder 
 
 // Begun implements launch.Listener.
 func (r *recorder) Begun(b bot.Begun) {
+	<-r.attached
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.detail.Run != b.Run { // another run, whose records are all new
-		r.detail.Run, r.detail.Known = b.Run, 0
+	r.earlier = b.Records
+	if r.detail.Run != b.Run { // another run, whose records are all new; what the one before was told is told
+		r.detail.Run, r.detail.Known, r.earlier = b.Run, 0, math.MaxInt
 	}
 	r.detail.Known = min(r.detail.Known, b.Records)
 	r.state, r.begun = loop.State{}, true
@@ -93,6 +92,8 @@ func (r *recorder) Record(m work.Record) {
 	}
 	r.detail.Known = m.Number
 	r.measure(m.Record)
+	r.pay(m.Record, m.Number)
+	r.heard(m.Record, m.Number)
 	r.add(web.FactRecord, m.Record.At, body)
 }
 
@@ -112,26 +113,22 @@ func (r *recorder) measure(of loop.Record) {
 	}
 }
 
-// Output implements launch.Listener.
-func (r *recorder) Output(text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := len(r.waiting); n > 0 && r.waiting[n-1].Kind == web.OutputRecord && len(r.waiting[n-1].Body) < 16<<10 {
-		r.waiting[n-1].Body = append(r.waiting[n-1].Body, text...)
-		r.size += len(text)
+// Shown implements launch.Listener.
+func (r *recorder) Shown(m work.Shown) {
+	kind, what := web.PromptRecord, any(web.PromptBody{Iteration: m.Iteration, Text: m.Prompt})
+	if m.Diff != nil {
+		kind, what = web.DiffRecord, web.DiffBody{Iteration: m.Iteration, Text: m.Diff.Text, Note: m.Diff.Note}
+	}
+	body, err := json.Marshal(what)
+	if err != nil {
+		return // it came as JSON
+	}
+	if len(body) > mostShown {
 		return
 	}
-	r.add(web.OutputRecord, r.clock(), []byte(text))
-}
-
-// add appends a record; the caller holds the lock.
-func (r *recorder) add(kind string, at time.Time, body []byte) {
-	r.waiting = append(r.waiting, store.Record{Number: r.next, At: at, Kind: kind, Body: body})
-	r.next++
-	r.size += len(body)
-	if r.size > mostGather {
-		r.touch()
-	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(kind, r.clock(), body)
 }
 
 func (r *recorder) touch() {
@@ -168,74 +165,6 @@ func (r *recorder) describe(of loop.Record) {
 	r.touch()
 }
 
-// write stores what comes until end is called.
-func (r *recorder) write() {
-	defer close(r.done)
-	tick := time.NewTicker(gatherTime)
-	defer tick.Stop()
-	for {
-		over := false
-		select {
-		case <-tick.C:
-		case <-r.wake:
-		case <-r.over:
-			over = true
-		}
-		for !r.flush() && over {
-			time.Sleep(storeAgain)
-			if r.lost() {
-				return
-			}
-		}
-		if over {
-			return
-		}
-	}
-}
-
-// lost reports whether so much waits that the database is given up for this attempt. The journal on GitHub has the
-// facts.
-func (r *recorder) lost() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.size > mostStoring
-}
-
-// flush stores what waits; false when the database has not taken it.
-func (r *recorder) flush() bool {
-	r.mu.Lock()
-	if r.silent && !r.begun {
-		r.waiting, r.size, r.changed = nil, 0, false
-		r.mu.Unlock()
-		return true
-	}
-	list, changed, row, settled := r.waiting, r.changed, r.row, r.settled || !r.begun
-	row.Detail = r.detail.text()
-	r.waiting, r.size, r.changed = nil, 0, false
-	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	err := r.s.Append(ctx, row.ID, list)
-	if err == nil && changed {
-		err = r.s.PutRun(ctx, row)
-	}
-	if err == nil && !settled {
-		err = r.settle(ctx, row)
-	}
-	if err == nil || errors.Is(err, store.ErrOutdated) { // a later attempt writes the row now
-		return true
-	}
-	r.log.Warn("what the run tells waits for the database", "error", err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting, r.changed = append(list, r.waiting...), true
-	r.size = 0
-	for _, record := range r.waiting {
-		r.size += len(record.Body)
-	}
-	return false
-}
-
 // settle ends the rows of runs of the same task that waited: this one goes on where they stand.
 func (r *recorder) settle(ctx context.Context, row store.Run) error {
 	waiting, err := r.s.Runs(ctx, store.RunFilter{Repositories: []string{row.Repository}, Subject: row.Subject,
@@ -262,13 +191,9 @@ func (r *recorder) settle(ctx context.Context, row store.Run) error {
 func (r *recorder) end(final func(*store.Run, *detail)) {
 	r.mu.Lock()
 	final(&r.row, &r.detail)
+	r.payRest(fmt.Sprintf("%s/%d/end", r.row.ID, r.row.Attempt))
 	r.detail.Doing, r.changed = "", true
 	r.mu.Unlock()
 	close(r.over)
 	<-r.done
-}
-
-func (d detail) text() json.RawMessage {
-	text, _ := json.Marshal(d) // of strings and numbers
-	return text
 }

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -105,7 +106,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	base := o.Base
 	base.Workspace = workspace
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
-		models: launch.Models{Environ: o.Environ},
+		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
@@ -119,7 +120,8 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	if err != nil || q.Do == nil {
 		return err
 	}
-	return errors.Join(sv.q.Every("redeliver", "0 */10 * * * *", sv.redeliver),
+	return errors.Join(sv.q.Every("compare", "0 5-59/10 * * * *", sv.compare),
+		sv.q.Every("redeliver", "0 */10 * * * *", sv.redeliver),
 		sv.q.Every("sweep", "0 17 */6 * * *", sv.sweep),
 		sv.q.Every("forget", "0 41 3 * * *", sv.forget))
 }
@@ -129,12 +131,13 @@ const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
-	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll}
+	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
+		dispatch: sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: sv.doctorOf, clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
-		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from},
+		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
 		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
-		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, wake: sv.outbox.wake, phrase: sv.o.Rules.TriggerPhrase},
+		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
 		Public:  sv.o.Public, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
 	sv.pages = pages
@@ -176,8 +179,12 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 			return err
 		}
 		sv.loops.Go(func() { _ = sv.redeliver(looping) })
+		sv.loops.Go(func() { _ = sv.compare(looping) })
 	}
 	if sv.o.plays(RoleIntake) || sv.o.plays(RoleWork) {
+		sv.outbox.back = func() { // GitHub was told meanwhile to deliver again
+			sv.loops.Go(func() { _ = sv.redeliver(looping) })
+		}
 		sv.loops.Go(func() { sv.outbox.run(looping) })
 	}
 	failed := make(chan error, 1)
@@ -206,6 +213,8 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	sv.loops.Wait()
 	patient, done := context.WithTimeout(hard, sv.o.Drain)
 	defer done()
+	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.worker.count()) })
+	defer quiet()
 	if sv.o.plays(RoleWork) {
 		err = errors.Join(err, sv.q.Drain(patient))
 	}
@@ -239,7 +248,7 @@ func (sv *Server) enqueue(ctx context.Context, id string, j job, at time.Time) e
 // later has a run go on at a time.
 func (sv *Server) later(ctx context.Context, j job, at time.Time) error {
 	j.key = fmt.Sprintf("%s#%d", j.Repository, j.Issue)
-	return sv.enqueue(ctx, fmt.Sprintf("%s-%d", j.Run, at.Unix()), j, at)
+	return sv.enqueue(ctx, laterID(j.Run, at), j, at)
 }
 
 // answer does a job that does not wait for work. A command that stopped a run tells those of our processes that work on
@@ -266,21 +275,6 @@ func (sv *Server) tellStop(ctx context.Context, j job) error {
 		}
 	}
 	return err
-}
-
-// gaveUp shows a job that was killed too often.
-func (sv *Server) gaveUp(id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), readTime)
-	defer cancel()
-	run, err := sv.s.Run(ctx, id)
-	if err != nil {
-		return // it has none
-	}
-	run.State, run.Times.Ended = "failed", sv.o.Clock()
-	run.Reason = "its process was ended again and again; what it has done is on its branch. " + run.Reason
-	if err := sv.s.PutRun(ctx, run); err != nil {
-		sv.o.Log.Error("a run that was given up is shown as running", "run", id, "error", err)
-	}
 }
 
 // ours reports whether a run works on a branch, as far as the newest runs tell.

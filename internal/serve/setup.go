@@ -18,6 +18,8 @@ type setup struct {
 	public string
 	name   string // of the App, as it is proposed
 	doctor func(context.Context) []web.RepositoryDoctor
+	// dispatch asks for an App that may start workflows
+	dispatch bool
 
 	mu   sync.Mutex
 	code string // "" once it was used
@@ -69,7 +71,8 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 
 // Manifest implements web.Setup.
 func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
-	form, err := github.Manifest{BaseURL: s.public, Name: s.name, Organisation: organisation, State: state}.On(s.in.server)
+	form, err := github.Manifest{BaseURL: s.public, Name: s.name, Organisation: organisation, State: state,
+		Dispatch: s.dispatch}.On(s.in.server)
 	return web.ManifestForm{Address: form.Action, Manifest: form.Manifest}, err
 }
 

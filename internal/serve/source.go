@@ -18,6 +18,7 @@ import (
 
 // detail is what a run's row holds for its page, beside what lists can be asked by.
 type detail struct {
+	Job       string  `json:"job,omitempty"`   // the id of the job that works on it; empty: the run's own
 	Run       string  `json:"run,omitempty"`   // as its journal names it
 	Known     int     `json:"known,omitempty"` // how many records of the journal are stored
 	Issue     int     `json:"issue,omitempty"`
@@ -106,6 +107,20 @@ func (o source) Records(ctx context.Context, run string, after int64, limit int)
 	return shown, err
 }
 
+// wordID names what was said to a run, for its records.
+func wordID(w store.Word) string { return fmt.Sprintf("word-%d", w.Number) }
+
+// Hints implements web.Hints.
+func (o source) Hints(ctx context.Context, run string) (given []web.HintGiven, err error) {
+	said, err := o.s.Words(ctx, run, 0)
+	for _, w := range said {
+		if w.Kind == web.Hint {
+			given = append(given, web.HintGiven{ID: wordID(w), By: w.Person, At: w.At, Text: w.Text})
+		}
+	}
+	return given, err
+}
+
 // newsTime is how long somebody who reads along waits for news of this process before they look again.
 const newsTime = 2 * time.Second
 
@@ -138,7 +153,7 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 		return r, err
 	}
 	for _, run := range runs {
-		if run.Times.Ended.IsZero() || run.State == declined {
+		if run.Times.Ended.IsZero() || run.State == declined || run.State == web.Dispatched {
 			continue
 		}
 		r.Ended++
@@ -195,6 +210,7 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Event += "." + d.Action
 	}
 	if d.Decision == nil {
+		out.Why = d.Waits
 		return out
 	}
 	out.Step, out.Why, out.Subject = d.Decision.Step, d.Decision.Why, d.Decision.Subject
@@ -202,12 +218,12 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Run = d.ID
 	}
 	if len(d.Decision.Detail) > 0 {
-		var told struct {
-			Text   string `json:"text"`
-			Failed string `json:"failed"`
+		var of told
+		_ = json.Unmarshal(d.Decision.Detail, &of)
+		if out.Run != "" {
+			out.Run = cmp.Or(of.Run, out.Run)
 		}
-		_ = json.Unmarshal(d.Decision.Detail, &told)
-		out.Detail, out.Failed = told.Text, told.Failed
+		out.Detail, out.Failed = of.Text, of.Failed
 	}
 	return out
 }

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/gateway"
-	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -33,6 +33,7 @@ type worker struct {
 	launcher launch.Launcher
 	base     work.Order // what is the same for all jobs
 	models   launch.Models
+	allow    config.Allowances
 	public   string // the address of the pages
 	later    func(ctx context.Context, j job, at time.Time) error
 	m        *metrics
@@ -66,45 +67,67 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 		return queue.Result{}, err
 	}
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
-		return queue.Result{}, err
+		return w.postponed(ctx, id, j, attempt, err)
 	}
-	if order.Settings, err = organisation(ctx, app, j); err != nil {
-		return w.refused(ctx, id, j, err)
+	if err := setPlace(ctx, app, j, &order); err != nil {
+		return w.postponed(ctx, id, j, attempt, err)
 	}
 	row, err := w.begin(ctx, id, j)
 	if err != nil {
 		return queue.Result{}, err
+	}
+	if j.Run == "" { // more than the queue knows of, when it comes from a backup
+		order.Attempt = max(attempt, row.Attempt)
 	}
 	recorder, err := w.record(ctx, row, j.silent() && j.Run == "")
 	if err != nil {
 		return queue.Result{}, err
 	}
 	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
-	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order,
-		Tokens: appTokens{app, j.Installation, j.Repository}, Models: w.models, Hear: recorder})
+	tokens := appTokens{app, j.Installation, j.Repository, order.Workflow != ""}
+	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
+		Models: w.modelsOf(j, order), Hear: recorder})
 	if err != nil {
-		recorder.end(func(r *store.Run, _ *detail) { r.State, r.Reason = web.Queued, err.Error() })
-		return queue.Result{}, err
+		recorder.end(func(r *store.Run, _ *detail) { r.State = web.Queued })
+		return w.postponed(ctx, id, j, attempt, err)
 	}
 	w.note(id, true)
 	defer w.note(id, false)
-	w.attend(ctx, cmp.Or(j.Run, id), running)
+	recorder.attach(running.Metered(), running.Usage)
+	w.attend(ctx, cmp.Or(j.Run, id), running, recorder)
 	end, err := running.Wait()
-	w.spent(ctx, row, running.Usage())
 	return w.conclude(ctx, j, recorder, end, err)
 }
 
-// refused ends a job whose settings are wrong; where they could not be read, it is tried again.
-func (w *worker) refused(ctx context.Context, id string, j job, err error) (queue.Result, error) {
-	if !invalid.Is(err) {
-		return queue.Result{}, err
+const (
+	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
+	longestPause  = 5 * time.Minute
+)
+
+// postponed has a job wait that could not begin, since GitHub or this machine did not do its part: that is not the
+// job's fault, and does not count as its failure before a day is over.
+func (w *worker) postponed(ctx context.Context, id string, j job, attempt int, failed error) (queue.Result, error) {
+	row, err := w.s.Run(ctx, cmp.Or(j.Run, id))
+	if err != nil || ctx.Err() != nil || w.clock().Sub(row.Times.Created) > waitForOthers {
+		return queue.Result{}, failed
 	}
-	row, found := w.s.Run(ctx, cmp.Or(j.Run, id))
-	if found != nil { // it has none
-		return queue.Result{Why: err.Error()}, nil //nolint:nilerr // said above
+	at := w.clock().Add(min(afterFailed<<min(attempt-1, 10), longestPause))
+	row.State = web.Queued
+	row.Reason = fmt.Sprintf("it could not begin, and is tried again at %s UTC: %s", at.UTC().Format("15:04"),
+		safetext.FirstRunes(safetext.OneLine(failed.Error()), 500))
+	w.log.Warn("a job could not begin and is tried again", "job", id, "attempt", attempt, "error", failed)
+	if err := w.s.PutRun(ctx, row); err != nil && !errors.Is(err, store.ErrOutdated) {
+		return queue.Result{}, errors.Join(failed, err)
 	}
-	row.State, row.Reason, row.Times.Ended = string(loop.Invalid), err.Error(), w.clock()
-	return queue.Result{Why: row.Reason}, w.s.PutRun(ctx, row)
+	return queue.Result{Again: at, Why: row.Reason}, nil
+}
+
+// modelsOf are the models of a job. A sweep does several runs, each of which keeps to its budget by itself.
+func (w *worker) modelsOf(j job, o work.Order) launch.Models {
+	if j.Delivery == "" && j.Run == "" {
+		return w.models
+	}
+	return w.models.Within(o.Allow)
 }
 
 func (w *worker) note(id string, runs bool) {
@@ -128,6 +151,7 @@ func (w *worker) count() int {
 func (w *worker) order(ctx context.Context, id string, j job, attempt int) (work.Order, error) {
 	o := w.base
 	o.Job, o.Attempt, o.Repository = id, attempt, j.Repository
+	o.Allow = w.allow.Of(accountOf(j.Repository))
 	o.Page = w.public + "/runs/" + cmp.Or(j.Run, id)
 	o.Inputs = map[string]string{}
 	for name, value := range w.base.Inputs {
@@ -160,6 +184,10 @@ func (w *worker) begin(ctx context.Context, id string, j job) (store.Run, error)
 	}
 	row.State, row.Reason, row.Times.Resume = web.Running, "", time.Time{}
 	row.Attempt += 1
+	var d detail
+	_ = json.Unmarshal(row.Detail, &d)
+	d.Job = id
+	row.Detail = d.text()
 	if row.Times.Started.IsZero() {
 		row.Times.Started = w.clock()
 	}
@@ -169,58 +197,6 @@ func (w *worker) begin(ctx context.Context, id string, j job) (store.Run, error)
 	return row, w.s.PutRun(ctx, row)
 }
 
-// lookForWords is how often it is looked whether somebody has said something to a run.
-const lookForWords = 2 * time.Second
-
-// attend hands on what is said to a run while it works, until its process has ended.
-func (w *worker) attend(ctx context.Context, id string, r *launch.Running) {
-	over, end := context.WithCancel(context.Background())
-	go func() {
-		_, _ = r.Wait()
-		end()
-	}()
-	go func() {
-		tick := time.NewTicker(lookForWords)
-		defer tick.Stop()
-		after := int64(0)
-		for {
-			select {
-			case <-over.Done():
-				return
-			case <-ctx.Done():
-				if cancelled := (*queue.CancelledError)(nil); errors.As(context.Cause(ctx), &cancelled) {
-					r.Stop("", cancelled.Why)
-				} else {
-					r.HandOn()
-				}
-				return
-			case <-tick.C:
-				after = w.pass(over, id, r, after)
-			}
-		}
-	}()
-}
-
-// pass hands on the words that came after a number, and says which was the last.
-func (w *worker) pass(ctx context.Context, id string, r *launch.Running, after int64) int64 {
-	said, err := w.s.Words(ctx, id, after)
-	if err != nil {
-		return after // the next look tells the same
-	}
-	for _, word := range said {
-		after = word.Number
-		switch word.Kind {
-		case web.Stop:
-			r.Stop(word.Person, word.Text)
-		case web.Hint:
-			if err := r.Hint(word.Text); err != nil {
-				w.log.Warn("a hint is not handed on", "run", id, "error", err)
-			}
-		}
-	}
-	return after
-}
-
 // record begins to write down an attempt of a run.
 func (w *worker) record(ctx context.Context, row store.Run, silent bool) (*recorder, error) {
 	last, err := w.s.LastRecord(ctx, row.ID)
@@ -228,22 +204,6 @@ func (w *worker) record(ctx context.Context, row store.Run, silent bool) (*recor
 		return nil, err
 	}
 	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m}, row, last, silent), nil
-}
-
-// spent stores what an attempt has taken, by model.
-func (w *worker) spent(ctx context.Context, row store.Run, usage []gateway.Usage) {
-	ctx = context.WithoutCancel(ctx)
-	for _, u := range usage {
-		p := store.Spend{Installation: row.Installation, Repository: row.Repository, Person: row.Person, Model: u.Model,
-			Took: store.Took{Turns: u.Requests, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-				Output: u.Output, Cost: int64(u.Dollars * 1e6)}}
-		if err := w.s.AddSpend(ctx, fmt.Sprintf("%s/%d/%s", row.ID, row.Attempt, u.Model), p); err != nil {
-			w.log.Error("what a run has spent is not stored", "run", row.ID, "error", err)
-		}
-		w.s.Add(countTokens, "input", u.Input+u.CacheRead+u.CacheWrite)
-		w.s.Add(countTokens, "output", u.Output)
-		w.s.Add(countCost, "", p.Took.Cost)
-	}
 }
 
 // conclude stores how an attempt has ended, and says what becomes of the job.
@@ -269,6 +229,9 @@ func (w *worker) conclude(ctx context.Context, j job, r *recorder, end work.End,
 		}
 	}
 	state := cmp.Or(string(end.Outcome), declined)
+	if end.Workflow != "" {
+		state = web.Dispatched
+	}
 	if r.begun {
 		w.s.Count(countRuns, state)
 	}

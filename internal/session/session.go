@@ -67,6 +67,7 @@ type Again struct {
 type Watch struct {
 	Opened func(run string, journal []byte) // with what the run's journal holds already
 	Stored func(loop.Record)                // of each record the moment that it is stored
+	Shown  engine.Shown                     // what is shown besides
 }
 
 // Begin readies the session: from here on, what it prints is without secrets, and no process of our user reads our

@@ -112,20 +112,23 @@ func (s *Store) writeCounts(ctx context.Context) error {
 	if len(some) == 0 {
 		return nil
 	}
-	err := s.write(ctx, "writing the counters", func(t *transaction) error {
-		for _, c := range ordered(some) {
-			if _, err := t.exec(`INSERT INTO ralph_counters (name, label, value) VALUES (?, ?, ?)
-				ON CONFLICT (name, label) DO UPDATE SET value = ralph_counters.value + excluded.value`,
-				c.name, c.label, some[c]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.write(ctx, "writing the counters", func(t *transaction) error { return addCounts(t, some) })
 	if err != nil {
 		for c, n := range some {
 			s.Add(c.name, c.label, n)
 		}
 	}
 	return err
+}
+
+// addCounts adds to the rows of counters in a transaction.
+func addCounts(t *transaction, some map[counter]int64) error {
+	for _, c := range ordered(some) {
+		if _, err := t.exec(`INSERT INTO ralph_counters (name, label, value) VALUES (?, ?, ?)
+			ON CONFLICT (name, label) DO UPDATE SET value = ralph_counters.value + excluded.value`,
+			c.name, c.label, some[c]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -23,6 +23,7 @@ type Delivery struct {
 
 	Number   int64     // given in the order of storing; ignored by Deliver
 	Tries    int       // how often it was handed out by Undecided
+	Waits    string    // why it was postponed, until it is decided
 	Decision *Decision // nil until Decided
 }
 
@@ -37,6 +38,9 @@ type Decision struct {
 }
 
 const longestID = 200
+
+// LongestHold is how long a delivery is handed out to nobody else, or postponed, at most.
+const LongestHold = 10 * time.Minute
 
 // Deliver stores a delivery, once by its ID; fresh is false for one that is there already. Received is now if it is not
 // set.
@@ -67,7 +71,8 @@ func deliveryOf(row scan, more ...any) (d Delivery, err error) {
 	err = row(append([]any{&d.Number, &d.ID, &d.Event, &d.Action, &d.Installation, &d.Repository, &d.Sender, &received,
 		&d.Tries, &decided, &made.Step, &made.Why, &made.Subject, &queued, &detail}, more...)...)
 	d.Received = fromMicros(received)
-	if decided != 0 {
+	if d.Waits = made.Why; decided != 0 {
+		d.Waits = ""
 		made.At, made.Queued, made.Detail = fromMicros(decided), queued != 0, detail
 		d.Decision = &made
 	}
@@ -84,7 +89,7 @@ func withPayload(row scan) (Delivery, error) {
 
 // Undecided hands out deliveries that nobody has decided, the oldest first, with payloads. For the time of hold nobody
 // else gets them; one that is not decided by then is handed out again. So two servers decide different ones, and what
-// a dead one had is done by another.
+// a dead one had is done by another. A clock that was set back keeps nothing waiting for longer than LongestHold.
 func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (found []Delivery, err error) {
 	now := s.clock()
 	locked := ""
@@ -92,9 +97,10 @@ func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (f
 		locked = "FOR UPDATE SKIP LOCKED" // without it two servers would wait for each other, and then take the same
 	}
 	q := ask("", `WITH picked AS MATERIALIZED (
-		SELECT number FROM ralph_deliveries WHERE decided = 0 AND due <= ? ORDER BY due, number LIMIT ? `+locked+`)
+		SELECT number FROM ralph_deliveries WHERE decided = 0 AND (due <= ? OR due > ?)
+		ORDER BY due, number LIMIT ? `+locked+`)
 		UPDATE ralph_deliveries SET due = ?, tries = tries + 1 WHERE number IN (SELECT number FROM picked)
-		RETURNING `+deliveryColumns+`, payload`, micros(now), several(limit, 1000), micros(now.Add(hold)))
+		RETURNING `+deliveryColumns+`, payload`, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000), micros(now.Add(min(hold, LongestHold))))
 	err = s.writing(ctx, "taking deliveries to decide", func(ctx context.Context) (err error) {
 		found, err = rowsOf(ctx, s.db, q, withPayload)
 		return err
@@ -103,11 +109,11 @@ func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (f
 	return found, err
 }
 
-// Postpone hands a delivery that cannot be decided now back, to be handed out again at that time. why is shown
-// meanwhile.
+// Postpone hands a delivery that cannot be decided now back, to be handed out again at that time, LongestHold from now
+// at the latest. why is shown meanwhile.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why string) error {
 	return s.must(ctx, "postponing a delivery", `UPDATE ralph_deliveries SET due = ?, why = ?
-		WHERE id = ? AND decided = 0`, micros(until), plain(why), id)
+		WHERE id = ? AND decided = 0`, min(micros(until), micros(s.clock().Add(LongestHold))), plain(why), id)
 }
 
 // Decided stores what became of a delivery. Whoever makes a job of it does so before: a delivery that is handed out

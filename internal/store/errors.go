@@ -22,7 +22,7 @@ var ErrNotFound = errors.New("there is no such row in the database")
 // failed says of an error whose it is. What the caller has ended stays the caller's: context.Canceled.
 func failed(ctx context.Context, err error) error {
 	switch code := sqliteCode(err); {
-	case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, ErrNotFound), invalid.Is(err):
+	case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, ErrNotFound), errors.Is(err, ErrOutdated), invalid.Is(err):
 		return err
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Cause(ctx)

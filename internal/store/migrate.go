@@ -11,7 +11,7 @@ import (
 
 // migrations bring the tables from one version to the next; the version is how many of them were done. They are only
 // ever added to, and go one way. {number} is a column that counts by itself, {bytes} one of bytes.
-func migrations() []string { return []string{tables, words} }
+func migrations() []string { return []string{tables, words, told} }
 
 // tables are version 1. Times are microseconds since 1970, 0 when not set; days are "2006-01-02" in UTC; what is called
 // detail is JSON. What is large stands last, so that whoever reads the rest of a row does not read over it.
@@ -138,6 +138,9 @@ CREATE TABLE ralph_words (
 	text TEXT NOT NULL
 );
 CREATE INDEX ralph_words_run ON ralph_words (run, number)`
+
+// told is version 3: which record of the run's journal a word has become; 0 for none.
+const told = `ALTER TABLE ralph_words ADD COLUMN told BIGINT NOT NULL DEFAULT 0`
 
 // tableNames are all tables with rows of their own, in the order of a backup.
 func tableNames() []string {

@@ -16,41 +16,49 @@ type Record struct {
 	Body   []byte // any bytes, at most 16 MB
 }
 
-const (
-	largestBody = 16 << 20
-	atOnce      = 200 // rows in one statement
-)
+// LargestBody is how many bytes the body of a record may have.
+const LargestBody = 16 << 20
+
+const atOnce = 200 // rows in one statement
 
 // Append stores records of a run, all or none. A number that is stored already is left as it is, so records may be sent
 // twice. Watchers of the run hear of it.
 func (s *Store) Append(ctx context.Context, run string, records []Record) error {
-	for _, r := range records {
-		if len(r.Body) > largestBody || r.Number < 1 {
-			return invalid.Errorf("record %d of run %q has %d bytes: numbers begin at 1, and a record has at most %d bytes",
-				r.Number, run, len(r.Body), largestBody)
-		}
+	if err := whole(run, records); err != nil || len(records) == 0 {
+		return err
 	}
-	if len(records) == 0 {
-		return nil
-	}
-	err := s.write(ctx, "storing records", func(t *transaction) error {
-		for rest := records; len(rest) > 0; rest = rest[min(atOnce, len(rest)):] {
-			some := rest[:min(atOnce, len(rest))]
-			args := make([]any, 0, 5*len(some))
-			for _, r := range some {
-				args = append(args, plain(run), r.Number, micros(r.At), plain(r.Kind), bytesOf(r.Body))
-			}
-			if _, err := t.exec("INSERT INTO ralph_records (run, number, at, kind, body) VALUES (?, ?, ?, ?, ?)"+
-				strings.Repeat(", (?, ?, ?, ?, ?)", len(some)-1)+" ON CONFLICT (run, number) DO NOTHING", args...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.write(ctx, "storing records", func(t *transaction) error { return appendTo(t, run, records) })
 	if err == nil {
 		s.notify(run)
 	}
 	return err
+}
+
+// whole refuses records that cannot be stored.
+func whole(run string, records []Record) error {
+	for _, r := range records {
+		if len(r.Body) > LargestBody || r.Number < 1 {
+			return invalid.Errorf("record %d of run %q has %d bytes: numbers begin at 1, and a record has at most %d bytes",
+				r.Number, run, len(r.Body), LargestBody)
+		}
+	}
+	return nil
+}
+
+// appendTo is Append in a transaction.
+func appendTo(t *transaction, run string, records []Record) error {
+	for rest := records; len(rest) > 0; rest = rest[min(atOnce, len(rest)):] {
+		some := rest[:min(atOnce, len(rest))]
+		args := make([]any, 0, 5*len(some))
+		for _, r := range some {
+			args = append(args, plain(run), r.Number, micros(r.At), plain(r.Kind), bytesOf(r.Body))
+		}
+		if _, err := t.exec("INSERT INTO ralph_records (run, number, at, kind, body) VALUES (?, ?, ?, ?, ?)"+
+			strings.Repeat(", (?, ?, ?, ?, ?)", len(some)-1)+" ON CONFLICT (run, number) DO NOTHING", args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bytesOf makes no bytes an empty value, since nil is none at all.

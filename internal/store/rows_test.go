@@ -100,7 +100,7 @@ func TestRecords(t *testing.T) {
 		if n := got[int64](t)(w.LastRecord(ctx, "z")); n != 0 {
 			t.Error(n)
 		}
-		for _, r := range []Record{{Number: 0}, {Number: 1, Body: make([]byte, largestBody+1)}} {
+		for _, r := range []Record{{Number: 0}, {Number: 1, Body: make([]byte, LargestBody+1)}} {
 			if err := w.Append(ctx, "a", []Record{r}); !invalid.Is(err) {
 				t.Error(err)
 			}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // Run is the row of a run: what lists and pages show of it. All that happened in it is in its records.
@@ -39,15 +37,14 @@ var ErrOutdated = errors.New("a later attempt works on this run")
 
 // PutRun stores the row of a run, the whole of it. Created stays what it was first. A row of an attempt that is lower
 // than the stored one's is refused with ErrOutdated: its process was taken for dead.
-func (s *Store) PutRun(ctx context.Context, r Run) error {
-	if r.ID == "" || len(r.ID) > longestID || plain(r.ID) != r.ID {
-		return invalid.Errorf("the id of a run has %d bytes: it has to have between 1 and %d, of a text",
-			len(r.ID), longestID)
-	}
+func (s *Store) PutRun(ctx context.Context, r Run) error { return s.PutProgress(ctx, Progress{Run: r}) }
+
+// putRun is PutRun in a transaction.
+func (s *Store) putRun(t *transaction, r Run) error {
 	if r.Times.Created.IsZero() {
 		r.Times.Created = s.clock()
 	}
-	n, err := s.changed(ctx, "storing a run", `INSERT INTO ralph_runs (id, delivery, installation, repository, subject,
+	n, err := t.exec(`INSERT INTO ralph_runs (id, delivery, installation, repository, subject,
 		title, person, state, reason, attempt, created, started, ended, resume, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET delivery = excluded.delivery, installation = excluded.installation,
@@ -58,14 +55,10 @@ func (s *Store) PutRun(ctx context.Context, r Run) error {
 		r.ID, plain(r.Delivery), r.Installation, plain(r.Repository), plain(r.Subject), plain(r.Title), plain(r.Person),
 		plain(r.State), plain(r.Reason), r.Attempt, micros(r.Times.Created), micros(r.Times.Started),
 		micros(r.Times.Ended), micros(r.Times.Resume), []byte(r.Detail))
-	if err != nil {
-		return err
+	if err == nil && n == 0 {
+		err = ErrOutdated
 	}
-	if n == 0 {
-		return ErrOutdated
-	}
-	s.notify(r.ID)
-	return nil
+	return err
 }
 
 const runColumns = `number, id, delivery, installation, repository, subject, title, person, state, reason, attempt,

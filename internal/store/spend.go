@@ -34,26 +34,32 @@ func (s *Store) AddSpend(ctx context.Context, mark string, p Spend) error {
 	if mark == "" {
 		return invalid.Errorf("spend without a mark, which keeps it from being counted twice")
 	}
+	return s.write(ctx, "storing what was spent", func(t *transaction) error {
+		_, err := s.addSpend(t, mark, p)
+		return err
+	})
+}
+
+// addSpend is AddSpend in a transaction; fresh is false where the mark is known.
+func (s *Store) addSpend(t *transaction, mark string, p Spend) (fresh bool, err error) {
 	now := s.clock()
 	if p.Day == "" {
 		p.Day = now.UTC().Format("2006-01-02")
 	}
-	return s.write(ctx, "storing what was spent", func(t *transaction) error {
-		fresh, err := t.exec("INSERT INTO ralph_spent (mark, at) VALUES (?, ?) ON CONFLICT (mark) DO NOTHING", plain(mark),
-			micros(now))
-		if err != nil || fresh == 0 {
-			return err
-		}
-		_, err = t.exec(`INSERT INTO ralph_spend (day, installation, repository, person, model, turns, input, cacheread,
-			cachewrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (day, installation, repository, person, model) DO UPDATE SET
-			turns = ralph_spend.turns + excluded.turns, input = ralph_spend.input + excluded.input,
-			cacheread = ralph_spend.cacheread + excluded.cacheread, cachewrite = ralph_spend.cachewrite + excluded.cachewrite,
-			output = ralph_spend.output + excluded.output, cost = ralph_spend.cost + excluded.cost`,
-			p.Day, p.Installation, plain(p.Repository), plain(p.Person), plain(p.Model), p.Took.Turns, p.Took.Input,
-			p.Took.CacheRead, p.Took.CacheWrite, p.Took.Output, p.Took.Cost)
-		return err
-	})
+	n, err := t.exec("INSERT INTO ralph_spent (mark, at) VALUES (?, ?) ON CONFLICT (mark) DO NOTHING", plain(mark),
+		micros(now))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = t.exec(`INSERT INTO ralph_spend (day, installation, repository, person, model, turns, input, cacheread,
+		cachewrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (day, installation, repository, person, model) DO UPDATE SET
+		turns = ralph_spend.turns + excluded.turns, input = ralph_spend.input + excluded.input,
+		cacheread = ralph_spend.cacheread + excluded.cacheread, cachewrite = ralph_spend.cachewrite + excluded.cachewrite,
+		output = ralph_spend.output + excluded.output, cost = ralph_spend.cost + excluded.cost`,
+		p.Day, p.Installation, plain(p.Repository), plain(p.Person), plain(p.Model), p.Took.Turns, p.Took.Input,
+		p.Took.CacheRead, p.Took.CacheWrite, p.Took.Output, p.Took.Cost)
+	return true, err
 }
 
 // SpendFilter says which spend is summed up, and by what. Empty fields ask for nothing.

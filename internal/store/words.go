@@ -12,6 +12,7 @@ type Word struct {
 	Person string // a login
 	Text   string
 	At     time.Time
+	Record int // which record of the run's journal it has become; 0: none that is stored. Ignored by Say
 }
 
 // Say stores a word for a run.
@@ -22,11 +23,11 @@ func (s *Store) Say(ctx context.Context, run string, w Word) error {
 
 // Words are what was said to a run after a number, in order, at most 100.
 func (s *Store) Words(ctx context.Context, run string, after int64) ([]Word, error) {
-	q := ask("reading what was said to a run", `SELECT number, at, kind, person, text FROM ralph_words
+	q := ask("reading what was said to a run", `SELECT number, at, kind, person, text, told FROM ralph_words
 		WHERE run = ? AND number > ? ORDER BY number LIMIT 100`, plain(run), after)
 	return list(ctx, s, q, func(row scan) (w Word, err error) {
 		var at int64
-		err = row(&w.Number, &at, &w.Kind, &w.Person, &w.Text)
+		err = row(&w.Number, &at, &w.Kind, &w.Person, &w.Text, &w.Record)
 		w.At = fromMicros(at)
 		return w, err
 	})

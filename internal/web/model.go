@@ -58,9 +58,10 @@ type Standing struct {
 
 // The states of a run besides the outcomes of loop.
 const (
-	Queued  = "queued"
-	Running = "running"
-	Waiting = "waiting"
+	Queued     = "queued"
+	Running    = "running"
+	Waiting    = "waiting"
+	Dispatched = "dispatched" // a workflow of the repository does it
 )
 
 // Amount is what something took.

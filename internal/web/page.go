@@ -114,7 +114,7 @@ func mood(state string) string {
 	switch state {
 	case Running:
 		return "busy"
-	case Queued, Waiting, string(loop.Interrupted), string(loop.Refused):
+	case Queued, Waiting, Dispatched, string(loop.Interrupted), string(loop.Refused):
 		return "wait"
 	case string(loop.Done):
 		return "good"

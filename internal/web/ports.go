@@ -10,6 +10,7 @@ type Source struct {
 	Repositories Repositories
 	Deliveries   Deliveries
 	Ledger       Ledger
+	Hints        Hints // nil: nobody gives any on these pages
 }
 
 // Runs are the runs of all repositories.

@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"slices"
+	"fmt"
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -21,6 +21,7 @@ const (
 	iterationBytes = 2 << 20   // all iterations as HTML
 	mostDiffs      = 64        // diffs that are kept, those of the newest iterations
 	mostDiff       = 110 << 10 // bytes of one
+	mostPrompt     = 32 << 10  // bytes of what an agent was told; its own page has all
 	mostAccept     = 50        // concerns that are listed to be accepted
 )
 
@@ -33,7 +34,8 @@ type story struct {
 	output  []piece
 	printed int  // bytes of output
 	cut     bool // something older was printed
-	prompts []int
+	prompt  int  // number of the iteration that was told something last
+	hints   []hint
 }
 
 // piece is one record of what was printed.
@@ -48,7 +50,7 @@ func (s *Server) newStory(run Run) *story {
 	if s.alone {
 		st.detail.ServerURL, st.detail.Repo, st.detail.Phrase = "", "", ""
 	}
-	st.detail.Diffs = map[int]html.Diff{}
+	st.detail.Diffs, st.detail.Prompts = map[int]html.Diff{}, map[int]html.Prompt{}
 	return st
 }
 
@@ -83,6 +85,7 @@ func (st *story) take(r Record) (changed int) {
 		}
 		st.detail.State = st.detail.State.With(fact)
 		st.detail.Records = append(st.detail.Records, fact)
+		st.hear(fact)
 		if last := st.detail.State.Last(); last != nil && fact.Iteration > 0 {
 			return last.N
 		}
@@ -98,9 +101,16 @@ func (st *story) take(r Record) (changed int) {
 		return d.Iteration
 	case PromptRecord:
 		var p PromptBody
-		if json.Unmarshal(r.Body, &p) == nil && p.Iteration > 0 && !slices.Contains(st.prompts, p.Iteration) {
-			st.prompts = append(st.prompts, p.Iteration)
+		if json.Unmarshal(r.Body, &p) != nil || p.Iteration <= 0 {
+			return 0
 		}
+		st.prompt = p.Iteration
+		st.detail.Prompts[p.Iteration] = html.Prompt{Text: console(safetext.FirstBytes(p.Text, mostPrompt)),
+			URL: fmt.Sprintf("%s/prompts/%d", st.server.runPath(st.run.ID), p.Iteration)}
+		if old, ok := st.detail.Prompts[p.Iteration-mostDiffs]; ok {
+			st.detail.Prompts[p.Iteration-mostDiffs] = html.Prompt{URL: old.URL}
+		}
+		return p.Iteration
 	}
 	return 0
 }
@@ -122,6 +132,16 @@ func (st *story) ended() bool {
 	return st.detail.State.End != nil
 }
 
+// asked is what the agent is told whose turn goes on.
+func (st *story) asked() *html.Prompt {
+	p, ok := st.detail.Prompts[st.prompt]
+	last := st.detail.State.Last()
+	if !ok || last != nil && last.N >= st.prompt || st.ended() {
+		return nil
+	}
+	return &p
+}
+
 // runView is what the templates of a run's page show.
 type runView struct {
 	Run      Run
@@ -133,12 +153,18 @@ type runView struct {
 	Alone    bool
 	Started  bool // there are records
 	look
-	Parts    html.Parts
-	Output   []piece
-	Cut      bool
-	Prompts  []int
+	Parts  html.Parts
+	Output []piece
+	Cut    bool
+	told
 	Can      can
 	ToAccept []loop.Concern
+}
+
+// told is what people and ralph tell the agent.
+type told struct {
+	Asked *html.Prompt // what the agent is told whose turn goes on now; nil: no turn does, or nobody knows
+	Hints []shownHint
 }
 
 // look is how the run stands, in words.
@@ -154,13 +180,14 @@ func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
 func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
 	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone,
-		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Prompts: st.prompts,
+		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, told: told{Asked: st.asked()},
 		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Doing: st.run.Doing}}
 	if st.run.Issue > 0 && !a.alone {
 		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", strconv.Itoa(st.run.Issue))...)
 	}
 	v.Sign = signs[v.Mood]
 	st.detail.ReportURL = ""
+	v.Hints = st.withHints(a.given(st.run.ID), v.Ended)
 	if v.Started = len(st.detail.Records) > 0; v.Started {
 		parts, err := st.detail.Parts(iterations)
 		if err != nil {

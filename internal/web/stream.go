@@ -51,7 +51,7 @@ func (a *asked) live() error {
 	for _, it := range st.detail.State.Iterations {
 		f.shown[it.N] = true
 	}
-	f.can = f.canNow()
+	f.now()
 	if f.write("retry: 1000\n\n") == nil {
 		f.follow(ctx)
 	}
@@ -67,10 +67,11 @@ func number(text string) (int64, bool) {
 // follower sends a run's records to one browser.
 type follower struct {
 	*asked
-	story *story
-	out   *http.ResponseController
-	shown map[int]bool // iterations that the page has
-	can   can
+	story  *story
+	out    *http.ResponseController
+	shown  map[int]bool // iterations that the page has
+	can    can
+	asking bool // what the agent is told now is shown
 }
 
 // write sends bytes, and gives up on a reader that does not take them.
@@ -151,9 +152,9 @@ func (f *follower) send(ctx context.Context) (full bool, err error) {
 	if len(records) == 0 {
 		return false, nil
 	}
-	var facts, prompts bool
+	var facts bool
 	changed := map[int]bool{}
-	before := len(f.story.prompts)
+	before := f.story.prompt
 	f.story.output, f.story.printed, f.story.cut = nil, 0, false
 	for _, r := range records {
 		if n := f.story.take(r); n > 0 {
@@ -161,8 +162,7 @@ func (f *follower) send(ctx context.Context) (full bool, err error) {
 		}
 		facts = facts || r.Kind == FactRecord
 	}
-	prompts = len(f.story.prompts) > before
-	text, err := f.event(facts, prompts, changed)
+	text, err := f.event(facts, f.story.prompt != before, changed)
 	if err != nil {
 		f.Log.Error("writing what is new of a run", "run", f.run.ID, "error", err)
 		return false, err
@@ -173,8 +173,8 @@ func (f *follower) send(ctx context.Context) (full bool, err error) {
 // liveView is what the template of an event shows.
 type liveView struct {
 	runView
-	Facts, NewPrompts, NewCan bool
-	Changed                   []liveIteration
+	Facts, NewAsked, NewCan bool
+	Changed                 []liveIteration
 }
 
 // liveIteration is an iteration that is new or changed.
@@ -195,8 +195,9 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 	if err != nil {
 		return "", err
 	}
-	v := liveView{runView: base, Facts: facts, NewPrompts: prompts, NewCan: facts && base.Can != f.can}
-	f.can = base.Can
+	v := liveView{runView: base, Facts: facts, NewAsked: prompts || f.asking && base.Asked == nil,
+		NewCan: facts && base.Can != f.can}
+	f.can, f.asking = base.Can, base.Asked != nil
 	for _, it := range f.story.detail.State.Iterations {
 		if !changed[it.N] {
 			continue
@@ -222,11 +223,9 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 	return event.String(), nil
 }
 
-// canNow is what the page that the browser has lets this person do.
-func (f *follower) canNow() can {
-	v, err := f.story.view(f.asked, 0)
-	if err != nil {
-		return can{}
+// now notes what the page that the browser has shows of what may change.
+func (f *follower) now() {
+	if v, err := f.story.view(f.asked, 0); err == nil {
+		f.can, f.asking = v.Can, v.Asked != nil
 	}
-	return v.Can
 }

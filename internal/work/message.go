@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // Order is the server's first message: what the process shall do, and all that it is to know. It holds no key of a
@@ -24,6 +26,12 @@ type Order struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Settings are those below the repository's own, the weakest first.
 	Settings []Layer `json:"settings,omitempty"`
+	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
+	Allow config.Allowance `json:"allow,omitzero"`
+	// Workflow is the one of the repository that does what is decided; "": the process does.
+	Workflow string `json:"workflow,omitempty"`
+	// Mistake is what is wrong with the settings, so that no run may begin; "": nothing.
+	Mistake string `json:"mistake,omitempty"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
 	Environ []string `json:"environ,omitempty"`
 	// Workspace is where checkouts are made; "" is the directory for temporary files. Whoever agents work as must be able
@@ -67,10 +75,10 @@ type Stop struct {
 
 // ToProcess is a message of the server; one of its parts is set.
 type ToProcess struct {
-	Order *Order `json:"order,omitempty"`
-	Token *Token `json:"token,omitempty"` // asked for with Ask
-	Stop  *Stop  `json:"stop,omitempty"`
-	Hint  string `json:"hint,omitempty"` // for the agent's next turn
+	Order *Order    `json:"order,omitempty"`
+	Token *Token    `json:"token,omitempty"` // asked for with Ask
+	Stop  *Stop     `json:"stop,omitempty"`
+	Hint  *bot.Hint `json:"hint,omitempty"`
 }
 
 // ToServer is a message of the process; one of its parts is set.
@@ -79,7 +87,8 @@ type ToServer struct {
 	Begun  *bot.Begun `json:"begun,omitempty"`
 	Record *Record    `json:"record,omitempty"`
 	Output string     `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
-	End    *End       `json:"end,omitempty"`    // the last message
+	Shown  *Shown     `json:"shown,omitempty"`
+	End    *End       `json:"end,omitempty"` // the last message
 }
 
 // Ask asks for a newer token.
@@ -94,6 +103,13 @@ type Record struct {
 	Record loop.Record `json:"record"`
 }
 
+// Shown is what a page shows of one iteration besides its records, without secrets; one of Prompt and Diff is set.
+type Shown struct {
+	Iteration int        `json:"iteration"`        // from 1 on
+	Prompt    string     `json:"prompt,omitempty"` // what its agent is told, at most 128 KiB
+	Diff      *html.Diff `json:"diff,omitempty"`   // what it has changed; its text has at most html.DiffBytes
+}
+
 // End says how the job's process has ended.
 type End struct {
 	// Outcome is the run's; empty: the event was nothing to work on.
@@ -101,8 +117,9 @@ type End struct {
 	Reason  string       `json:"reason,omitempty"`
 	// HandedOn says that the run has not come to its end: another process of the job has to go on with it.
 	HandedOn bool      `json:"handed_on,omitempty"`
-	Problem  string    `json:"problem,omitempty"` // what ralph could not do
-	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
+	Workflow string    `json:"workflow,omitempty"` // that was started to do it
+	Problem  string    `json:"problem,omitempty"`  // what ralph could not do
+	Until    time.Time `json:"until,omitzero"`     // of waiting: when the run may go on by itself
 
 	Run           string     `json:"run,omitempty"`
 	Task          string     `json:"task,omitempty"`

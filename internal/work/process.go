@@ -17,11 +17,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // orderTime is how long the server may take to say what is to be done.
@@ -42,7 +44,8 @@ type process struct {
 	tokens  *tokens
 	stop    chan lease.Stop
 	mu      sync.Mutex
-	hints   []string
+	hints   []bot.Hint
+	started string // a workflow of the repository, instead of a run here
 	secrets []string
 }
 
@@ -68,6 +71,7 @@ func Run(ctx context.Context, socket *os.File, environ []string, clock func() ti
 	go p.listen(end)
 	result, err := p.work(ctx, order, environ)
 	told := endOf(result, err)
+	told.Workflow = p.started
 	told.HandedOn = ctx.Err() != nil && result.Outcome == loop.Interrupted && result.State.End == nil
 	redact := report.Redactor(p.known())
 	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
@@ -114,16 +118,16 @@ func (p *process) listen(end context.CancelCauseFunc) {
 			default: // it was told before
 			}
 		}
-		if m.Hint != "" {
+		if m.Hint != nil {
 			p.mu.Lock()
-			p.hints = append(p.hints, m.Hint)
+			p.hints = append(p.hints, *m.Hint)
 			p.mu.Unlock()
 		}
 	}
 }
 
 // takeHints are the hints since it was asked last.
-func (p *process) takeHints() []string {
+func (p *process) takeHints() []bot.Hint {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	hints := p.hints
@@ -164,12 +168,28 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
 		Runner: actions.New(func(string) string { return "" }, output{p.to}),
-		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Mirror: o.Mirror, Stop: p.stop,
+		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
+			Mirror: o.Mirror, Stop: p.stop,
 			As:     &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token},
 			Hints:  p.takeHints,
 			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
-			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) }}}
-	return a.Run(ctx)
+			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
+			Shown:  p.shown()}}
+	a.Server.Workflow = o.Workflow
+	if o.Mistake != "" {
+		a.Server.Mistake = errors.New(o.Mistake)
+	}
+	result, err := a.Run(ctx)
+	p.started = a.Server.Dispatched
+	return result, err
+}
+
+// shown tells the server what its page shows besides the records.
+func (p *process) shown() engine.Shown {
+	return engine.Shown{
+		Prompt: func(n int, text string) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
+		Diff:   func(n int, d html.Diff) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
+	}
 }
 
 // variables are what the order says, as a workflow would say it.

@@ -39,7 +39,8 @@ type Books struct {
 	Hooks  []web.Delivery
 	Spends []web.Spend
 	Audits []web.Audit
-	Repos  map[string]web.Repository // by name in lower case
+	Repos  map[string]web.Repository  // by name in lower case
+	Said   map[string][]web.HintGiven // by run
 }
 
 // New is a world without anything.
@@ -47,13 +48,14 @@ func New() *World {
 	return &World{records: map[string][]web.Record{}, changed: map[string]chan struct{}{},
 		sessions: map[string]web.Identity{},
 		may:      map[string]map[string]web.Permission{}, ops: map[string]bool{},
-		Books: Books{Repos: map[string]web.Repository{}}}
+		Books: Books{Repos: map[string]web.Repository{}, Said: map[string][]web.HintGiven{}}}
 }
 
 // Options are those of pages that show the world.
 func (w *World) Options(public *url.URL) web.Options {
-	return web.Options{Source: web.Source{Runs: w, Records: w, Repositories: w, Deliveries: w, Ledger: w}, Access: w,
-		Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public, GitHub: "https://github.com", Version: "1.2.3"}
+	return web.Options{Source: web.Source{Runs: w, Records: w, Repositories: w, Deliveries: w, Ledger: w,
+		Hints: w}, Access: w, Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public,
+		GitHub: "https://github.com", Version: "1.2.3"}
 }
 
 // Let says what somebody may do in a repository from now on.
@@ -207,6 +209,20 @@ func (w *World) Delivery(_ context.Context, id string) (web.Delivery, error) {
 // Deliveries implements web.Deliveries.
 func (w *World) Deliveries(context.Context, web.Query) ([]web.Delivery, error) {
 	return w.Hooks, w.Fails
+}
+
+// Hints implements web.Hints.
+func (w *World) Hints(_ context.Context, run string) ([]web.HintGiven, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.Said[run]), w.Fails
+}
+
+// Hint adds one that somebody has given on the page.
+func (w *World) Hint(run string, h web.HintGiven) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Said[run] = append(w.Said[run], h)
 }
 
 // Spend implements web.Ledger.

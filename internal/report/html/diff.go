@@ -50,7 +50,7 @@ type diffReader struct {
 
 // diffFiles are the files of a diff, and one sentence on what is cut off.
 func (v view) diffFiles(text string) (files []file, note string) {
-	text = v.withoutSecrets(text)
+	text = WithoutSecrets(text, v.Redacted)
 	if len(text) > DiffBytes {
 		text = text[:strings.LastIndexByte(text[:DiffBytes], '\n')+1]
 		note = fmt.Sprintf("The diff is cut after %d KiB; the commit has all of it.", (len(text)+512)>>10)
@@ -66,14 +66,14 @@ func (v view) diffFiles(text string) (files []file, note string) {
 	return r.files, note
 }
 
-// withoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is
+// WithoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is
 // invisible loses both: the secret and what is invisible.
-func (v view) withoutSecrets(diff string) string {
+func WithoutSecrets(diff string, redact func(string) string) string {
 	seen := wording.Bare(diff)
-	if safe := v.Redacted(seen); safe != seen {
+	if safe := redact(seen); safe != seen {
 		return safe
 	}
-	return v.Redacted(diff)
+	return redact(diff)
 }
 
 func (r *diffReader) take(line string) {

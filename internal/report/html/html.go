@@ -22,6 +22,15 @@ type Detail struct {
 	Records []loop.Record
 	// Diffs are what the iterations changed, by their number. Where there is none, the page lists the changed files alone.
 	Diffs map[int]Diff
+	// Prompts are what the agents of the iterations were told, by their number. Where there is none, nothing is said of
+	// it.
+	Prompts map[int]Prompt
+}
+
+// Prompt is what the agent of one iteration was told.
+type Prompt struct {
+	Text string // its beginning; empty: only the address is shown
+	URL  string // where all of it is, on the page's own server; empty: nowhere
 }
 
 // Diff is what one iteration changed.

@@ -26,6 +26,7 @@ type iteration struct {
 	Violations    []string
 	Review, Asked string // of a review of a plan's story: what it came to, and what it asks for
 	Said          string // the agent's last words
+	Prompt        Prompt // what the agent was told
 	Less          string // one sentence on what is left out for want of room
 }
 
@@ -106,6 +107,10 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) iteration {
 		line: line{moodSigns[mood], mood, v.purpose(it), v.ended(it), wording.Duration(total(it)), wording.Changed(it)},
 		Open: age == 0 || mood == "bad" && age < recent, Facts: v.iterationFacts(it), Less: lessThan[m],
 		Said: v.printed(wording.Spoken(it)),
+	}
+	h.Prompt = Prompt{URL: d.Prompts[it.N].URL}
+	if m == everything {
+		h.Prompt.Text = v.printed(d.Prompts[it.N].Text)
 	}
 	if m == withoutOutput {
 		h.Said = v.brief(wording.Spoken(it), 300)

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake"
+)
+
+// allow makes the file of what accounts may have.
+func (s *serving) allow(text string) string {
+	s.Helper()
+	name := filepath.Join(s.dir, "allow.json")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	return name
+}
+
+// settings changes the settings of the repository.
+func (s *serving) settings(text string) {
+	s.Helper()
+	if _, err := s.hub.CommitFiles("alice", "demo", "main", "settings",
+		map[string]string{".ralph/settings.json": text}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestServeAllows: a repository that asks for what is not allowed is told so, and no turn is paid; one that asks for
+// more money than is allowed gets what is allowed, and its page says so.
+func TestServeAllows(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	agent := filepath.Join(s.dir, "agent")
+	own := `{"agent": {"command": "` + agent + `"}, "sandbox": "off", "guardrails": [{"command": "make test"}], ` +
+		`"review": false, "maxCostUsd": 90}`
+	s.settings(own)
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "maxCostUsd": 4}}`))
+	s.start()
+	issue := s.label("Add new.txt")
+	want := `.ralph/settings.json: agent.command is "` + agent + `"; this server allows claude.`
+	s.until("an answer", func() bool { return len(s.hub.Comments("alice", "demo", issue)) > 0 })
+	if got := s.hub.Comments("alice", "demo", issue); len(got) != 1 || !strings.Contains(got[0].Body, want) {
+		t.Errorf("the issue is told %+v, want %s", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "new.txt")); err == nil || len(s.hub.Pulls("alice", "demo")) > 0 {
+		t.Error("it was worked on")
+	}
+	s.kill()
+	s.allow(`{"alice": {"agents": ["` + agent + `"], "maxCostUsd": 4}}`)
+	s.start()
+	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
+	s.until("a pull request that is ready", func() bool {
+		pulls := s.hub.Pulls("alice", "demo")
+		return len(pulls) == 1 && !pulls[0].Draft
+	})
+	alice := newVisitor(t)
+	alice.open(s.url + "/sign-in/github?next=/")
+	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	alice.open(s.url + "/repositories/alice/demo")
+	alice.sees(200, []string{"allowed by this installation", "maxCostUsd is 90; this server allows 4."})
+}
+
+// TestServeAllowMistakes: a server does not begin with a file that it cannot read.
+func TestServeAllowMistakes(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	for want, text := range map[string]string{
+		"unknown field \"agent\"": `{"alice": {"agent": ["claude"]}}`, "is not JSON": `{`,
+		"no such file": "",
+	} {
+		name := s.allow(text)
+		if text == "" {
+			name += ".none"
+		}
+		server := exec.Command("ralph", "serve", "--data", filepath.Join(s.dir, "data"), "--allow", name)
+		server.Env = s.environ
+		out, _ := server.CombinedOutput()
+		if code := server.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), want) ||
+			!strings.Contains(string(out), "allow.json") {
+			t.Errorf("%s: exit code %d: %s", want, code, out)
+		}
+	}
+}
+
+// job runs the job of a workflow that was dispatched, as a runner does.
+func (s *serving) job(d fake.Dispatched) (string, error) {
+	s.Helper()
+	s.hub.AddToken("ghs_of.the-job0123456789", "", fake.Actions)
+	payload := filepath.Join(s.dir, "event.json")
+	text := s.hub.DispatchPayload("alice", "demo", d.Sender, d.Inputs)
+	if err := os.WriteFile(payload, text, 0o600); err != nil {
+		s.Fatal(err)
+	}
+	job := exec.Command("ralph", "action")
+	job.Env = []string{"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH=" + payload,
+		"GITHUB_REPOSITORY=alice/demo", "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
+		"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL(), "GITHUB_OUTPUT=" + filepath.Join(s.dir, "output"),
+		"GITHUB_STEP_SUMMARY=" + filepath.Join(s.dir, "summary"), "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=1",
+		"GITHUB_WORKSPACE=" + s.dir, "GITHUB_TRIGGERING_ACTOR=" + d.Sender, "RALPH_WORKSPACE=" + s.dir,
+		"INPUT_GITHUB_TOKEN=ghs_of.the-job0123456789", "INPUT_REQUEST=" + d.Inputs["request"],
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}
+	out, err := job.CombinedOutput()
+	return string(out), err
+}
+
+// TestServeDispatches: where the installation allows nothing but the repositories' own workflows, a label starts one, and
+// the server does not work.
+func TestServeDispatches(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	workflow, err := os.ReadFile("../../examples/app/ralph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.hub.CommitFiles("alice", "demo", "main", "a workflow",
+		map[string]string{".github/workflows/ralph.yml": string(workflow)}); err != nil {
+		t.Fatal(err)
+	}
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"*": {"launchers": ["workflow"]}}`))
+	s.start()
+	issue := s.label("Add new.txt")
+	s.until("a dispatch", func() bool { return len(s.hub.Dispatches("alice", "demo")) > 0 })
+	got := s.hub.Dispatches("alice", "demo")
+	if want := fmt.Sprintf("label:%d:ralph", issue); len(got) != 1 || got[0].Workflow != "ralph.yml" ||
+		got[0].Inputs["request"] != want || got[0].Sender != "ralph[bot]" {
+		t.Errorf("dispatched %+v, want ralph.yml with %s", got, want)
+	}
+	s.until("the end of the job", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 0`) })
+	alice := newVisitor(t)
+	alice.open(s.url + "/sign-in/github?next=/")
+	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
+	s.until("the page of the run", func() bool {
+		alice.open(s.url + "/repositories/alice/demo")
+		return strings.Contains(alice.page, "handed to the workflow ralph.yml")
+	})
+	alice.sees(200, []string{"allowed by this installation", "Dispatched"})
+	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) > 0 || len(s.hub.Comments("alice", "demo", issue)) > 0 {
+		t.Errorf("the server has worked: %+v", pulls)
+	}
+	if out, err := s.job(got[0]); err != nil {
+		t.Fatalf("the workflow's job: %v\n%s", err, out)
+	}
+	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) != 1 || pulls[0].Draft {
+		t.Errorf("the workflow has made %+v, want one pull request that is ready", pulls)
+	}
+	for _, problem := range s.hub.Problems() {
+		t.Errorf("GitHub: %s", problem)
+	}
+}

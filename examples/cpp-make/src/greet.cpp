@@ -1,0 +1,3 @@
+#include "greet.h"
+
+std::string greet(const std::string &name) { return "Hello, " + name + "!"; }

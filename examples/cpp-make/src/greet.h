@@ -1,0 +1,6 @@
+#pragma once
+
+#include <string>
+
+// greet greets somebody by name.
+std::string greet(const std::string &name);

@@ -1,0 +1,199 @@
+package internal_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// messageAreas are the parts of docs/errors.md: of which packages the messages are, and what to read about them.
+var messageAreas = []struct {
+	title, more string
+	packages    []string
+}{
+	{"Settings and inputs", "[settings](settings.md), [inputs](action.md)", []string{"internal/config"}},
+	{"The command line", "[commands and flags](cli.md)", []string{"cmd/ralph", "internal/local", "internal/session",
+		"internal/supervise", "internal/agenthook", "internal/hook", "internal/cleanup"}},
+	{"Tasks and issues", "[tasks](tasks.md)", []string{"internal/task", "internal/event"}},
+	{"Plans", "[plans](plans.md)", []string{"internal/plan", "internal/planrun", "internal/derive"}},
+	{"Checks", "[checks](checks.md), [what is detected](detection.md)", []string{"internal/check", "internal/engine",
+		"internal/regex", "internal/prompt"}},
+	{"Agents", "[agents](agents.md)", []string{"internal/agent", "internal/gateway"}},
+	{"Sandbox and processes", "[the sandbox](sandbox.md), [limits](limits.md)", []string{"internal/proc"}},
+	{"Git and files", "[locks and journals](journal.md)", []string{"internal/git", "internal/files", "internal/journal",
+		"internal/lease", "internal/bisect"}},
+	{"GitHub", "[on GitHub](github.md), [how to start a run](commands.md)", []string{"internal/github", "internal/bot",
+		"internal/doctor", "internal/actions", "internal/report", "internal/notify"}},
+	{"ralph serve", "[for an organisation](app.md)", []string{"internal/serve", "internal/store", "internal/queue",
+		"internal/work", "internal/launch", "internal/web"}},
+}
+
+const messagesBegin, messagesEnd = "<!-- messages: generated -->\n", "<!-- end of messages -->"
+
+// TestMessagesAreListed: docs/errors.md has every text by which ralph says that settings, input or environment are
+// wrong, or refuses, each with an anchor of its own. RALPH_UPDATE_MESSAGES=1 writes them.
+func TestMessagesAreListed(t *testing.T) {
+	const file = "../docs/errors.md"
+	found := messages(t)
+	var list strings.Builder
+	anchors := map[string]bool{}
+	for _, area := range messageAreas {
+		texts := map[string]bool{}
+		for dir, of := range found {
+			if slices.ContainsFunc(area.packages, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") }) {
+				maps.Copy(texts, of)
+				delete(found, dir)
+			}
+		}
+		fmt.Fprintf(&list, "\n## %s\n\nMore: %s.\n\n", area.title, area.more)
+		for _, text := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintf(&list, "- <a id=\"%s\"></a>%s\n", anchor(text, anchors), inCode(text))
+		}
+	}
+	if len(found) > 0 {
+		t.Errorf("no area of docs/errors.md has the messages of %q", slices.Sorted(maps.Keys(found)))
+	}
+	page := document(t, file)
+	before, rest, begun := strings.Cut(page, messagesBegin)
+	_, after, ended := strings.Cut(rest, messagesEnd)
+	if !begun || !ended {
+		t.Fatal("docs/errors.md does not say where its messages begin and end")
+	}
+	want := before + messagesBegin + list.String() + "\n" + messagesEnd + after
+	if os.Getenv("RALPH_UPDATE_MESSAGES") != "" {
+		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if page != want {
+		t.Error("docs/errors.md lacks messages, or has some that are gone: make messages writes them")
+	}
+}
+
+// messages are the texts of mistakes and refusals by package.
+func messages(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	found := map[string]map[string]bool{}
+	for _, root := range []string{"../internal", "../cmd"} {
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.HasPrefix(path, "../internal/fake/") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text := said(messageOf(dir, n)); text != "" {
+					if found[dir] == nil {
+						found[dir] = map[string]bool{}
+					}
+					found[dir][text] = true
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+var (
+	blank     = regexp.MustCompile(`%[-+# 0-9.\[\]*]*[a-zA-Z]`)
+	plainWord = regexp.MustCompile(`[a-z]{2,}`)
+	notAnchor = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// mistakes are the functions whose texts say what is wrong, by package; those of "" are everybody's.
+var mistakes = map[string][]string{
+	"":                {"invalid.Errorf"},
+	"internal/config": {"wrong"},
+	"internal/task":   {"d.wrong", "p.add", "fmt.Errorf"},
+}
+
+// messageOf is the text of a call of one of the mistakes, or the reason of a refusal; nil anything else.
+func messageOf(dir string, n ast.Node) ast.Expr {
+	if field, ok := n.(*ast.KeyValueExpr); ok && dir == "internal/event" {
+		if key, ok := field.Key.(*ast.Ident); !ok || key.Name != "Reason" {
+			return nil
+		}
+		if call, ok := field.Value.(*ast.CallExpr); ok && len(call.Args) > 0 {
+			return call.Args[0]
+		}
+		return field.Value
+	}
+	call, ok := n.(*ast.CallExpr)
+	if !ok || !slices.Contains(slices.Concat(mistakes[""], mistakes[dir]), types.ExprString(call.Fun)) {
+		return nil
+	}
+	for _, argument := range call.Args {
+		if len(plainWord.FindAllString(literal(argument), -1)) > 1 {
+			return argument
+		}
+	}
+	return nil
+}
+
+// said is a text with an ellipsis for what is filled in; "" one of less than three words.
+func said(e ast.Expr) string {
+	if e == nil {
+		return ""
+	}
+	text := strings.ReplaceAll(blank.ReplaceAllString(literal(e), "…"), "%%", "%")
+	if len(plainWord.FindAllString(text, -1)) < 3 {
+		return ""
+	}
+	return text
+}
+
+// literal is a text that is written out, in several parts perhaps; of what is not, "…".
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value)
+		return text
+	case *ast.BinaryExpr:
+		return literal(e.X) + literal(e.Y)
+	}
+	return "…"
+}
+
+// anchor is made of a text's first words: it stays while those do.
+func anchor(text string, taken map[string]bool) string {
+	words := strings.Fields(notAnchor.ReplaceAllString(strings.ToLower(text), " "))
+	for n := min(6, len(words)); n <= len(words); n++ {
+		if name := "e-" + strings.Join(words[:n], "-"); !taken[name] {
+			taken[name] = true
+			return name
+		}
+	}
+	for n := 2; ; n++ {
+		if name := fmt.Sprintf("e-%s-%d", strings.Join(words, "-"), n); !taken[name] {
+			taken[name] = true
+			return name
+		}
+	}
+}
+
+// inCode shows a text as it is printed.
+func inCode(text string) string {
+	text = strings.ReplaceAll(text, "\n", " ")
+	if strings.Contains(text, "`") {
+		return "`` " + text + " ``"
+	}
+	return "`" + text + "`"
+}

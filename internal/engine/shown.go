@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Shown hears what a page shows of a run besides its records. What it is told has no secrets and is bounded. It is
+// told from the loop itself, so it must not wait; nil: nobody wants to know.
+type Shown struct {
+	// Prompt is what the agent of an iteration is told, when its turn begins: at most 128 KiB.
+	Prompt func(iteration int, text string)
+	// Diff is what an iteration has changed, when it is committed.
+	Diff func(iteration int, d html.Diff)
+}
+
+// promptBytes bounds what is shown of a prompt.
+const promptBytes = 128 << 10
+
+// shownAgent is an agent whose prompts are shown.
+type shownAgent struct {
+	loop.Agent
+	run *Run
+}
+
+// showPrompts tells what the agent is told to whoever shows the run.
+func (run *Run) showPrompts(agent loop.Agent) loop.Agent {
+	if run.Shown.Prompt == nil {
+		return agent
+	}
+	return shownAgent{agent, run}
+}
+
+// Turn implements loop.Agent.
+func (a shownAgent) Turn(ctx context.Context, asked string) (loop.Turn, error) {
+	if at := a.run.Journal.State().Turning; at != nil {
+		text := asked
+		if a.run.Redact != nil {
+			text = a.run.Redact(text)
+		}
+		a.run.Shown.Prompt(at.Iteration, safetext.FirstBytes(text, promptBytes))
+	}
+	return a.Agent.Turn(ctx, asked)
+}
+
+// shownTree is a tree whose commits are shown.
+type shownTree struct {
+	loop.Tree
+	run   *Run
+	began map[int]string // where an iteration began: a turn that was taken again adds to what the first has changed
+}
+
+// showChanges tells what iterations change to whoever shows the run.
+func (run *Run) showChanges(tree loop.Tree) loop.Tree {
+	if run.Shown.Diff == nil || run.Copies.diff == nil {
+		return tree
+	}
+	return shownTree{tree, run, map[int]string{}}
+}
+
+// Commit implements loop.Tree.
+func (t shownTree) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
+	c, err := t.Tree.Commit(ctx, since, s)
+	last := s.Last()
+	if err != nil || last == nil || c.SHA == "" || c.Unseen {
+		return c, err
+	}
+	from, known := t.began[last.N]
+	if !known {
+		from = since
+		t.began[last.N] = since
+	}
+	if from != "" && from != c.SHA {
+		t.run.Shown.Diff(last.N, t.run.changed(ctx, step{last.N, from, c.SHA}))
+	}
+	return c, nil
+}
+
+// changed is what one step has changed, without secrets and cut to what a page shows of it.
+func (run *Run) changed(ctx context.Context, s step) html.Diff {
+	ctx, cancel := context.WithTimeout(ctx, diffTime)
+	defer cancel()
+	text, err := run.Copies.diff(ctx, s.from, s.to, html.DiffBytes+diffSlack)
+	if err != nil {
+		return html.Diff{Note: "The diff cannot be shown; the commit has it."}
+	}
+	whole := len(text) <= html.DiffBytes
+	if run.Redact != nil {
+		text = html.WithoutSecrets(text, run.Redact)
+	}
+	if whole {
+		return html.Diff{Text: safetext.FirstBytes(text, html.DiffBytes)}
+	}
+	most := max(min(html.DiffBytes, len(text)-diffSlack), 0) // a secret may be cut in two at the end of what was read
+	text = text[:strings.LastIndexByte(text[:most], '\n')+1]
+	return html.Diff{Text: text, Note: "The diff is cut here; the commit has all of it."}
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
+)
+
+// commits is a tree that commits one thing, as c2.
+type commits struct{}
+
+func (commits) Commit(context.Context, string, loop.State) (loop.Commit, error) {
+	return loop.Commit{SHA: "c2"}, nil
+}
+
+// TestShownDiff: what a page is told of a commit has no secrets, is bounded in whole lines, and covers all turns of the
+// iteration.
+func TestShownDiff(t *testing.T) {
+	var shown []html.Diff
+	asked := ""
+	text := "diff --git a/x b/x\n+the-key\n"
+	run := &Run{Spec: &Spec{Output: Output{
+		Redact: func(s string) string { return strings.ReplaceAll(s, "the-key", "***") },
+		Shown:  Shown{Diff: func(_ int, d html.Diff) { shown = append(shown, d) }}}}}
+	run.Copies.diff = func(_ context.Context, from, to string, most int) (string, error) {
+		asked += from + ".." + to + " "
+		return text[:min(len(text), most)], nil
+	}
+	tree := run.showChanges(commits{})
+	s := loop.State{Iterations: []*loop.Iteration{{N: 1}}}
+	for _, since := range []string{"c0", "c1"} { // the second turn of one iteration adds to what the first has changed
+		if _, err := tree.Commit(t.Context(), since, s); err != nil {
+			t.Fatal(err)
+		}
+		text = strings.Repeat("+ the-key in a line of some length\n", 5000)
+	}
+	if asked != "c0..c2 c0..c2 " || len(shown) != 2 ||
+		shown[0].Text != "diff --git a/x b/x\n+***\n" || shown[0].Note != "" {
+		t.Errorf("%s %+v", asked, shown)
+	}
+	if long := shown[1]; len(long.Text) > html.DiffBytes || !strings.HasSuffix(long.Text, "length\n") || long.Note == "" ||
+		strings.Contains(long.Text, "the-key") {
+		t.Errorf("%d bytes, %q", len(long.Text), long.Note)
+	}
+	run.Shown.Diff = nil
+	if _, is := run.showChanges(commits{}).(commits); !is {
+		t.Error("a diff is made for nobody")
+	}
+}

@@ -1,0 +1,269 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// ecosystem is a repository below examples: what ralph finds in it, and one change by which a scripted agent does the
+// work of its issue.
+type ecosystem struct {
+	dir      string
+	needs    []string // programs
+	registry string   // what the build has to reach, where nothing is brought along
+	checks   []string // what is detected
+	setup    string
+	named    []string // guardrails of the settings, where nothing is detected
+	file     string   // what the agent changes
+	from, to string
+}
+
+var ecosystems = []ecosystem{
+	{dir: "go", needs: []string{"go"}, checks: []string{"go build ./...", "go vet ./...", "go test ./..."},
+		file: "greet.go", from: "\treturn \"Hello",
+		to: "\tif name == \"\" {\n\t\tname = \"world\"\n\t}\n\treturn \"Hello"},
+	{dir: "node-pnpm", needs: []string{"pnpm"}, registry: "https://registry.npmjs.org/ms",
+		checks: []string{"pnpm run lint", "pnpm run test"}, setup: "pnpm install --frozen-lockfile",
+		file: "src/greet.js", from: "${name}", to: "${name || 'world'}"},
+	{dir: "python-uv", needs: []string{"uv"}, checks: []string{"uv run python -m unittest discover -s tests"},
+		setup: "uv sync --all-extras --all-groups", file: "greet.py", from: "{name}", to: "{name or 'world'}"},
+	{dir: "rust", needs: []string{"cargo"}, checks: []string{"cargo build", "cargo test"}, file: "src/lib.rs",
+		from: "    format!", to: "    let name = if name.is_empty() { \"world\" } else { name };\n    format!"},
+	{dir: "java", needs: []string{"mvn", "javac"}, registry: "https://repo.maven.apache.org/maven2/",
+		checks: []string{"mvn -B verify"}, file: "src/main/java/com/example/Greet.java", from: "+ name +",
+		to: "+ (name.isEmpty() ? \"world\" : name) +"},
+	{dir: "dotnet", needs: []string{"dotnet"}, registry: "https://api.nuget.org/v3/index.json",
+		checks: []string{"dotnet build", "dotnet test"}, file: "src/Greet/Greeter.cs", from: "{name}",
+		to: "{(name == \"\" ? \"world\" : name)}"},
+	{dir: "php", needs: []string{"php", "composer"}, setup: "composer install --no-interaction",
+		checks: []string{"composer run-script --timeout=0 lint", "composer run-script --timeout=0 test"},
+		file:   "src/Greet.php", from: "        return",
+		to: "        $name = $name === '' ? 'world' : $name;\n\n        return"},
+	{dir: "ruby", needs: []string{"ruby", "bundle"}, registry: "https://rubygems.org/", setup: "bundle install",
+		checks: []string{"bundle exec rake test"}, file: "lib/greet.rb", from: "#{name}",
+		to: "#{name.empty? ? 'world' : name}"},
+	{dir: "cpp", needs: []string{"cmake", "g++"},
+		checks: []string{"cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure"},
+		file:   "src/greet.cpp", from: "+ name +", to: "+ (name.empty() ? \"world\" : name) +"},
+	{dir: "cpp-make", needs: []string{"make", "g++"}, checks: []string{"make lint", "make test"},
+		file: "src/greet.cpp", from: "+ name +", to: "+ (name.empty() ? \"world\" : name) +"},
+	{dir: "monorepo", needs: []string{"go", "npm"},
+		named: []string{"cd api && go vet ./... && go test ./...", "cd web && npm test"}, file: "web/greet.js",
+		from: "${name}", to: "${name || 'world'}"},
+	{dir: "docs-only", needs: []string{"sh"}, named: []string{"sh scripts/links.sh"}, file: "docs/greet.md",
+		from: "the name.", to: "the name; without one, say \"world\"."},
+}
+
+// TestExamplesAreFound: what ralph finds in each of examples, that its settings and its issue are understood, and that
+// its workflow is one that GitHub takes. README.md there has a row for each.
+func TestExamplesAreFound(t *testing.T) {
+	page := document(t, "../examples/README.md")
+	for _, e := range ecosystems {
+		dir := filepath.Join("..", "examples", e.dir)
+		found := topOf(t, dir)
+		var checks, setup, named []string
+		for _, c := range found.Checks {
+			checks = append(checks, c.Command)
+		}
+		for _, s := range found.Setup {
+			setup = append(setup, s.Command)
+		}
+		if !slices.Equal(checks, e.checks) || strings.Join(setup, "; ") != e.setup || len(found.Notes) > 0 {
+			t.Errorf("%s: found the checks %q and the setup %q, notes %q", e.dir, checks, setup, found.Notes)
+		}
+		settings, err := config.Load(config.Layer{Name: e.dir, JSON: []byte(document(t, dir+"/.ralph/settings.json"))})
+		if err != nil {
+			t.Errorf("%s: %v", e.dir, err)
+			continue
+		}
+		for _, g := range settings.Guardrails {
+			named = append(named, g.Command)
+		}
+		if !slices.Equal(named, e.named) {
+			t.Errorf("%s: the settings name %q", e.dir, named)
+		}
+		issue, err := task.FromFile("issue.md", document(t, dir+"/issue.md"))
+		if err != nil || issue.Completion == nil || len(issue.Completion.Acceptance) == 0 {
+			t.Errorf("%s: the issue says %+v, %v", e.dir, issue, err)
+		}
+		workflow := localActions.ReplaceAllString(document(t, dir+"/.github/workflows/ralph.yml"), ".$1/")
+		lintWorkflow(t, workflow)
+		if wrong, err := faults(workflow); err != nil || len(wrong) > 0 {
+			t.Errorf("%s: %q %v", e.dir, wrong, err)
+		}
+		for _, command := range slices.Concat(checks, setup, named) {
+			if !strings.Contains(page, "`"+command+"`") {
+				t.Errorf("examples/README.md does not show %s of %s", command, e.dir)
+			}
+		}
+	}
+}
+
+// topOf is what the top of a directory shows.
+func topOf(t *testing.T, dir string) detect.Result {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
+		return os.ReadFile(filepath.Join(dir, name))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return detect.Repository(files)
+}
+
+// TestExamplesRun: in each example whose tools are here, the checks pass on the base commit, and one run of a scripted
+// agent is done. The log names those that were not run.
+func TestExamplesRun(t *testing.T) {
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range ecosystems {
+		if missing := e.missing(); missing != "" {
+			t.Logf("not run: %s, for %s is not here", e.dir, missing)
+			continue
+		}
+		t.Run(e.dir, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			clone := e.clone(t)
+			run := exec.Command(program, "run", "--json", "--issue", "issue.md", "--agent", e.agent(t)) //nolint:gosec // ours
+			run.Dir = clone
+			run.Env = append(os.Environ(), "RALPH_SANDBOX=off", "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home,
+				"GOCACHE="+strings.TrimSpace(string(cache)))
+			var log strings.Builder
+			run.Stderr = &log
+			out, err := run.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s\n%s", err, out, log.String())
+			}
+			var end struct {
+				Outcome  string `json:"outcome"`
+				Verified bool   `json:"verified"`
+			}
+			if err := json.Unmarshal(out, &end); err != nil || end.Outcome != "done" || !end.Verified {
+				t.Errorf("%v\n%s\n%s", err, out, log.String())
+			}
+			for _, command := range append(e.checks, e.named...) {
+				if name := e.name(t, command); strings.Count(log.String(), "baseline "+name+": passed") != 1 {
+					t.Errorf("the log does not say that %s passes on the base commit:\n%s", name, log.String())
+				}
+			}
+		})
+	}
+}
+
+// missing is a program or a registry that the example needs and that is not here; "" none.
+func (e ecosystem) missing() string {
+	for _, program := range e.needs {
+		if _, err := exec.LookPath(program); err != nil {
+			return program
+		}
+	}
+	if e.registry == "" {
+		return ""
+	}
+	client := http.Client{Timeout: 10 * time.Second}
+	answer, err := client.Get(e.registry)
+	if err != nil {
+		return e.registry
+	}
+	_ = answer.Body.Close()
+	return ""
+}
+
+// name is what reports call a check.
+func (e ecosystem) name(t *testing.T, command string) string {
+	t.Helper()
+	settings, err := config.Load(config.Layer{Name: e.dir,
+		JSON: []byte(document(t, filepath.Join("..", "examples", e.dir, ".ralph", "settings.json")))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range settings.Guardrails {
+		if g.Command == command {
+			return g.Name
+		}
+	}
+	return command
+}
+
+// clone is a repository with what git has of the example, in one commit.
+func (e ecosystem) clone(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), e.dir)
+	git := func(from string, arguments ...string) []byte {
+		alice := []string{"-c", "user.name=Alice", "-c", "user.email=alice@example.com"}
+		c := exec.Command("git", append(alice, arguments...)...)
+		c.Dir = from
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", arguments, err, out)
+		}
+		return out
+	}
+	from := filepath.Join("..", "examples", e.dir)
+	for name := range strings.SplitSeq(strings.TrimRight(string(git(from, "ls-files", "-z", ".")), "\x00"), "\x00") {
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(document(t, filepath.Join(from, name))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(dir, "init", "-q", "-b", "main")
+	git(dir, "add", ".")
+	git(dir, "commit", "-qm", "First")
+	git(dir, "config", "user.name", "Alice")
+	git(dir, "config", "user.email", "alice@example.com")
+	return dir
+}
+
+// agent is a program that makes the change, and approves it as the reviewer.
+func (e ecosystem) agent(t *testing.T) string {
+	t.Helper()
+	before := document(t, filepath.Join("..", "examples", e.dir, e.file))
+	after := strings.Replace(before, e.from, e.to, 1)
+	if after == before {
+		t.Fatalf("%s of %s has no %q", e.file, e.dir, e.from)
+	}
+	dir := t.TempDir()
+	script := `#!/bin/sh
+case "$(cat)" in
+*'# Review'*)
+	tree=$(git rev-parse 'HEAD^{tree}')
+	echo '{"verdict":"approve","tree":"'"$tree"'","summary":"It does what the issue asks.","issues":[]}' ;;
+*) cp '` + dir + "/after' '" + e.file + `'; echo '<response>DONE</response>' ;;
+esac
+`
+	for name, text := range map[string]string{"after": after, "agent": script} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "agent")
+}

@@ -1,0 +1,179 @@
+// Package notify tells people who look at neither GitHub nor a terminal how a run ended: by a webhook, by the address
+// of a service such as slack://, or by a command. Addresses hold secrets, so they come from the environment alone.
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nicholas-fedor/shoutrrr"
+
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Prefix begins the name of every variable that holds a place to tell.
+const Prefix = "RALPH_NOTIFY_"
+
+// commandName is the variable whose value is a shell command, not an address.
+const commandName = Prefix + "COMMAND"
+
+// mostTime is what telling one place may take: a run has ended, and somebody waits for the process.
+const mostTime = 15 * time.Second
+
+// Message is what a run came to, as a webhook gets it in JSON.
+type Message struct {
+	Kind        string   `json:"kind"` // "done", "failed" or "waiting"
+	Title       string   `json:"title"`
+	Text        string   `json:"text"` // why, and what to do next; some lines
+	Outcome     string   `json:"outcome"`
+	Repository  string   `json:"repository,omitempty"` // "owner/name"; empty: not known
+	Task        string   `json:"task,omitempty"`
+	Run         string   `json:"run,omitempty"`
+	Branch      string   `json:"branch,omitempty"`
+	PullRequest string   `json:"pull_request,omitempty"` // its page
+	Page        string   `json:"page,omitempty"`         // of the job or the run
+	Iterations  int      `json:"iterations"`
+	CostUSD     *float64 `json:"cost_usd,omitempty"` // nil: not known
+}
+
+// plain is the message for people: a title, why, and where to look.
+func (m Message) plain() string {
+	lines := []string{m.Title}
+	for _, line := range []string{m.Text, m.PullRequest, m.Page} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Place is somewhere to tell.
+type Place struct {
+	Name    string // of the variable that it is from
+	address string // a URL, or a shell command
+}
+
+// Places are those of an environment (NAME=value each), by name.
+func Places(environ []string) []Place {
+	var places []Place
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, Prefix) || name == Prefix || strings.TrimSpace(value) == "" {
+			continue
+		}
+		p := Place{name, strings.TrimSpace(value)}
+		if i := slices.IndexFunc(places, func(o Place) bool { return o.Name == name }); i >= 0 {
+			places[i] = p // the last value of a name counts
+			continue
+		}
+		places = append(places, p)
+	}
+	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Name, b.Name) })
+	return places
+}
+
+// Tell tells the place within 15 seconds. env is what a command, which runs where we are, finds in its environment
+// besides the message. An error names the variable and never shows its value.
+func (p Place) Tell(ctx context.Context, m Message, env []string) error {
+	ctx, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	var err error
+	if p.Name == commandName {
+		err = p.command(ctx, m, env)
+	} else {
+		err = p.send(ctx, m)
+	}
+	if err != nil {
+		return fmt.Errorf("nobody was told by %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+func (p Place) send(ctx context.Context, m Message) error {
+	u, err := url.Parse(p.address)
+	if err != nil || u.Scheme == "" { // whose error would show the address
+		return errors.New("its value is no address; allowed are https://HOST/PATH for a webhook, and addresses such as " +
+			"slack://…, discord://…, telegram://… and smtp://…")
+	}
+	if u.Scheme == "https" || u.Scheme == "http" {
+		return post(ctx, p.address, m)
+	}
+	told := make(chan error, 1)
+	go func() { told <- p.service(u.Scheme, m) }() // it knows no context
+	select {
+	case err := <-told:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%s did not answer within %s", u.Scheme, mostTime)
+	}
+}
+
+// service speaks to a chat, a mail server or the like.
+func (p Place) service(scheme string, m Message) error {
+	sender, err := shoutrrr.CreateSender(p.address)
+	if err != nil { // its errors show parts of the address
+		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; the addresses are at "+
+			"https://shoutrrr.nickfedor.com", scheme)
+	}
+	if errors.Join(sender.Send(m.plain(), nil)...) != nil {
+		return fmt.Errorf("the service %s did not take the message; look whether its address is still valid", scheme)
+	}
+	return nil
+}
+
+// post sends the message to a webhook.
+func post(ctx context.Context, address string, m Message) error {
+	body, err := json.Marshal(m)
+	if err != nil { // texts and numbers
+		panic(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("its value is no address of a webhook")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "ralph")
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		if inner := (*url.Error)(nil); errors.As(err, &inner) {
+			err = inner.Err // without the address
+		}
+		return fmt.Errorf("the webhook did not answer: %w", err)
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("the webhook answered %d, not 2xx", answer.StatusCode)
+	}
+	return nil
+}
+
+// command runs the shell command, with the message as JSON on its standard input and in short in its environment.
+func (p Place) command(ctx context.Context, m Message, env []string) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	result, err := proc.Run(ctx, proc.Spec{
+		Argv: []string{"sh", "-c", p.address}, Stdin: bytes.NewReader(body), Timeout: mostTime,
+		Env: append(slices.Clip(env), "RALPH_KIND="+m.Kind, "RALPH_TITLE="+m.Title, "RALPH_TEXT="+m.Text,
+			"RALPH_BRANCH="+m.Branch, "RALPH_PULL_REQUEST="+m.PullRequest),
+	})
+	switch {
+	case err != nil:
+		return errors.New("the command could not be started")
+	case result.Class != proc.Exited || result.Exit != 0:
+		return fmt.Errorf("the command %s, with exit code %d", result.Class, result.Exit)
+	}
+	return nil
+}
