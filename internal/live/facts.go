@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -140,17 +139,17 @@ func (s Style) check(c loop.CheckStep, now time.Time) string {
 	case v.Skipped != "":
 		return s.faint(s.mark("– ", "[-] ") + name)
 	case v.Pass:
-		return s.coloured("2", s.mark("✓ ", "[x] ")) + name
+		return s.coloured(ansi.Green, s.mark("✓ ", "[x] ")) + name
 	case v.Blocks():
-		return s.coloured("1", s.mark("✗ ", "[!] ")) + name
+		return s.coloured(ansi.Red, s.mark("✗ ", "[!] ")) + name
 	}
-	return s.coloured("3", s.mark("! ", "[?] ")) + name
+	return s.coloured(ansi.Yellow, s.mark("! ", "[?] ")) + name
 }
 
 // spinner turns as time passes.
 func (s Style) spinner(now time.Time) string {
 	frames := []rune(s.mark("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", `|/-\`))
-	return s.coloured("6", string(frames[int(now.UnixMilli()/frame.Milliseconds())%len(frames)]))
+	return s.coloured(ansi.Cyan, string(frames[int(now.UnixMilli()/frame.Milliseconds())%len(frames)]))
 }
 
 func (s Style) mark(unicode, ascii string) string {
@@ -164,19 +163,19 @@ func (s Style) faint(text string) string {
 	if !s.Colour {
 		return text
 	}
-	return lipgloss.NewStyle().Faint(true).Render(text)
+	return ansi.NewStyle().Faint().Styled(text)
 }
 
 func (s Style) bold(text string) string {
 	if !s.Colour {
 		return text
 	}
-	return lipgloss.NewStyle().Bold(true).Render(text)
+	return ansi.NewStyle().Bold().Styled(text)
 }
 
-func (s Style) coloured(number, text string) string {
+func (s Style) coloured(colour ansi.BasicColor, text string) string {
 	if !s.Colour {
 		return text
 	}
-	return lipgloss.NewStyle().Foreground(lipgloss.Color(number)).Render(text)
+	return ansi.NewStyle().ForegroundColor(colour).Styled(text)
 }

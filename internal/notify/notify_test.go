@@ -89,9 +89,9 @@ func TestServices(t *testing.T) {
 	}
 	addresses := []string{
 		"slack://hook:AAAAAAAAA-BBBBBBBBB-CCCCCCCCCCCCCCCCCCCCCCCC@webhook", "discord://token@123456789",
-		"mattermost://ralph@chat.example.com/token/channel", "telegram://123456789:" + strings.Repeat("A", 35) +
+		"telegram://123456789:" + strings.Repeat("A", 35) +
 			"@telegram?chats=@channel", "smtp://user:word@mail.example.com:587/?from=a@example.com&to=b@example.com",
-		"gotify://push.example.com/Aaa.bbb.ccc.ddd", "ntfy://ntfy.example.com/topic",
+		"ntfy://ntfy.example.com/topic",
 		"teams://11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/" +
 			"33333333012222222222333333333344/44444444-4444-4444-8444-cccccccccccc/V2ESyij_gAljSoUQHvZoZYzlpAoAXExyOl26dlf1xHEx05" +
 			"?host=example.webhook.office.com",

@@ -5,12 +5,10 @@ import (
 	"net/url"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
-	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/mattermost"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/slack"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/teams"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/telegram"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/email/smtp"
-	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/gotify"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/ntfy"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
@@ -21,10 +19,6 @@ func named(scheme string) types.Service {
 	switch scheme {
 	case "discord":
 		return &discord.Service{}
-	case "gotify":
-		return &gotify.Service{}
-	case "mattermost":
-		return &mattermost.Service{}
 	case "ntfy":
 		return &ntfy.Service{}
 	case "slack":
