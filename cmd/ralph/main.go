@@ -26,6 +26,7 @@ type process struct {
 	in      *os.File
 	out     io.Writer // a console: what is printed is inert, whoever wrote it
 	args    []string  // what follows the program's name
+	notices *shared   // where it is said of signals that they came; nil: nowhere that a command could change
 }
 
 type cli struct {
@@ -84,11 +85,17 @@ func main() {
 		os.Exit(loop.Invalid.ExitCode())
 	}
 	_ = proc.ForgetSecrets() // which we have read; where it does not work, a sandbox hides them
-	i := newInterruption(os.Stderr, whereWeAre())
+	notices := &shared{to: os.Stderr}
+	i := newInterruption(notices, whereWeAre())
+	i.exit = func(code int) {
+		notices.leave()
+		os.Exit(code)
+	}
 	i.listen()
-	code := run(i, os.Args[1:], process{environ: os.Environ(), dir: dir, in: os.Stdin, out: os.Stdout}, os.Stderr)
+	code := run(i, os.Args[1:], process{environ: os.Environ(), dir: dir, in: os.Stdin, out: os.Stdout, notices: notices},
+		os.Stderr)
 	i.notices.flush()
-	os.Exit(code)
+	i.exit(code)
 }
 
 // whereWeAre is told by the environment and by what we were started with.

@@ -31,7 +31,8 @@ type planRun struct {
 	MaxTokens    *int64         `name:"max-tokens" placeholder:"N" help:"{maxTokens}"`
 	Resume       bool           `xor:"again" help:"Continue the last run, even when it has ended."`
 	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
-	Verbose      bool           `short:"V" help:"Verbose logging on standard error."`
+	Verbose      bool           `short:"V" xor:"loud" help:"Verbose logging on standard error."`
+	Quiet        bool           `short:"q" xor:"loud" help:"Print nothing but warnings and how the run ends."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	AllowDirty   bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
@@ -68,6 +69,9 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 		}
 	}
 	defer keepOutput()()
+	defer stamp(env, out)()
+	run.begin(out)
+	defer run.live(ctx, &seat, p, out, stderr)()
 	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept, AllowDirty: c.AllowDirty}
 	result, err := l.Run(ctx, hard)
 	result, err = notBegun(ctx, result, err)
@@ -77,10 +81,11 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 // command is the run as ralph run would be told of it.
 func (c *planRun) command() *runCommand {
 	run := &runCommand{
+		plan:              c.RalphDir,
 		MaximumIterations: c.MaximumIterations, N: c.M, Agent: c.Agent, Model: c.Model, Timeout: c.Timeout,
 		AgentTimeout: c.AgentTimeout,
 		MaxCostUSD:   c.MaxCostUSD, MaxTokens: c.MaxTokens,
-		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose,
+		SkipReview: c.SkipReview, Resume: c.Resume, Fresh: c.Fresh, Verbose: c.Verbose, Quiet: c.Quiet,
 		showFlags: showFlags{JSON: c.JSON}, ReviewCap: c.ReviewCap,
 		FailAtCap: c.FailAtCap,
 	}

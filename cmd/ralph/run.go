@@ -34,7 +34,8 @@ type runCommand struct {
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
 	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"{completionResponse} Default: DONE."`
 	StreamAgentOutput  *bool   `negatable:"" help:"{streamAgentOutput} Default: yes."`
-	Verbose            bool    `short:"V" help:"Verbose logging on standard error."`
+	Verbose            bool    `short:"V" xor:"loud" help:"Verbose logging on standard error."`
+	Quiet              bool    `short:"q" xor:"loud" help:"Print nothing but warnings and how the run ends."`
 
 	Agent             *string        `placeholder:"NAME" help:"The coding agent: {agent_command}"`
 	Model             *string        `placeholder:"NAME" help:"{agent_model} Default: the agent's own."`
@@ -59,8 +60,9 @@ type runCommand struct {
 
 	criteriaFlags `group:"done"`
 
-	ReviewCap *int `kong:"-"` // of a plan
-	FailAtCap bool `kong:"-"` // of a plan
+	ReviewCap *int   `kong:"-"` // of a plan
+	FailAtCap bool   `kong:"-"` // of a plan
+	plan      string // its directory
 }
 
 // promptFlags are for a run of a prompt alone.
@@ -99,6 +101,9 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		return c.end(p, loop.Result{Outcome: loop.Failed}, err)
 	}
 	defer closePage()
+	defer stamp(env, out)()
+	c.begin(out)
+	defer c.live(ctx, &seat, p, out, stderr)()
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
@@ -165,7 +170,7 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := session.Session{
 		Env: env, Parent: p.environ, Dir: p.dir, Out: out, Err: stderr, Format: stream.FormatFor(place), Clock: now,
-		Flags: c.layer(), Verbose: c.Verbose,
+		Flags: c.layer(), Verbose: c.Verbose, Quiet: c.Quiet,
 		Again: session.Again{Fresh: c.Fresh, Resume: c.Resume, Typed: p.args},
 	}
 	if place.Terminal && !place.CI {

@@ -100,6 +100,7 @@ func play(t *testing.T, files ...string) {
 			e.Values[standInKey{}] = &standIn{}
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("RALPH_TIMESTAMPS", "off")
 			e.Setenv("RALPH_SANDBOX", "off") // the scripts of the sandbox switch it on
 			e.Setenv("PATH", filepath.Join(e.WorkDir, "bin")+string(os.PathListSeparator)+e.Getenv("PATH"))
 			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"),
@@ -164,7 +165,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY",
 		"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS",
 		"INPUT_PROMPT", "INPUT_PROMPT_FILE",
-		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE"} {
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE",
+		"RALPH_TIMESTAMPS"} {
 		if v := ts.Getenv(name); v != "" {
 			environ = append(environ, name+"="+v)
 		}

@@ -3,11 +3,13 @@ package agent
 import (
 	"bytes"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Groups folds what is shown until EndGroup under a title, as the runner does with the log of a job.
@@ -24,10 +26,12 @@ type console struct {
 	groups    Groups
 	now       func() time.Time
 	errs      *partial
+	redact    func(string) string // of what doing is told; nil: nothing is taken out
+	doing     func(what string)   // hears in one line what the agent does now; nil: nobody does
 }
 
 func newConsole(o Options, now func() time.Time) *console {
-	c := &console{now: now, lines: new(batch), errs: &partial{each: func(string) {}}}
+	c := &console{now: now, lines: new(batch), errs: &partial{each: func(string) {}}, redact: o.Format.Redact}
 	if o.Console == nil {
 		return c
 	}
@@ -43,9 +47,36 @@ func newConsole(o Options, now func() time.Time) *console {
 }
 
 func (c *console) event(e stream.Event) {
+	c.tell(e)
 	if c.formatter != nil {
 		c.formatter.Event(e)
 	}
+}
+
+// doingRunes is how much is told of what the agent does.
+const doingRunes = 200
+
+// tell says in one line what the agent does now.
+func (c *console) tell(e stream.Event) {
+	if c.doing == nil {
+		return
+	}
+	what := ""
+	switch e.Kind {
+	case stream.ToolStart:
+		what = e.Tool.Name + " " + safetext.FirstRunes(e.Tool.Input, 5*doingRunes)
+	case stream.Noise, stream.Text:
+		what = safetext.FirstRunes(safetext.FirstLine(strings.TrimSpace(e.Text)), 5*doingRunes)
+	case stream.Retry:
+		what = "waits for its model, which did not answer"
+	}
+	if what = safetext.OneLine(what); what == "" || e.Delta && e.Kind == stream.Text {
+		return
+	}
+	if c.redact != nil {
+		what = c.redact(what)
+	}
+	c.doing(safetext.Shorten(safetext.Inert(what), doingRunes))
 }
 
 // stdout passes on what the agent prints to who reads it, and shows what came of that at once.

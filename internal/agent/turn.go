@@ -126,6 +126,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	defer remove()
 	ctx, t.stop = context.WithCancel(ctx)
 	defer t.stop()
+	t.console.doing = func(what string) { loop.Doing(ctx, what) }
 	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
 	outs, errs := []io.Writer{reader}, []io.Writer{stderr, t.console.stderr()}
 	if !a.dialect.noisy {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // List is the checks of a run, in the order they run.
@@ -32,6 +33,7 @@ type List struct {
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
 func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	j := round{List: l, at: At{State: s, Iteration: *s.Last()}}
+	loop.PlanChecks(ctx, l.shown())
 	for _, c := range l.Checks {
 		if l.Stopping != nil && l.Stopping() {
 			return nil, context.Canceled
@@ -58,6 +60,16 @@ type round struct {
 	unfit    string // why nothing can run in the tree
 }
 
+// shown are the names of the checks that take their time, which people are shown before they run.
+func (l List) shown() (names []string) {
+	for _, c := range l.Checks {
+		if _, review := c.(*Review); review || !onlooks(c) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
 // next asks one check.
 func (j *round) next(ctx context.Context, c Check) error {
 	v, run := j.need(c)
@@ -65,7 +77,7 @@ func (j *round) next(ctx context.Context, c Check) error {
 		return nil
 	}
 	if !run {
-		j.add(c, v)
+		j.add(ctx, c, v)
 		return nil
 	}
 	if !onlooks(c) {
@@ -74,7 +86,7 @@ func (j *round) next(ctx context.Context, c Check) error {
 		}
 		if j.unfit != "" {
 			v.Skipped = j.unfit + " failed"
-			j.add(c, v)
+			j.add(ctx, c, v)
 			return nil
 		}
 	}
@@ -89,16 +101,17 @@ func (j *round) next(ctx context.Context, c Check) error {
 		return context.Canceled
 	}
 	if err == nil && ctx.Err() == nil {
-		j.add(c, v)
+		j.add(ctx, c, v)
 	}
 	return err
 }
 
-func (j *round) add(c Check, v loop.Verdict) {
+func (j *round) add(ctx context.Context, c Check, v loop.Verdict) {
 	if v.Skipped == "" && v.Blocks() && j.blocked == "" {
 		j.blocked = v.Check
 	}
 	j.tell(c, v)
+	loop.EndCheck(ctx, v)
 	j.at.So = append(slices.Clip(j.at.So), v)
 }
 
@@ -124,7 +137,7 @@ func (j *round) prepare(ctx context.Context, c Check) error {
 		return err
 	}
 	j.unfit = v.Check
-	j.add(nil, *v)
+	j.add(ctx, nil, *v)
 	return nil
 }
 
@@ -137,10 +150,20 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 	if _, err := l.Tree.Prepare(ctx, At{State: s}, false); err != nil {
 		return nil, err
 	}
-	for _, c := range l.Checks {
-		if _, isCommand := c.(*Command); !isCommand {
-			continue
-		}
+	commands := slices.DeleteFunc(slices.Clone(l.Checks), func(c Check) bool {
+		_, is := c.(*Command)
+		return !is
+	})
+	names := make([]string, len(commands))
+	for i, c := range commands {
+		names[i] = c.Name()
+	}
+	loop.PlanChecks(ctx, names)
+	if len(names) > 0 {
+		l.Log("baseline: running %s on the code as it is, before the agent's first turn",
+			safetext.Count(len(names), "check"))
+	}
+	for _, c := range commands {
 		if l.Stopping != nil && l.Stopping() {
 			return nil, context.Canceled
 		}
@@ -155,6 +178,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 			return nil, context.Canceled
 		}
 		v.Tree = l.BaseTree
+		loop.EndCheck(ctx, v)
 		l.Log("baseline %s: %s", v.Check, describe(v))
 		verdicts = append(verdicts, v)
 	}
@@ -176,7 +200,7 @@ func (j *round) need(c Check) (v loop.Verdict, run bool) {
 
 func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 	began := l.Clock()
-	defer loop.BeginStep(ctx, "the check "+c.Name(), limitOf(c))()
+	defer loop.BeginCheck(ctx, c.Name(), limitOf(c))()
 	v, err := l.once(ctx, c, at)
 	if err != nil {
 		return v, err

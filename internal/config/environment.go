@@ -46,7 +46,9 @@ type Environment struct {
 	Home    string `env:"HOME"`
 	Path    string `env:"PATH"`
 	CI      bool   `env:"CI"`
-	NoColor bool   // NO_COLOR is set to anything but nothing: no-color.org
+	// Timestamps: lines that no terminal shows begin with the time.
+	Timestamps bool `env:"RALPH_TIMESTAMPS" envDefault:"true"`
+	NoColor    bool // NO_COLOR is set to anything but nothing: no-color.org
 }
 
 // Variables that say something of the sandbox. They are never handed on.
@@ -59,7 +61,7 @@ const (
 // "woodpecker" on another.
 var (
 	environNumbers = []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"}
-	environFlags   = []string{"GITHUB_ACTIONS", "RUNNER_DEBUG", "CI"}
+	environFlags   = []string{"GITHUB_ACTIONS", "RUNNER_DEBUG", "CI", "RALPH_TIMESTAMPS"}
 )
 
 // ReadEnvironment reads it from the process's environment as a map. Its error is an *Error.

@@ -31,6 +31,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 		})
 		defer warning.Stop()
 	}
+	loop.TellLimits(hard, limits)
 	bounded, cancel := Until(ctx, limits.Deadline)
 	defer cancel()
 	stopped, stop := Until(hard, limits.Deadline)

@@ -101,9 +101,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		Logs: filepath.Join(o.Dir, ".ralph"), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{
-		Console: engine.RedactingWriter{
-			To: safetext.Coloured(o.Out), Redact: o.Redact,
-		},
+		Console: o.Console(),
 		Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
 		Verbose: o.Explain, Shown: o.Shown,
 	}

@@ -150,9 +150,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 // output is where the run tells what it does.
 func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
-		Console: engine.RedactingWriter{
-			To: safetext.Coloured(p.Out), Redact: p.Redact,
-		},
+		Console: p.Console(),
 		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
 		Verbose: p.Explain, Shown: p.Shown,
 	}

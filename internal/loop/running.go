@@ -10,8 +10,10 @@ import (
 // RunningStep is work that takes its time and that whoever interrupts a run has to wait for: an agent's turn, a check,
 // the setup.
 type RunningStep struct {
-	Name     string    // for a sentence: "the agent's turn of iteration 2/10"
+	Name     string // for a sentence: "the agent's turn of iteration 2/10"
+	Began    time.Time
 	Deadline time.Time // when a time limit stops it; zero: none does
+	Doing    string    // what its agent did last: "Edit main.go"; empty: nobody knows
 }
 
 // StepTracker knows the steps that are running. It is safe for use by several goroutines.
@@ -20,6 +22,8 @@ type StepTracker struct {
 
 	mu      sync.Mutex
 	running []*RunningStep // the newest last
+	limits  Limits         // of the run
+	checks  []CheckStep    // of the last round of checks, in the order they run
 }
 
 // Current is the step that began last of those that are running; ok is false when none is.
@@ -39,16 +43,35 @@ func WithStepTracker(ctx context.Context, t *StepTracker) context.Context {
 	return context.WithValue(ctx, stepTrackerKey{}, t)
 }
 
+// StepsOf is the tracker of a context; nil: it has none.
+func StepsOf(ctx context.Context) *StepTracker {
+	t, _ := ctx.Value(stepTrackerKey{}).(*StepTracker)
+	return t
+}
+
+// Doing tells the tracker of ctx, if it has one, what the newest step's agent does now: one line of the agent's own.
+func Doing(ctx context.Context, what string) {
+	t := StepsOf(ctx)
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.running) > 0 {
+		t.running[len(t.running)-1].Doing = what
+	}
+}
+
 // BeginStep tells the tracker of ctx that a step has begun, and the returned function that it has ended. The step ends
 // at its limit, or with ctx when that has an earlier deadline; a limit of 0 is none. Without a tracker it does nothing.
 func BeginStep(ctx context.Context, name string, limit time.Duration) (end func()) {
-	t, ok := ctx.Value(stepTrackerKey{}).(*StepTracker)
-	if !ok {
+	t := StepsOf(ctx)
+	if t == nil {
 		return func() {}
 	}
-	step := &RunningStep{Name: name}
+	step := &RunningStep{Name: name, Began: t.Clock()}
 	if limit > 0 {
-		step.Deadline = t.Clock().Add(limit)
+		step.Deadline = step.Began.Add(limit)
 	}
 	if all, ok := ctx.Deadline(); ok && (step.Deadline.IsZero() || all.Before(step.Deadline)) {
 		step.Deadline = all

@@ -19,11 +19,11 @@ func TestStepTracker(t *testing.T) {
 	BeginStep(context.Background(), "nobody looks", time.Minute)()
 
 	endOuter := BeginStep(ctx, "outer", 0)
-	expect(RunningStep{Name: "outer"}, true)
+	expect(RunningStep{Name: "outer", Began: noon}, true)
 	endInner := BeginStep(ctx, "inner", time.Minute)
-	expect(RunningStep{Name: "inner", Deadline: noon.Add(time.Minute)}, true)
+	expect(RunningStep{Name: "inner", Began: noon, Deadline: noon.Add(time.Minute)}, true)
 	endOuter() // in any order
-	expect(RunningStep{Name: "inner", Deadline: noon.Add(time.Minute)}, true)
+	expect(RunningStep{Name: "inner", Began: noon, Deadline: noon.Add(time.Minute)}, true)
 	endInner()
 	endInner()
 	expect(RunningStep{}, false)
@@ -32,10 +32,10 @@ func TestStepTracker(t *testing.T) {
 	defer cancel()
 	for _, limit := range []time.Duration{0, time.Hour} {
 		end := BeginStep(bounded, "bounded", limit)
-		expect(RunningStep{Name: "bounded", Deadline: noon.Add(time.Second)}, true)
+		expect(RunningStep{Name: "bounded", Began: noon, Deadline: noon.Add(time.Second)}, true)
 		end()
 	}
 	end := BeginStep(bounded, "short", time.Millisecond)
-	expect(RunningStep{Name: "short", Deadline: noon.Add(time.Millisecond)}, true)
+	expect(RunningStep{Name: "short", Began: noon, Deadline: noon.Add(time.Millisecond)}, true)
 	end()
 }

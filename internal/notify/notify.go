@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicholas-fedor/shoutrrr"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -134,12 +134,12 @@ func (p Place) send(ctx context.Context, m Message) error {
 
 // service speaks to a chat, a mail server or the like.
 func (p Place) service(scheme string, m Message) error {
-	sender, err := shoutrrr.CreateSender(p.address)
+	service, err := reach(p.address)
 	if err != nil { // its errors show parts of the address
-		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; the addresses are at "+
-			"https://shoutrrr.nickfedor.com", scheme)
+		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; docs/notify.md has the "+
+			"services, and https://shoutrrr.nickfedor.com their addresses", scheme)
 	}
-	if errors.Join(sender.Send(m.plain(), nil)...) != nil {
+	if service.Send(m.plain(), &types.Params{}) != nil {
 		return fmt.Errorf("the service %s did not take the message; look whether its address is still valid", scheme)
 	}
 	return nil

@@ -80,6 +80,36 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// TestServices has a complete address of each service that docs/notify.md names, and what is none.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/notify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses := []string{
+		"slack://hook:AAAAAAAAA-BBBBBBBBB-CCCCCCCCCCCCCCCCCCCCCCCC@webhook", "discord://token@123456789",
+		"telegram://123456789:" + strings.Repeat("A", 35) +
+			"@telegram?chats=@channel", "smtp://user:word@mail.example.com:587/?from=a@example.com&to=b@example.com",
+		"ntfy://ntfy.example.com/topic",
+		"teams://11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/" +
+			"33333333012222222222333333333344/44444444-4444-4444-8444-cccccccccccc/V2ESyij_gAljSoUQHvZoZYzlpAoAXExyOl26dlf1xHEx05" +
+			"?host=example.webhook.office.com",
+	}
+	for _, address := range addresses {
+		scheme, _, _ := strings.Cut(address, "://")
+		if _, err := reach(address); err != nil {
+			t.Errorf("%s: %v", scheme, err)
+		}
+		if !strings.Contains(string(document), "`"+scheme+"://…`") {
+			t.Errorf("docs/notify.md does not name %s", scheme)
+		}
+	}
+	if n := strings.Count(string(document), "://…`"); n != len(addresses)+1 { // and https
+		t.Errorf("docs/notify.md names %d kinds of addresses, and %d are tried here", n, len(addresses)+1)
+	}
+}
+
 // TestTellByCommand: the message is on standard input and, in short, in the environment.
 func TestTellByCommand(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,8 @@ func NewConsole(to io.Writer) *Console { return &Console{stand: &standing{to: to
 // runner, and print nobody else's text.
 func Raw(w io.Writer) io.Writer {
 	if c, ok := w.(*Console); ok {
+		c.stand.mu.Lock()
+		defer c.stand.mu.Unlock()
 		return c.stand.to
 	}
 	return w
@@ -84,6 +86,23 @@ func Also(w, to io.Writer) bool {
 	defer c.stand.mu.Unlock()
 	c.stand.also = to
 	return true
+}
+
+// Redirect has a console, and every other that was made of it, write to another writer from here on. back undoes that.
+// With any writer that is no console nothing happens.
+func Redirect(w, to io.Writer) (back func()) {
+	c, ok := w.(*Console)
+	if !ok {
+		return func() {}
+	}
+	set := func(to io.Writer) (before io.Writer) {
+		c.stand.mu.Lock()
+		defer c.stand.mu.Unlock()
+		before, c.stand.to = c.stand.to, to
+		return before
+	}
+	before := set(to)
+	return func() { set(before) }
 }
 
 // Break says that what is written next begins a line.

@@ -38,6 +38,7 @@ type Session struct {
 	// Flags is the layer of settings that the command line makes.
 	Flags   config.Layer
 	Verbose bool
+	Quiet   bool // nothing is said but warnings and how it ends
 	// Groups folds the log of each iteration where it is read as a job's; nil does not.
 	Groups agent.Groups
 	// Live is Out when that is a terminal; nil when it is none.
@@ -172,11 +173,26 @@ func (s *Session) PrintEnding(v report.View, result loop.Result) {
 		lines = []string{fmt.Sprintf("%s: %s", result.Outcome, result.Reason)}
 	}
 	for _, line := range lines {
-		s.Log("%s", line)
+		s.say("%s", line)
 	}
 }
 
+// Log tells what happens, unless it is to be quiet and this is no warning.
 func (s *Session) Log(format string, args ...any) {
+	if !s.Quiet || strings.HasPrefix(format, "warning") {
+		s.say(format, args...)
+	}
+}
+
+// Console is where the output of agents and checks goes.
+func (s *Session) Console() io.Writer {
+	if s.Quiet {
+		return io.Discard
+	}
+	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.Redact}
+}
+
+func (s *Session) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
 }
 

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/live"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
+)
+
+// shared is a place that two write to who do not know of each other: what is said of signals, and a block at the bottom
+// of the same terminal.
+type shared struct {
+	mu    sync.Mutex
+	to    io.Writer
+	block *live.Block // nil: there is none
+}
+
+// Write implements io.Writer.
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	to := s.to
+	if s.block != nil {
+		to = s.block
+	}
+	s.mu.Unlock()
+	return to.Write(p)
+}
+
+func (s *shared) set(b *live.Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.block = b
+}
+
+// leave makes the terminal what it was, whatever else goes on.
+func (s *shared) leave() {
+	s.mu.Lock()
+	b := s.block
+	s.mu.Unlock()
+	if b != nil {
+		b.Leave()
+	}
+}
+
+// standing is how the run of this process stands, as its records tell it.
+type standing struct {
+	mu    sync.Mutex
+	began time.Time
+	state loop.State
+	title string
+	note  string
+}
+
+func (s *standing) stored(r loop.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = s.state.With(r)
+}
+
+// opened takes over what a run that goes on has recorded before, and forgets the run before in a list of several.
+func (s *standing) opened(_ string, text []byte) {
+	records, _, err := journal.Read(bytes.NewReader(text))
+	if err != nil { // whoever opened it has said so
+		records = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = loop.Fold(records)
+}
+
+// Write takes what is counted down at a terminal.
+func (s *standing) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note = strings.TrimPrefix(strings.TrimPrefix(string(p), "\r"), "\x1b[K")
+	return len(p), nil
+}
+
+// facts are what the block shows now.
+func (s *standing) facts(steps *loop.StepTracker) live.Facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := live.Facts{Title: s.title, Note: s.note, Now: now(), Usage: s.state.Usage.Minus(s.state.Before),
+		Limits: steps.Limits(), Checks: steps.Checks()}
+	f.Elapsed = f.Now.Sub(s.began)
+	if s.state.Start.Title != "" {
+		f.Title = s.state.Start.Title
+	}
+	if t := s.state.Turning; t != nil {
+		f.Iteration, f.Role = s.state.Of(t.Iteration), string(t.Role)
+	} else if n := len(s.state.Iterations); n > 0 {
+		f.Iteration = s.state.Of(n)
+	}
+	if s.state.Pause == nil {
+		f.Note = ""
+	}
+	f.Step, f.Running = steps.Current()
+	return f
+}
+
+// live shows how the run stands below its log, at a terminal that can. hide takes that away.
+func (c *runCommand) live(ctx context.Context, seat *session.Session, p process, out, stderr io.Writer) (hide func()) {
+	file, _ := safetext.Raw(out).(*os.File)
+	steps := loop.StepsOf(ctx)
+	if seat.Live == nil || c.Quiet || c.DryRun || steps == nil ||
+		slices.Contains([]string{"", "dumb"}, proc.Value(p.environ, "TERM")) {
+		return func() {}
+	}
+	s := &standing{began: now(), title: c.what()}
+	style := live.Style{Colour: seat.Format.UseColor, Unicode: seat.Format.UseEmoji}
+	b := live.New(file, p.in, p.environ, func(width int) []string { return style.Rows(s.facts(steps), width) })
+	seat.Live = s
+	before := seat.Watch
+	seat.Watch = session.Watch{Opened: both(before.Opened, s.opened), Stored: func(r loop.Record) {
+		if before.Stored != nil {
+			before.Stored(r)
+		}
+		s.stored(r)
+	}}
+	if ask := seat.Ask; ask != nil {
+		seat.Ask = func(question string) (string, error) {
+			b.Hide()
+			defer b.Show()
+			return ask(question)
+		}
+	}
+	backs := []func(){safetext.Redirect(out, b)}
+	if isTerminal(stderr) && stderr != out {
+		backs = append(backs, safetext.Redirect(stderr, b))
+	}
+	if p.notices != nil && isTerminal(os.Stderr) {
+		p.notices.set(b)
+	}
+	b.Show()
+	return func() {
+		b.Hide()
+		for _, back := range backs {
+			back()
+		}
+		if p.notices != nil {
+			p.notices.set(nil)
+		}
+	}
+}
+
+func both(first, second func(string, []byte)) func(string, []byte) {
+	if first == nil {
+		return second
+	}
+	return func(run string, text []byte) {
+		first(run, text)
+		second(run, text)
+	}
+}

@@ -1,0 +1,181 @@
+// Package live shows how a run stands in the last lines of a terminal, below a log that scrolls.
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Facts are how a run stands at a moment.
+type Facts struct {
+	Title     string
+	Iteration string // "2/10"; empty before the first
+	Role      string // who has the turn: "coder"
+	Elapsed   time.Duration
+	Usage     loop.Usage
+	Limits    loop.Limits // zero: not known yet
+	Step      loop.RunningStep
+	Running   bool // Step is what runs
+	Checks    []loop.CheckStep
+	Note      string // what is waited for; empty: nothing
+	Now       time.Time
+}
+
+// Style is how facts are drawn.
+type Style struct {
+	Colour  bool
+	Unicode bool // else ASCII
+}
+
+// mostRows is how many rows a block has at most.
+const mostRows = 8
+
+// Rows are the facts in lines that are no wider than width columns, at most mostRows.
+func (s Style) Rows(f Facts, width int) []string {
+	width = max(width, 10)
+	rows := []string{s.rule(f.Title, width), s.row(width, s.spinner(f.Now)+" ", s.head(f))}
+	if step := s.step(f); step != "" {
+		rows = append(rows, s.row(width, "  ", step))
+	}
+	if f.Running && f.Step.Doing != "" {
+		rows = append(rows, s.row(width, "  ", s.faint(s.mark("↳ ", "> ")+safetext.Inert(f.Step.Doing))))
+	}
+	if f.Note != "" {
+		rows = append(rows, s.row(width, "  ", safetext.Inert(f.Note)))
+	}
+	return append(rows, s.checks(f, width, mostRows-len(rows))...)
+}
+
+// rule parts the block from the log above. It is no wider than it has to be: a terminal that is made narrower wraps it.
+func (s Style) rule(title string, width int) string {
+	dash := s.mark("──", "--")
+	if title = safetext.Inert(title); title != "" {
+		dash += " " + ansi.Truncate(title, max(min(width, 60)-6, 1), s.mark("…", "~")) + " " + dash
+	}
+	return s.faint(dash)
+}
+
+func (s Style) row(width int, before, text string) string {
+	return ansi.Truncate(before+text, width, s.mark("…", "~"))
+}
+
+// head is the iteration, the time and the spend.
+func (s Style) head(f Facts) string {
+	parts := []string{"preparing"}
+	if f.Iteration != "" {
+		parts = []string{s.bold("iteration " + f.Iteration)}
+	}
+	if f.Role != "" {
+		parts = append(parts, f.Role)
+	}
+	elapsed := wording.Duration(f.Elapsed.Truncate(time.Second))
+	if f.Limits.Wall > 0 {
+		elapsed += " of " + wording.Duration(f.Limits.Wall)
+	}
+	return strings.Join(append(parts, elapsed, s.spend(f)), s.mark(" · ", " - "))
+}
+
+func (s Style) spend(f Facts) string {
+	text := wording.Spent(f.Usage)
+	if text == "" {
+		text = "nothing spent yet"
+	}
+	if most := f.Limits.CostUSD; most > 0 {
+		text += " of " + wording.Dollars(most)
+	}
+	return text
+}
+
+// step is what runs now, for how long, and how long it may.
+func (s Style) step(f Facts) string {
+	if !f.Running {
+		return ""
+	}
+	text := safetext.Inert(f.Step.Name) + s.mark(" · ", " - ") + took(f.Now.Sub(f.Step.Began))
+	if !f.Step.Deadline.IsZero() {
+		text += " of at most " + wording.Duration(f.Step.Deadline.Sub(f.Step.Began))
+	}
+	return text
+}
+
+func took(d time.Duration) string { return wording.Duration(max(d, 0).Truncate(time.Second)) }
+
+// checks are ticked off as they run, several in a row.
+func (s Style) checks(f Facts, width, most int) (rows []string) {
+	line := "  "
+	for i, c := range f.Checks {
+		word := s.check(c, f.Now)
+		if line != "  " && ansi.StringWidth(line)+3+ansi.StringWidth(word) > width {
+			rows, line = append(rows, line), "  "
+		}
+		if len(rows) == most-1 && i < len(f.Checks)-1 {
+			return append(rows, s.row(width, "  ", fmt.Sprintf("and %s", safetext.Count(len(f.Checks)-i, "more check"))))
+		}
+		if line != "  " {
+			line += "   "
+		}
+		line = s.row(width, line, word)
+	}
+	if line != "  " {
+		rows = append(rows, line)
+	}
+	return rows
+}
+
+func (s Style) check(c loop.CheckStep, now time.Time) string {
+	name := safetext.Shorten(safetext.Inert(c.Name), 40)
+	switch v := c.Verdict; {
+	case v == nil && c.Began.IsZero():
+		return s.faint(s.mark("○ ", "[ ] ") + name)
+	case v == nil:
+		return s.spinner(now) + " " + name + " " + took(now.Sub(c.Began))
+	case v.Skipped != "":
+		return s.faint(s.mark("– ", "[-] ") + name)
+	case v.Pass:
+		return s.coloured(ansi.Green, s.mark("✓ ", "[x] ")) + name
+	case v.Blocks():
+		return s.coloured(ansi.Red, s.mark("✗ ", "[!] ")) + name
+	}
+	return s.coloured(ansi.Yellow, s.mark("! ", "[?] ")) + name
+}
+
+// spinner turns as time passes.
+func (s Style) spinner(now time.Time) string {
+	frames := []rune(s.mark("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", `|/-\`))
+	return s.coloured(ansi.Cyan, string(frames[int(now.UnixMilli()/frame.Milliseconds())%len(frames)]))
+}
+
+func (s Style) mark(unicode, ascii string) string {
+	if s.Unicode {
+		return unicode
+	}
+	return ascii
+}
+
+func (s Style) faint(text string) string {
+	if !s.Colour {
+		return text
+	}
+	return ansi.NewStyle().Faint().Styled(text)
+}
+
+func (s Style) bold(text string) string {
+	if !s.Colour {
+		return text
+	}
+	return ansi.NewStyle().Bold().Styled(text)
+}
+
+func (s Style) coloured(colour ansi.BasicColor, text string) string {
+	if !s.Colour {
+		return text
+	}
+	return ansi.NewStyle().ForegroundColor(colour).Styled(text)
+}
