@@ -15,7 +15,7 @@ const groups: Record<string, string[]> = {
   'Set up': ['laptop', 'github', 'app', 'agents', 'sandbox', 'signing'],
   Use: ['commands', 'tasks', 'plans', 'reports', 'notify', 'limits', 'hooks', 'supervise', 'troubleshooting', 'errors'],
   'Look up': ['cli', 'settings', 'action', 'checks', 'detection', 'prompts', 'signatures'],
-  Understand: ['security', 'complaints', 'journal', 'architecture', 'benchmarks'],
+  Understand: ['security', 'complaints', 'journal', 'architecture', 'benchmarks', 'releasing'],
 }
 
 /** The names of all pages below a directory of docs: "guides/plan". */

@@ -66,6 +66,10 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("%s is not understood; allowed: %s", e.Found, e.Allowed)
 }
 
+// whiteSpace is what may stand before the phrase and after it: nothing that the condition of a workflow's job, which
+// compares with the character behind the space, would take for a letter.
+const whiteSpace = " \t\r\n\v\f"
+
 // ParseCommand reads a command from a comment. ok is false when the comment is not addressed to ralph: the phrase is
 // not its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not
 // understood.
@@ -73,12 +77,12 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 	if strings.HasPrefix(body, "    ") || strings.HasPrefix(body, "\t") { // an indented code block
 		return Command{}, false, nil
 	}
-	text := strings.TrimSpace(body)
+	text := strings.TrimLeft(body, whiteSpace)
 	if phrase == "" || len(text) < len(phrase) || !strings.EqualFold(text[:len(phrase)], phrase) { // phones write /Ralph
 		return Command{}, false, nil
 	}
 	rest := text[len(phrase):]
-	if rest != "" && !unicode.IsSpace([]rune(rest)[0]) { // "/ralphs", "/ralph:"
+	if rest != "" && !strings.ContainsRune(whiteSpace, rune(rest[0])) { // "/ralphs", "/ralph:"
 		return Command{}, false, nil
 	}
 	// strings.Fields would join the hint's lines; only its first word matters here.
