@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -61,4 +64,24 @@ func askLine(ctx context.Context, in *os.File, out io.Writer, question string) (
 		}
 	}
 	return string(line), nil
+}
+
+// mostPrompt is how many bytes a prompt from standard input may have.
+const mostPrompt = 1 << 20
+
+// readPrompt is all of standard input as a prompt. It ends with ctx.
+func readPrompt(ctx context.Context, in *os.File) (string, error) {
+	if in == nil {
+		return "", errors.New("--prompt-file is -, and there is no standard input")
+	}
+	text, err := io.ReadAll(io.LimitReader(until{ctx, in}, mostPrompt+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading the prompt from standard input: %w", err)
+	case len(text) > mostPrompt:
+		return "", errors.New("the prompt on standard input has more than 1 MiB")
+	case strings.TrimSpace(string(text)) == "":
+		return "", errors.New("--prompt-file is -, and standard input is empty: pipe the prompt in, or name a file")
+	}
+	return string(text), nil
 }

@@ -25,7 +25,7 @@ import (
 
 type runCommand struct {
 	Prompt     string `short:"p" placeholder:"TEXT" help:"What the agent is told, as it is."`
-	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration."`
+	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration. With -: standard input, read once."`
 	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
 	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
@@ -77,6 +77,10 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err == nil {
 		err = c.validate()
+	}
+	if err == nil && c.PromptFile == "-" {
+		c.PromptFile = ""
+		c.Prompt, err = readPrompt(ctx, p.in)
 	}
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
