@@ -43,9 +43,9 @@ type Environment struct {
 	ClaudeCodeOAuthToken string `env:"CLAUDE_CODE_OAUTH_TOKEN"`
 	AnthropicBaseURL     string `env:"ANTHROPIC_BASE_URL"`
 
-	Home    string `env:"HOME"`
-	Path    string `env:"PATH"`
-	CI      bool   `env:"CI"`
+	Home string `env:"HOME"`
+	Path string `env:"PATH"`
+	CI   bool   `env:"CI"`
 	// Timestamps: lines that no terminal shows begin with the time.
 	Timestamps bool `env:"RALPH_TIMESTAMPS" envDefault:"true"`
 	NoColor    bool // NO_COLOR is set to anything but nothing: no-color.org

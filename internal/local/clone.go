@@ -102,7 +102,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	}
 	out := engine.Output{
 		Console: o.Console(),
-		Live: o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
+		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
 		Verbose: o.Explain, Shown: o.Shown,
 	}
 	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, out)

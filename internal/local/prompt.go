@@ -151,7 +151,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 func (p *PromptRun) output() engine.Output {
 	out := engine.Output{
 		Console: p.Console(),
-		Live: p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
+		Live:    p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
 		Verbose: p.Explain, Shown: p.Shown,
 	}
 	if p.Verbose {
