@@ -139,7 +139,7 @@ func (c *runCommand) live(ctx context.Context, seat *session.Session, p process,
 	if isTerminal(stderr) && stderr != out {
 		backs = append(backs, safetext.Redirect(stderr, b))
 	}
-	if p.notices != nil && isTerminal(os.Stderr) {
+	if p.notices != nil && isTerminal(p.notices.to) {
 		p.notices.set(b)
 	}
 	b.Show()
