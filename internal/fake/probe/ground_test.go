@@ -84,6 +84,9 @@ func newGround(t *testing.T, uid int) *ground {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	// What the agent of another user has left where everybody writes is in the way of this one's, or only seems to be.
+	unmark()
+	t.Cleanup(unmark)
 	if err := os.Chmod(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +108,13 @@ func newGround(t *testing.T, uid int) *ground {
 	g.model.Key = secrets["model"]
 	t.Cleanup(g.model.Close)
 	return g
+}
+
+// unmark removes what agents have left where everybody may write.
+func unmark() {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", os.TempDir()} {
+		_ = os.Remove(filepath.Join(dir, mark))
+	}
 }
 
 // furnish puts into the home of ralph's user what people have there.
