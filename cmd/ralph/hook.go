@@ -28,7 +28,7 @@ type (
 	hookSessionStart struct{}
 	hookInstall      struct {
 		Agent      string `default:"claude" placeholder:"NAME" help:"claude, gemini or codex. Default: ${default}."`
-		ProjectDir string `placeholder:"DIR" help:"The project. Default: the top of the clone that the current directory is in."`
+		ProjectDir string `name:"dir" aliases:"project-dir" placeholder:"DIR" help:"The project. Default: the top of the clone that the current directory is in."`
 		Local      bool   `help:"Write claude's settings that are not shared, .claude/settings.local.json, and call this very program."`
 		DryRun     bool   `help:"Print what the file would be, and change nothing."`
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -30,25 +31,25 @@ type process struct {
 }
 
 type cli struct {
-	Action    actionCommand    `cmd:"" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
-	Init      initCommand      `cmd:"" help:"Ask for the settings of this repository and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
-	Run       runCommand       `cmd:"" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
-	Settings  settingsCommand  `cmd:"" help:"Show or change the settings, or show their schema."`
-	Sweep     sweepCommand     `cmd:"" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
-	Replay    replayCommand    `cmd:"" help:"Show an agent's recorded output as it was shown when it ran, and how ralph reads it."`
-	Prompt    promptCommand    `cmd:"" help:"Print what the next iteration of a run would be told, and change nothing."`
-	Doctor    doctorCommand    `cmd:"" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
-	Supervise superviseCommand `cmd:"" help:"Run a command again and again until it says that its task is done."`
-	Bus       busCommand       `cmd:"" help:"Send messages to ralph supervise, and read them."`
-	Signature signatureCommand `cmd:"" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
+	Action    actionCommand    `cmd:"" group:"github" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
+	Init      initCommand      `cmd:"" group:"prepare" help:"Write the settings of this repository: ask for them, and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
+	Run       runCommand       `cmd:"" group:"run" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
+	Settings  settingsCommand  `cmd:"" group:"prepare" help:"Show or change the settings, or show their schema."`
+	Sweep     sweepCommand     `cmd:"" group:"github" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
+	Replay    replayCommand    `cmd:"" group:"look" help:"Show an agent's recorded output: as it was shown, and how ralph reads it."`
+	Prompt    promptCommand    `cmd:"" group:"look" help:"Print what the next iteration would be told, and change nothing."`
+	Doctor    doctorCommand    `cmd:"" group:"prepare" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
+	Supervise superviseCommand `cmd:"" group:"tools" help:"Run a command again and again until it says that its task is done."`
+	Bus       busCommand       `cmd:"" group:"tools" help:"Send messages to ralph supervise, and read them."`
+	Signature signatureCommand `cmd:"" group:"tools" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
 	plans
 	hooks
 	servers
-	Task       taskCommand       `cmd:"" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
-	Status     statusCommand     `cmd:"" help:"Show the newest run in this directory, or a task's."`
-	Cancel     cancelCommand     `cmd:"" help:"Stop the run in this directory."`
-	Clean      cleanCommand      `cmd:"" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
-	Completion completionCommand `cmd:"" help:"Print the shell completion of commands and flags."`
+	Task       taskCommand       `cmd:"" group:"run" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
+	Status     statusCommand     `cmd:"" group:"look" help:"Show the newest run in this directory, or a task's."`
+	Cancel     cancelCommand     `cmd:"" group:"run" help:"Stop the run in this directory."`
+	Clean      cleanCommand      `cmd:"" group:"prepare" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
+	Completion completionCommand `cmd:"" group:"tools" help:"Print the shell completion of commands and flags."`
 	manPages                     //nolint:unused // has a command in the build with the tag man
 	versionFlag
 }
@@ -68,10 +69,10 @@ type (
 
 type (
 	plans struct {
-		Plan planCommand `cmd:"" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+		Plan planCommand `cmd:"" group:"run" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
 	}
 	hooks struct {
-		Hook hookCommand `cmd:"" help:"What an agent's hooks call, and how to put them into its settings."`
+		Hook hookCommand `cmd:"" group:"tools" help:"What an agent's hooks call, and how to put them into its settings."`
 	}
 	versionFlag struct {
 		Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
@@ -123,6 +124,9 @@ func grammar(args []string) any {
 // helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays
 // for that.
 func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
+	if ctx.Selected() == nil {
+		return overview(ctx)
+	}
 	describe(ctx.Model.Node, config.Sentences())
 	return kong.DefaultHelpPrinter(options, ctx)
 }
@@ -156,8 +160,8 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 		kong.BindToProvider(i.drainContext), kong.Bind(p),
 		kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }),
 		kong.UsageOnError(),
-		kong.ExplicitGroups([]kong.Group{{Key: "what", Title: "Instead of a prompt:"},
-			{Key: "done", Title: "When an issue or a task is done:"}}),
+		kong.ExplicitGroups(append(slices.Clone(commandGroups), kong.Group{Key: "what", Title: "Instead of a prompt:"},
+			kong.Group{Key: "done", Title: "When an issue or a task is done:"})),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong
@@ -166,8 +170,11 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	if left >= 0 { // --help and --version
 		return left
 	}
+	if err == nil {
+		err = strayWords(args, command)
+	}
 	if err != nil {
-		return misread(fmt.Errorf("%w%s", err, suggestion(args, parser.Model.Node)), args, p.out, stderr)
+		return misread(fmt.Errorf("%w%s", err, suggestion(args, err, parser.Model.Node)), args, p.out, stderr)
 	}
 	err = command.Run()
 	ended := (*endedError)(nil)

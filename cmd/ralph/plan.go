@@ -26,7 +26,7 @@ type planCommand struct {
 
 // planFlags say where a plan is.
 type planFlags struct {
-	ProjectDir string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
+	ProjectDir string `name:"dir" aliases:"project-dir" short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
 	RalphDir   string `default:"ralph" placeholder:"PATH" help:"The plan's directory in it. Default: ralph."`
 }
 

@@ -13,10 +13,10 @@ import (
 )
 
 type planRun struct {
-	MaximumIterations *int   `short:"n" aliases:"max-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 15, or the setting maximumIterations. A story takes two at least: one that implements it and one that reviews it."`
-	M                 *int   `short:"m" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
+	MaximumIterations *int   `name:"max-iterations" short:"n" aliases:"maximum-iterations" placeholder:"N" help:"How many iterations the run may take. Default: 15, or the setting maximumIterations. A story takes two at least: one that implements it and one that reviews it."`
+	M                 *int   `short:"m" hidden:"" placeholder:"N" help:"The same as --max-iterations."`
 	RalphDir          string `default:"ralph" placeholder:"PATH" help:"The plan's directory. Default: ralph."`
-	ProjectDir        string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
+	ProjectDir        string `name:"dir" aliases:"project-dir" short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
 
 	Agent        *string        `placeholder:"NAME" help:"The coding agent: {agent_command}"`
 	Model        *string        `placeholder:"NAME" help:"{agent_model} Default: the agent's own."`

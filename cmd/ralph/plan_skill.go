@@ -6,7 +6,7 @@ import (
 )
 
 type planSkill struct {
-	ProjectDir string `short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
+	ProjectDir string `name:"dir" aliases:"project-dir" short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
 	Plugin     string `placeholder:"DIR" help:"Write a plugin for Claude Code into DIR instead: the skill, ralph's hooks, the templates, a marketplace."`
 	Force      bool   `help:"Replace what is there."`
 }

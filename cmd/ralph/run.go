@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,8 @@ type runCommand struct {
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
 	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
 
-	MaximumIterations  *int    `short:"m" aliases:"max-iterations" placeholder:"N" help:"{maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
-	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --maximum-iterations."`
+	MaximumIterations  *int    `name:"max-iterations" short:"m" aliases:"maximum-iterations" placeholder:"N" help:"{maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
+	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --max-iterations."`
 	CompletionResponse *string `short:"c" placeholder:"TEXT" help:"{completionResponse} Default: DONE."`
 	StreamAgentOutput  *bool   `negatable:"" help:"{streamAgentOutput} Default: yes."`
 	Verbose            bool    `short:"V" xor:"loud" help:"Verbose logging on standard error."`
@@ -52,7 +53,7 @@ type runCommand struct {
 	Fresh            bool     `xor:"again" help:"Start over, even when there is a run to continue."`
 	Gateway          string   `placeholder:"MODE" help:"{gateway} One of auto, require, off. Default: auto."`
 	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
-	WorkingDirectory string   `placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
+	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
@@ -65,18 +66,26 @@ type runCommand struct {
 	plan      string // its directory
 }
 
-// promptFlags are for a run of a prompt alone.
+// promptFlags are for a run of a prompt alone, but Check, which is for every run.
 type promptFlags struct {
-	Commit   bool `help:"With -p or -f: commit every iteration whose guardrails have passed."`
-	NoChecks bool `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
-	DryRun   bool `help:"With -p or -f: print what would run, and run nothing."`
+	Text     []string `arg:"" optional:"" placeholder:"TEXT" help:"The same as --prompt: ralph 'fix the failing test'. Without quotes only after run or --."`
+	Check    []string `placeholder:"COMMAND" sep:"none" help:"A command that judges the work, in place of the guardrails of the settings or of what is found here. Repeatable."`
+	Commit   bool     `help:"With -p or -f: commit every iteration whose guardrails have passed."`
+	NoChecks bool     `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
+	DryRun   bool     `help:"With -p or -f: print what would run, and run nothing."`
 }
 
 // Run implements ralph run.
 func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+	if len(p.args) == 0 {
+		return firstScreen(ctx, p)
+	}
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err == nil {
 		err = c.validate()
+	}
+	if err == nil && len(c.Text) > 0 {
+		c.Prompt = strings.Join(c.Text, " ")
 	}
 	if err == nil && c.PromptFile == "-" {
 		c.PromptFile = ""
@@ -193,7 +202,8 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 // validate says what is wrong with the flags, one sentence.
 func (c *runCommand) validate() error {
 	given := 0
-	for _, text := range []string{c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks} {
+	said := strings.Join(c.Text, " ")
+	for _, text := range []string{said, c.Prompt, c.PromptFile, c.Issue, c.Task, c.Tasks} {
 		if text != "" {
 			given++
 		}
@@ -203,15 +213,19 @@ func (c *runCommand) validate() error {
 		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, " +
 			"--task FILE|ID and --tasks DIR; see ralph run --help")
 	case given > 1:
-		return errors.New("--prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with " +
+		return errors.New("a prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with " +
 			"one of them")
-	case c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
+	case len(c.Check) > 0 && c.NoChecks:
+		return errors.New("--check and --no-checks exclude each other")
+	case slices.ContainsFunc(c.Check, func(command string) bool { return strings.TrimSpace(command) == "" }):
+		return errors.New("flag --check is empty; allowed is a command for the shell, such as 'go test ./...'")
+	case said+c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
-	case c.Prompt+c.PromptFile == "" && c.NoChecks:
+	case said+c.Prompt+c.PromptFile == "" && c.NoChecks:
 		return errors.New("--no-checks is for a prompt: a run of an issue or a task is judged by checks")
-	case c.Prompt+c.PromptFile != "" && c.Strict:
+	case said+c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
-	case c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
+	case said+c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
 		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files " +
 			"as they lie, and so do its checks")
 	case c.Web && c.Tasks != "":
@@ -277,8 +291,11 @@ func (c *runCommand) layer() config.Layer {
 	if c.Strict {
 		object["strict"] = true
 	}
-	if c.NoChecks {
+	switch {
+	case c.NoChecks:
 		object["guardrails"] = []any{}
+	case len(c.Check) > 0:
+		object["guardrails"] = guardrails(c.Check)
 	}
 	if c.Sandbox != "" {
 		object["sandbox"] = c.Sandbox
@@ -298,6 +315,15 @@ func (c *runCommand) layer() config.Layer {
 		panic(err)
 	}
 	return config.Layer{Name: "flags", JSON: text}
+}
+
+// guardrails are commands as settings have them.
+func guardrails(commands []string) []any {
+	made := make([]any, len(commands))
+	for i, command := range commands {
+		made[i] = map[string]string{"command": command}
+	}
+	return made
 }
 
 // given sets a key to what a flag says, also to nothing: that is a mistake to tell, not a flag to pass over.

@@ -32,7 +32,7 @@ import (
 // servers is the grammar of ralph serve.
 type (
 	servers struct {
-		Serve serveCommand `cmd:"" help:"Do what the action does, for every repository that a GitHub App is installed on: take webhooks, work, show pages."`
+		Serve serveCommand `cmd:"" group:"github" help:"Serve a GitHub App: do what the action does, for every repository that it is installed on; take webhooks, work, show pages."`
 	}
 	serveCommand struct {
 		Start   serveStart   `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
