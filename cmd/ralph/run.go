@@ -68,7 +68,7 @@ type runCommand struct {
 
 // promptFlags are for a run of a prompt alone, but Check, which is for every run.
 type promptFlags struct {
-	Text     []string `arg:"" optional:"" placeholder:"TEXT" help:"The same as --prompt: ralph 'fix the failing test'. Without quotes only after run or --."`
+	Text     []string `arg:"" optional:"" placeholder:"TEXT" help:"What the agent is told, with how to say that it is done: ralph 'fix the failing test'. Without quotes only after run or --."`
 	Check    []string `placeholder:"COMMAND" sep:"none" help:"A command that judges the work, in place of the guardrails of the settings or of what is found here. Repeatable."`
 	Commit   bool     `help:"With -p or -f: commit every iteration whose guardrails have passed."`
 	NoChecks bool     `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
@@ -84,12 +84,8 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	if err == nil {
 		err = c.validate()
 	}
-	if err == nil && len(c.Text) > 0 {
-		c.Prompt = strings.Join(c.Text, " ")
-	}
-	if err == nil && c.PromptFile == "-" {
-		c.PromptFile = ""
-		c.Prompt, err = readPrompt(ctx, p.in)
+	if err == nil {
+		err = c.said(ctx, p)
 	}
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
@@ -132,11 +128,24 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 			AllowDirty: c.AllowDirty}
 		result, err = l.Run(ctx, hard)
 	default:
-		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Commit: c.Commit, DryRun: c.DryRun}
+		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
+			Commit: c.Commit, DryRun: c.DryRun}
 		result, err = l.Run(ctx, hard)
 	}
 	result, err = notBegun(ctx, result, err)
 	return c.end(p, result, err)
+}
+
+// said makes a prompt of words, and of standard input.
+func (c *runCommand) said(ctx context.Context, p process) (err error) {
+	switch {
+	case len(c.Text) > 0:
+		c.Prompt = strings.Join(c.Text, " ")
+	case c.PromptFile == "-":
+		c.PromptFile = ""
+		c.Prompt, err = readPrompt(ctx, p.in)
+	}
+	return err
 }
 
 // notBegun makes of an error that came of a signal before the run began what it is: the run was interrupted.

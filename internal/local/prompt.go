@@ -26,9 +26,12 @@ import (
 type PromptRun struct {
 	session.Session
 	Prompt     string // what the agent is told; empty when PromptFile says it
+	Words      bool   // the prompt is words of a command line, which say nothing of how to end: that is added
 	PromptFile string // from the current directory; read again before every iteration
 	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
 	DryRun     bool   // say what would be run, and run nothing
+
+	ending string // what is added to words
 }
 
 // Run takes the prompt to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
@@ -72,7 +75,7 @@ func outcomeOf(err error) loop.Outcome {
 	return loop.Invalid
 }
 
-// startHere is the prompt as it stands now.
+// base is the prompt as it stands now.
 func (p *PromptRun) base() (string, error) {
 	text := p.Prompt
 	if p.PromptFile != "" {
@@ -84,6 +87,9 @@ func (p *PromptRun) base() (string, error) {
 	}
 	if strings.TrimSpace(text) == "" {
 		return "", invalid.Errorf("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
+	}
+	if p.Words && !strings.Contains(text, "<response>") {
+		text += p.ending
 	}
 	return text, nil
 }
@@ -103,6 +109,8 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	if err := engine.CheckWorkingDir(place, settings); err != nil {
 		return invalid.Mark(err)
 	}
+	p.ending = "\n\nWhen all of this is done, and not before, end your answer with <response>" +
+		settings.CompletionResponse + "</response>."
 	rules := engine.Rules{Settings: settings}
 	if settings.TimeoutFrom != "" {
 		rules.Wall = settings.Timeout()
