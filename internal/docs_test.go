@@ -111,10 +111,10 @@ func TestFlagsAreDocumented(t *testing.T) {
 // TestEveryCommandIsDocumented: docs/laptop.md, or docs/app.md of a server's, says what each is for, as one would type it.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	text := document(t, "../docs/laptop.md") + document(t, "../docs/app.md")
-	commands := slices.Sorted(maps.Keys(names(`(?m)^  ([a-z]+(?: [a-z]+)?)(?: .*)?$`, afterLine(help(t), "Commands:"))))
+	commands := slices.Sorted(maps.Keys(names("(?m)^## ralph ([a-z]+(?: [a-z]+)?)$", generated(t, "../docs/cli.md"))))
 	for _, want := range []string{"run", "status", "settings show", "task create"} {
 		if !slices.Contains(commands, want) {
-			t.Fatalf("ralph --help shows the commands %q", commands)
+			t.Fatalf("docs/cli.md has the commands %q", commands)
 		}
 	}
 	for _, command := range commands {
@@ -122,12 +122,6 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			t.Errorf("neither docs/laptop.md nor docs/app.md names ralph %s", command)
 		}
 	}
-}
-
-// afterLine is what follows a line of a text.
-func afterLine(text, line string) string {
-	_, rest, _ := strings.Cut(text, "\n"+line+"\n")
-	return rest
 }
 
 // TestEveryOutcomeIsDocumented: in the README, with all that belongs to it in docs/troubleshooting.md, and for programs

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -34,7 +35,7 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 	}
 	wanted := goingOn(s)
 	wanted.Issue, wanted.feedback = s.Start.Issue, asked
-	wanted.Asked, wanted.Hint = r.Event.Sender.Login, safetext.FirstBytes(safetext.Sanitise(r.Hint), maxHint)
+	wanted.Asked, wanted.Hint = r.Event.Sender.Login, safetext.FirstBytes(safetext.Sanitise(r.Hint), engine.MaxHint)
 	return a.workOn(ctx, r, *wanted)
 }
 

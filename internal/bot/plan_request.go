@@ -35,9 +35,6 @@ type workRequest struct {
 	read    planlist.Approved // an approved plan as its comment tells it
 }
 
-// maxHint bounds what a maintainer says with a command.
-const maxHint = 4 << 10
-
 // workRequest is what a request wants to be worked on.
 func (a *Action) workRequest(ctx context.Context, request event.Request, facts event.Facts) (workRequest, error) {
 	if request.PlanFile != "" {

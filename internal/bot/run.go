@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -102,7 +103,7 @@ func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
 	of := goingOn(run)
-	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), maxHint)
+	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), engine.MaxHint)
 	request.PlanFile = run.Start.Plan.File
 	return a.workOn(ctx, request, *of)
 }

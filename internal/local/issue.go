@@ -64,7 +64,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
-	result := work.Drive(ctx, hard, work.Prompts)
+	result := work.Drive(ctx, hard, hearing(&l.Session, work, work.Prompts))
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		return result, errors.Join(

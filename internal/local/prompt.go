@@ -51,7 +51,7 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	p.tellChecks(work.Rules, !work.Journal.State().Baselined)
 	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
-	result := work.Drive(ctx, hard, words)
+	result := work.Drive(ctx, hard, hearing(&p.Session, work, words))
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Journal.File.Discard())

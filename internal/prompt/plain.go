@@ -6,7 +6,7 @@ import (
 )
 
 // Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else,
-// but for what done means when the run has criteria.
+// but for what people have said meanwhile, and what done means when the run has criteria.
 type Plain struct {
 	Writer
 	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on.
@@ -28,6 +28,9 @@ func (p Plain) For(s loop.State, step loop.Step) (string, error) {
 		}
 	}
 	text := combine(base, told)
+	if said := hints(s); said != "" {
+		text += "\n\n" + said
+	}
 	if s.Start.Completion != nil {
 		text += "\n\n" + completion(s, task.Coder, step.Iteration, p.section(s, task.Coder), fence(s.Start.Run))
 	}
