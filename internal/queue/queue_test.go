@@ -55,14 +55,22 @@ func TestOneOfAKey(t *testing.T) {
 			running[name] += by
 			most[name] = max(most[name], running[name])
 		}
-		do := func(_ context.Context, job queue.Job, _ int) (queue.Result, error) {
+		together := make(chan struct{}) // as many run at once as may: nobody leaves before, however slow the machine is
+		do := func(ctx context.Context, job queue.Job, _ int) (queue.Result, error) {
 			names := []string{"all", job.Key, job.Tenant}
 			mu.Lock()
 			did.add("%s", job.ID)
 			for _, n := range names {
 				change(n, 1)
 			}
+			if running["all"] == 6 && len(did.all()) <= 6 {
+				close(together)
+			}
 			mu.Unlock()
+			select {
+			case <-together:
+			case <-ctx.Done():
+			}
 			time.Sleep(10 * time.Millisecond)
 			mu.Lock()
 			for _, n := range names {
@@ -93,9 +101,6 @@ func TestOneOfAKey(t *testing.T) {
 			if n > limit {
 				t.Errorf("%s: %d at once, %d allowed", name, n, limit)
 			}
-		}
-		if most["all"] < 4 {
-			t.Errorf("at most %d ran at once", most["all"])
 		}
 		last := map[int]string{}
 		for _, id := range did.all() {
