@@ -20,7 +20,7 @@ type Job struct {
 // Result says what becomes of a job after Do. The zero Result: it is done.
 type Result struct {
 	Again  time.Time // run it again, not before then; it holds nothing while it waits
-	Killed bool      // the work was killed, not finished: run it again at once, at most Options.Kills times in a row
+	Killed bool      // the work was killed, not finished: run it again, soon, at most Options.Kills times in a row
 	Why    string    // one sentence for people; no secrets
 }
 
@@ -41,7 +41,7 @@ type Info struct {
 	Job
 	State    State
 	Attempt  int       // how often Do was started, 0 before the first time
-	Kills    int       // how often in a row it was killed or failed
+	Kills    int       // how often in a row it was killed or failed without progress
 	Executor string    // who runs it
 	Cancel   string    // why it shall stop, while it still runs
 	Created  time.Time // of Enqueue

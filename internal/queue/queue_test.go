@@ -142,6 +142,85 @@ func TestTenantsShareFairly(t *testing.T) {
 	})
 }
 
+// TestProgressedJobsAreNotGivenUp: a job that gets on is not given up, however often it is killed; one that does not is.
+func TestProgressedJobsAreNotGivenUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, at place) {
+		var q *queue.Queue
+		opened := make(chan struct{})
+		var did journal
+		q = at.open(t, func(o *queue.Options) {
+			o.Kills = 4
+			o.Do = func(ctx context.Context, job queue.Job, attempt int) (queue.Result, error) {
+				<-opened
+				did.add("%s", job.ID)
+				if job.ID == "on" && attempt == 9 {
+					return queue.Result{}, nil
+				}
+				if job.ID == "on" && attempt%3 == 0 {
+					if err := q.Progressed(ctx, job.ID); err != nil {
+						return queue.Result{}, err
+					}
+				}
+				return queue.Result{Killed: true, Why: "a stranger"}, nil
+			}
+		})
+		close(opened)
+		if err := q.Progressed(t.Context(), "none"); err != nil {
+			t.Error(err)
+		}
+		enqueue(t, q, queue.Job{ID: "on", Key: "on"})
+		enqueue(t, q, queue.Job{ID: "off", Key: "off"})
+		if i := becomes(t, q, "on", queue.Done); i.Attempt != 9 {
+			t.Errorf("%+v", i)
+		}
+		if i := becomes(t, q, "off", queue.Failed); i.Attempt != 4 || i.Why != "a stranger" {
+			t.Errorf("%+v", i)
+		}
+	})
+}
+
+// TestKilledOftenWaitsLonger: a job of a process that has died runs again at once, and from its fourth kill in a row on
+// after 1, 4, 9, 16, 25 and 36 seconds.
+func TestKilledOftenWaitsLonger(t *testing.T) {
+	onBoth(t, func(t *testing.T, at place) {
+		now := time.UnixMilli(2e12)
+		o, done, err := at.options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(done)
+		set := func(statement string) (err error) {
+			if o.Pool != nil {
+				_, err = o.Pool.Exec(t.Context(), statement)
+			} else {
+				_, err = o.SQLite.ExecContext(t.Context(), statement)
+			}
+			return err
+		}
+		q := at.open(t, func(o *queue.Options) {
+			o.Clock, o.Kills = func() time.Time { return now }, 100
+			o.Do = func(context.Context, queue.Job, int) (queue.Result, error) { return queue.Result{}, nil }
+		}, func(q *queue.Queue) {
+			for kills := range 12 {
+				id := fmt.Sprint(kills)
+				enqueue(t, q, queue.Job{ID: id, Key: id, NotBefore: now.Add(time.Hour)})
+				if err := set("UPDATE ralph_queue_jobs SET state = 'running', executor = 'dead', kills = " + id +
+					" WHERE id = '" + id + "'"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		for kills, want := range []time.Duration{0, 0, 0, 1, 4, 9, 16, 25, 36, 36, 36, 36} {
+			if want == 0 {
+				becomes(t, q, fmt.Sprint(kills), queue.Done)
+			} else if i := becomes(t, q, fmt.Sprint(kills), queue.Waiting); i.Kills != kills+1 ||
+				!i.NotBefore.Equal(now.Add(want*time.Second)) {
+				t.Errorf("after %d kills: %+v, want a pause of %d s", kills+1, i, want)
+			}
+		}
+	})
+}
+
 func TestWhatDoSays(t *testing.T) {
 	onBoth(t, func(t *testing.T, at place) {
 		var did journal

@@ -79,12 +79,14 @@ func (q *Queue) takeOver(ctx context.Context, condition string, args ...any) err
 				failed = append(failed, id)
 			}
 			return err
-		}, `UPDATE ralph_queue_jobs SET executor = '', kills = kills + 1, due = 0,
+		}, `UPDATE ralph_queue_jobs SET executor = '', kills = kills + 1,
+			due   = CASE WHEN kills < $3 THEN 0 WHEN kills - $3 > 5 THEN CAST($2 AS BIGINT) + 36000
+				ELSE CAST($2 AS BIGINT) + 1000 * (kills + 1 - $3) * (kills + 1 - $3) END, -- as respite has it
 			why   = CASE WHEN cancel <> '' THEN cancel ELSE 'the process that ran it has died' END,
 			ended = CASE WHEN cancel <> '' OR kills + 1 >= $1 THEN CAST($2 AS BIGINT) ELSE 0 END,
 			state = CASE WHEN cancel <> '' THEN 'cancelled' WHEN kills + 1 >= $1 THEN 'failed' ELSE 'waiting' END
 			WHERE state = 'running' AND executor NOT IN (SELECT id FROM ralph_queue_executors)
-			RETURNING id, state`, q.Kills, millis(q.clock()))
+			RETURNING id, state`, q.Kills, millis(q.clock()), patience)
 	})
 	if err != nil {
 		return err

@@ -166,7 +166,7 @@ func (q *Queue) ending(a *active, result Result, err error) ending {
 	}
 	var cancelled *CancelledError
 	cause := context.Cause(a.ctx)
-	unfinished := err != nil || result.Killed
+	unfinished, before := err != nil || result.Killed, q.killedBefore(a)
 	switch {
 	case errors.As(cause, &cancelled):
 		end.state = Cancelled
@@ -174,11 +174,14 @@ func (q *Queue) ending(a *active, result Result, err error) ending {
 			end.why = short(cancelled.Why)
 		}
 	case unfinished && (errors.Is(cause, ErrHandedOn) || errors.Is(cause, ErrOvertaken)):
-		end.state, end.kills = Waiting, a.kills // it is not the job's fault
+		end.state, end.kills = Waiting, before // it is not the job's fault
 	case unfinished:
-		end.state, end.kills = Waiting, a.kills+1
-		if err != nil {
+		end.state, end.kills = Waiting, before+1
+		switch pause := respite(end.kills); {
+		case err != nil:
 			end.due = millis(now.Add(backoff(end.kills)))
+		case pause > 0:
+			end.due = millis(now.Add(pause))
 		}
 		if end.kills >= q.Kills {
 			end.state = Failed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type recorder struct {
 	m     *metrics
 	// notices tells others how the run ended; nil: nobody does
 	notices *notices
+	gotOn   func(ctx context.Context, job string) error // hears that the job gets on; nil: nobody does
 
 	mu sync.Mutex
 	progress
@@ -81,22 +83,41 @@ func (r *recorder) Begun(b bot.Begun) {
 
 // Record implements launch.Listener. What an earlier process of the run has told is not written down again.
 func (r *recorder) Record(m work.Record) {
+	if r.note(m) && r.gotOn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), storeAgain)
+		defer cancel()
+		if err := r.gotOn(ctx, r.job()); err != nil {
+			r.log.Warn("the queue was not told of progress", "error", err)
+		}
+	}
+}
+
+// note writes a record down; gotOn says that the run is further than any process of it was before: it has taken a turn
+// or judged one. A turn that has only begun is nothing, since it may be what kills the process.
+func (r *recorder) note(m work.Record) (gotOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = r.state.With(m.Record)
 	r.describe(m.Record)
 	if m.Number <= r.detail.Known {
-		return
+		return false
 	}
 	body, err := json.Marshal(m.Record)
 	if err != nil {
-		return // it came as JSON
+		return false // it came as JSON
 	}
 	r.detail.Known = m.Number
 	r.measure(m.Record)
 	r.pay(m.Record, m.Number)
 	r.heard(m.Record, m.Number)
 	r.add(web.FactRecord, m.Record.At, body)
+	return slices.Contains([]loop.RecordType{loop.Baselined, loop.Turned, loop.Committed, loop.Judged}, m.Record.Type)
+}
+
+func (r *recorder) job() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.detail.Job
 }
 
 // measure notes how long turns and checks take; the caller holds the lock.

@@ -111,7 +111,8 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
 		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
-		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), later: sv.later, clock: o.Clock, log: o.Log,
+		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
+		ofQueue: ofQueue{later: sv.later},
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
 	sqlite, pool := sv.s.Handles()
@@ -124,6 +125,7 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	if err != nil || q.Do == nil {
 		return err
 	}
+	sv.worker.gotOn = sv.q.Progressed
 	return errors.Join(sv.q.Every("compare", "0 5-59/10 * * * *", sv.compare),
 		sv.q.Every("redeliver", "0 */10 * * * *", sv.redeliver),
 		sv.q.Every("sweep", "0 17 */6 * * *", sv.sweep),

@@ -36,14 +36,20 @@ type worker struct {
 	allow    config.Allowances
 	public   string                  // the address of the pages
 	room     func(least int64) error // says when fewer bytes than that are free for jobs
-	later    func(ctx context.Context, j job, at time.Time) error
-	m        *metrics
-	notices  *notices
-	clock    func() time.Time
-	log      *slog.Logger
+	ofQueue
+	m       *metrics
+	notices *notices
+	clock   func() time.Time
+	log     *slog.Logger
 
 	mu      sync.Mutex
 	running map[string]bool // ids of jobs
+}
+
+// ofQueue is what a worker asks of the queue.
+type ofQueue struct {
+	later func(ctx context.Context, j job, at time.Time) error
+	gotOn func(ctx context.Context, id string) error // a job has made progress
 }
 
 // do is queue.Options.Do.
@@ -208,7 +214,7 @@ func (w *worker) record(ctx context.Context, row store.Run, silent bool) (*recor
 	if err != nil {
 		return nil, err
 	}
-	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m,
+	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m, gotOn: w.gotOn,
 		notices: w.notices}, row, last, silent), nil
 }
 
