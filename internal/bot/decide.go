@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,10 +38,12 @@ type Reads struct {
 
 // Job is the process that asks.
 type Job struct {
-	Attempt int64  // 2 when GitHub runs the job again
+	Attempt int64  // 2 when GitHub, or a server, runs the job again
 	URL     string // of the workflow run
 	Owner   string // as a lease names it
 	Now     time.Time
+	// Served says that a server runs the job: again only when its process was killed, never since somebody asks for that.
+	Served bool
 	// Anew says that no run of an earlier attempt can be gone on with: the request stands as it is.
 	Anew bool
 }
@@ -71,6 +74,7 @@ const (
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
 	TellEnd    Step = "tell end" // of a run that was cut off while it told how it ended
 	TakeUp     Step = "take up"  // a run that an earlier attempt of the job began
+	Over       Step = "over"     // the run of an earlier attempt has ended, and everybody was told
 	Work       Step = "work"     // a run begins or goes on
 )
 
@@ -228,9 +232,9 @@ func (d Decision) cases() []Case {
 	return out
 }
 
-// again is for a job that GitHub runs again: what its earlier attempt began goes on, and an outcome that it could not
-// tell everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the
-// kind, and the request stands as it is.
+// again is for a job that runs again: what its earlier attempt began goes on, and an outcome that it could not tell
+// everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind,
+// and the request stands as it is: whoever has GitHub run a finished job again asks once more.
 func (d Decision) again() (Decision, bool) {
 	r := d.Reads
 	if r.Job.Attempt <= 1 || r.Preview || r.Job.Anew || d.Request.Event.Issue == nil ||
@@ -241,7 +245,7 @@ func (d Decision) again() (Decision, bool) {
 		return d.because(ReadRuns, ""), true
 	}
 	for _, s := range r.Runs {
-		own := s.RunURL != "" && s.RunURL == r.Job.URL
+		own := samePage(s.RunURL, r.Job.URL)
 		switch {
 		case s.Start.Issue != d.Request.Event.Issue.Number || alive(s, r.Job.Now) || !own && d.Request.Verb != event.Stop:
 		case s.End != nil && !s.Post.Finished:
@@ -250,9 +254,19 @@ func (d Decision) again() (Decision, bool) {
 		case s.End == nil && d.Request.Verb != event.Stop:
 			d.Run, d.Known = s, true
 			return d.because(TakeUp, ""), true
+		case own && r.Job.Served && s.End != nil:
+			d.Run, d.Known = s, true
+			return d.because(Over, "an earlier process of this job has done it and told its end"), true
 		}
 	}
 	return d, false
+}
+
+// samePage reports whether two addresses are those of one job, whichever of several servers shows its page.
+func samePage(a, b string) bool {
+	one, err := url.Parse(a)
+	other, failed := url.Parse(b)
+	return err == nil && failed == nil && one.Path != "" && one.Path == other.Path
 }
 
 // onPlan decides on a request that was made on the pull request of a plan in the repository.

@@ -28,16 +28,20 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 	stranger := func(r *Reads) { r.Facts.Permissions["alice"] = event.Permission{Level: "read"} }
 	located := func(r *Reads) { r.Located, r.Request = true, Decide(*r).Request }
 	run := func(s loop.State) func(*Reads) { return func(r *Reads) { r.Run, r.Known = s, true } }
+	const here = "https://ralph.example.com/runs/1"
 	again := func(runs ...loop.State) func(*Reads) {
-		return func(r *Reads) { r.Job.Attempt, r.Job.URL, r.Listed, r.Runs = 2, "here", runs != nil, runs }
+		return func(r *Reads) { r.Job.Attempt, r.Job.URL, r.Listed, r.Runs = 2, here, runs != nil, runs }
 	}
 	of := func(end *loop.End, finished bool) loop.State {
-		return loop.State{Start: loop.Start{Task: "issue-1", Issue: 1}, RunURL: "here", End: end,
+		return loop.State{Start: loop.Start{Task: "issue-1", Issue: 1}, RunURL: here, End: end,
 			Post: loop.Post{Finished: finished}}
 	}
 	running := of(nil, false)
 	running.Lease, running.Owner = now.Add(time.Minute), "somebody"
 	done := &loop.End{Outcome: loop.Done}
+	served := func(r *Reads) { r.Job.Served = true }
+	elsewhere := of(done, true)
+	elsewhere.RunURL = "http://10.0.0.2:8080/runs/1"
 	for _, test := range []struct {
 		name string
 		with []func(*Reads)
@@ -66,6 +70,10 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		{"after it was cut off while it worked", []func(*Reads){labeled, gathered, located, again(of(nil, false))}, TakeUp,
 			event.Begin},
 		{"after all was told", []func(*Reads){labeled, gathered, located, again(of(done, true))}, Work, event.Begin},
+		{"of a server, where nobody asks for more", []func(*Reads){labeled, gathered, located, again(of(done, true)), served},
+			Over, event.Begin},
+		{"as another server shows it", []func(*Reads){labeled, gathered, located, again(elsewhere), served}, Over,
+			event.Begin},
 		{"a dry run", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview = true }}, ReadWork, event.Begin},
 		{"and a mistake", []func(*Reads){labeled, gathered, located,
 			func(r *Reads) { r.Preview, r.Looked, r.Mistake = true, true, errStillWaits }}, Reject, event.Begin},

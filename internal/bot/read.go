@@ -43,7 +43,8 @@ func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, er
 // unread is what is known of an event before anything is read.
 func (a *Action) unread(ev event.Event) Reads {
 	return Reads{Event: ev, Rules: a.rules,
-		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(), Now: a.Clock()}}
+		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(), Now: a.Clock(),
+			Served: a.Server != nil}}
 }
 
 // jobReader reads what a job reads.

@@ -75,6 +75,9 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 		return a.tellEnd(ctx, request, d.Run)
 	case TakeUp:
 		return a.takeUp(ctx, d)
+	case Over:
+		a.log("%s: %s", d.Run.Start.Task, d.Why)
+		return loop.Result{Outcome: d.Run.End.Outcome, Reason: d.Run.End.Reason, Until: d.Run.End.Until, State: d.Run}, nil
 	case Work:
 		return a.work(ctx, request, d.Facts)
 	}
