@@ -142,7 +142,8 @@ func TestTenantsShareFairly(t *testing.T) {
 	})
 }
 
-// TestProgressedJobsAreNotGivenUp: a job that gets on is not given up, however often it is killed; one that does not is.
+// TestProgressedJobsAreNotGivenUp: a job that gets on is not given up, however often it is killed; one that does not
+// is.
 func TestProgressedJobsAreNotGivenUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, at place) {
 		var q *queue.Queue
