@@ -21,7 +21,7 @@ help: ## show these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
-	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -gcflags='github.com/...=-l' -gcflags='github.com/tidwall/...=' -gcflags='github.com/ralph-loop/ralph/...=' -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 test: ## run all tests, in about ten minutes on two cores
 	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute

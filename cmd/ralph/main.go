@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ type cli struct {
 	versionFlag
 }
 
-// Of cli, what ralph hook and ralph plan need: an agent calls the one beside each of its tools, the other shows where a
+// Of cli, what ralph hook, ralph plan and ralph --version need: an agent calls the one beside each of its tools, the other shows where a
 // plan stands, and the grammar of all commands takes longer to build than either to run.
 type (
 	hookCLI struct {
@@ -76,12 +77,16 @@ type (
 	hooks struct {
 		Hook hookCommand `cmd:"" group:"tools" help:"What an agent's hooks call, and how to put them into its settings."`
 	}
+	versionCLI  struct{ versionFlag }
 	versionFlag struct {
 		Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
 	}
 )
 
 func main() {
+	if shortLived(os.Args[1:]) {
+		debug.SetGCPercent(800)
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
@@ -119,8 +124,15 @@ func grammar(args []string) any {
 		return &planCLI{}
 	case len(args) == 1 && args[0] == "work":
 		return &workCLI{}
+	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
+		return &versionCLI{}
 	}
 	return &cli{}
+}
+
+// shortLived says that a command ends within milliseconds. Such a process is gone before a collection of its garbage pays.
+func shortLived(args []string) bool {
+	return len(args) > 0 && (args[0] == "hook" || args[0] == "--version" || args[0] == "-v")
 }
 
 // helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays
