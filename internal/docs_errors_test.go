@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // messageAreas are the parts of docs/errors.md: of which packages the messages are, and what to read about them.
@@ -57,7 +59,12 @@ func TestMessagesAreListed(t *testing.T) {
 		}
 		fmt.Fprintf(&list, "\n## %s\n\nMore: %s.\n\n", area.title, area.more)
 		for _, text := range slices.Sorted(maps.Keys(texts)) {
-			fmt.Fprintf(&list, "- <a id=\"%s\"></a>%s\n", anchor(text, anchors), inCode(text))
+			name := invalid.Anchor(text)
+			if anchors[name] {
+				t.Errorf("two messages begin with the same words, so that they have one address, %s: say one of them otherwise", name)
+			}
+			anchors[name] = true
+			fmt.Fprintf(&list, "- <a id=\"%s\"></a>%s\n", name, inCode(text))
 		}
 	}
 	if len(found) > 0 {
@@ -115,7 +122,6 @@ func messages(t *testing.T) map[string]map[string]bool {
 var (
 	blank     = regexp.MustCompile(`%[-+# 0-9.\[\]*]*[a-zA-Z]`)
 	plainWord = regexp.MustCompile(`[a-z]{2,}`)
-	notAnchor = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
 // mistakes are the functions whose texts say what is wrong, by package; those of "" are everybody's.
@@ -170,23 +176,6 @@ func literal(e ast.Expr) string {
 		return literal(e.X) + literal(e.Y)
 	}
 	return "…"
-}
-
-// anchor is made of a text's first words: it stays while those do.
-func anchor(text string, taken map[string]bool) string {
-	words := strings.Fields(notAnchor.ReplaceAllString(strings.ToLower(text), " "))
-	for n := min(6, len(words)); n <= len(words); n++ {
-		if name := "e-" + strings.Join(words[:n], "-"); !taken[name] {
-			taken[name] = true
-			return name
-		}
-	}
-	for n := 2; ; n++ {
-		if name := fmt.Sprintf("e-%s-%d", strings.Join(words, "-"), n); !taken[name] {
-			taken[name] = true
-			return name
-		}
-	}
 }
 
 // inCode shows a text as it is printed.

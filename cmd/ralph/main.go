@@ -199,7 +199,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 		ended = &endedError{loop.Failed.ExitCode(), err}
 	}
 	if ended.err != nil && !invalid.Reported(ended.err) {
-		fmt.Fprintln(stderr, "ralph:", strings.TrimSpace(ended.err.Error()))
+		fmt.Fprintln(stderr, "ralph:", invalid.Text(ended.err))
 	}
 	return ended.code
 }

@@ -47,6 +47,9 @@ func (e *Error) Error() string { return strings.Join(e.Problems, "\n") }
 // Invalid says that they are for whoever wrote them.
 func (e *Error) Invalid() bool { return true }
 
+// Anchor is where docs/errors.md has what can be wrong with them.
+func (e *Error) Anchor() string { return "settings-and-inputs" }
+
 // asError is nil when there is no problem.
 func asError(problems []string) error {
 	if len(problems) == 0 {

@@ -10,7 +10,10 @@ import (
 
 // Error is a mistake of whoever asked. Packages that ralph's rooms do not share an error with implement Invalid on
 // their own types.
-type Error struct{ err error }
+type Error struct {
+	err    error
+	anchor string
+}
 
 // Error implements error.
 func (e *Error) Error() string { return e.err.Error() }
@@ -21,15 +24,24 @@ func (e *Error) Unwrap() error { return e.err }
 // Invalid marks the error; see Is.
 func (e *Error) Invalid() bool { return true }
 
+// Anchor is where docs/errors.md has the message; empty: nowhere.
+func (e *Error) Anchor() string { return e.anchor }
+
 // Errorf makes such an error, as fmt.Errorf does.
-func Errorf(format string, args ...any) error { return &Error{fmt.Errorf(format, args...)} }
+func Errorf(format string, args ...any) error {
+	return &Error{fmt.Errorf(format, args...), Anchor(format)}
+}
 
 // Mark makes an error one of those; nil stays nil.
 func Mark(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{err}
+	marked, known := &Error{err: err}, (*Error)(nil)
+	if errors.As(err, &known) {
+		marked.anchor = known.anchor
+	}
+	return marked
 }
 
 // Is reports whether an error, or one that it wraps, is somebody's mistake: it has a method Invalid that says so.

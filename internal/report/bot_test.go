@@ -53,7 +53,7 @@ func TestWhatNow(t *testing.T) {
 			"fix what is named above; then `/ralph retry` goes on with the same work."},
 		"interrupted": {interrupted(),
 			"`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
-		"invalid": {invalid(), "fix what is named above, then comment `/ralph run`."},
+		"invalid": {mistaken(), "fix what is named above, then comment `/ralph run`."},
 		"capped": {capped(),
 			"comment `/ralph retry <hint>` to go on from here with your hint, or take the work over"},
 		"failed":           {failed(), "`/ralph retry` goes on from here"},

@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 		"done.md":             Comment(done()),
 		"capped.md":           Comment(capped()),
 		"timeout.md":          Comment(timedOut()),
-		"invalid.md":          Comment(invalid()),
+		"invalid.md":          Comment(mistaken()),
 		"interrupted.md":      Comment(interrupted()),
 		"waiting.md":          Comment(waiting()),
 		"failed.md":           Comment(failed()),
@@ -103,7 +103,7 @@ func TestGolden(t *testing.T) {
 		"pull-failed.md":      PullBody(failed()),
 		"summary-waiting.md":  Summary(asks()),
 		"summary-failed.md":   Summary(failed()),
-		"summary-invalid.md":  Summary(invalid()),
+		"summary-invalid.md":  Summary(mistaken()),
 	}
 	sample.Goldens(t, tests, "first-400.txt") // which is of TestFirst400Characters
 }

@@ -110,7 +110,7 @@ func endings() []ending {
 			"raise max_cost_usd", "BUDGET", resume},
 		{"failed", failed(), "Failed in ralph's own part", "pushing ralph/issue-42: the branch moved",
 			"/ralph retry goes on from here", "failed: pushing", resume},
-		{"invalid", invalid(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above",
+		{"invalid", mistaken(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above",
 			"invalid: the key", "fix what is named above"},
 		{"waiting for an answer", asks(), "Waiting for your answer",
 			"Should the empty name be greeted as **Hello!** or be an error?", "/ralph continue <answer>",

@@ -17,7 +17,7 @@ func askedBy(v View, who string) View {
 // outcomeComments are the comments that tell whoever asked, one for each outcome that has one.
 func outcomeComments() string {
 	var all []string
-	for _, v := range []View{done(), asks(), failed(), invalid()} {
+	for _, v := range []View{done(), asks(), failed(), mistaken()} {
 		all = append(all, OutcomeComment(askedBy(v, "alice")))
 	}
 	return strings.Join(all, "\n---\n\n")
@@ -45,7 +45,7 @@ func TestTells(t *testing.T) {
 	}{
 		{"running", runningFirst(), ""}, {"done", done(), "done"}, {"capped", capped(), "failed"},
 		{"a time limit", timedOut(), "failed"}, {"a spending limit", spentAll(), "failed"},
-		{"ralph's own part", failed(), "failed"}, {"cannot run", invalid(), "failed"}, {"a question", asks(), "waiting"},
+		{"ralph's own part", failed(), "failed"}, {"cannot run", mistaken(), "failed"}, {"a question", asks(), "waiting"},
 		{"a limit's reset", waiting(), ""}, {"stopped", interrupted(), ""},
 	} {
 		if got := tt.view.Tells(); got != tt.want {

@@ -24,7 +24,7 @@ func timedOut() View {
 	return end(s, loop.Timeout, "the run's time limit of 1h0m0s is over", "wip/ralph-fail-issue-42-20261121-063000")
 }
 
-func invalid() View {
+func mistaken() View {
 	s := sample.Begin(func(start *loop.Start) { start.Checks = nil; start.Review = false; start.Detected = "" })
 	s.Turning(1, loop.Implement)
 	s.Turned(1, loop.Turn{Class: loop.Auth,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -116,6 +117,10 @@ func Refused(r *event.Refusal, ev event.Event) string {
 // Rejected is the one-line answer to a command that could not be understood.
 func Rejected(err error, phrase string) string {
 	v := View{Phrase: phrase}
+	more := ""
+	if page := invalid.Page(err); page != "" {
+		more = " [More about this message](" + page + ")."
+	}
 	return strings.TrimSuffix(wording.Sentence(v.Text(err.Error(), 400)), "\n") + " " + v.Command("help") +
-		" lists the commands.\n"
+		" lists the commands." + more + "\n"
 }

@@ -148,7 +148,7 @@ func keptOpen(o Options, at net.Addr) error {
 		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: "+
 			"listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
 	case !web.Loopback(o.Public.Hostname()):
-		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: leave --url "+
+		return invalid.Errorf("--open goes with no --url %s, which is not this machine alone: leave --url "+
 			"away, or leave --open away and have people sign in", o.Public.Host)
 	}
 	return nil
