@@ -24,7 +24,8 @@ type engine struct {
 // had.
 func startEngine(t *testing.T) engine {
 	t.Helper()
-	if e := client(t, os.Environ()); exec.Command(e.client, "info", "--format", "{{.ServerErrors}}{{.ServerVersion}}").Run() == nil {
+	e := client(t, os.Environ())
+	if exec.Command(e.client, "info", "--format", "{{.ServerErrors}}{{.ServerVersion}}").Run() == nil {
 		return e
 	}
 	return ownEngine(t)

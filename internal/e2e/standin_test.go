@@ -23,7 +23,8 @@ const certificates = "/etc/ssl/certs/ca-certificates.crt"
 func (e engine) standIn(t *testing.T, argument string) string {
 	t.Helper()
 	name := "ralph-e2e-" + strings.ToLower(argument) + ":local"
-	archive, changes := debian(t), []string{"ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	archive := debian(t)
+	changes := []string{"ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	switch argument {
 	case "GO_IMAGE":
 		archive = copied(t, archive)
@@ -86,7 +87,8 @@ func packNode(t *testing.T, archive string) {
 		node, err = filepath.EvalSymlinks(node)
 	}
 	if _, noNPM := os.Stat("/" + modules); err != nil || noNPM != nil {
-		t.Skipf("left out: no registry can be reached, and this machine has no Node in /usr to stand in for its image: %v %v", err, noNPM)
+		t.Skipf("left out: no registry can be reached, and this machine has no Node in /usr to stand in for its image: %v %v",
+			err, noNPM)
 	}
 	run(t, exec.CommandContext(t.Context(), "tar", "--append", "--file", archive, "--directory", "/",
 		"--transform", "s,^"+strings.TrimPrefix(node, "/")+"$,usr/local/bin/node,S",
