@@ -2,6 +2,7 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 PREFIX        ?= /usr/local
 GOLANGCI_LINT  = v2.15.0
 ACT            = v0.2.89
+CRANE          = v0.22.1
 SVG_TERM       = 2.1.1
 GOVULNCHECK    = v1.9.0
 GORELEASER     = v2.16.0
@@ -13,7 +14,7 @@ RUN           ?= .
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal
+.PHONY: all help build test every lint systems shape shape-update fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -104,6 +105,10 @@ release-build: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) ## build 
 release-rehearsal: $(TOOLS)/goreleaser-$(GORELEASER) $(TOOLS)/syft-$(SYFT) $(TOOLS)/cosign-$(COSIGN) ## make a release that nobody gets, signed by a key of its own, and look at it
 	.ci/release-rehearsal $<
 
+rehearsal: release-rehearsal $(TOOLS)/act-$(ACT) $(TOOLS)/crane-$(CRANE) ## have a runner take such a release from a registry and a server on this machine, as its users do
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" RALPH_E2E_CRANE="$(TOOLS)/crane-$(CRANE)" RALPH_E2E_RELEASE="$(CURDIR)/dist/release" \
+		go test -tags e2e -count=1 -timeout 40m -v -run TestRehearsal ./internal/e2e
+
 clean: ## remove what the other targets have made
 	rm -rf bin dist coverage.out docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
 
@@ -126,6 +131,10 @@ $(TOOLS)/cosign-$(COSIGN):
 	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
 	mv "$(TOOLS)/cosign" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
+
+$(TOOLS)/crane-$(CRANE):
+	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
+	mv "$(TOOLS)/crane" "$@"
 
 $(TOOLS)/act-$(ACT):
 	GOBIN="$(TOOLS)" go install github.com/nektos/act@$(ACT)

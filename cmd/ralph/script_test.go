@@ -94,11 +94,16 @@ func TestScripts(t *testing.T) {
 
 // play runs stories beside each other.
 func play(t *testing.T, files ...string) {
+	host, err := filepath.Abs(filepath.Join("..", "..", "host"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Values[standInKey{}] = &standIn{}
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("HOST_ACTION", host)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("RALPH_TIMESTAMPS", "off")
 			e.Setenv("RALPH_SANDBOX", "off") // the scripts of the sandbox switch it on

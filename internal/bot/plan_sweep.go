@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
@@ -18,13 +19,13 @@ import (
 // plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended
 // is left alone until somebody changes the file: more of the same would end as that did, and what is done waits for its
 // merge.
-func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State,
-	held map[string]bool) iter.Seq2[pending, error] {
+func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, left func() (github.Pending, error),
+	runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Issue != 0 {
 			return
 		}
-		set, err := a.settingsAt(ctx, a.onto(ev))
+		set, err := a.settingsLeft(ctx, a.onto(ev), left)
 		if err != nil {
 			a.log("the plans of the settings are passed over: %v", err)
 			return
@@ -82,13 +83,28 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 		safetext.Counted(len(p.Stories), "story is", "stories are"))
 }
 
+// settingsLeft are the settings of a branch, of the call that has brought them, else of one of their own.
+func (a *Action) settingsLeft(ctx context.Context, branch string,
+	left func() (github.Pending, error)) (config.Settings, error) {
+	is, err := left()
+	if err != nil || is.Partial {
+		return a.settingsAt(ctx, branch)
+	}
+	return a.settingsOf(is.Content, is.Content != nil)
+}
+
 // settingsAt are the settings of a branch as it stands now. A run reads those of its base commit again.
 func (a *Action) settingsAt(ctx context.Context, branch string) (config.Settings, error) {
-	layers := a.Server.layers()
 	content, ok, err := a.github.File(ctx, branch, config.SettingsFile)
 	if err != nil {
 		return config.Settings{}, err
 	}
+	return a.settingsOf(content, ok)
+}
+
+// settingsOf are the settings with those of a file, if there is one.
+func (a *Action) settingsOf(content []byte, ok bool) (config.Settings, error) {
+	layers := a.Server.layers()
 	if ok {
 		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
 	}

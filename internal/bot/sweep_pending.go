@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -25,9 +28,12 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 		for _, s := range runs {
 			held[s.Start.Task] = held[s.Start.Task] || alive(s, a.Clock())
 		}
+		left := sync.OnceValues(func() (github.Pending, error) { // most sweeps end with this call
+			return a.github.Pending(ctx, a.asking(), a.onto(ev), config.SettingsFile)
+		})
 		for _, list := range []iter.Seq2[pending, error]{
-			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, runs, held),
-			a.plans(ctx, ev, facts, runs, held),
+			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, left, runs, held),
+			a.plans(ctx, ev, facts, left, runs, held),
 			a.undelivered(ctx, ev, runs, held),
 		} {
 			for p, err := range list {
@@ -76,19 +82,20 @@ func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (
 	return pending{}, false
 }
 
-// waiting are the issues whose label no run has picked up: the one that asks for work, then the one that asks for a
-// plan.
-func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, runs []loop.State,
-	held map[string]bool) iter.Seq2[pending, error] {
+// asking are the labels by which an issue asks: for work, then for a plan.
+func (a *Action) asking() []string { return []string{a.rules.TriggerLabel, a.rules.PlanLabel()} }
+
+// waiting are the issues whose label no run has picked up.
+func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, left func() (github.Pending, error),
+	runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		if a.Inputs.Plan != "" {
 			return
 		}
-		labels := []string{a.rules.TriggerLabel, a.rules.PlanLabel()}
-		if some, err := a.github.AnyLabelled(ctx, labels); err == nil && !some { // most sweeps end with this call
+		if is, err := left(); err == nil && !is.Labelled {
 			return
 		}
-		for _, label := range labels {
+		for _, label := range a.asking() {
 			queued, err := a.github.Queued(ctx, label)
 			if err != nil {
 				yield(pending{}, err)

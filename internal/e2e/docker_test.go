@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -18,15 +17,7 @@ const image = "ralph-e2e:test"
 func TestImage(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
-	file, err := os.ReadFile("../../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var bases []string
-	for _, match := range regexp.MustCompile(`(?m)^ARG (?:GO|BASE)_IMAGE=(\S+)`).FindAllSubmatch(file, -1) {
-		bases = append(bases, string(match[1]))
-	}
-	e.need(t, bases)
+	e.need(t, "GO_IMAGE", "BASE_IMAGE")
 	run(t, e.docker(t, "build", "--network=host", "--target", "ralph", "--build-arg", "VERSION=v0.0.0-e2e",
 		"--tag", image, "../.."), 0)
 	t.Run("version", func(t *testing.T) {

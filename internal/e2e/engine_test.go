@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -14,19 +16,25 @@ import (
 
 // engine is a container engine and how docker reaches it.
 type engine struct {
-	env []string
+	client string // the docker command
+	env    []string
 }
 
-// startEngine takes the engine that runs, else starts one of its own, with neither bridge nor firewall rules:
-// containers share the host's network. The test is left out only where neither can be had.
+// startEngine takes the engine that runs, else starts one of its own. The test is left out only where neither can be
+// had.
 func startEngine(t *testing.T) engine {
 	t.Helper()
-	if _, err := exec.LookPath("docker"); err != nil {
-		t.Skip("left out: there is no docker on this machine (Debian: apt-get install docker.io)")
+	e := client(t, os.Environ())
+	if exec.Command(e.client, "info", "--format", "{{.ServerErrors}}{{.ServerVersion}}").Run() == nil {
+		return e
 	}
-	if err := exec.Command("docker", "info", "--format", "{{.ServerErrors}}{{.ServerVersion}}").Run(); err == nil {
-		return engine{env: builder(os.Environ())}
-	}
+	return ownEngine(t)
+}
+
+// ownEngine starts an engine that has no image yet, with neither bridge nor firewall rules: containers share the host's
+// network.
+func ownEngine(t *testing.T) engine {
+	t.Helper()
 	daemon, err := exec.LookPath("dockerd")
 	if err != nil || os.Geteuid() != 0 {
 		t.Skipf("left out: no container engine runs, and none can be started: root %v, dockerd %q", os.Geteuid() == 0, daemon)
@@ -54,7 +62,7 @@ func startEngine(t *testing.T) engine {
 		_ = exec.Command("umount", "-l", filepath.Join(dir, "exec", "netns", "default")).Run() // the engine leaves it mounted
 		_ = os.RemoveAll(dir)
 	})
-	e := engine{env: builder(append(os.Environ(), "DOCKER_HOST="+socket))}
+	e := client(t, append(os.Environ(), "DOCKER_HOST="+socket))
 	for range 60 {
 		if e.docker(t, "info").Run() == nil {
 			return e
@@ -66,44 +74,64 @@ func startEngine(t *testing.T) engine {
 	return e
 }
 
-// builder chooses the old builder where buildx, which the new one needs, is not installed.
-func builder(env []string) []string {
-	cmd := exec.Command("docker", "buildx", "version")
-	cmd.Env = env
-	if cmd.Run() != nil {
-		env = append(env, "DOCKER_BUILDKIT=0")
+// client finds a docker command whose builder makes only the stages that a target needs: one with buildx, or one from
+// before version 23, which brings that builder along. Without either, the old builder makes every stage before it.
+func client(t *testing.T, env []string) engine {
+	t.Helper()
+	var found []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, "docker")); err == nil {
+			found = append(found, path)
+		}
 	}
-	return env
+	if len(found) == 0 {
+		t.Skip("left out: there is no docker on this machine (Debian: apt-get install docker.io)")
+	}
+	for _, path := range found {
+		said, _ := exec.Command(path, "--version").Output()
+		version, _ := strconv.Atoi(regexp.MustCompile(`version (\d+)`).ReplaceAllString(
+			regexp.MustCompile(`version \d+`).FindString(string(said)), "$1"))
+		if exec.Command(path, "buildx", "version").Run() == nil || version > 0 && version < 23 {
+			return engine{path, append(env, "DOCKER_BUILDKIT=1")}
+		}
+	}
+	return engine{found[0], append(env, "DOCKER_BUILDKIT=0")}
 }
 
 // docker is a docker command that ends with the test at the latest.
 func (e engine) docker(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "docker", args...)
+	cmd := exec.CommandContext(t.Context(), e.client, args...)
 	cmd.Env = e.env
 	return cmd
 }
 
-// need makes sure that the engine has a base image: its own, a registry's, or a stand-in.
-func (e engine) need(t *testing.T, images []string) {
+// need makes sure that the engine has the base images that arguments of the Dockerfile name: its own, a registry's, or
+// stand-ins.
+func (e engine) need(t *testing.T, arguments ...string) {
 	t.Helper()
-	standIn := ""
-	for _, image := range images {
+	file, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, argument := range arguments {
+		named := regexp.MustCompile(`(?m)^ARG ` + argument + `=(\S+)`).FindSubmatch(file)
+		if named == nil {
+			t.Fatalf("the Dockerfile has no argument %s", argument)
+		}
+		image := string(named[1])
 		if e.docker(t, "image", "inspect", image).Run() == nil || e.pull(t, image) {
 			continue
 		}
-		if standIn == "" {
-			standIn = e.standIn(t)
-		}
-		t.Logf("%s cannot be pulled here; a local Debian with Go stands in for it", image)
-		run(t, e.docker(t, "tag", standIn, image), 0)
+		t.Logf("%s cannot be pulled here; a local Debian stands in for it", image)
+		run(t, e.docker(t, "tag", e.standIn(t, argument), image), 0)
 	}
 }
 
 func (e engine) pull(t *testing.T, image string) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "docker", "pull", "--quiet", image)
+	cmd := exec.CommandContext(ctx, e.client, "pull", "--quiet", image)
 	cmd.Env = e.env
 	return cmd.Run() == nil
 }

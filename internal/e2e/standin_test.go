@@ -15,35 +15,93 @@ import (
 	"testing"
 )
 
-// standIn is an image that has what the Dockerfile's steps run, but no node: this machine's Debian, made anew, with
-// this machine's Go, its copies of the modules that go.mod names, and what it has compiled of the program already. A
-// cache of Go's cannot make a build right that is wrong: it is asked by what the sources hold, and what it lacks is
-// compiled.
-func (e engine) standIn(t *testing.T) string {
+// certificates are this machine's: a proxy's may be among them.
+const certificates = "/etc/ssl/certs/ca-certificates.crt"
+
+// standIn is an image that stands in for the base that an argument of the Dockerfile names: this machine's Debian, made
+// anew and as small as the base, with this machine's Go or Node where the base has it.
+func (e engine) standIn(t *testing.T, argument string) string {
 	t.Helper()
-	const name = "ralph-e2e-base:local"
+	name := "ralph-e2e-" + strings.ToLower(argument) + ":local"
+	archive := debian(t)
+	changes := []string{"ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	switch argument {
+	case "GO_IMAGE":
+		archive = copied(t, archive)
+		packGo(t, archive)
+	case "NODE_IMAGE":
+		archive = copied(t, archive)
+		packNode(t, archive)
+		changes = append(changes, "ENV NODE_EXTRA_CA_CERTS="+certificates)
+	}
+	args := []string{"import"}
+	for _, change := range changes {
+		args = append(args, "--change", change)
+	}
+	run(t, e.docker(t, append(args, archive, name)...), 0)
+	return name
+}
+
+// debian is an archive of a Debian with what is essential, and without what its slim image leaves out, too. It is made
+// once and kept beside the tools, as it takes minutes.
+func debian(t *testing.T) string {
+	t.Helper()
+	archive, err := filepath.Abs("../../.tools/stand-in-bookworm.tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(archive); err == nil {
+		return archive
+	}
 	bootstrap, err := exec.LookPath("mmdebstrap")
 	if err != nil || os.Geteuid() != 0 {
 		t.Skip("left out: no registry can be reached, and mmdebstrap, as root, is not here to make the base images")
 	}
-	archive := filepath.Join(t.TempDir(), "stand-in.tar")
-	run(t, exec.CommandContext(t.Context(), bootstrap, "--variant=apt", "--include=ca-certificates,passwd",
-		"--dpkgopt=force-unsafe-io",
-		`--customize-hook=cp `+certificates+` "$1`+certificates+`"`, "bookworm", archive), 0)
-	packGo(t, archive)
-	run(t, e.docker(t, "import", "--change",
-		"ENV PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", archive, name), 0)
-	return name
+	fresh := filepath.Join(t.TempDir(), "stand-in.tar")
+	args := []string{"--variant=minbase", "--dpkgopt=force-unsafe-io"}
+	for _, unread := range []string{"doc", "man", "info", "locale"} {
+		args = append(args, "--dpkgopt=path-exclude=/usr/share/"+unread+"/*")
+	}
+	run(t, exec.CommandContext(t.Context(), bootstrap, append(args, "bookworm", fresh)...), 0)
+	if err := os.MkdirAll(filepath.Dir(archive), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, exec.Command("mv", fresh, archive), 0)
+	return archive
 }
 
-// certificates are this machine's: a proxy's may be among them.
-const certificates = "/etc/ssl/certs/ca-certificates.crt"
+// copied is an archive that a test may add to.
+func copied(t *testing.T, archive string) string {
+	t.Helper()
+	mine := filepath.Join(t.TempDir(), "stand-in.tar")
+	run(t, exec.Command("cp", archive, mine), 0)
+	return mine
+}
 
-// packGo adds to an archive what the stand-in has beside Debian.
+// packNode adds this machine's Node and npm to an archive.
+func packNode(t *testing.T, archive string) {
+	t.Helper()
+	const modules = "usr/lib/node_modules/npm"
+	node, err := exec.LookPath("node")
+	if err == nil {
+		node, err = filepath.EvalSymlinks(node)
+	}
+	if _, noNPM := os.Stat("/" + modules); err != nil || noNPM != nil {
+		t.Skipf("left out: no registry can be reached, and this machine has no Node in /usr to stand in for its image: %v %v",
+			err, noNPM)
+	}
+	run(t, exec.CommandContext(t.Context(), "tar", "--append", "--file", archive, "--directory", "/",
+		"--transform", "s,^"+strings.TrimPrefix(node, "/")+"$,usr/local/bin/node,S",
+		strings.TrimPrefix(node, "/"), modules, "usr/bin/npm", strings.TrimPrefix(certificates, "/")), 0)
+}
+
+// packGo adds to an archive this machine's Go, its copies of the modules that go.mod names, and what it has compiled of
+// the program already. A cache of Go's cannot make a build right that is wrong: it is asked by what the sources hold,
+// and what it lacks is compiled.
 func packGo(t *testing.T, archive string) {
 	t.Helper()
 	root, modules, cache := goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE"), goEnv(t, "GOCACHE")
-	paths := slices.Concat([]string{root}, moduleFiles(t, modules), compiled(t, cache))
+	paths := slices.Concat([]string{root, certificates}, moduleFiles(t, modules), compiled(t, cache))
 	for i, path := range paths {
 		paths[i] = strings.TrimPrefix(path, "/")
 	}

@@ -55,7 +55,17 @@ func (g *GitHub) repositoryNode(t *token, args map[string]any) (any, *refusal) {
 			return g.numbered(r, args, true)
 		}),
 		"issues": resolver(func(args map[string]any) (any, *refusal) { return g.labelled(r, args) }),
+		"object": resolver(func(args map[string]any) (any, *refusal) { return g.object(r, args), nil }),
 	}, nil
+}
+
+// object is the file that an expression such as main:README.md names, or nil.
+func (g *GitHub) object(r *repo, args map[string]any) any {
+	expression, _ := args["expression"].(string)
+	if strings.HasPrefix(expression, "-") || strings.TrimSpace(g.read(r, "cat-file", "-t", expression)) != "blob" {
+		return nil
+	}
+	return object{"__typename": "Blob", "text": g.read(r, "cat-file", "blob", expression), "isTruncated": false}
 }
 
 // labelled are the issues in some states that have any of the labels; REST wants all of them.

@@ -68,7 +68,9 @@ func asks(t *testing.T, p place) []ask {
 			return err
 		}, nil},
 		{"Comments", func(_ *stage, c *Client, _ int) error { return errOf(c.Comments(ctx, p.issue)) }, nil},
-		{"AnyLabelled", func(_ *stage, c *Client, _ int) error { return errOf(c.AnyLabelled(ctx, []string{"ralph"})) }, nil},
+		{"Pending", func(_ *stage, c *Client, _ int) error {
+			return errOf(c.Pending(ctx, []string{"ralph"}, "main", "README.md"))
+		}, nil},
 		{"Queued", func(_ *stage, c *Client, _ int) error { return errOf(c.Queued(ctx, "ralph")) }, nil},
 		{"FindPull", func(_ *stage, c *Client, _ int) error { return errOf(c.FindPull(ctx, "ralph/1")) }, nil},
 		{"FindComment", func(_ *stage, c *Client, _ int) error { return errOf(c.FindComment(ctx, p.issue, "c")) }, nil},

@@ -102,30 +102,49 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	}
 }
 
-// AnyLabelled reports whether an open issue has one of the labels, by a single call: REST lists the issues that have all
-// of them.
-func (c *Client) AnyLabelled(ctx context.Context, labels []string) (bool, error) {
-	const query = `query($owner: String!, $name: String!, $labels: [String!]!, $states: [IssueState!]!) {
-		repository(owner: $owner, name: $name) { issues(labels: $labels, states: $states, first: 1) { totalCount } } }`
+// Pending is what a sweep asks first, by a single call.
+type Pending struct {
+	// Labelled is whether an open issue has one of the labels: REST lists the issues that have all of them.
+	Labelled bool
+	// Content is that of the file; nil where there is none.
+	Content []byte
+	// Partial is whether there is more of the file than GitHub sent here, so that File has to be asked.
+	Partial bool
+}
+
+// Pending asks whether open issues have a label, and for a file as a branch has it.
+func (c *Client) Pending(ctx context.Context, labels []string, branch, path string) (Pending, error) {
+	const query = `query($owner: String!, $name: String!, $labels: [String!]!, $states: [IssueState!]!, $file: String!) {
+		repository(owner: $owner, name: $name) { issues(labels: $labels, states: $states, first: 1) { totalCount }
+			object(expression: $file) { ... on Blob { text isTruncated } } } }`
 	var data struct {
 		Repository struct {
 			Issues *struct {
 				Total *int `json:"totalCount"`
 			} `json:"issues"`
+			File *struct {
+				Text *string `json:"text"` // null: it is no text
+				Cut  bool    `json:"isTruncated"`
+			} `json:"object"`
 		} `json:"repository"`
 	}
 	const doing = "asking whether issues wait"
 	err := c.graphql(ctx, doing, query, map[string]any{"owner": c.o.Repo.Owner, "name": c.o.Repo.Name,
-		"labels": labels, "states": []string{"OPEN"}},
-		&data)
+		"labels": labels, "states": []string{"OPEN"}, "file": branch + ":" + path}, &data)
 	if err != nil {
-		return false, err
+		return Pending{}, err
 	}
-	issues := data.Repository.Issues
+	issues, file := data.Repository.Issues, data.Repository.File
 	if issues == nil || issues.Total == nil {
-		return false, unsaid(doing, "how many")
+		return Pending{}, unsaid(doing, "how many")
 	}
-	return *issues.Total > 0, nil
+	is := Pending{Labelled: *issues.Total > 0}
+	if file != nil && file.Text != nil && !file.Cut {
+		is.Content = []byte(*file.Text)
+	} else {
+		is.Partial = file != nil
+	}
+	return is, nil
 }
 
 // LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever

@@ -32,6 +32,9 @@ type Server struct {
 	*httptest.Server
 	Key     string    // the only credential that it takes; "" takes any
 	ResetAt time.Time // until when a usage limit is reached: a whole hour, in one to two hours
+	// Other is the script of a conversation that the body of a request tells from others, such as a review; nil, or for
+	// none: the server's.
+	Other func(body string) []Turn
 
 	script []Turn
 	closed chan struct{}
@@ -93,7 +96,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return
 	}
-	s.answer(w, r, p, q, s.record(r, &q, body))
+	q.body = string(body)
+	s.answer(w, r, p, q, s.record(r, &q))
 }
 
 // Answering is how many answers have begun and not ended.
@@ -103,7 +107,13 @@ func (s *Server) Answering() int { return int(s.answering.Load()) }
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q question, number int) {
 	s.answering.Add(1)
 	defer s.answering.Add(-1)
-	turn := s.script[min(q.said, len(s.script)-1)]
+	script := s.script
+	if s.Other != nil {
+		if other := s.Other(q.body); len(other) > 0 {
+			script = other
+		}
+	}
+	turn := script[min(q.said, len(script)-1)]
 	if s.Key != "" && key(r) != s.Key {
 		turn = Turn{Fail: Auth}
 	}
@@ -138,12 +148,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q qu
 }
 
 // record notes a request and returns its number, from 1.
-func (s *Server) record(r *http.Request, q *question, body []byte) int {
+func (s *Server) record(r *http.Request, q *question) int {
 	if q.model == "" { // Gemini names it in the path
 		q.model, _, _ = strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ":")
 		q.stream = strings.HasSuffix(r.URL.Path, ":streamGenerateContent")
 	}
-	request := Request{Path: r.URL.Path, Model: q.model, Tools: q.tools, Prompt: q.prompt, Body: string(body)}
+	request := Request{Path: r.URL.Path, Model: q.model, Tools: q.tools, Prompt: q.prompt, Body: q.body}
 	request.Headers = slices.Sorted(maps.Keys(r.Header))
 	s.mu.Lock()
 	defer s.mu.Unlock()

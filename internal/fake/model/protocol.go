@@ -29,6 +29,7 @@ type question struct {
 	tools  []string // the names of those it offers
 	form   string   // the form that the answer must have: "application/json"
 	prompt int      // bytes of the longest text that the user said
+	body   string   // as it came
 }
 
 // told notes a text of the user's.

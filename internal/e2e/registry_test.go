@@ -1,0 +1,105 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// registry is a registry of images on this machine.
+type registry struct {
+	crane, host string
+}
+
+// startRegistry starts an empty one.
+func startRegistry(t *testing.T, crane string) registry {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := registry{crane, listener.Addr().String()}
+	_ = listener.Close() // the registry takes it
+	cmd := exec.CommandContext(t.Context(), crane, "registry", "serve", "--address", r.host, "--disk", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for range 100 {
+		if conn, err := net.Dial("tcp", r.host); err == nil {
+			_ = conn.Close()
+			return r
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("the registry does not answer at %s", r.host)
+	return r
+}
+
+// push puts an image of the engine into the registry, and gives its name there by digest.
+func (r registry) push(t *testing.T, e engine, image, name string) string {
+	t.Helper()
+	tag := r.host + "/ralph-loop/" + name + ":rehearsal"
+	run(t, e.docker(t, "tag", image, tag), 0)
+	run(t, e.docker(t, "push", "--quiet", tag), 0)
+	digest := strings.TrimSpace(run(t, exec.CommandContext(t.Context(), r.crane, "digest", "--insecure", tag), 0))
+	return strings.TrimSuffix(tag, ":rehearsal") + "@" + digest
+}
+
+// size is what has to be fetched of an image, in MB: as it is there, and as .ci/images compresses it, where zstd is on
+// this machine.
+func (r registry) size(t *testing.T, image string) string {
+	t.Helper()
+	var manifest struct {
+		Layers []struct {
+			Digest string
+			Size   int64
+		}
+	}
+	text := run(t, exec.CommandContext(t.Context(), r.crane, "manifest", "--insecure", image), 0)
+	if err := json.Unmarshal([]byte(text), &manifest); err != nil || len(manifest.Layers) == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	name, _, _ := strings.Cut(image, "@")
+	var gzip, zstd int64
+	_, none := exec.LookPath("zstd")
+	for _, layer := range manifest.Layers {
+		gzip += layer.Size
+		if none != nil {
+			continue
+		}
+		recompress := exec.CommandContext(t.Context(), "sh", "-c", `"$1" blob --insecure "$2" | gzip -d | zstd -9 --quiet | wc -c`,
+			"sh", r.crane, name+"@"+layer.Digest)
+		out, err := recompress.Output()
+		n, notANumber := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		if err != nil || notANumber != nil {
+			t.Fatalf("%v %v: %s", err, notANumber, out)
+		}
+		zstd += n
+	}
+	if none != nil {
+		return fmt.Sprintf("gzip %.0f MB; there is no zstd here", float64(gzip)/1e6)
+	}
+	return fmt.Sprintf("gzip %.0f MB, zstd -9 %.0f MB", float64(gzip)/1e6, float64(zstd)/1e6)
+}
+
+// tool is a program that make rehearsal installs.
+func tool(t *testing.T, variable string) string {
+	t.Helper()
+	path := os.Getenv(variable)
+	if path == "" {
+		t.Skipf("left out: %s names nothing; make rehearsal sets it", variable)
+	}
+	return path
+}
