@@ -104,10 +104,12 @@ func TestServeKeepsPace(t *testing.T) {
 	}
 }
 
-// ask delivers that a new issue was labelled, without waiting for the stand-in to do so.
+// ask delivers that a new issue was labelled, in place of the stand-in, which would deliver one after the other.
 func (f *flood) ask(n int) {
 	f.Helper()
-	issue := f.hub.AddIssue("alice", "demo", fake.Issue{Title: fmt.Sprintf("Add new.txt, %d", n), Author: "alice"})
+	issue := f.hub.AddIssue("alice", "demo", fake.Issue{Title: fmt.Sprintf("Add new.txt, %d", n), Author: "alice",
+		Labels: []string{"ralph"}})
+	f.hub.AddLabelEvent("alice", "demo", issue, "ralph", "alice")
 	var payload map[string]any
 	if err := json.Unmarshal(f.hub.LabeledPayload("alice", "demo", issue, "ralph", "alice"), &payload); err != nil {
 		f.Fatal(err)
