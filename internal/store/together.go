@@ -5,26 +5,37 @@ import (
 	"errors"
 )
 
-const storing = "storing a delivery"
+const (
+	storing      = "storing a delivery"
+	mostTogether = 100 // deliveries of one write, so that each write ends in time
+)
+
+// arrivals are the deliveries that wait to be stored, the oldest first.
+type arrivals struct {
+	waiting []*arrived
+	storing bool // somebody stores them
+}
 
 // arrived is a delivery that is to be stored together with others.
 type arrived struct {
 	Delivery
+	gone  func() bool // nobody waits for it any more
 	fresh bool
 	err   error
 	done  chan struct{}
 }
 
-// together stores a delivery in one transaction with all that come while another one is written: a disk that is slow
-// to sync makes them wait for one sync, and not for each other's. The first to come writes for all.
+// together stores a delivery in one transaction with others that come while another one is written: a disk that is slow
+// to sync makes them wait for one sync, and not for each other's.
 func (s *Store) together(ctx context.Context, d Delivery) (fresh bool, err error) {
-	own, first := &arrived{Delivery: d, done: make(chan struct{})}, false
-	s.arrived.do(func(all *[]*arrived) {
-		first = len(*all) == 0
-		*all = append(*all, own)
+	own := &arrived{Delivery: d, gone: func() bool { return ctx.Err() != nil }, done: make(chan struct{})}
+	first := false
+	s.arrived.do(func(a *arrivals) {
+		first, a.storing = !a.storing, true
+		a.waiting = append(a.waiting, own)
 	})
-	if first {
-		s.storeArrived(context.WithoutCancel(ctx)) // whoever leaves does not leave the others behind
+	if first { // whoever leaves does not leave the others behind
+		go s.storeArrived(context.WithoutCancel(ctx))
 	}
 	select {
 	case <-own.done:
@@ -34,31 +45,53 @@ func (s *Store) together(ctx context.Context, d Delivery) (fresh bool, err error
 	}
 }
 
-// storeArrived stores what has come when its turn to write comes, and tells whoever waits.
+// storeArrived stores what has come until nothing waits, and tells whoever does.
 func (s *Store) storeArrived(ctx context.Context) {
-	var all []*arrived
-	take := func() {
-		s.arrived.do(func(list *[]*arrived) { all, *list = append(all, *list...), nil })
-	}
-	err := s.write(ctx, storing, func(t *transaction) error {
-		if all == nil { // else it is tried again
-			take()
+	for s.someWait() {
+		var some []*arrived
+		err := s.write(ctx, storing, func(t *transaction) error {
+			if some == nil { // else it is tried again
+				some = s.take()
+			}
+			return t.deliverAll(some)
+		})
+		if some == nil { // the turn never came
+			some = s.take()
 		}
-		return t.deliverAll(all)
+		if err != nil && !errors.Is(err, ErrUnavailable) { // one of them cannot be stored, for all that is known
+			for _, a := range some {
+				a.err = s.write(ctx, storing, func(t *transaction) error { return t.deliverAll([]*arrived{a}) })
+			}
+			err = nil
+		}
+		for _, a := range some {
+			a.err = errors.Join(a.err, err)
+			close(a.done)
+		}
+	}
+}
+
+// someWait reports whether there is more to store; if not, the next to come begins anew.
+func (s *Store) someWait() (some bool) {
+	s.arrived.do(func(a *arrivals) {
+		some = len(a.waiting) > 0
+		a.storing = some
 	})
-	if all == nil { // the turn never came
-		take()
-	}
-	if err != nil && !errors.Is(err, ErrUnavailable) && len(all) > 1 { // one of them, for all that is known
-		for _, a := range all {
-			a.err = s.write(ctx, storing, func(t *transaction) error { return t.deliverAll([]*arrived{a}) })
+	return some
+}
+
+// take takes the oldest that somebody waits for; never nil.
+func (s *Store) take() []*arrived {
+	some := make([]*arrived, 0, mostTogether)
+	s.arrived.do(func(a *arrivals) {
+		for len(a.waiting) > 0 && len(some) < mostTogether {
+			if !a.waiting[0].gone() {
+				some = append(some, a.waiting[0])
+			}
+			a.waiting = a.waiting[1:]
 		}
-		err = nil
-	}
-	for _, a := range all {
-		a.err = errors.Join(a.err, err)
-		close(a.done)
-	}
+	})
+	return some
 }
 
 func (t *transaction) deliverAll(all []*arrived) error {
