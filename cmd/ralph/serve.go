@@ -99,6 +99,9 @@ func (c *serveStart) log(to io.Writer) *slog.Logger {
 
 // options are what flags and the environment say.
 func (c *serveStart) options(p process) (o serve.Options, err error) {
+	if err := c.check(); err != nil {
+		return o, err
+	}
 	environ := environment(p.environ)
 	roles, err := serve.Roles(c.Role)
 	if err != nil {
@@ -198,13 +201,18 @@ func givenApp(environ map[string]string) (*serve.App, error) {
 	return serve.Given(id, key, environ["RALPH_WEBHOOK_SECRET"], environ["RALPH_CLIENT_ID"], environ["RALPH_CLIENT_SECRET"])
 }
 
+// where is the directory of the data.
+func (f dataFlags) where(environ map[string]string, dir string) string {
+	if f.Data != "" {
+		return from(dir, f.Data)
+	}
+	state := cmp.Or(environ["XDG_STATE_HOME"], filepath.Join(environ["HOME"], ".local", "state"))
+	return filepath.Join(state, "ralph", "serve")
+}
+
 // place is the directory of the data, which is made, and the keys of the database.
 func (f dataFlags) place(environ map[string]string, dir string) (data string, keys store.Keys, err error) {
-	state := cmp.Or(environ["XDG_STATE_HOME"], filepath.Join(environ["HOME"], ".local", "state"))
-	data = filepath.Join(state, "ralph", "serve")
-	if f.Data != "" {
-		data = from(dir, f.Data)
-	}
+	data = f.where(environ, dir)
 	if !filepath.IsAbs(data) {
 		return "", keys, invalid.Errorf("HOME is not set, so nobody knows where to keep the data: give --data DIR")
 	}
@@ -217,36 +225,6 @@ func (f dataFlags) place(environ map[string]string, dir string) (data string, ke
 	}
 	keys, err = store.LoadKeys(environ["RALPH_DATA_KEY"], data)
 	return data, keys, invalid.Mark(err)
-}
-
-// keptFromAgents refuses a place for keys that agents could read. Those of root work as somebody else; those of anybody
-// else work as the same user, and sandboxes hide that user's home.
-func keptFromAgents(data, home string, root bool) error {
-	if below, err := filepath.Rel(home, data); root || home != "" && err == nil && filepath.IsLocal(below) {
-		return nil
-	}
-	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
-		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
-}
-
-// keyKeptFromAgents refuses a key of the App that agents of the same user could read. Sandboxes hide that user's home
-// and places for what is mounted, and nothing else that the user may read.
-func keyKeptFromAgents(file, home string, root bool) error {
-	at, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
-	}
-	for _, hidden := range []string{home, "/run", "/mnt", "/media"} {
-		if real, err := filepath.EvalSymlinks(hidden); err == nil {
-			hidden = real
-		}
-		below, err := filepath.Rel(hidden, at)
-		if root || hidden != "" && err == nil && filepath.IsLocal(below) {
-			return nil
-		}
-	}
-	return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE is %s, which agents that work as this user could read: put the "+
-		"file below %s or /run", file, cmp.Or(home, "HOME"))
 }
 
 // notifier tells systemd how this process stands; without a socket nobody.
@@ -290,6 +268,11 @@ func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
 // open opens the database beside a server that may use it.
 func (f dataFlags) open(ctx context.Context, p process) (*store.Store, error) {
 	environ := environment(p.environ)
+	if data := f.where(environ, p.dir); environ["DATABASE_URL"] == "" {
+		if _, err := os.Stat(filepath.Join(data, store.File)); err != nil { // nothing is made there
+			return nil, invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
+		}
+	}
 	data, keys, err := f.place(environ, p.dir)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,5 +88,44 @@ func TestServerSignals(t *testing.T) {
 	<-over
 	if i.notices.flush(); said.Len() > 0 {
 		t.Errorf("it says %q", said.String())
+	}
+}
+
+// TestServeRefuses: what no server could keep to is refused, with what is allowed, before anything is made.
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for _, c := range []struct{ args, says string }{
+		{"start --listen 127.0.0.1", `--listen is "127.0.0.1"; allowed is an address with a port`},
+		{"start --listen 127.0.0.1:http", "allowed is an address with a port"},
+		{"start --listen 127.0.0.1:99999", "allowed is an address with a port"},
+		{"start --listen :8080", "add --url"},
+		{"start --listen " + busy.Addr().String(), "name another address with --listen"},
+		{"start --slots=-3", "--slots is -3; allowed is 0 or more"},
+		{"start --per-installation=-1", "--per-installation is -1"},
+		{"start --mirrors=-1", "--mirrors is -1"},
+		{"start --drain=-1s", "--drain is -1s; allowed is a time"},
+		{"start --trigger-label=", "--trigger-label is empty"},
+		{"start --trigger-phrase=", `--trigger-phrase is ""; allowed is one word`},
+		{"start --role play", `--role has "play"; allowed are intake, work and web`},
+		{"start --url https://ralph.example.com/below", "allowed is an address without a path"},
+		{"start --allow none.json", "reading what accounts are allowed"},
+		{"backup -", "name the directory that ralph serve --data has"},
+		{"restore none.db", "none.db: no such file"},
+	} {
+		home := t.TempDir()
+		command := exec.Command("ralph", append([]string{"serve"}, strings.Fields(c.args)...)...)
+		command.Env, command.Dir = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, home
+		said, err := command.CombinedOutput()
+		if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), c.says) {
+			t.Errorf("%s: %v: %s", c.args, err, said)
+		}
+		if _, err := os.Stat(filepath.Join(home, ".local", "state", "ralph", "serve", "ralph.db")); err == nil {
+			t.Errorf("%s has made a database", c.args)
+		}
 	}
 }

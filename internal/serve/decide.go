@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,7 +58,9 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 	}
 	out := decided{step: stepUnread}
 	if err := json.Unmarshal(d.Payload, &head); err != nil {
-		out.why = "the payload is no JSON object"
+		if out.why = "the payload is no JSON object"; bytes.HasPrefix(d.Payload, []byte("payload=")) {
+			out.why = "the payload is a form: choose the content type application/json for the webhook on the App's page"
+		}
 		return out
 	}
 	out.installation = head.Installation.ID

@@ -39,6 +39,7 @@ func TestDecide(t *testing.T) {
 			"d-1", true, false},
 		{"no installation", "issues", strings.Replace(strings.Replace(labelled, "LABEL", "ralph", 1),
 			`,"installation":{"id":70}`, "", 1), stepUnread, "names no installation", "", false, false},
+		{"a form", "issues", "payload=%7B%7D", stepUnread, "choose the content type application/json", "", false, false},
 		{"no JSON", "issues", "{", stepUnread, "no JSON object", "", false, false},
 		{"no repository", "issues", `{"action":"labeled"}`, stepUnread, "it holds no repository", "", false, false},
 		{"an installation", "installation", `{"action":"created","installation":{"id":70}}`, stepNothing,

@@ -36,6 +36,7 @@ func (e noteError) Error() string { return string(e) }
 type readiness struct {
 	probes []probe
 	clock  func() time.Time
+	token  string // RALPH_METRICS_TOKEN
 
 	mu   sync.Mutex
 	at   time.Time
@@ -53,12 +54,27 @@ type condition struct {
 // ServeHTTP implements http.Handler.
 func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	list, ok := r.look(req.Context())
+	if !near(req, r.token) {
+		list = withoutWords(list)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"ready": ok, "checks": list})
+}
+
+// withoutWords leaves out what is nobody else's business: addresses and paths are in it.
+func withoutWords(list []condition) (out []condition) {
+	for _, c := range list {
+		c.Note = ""
+		if !c.OK {
+			c.Error = "ralph serve ready says what is wrong, on this machine"
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // look asks each probe, one look at a time.

@@ -23,6 +23,8 @@ const (
 	readTime    = 10 * time.Second // GitHub waits no longer for an answer
 	mostID      = 100              // bytes of a delivery's id; GitHub's have 36
 
+	tooMuch = "a delivery has at most 25 MB"
+
 	signatureLength = len("sha256=") + 2*sha256.Size
 )
 
@@ -75,7 +77,7 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
-	defer in.reading.Release(weight(r))
+	defer in.reading.Release(int64(len(body)))
 	ours, err := in.ours(ctx, body, r.Header.Get("X-Hub-Signature-256"))
 	if err != nil {
 		in.unavailable(w, r, err)
@@ -88,7 +90,7 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	id, name := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !plainWord(id) || !plainWord(name) {
-		http.Error(w, "X-GitHub-Delivery or X-GitHub-Event is missing", http.StatusBadRequest)
+		http.Error(w, "X-GitHub-Delivery or X-GitHub-Event is missing, or is no plain word", http.StatusBadRequest)
 		return
 	}
 	if !heard[name] {
@@ -134,33 +136,36 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 		Repository: head.Repository.FullName, Sender: head.Sender.Login, Payload: body, Received: at}
 }
 
-// read is the body, unless there is too much of it. The caller gives its weight back.
+// read is the body, unless there is too much of it. It takes of what may be read at once as it comes, and not as it is
+// announced: who announces much and sends nothing keeps nobody waiting. The caller gives a body's length back.
 func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, status int,
 	why string) {
 	if r.ContentLength > mostBody {
-		return nil, http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
-	}
-	if err := in.reading.Acquire(ctx, weight(r)); err != nil {
-		return nil, http.StatusServiceUnavailable, "too many deliveries at once; deliver it again"
+		return nil, http.StatusRequestEntityTooLarge, tooMuch
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	if err == nil {
-		return body, 0, ""
+	from, piece := http.MaxBytesReader(w, r.Body, mostBody), make([]byte, onePiece)
+	for {
+		n, err := from.Read(piece)
+		if n > 0 && in.reading.Acquire(ctx, int64(n)) != nil {
+			in.reading.Release(int64(len(body)))
+			in.count(refused)
+			return nil, http.StatusServiceUnavailable, "too many deliveries at once; deliver it again"
+		}
+		body = append(body, piece[:n]...)
+		switch tooLarge := (*http.MaxBytesError)(nil); {
+		case err == nil:
+			continue
+		case errors.Is(err, io.EOF):
+			return body, 0, ""
+		case errors.As(err, &tooLarge):
+			status, why = http.StatusRequestEntityTooLarge, tooMuch
+		default:
+			status, why = http.StatusBadRequest, "the body ended early"
+		}
+		in.reading.Release(int64(len(body)))
+		return nil, status, why
 	}
-	in.reading.Release(weight(r))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, http.StatusRequestEntityTooLarge, "a delivery has at most 25 MB"
-	}
-	return nil, http.StatusBadRequest, "the body ended early"
-}
-
-// weight is how much of what may be read at once a request takes.
-func weight(r *http.Request) int64 {
-	if r.ContentLength < 0 {
-		return mostBody
-	}
-	return max(r.ContentLength, 1)
 }
 
 func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) {

@@ -1,12 +1,16 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -93,5 +97,53 @@ func TestIntakeIsBounded(t *testing.T) {
 		if in.ServeHTTP(w, r); w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("%d: %s", w.Code, w.Body)
 		}
+	}
+}
+
+// TestIntakeMeetsSlowSenders: those who announce large bodies and send nothing keep no delivery waiting, and what others
+// have sent of theirs is given back when they leave.
+func TestIntakeMeetsSlowSenders(t *testing.T) {
+	in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"s"}, nil },
+		keep:  func(context.Context, store.Delivery) (bool, error) { return true, nil },
+		count: func(string) {}, wake: func() {}, clock: time.Now, reading: semaphore.NewWeighted(mostReading)}
+	server := httptest.NewServer(in)
+	defer server.Close()
+	const body = `{"action":"labeled"}`
+	slow := make([]net.Conn, 20)
+	for i := range slow {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		must(t, err)
+		defer conn.Close()
+		slow[i] = conn
+		_, err = fmt.Fprintf(conn, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n"+
+			"Expect: 100-continue\r\n\r\n", signature(body, "x"), mostBody)
+		must(t, err)
+		line, err := bufio.NewReader(conn).ReadString('\n') // its body is waited for
+		must(t, err)
+		if line != "HTTP/1.1 100 Continue\r\n" {
+			t.Fatal(line)
+		}
+		_, err = io.WriteString(conn, body)
+		must(t, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), readTime/2)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhook", strings.NewReader(body))
+	must(t, err)
+	r.Header = http.Header{"X-Hub-Signature-256": {signature(body, "s")}, "X-Github-Event": {"issues"},
+		"X-Github-Delivery": {"d-1"}}
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Errorf("%s", resp.Status)
+	}
+	for _, conn := range slow {
+		_ = conn.Close()
+	}
+	all, cancel := context.WithTimeout(t.Context(), readTime/2)
+	defer cancel()
+	if err := in.reading.Acquire(all, mostReading); err != nil {
+		t.Errorf("what they sent still counts: %v", err)
 	}
 }

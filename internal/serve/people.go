@@ -80,7 +80,16 @@ func (p *people) Find(ctx context.Context, token string) (web.Identity, error) {
 }
 
 // End implements web.Sessions.
-func (p *people) End(ctx context.Context, token string) error { return p.s.EndSession(ctx, token) }
+func (p *people) End(ctx context.Context, token string) error {
+	who, err := p.Find(ctx, token)
+	if err != nil {
+		return err
+	}
+	if err := p.s.EndSession(ctx, token); err != nil {
+		return err
+	}
+	return p.s.Audit(ctx, store.Entry{Person: who.Login, Action: "session.end", Result: "done"})
+}
 
 // EndAll implements web.Sessions.
 func (p *people) EndAll(ctx context.Context, login string) error {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
@@ -46,7 +47,7 @@ type Server struct {
 func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		return fmt.Errorf("listening on %s: %w", o.Listen, err)
+		return invalid.Mark(fmt.Errorf("listening on %s: %w: name another address with --listen", o.Listen, err))
 	}
 	defer listener.Close()
 	if o.Public == nil {
@@ -82,7 +83,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 	if err := sv.openQueue(ctx); err != nil {
 		return nil, err
 	}
-	sv.ready = &readiness{clock: o.Clock, probes: sv.probes()}
+	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
 	sv.outbox = &outbox{s: s, enqueue: sv.enqueue, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
 		woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
 	if o.plays(RoleWeb) {

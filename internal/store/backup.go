@@ -46,6 +46,7 @@ func (s *Store) writeFile(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer f.Close()
+	_ = os.RemoveAll(dir) // now, so that nothing stays when whoever reads has enough; some systems keep what is open
 	_, err = io.Copy(w, f)
 	return err
 }

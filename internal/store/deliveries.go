@@ -52,12 +52,22 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 	if d.Received.IsZero() {
 		d.Received = s.clock()
 	}
+	if s.kind == kindPostgres { // which syncs for several at once by itself
+		n, err := s.changed(ctx, storing, insertDelivery, d.row()...)
+		return n == 1, err
+	}
+	return s.together(ctx, d)
+}
+
+const insertDelivery = `INSERT INTO ralph_deliveries
+	(id, event, action, installation, repository, sender, received, due, payload)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+
+// row are the values of insertDelivery.
+func (d Delivery) row() []any {
 	at := micros(d.Received)
-	n, err := s.changed(ctx, "storing a delivery", `INSERT INTO ralph_deliveries
-		(id, event, action, installation, repository, sender, received, due, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`, d.ID, plain(d.Event), plain(d.Action),
-		d.Installation, plain(d.Repository), plain(d.Sender), at, at, d.Payload)
-	return n == 1, err
+	return []any{d.ID, plain(d.Event), plain(d.Action), d.Installation, plain(d.Repository), plain(d.Sender), at, at,
+		d.Payload}
 }
 
 const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step,

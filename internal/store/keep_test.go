@@ -188,6 +188,17 @@ func TestABackupOfSomethingElse(t *testing.T) {
 	}
 }
 
+// looking is a buffer; look is called before each write.
+type looking struct {
+	to   bytes.Buffer
+	look func()
+}
+
+func (l *looking) Write(p []byte) (int, error) {
+	l.look()
+	return l.to.Write(p)
+}
+
 // TestABackupBesideAServer: another process reads the file of a server that works.
 func TestABackupBesideAServer(t *testing.T) {
 	dir := t.TempDir()
@@ -196,14 +207,19 @@ func TestABackupBesideAServer(t *testing.T) {
 	got[bool](t)(server.Deliver(within(t), delivery("a")))
 	beside := got[*Store](t)(Open(within(t), Options{Dir: dir, Beside: true}))
 	got[bool](t)(server.Deliver(within(t), delivery("b")))
-	var backup bytes.Buffer
+	var backup looking
+	backup.look = func() {
+		if left, err := filepath.Glob(filepath.Join(dir, "backup*")); err != nil || len(left) > 0 {
+			t.Errorf("when whoever reads it has enough, %q stay, %v", left, err)
+		}
+	}
 	ok(t, beside.Backup(within(t), &backup))
 	if _, err := beside.Deliver(within(t), delivery("c")); err == nil {
 		t.Error("who reads has written")
 	}
 	ok(t, beside.Close())
 	o := Options{Dir: t.TempDir()}
-	ok(t, Restore(context.Background(), o, &backup))
+	ok(t, Restore(context.Background(), o, &backup.to))
 	s := got[*Store](t)(Open(within(t), o))
 	defer s.Close()
 	if found := ids(got[[]Delivery](t)(s.Deliveries(within(t), DeliveryFilter{}))); found != "b a" {

@@ -47,7 +47,8 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return s.Seal(ctx, keyCheck, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("the keys are not those of this database: %w", err)
+		return fmt.Errorf("the keys are not those of this database; set RALPH_DATA_KEY, or put the file ralph.key "+
+			"of its directory where it was: %w", err)
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type Store struct {
 
 	watchers watchers
 	counts   counts
+	arrived  locked[arrivals]
 }
 
 // handles are the ways into the database that are handed out. They are apart from the store's own, so that a queue with

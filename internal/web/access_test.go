@@ -180,6 +180,7 @@ func TestWhoMayIsAnswered(t *testing.T) {
 	}{
 		{"alice", "GET", "/", 200}, {"alice", "GET", "/runs/run-3", 200}, {"bob", "GET", "/runs/run-3", 200},
 		{"bob", "GET", "/runs/run-3/live", 200}, {"bob", "GET", "/runs/run-3/output.txt", 200},
+		{"bob", "GET", "/runs/run-4/output.txt", 200}, {"bob", "GET", "/runs/run-3/prompts/77", 404},
 		{"bob", "GET", "/runs/run-3/prompts/1", 200}, {"bob", "POST", "/runs/run-3/stop", 404},
 		{"olga", "POST", "/runs/run-3/stop", 404}, {"alice", "POST", "/runs/run-3/stop", 303},
 		{"alice", "POST", "/runs/run-3/hint", 303}, {"alice", "POST", "/runs/run-1/retry", 303},

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"time"
 )
 
 // policy lets a page load our own files and nothing else, and send forms nowhere but here.
@@ -25,12 +26,18 @@ func (s *Server) withHeaders(next http.Handler) http.Handler {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+		if r.Method == http.MethodPost { // whoever begins a form and does not end it holds nothing
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
+		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// mostForm is how many bytes a form may have.
-const mostForm = 64 << 10
+// What a form may have, in bytes, and how long it may take to come.
+const (
+	mostForm = 64 << 10
+	formTime = 10 * time.Second
+)
 
 // ownHost refuses requests under other names: a page of somebody else whose name leads here must not speak for a
 // person who is signed in.

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -22,7 +23,7 @@ func (a *asked) runPage() error {
 
 // output is all that agent and checks have printed, as plain text.
 func (a *asked) output() error {
-	return a.plain(func(r Record) string {
+	return a.plain(false, func(r Record) string {
 		if r.Kind != OutputRecord {
 			return ""
 		}
@@ -36,7 +37,7 @@ func (a *asked) prompt() error {
 	if err != nil {
 		return errHidden
 	}
-	return a.plain(func(r Record) string {
+	return a.plain(true, func(r Record) string {
 		var p PromptBody
 		if r.Kind != PromptRecord || json.Unmarshal(r.Body, &p) != nil || p.Iteration != n {
 			return ""
@@ -45,20 +46,32 @@ func (a *asked) prompt() error {
 	})
 }
 
-// plain answers with what text makes of the run's records, one after another.
-func (a *asked) plain(text func(Record) string) error {
+// plain answers with what text makes of the run's records, one after another. Where that is nothing and must not be,
+// there is no such page.
+func (a *asked) plain(must bool, text func(Record) string) error {
 	ctx := a.r.Context()
 	records, err := a.Source.Records.Records(ctx, a.run.ID, 0, batch)
 	if err != nil {
 		return err
 	}
-	a.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	a.w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	for {
+	h := a.w.Header()
+	page := h.Clone()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	for some := !must; ; {
 		for _, r := range records {
-			if _, err := io.WriteString(a.w, text(r)); err != nil {
+			piece := text(r)
+			if piece == "" {
+				continue
+			}
+			some = true
+			if _, err := io.WriteString(a.w, piece); err != nil {
 				return nil // whoever hangs up does not want it
 			}
+		}
+		if len(records) < batch && !some {
+			maps.Copy(h, page)
+			return errHidden
 		}
 		if len(records) < batch {
 			return nil

@@ -43,7 +43,7 @@ func (a *asked) live() error {
 			return err
 		}
 	}
-	st.number, st.output, st.printed = after, nil, 0
+	st.number, st.output, st.printed = min(after, st.number), nil, 0 // it may know more than a backup that was restored
 	h := a.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")

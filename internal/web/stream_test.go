@@ -110,6 +110,12 @@ func TestStreamGoesOnWhereThePageEnds(t *testing.T) {
 	if read := strings.Join(until(t, again, "printed 4"), "\n"); strings.Contains(read, "printed 3") {
 		t.Errorf("what the browser has came again: %s", read)
 	}
+	beyond := s.follows("bob", "/runs/"+id+"/live?after=2", func(r *http.Request) {
+		r.Header.Set("Last-Event-ID", "9223372036854775807") // of a database that a backup has replaced
+	})
+	until(t, beyond, "retry")
+	w.Print(id, "printed at last\n")
+	until(t, beyond, "printed at last")
 }
 
 // TestStreamEndsWithAccess: neither somebody who has signed out nor somebody who has lost access reads on.
