@@ -56,6 +56,7 @@ type runCommand struct {
 	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
+	Worktree         bool     `help:"Work in a working tree of its own beside the clone, whose files, index and branch stay as they are. With --issue, --task or --tasks."`
 	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	showFlags
 
@@ -117,7 +118,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	switch {
 	case c.Tasks != "":
 		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept,
-			AllowDirty: c.AllowDirty}, Tasks: c.Tasks}
+			AllowDirty: c.AllowDirty, Worktree: c.Worktree}, Tasks: c.Tasks}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
@@ -125,7 +126,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
 		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept,
-			AllowDirty: c.AllowDirty}
+			AllowDirty: c.AllowDirty, Worktree: c.Worktree}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
@@ -237,6 +238,9 @@ func (c *runCommand) validate() error {
 	case said+c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
 		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files " +
 			"as they lie, and so do its checks")
+	case said+c.Prompt+c.PromptFile != "" && c.Worktree:
+		return errors.New("--worktree is for an issue or a task: a run of a prompt has no branch that its work could be on, " +
+			"and changes the files where it is started; write the prompt into a file and run it with --issue FILE --worktree")
 	case c.Web && c.Tasks != "":
 		return errors.New("--web shows one run, and --tasks has several: run one task with --task, or without --web")
 	case c.SkipReview && c.Review != nil:

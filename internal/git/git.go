@@ -78,6 +78,12 @@ type Options struct {
 	// Join lets the run go on on a branch that ralph has not made, when the clone stands on it: its user has made it for
 	// the run. Such a branch is never set back; a fresh run begins where it stands.
 	Join bool
+	// Marks is the git directory of the clone that the tree is a working tree of besides, when it belongs to the run: what
+	// is known of the run's branch is kept there, and whoever moves other branches may be the clone's user. "": the tree is
+	// its user's.
+	Marks string
+	// Tips is a directory in which the runs of a clone note what they move, where no agent writes. "" is none.
+	Tips string
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
 	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 // files must be as committed, unless a killed run is resumed. Files that are there and not tracked stay the user's: no
 // commit takes them up and nothing removes them. Whoever calls keeps every other run out of the clone.
 func Open(ctx context.Context, dir string, o Options, branch, base string) (*Tree, error) {
-	t := &Tree{o: o, branch: branch, user: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}}
+	t := &Tree{o: o, branch: branch, user: users{
+		door: door{dir: dir, env: usersDoor(o.Env), pair: safe}, tips: o.Tips}}
 	if err := t.open(ctx, base); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -94,7 +96,7 @@ func (t *Tree) cameFrom(ctx context.Context, head place) place {
 // both of which a killed run leaves for the next; and one for scratch.
 func (t *Tree) prepare(ctx context.Context) error {
 	name := stateName(t.branch)
-	t.state = filepath.Join(t.user.dir, "ralph", name)
+	t.state = filepath.Join(t.branchNotes(), name)
 	if err := os.MkdirAll(t.state, 0o755); err != nil {
 		return fmt.Errorf("making a place for the run in %s: %w", t.user.dir, err)
 	}
@@ -199,6 +201,10 @@ func (t *Tree) usedIn() string {
 	}
 	return ""
 }
+
+// branchNotes is where the runs of the working tree keep what they know of their branches: of one that belongs to a run, where
+// those of the clone do.
+func (t *Tree) branchNotes() string { return filepath.Join(cmp.Or(t.o.Marks, t.user.dir), "ralph") }
 
 // mark is the file that says that the run's branch was made by us.
 func (t *Tree) mark() string { return filepath.Join(t.state, "branch") }

@@ -15,7 +15,8 @@ import (
 func (t *Tree) putBackOther(ctx context.Context, ref, was, is string) (note string, err error) {
 	name, ok := strings.CutPrefix(ref, "refs/heads/")
 	if t.bot || !ok || was == "" ||
-		!exists(filepath.Join(t.user.dir, "ralph", stateName(name), filepath.Base(t.mark()))) || t.checkedOutElsewhere(ref) {
+		!exists(filepath.Join(t.branchNotes(), stateName(name), filepath.Base(t.mark()))) || t.user.byRalph(ref, is) ||
+		t.checkedOutElsewhere(ref) {
 		return "", nil
 	}
 	kept := ""

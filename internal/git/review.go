@@ -131,11 +131,13 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	var in strings.Builder
 	for _, ref := range union(r.refs, now) {
 		was, is := r.refs[ref], now[ref]
-		if was == is {
+		mine := t.bot || ref == t.ref() || ref == t.recordRef()
+		// beside a run with a tree of its own its user and other runs are at work
+		if was == is || !mine && (t.o.Marks != "" || t.ofOthers(ref, is)) {
 			continue
 		}
 		moved = append(moved, strings.TrimPrefix(ref, "refs/heads/"))
-		switch mine := t.bot || ref == t.ref() || ref == t.recordRef(); {
+		switch {
 		case !mine:
 		case was == "":
 			fmt.Fprintf(&in, "delete %s\n", ref)

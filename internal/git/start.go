@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -89,7 +90,7 @@ func (t *Tree) checkOutHere(ctx context.Context) error {
 			return fmt.Errorf("the clone is not on the run's branch %s: %w", t.branch, err)
 		}
 	}
-	if err := t.moving(now.commit, t.head); err != nil {
+	if err := errors.Join(t.moving(now.commit, t.head), t.user.note(t.ref(), t.head)); err != nil {
 		return err
 	}
 	_, err = t.user.door.out(ctx, "checkout", "-q", "--no-track", "-B", t.branch, t.head, "--")

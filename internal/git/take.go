@@ -251,9 +251,9 @@ const mostNamed = 5
 // clone they are where the agent put them, and whoever moved a ref may have been its user.
 func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
 	changed := t.moved(l)
-	if t.bot {
-		changed = slices.DeleteFunc(changed, func(ref string) bool { return ref == k.brought })
-	}
+	changed = slices.DeleteFunc(changed, func(ref string) bool {
+		return t.bot && ref == k.brought || ref != k.brought && t.ofOthers(ref, l.refs[ref])
+	})
 	var left []string
 	for _, ref := range changed {
 		note, err := t.putBackOther(ctx, ref, t.handedRefs()[ref], l.refs[ref])

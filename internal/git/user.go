@@ -32,6 +32,7 @@ type users struct {
 
 	now  place // HEAD, as it was last looked at
 	seen map[string]string
+	tips string // where the runs of the repository note what they move; empty: nowhere
 }
 
 // notARepository says why a directory cannot be worked in.
@@ -328,6 +329,9 @@ func (u *users) stand(ctx context.Context, now place, refs map[string]string, re
 		}
 	}
 	if refs[ref] != commit {
+		if err := u.note(ref, commit); err != nil {
+			return err
+		}
 		if _, err := u.door.out(ctx, "update-ref", ref, commit); err != nil {
 			return fmt.Errorf("moving %s: %w", short(ref), err)
 		}
@@ -339,6 +343,9 @@ func (u *users) stand(ctx context.Context, now place, refs map[string]string, re
 
 // set puts a ref on a commit.
 func (u *users) set(ctx context.Context, ref, commit string) error {
+	if err := u.note(ref, commit); err != nil {
+		return err
+	}
 	if _, err := u.door.out(ctx, "update-ref", ref, commit); err != nil {
 		return fmt.Errorf("moving %s: %w", short(ref), err)
 	}

@@ -62,6 +62,29 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 	return unlock, nil
 }
 
+// LockIn takes one name in a directory of ours for this process, as Lock takes a worktree: a file in it, which is removed
+// when unlock is called.
+func LockIn(dir, name string) (unlock func(), err error) {
+	whole := filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("taking the lock: %w", err)
+	}
+	if !ours.add(whole) {
+		return nil, &HeldError{os.Getpid()}
+	}
+	f, err := takeFile(dir, name)
+	if err != nil {
+		ours.remove(whole)
+		return nil, err
+	}
+	f.removes = true
+	f.claim()
+	return func() {
+		f.release()
+		ours.remove(whole)
+	}, nil
+}
+
 // take locks the files: the one in the git directory first, so that who does not get it leaves nothing at the top. With
 // an error it returns those that it has locked.
 func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile, err error) {

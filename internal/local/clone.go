@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -32,7 +33,7 @@ type cloneOpening struct {
 
 // Hold implements engine.Opener.
 func (o *cloneOpening) Hold(ctx context.Context, work *engine.Run) (context.Context, error) {
-	if o.locked {
+	if o.locked || o.Worktree { // which has a lock of its own
 		return ctx, nil
 	}
 	unlock, err := o.Lock()
@@ -47,6 +48,9 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 		return b, err
 	}
 	if o.wanted, err = o.task(ctx, o.from); err != nil {
+		return b, err
+	}
+	if err := o.holdTask(work); err != nil {
 		return b, err
 	}
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
@@ -77,7 +81,11 @@ const host = "localhost"
 
 // openClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.Way) error {
-	tree, err := o.tree(ctx, way)
+	at, err := o.enter(ctx, work, way)
+	if err != nil {
+		return err
+	}
+	tree, err := o.checkout(ctx, way, at)
 	var apart *git.MergeError
 	switch {
 	case errors.As(err, &apart):
@@ -97,8 +105,8 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		)
 	}
 	place := engine.Place{
-		Workspace: tree, Tree: tree, JudgeName: o.Dir, Scratch: o.Places().Scratch,
-		Logs: filepath.Join(o.Dir, ".ralph"), AgreeToNone: o.AgreeToNone,
+		Workspace: tree, Tree: tree, JudgeName: at.Dir, Scratch: at.Places().Scratch,
+		Logs: filepath.Join(at.Dir, ".ralph"), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{
 		Console: o.Console(),
@@ -142,13 +150,13 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Wa
 	return engine.Acceptable(o.Accept, o.shared, before)
 }
 
-// tree takes the clone.
-func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error) {
+// checkout takes the working tree at a place: the clone, or the run's own.
+func (o *cloneOpening) checkout(ctx context.Context, way loop.Way, at *session.Session) (*git.Tree, error) {
 	branch, fresh := "ralph/"+o.wanted.ID, way == loop.Begin && (o.dir != "" || o.Fresh)
 	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
 		branch, fresh = o.source.Plan.BranchName, way == loop.Begin && o.Fresh
 	}
-	places := o.Places()
+	places := at.Places()
 	if err := places.Clear(); err != nil {
 		return nil, err
 	}
@@ -156,13 +164,20 @@ func (o *cloneOpening) tree(ctx context.Context, way loop.Way) (*git.Tree, error
 	if o.start, err = o.startOf(ctx, way); err != nil {
 		return nil, err
 	}
-	tree, err := git.Open(ctx, o.Dir, git.Options{
+	marks := ""
+	if o.tree != nil {
+		marks = session.GitDir(o.Dir)
+		if o.start, err = o.startBeside(ctx, o.start); err != nil {
+			return nil, err
+		}
+	}
+	tree, err := git.Open(ctx, at.Dir, git.Options{
 		With: o.start.with, Onto: o.start.onto, Came: o.start.came, Replaces: o.start.replaces, Env: o.Parent,
 		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
 		Own: o.source.Untracked(way != loop.Begin && !o.before.Settled()), Root: places.State,
 		Scratch: places.Scratch, Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(),
-		Died: way != loop.Begin && o.before.End == nil, Killed: o.Killed, AllowDirty: o.AllowDirty, Log: o.Log,
-		Secrets: o.Secrets(),
+		Died: way != loop.Begin && o.before.End == nil, Killed: at.Killed, AllowDirty: o.AllowDirty && o.tree == nil, Log: o.Log,
+		Secrets: o.Secrets(), Marks: marks, Tips: o.Tips(),
 	}, branch, o.start.base)
 	if err != nil {
 		return nil, err

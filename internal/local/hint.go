@@ -24,6 +24,7 @@ import (
 type Hint struct {
 	session.Session
 	Text string
+	Task string // to the run of this task; empty: to the one that something was written of last
 }
 
 // saidHere is a hint as it waits for the next turn, a line each.
@@ -43,7 +44,7 @@ func (h *Hint) Run(ctx context.Context) error {
 		return invalid.Errorf("the hint has %d bytes; allowed are %d: put more into a file of the repository, and name "+
 			"that", len(text), engine.MaxHint)
 	}
-	look := &Status{Session: h.Session}
+	look := &Status{Session: h.Session, Task: h.Task}
 	found, err := look.find(ctx)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func (h *Hint) Run(ctx context.Context) error {
 	}
 	at := found.Session
 	at.Dir = found.Dir
-	file, err := hintsFile(at)
+	file, err := hintsFile(at, filepath.Base(found.Run))
 	if err != nil {
 		return invalid.Errorf("nothing was said: %w; set XDG_STATE_HOME to a directory elsewhere, for the run too", err)
 	}
@@ -74,13 +75,13 @@ func (h *Hint) Run(ctx context.Context) error {
 	return nil
 }
 
-// hintsFile is where hints for the runs of a directory wait. Whoever can write it speaks to the reviewer as a person
+// hintsFile is where hints for a run of a directory wait. Whoever can write it speaks to the reviewer as a person
 // does, so it is outside of where an agent works, or nowhere.
-func hintsFile(s *session.Session) (string, error) {
+func hintsFile(s *session.Session, run string) (string, error) {
 	if _, err := session.SealFile(runtime.GOOS, s.Parent, s.Dir, ""); err != nil {
 		return "", err
 	}
-	return filepath.Join(s.Places().State, "hints"), nil
+	return filepath.Join(s.Places().State, "said", run), nil
 }
 
 // appendLine adds a line at once: two that speak at the same time take nothing from each other.
@@ -98,12 +99,12 @@ func appendLine(file string, line []byte) error {
 
 // hearing are a run's prompts, before each of which it takes in what was said to it here.
 func hearing(s *session.Session, work *engine.Run, words engine.Prompts) engine.Prompts {
-	file, err := hintsFile(s)
-	if err != nil { // the journal has said so
-		return words
-	}
 	begun := work.Journal.State()
 	if begun.Start.Run == "" {
+		return words
+	}
+	file, err := hintsFile(s, begun.Start.Run)
+	if err != nil { // the journal has said so
 		return words
 	}
 	work.OnClose(func() { _ = os.Remove(file) }) // what is left was said to a run that is over

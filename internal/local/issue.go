@@ -39,7 +39,10 @@ type IssueRun struct {
 	Accept []string
 	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
 	AllowDirty bool
+	// Worktree has the run work in a tree of its own beside the clone, which is left alone.
+	Worktree bool
 
+	tree      *ownTree       // where it works then; nil: in the clone
 	listStart *start         // of a list: what the run begins from; nil: the run finds out
 	locked    bool           // whoever runs a list of tasks holds the lock
 	one       *task.Task     // of a list: the task
@@ -61,15 +64,18 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.Plan}}, nil
 	}
 	if err != nil {
+		l.leaveUnbegun(ctx)
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
 	result := work.Drive(ctx, hard, hearing(&l.Session, work, work.Prompts))
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
-		return result, errors.Join(
+		err := errors.Join(
 			invalid.Mark(errors.New(result.Reason)), work.Tree.Retreat(ctx), work.Journal.File.Discard(),
 		)
+		l.leaveUnbegun(ctx)
+		return result, err
 	}
 
 	late, cancel := engine.AfterStop(ctx, hard, 2*time.Minute)
@@ -79,7 +85,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return result, err
 	}
 	l.keepRecord(late, work)
-	return result, errors.Join(l.leaveClone(late, work.Tree, result), l.finish(late, work, result))
+	return result, errors.Join(l.leaveClone(late, work.Tree, result), l.finish(late, work, result), l.leaveTree(late, result))
 }
 
 // leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on
@@ -87,7 +93,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 // where it stands is in its file there. Between the tasks of a list the clone is back in any case.
 func (l *IssueRun) leaveClone(ctx context.Context, tree *git.Tree, result loop.Result) error {
 	came, stood := tree.Came(), strings.TrimPrefix(tree.Came(), "refs/heads/")
-	if came == "refs/heads/"+tree.Branch() {
+	if l.tree != nil || came == "refs/heads/"+tree.Branch() {
 		return nil
 	}
 	nothing := result.Outcome.Limited() || result.Outcome == loop.Failed ||
@@ -168,7 +174,7 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 // watch keeps the state file a view of the journal.
 func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
-		name, text := filepath.Join(l.Dir, engine.StateFile), report.StateFile(l.View(s))
+		name, text := filepath.Join(l.workDir(), engine.StateFile), report.StateFile(l.View(s))
 		if err := files.Replace(name, []byte(text)); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
@@ -181,7 +187,7 @@ func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Res
 	v := l.View(result.State)
 	file, err := engine.WriteReports(l.Dir, work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
 	if result.Outcome == loop.Done {
-		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
+		_ = os.Remove(filepath.Join(l.workDir(), engine.StateFile))
 	}
 	l.PrintEnding(v, result)
 	if names := result.State.JudgedWith(); len(names) > 0 {

@@ -52,6 +52,9 @@ type allOpening struct{ cloneOpening }
 // Prepare implements engine.Opener.
 func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	o.given, o.wanted = *o.IssueRun.given, *o.one
+	if err := o.holdTask(work); err != nil {
+		return b, err
+	}
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
 		return b, err
 	}
@@ -92,6 +95,9 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 	}
 	_, work, err := engine.Open(ctx, o)
 	defer work.Close()
+	if err != nil {
+		o.leaveUnbegun(ctx)
+	}
 	var apart *git.MergeError
 	switch {
 	case errors.As(err, &apart):
@@ -115,8 +121,11 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 		all.Outcome, all.Reason = loop.Failed, failed.Error()
 		err = errors.Join(err, failed)
 	}
-	if all.Outcome != loop.Done || !every {
+	if o.tree == nil && (all.Outcome != loop.Done || !every) {
 		err = errors.Join(err, work.Tree.Return(late))
+	}
+	if o.tree != nil { // its branch has all that there is
+		o.removeTree(late)
 	}
 	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
 	return all, err

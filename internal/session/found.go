@@ -21,17 +21,19 @@ type Found struct {
 
 // Status says where the run is now.
 func (f *Found) Status() (status.Standing, error) {
-	owner, err := journal.Held(f.Dir)
+	lock, err := f.lock("")
 	if err != nil {
-		return status.Standing{}, invalid.Errorf("%w", err)
+		return status.Standing{}, err
 	}
-	lock := status.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}
 	if f.Run == "" {
 		return status.NoRun(f.Dir, f.Why, lock), nil
 	}
 	state, _, err := f.Follower.Next()
 	if err != nil {
 		return status.Standing{}, invalid.Errorf("%w", err)
+	}
+	if lock, err = f.lock(state.Start.Task); err != nil {
+		return status.Standing{}, err
 	}
 	st := status.Stand(f.Session.View(state), lock)
 	st.Directory = f.Dir
@@ -44,4 +46,13 @@ func (f *Found) Status() (status.Standing, error) {
 		st.StateFile = engine.StateFile
 	}
 	return st, nil
+}
+
+// lock is who has the place where the run of a task works.
+func (f *Found) lock(task string) (status.Lock, error) {
+	owner, err := f.Session.Holder(f.Dir, task)
+	if err != nil {
+		return status.Lock{}, invalid.Errorf("%w", err)
+	}
+	return status.Lock{PID: owner.PID, Alive: owner.Alive && owner.Holds}, nil
 }
