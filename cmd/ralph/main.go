@@ -122,7 +122,7 @@ func grammar(args []string) any {
 		return &hookCLI{}
 	case len(args) > 0 && args[0] == "plan":
 		return &planCLI{}
-	case len(args) == 1 && args[0] == "work":
+	case len(args) > 0 && args[0] == "work":
 		return &workCLI{}
 	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
 		return &versionCLI{}

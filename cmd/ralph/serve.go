@@ -59,7 +59,8 @@ type serveStart struct {
 	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
 	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
-	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
+	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, images, budgets. Default: anything. Or RALPH_ALLOW."`
+	Network         string        `name:"container-network" placeholder:"NAME" help:"Network of the containers of dispatch: container, as docker or podman names it; host is this machine's own. Default: the engine's usual one."`
 	LogText         bool          `help:"Write the log as text instead of JSON."`
 }
 
@@ -125,7 +126,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Open: c.Open,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
-		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
+		Work: serve.Work{Program: program, Environ: p.environ, Network: c.Network, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
 			PerTenant: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain,
 			Rules: event.Rules{TriggerLabel: c.TriggerLabel, TriggerPhrase: c.TriggerPhrase},
 			Base: jobs.Order{AgentUser: environ["RALPH_AGENT_USER"],

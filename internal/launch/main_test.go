@@ -14,12 +14,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
+func socketOf() work.Socket { return work.Socket{File: os.NewFile(3, "socket")} }
+
 // TestMain lets the test's binary stand for ralph work.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		if err := work.Run(ctx, os.NewFile(3, "socket"), os.Environ(), func() time.Time { return time.Now().UTC() }); err != nil {
+		if err := work.Run(ctx, socketOf(), os.Environ(), func() time.Time { return time.Now().UTC() }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -36,6 +36,7 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.send(ctx)
 	running, end := context.WithCancel(ctx)
 	r.end = end
 	grace := p.Grace
@@ -85,7 +86,7 @@ type setting struct {
 	clock   func() time.Time
 }
 
-// prepare makes all that a job's process needs, and sends its order. theirs is the process's end of the socket.
+// prepare makes all that a job's process needs. theirs is the process's end of the socket.
 func prepare(ctx context.Context, job Job, s setting) (*Running, *os.File, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
@@ -105,10 +106,14 @@ func prepare(ctx context.Context, job Job, s setting) (*Running, *os.File, error
 		r.cleanUp()
 		return nil, nil, err
 	}
+	return r, theirs, nil
+}
+
+// send sends the order, and begins to hear the process.
+func (r *Running) send(ctx context.Context) {
 	r.to = work.NewSender(r.conn)
 	r.to.Send(work.ToProcess{Order: &r.job.Order})
 	go r.listen(context.WithoutCancel(ctx))
-	return r, theirs, nil
 }
 
 func tell(s setting, err error) {

@@ -85,6 +85,7 @@ type Identity struct {
 // Work is how jobs are done.
 type Work struct {
 	Program   string // ralph itself
+	Network   string // of containers, as their engine names it; "": its usual one
 	Environ   []string
 	Limits    proc.Limits
 	Base      work.Order

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,13 +111,15 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	}
 	base := o.Base
 	base.Workspace = workspace
+	process := launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
+		Mirrors: mirrors, Log: sv.logf}
 	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
 		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
-		ofQueue: ofQueue{later: sv.later},
-		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
-			Mirrors: mirrors, Log: sv.logf}}
+		ofQueue:  ofQueue{later: sv.later},
+		launcher: &process, containers: &launch.Containers{Process: process, Network: o.Network,
+			Server: serverName(o.Data), Sockets: filepath.Join(o.Data, "jobs")}}
 	sqlite, pool := sv.s.Handles()
 	q := queue.Options{SQLite: sqlite, Pool: pool, Executor: o.Name, Slots: o.Slots, PerTenant: o.PerTenant, Log: o.Log,
 		Clock: o.Clock, GaveUp: sv.gaveUp}
@@ -133,13 +137,19 @@ func (sv *Server) openQueue(ctx context.Context) error {
 		sv.q.Every("forget", "0 41 3 * * *", sv.forget))
 }
 
+// serverName is what tells this server's containers from those of another one on the same machine.
+func serverName(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return hex.EncodeToString(sum[:8])
+}
+
 // handOnGrace is how long a process that is handed on may take: others take its job over soon after.
 const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
 	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
-		dispatch: sv.o.Allow.Name(config.InWorkflow)}
+		dispatch: sv.o.Allow.Name(config.InWorkflow), machine: sv.machine}
 	from := source{s: sv.s, doctor: &examiner{look: sv.doctorOf, clock: sv.o.Clock}, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
@@ -183,6 +193,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	looping, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	if sv.o.plays(RoleWork) {
+		sv.loops.Go(sv.worker.containers.Sweep) // what wants a container waits for it
 		if err := sv.q.Start(ctx); err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ type judged struct {
 	notes      []string      // what this server has lowered
 	agent      string
 	inWorkflow bool // a workflow of the repository does the runs
+	settings   config.Settings
 }
 
 // judge holds the files of an account and a repository, nil for one that is not there, against each other and what the
@@ -60,7 +61,7 @@ func judge(owner string, shared, own []byte, allow config.Allowance) (judged, er
 	}
 	rows, err := read.Rows(nil)
 	out := judged{notes: notes, agent: read.Settings.Agent.Command,
-		inWorkflow: read.Settings.Dispatch == config.InWorkflow}
+		inWorkflow: read.Settings.Dispatch == config.InWorkflow, settings: read.Settings}
 	for _, r := range rows {
 		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}

@@ -31,11 +31,13 @@ type worker struct {
 	s        *store.Store
 	in       *installed
 	launcher launch.Launcher
-	base     work.Order // what is the same for all jobs
-	models   launch.Models
-	allow    config.Allowances
-	public   string                  // the address of the pages
-	room     func(least int64) error // says when fewer bytes than that are free for jobs
+	// containers does the jobs whose settings ask for one
+	containers *launch.Containers
+	base       work.Order // what is the same for all jobs
+	models     launch.Models
+	allow      config.Allowances
+	public     string                  // the address of the pages
+	room       func(least int64) error // says when fewer bytes than that are free for jobs
 	ofQueue
 	m       *metrics
 	notices *notices
@@ -80,7 +82,8 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return w.postponed(ctx, id, j, attempt, err)
 	}
-	if err := setPlace(ctx, app, j, &order); err != nil {
+	image, err := w.setPlace(ctx, app, j, &order)
+	if err != nil {
 		return w.postponed(ctx, id, j, attempt, err)
 	}
 	row, err := w.begin(ctx, id, j)
@@ -96,8 +99,8 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	}
 	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
 	tokens := appTokens{app, j.Installation, j.Repository, order.Workflow != ""}
-	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
-		Models: w.modelsOf(j, order), Hear: recorder})
+	running, err := w.launcherOf(image).Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
+		Models: w.modelsOf(j, order), Hear: recorder, Image: image})
 	if err != nil {
 		recorder.end(func(r *store.Run, _ *detail) { r.State = web.Queued })
 		return w.postponed(ctx, id, j, attempt, err)
@@ -108,6 +111,13 @@ func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue
 	w.attend(ctx, cmp.Or(j.Run, id), running, recorder)
 	end, err := running.Wait()
 	return w.conclude(ctx, j, recorder, end, err)
+}
+
+func (w *worker) launcherOf(image string) launch.Launcher {
+	if image == "" {
+		return w.launcher
+	}
+	return w.containers
 }
 
 const (
