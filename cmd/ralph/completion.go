@@ -165,8 +165,9 @@ const fishAt = `function __ralph_at
 	set -e words[1]
 	test "$argv[1]" = only; and test (count $words) -ge (count $argv); and return 1
 	set -e argv[1]
-	test (count $words) -ge (count $argv); or return 1
-	test (count $argv) -eq 0; or test "$words[1..(count $argv)]" = "$argv"
+	set -l most (count $argv)
+	test (count $words) -ge $most; or return 1
+	test $most -eq 0; or test "$words[1..$most]" = "$argv"
 end
 `
 
