@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/hook"
 )
 
@@ -24,21 +25,27 @@ func (completionCommand) Help() string {
 
 // Run implements ralph completion.
 func (c *completionCommand) Run(k *kong.Kong, p process) error {
+	describe(k.Model.Node, config.Sentences())
 	words := completions(k.Model.Node, "")
 	switch c.Shell {
 	case "fish":
 		return fish(p.out, words)
 	case "zsh":
-		if _, err := io.WriteString(p.out, "autoload -U +X bashcompinit && bashcompinit\n"); err != nil {
+		if _, err := io.WriteString(p.out, zshBegins); err != nil {
 			return err
 		}
 	}
 	return bash(p.out, words)
 }
 
+// zshBegins takes up the completion of zsh, unless somebody has, and in it that of bash.
+const zshBegins = "(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }\n" +
+	"autoload -U +X bashcompinit && bashcompinit\n"
+
 // completable is what may follow one command: the words, and for each what it means.
 type completable struct {
 	command string // "settings show"; empty for ralph itself
+	parent  bool   // it has commands of its own, one of which has to follow
 	words   []word
 }
 
@@ -71,7 +78,7 @@ func valuesOf(command string, v *kong.Value) string {
 
 // completions lists what may follow each command below a node.
 func completions(n *kong.Node, command string) []completable {
-	here := completable{command: command}
+	here := completable{command: command, parent: len(n.Children) > 0}
 	for _, f := range n.Flags {
 		if f.Hidden {
 			continue
@@ -109,7 +116,7 @@ func completions(n *kong.Node, command string) []completable {
 // bash writes a function that knows the words of each command by the longest command that the line begins with.
 func bash(to io.Writer, all []completable) error {
 	var b strings.Builder
-	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" current=\"${COMP_WORDS[COMP_CWORD]}\" " +
+	b.WriteString("_ralph() {\n\tlocal line=\"${COMP_WORDS[*]:1:$((COMP_CWORD - 1))} \" current=\"${COMP_WORDS[COMP_CWORD]}\" " +
 		"words\n" +
 		"\tcase \"$line\" in\n")
 	for _, c := range slices.Backward(all) { // the longest commands first, and of each the flags whose values are known
@@ -152,17 +159,26 @@ func bashWords(values string) string {
 	return "'" + values + "'"
 }
 
+// fishAt says where a word may stand: below a command, or right behind one that has commands of its own ("only").
+const fishAt = `function __ralph_at
+	set -l words (commandline -opc)
+	set -e words[1]
+	test "$argv[1]" = only; and test (count $words) -ge (count $argv); and return 1
+	set -e argv[1]
+	set -l most (count $argv)
+	test (count $words) -ge $most; or return 1
+	test $most -eq 0; or test "$words[1..$most]" = "$argv"
+end
+`
+
 // fish writes one line a word.
 func fish(to io.Writer, all []completable) error {
 	var b strings.Builder
+	b.WriteString(fishAt)
 	for _, c := range all {
-		when := "__fish_use_subcommand"
-		if c.command != "" {
-			var seen []string
-			for _, part := range strings.Fields(c.command) {
-				seen = append(seen, "__fish_seen_subcommand_from "+part)
-			}
-			when = strings.Join(seen, "; and ")
+		when := strings.TrimSpace("__ralph_at below " + c.command)
+		if c.parent {
+			when = strings.TrimSpace("__ralph_at only " + c.command)
 		}
 		for _, w := range c.words {
 			b.WriteString("complete -c ralph -n " + quoted(when))
@@ -176,11 +192,11 @@ func fish(to io.Writer, all []completable) error {
 			default:
 				b.WriteString(" -f -a " + w.text)
 			}
-			if w.file {
+			switch {
+			case w.file && w.values != "":
+				b.WriteString(" -x -a " + quoted(w.values))
+			case w.file:
 				b.WriteString(" -r")
-				if w.values != "" {
-					b.WriteString(" -a " + quoted(w.values))
-				}
 			}
 			b.WriteString(" -d " + quoted(w.help) + "\n")
 		}

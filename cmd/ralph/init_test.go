@@ -19,6 +19,7 @@ type person struct {
 	*testing.T
 	dir      string   // where it runs
 	args     []string // nil: init
+	path     string   // PATH there; empty: ours
 	command  *exec.Cmd
 	terminal *os.File
 	screen   bytes.Buffer // everything that was shown, what was typed included, with line ends as in files
@@ -26,9 +27,23 @@ type person struct {
 
 func sitDown(t *testing.T) *person {
 	t.Helper()
-	p := &person{T: t, dir: t.TempDir()}
+	p := &person{T: t, dir: t.TempDir(), path: withoutAgents(t)}
 	p.start()
 	return p
+}
+
+// withoutAgents is a PATH on which there is git alone, so that nothing is found.
+func withoutAgents(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	git, err := exec.LookPath("git")
+	if err == nil {
+		err = os.Symlink(git, filepath.Join(bin, "git"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
 }
 
 func (p *person) start() {
@@ -43,6 +58,9 @@ func (p *person) start() {
 	p.command = exec.CommandContext(ctx, "ralph", p.args...) // TestMain puts it on PATH
 	p.command.Dir = p.dir
 	p.command.Env = append(os.Environ(), "CI=", "GITHUB_ACTIONS=")
+	if p.path != "" {
+		p.command.Env = append(p.command.Env, "PATH="+p.path)
+	}
 	var err error
 	if p.terminal, err = pty.Start(p.command); err != nil {
 		p.Fatal(err)
@@ -170,7 +188,7 @@ func TestInitLeftAtAnyQuestion(t *testing.T) {
 
 // TestInitBelowTheTop: the settings go to where a run looks for them, and only they go into git.
 func TestInitBelowTheTop(t *testing.T) {
-	p := &person{T: t, dir: filepath.Join(t.TempDir(), "below")}
+	p := &person{T: t, dir: filepath.Join(t.TempDir(), "below"), path: withoutAgents(t)}
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

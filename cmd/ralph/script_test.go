@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -123,9 +124,21 @@ func play(t *testing.T, files ...string) {
 			"wrote":    wrote,
 			"recorded": recorded,
 		},
+		Condition:          shellThere,
 		RequireUniqueNames: true,
 		UpdateScripts:      os.Getenv("UPDATE_SCRIPTS") != "", // what is printed becomes what the story expects
 	})
+}
+
+// shellThere is the condition shell:zsh: whether that shell is here. Where CI_SHELLS names it, it has to be: what would be
+// tried in it is tried, and fails.
+func shellThere(condition string) (bool, error) {
+	name, ok := strings.CutPrefix(condition, "shell:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", condition)
+	}
+	_, err := exec.LookPath(name)
+	return err == nil || slices.Contains(strings.Fields(os.Getenv("CI_SHELLS")), name), nil
 }
 
 // waitFor waits until a file is there: waitfor FILE.

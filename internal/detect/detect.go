@@ -21,6 +21,7 @@ type Check struct {
 	Why      string // "Makefile has a target test": names the file, and in it what shows the check
 	Severity string // config.Hard; config.Soft for a tool of which only the configuration was seen
 	stage    stage
+	bare     string // the command where no setup has run; "" the same
 }
 
 // Step is a command that makes a fresh checkout ready for its checks, and why.
@@ -68,13 +69,13 @@ func (d *Result) add(more Result) {
 
 // hard adds a check that builds, that tests, or that the owner has given a name.
 func (d *Result) hard(at stage, command, why string) {
-	d.Checks = append(d.Checks, Check{command, why, config.Hard, at})
+	d.Checks = append(d.Checks, Check{command, why, config.Hard, at, ""})
 }
 
 // soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository
 // passes it, nobody has said: it warns.
 func (d *Result) soft(at stage, command, why string) {
-	d.Checks = append(d.Checks, Check{command, why, config.Soft, at})
+	d.Checks = append(d.Checks, Check{command, why, config.Soft, at, ""})
 }
 
 // locked adds what installs exactly what a lock file says.

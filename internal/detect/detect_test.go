@@ -38,6 +38,7 @@ func TestDetect(t *testing.T) {
 			if !slices.Equal(got, row.checks) {
 				t.Errorf("checks are\n%q, want\n%q", got, row.checks)
 			}
+			sameBare(t, found, row)
 			var installs []string
 			for _, s := range found.Setup {
 				installs = append(installs, s.Command)
@@ -57,6 +58,21 @@ func TestDetect(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sameBare: without a setup, no check asks for what one would have made.
+func sameBare(t *testing.T, found Result, row detectRow) {
+	t.Helper()
+	bare := found.Bare()
+	var got []string
+	for _, d := range bare.Checks {
+		if got = append(got, d.Command); strings.Contains(d.Command, OwnEnvironment) {
+			t.Errorf("without a setup %q runs", d.Command)
+		}
+	}
+	if row.bare != nil && !slices.Equal(got, row.bare) || len(bare.Setup) > 0 {
+		t.Errorf("without a setup the checks are %q, want %q; setup %v", got, row.bare, bare.Setup)
 	}
 }
 

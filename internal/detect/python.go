@@ -3,7 +3,6 @@ package detect
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // requirements are files of pip that name what tests need, besides the first, which names what the program needs.
@@ -32,7 +31,9 @@ type python struct {
 	files   shown
 	project table // pyproject.toml
 	manager pythonManager
-	d       Result
+	// environment is the virtual environment that pip installs into, or has installed into; "" none.
+	environment string
+	d           Result
 }
 
 // pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard
@@ -53,6 +54,9 @@ func pythonProject(files shown) Result {
 	p.tests()
 	if len(p.d.Checks) == 0 {
 		p.d.Setup = nil // nothing needs it
+	}
+	if len(p.d.Setup) > 0 && p.environment == OwnEnvironment {
+		p.bare()
 	}
 	return p.d
 }
@@ -104,42 +108,12 @@ func (p *python) install() {
 	p.pip()
 }
 
-// extras are names of optional dependencies that are for tests.
-var extras = []string{"test", "tests", "testing", "dev", "develop"}
-
-// pip is the way of projects without a manager.
-func (p *python) pip() {
-	var arguments, whys []string
-	for _, name := range requirements {
-		if p.files.has(name) {
-			arguments, whys = append(arguments, "-r "+name), append(whys, name)
-		}
-	}
-	if p.project.has("build-system") || p.project.has("project") || p.files.has("setup.py") {
-		itself := "-e ."
-		for _, extra := range extras {
-			if _, ok := p.project.at("project.optional-dependencies")[extra]; ok {
-				itself = "-e '.[" + extra + "]'"
-				break
-			}
-		}
-		arguments, whys = append(arguments, itself), append(whys, p.files.first("pyproject.toml", "setup.py"))
-	}
-	if len(arguments) > 0 {
-		verb := " is there"
-		if len(whys) > 1 {
-			verb = " are there"
-		}
-		p.d.installs("python3 -m pip install "+strings.Join(arguments, " "), strings.Join(whys, ", ")+verb)
-	}
-}
-
 // module is how a program of the environment is run.
 func (p *python) module(name string) string {
 	if p.manager.run != "" {
 		return p.manager.run + name
 	}
-	return "python3 -m " + name
+	return p.python() + " -m " + name
 }
 
 // linters are only known by their configuration.
@@ -180,8 +154,11 @@ func (p *python) tests() {
 }
 
 func (p *python) python() string {
-	if p.manager.run != "" {
+	switch {
+	case p.manager.run != "":
 		return p.manager.run + "python"
+	case p.environment != "":
+		return interpreter(p.environment)
 	}
 	return "python3"
 }

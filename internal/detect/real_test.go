@@ -42,7 +42,7 @@ func TestDetectedChecksPass(t *testing.T) {
 				}
 				files[entry] = []byte(content)
 			}
-			checks := Repository(files).Checks
+			checks := Repository(files).Bare().Checks
 			if len(checks) == 0 {
 				t.Fatal("nothing is detected")
 			}

@@ -7,6 +7,7 @@ type detectRow struct {
 	files  map[string]string
 	checks []string // a soft one begins with "~"
 	setup  string
+	bare   []string // the checks where nothing is installed; nil: not looked at
 	notes  []string // what each begins with
 }
 
@@ -177,6 +178,10 @@ var nodeRows = []detectRow{
 	{name: "a broken deno.json", files: top{"deno.json": "tasks"}, notes: []string{"deno.json is no JSON object"}},
 }
 
+// ownVenv begins the setup of a project of pip.
+const ownVenv = "python3 -m venv --clear --system-site-packages .venv-ralph && " +
+	".venv-ralph/bin/python -m pip install "
+
 var pythonRows = []detectRow{
 	{name: "`tox.ini`, `tox.toml`, or tox in `pyproject.toml` or `setup.cfg`", doc: true,
 		files:  top{"tox.ini": "", "pyproject.toml": "[tool.pytest.ini_options]"},
@@ -188,7 +193,17 @@ var pythonRows = []detectRow{
 	{name: "`noxfile.py`", doc: true, files: top{"noxfile.py": "", "uv.lock": ""},
 		checks: []string{"nox --no-error-on-missing-interpreters"}},
 	{name: "pytest in `pyproject.toml`, `pytest.ini`, `setup.cfg`, `conftest.py` or a requirements file", doc: true,
-		files: top{"pyproject.toml": "[build-system]\nrequires=['hatchling']\n[project]\nname='x'\n[project.optional-dependencies]\ntest=['pytest>=8']\n"}, checks: []string{"python3 -m pytest"}, setup: "python3 -m pip install -e '.[test]'"},
+		files: top{"pyproject.toml": "[build-system]\nrequires=['hatchling']\n[project]\nname='x'\n[project.optional-dependencies]\ntest=['pytest>=8']\n"}, checks: []string{".venv-ralph/bin/python -m pytest"}, setup: ownVenv + "-e '.[test]'", bare: []string{"python3 -m pytest"}},
+	{name: "… and a virtual environment of yours in `.venv` or `venv`", doc: true,
+		files:  top{"requirements.txt": "pytest\n", ".venv": "", ".venv/pyvenv.cfg": ""},
+		checks: []string{".venv/bin/python -m pytest"}},
+	{name: "a virtual environment in venv", files: top{"pytest.ini": "", "venv": "", "venv/pyvenv.cfg": ""},
+		checks: []string{"venv/bin/python -m pytest"}},
+	{name: "a directory that is only called so", files: top{"pytest.ini": "", "venv": "", "requirements.txt": ""},
+		checks: []string{".venv-ralph/bin/python -m pytest"}, setup: ownVenv + "-r requirements.txt",
+		bare: []string{"python3 -m pytest"}},
+	{name: "a virtual environment beside uv", files: top{"pytest.ini": "", "uv.lock": "", ".venv/pyvenv.cfg": ""},
+		checks: []string{"uv run pytest"}, setup: "uv sync --all-extras --all-groups", bare: []string{"uv run pytest"}},
 	{name: "pytest's own table", files: top{"pyproject.toml": "[tool.pytest.ini_options]\naddopts='-q'"},
 		checks: []string{"python3 -m pytest"}},
 	{name: "pytest of a group", files: top{"pyproject.toml": "[dependency-groups]\ndev = ['pytest-cov', 'pytest ~= 8.0']"},
@@ -197,10 +212,10 @@ var pythonRows = []detectRow{
 	{name: "pyproject.toml without tests", files: top{"pyproject.toml": "[project]\nname='x'"}},
 	{name: "pytest.ini", files: top{"pytest.ini": ""}, checks: []string{"python3 -m pytest"}},
 	{name: "pytest in setup.cfg", files: top{"setup.cfg": "[options.extras_require]\ntest =\n    pytest>=7\n",
-		"setup.py": ""}, checks: []string{"python3 -m pytest"}, setup: "python3 -m pip install -e ."},
+		"setup.py": ""}, checks: []string{".venv-ralph/bin/python -m pytest"}, setup: ownVenv + "-e ."},
 	{name: "pytest among requirements",
 		files:  top{"requirements.txt": "flask\n", "requirements-dev.txt": "-r requirements.txt\npytest==8.1\n"},
-		checks: []string{"python3 -m pytest"}, setup: "python3 -m pip install -r requirements.txt -r requirements-dev.txt"},
+		checks: []string{".venv-ralph/bin/python -m pytest"}, setup: ownVenv + "-r requirements.txt -r requirements-dev.txt"},
 	{name: "pytest and `uv.lock`", doc: true,
 		files:  top{"pyproject.toml": "[project]\nname='x'\n[dependency-groups]\ndev=['pytest']\n", "uv.lock": ""},
 		checks: []string{"uv run pytest"}, setup: "uv sync --all-extras --all-groups"},
@@ -221,8 +236,8 @@ var pythonRows = []detectRow{
 	{name: "unittest and uv", files: top{"setup.py": "", "test": "", "uv.lock": ""},
 		checks: []string{"uv run python -m unittest discover -s test"}, setup: "uv sync --all-extras --all-groups"},
 	{name: "`manage.py` of Django, and nothing names pytest", doc: true,
-		files: top{"manage.py": "", "requirements.txt": "django\n"}, checks: []string{"python3 manage.py test"},
-		setup: "python3 -m pip install -r requirements.txt"},
+		files: top{"manage.py": "", "requirements.txt": "django\n"}, checks: []string{".venv-ralph/bin/python manage.py test"},
+		setup: ownVenv + "-r requirements.txt"},
 	{name: "ruff or mypy in `pyproject.toml` or files of their own", doc: true,
 		files:  top{"pyproject.toml": "[tool.ruff]\n[tool.mypy]\nstrict=true\n[tool.pytest.ini_options]\n"},
 		checks: []string{"~python3 -m ruff check .", "~python3 -m mypy .", "python3 -m pytest"}},

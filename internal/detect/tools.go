@@ -118,6 +118,9 @@ func InstallAdvice(name, command string, at Site) string {
 	i := slices.IndexFunc(Tools, func(t Tool) bool { return t.Name == name })
 	adds := addsPackage(name, command)
 	switch {
+	case i >= 0 && at.Here && slices.Contains(pythonModules, name) && environmentOf(command) != "":
+		return fmt.Sprintf("%s is not installed: `%s -m pip install %s` installs it", name,
+			interpreter(environmentOf(command)), name)
 	case i >= 0 && at.Here:
 		return Tools[i].adviceHere()
 	case i >= 0:
@@ -174,6 +177,9 @@ func (t Tool) brings() string {
 	}
 	return "`" + t.Here + "` installs it"
 }
+
+// pythonModules are tools that are installed where the project's own dependencies are.
+var pythonModules = []string{"pytest", "ruff", "mypy"}
 
 // packages are the packages that bring tools of node; each project has its own.
 var packages = map[string]string{
@@ -248,6 +254,9 @@ func MissingTool(command, output string) string {
 		if found := p.FindStringSubmatch(output); found != nil && len(found[1]) <= maxTool {
 			return found[1]
 		}
+	}
+	if environmentOf(command) != "" {
+		return "python3" // nothing has made it
 	}
 	for word := range strings.FieldsSeq(command) {
 		if assigns.MatchString(word) {

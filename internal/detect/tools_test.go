@@ -26,6 +26,7 @@ func TestMissingTool(t *testing.T) {
 		{"sh ci.sh", "ci.sh: 3: jq: not found\n", "jq", false},
 		{"sh ./gradlew check", "env: ‘java’: No such file or directory\n", "java", false},
 		{"python3 -m pytest", "/usr/bin/python3: No module named pytest\n", "pytest", true},
+		{".venv-ralph/bin/python -m pytest", "sh: 1: .venv-ralph/bin/python: not found\n", "python3", false},
 		{"python3 -m pytest", "E   ModuleNotFoundError: No module named 'flask'\n", "python3", false},
 		{"uv run pytest", "error: Failed to spawn: `pytest`\n", "pytest", true},
 		{"poetry run pytest", "Command not found: pytest\n", "pytest", true},
@@ -75,6 +76,8 @@ func TestInstallAdvice(t *testing.T) {
 		{"golangci-lint", "golangci-lint run ./...", here, "golangci-lint is not installed: " +
 			"`go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest` installs it"},
 		{"pytest", "python3 -m pytest", bare, "pytest is not installed: `python3 -m pip install pytest` installs it"},
+		{"pytest", ".venv/bin/python -m pytest", bare,
+			"pytest is not installed: `.venv/bin/python -m pip install pytest` installs it"},
 		{"cargo", "cargo test", here, "cargo is not installed: get it from https://rustup.rs/"},
 		{"make", "make test", here, "make is not installed: install it with your system's package manager"},
 		{"vitest", "npm run test", unprepared, "vitest is not installed, maybe because the dependencies are not: put " +

@@ -45,6 +45,7 @@ type Diagnosis struct {
 	Checks     []string      `json:"checks"`             // the commands that settings name
 	Warnings   []string      `json:"warnings,omitempty"` // of settings that are valid
 	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
+	Setup      string        `json:"setup,omitempty"`    // what a run of an issue installs before the checks; "" nothing
 	Kept       Kept          `json:"kept"`               // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
@@ -134,8 +135,13 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		out.Checks = append(out.Checks, g.Command)
 	}
 	out.Warnings = settings.Warnings()
+	out.Setup = settings.Setup
 	if settings.GuardrailsFrom == "" {
-		out.Detected = engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
+		found := engine.Detected(filepath.Join(dir, filepath.FromSlash(settings.WorkingDirectory)))
+		for _, c := range found.Checks {
+			out.Detected = append(out.Detected, c.Command)
+		}
+		out.Setup = engine.SetupLine(found)
 	}
 	run := &engine.Run{Spec: &engine.Spec{
 		Work: engine.Work{OfPrompt: true}, Rules: engine.Rules{Settings: settings},

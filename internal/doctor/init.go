@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -21,22 +23,26 @@ type Init struct {
 	Dir    string    // the current directory
 	In     io.Reader // a terminal
 	Out    io.Writer
+	Given  Given // instead of what is found
+	// Yes asks nobody, and writes what was found. Overwrite replaces settings that are there without a question.
+	Yes, Overwrite bool
 }
 
 // schemaURL is where an editor finds the schema.
 const schemaURL = "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json"
 
-// Run shows what there is, asks, and writes everything at once after the last answer.
+// Run shows what there is and what was found here, has that agreed to or changed, and writes everything at once after
+// the last answer.
 func (i *Init) Run(ctx context.Context) error {
 	dir := session.Top(ctx, i.Dir, i.Parent)
 	d := session.NewDialogue(i.In, i.Out)
-	if there, err := i.show(d, dir); err != nil || there && !d.Yes(ctx, "Overwrite? (y/N): ") {
+	if there, err := i.show(d, dir); err != nil || there && !i.replaces(ctx, d) {
 		return errors.Join(err, d.Err)
 	}
-	d.Say("")
-	answers := ask(ctx, d)
-	if d.Err != nil {
-		return d.Err
+	found := i.lookAround(ctx, dir)
+	answers, ok, err := i.agree(ctx, d, dir, &found)
+	if err := errors.Join(err, d.Err); err != nil || !ok {
+		return err
 	}
 	text, err := config.Indented(answers)
 	if err != nil {
@@ -51,6 +57,86 @@ func (i *Init) Run(ctx context.Context) error {
 	d.Say("")
 	d.Say("Settings written to " + i.name(dir))
 	return nil
+}
+
+// replaces reports whether settings that are there may be replaced. Nobody to ask is a no, which is an error.
+func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
+	switch {
+	case i.Overwrite:
+		return true
+	case !i.Yes:
+		return d.Yes(ctx, "Overwrite? (y/N): ")
+	}
+	d.Err = invalid.Errorf("%s is there already; say --overwrite to replace it, or change one setting with ralph settings set",
+		config.SettingsFile)
+	return false
+}
+
+// agree returns the settings that are to be written, or false when nothing is.
+func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
+	d.Say("")
+	if i.Yes {
+		return i.take(d, dir, found)
+	}
+	if !found.nothing() {
+		found.tell(d)
+		d.Say("")
+	}
+	if !found.enough() {
+		return ask(ctx, d, found), true, nil
+	}
+	w := found.settings()
+	if err := i.preview(d, dir, found, w); err != nil {
+		return w, false, err
+	}
+	switch d.Until(ctx, "Write this? (Y/n/e to edit): ", agreement) {
+	case "e":
+		d.Say("")
+		return ask(ctx, d, found), true, nil
+	case "n":
+		d.Say("Nothing is written.")
+		return w, false, nil
+	}
+	return w, d.Err == nil, nil
+}
+
+// take is the agreement of somebody who is not there.
+func (i *Init) take(d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
+	if found.agent.Name == "" {
+		return written{}, false, invalid.Errorf("no agent is installed that ralph knows (%s); install one, or name yours with --agent",
+			strings.Join(agent.Names(), ", "))
+	}
+	found.tell(d)
+	d.Say("")
+	w := found.settings()
+	if !found.enough() {
+		d.Say("warning: no checks, so nothing but the agent's word will say that a run is done; name some with --check")
+	}
+	return w, true, i.preview(d, dir, found, w)
+}
+
+// preview prints the file as it would be.
+func (i *Init) preview(d *session.Dialogue, dir string, found *suggestion, w written) error {
+	text, err := config.Indented(w)
+	if err != nil {
+		return err
+	}
+	d.Say(i.name(dir) + ":")
+	d.Say(strings.TrimSpace(string(text)))
+	if found.leaves() && len(found.found.Checks) > 0 {
+		d.Say("The checks are not in it: a run finds them itself, and fits them to where it runs.")
+	}
+	return nil
+}
+
+func agreement(answer string) (string, string) {
+	switch answer = strings.ToLower(answer); answer {
+	case "", "y", "yes":
+		return "y", ""
+	case "n", "no", "e", "edit":
+		return answer[:1], ""
+	}
+	return "", "Enter or y writes it, n writes nothing, e asks for each of the settings."
 }
 
 // name is the settings file as the user would name it from here.
@@ -83,6 +169,9 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 	if len(layers) > 1 {
 		from += " (with local overlay from " + filepath.Base(config.LocalSettingsFile) + ")"
 	}
+	if i.Yes { // nobody reads it before it is decided
+		return true, nil
+	}
 	d.Say(strings.TrimSpace(string(text)))
 	d.Say(from)
 	return true, nil
@@ -91,27 +180,28 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 // written are the settings that init writes, in the order of the file.
 type written struct {
 	Schema              string             `json:"$schema"`
-	MaximumIterations   int                `json:"maximumIterations"`
-	CompletionResponse  string             `json:"completionResponse"`
-	OutputTruncateChars int                `json:"outputTruncateChars"`
-	StreamAgentOutput   bool               `json:"streamAgentOutput"`
+	MaximumIterations   int                `json:"maximumIterations,omitempty"` // these four are left to the defaults when nobody was asked
+	CompletionResponse  string             `json:"completionResponse,omitempty"`
+	OutputTruncateChars int                `json:"outputTruncateChars,omitempty"`
+	StreamAgentOutput   bool               `json:"streamAgentOutput,omitempty"`
 	Agent               config.Command     `json:"agent"`
 	Guardrails          []config.Guardrail `json:"guardrails,omitempty"` // without any they are detected
+	Setup               string             `json:"setup,omitempty"`
 	SCM                 *config.SCM        `json:"scm,omitempty"`
 }
 
-// ask goes through the questions in their order.
-func ask(ctx context.Context, d *session.Dialogue) written {
+// ask goes through the questions in their order. What was found is the answer of who only presses Enter.
+func ask(ctx context.Context, d *session.Dialogue, found *suggestion) written {
 	defaults := config.Defaults()
 	w := written{Schema: schemaURL, OutputTruncateChars: defaults.OutputTruncateChars,
 		StreamAgentOutput: defaults.StreamAgentOutput}
-	w.Agent.Command = d.Until(ctx, "Agent command (e.g., claude, codex, amp, or other LLM CLI): ",
-		func(answer string) (string, string) {
-			if answer == "" {
-				return "", "An agent command is needed."
-			}
-			return answer, ""
-		})
+	const which = "Agent command (e.g., claude, codex, amp, or other LLM CLI)"
+	w.Agent.Command = d.Until(ctx, which+suggested(found.agent.Name)+": ", func(answer string) (string, string) {
+		if answer = otherwise(answer, found.agent.Name); answer == "" {
+			return "", "An agent command is needed."
+		}
+		return answer, ""
+	})
 	w.Agent.Flags = list(d.Ask(ctx, "Agent flags (comma-separated, optional): "))
 	most := d.Until(ctx, fmt.Sprintf("Maximum iterations [%d]: ", config.PromptIterations), iterations)
 	w.MaximumIterations, _ = strconv.Atoi(most)
@@ -122,7 +212,13 @@ func ask(ctx context.Context, d *session.Dialogue) written {
 			}
 			return otherwise(answer, defaults.CompletionResponse), ""
 		})
-	w.Guardrails = askGuardrails(ctx, d)
+	w.Guardrails = askGuardrails(ctx, d, keep(ctx, d, found.guardrails()))
+	if line := found.setup(); line != "" {
+		w.Setup = otherwise(d.Ask(ctx, `Setup command ("none" for none)`+suggested(line)+": "), line)
+		if strings.EqualFold(w.Setup, "none") {
+			w.Setup = ""
+		}
+	}
 	w.SCM = askSCM(ctx, d)
 	return w
 }
@@ -138,7 +234,38 @@ func iterations(answer string) (string, string) {
 // mostGuardrails are as many as the schema takes.
 const mostGuardrails = 50
 
-func askGuardrails(ctx context.Context, d *session.Dialogue) (guardrails []config.Guardrail) {
+// suggested is an answer as it stands behind a question.
+func suggested(answer string) string {
+	if answer == "" {
+		return ""
+	}
+	return " [" + answer + "]"
+}
+
+// keep asks whether the checks that were found are taken.
+func keep(ctx context.Context, d *session.Dialogue, found []config.Guardrail) []config.Guardrail {
+	if len(found) == 0 || d.Err != nil {
+		return nil
+	}
+	d.Say("Guardrails found here:")
+	for _, g := range found {
+		d.Say("  " + g.Command)
+	}
+	kept := d.Until(ctx, "Keep them? (Y/n): ", func(answer string) (string, string) {
+		if answer, wrong := agreement(answer); wrong == "" && answer != "e" {
+			return answer, ""
+		}
+		return "", "Enter or y keeps them, n begins without any."
+	})
+	if kept == "n" {
+		return nil
+	}
+	return found
+}
+
+func askGuardrails(
+	ctx context.Context, d *session.Dialogue, guardrails []config.Guardrail,
+) []config.Guardrail {
 	for d.Err == nil {
 		if len(guardrails) == mostGuardrails {
 			d.Say(fmt.Sprintf("%d guardrails are the most.", mostGuardrails))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,9 +19,157 @@ import (
 func initialise(t *testing.T, dir string, answers ...string) (dialogue string, err error) {
 	t.Helper()
 	var out strings.Builder
-	i := &Init{Dir: dir, Parent: os.Environ(), In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &out}
+	i := &Init{Dir: dir, Parent: withAgents(t), In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &out}
 	err = i.Run(t.Context())
 	return out.String(), err
+}
+
+// withAgents is an environment in which git is installed, and of the agents these, with a key of claude's.
+func withAgents(t *testing.T, names ...string) []string {
+	t.Helper()
+	bin, home := t.TempDir(), t.TempDir()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"PATH=" + bin, "HOME=" + home, "ANTHROPIC_API_KEY=sk-not-to-be-shown"}
+}
+
+// found begins init in a directory with a module of Go and agents.
+func found(t *testing.T, i Init, answers string, files ...string) (dir, out string, err error) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, name := range append([]string{"go.mod"}, files...) {
+		put(t, dir, name, "module x\n")
+	}
+	var said strings.Builder
+	i.Dir, i.Parent, i.In, i.Out = dir, withAgents(t, "codex", "claude"), strings.NewReader(answers), &said
+	err = i.Run(t.Context())
+	return dir, said.String(), err
+}
+
+const accepted = `{
+  "$schema": "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json",
+  "agent": {
+    "command": "claude"
+  },
+  "guardrails": [
+    {
+      "command": "go build ./..."
+    },
+    {
+      "command": "go vet ./..."
+    },
+    {
+      "command": "go test ./..."
+    }
+  ]
+}
+`
+
+func TestInitBeginsFromWhatIsFound(t *testing.T) {
+	for _, answer := range []string{"\n", "y\n", "YES\n", "what\n\n"} {
+		dir, out, err := found(t, Init{}, answer)
+		if got := filesIn(t, dir)[config.SettingsFile]; err != nil || got != accepted || !strings.Contains(out, accepted) {
+			t.Errorf("%q: %v; %s; shown was:\n%s", answer, err, got, out)
+		}
+		for _, line := range []string{"  agent   claude, 1.2.3, key in ANTHROPIC_API_KEY\n          also here: codex",
+			"  checks  go build ./...  (go.mod is there)\n", "  setup   nothing has to be installed\n", "Write this? (Y/n/e to edit): "} {
+			if !strings.Contains(out, line) || strings.Contains(out, "not-to-be-shown") {
+				t.Errorf("%q is not in:\n%s", line, out)
+			}
+		}
+	}
+	if dir, out, err := found(t, Init{}, "n\n"); err != nil || filesIn(t, dir)[config.SettingsFile] != "" ||
+		!strings.HasSuffix(out, "Nothing is written.\n") {
+		t.Errorf("declined: %v\n%s", err, out)
+	}
+	dir, _, err := found(t, Init{}, "")
+	if !errors.Is(err, session.ErrAborted) || filesIn(t, dir)[config.SettingsFile] != "" {
+		t.Errorf("left: %v", err)
+	}
+}
+
+// TestInitEdits asks S1's questions, with what was found as the answers of who only presses Enter.
+func TestInitEdits(t *testing.T) {
+	dir, out, err := found(t, Init{}, "e\n\n\n\n\n\n\n\nnone\n\n", "package.json", "package-lock.json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !strings.Contains(out, "other LLM CLI) [claude]: ") || !strings.Contains(out, "Keep them? (Y/n): ") {
+		t.Errorf("the answers are not suggested:\n%s", out)
+	}
+	got := filesIn(t, dir)[config.SettingsFile]
+	s, err := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got)})
+	if err != nil || s.Agent.Command != "claude" || len(s.Guardrails) != 3 || s.Iterations(0) != 10 || s.Setup != "" {
+		t.Errorf("%v\n%s", err, got)
+	}
+	dir, out, err = found(t, Init{}, "e\namp\n\n\n\nn\nmake test\n\n\n\n\n")
+	got = filesIn(t, dir)[config.SettingsFile]
+	s, lerr := config.Load(config.Layer{Name: config.SettingsFile, JSON: []byte(got)})
+	if errors.Join(err, lerr) != nil || s.Agent.Command != "amp" || len(s.Guardrails) != 1 ||
+		s.Guardrails[0].Command != "make test" {
+		t.Errorf("%v %v\n%s\n%s", err, lerr, got, out)
+	}
+}
+
+func TestInitWithoutAQuestion(t *testing.T) {
+	none := ""
+	for _, test := range []struct {
+		name  string
+		init  Init
+		files []string
+		want  []string // in the settings
+		not   string
+	}{
+		{"as found", Init{Yes: true}, nil, []string{`"command": "claude"`, `"go vet ./..."`}, "setup"},
+		{"named", Init{Yes: true, Given: Given{Agent: "codex", Checks: []string{"make a,b"}}}, nil,
+			[]string{`"command": "codex"`, `"make a,b"`}, "go vet"},
+		{"without the setup", Init{Yes: true, Given: Given{Setup: &none}}, []string{"Gemfile", "Gemfile.lock", ".rspec"},
+			[]string{`"bundle exec rspec"`}, "bundle install"},
+		{"with a setup", Init{Yes: true}, []string{"Gemfile", "Gemfile.lock", ".rspec"},
+			[]string{`"bundle exec rspec"`, `"setup": "bundle install"`}, "maximumIterations"},
+		// a run of a prompt has no environment that a setup would have made
+		{"of pip", Init{Yes: true}, []string{"requirements.txt", "pytest.ini"}, []string{`"claude"`}, "pytest"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, out, err := found(t, test.init, "", test.files...)
+			got := filesIn(t, dir)[config.SettingsFile]
+			if err != nil || strings.Contains(got, test.not) {
+				t.Errorf("%v\n%s\n%s", err, got, out)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s is not in:\n%s\n%s", want, got, out)
+				}
+			}
+		})
+	}
+	dir := t.TempDir()
+	var out strings.Builder
+	alone := Init{Dir: dir, Parent: withAgents(t), Out: &out, Yes: true}
+	if err := alone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "name yours with --agent") {
+		t.Errorf("without an agent: %v", err)
+	}
+	put(t, dir, config.SettingsFile, `{}`)
+	alone.Given.Agent = "sh"
+	if err := alone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "say --overwrite") ||
+		filesIn(t, dir)[config.SettingsFile] != `{}` {
+		t.Errorf("there already: %v", err)
+	}
+	alone.Overwrite = true
+	if err := alone.Run(t.Context()); err != nil || !strings.Contains(filesIn(t, dir)[config.SettingsFile], `"sh"`) ||
+		!strings.Contains(out.String(), "warning: no checks") {
+		t.Errorf("overwritten: %v\n%s", err, out.String())
+	}
 }
 
 // files is everything below a directory, with its content.
@@ -179,7 +328,7 @@ func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
 			cancel()
 		}()
 		var out strings.Builder
-		if err := (&Init{Dir: dir, Parent: os.Environ(), In: in, Out: &out}).Run(ctx); !errors.Is(err, session.ErrAborted) {
+		if err := (&Init{Dir: dir, Parent: withAgents(t), In: in, Out: &out}).Run(ctx); !errors.Is(err, session.ErrAborted) {
 			t.Errorf("interrupted at question %d: %v", n, err)
 		}
 		if got := filesIn(t, dir); len(got) > 0 {

@@ -181,5 +181,5 @@ func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return installLine(found.Setup), nil
+	return SetupLine(found), nil
 }

@@ -38,7 +38,7 @@ func DetectChecks(ctx context.Context, p Place, r Rules, log func(format string,
 		return r, spec.noChecks(ctx, base, found.Notes)
 	}
 	var before []string
-	if steps := installLine(found.Setup); steps != "" && spec.Settings.Setup == "" && len(found.Checks) > 0 {
+	if steps := SetupLine(found); steps != "" && spec.Settings.Setup == "" && len(found.Checks) > 0 {
 		before = append(before, "before them runs "+steps)
 	}
 	return r.with(found.Checks, before...), nil
@@ -60,7 +60,7 @@ func (rules Rules) with(found []detect.Check, why ...string) Rules {
 // DetectHere gives the rules of a run of a prompt the checks that its directory shows as it lies there. Nothing is
 // installed for them, and what fails before the first turn has to pass in the end.
 func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
-	found := detectIn((&Spec{Place: p, Rules: r}).workdir())
+	found := detectIn((&Spec{Place: p, Rules: r}).workdir()).Bare()
 	for _, note := range found.Notes {
 		log("looking for checks: %s", note)
 	}
@@ -126,7 +126,7 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 // detect looks at what the repository shows at its base commit, or in a directory as it lies there.
 func (spec *Spec) detect(ctx context.Context) (detect.Result, error) {
 	if spec.Tree == nil {
-		return detectIn(spec.workdir()), nil
+		return detectIn(spec.workdir()).Bare(), nil
 	}
 	return spec.detectAt(ctx, spec.Tree.Base())
 }
@@ -136,6 +136,9 @@ func (spec *Spec) detectAt(ctx context.Context, base string) (detect.Result, err
 	names, err := spec.topNames(ctx, base)
 	if err != nil {
 		return detect.Result{}, fmt.Errorf("looking for checks in %.12s: %w", base, err)
+	}
+	if spec.Environment != "" {
+		names = append(names, detect.EnvironmentMark(spec.Environment))
 	}
 	files, err := detect.Read(names, func(name string, most int) ([]byte, error) {
 		content, _, err := spec.Tree.Read(ctx, base, spec.fromTop(name), most)
@@ -147,9 +150,10 @@ func (spec *Spec) detectAt(ctx context.Context, base string) (detect.Result, err
 	return detect.Repository(files), nil
 }
 
-func installLine(steps []detect.Step) string {
+// SetupLine is a detected setup as one command; "" nothing has to be installed.
+func SetupLine(found detect.Result) string {
 	line := ""
-	for i, s := range steps {
+	for i, s := range found.Setup {
 		if i > 0 {
 			line += " && "
 		}
@@ -170,6 +174,9 @@ func detectIn(dir string) detect.Result {
 		names = append(names, e.Name())
 		regular[e.Name()] = e.Type().IsRegular() // of the entry itself, not of what a link leads to
 	}
+	if name := environmentIn(dir); name != "" {
+		names = append(names, detect.EnvironmentMark(name))
+	}
 	files, err := detect.Read(names, func(name string, _ int) ([]byte, error) {
 		if !regular[name] {
 			return nil, nil
@@ -183,14 +190,8 @@ func detectIn(dir string) detect.Result {
 	return detect.Repository(files)
 }
 
-// Detected are the checks that the files of a directory show.
-func Detected(dir string) []string {
-	commands := []string{}
-	for _, found := range detectIn(dir).Checks {
-		commands = append(commands, found.Command)
-	}
-	return commands
-}
+// Detected is what the files of a directory show of its checks and its setup.
+func Detected(dir string) detect.Result { return detectIn(dir) }
 
 // preparesItself reports whether the setup is detected, as the checks are.
 func (spec *Spec) preparesItself() bool {

@@ -122,7 +122,7 @@ func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
 		return spec.namedShared(ctx)
 	}
 	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
-		return nil, err
+		return spec.sharedEnvironment(), err
 	}
 	ignored, err := spec.Tree.IgnoredPaths(ctx)
 	if err != nil {

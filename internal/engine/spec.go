@@ -53,6 +53,7 @@ type Rules struct {
 	Settings     config.Settings
 	PlanCommands []string      // commands that judge besides those of the settings: a plan's
 	Detected     string        // why these checks, when no setting names them
+	Environment  string        // of Python, in a person's clone, that detected checks use: ".venv"; "" none
 	SCM          check.Check   // what the setting scm asks for; nil: nothing
 	CI           *check.CI     // the other workflows that judge; nil: none
 	Wall         time.Duration // how long the run may take; 0: no limit

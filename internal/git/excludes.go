@@ -20,6 +20,7 @@ const runtimeFiles = `# ralph
 **/.ralph/children/
 **/.ralph/bus.jsonl
 **/.ralph/summary.md
+**/.venv-ralph/
 .ralph_state.md
 .ralph.lock
 .ralph-active

@@ -113,7 +113,11 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
 		Verbose: o.Explain, Shown: o.Shown,
 	}
-	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, out)
+	var known []loop.Shared
+	if way != loop.Begin {
+		known = o.before.Start.Shared
+	}
+	doing, rules, err := o.goalAndRules(ctx, o.wanted, o.given.settings, place, known, out)
 	if err != nil {
 		return err
 	}
@@ -225,12 +229,17 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 	return b, nil
 }
 
-// goalAndRules settles what judges the run, and what "done" means for it.
+// goalAndRules settles what judges the run, and what "done" means for it. known is what its record says is shared, nil
+// when it begins.
 func (l *IssueRun) goalAndRules(
-	ctx context.Context, t task.Task, set config.Settings, p engine.Place, out engine.Output,
+	ctx context.Context, t task.Task, set config.Settings, p engine.Place, known []loop.Shared, out engine.Output,
 ) (engine.Work, engine.Rules, error) {
 	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
-	rules, err := engine.DetectChecks(ctx, p, rules, out.Log)
+	var err error
+	if rules.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
+		return engine.Work{}, rules, err
+	}
+	rules, err = engine.DetectChecks(ctx, p, rules, out.Log)
 	if err != nil {
 		return engine.Work{}, rules, err
 	}

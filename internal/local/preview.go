@@ -78,7 +78,7 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	}
 	l.bindPlan(ctx, wanted.ID, settings)
 	place, out := engine.Place{Workspace: tree, Tree: tree}, engine.Output{Clock: l.Clock, Log: l.Log, Redact: l.Redact}
-	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, out)
+	work, rules, err := l.goalAndRules(ctx, wanted, settings, place, nil, out)
 	if err != nil {
 		return "", err
 	}
