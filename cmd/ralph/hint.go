@@ -11,6 +11,7 @@ import (
 )
 
 type hintCommand struct {
+	Task string   `placeholder:"TASK" help:"To the run of which task, when several are at work. Default: the one that something was written of last."`
 	Text []string `arg:"" placeholder:"TEXT" help:"What the next turn is to know: ralph hint 'leave the parser alone'."`
 }
 
@@ -21,7 +22,7 @@ func (c *hintCommand) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	hint := &local.Hint{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
-		Text: strings.Join(c.Text, " ")}
+		Text: strings.Join(c.Text, " "), Task: c.Task}
 	return lookEnded(ctx, hint.Run(ctx))
 }
 

@@ -29,7 +29,7 @@ type runCommand struct {
 	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration. With -: standard input, read once."`
 	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
-	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another. One that fails is set aside on its branch, and the next begins."`
+	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another, or with --parallel several at once. One that fails is set aside on its branch, and the next begins."`
 
 	MaximumIterations  *int    `name:"max-iterations" short:"m" aliases:"maximum-iterations" placeholder:"N" help:"{maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --max-iterations."`
@@ -57,6 +57,7 @@ type runCommand struct {
 	Strict           bool     `help:"{strict}"`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	Worktree         bool     `help:"Work in a working tree of its own beside the clone, whose files, index and branch stay as they are. With --issue, --task or --tasks."`
+	Parallel         int      `default:"1" placeholder:"N" help:"With --tasks: how many tasks may run at once, 1 to 16, each in a working tree of its own. Every one takes the memory of an agent and of its checks. Default: 1."`
 	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	showFlags
 
@@ -65,6 +66,7 @@ type runCommand struct {
 	ReviewCap *int   `kong:"-"` // of a plan
 	FailAtCap bool   `kong:"-"` // of a plan
 	plan      string // its directory
+	lanes     lanes
 }
 
 // promptFlags are for a run of a prompt alone, but Check, which is for every run.
@@ -118,7 +120,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	switch {
 	case c.Tasks != "":
 		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept,
-			AllowDirty: c.AllowDirty, Worktree: c.Worktree}, Tasks: c.Tasks}
+			AllowDirty: c.AllowDirty, Worktree: c.Worktree}, Tasks: c.Tasks, Parallel: c.Parallel, Lanes: c.lanes.begin}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
@@ -209,6 +211,9 @@ func (c *runCommand) seat(ctx context.Context, env config.Environment, p process
 	return s
 }
 
+// maxParallel is how many tasks may run at once at most: each takes what an agent takes.
+const maxParallel = 16
+
 // validate says what is wrong with the flags, one sentence.
 func (c *runCommand) validate() error {
 	given := 0
@@ -241,6 +246,10 @@ func (c *runCommand) validate() error {
 	case said+c.Prompt+c.PromptFile != "" && c.Worktree:
 		return errors.New("--worktree is for an issue or a task: a run of a prompt has no branch that its work could be on, " +
 			"and changes the files where it is started; write the prompt into a file and run it with --issue FILE --worktree")
+	case c.Parallel < 1 || c.Parallel > maxParallel:
+		return fmt.Errorf("flag --parallel is %d; allowed are 1 to %d tasks at once", c.Parallel, maxParallel)
+	case c.Parallel > 1 && c.Tasks == "":
+		return errors.New("--parallel is for --tasks DIR: what else is run is one task")
 	case c.Web && c.Tasks != "":
 		return errors.New("--web shows one run, and --tasks has several: run one task with --task, or without --web")
 	case c.SkipReview && c.Review != nil:

@@ -118,8 +118,14 @@ func (c *runCommand) live(ctx context.Context, seat *session.Session, p process,
 		return func() {}
 	}
 	s := &standing{began: now(), title: c.what()}
+	c.lanes.title = c.what()
 	style := live.Style{Colour: seat.Format.UseColor, Unicode: seat.Format.UseEmoji}
-	b := live.New(file, p.in, p.environ, func(width int) []string { return style.Rows(s.facts(steps), width) })
+	b := live.New(file, p.in, p.environ, func(width, height int) []string {
+		if c.Parallel > 1 {
+			return c.lanes.rows(style, width, height)
+		}
+		return style.Rows(s.facts(steps), width)
+	})
 	seat.Live = s
 	before := seat.Watch
 	seat.Watch = session.Watch{Opened: both(before.Opened, s.opened), Stored: func(r loop.Record) {

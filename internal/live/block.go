@@ -25,7 +25,7 @@ type Block struct {
 	file    *os.File
 	in      *os.File // the keyboard, whose keys are not shown meanwhile; nil: none
 	environ []string
-	rows    func(width int) []string
+	rows    func(width, height int) []string
 
 	mu   sync.Mutex
 	part []byte   // of the log: a line that has not ended
@@ -40,9 +40,9 @@ type showing struct {
 	echo    func()        // shows keys again
 }
 
-// New makes a block on a terminal that is not shown yet. rows makes its lines, as often as they are drawn, from any
-// goroutine. environ is the environment, NAME=value each.
-func New(file, in *os.File, environ []string, rows func(width int) []string) *Block {
+// New makes a block on a terminal that is not shown yet. rows makes its lines for a terminal's size, at most Most, as
+// often as they are drawn, from any goroutine. environ is the environment, NAME=value each.
+func New(file, in *os.File, environ []string, rows func(width, height int) []string) *Block {
 	return &Block{file: file, in: in, environ: environ, rows: rows}
 }
 
@@ -127,7 +127,7 @@ func (b *Block) above(text []byte) {
 	case <-time.After(firstDrawn):
 	}
 	width, height := b.size()
-	room := max(height-mostRows-1, 1)
+	room := max(height-Most(height)-1, 1)
 	var lines []string
 	taken := 0
 	send := func() {

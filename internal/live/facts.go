@@ -15,6 +15,7 @@ import (
 
 // Facts are how a run stands at a moment.
 type Facts struct {
+	Name      string // of several runs at once: its task
 	Title     string
 	Iteration string // "2/10"; empty before the first
 	Role      string // who has the turn: "coder"
@@ -34,8 +35,12 @@ type Style struct {
 	Unicode bool // else ASCII
 }
 
-// mostRows is how many rows a block has at most.
+// mostRows is how many rows the block of a single run has at most.
 const mostRows = 8
+
+// Most is how many rows a block may have on a terminal of a height: a third of it, and those of a single run in any
+// case.
+func Most(height int) int { return max(mostRows, height/3) }
 
 // Rows are the facts in lines that are no wider than width columns, at most mostRows.
 func (s Style) Rows(f Facts, width int) []string {

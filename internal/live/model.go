@@ -10,7 +10,7 @@ import (
 
 // model is the block as bubbletea draws it.
 type model struct {
-	rows          func(width int) []string
+	rows          func(width, height int) []string
 	width, height int
 	over          bool
 }
@@ -45,7 +45,7 @@ func (m *model) View() tea.View {
 	if m.over || m.width <= 0 {
 		return view
 	}
-	rows := m.rows(m.width)
+	rows := m.rows(m.width, m.height)
 	if most := max(m.height-2, 1); len(rows) > most {
 		rows = rows[:most]
 	}

@@ -58,7 +58,7 @@ func (c *Cancel) Run(ctx context.Context) error {
 		)
 		return nil
 	}
-	look := &Status{Session: c.Session}
+	look := &Status{Session: c.Session, Task: c.inTree(owner.Dir)}
 	st, err := look.Look(ctx)
 	if err != nil {
 		return err
@@ -88,10 +88,59 @@ func (c *Cancel) holder(ctx context.Context) (dir string, o journal.Owner, err e
 			return home, o, invalid.Errorf("%w", err)
 		}
 		if o.PID > 0 {
-			return o.Dir, o, nil
+			break
 		}
 	}
+	home, tree, err := c.holderOfTree(homes[len(homes)-1], o.PID > 0 && o.Alive)
+	switch {
+	case err != nil:
+		return homes[0], o, err
+	case tree.PID > 0:
+		return home, tree, nil
+	case o.PID > 0:
+		return o.Dir, o, nil
+	}
 	return homes[0], o, nil
+}
+
+// holderOfTree is who works in a tree of its own beside a clone, on the task that was named or on the only one there is.
+// busy says that somebody has the clone itself: without a name that one is meant. PID is 0 when there is nobody.
+func (c *Cancel) holderOfTree(top string, busy bool) (dir string, o journal.Owner, err error) {
+	in := c.Session
+	in.Dir = top
+	if c.Task == "" && busy {
+		return "", o, nil
+	}
+	var found []string
+	for _, task := range in.Trees() {
+		tree, err := in.TreeOf(task)
+		if err != nil || c.Task != "" && task != c.Task {
+			continue
+		}
+		at, err := journal.Held(tree.Dir)
+		if err != nil {
+			return "", o, invalid.Errorf("%w", err)
+		}
+		if at.PID > 0 && at.Alive {
+			found, dir, o = append(found, task), at.Dir, at
+		}
+	}
+	if len(found) > 1 {
+		return "", o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
+			strings.Join(found, ", "), found[0])
+	}
+	if len(found) == 1 {
+		c.Task = found[0]
+	}
+	return dir, o, nil
+}
+
+// inTree is the task when its run works in a tree of its own at dir; empty: it works in the clone.
+func (c *Cancel) inTree(dir string) string {
+	if c.Task != "" && filepath.Base(dir) == c.Task {
+		return c.Task
+	}
+	return ""
 }
 
 // ask sends the signals, to a ralph that holds the lock and to nobody else.

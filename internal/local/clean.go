@@ -42,6 +42,7 @@ type leftover struct {
 	state    []string       // directories of ralph's for branches that are gone, absolute
 	scratch  string         // what is for no longer than a process; empty: nothing is there
 	noBranch bool           // no branch of a run stays
+	trees    []git.Linked   // working trees of runs that are over
 }
 
 // Run lists what runs have left, asks, and removes it. A run at work is left alone: then nothing is removed.
@@ -56,6 +57,11 @@ func (c *Clean) Run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	free, err := c.holdTrees()
+	defer free()
+	if err != nil {
+		return err
+	}
 	found, err := c.find(ctx, inClone)
 	if err != nil {
 		return err
@@ -88,6 +94,9 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 	if err != nil {
 		return f, err
 	}
+	if inClone {
+		f.trees = c.treesOver(runs)
+	}
 	var branches []cleanup.Branch
 	var refs []git.Leftover
 	all := map[string]bool{}
@@ -101,6 +110,9 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		}
 		for _, o := range candidates {
 			all[o.Name()] = true
+			if slices.ContainsFunc(f.trees, func(t git.Linked) bool { return t.Dir == o.Used }) {
+				o.Used = "" // which goes before
+			}
 			if o.Marked || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
 				!strings.HasPrefix(o.Ref, "refs/heads/") {
 				refs = append(refs, o)
@@ -257,6 +269,9 @@ func (c *Clean) list(f leftover) bool {
 	if len(f.logs) > 0 {
 		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.Few(f.logs, 5))
 	}
+	for _, t := range f.trees {
+		add("working tree %s", t.Dir)
+	}
 	for _, dir := range f.state {
 		add("%s", dir)
 	}
@@ -296,6 +311,11 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 		return fmt.Errorf("opening %s: %w", c.Dir, err)
 	}
 	defer root.Close()
+	for _, t := range f.trees {
+		if err := removeOwnTree(ctx, &c.Session, t); err != nil {
+			return err
+		}
+	}
 	for _, r := range f.plan.Runs {
 		if seal, err := session.SealFile(runtime.GOOS, c.Parent, c.Dir, r.Name); err == nil {
 			if err := os.Remove(seal); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
@@ -20,12 +21,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// List runs the tasks of a directory one after another, each on a branch of its own that begins at the base with the
+// List runs the tasks of a directory, one after another or several at once, each on a branch of its own that begins at the base with the
 // work of what the task depends on. A task that fails keeps its work on a branch and blocks only those that depend on
 // it. In the end one branch holds all that is done.
 type List struct {
 	IssueRun
 	Tasks string // the directory
+	// Parallel is how many run at once at most, each in a working tree of its own; up to 1: one after another, in the
+	// clone unless Worktree says otherwise.
+	Parallel int
+	// Lanes shows one of several that run at once, whose steps it is given; nil: nobody does.
+	Lanes func(task.Task, *loop.StepTracker) Lane
+
+	asking sync.Mutex // a question at a time
 
 	base  start  // of every task; its work is that of nobody
 	came  string // where the clone stood before all
@@ -48,6 +56,7 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	}
 	defer unlock()
 	l.locked, l.Killed = true, left.PID != 0
+	l.Worktree = l.Worktree || l.Parallel > 1
 	l.Clear()
 	dir := l.Tasks
 	if !filepath.IsAbs(dir) {
@@ -66,17 +75,15 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if err != nil {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
-	result, over := ListResult{Outcome: loop.Done}, true
-	for i, t := range tasks {
-		one := l.entry(ctx, hard, i+1, t, result.Entries)
-		result.Entries = append(result.Entries, one)
-		result.add(one)
-		if ctx.Err() != nil || one.Outcome == loop.Waiting {
-			over = false
-			break
-		}
+	result, over := ListResult{Outcome: loop.Done}, false
+	result.Entries, over = l.runAll(ctx, hard, tasks)
+	for _, e := range result.Entries {
+		result.add(e)
 	}
 	result.Left = len(tasks) - len(result.Entries)
+	if ctx.Err() != nil && result.Left > 0 && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
+		result.Outcome = loop.Interrupted // between two tasks
+	}
 	if over && len(l.works) > 0 {
 		done := map[string]loop.State{}
 		for _, e := range result.Entries {
@@ -173,16 +180,16 @@ func (r *ListResult) add(e Entry) {
 	}
 }
 
-// entry runs one task of the list, unless one that it depends on is not done, or it was done before and nothing about
-// it has changed.
-func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Entry) Entry {
-	e := Entry{N: n, Task: t}
+// settle says what came of a task that does not run: one that it depends on is not done, or it was done before and
+// nothing about it has changed. Else settled is false, and the entry is that of the run to come.
+func (l *List) settle(ctx context.Context, n int, t task.Task, before []Entry) (e Entry, settled bool) {
+	e = Entry{N: n, Task: t}
 	for _, d := range t.Dependencies {
 		for _, b := range before {
 			if b.Task.ID == d && b.Outcome != loop.Done {
 				e.Outcome, e.Skipped = loop.Invalid, fmt.Sprintf("%s, which it depends on, is not done", d)
 				l.Log("%s is skipped: %s", t.ID, e.Skipped)
-				return e
+				return e, true
 			}
 		}
 	}
@@ -190,12 +197,17 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 		e.Outcome, e.State = loop.Done, state
 		e.Reason = fmt.Sprintf("done in the run %s", state.Start.Run)
 		l.Log("%s is %s", t.ID, e.Reason)
-		l.works[t.ID] = git.Work{Name: t.ID, Commit: state.Head()}
-		return e
+		return e, true
 	}
-	one := l.IssueRun
-	one.one, one.listStart = &t, l.from(t, before)
-	result, err := one.Run(ctx, hard)
+	return e, false
+}
+
+// entry runs one task of the list.
+func (l *List) entry(ctx, hard context.Context, e Entry, from *start) Entry {
+	in := l.lane(ctx, hard, e.Task)
+	defer in.over()
+	in.one.one, in.one.listStart = &e.Task, from
+	result, err := in.one.Run(in.ctx, in.hard)
 	e.Outcome, e.Reason, e.State = result.Outcome, result.Reason, result.State
 	switch {
 	case err == nil:
@@ -203,13 +215,10 @@ func (l *List) entry(ctx, hard context.Context, n int, t task.Task, before []Ent
 		e.Outcome, e.Reason = loop.Interrupted, "interrupted before the run began"
 	default:
 		e.Reason, e.Conflicts = err.Error(), Conflicts(err)
-		l.Log("%s: %v", t.ID, err)
+		l.Log("%s: %v", e.Task.ID, err)
 	}
 	if e.State.End == nil { // it could not even begin
 		e.State.End = &loop.End{Outcome: e.Outcome, Reason: e.Reason}
-	}
-	if e.Outcome == loop.Done {
-		l.works[t.ID] = git.Work{Name: t.ID, Commit: result.State.Head()}
 	}
 	return e
 }

@@ -14,11 +14,16 @@ type RunningStep struct {
 	Began    time.Time
 	Deadline time.Time // when a time limit stops it; zero: none does
 	Doing    string    // what its agent did last: "Edit main.go"; empty: nobody knows
+
+	of string // of several runs at once: whose it is
 }
 
 // StepTracker knows the steps that are running. It is safe for use by several goroutines.
 type StepTracker struct {
 	Clock func() time.Time
+
+	above *StepTracker // of several runs at once: of all of them; nil: there is none
+	name  string       // the run's, there
 
 	mu      sync.Mutex
 	running []*RunningStep // the newest last
@@ -33,7 +38,7 @@ func (t *StepTracker) Current() (step RunningStep, ok bool) {
 	if len(t.running) == 0 {
 		return RunningStep{}, false
 	}
-	return *t.running[len(t.running)-1], true
+	return withOthers(t.running), true
 }
 
 type stepTrackerKey struct{}
@@ -76,6 +81,14 @@ func BeginStep(ctx context.Context, name string, limit time.Duration) (end func(
 	if all, ok := ctx.Deadline(); ok && (step.Deadline.IsZero() || all.Before(step.Deadline)) {
 		step.Deadline = all
 	}
+	ended, endedAbove := t.begin(step), t.beginIn(*step)
+	return func() {
+		ended()
+		endedAbove()
+	}
+}
+
+func (t *StepTracker) begin(step *RunningStep) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running = append(t.running, step)
