@@ -130,8 +130,8 @@ func play(t *testing.T, files ...string) {
 	})
 }
 
-// shellThere is the condition shell:zsh: whether that shell is here. Where CI_SHELLS names it, it has to be: what would be
-// tried in it is tried, and fails.
+// shellThere is the condition shell:zsh: whether that shell is here. Where CI_SHELLS names it, it has to be: what would
+// be tried in it is tried, and fails.
 func shellThere(condition string) (bool, error) {
 	name, ok := strings.CutPrefix(condition, "shell:")
 	if !ok {

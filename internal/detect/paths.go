@@ -12,7 +12,8 @@ var DependencyDirs = []string{"node_modules", "bower_components", "jspm_packages
 
 // rebuiltDirs are the names of directories that tools make again from what is committed.
 var rebuiltDirs = slices.Concat(DependencyDirs, []string{
-	OwnEnvironment, "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".eggs", "htmlcov", "target",
+	OwnEnvironment,
+	"__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".eggs", "htmlcov", "target",
 	"dist", "out", ".next", ".nuxt",
 	".svelte-kit", ".turbo", ".nx", ".vite", ".parcel-cache", ".gradle", ".mvn", "coverage", ".nyc_output", "_build",
 	".stack-work", "bin", "obj", ".idea",

@@ -12,8 +12,8 @@ const OwnEnvironment = ".venv-ralph"
 // Environments are the names under which people keep a virtual environment beside their project.
 var Environments = []string{".venv", "venv"}
 
-// EnvironmentMark is the file that shows that a directory is a virtual environment. Whoever looks at a directory names it
-// beside the names at the top. A commit has no name like that, so it cannot pass off a directory of its own as one.
+// EnvironmentMark is the file that shows that a directory is a virtual environment. Whoever looks at a directory names
+// it beside the names at the top. A commit has no name like that, so it cannot pass off a directory of its own as one.
 func EnvironmentMark(name string) string { return name + "/pyvenv.cfg" }
 
 // interpreter is the Python of a virtual environment.

@@ -141,7 +141,9 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 		for _, c := range found.Checks {
 			out.Detected = append(out.Detected, c.Command)
 		}
-		out.Setup = engine.SetupLine(found)
+		if out.Setup == "" && len(found.Checks) > 0 {
+			out.Setup = engine.SetupLine(found)
+		}
 	}
 	run := &engine.Run{Spec: &engine.Spec{
 		Work: engine.Work{OfPrompt: true}, Rules: engine.Rules{Settings: settings},
@@ -208,7 +210,7 @@ func advice(err error) string {
 // redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
 func (d *Diagnosis) redact(redact func(string) string) {
 	clean := func(s *string) { *s = safetext.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
-	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review,
+	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Setup,
 		&d.Sandbox.Says, &d.Sandbox.Advice} {
 		clean(s)
 	}

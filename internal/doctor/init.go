@@ -67,8 +67,8 @@ func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
 	case !i.Yes:
 		return d.Yes(ctx, "Overwrite? (y/N): ")
 	}
-	d.Err = invalid.Errorf("%s is there already; say --overwrite to replace it, or change one setting with ralph settings set",
-		config.SettingsFile)
+	d.Err = invalid.Errorf("%s is there already; say --overwrite to replace it, or change one setting with ralph "+
+		"settings set", config.SettingsFile)
 	return false
 }
 
@@ -103,8 +103,8 @@ func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found
 // take is the agreement of somebody who is not there.
 func (i *Init) take(d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
 	if found.agent.Name == "" {
-		return written{}, false, invalid.Errorf("no agent is installed that ralph knows (%s); install one, or name yours with --agent",
-			strings.Join(agent.Names(), ", "))
+		return written{}, false, invalid.Errorf(
+			"no agent is installed that ralph knows (%s); install one, or name yours with --agent", strings.Join(agent.Names(), ", "))
 	}
 	found.tell(d)
 	d.Say("")
@@ -180,7 +180,7 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 // written are the settings that init writes, in the order of the file.
 type written struct {
 	Schema              string             `json:"$schema"`
-	MaximumIterations   int                `json:"maximumIterations,omitempty"` // these four are left to the defaults when nobody was asked
+	MaximumIterations   int                `json:"maximumIterations,omitempty"` // when nobody was asked, nothing
 	CompletionResponse  string             `json:"completionResponse,omitempty"`
 	OutputTruncateChars int                `json:"outputTruncateChars,omitempty"`
 	StreamAgentOutput   bool               `json:"streamAgentOutput,omitempty"`

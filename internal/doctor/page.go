@@ -68,8 +68,16 @@ func (d *Diagnosis) rows() []row {
 		rows[1] = row{"repository", absent, "none here: a run of an issue needs one, a run of a prompt does not"}
 	}
 	rows = append(rows, d.settingsRows()...)
+	var missing []string
 	for _, f := range d.Agents {
+		if f.Path == "" && f.Name != d.Agent.Name && (d.Reviewer == nil || f.Name != d.Reviewer.Name) {
+			missing = append(missing, f.Name)
+			continue
+		}
 		rows = append(rows, agentRow(f.Name, f, f.Name == d.Agent.Name))
+	}
+	if len(missing) > 0 {
+		rows = append(rows, row{"others", absent, "not installed: " + strings.Join(missing, ", ")})
 	}
 	if d.Agent.Name != "" && !known(d.Agents, d.Agent.Name) {
 		rows = append(rows, agentRow(d.Agent.Name, d.Agent, true))
@@ -141,9 +149,12 @@ func (d *Diagnosis) checkRows() []row {
 	case len(d.Checks) > 0:
 	case len(d.Detected) > 0:
 		rows = append(rows, row{"checks", absent,
-			"none in the settings; a run of an issue takes " + strings.Join(d.Detected, ", ")})
+			"none in the settings; a run takes those found here: " + strings.Join(d.Detected, ", ")})
 	default:
-		rows = append(rows, row{"checks", absent, "none"})
+		rows = append(rows, row{"checks", absent, "none; a run of an issue needs one: name it with ralph init"})
+	}
+	if d.Setup != "" {
+		rows = append(rows, row{"setup", good, d.Setup + " (before the checks, but never for a prompt)"})
 	}
 	return rows
 }
