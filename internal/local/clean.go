@@ -369,7 +369,9 @@ func (c *Clean) removeEmpty(root *os.Root, f leftover) {
 	}
 	places := c.Places()
 	own := filepath.Join(session.GitDir(places.Clone), "ralph")
-	for _, dir := range []string{filepath.Join(places.State, "repo"), filepath.Join(places.State, session.CloneNote),
+	_ = files.RemoveAll(c.Tips()) // of branches that are gone
+	for _, dir := range []string{filepath.Join(places.State, "at-work"), filepath.Join(places.State, "said"),
+		filepath.Join(places.State, "repo"), filepath.Join(places.State, session.CloneNote),
 		places.State, filepath.Join(own, "own", "repo"), filepath.Join(own, "own")} {
 		_ = os.Remove(dir)
 	}
