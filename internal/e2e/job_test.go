@@ -64,7 +64,8 @@ func (r runner) do(t *testing.T, s scene, event, workflow string) job {
 			args...)...), 0)
 	}
 	args := append([]string{event, "-W", flow, "-C", checkout, "-e", filepath.Join(s.dir, "event.json"),
-		"--defaultbranch", "main", "--actor", "alice", "--no-cache-server", "-s", "GITHUB_TOKEN=" + token, "-s", "ANTHROPIC_API_KEY=" + realKey}, r.args...)
+		"--defaultbranch", "main", "--actor", "alice", "--no-cache-server", "-s", "GITHUB_TOKEN=" + token,
+		"-s", "ANTHROPIC_API_KEY=" + realKey}, r.args...)
 	for _, pair := range append(s.github(), r.env...) {
 		args = append(args, "--env", pair)
 	}

@@ -79,8 +79,8 @@ func (r registry) size(t *testing.T, image string) string {
 		if none != nil {
 			continue
 		}
-		recompress := exec.CommandContext(t.Context(), "sh", "-c", `"$1" blob --insecure "$2" | gzip -d | zstd -9 --quiet | wc -c`,
-			"sh", r.crane, name+"@"+layer.Digest)
+		recompress := exec.CommandContext(t.Context(), "sh", "-c",
+			`"$1" blob --insecure "$2" | gzip -d | zstd -9 --quiet | wc -c`, "sh", r.crane, name+"@"+layer.Digest)
 		out, err := recompress.Output()
 		n, notANumber := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 		if err != nil || notANumber != nil {

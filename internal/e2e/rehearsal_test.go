@@ -89,7 +89,8 @@ func (r runner) container(t *testing.T, e engine, image, workflow, when string) 
 	seen := reaction(t, s, j)
 	delivered(t, s, m, j)
 	t.Logf("container, %s: job start to 👀 %s, of which the runner's own until ralph's process %s, ralph's own %s; "+
-		"whole job %s", when, seconds(seen.Sub(j.begun)), seconds(began.Sub(j.begun)), seconds(seen.Sub(began)), seconds(j.ended.Sub(j.begun)))
+		"whole job %s", when, seconds(seen.Sub(j.begun)), seconds(began.Sub(j.begun)), seconds(seen.Sub(began)),
+		seconds(j.ended.Sub(j.begun)))
 }
 
 // host runs the full workflow with the steps of the host variant on a labelled issue.
@@ -106,8 +107,8 @@ func (r runner) host(t *testing.T, when string) {
 	seen := reaction(t, s, j)
 	delivered(t, s, m, j)
 	t.Logf("host, %s: job start to 👀 %s, of which the runner's own %s, finding ralph %s, the agent's CLI %s, "+
-		"ralph's own %s; whole job %s", when, seconds(seen.Sub(j.begun)), seconds(fetching.Sub(j.begun)), seconds(agentStep.Sub(fetching)),
-		seconds(began.Sub(agentStep)), seconds(seen.Sub(began)), seconds(j.ended.Sub(j.begun)))
+		"ralph's own %s; whole job %s", when, seconds(seen.Sub(j.begun)), seconds(fetching.Sub(j.begun)),
+		seconds(agentStep.Sub(fetching)), seconds(began.Sub(agentStep)), seconds(seen.Sub(began)), seconds(j.ended.Sub(j.begun)))
 }
 
 // nothingToDo runs the sweep of the full workflow where no work is left: the job that would work is not begun.
@@ -275,7 +276,8 @@ func standInActions(t *testing.T) map[string]string {
 		"actions/setup-go": "true", "actions/upload-artifact": `test -n "$(ls .ralph/runs)"`,
 	}
 	found := map[string]string{}
-	for _, pin := range regexp.MustCompile(`uses: ((actions/[a-z-]+)@[0-9a-f]{40})`).FindAllStringSubmatch(hostWorkflow(t), -1) {
+	uses := regexp.MustCompile(`uses: ((actions/[a-z-]+)@[0-9a-f]{40})`)
+	for _, pin := range uses.FindAllStringSubmatch(hostWorkflow(t), -1) {
 		step, known := does[pin[2]]
 		if !known {
 			t.Fatalf("%s has no stand-in", pin[2])
