@@ -28,7 +28,7 @@ import (
 // TestRehearsalInContainer runs README's workflow, first where the image has to be fetched.
 func TestRehearsalInContainer(t *testing.T) {
 	r := newRelease(t)
-	image, machine, e := served(t, tool(t, "RALPH_E2E_CRANE"), r.version)
+	image, machine, e := imagesServed(t, tool(t, "RALPH_E2E_CRANE"), r.version)
 	inside := r.runner(t, image)
 	inside.args = append(inside.args, "-P", "ubuntu-24.04="+machine, "--network", "host")
 	workflow := block(t, "README.md", 0)
@@ -223,9 +223,9 @@ func releaseServer(t *testing.T, files string) (version, url string) {
 	return version, server.URL
 }
 
-// served builds the image of claude and what stands in for a runner's machine, and has a registry give both to an
+// imagesServed builds the image of claude and what stands in for a runner's machine, and has a registry give both to an
 // engine that has neither, where one can be started.
-func served(t *testing.T, crane, version string) (image, machine string, e engine) {
+func imagesServed(t *testing.T, crane, version string) (image, machine string, e engine) {
 	t.Helper()
 	builds := startEngine(t)
 	builds.need(t, "GO_IMAGE", "NODE_IMAGE", "BASE_IMAGE")
