@@ -57,8 +57,8 @@ type cli struct {
 	versionFlag
 }
 
-// Of cli, what ralph hook, ralph plan and ralph --version need: an agent calls the one beside each of its tools, the other shows where a
-// plan stands, and the grammar of all commands takes longer to build than either to run.
+// Of cli, what ralph hook, ralph plan and ralph --version need: an agent calls the one beside each of its tools, the
+// others are for somebody who looks, and the grammar of all commands takes longer to build than any of them to run.
 type (
 	hookCLI struct {
 		hooks
@@ -130,7 +130,8 @@ func grammar(args []string) any {
 	return &cli{}
 }
 
-// shortLived says that a command ends within milliseconds. Such a process is gone before a collection of its garbage pays.
+// shortLived says that a command ends within milliseconds. Such a process is gone before a collection of its garbage
+// pays.
 func shortLived(args []string) bool {
 	return len(args) > 0 && (args[0] == "hook" || args[0] == "--version" || args[0] == "-v")
 }

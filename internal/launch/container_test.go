@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -128,7 +129,11 @@ func TestJobSocket(t *testing.T) {
 		_ = second.Close()
 		t.Error("a second one is connected")
 	}
-	client := http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", modelsSocket) }}}
+	client := http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", modelsSocket)
+		},
+	}}
 	resp, err := client.Get("http://ralph.invalid/")
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type Options struct {
 	Executor  string // names this machine to people; each start adds letters of its own
 	Slots     int    // jobs at once in this process; 1 if 0
 	PerTenant int    // jobs of one tenant at once, over all processes; 0 for no limit
-	Kills     int    // how often in a row, without Progressed, a job may be killed or fail before it is given up; 10 if 0
+	Kills     int    // how often in a row, without Progressed, a job may be killed or fail before it is given up; 25 if 0
 
 	// Do does a job; attempt counts from 1. Without Do the queue takes no work: it enqueues, cancels and lists. Do
 	// must return within ten seconds after its context ends (context.Cause says why: CancelledError, ErrOvertaken,
@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	}
 	q.Slots = max(q.Slots, 1)
 	if q.Kills <= 0 {
-		q.Kills = 10
+		q.Kills = 25
 	}
 	q.executor = o.Executor + "-" + rand.Text()[:10]
 	q.active, q.others = map[string]*active{}, map[string]*observed{}
