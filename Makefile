@@ -25,7 +25,7 @@ build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -gcflags='github.com/...=-l' -gcflags='github.com/tidwall/...=' -gcflags='github.com/ralph-loop/ralph/...=' -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 test: ## run all tests, in about ten minutes on two cores
-	go test -vet=off -parallel 4 -timeout 20m ./... # make lint vets; tests wait for processes more than they compute
+	go test -vet=off -parallel 4 -timeout 40m ./... # make lint vets; tests wait for processes more than they compute
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestPlanCallBudget|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
@@ -69,7 +69,7 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 20m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 40m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
 
 recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
 	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
