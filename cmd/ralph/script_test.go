@@ -143,7 +143,7 @@ func shellThere(condition string) (bool, error) {
 
 // waitFor waits until a file is there: waitfor FILE.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 1000 {
+	for range 6000 {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

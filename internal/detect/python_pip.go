@@ -71,9 +71,13 @@ func (p *python) bare() {
 	}
 }
 
-// Bare is the same result where nothing is installed: without a setup, and with checks that need nothing of it.
+// Bare is the same result where nothing is installed: with checks that need no environment of ralph's, and without the
+// step that makes one. The other steps are what a person may have left out.
 func (d Result) Bare() Result {
-	d.Setup, d.Checks = nil, slices.Clone(d.Checks)
+	d.Setup = slices.DeleteFunc(slices.Clone(d.Setup), func(s Step) bool {
+		return strings.HasPrefix(s.Command, makesEnvironment)
+	})
+	d.Checks = slices.Clone(d.Checks)
 	for i, c := range d.Checks {
 		if c.bare != "" {
 			d.Checks[i].Command = c.bare
