@@ -24,7 +24,7 @@ help: ## show these targets
 build: ## build bin/ralph
 	CGO_ENABLED=0 go build -buildvcs=false -trimpath -gcflags='github.com/...=-l' -gcflags='github.com/tidwall/...=' -gcflags='github.com/ralph-loop/ralph/...=' -ldflags "-s -w -funcalign=16 -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-test: ## run all tests, in about ten minutes on two cores
+test: ## run all tests, in ten to thirty minutes on two cores
 	go test -vet=off -parallel 4 -timeout 60m ./... # make lint vets; tests wait for processes more than they compute
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
