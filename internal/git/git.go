@@ -124,6 +124,7 @@ type Tree struct {
 	by                         string // who commits: "Name <email>"
 	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
+	offered                    []pushed          // what was pushed since the remote has last answered a push
 	deleting                   RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
 	told                       []string          // what the next commit's note has to tell
 	handed                     snapshotOf        // the agent's repository as we last wrote it

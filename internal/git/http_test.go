@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -177,11 +178,75 @@ func TestLease(t *testing.T) {
 	if err := three.PushRecord(b.ctx); !errors.As(err, &taken) {
 		t.Fatal(err)
 	}
-	// The answer to a push of ours is lost: asking again is no conflict.
-	one.pushed.record = must[string](t)(one.git.out(b.ctx, "rev-parse", one.record+"^"))[:40]
-	b.sh(b.remote, `git update-ref refs/ralph/runs/issue-42 `+one.record)
-	if err := one.PushRecord(b.ctx); err != nil || one.pushed.record != one.record {
-		t.Fatal(err)
+}
+
+// TestTheAnswerToAPushIsLost: what the remote has of ours is ours, whatever was recorded and committed since it was
+// sent. The push is broken off when the remote has it already.
+func TestTheAnswerToAPushIsLost(t *testing.T) {
+	t.Parallel()
+	record := func(b *sandbox, tree *Tree, text string) {
+		must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte(text)}, text))
+	}
+	commit := func(b *sandbox, tree *Tree, text string) {
+		os.WriteFile(filepath.Join(tree.Dir(), "x"), []byte(text), 0o644)
+		must[loop.Commit](t)(tree.Commit(b.ctx, b.base, text))
+		record(b, tree, text)
+	}
+	both := func(ctx context.Context, tree *Tree) error {
+		moved, err := tree.Push(ctx)
+		if moved != nil {
+			t.Errorf("the branch was taken for moved: %+v", moved)
+		}
+		return err
+	}
+	alone := func(ctx context.Context, tree *Tree) error { return tree.PushRecord(ctx) }
+	for name, c := range map[string]struct {
+		lost, next func(context.Context, *Tree) error
+		between    func(*sandbox, *Tree, string)
+	}{
+		"the record, and nothing has come since": {alone, alone, func(*sandbox, *Tree, string) {}},
+		"the record, then another":               {alone, alone, record},
+		"the record, then a commit":              {alone, both, commit},
+		"both, and nothing has come since":       {both, both, func(*sandbox, *Tree, string) {}},
+		"both, then another record":              {both, alone, record},
+		"both, then another commit":              {both, both, commit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSandbox(t)
+			tree := b.checkout()
+			commit(b, tree, "1")
+			if err := both(b.ctx, tree); err != nil {
+				t.Fatal(err)
+			}
+			hook, arrived := filepath.Join(b.remote, "hooks", "post-receive"), filepath.Join(b.dir, "arrived")
+			os.MkdirAll(filepath.Dir(hook), 0o755)
+			os.WriteFile(hook, []byte("#!/bin/sh\n: >'"+arrived+"'\nexec sleep 30\n"), 0o755)
+			commit(b, tree, "2")
+			ctx, breakOff := context.WithCancel(b.ctx)
+			go func() {
+				for !exists(arrived) {
+					time.Sleep(time.Millisecond)
+				}
+				breakOff()
+			}()
+			if err := c.lost(ctx, tree); err == nil {
+				t.Fatal("the push was not broken off")
+			}
+			os.Remove(hook)
+			c.between(b, tree, "3")
+			if err := c.next(b.ctx, tree); err != nil {
+				t.Fatal(err)
+			}
+			c.between(b, tree, "4")
+			if err := both(b.ctx, tree); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.sh(b.remote, `git rev-parse refs/ralph/runs/issue-42 refs/heads/ralph/issue-42`); got !=
+				tree.record+"\n"+tree.head+"\n" {
+				t.Errorf("the remote has\n%s, want %s and %s", got, tree.record, tree.head)
+			}
+		})
 	}
 }
 

@@ -48,14 +48,32 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 	if t.o.Remote.URL == "" || t.record == t.pushed.record {
 		return nil
 	}
-	args := append(t.deletion(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
-	err := t.lost(ctx, t.pushRefs(ctx, args...))
+	err := t.offer(ctx, pushed{t.pushed.branch, t.record}, func() []string {
+		return append(t.deletion(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+	})
 	if err == nil {
 		t.deleting = RemoteRef{}
 	}
 	if err == nil || t.record == t.pushed.record {
 		t.pushed.record = t.record
 		return nil
+	}
+	return err
+}
+
+// offer pushes what args name, so that the remote then has next. Should the remote have an earlier push of ours, whose
+// answer got lost, it pushes once more from there.
+func (t *Tree) offer(ctx context.Context, next pushed, args func() []string) (err error) {
+	t.offered = append(t.offered, next)
+	for range 2 {
+		known := t.pushed
+		if err = t.lost(ctx, t.pushRefs(ctx, args()...)); err == nil {
+			t.offered = nil
+			return nil
+		}
+		if t.pushed == known {
+			return err
+		}
 	}
 	return err
 }
@@ -99,7 +117,19 @@ func (t *Tree) deletion() []string {
 }
 
 func (t *Tree) pushBoth(ctx context.Context) error {
-	var args []string
+	next := pushed{t.pushed.branch, t.record}
+	if t.ahead() {
+		next.branch = t.head
+	}
+	if err := t.offer(ctx, next, t.both); err != nil {
+		return err
+	}
+	t.pushedBoth()
+	return nil
+}
+
+// both are the arguments of a push of the branch and its record.
+func (t *Tree) both() (args []string) {
 	if t.ahead() {
 		args = append(args, lease(t.ref(), t.pushed.branch), t.head+":"+t.ref())
 	}
@@ -109,11 +139,7 @@ func (t *Tree) pushBoth(ctx context.Context) error {
 	for _, ref := range slices.Sorted(maps.Keys(t.keeping)) {
 		args = append(args, "+"+t.keeping[ref]+":"+ref)
 	}
-	if err := t.lost(ctx, t.pushRefs(ctx, args...)); err != nil {
-		return err
-	}
-	t.pushedBoth()
-	return nil
+	return args
 }
 
 // pushedBoth notes that the remote has the branch and its record as they are here.
@@ -232,18 +258,20 @@ func (t *Tree) lost(ctx context.Context, err error) error {
 		t.deleting = RemoteRef{}
 		return &RefMovedError{ref.Name}
 	}
-	switch refs.at[t.recordRef()] {
-	case t.pushed.record:
+	if refs.at[t.recordRef()] == t.pushed.record {
 		return err
-	case t.record: // an earlier push of ours did arrive, and its answer got lost
-		t.pushed.record = t.record
-		if t.ahead() && refs.at[t.ref()] == t.head {
-			t.pushed.branch = t.head
+	}
+	for _, o := range t.offered {
+		if o.record == refs.at[t.recordRef()] { // an earlier push of ours did arrive, and its answer got lost
+			t.pushed.record = o.record
+			if o.branch == refs.at[t.ref()] {
+				t.pushed.branch = o.branch
+			}
+			if t.settled() {
+				return nil
+			}
+			return err
 		}
-		if t.settled() {
-			return nil
-		}
-		return err
 	}
 	return &TakenError{t.o.Task}
 }
