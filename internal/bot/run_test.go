@@ -108,6 +108,9 @@ func (w *world) withinBudget(turns []time.Time, last time.Time, toFinish int) {
 		} else if i == len(counts)-1 {
 			most = toFinish
 		}
+		if i > 1 && counts[i-1] < 2 {
+			most++ // what an iteration has put off, to be written once the comment was quiet, comes after its end
+		}
 		if n > most {
 			w.t.Errorf("%d calls in part %d, at most %d:\n%s", n, i, most, strings.Join(w.calls(), "\n"))
 		}
