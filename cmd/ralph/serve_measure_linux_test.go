@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,20 +102,10 @@ func TestServeKeepsPace(t *testing.T) {
 	}
 }
 
-// ask delivers that a new issue was labelled, in place of the stand-in, which would deliver one after the other.
-func (f *flood) ask(n int) {
-	f.Helper()
-	issue := f.hub.AddIssue("alice", "demo", fake.Issue{Title: fmt.Sprintf("Add new.txt, %d", n), Author: "alice",
+// ask has alice open an issue that is labelled.
+func (s *serving) ask(n int) {
+	s.hub.AddIssue("alice", "demo", fake.Issue{Title: fmt.Sprintf("Add new.txt, %d", n), Author: "alice",
 		Labels: []string{"ralph"}})
-	f.hub.AddLabelEvent("alice", "demo", issue, "ralph", "alice")
-	var payload map[string]any
-	if err := json.Unmarshal(f.hub.LabeledPayload("alice", "demo", issue, "ralph", "alice"), &payload); err != nil {
-		f.Fatal(err)
-	}
-	payload["installation"] = map[string]any{"id": 70, "node_id": "x"}
-	f.payload, _ = json.Marshal(payload)
-	f.event = "issues"
-	f.send(fmt.Sprintf("ask-%d", n), time.Now(), false)
 }
 
 // TestServeHoldsWaitingRuns: a thousand runs that wait take little memory and next to no processor time, whether they
@@ -130,9 +119,8 @@ func TestServeHoldsWaitingRuns(t *testing.T) {
 	s.on("sqlite")
 	s.begin("--role", "intake,web")
 	s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
-	f := newFlood(s)
 	for n := range runs {
-		f.ask(n)
+		s.ask(n)
 	}
 	waiting := func(state string) func() bool {
 		return func() bool {
@@ -194,10 +182,9 @@ func TestServeWorksAtOnce(t *testing.T) {
 		s.on("sqlite")
 		s.begin("--slots", slots)
 		s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
-		f := newFlood(s)
 		begun := time.Now()
 		for n := range runs {
-			f.ask(n)
+			s.ask(n)
 		}
 		s.patient = 10 * time.Minute
 		s.until("all are done", func() bool {

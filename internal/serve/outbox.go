@@ -86,8 +86,9 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	nothing := map[string]store.Decision{}
 	for _, d := range list {
-		failed := o.one(ctx, d)
+		failed := o.one(ctx, d, nothing)
 		if failed == nil {
 			continue
 		}
@@ -101,7 +102,7 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 		}
 		o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", failed)
 	}
-	return len(list), nil
+	return len(list), o.s.DecidedTogether(ctx, nothing)
 }
 
 // pauseAfter is how long a delivery waits that was tried n times in vain.
@@ -109,8 +110,9 @@ func pauseAfter(n int) time.Duration {
 	return min(afterFailed<<min(max(n-1, 0), 10), store.LongestHold/2)
 }
 
-// one decides one delivery. What makes the decision panic is an error like others: the next start would find it again.
-func (o *outbox) one(ctx context.Context, d store.Delivery) (err error) {
+// one decides one delivery; that nothing is done for it goes into nothing, to be stored with others. What makes the
+// decision panic is an error like others: the next start would find it again.
+func (o *outbox) one(ctx context.Context, d store.Delivery, nothing map[string]store.Decision) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
@@ -123,22 +125,24 @@ func (o *outbox) one(ctx context.Context, d store.Delivery) (err error) {
 	}
 	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
 		"step", v.step, "why", v.why)
-	if v.job != nil && v.job.Quick {
+	switch {
+	case v.job == nil:
+		nothing[d.ID] = v.decision(v.step, v.why)
+		return nil
+	case v.job.Quick:
 		return o.quickly(ctx, d, v)
 	}
 	return o.settle(ctx, d, v)
 }
 
-// settle makes a job of a delivery, if one is to be made, and stores what was decided.
+// settle makes a job of a delivery and stores what was decided.
 func (o *outbox) settle(ctx context.Context, d store.Delivery, v decided) error {
-	if v.job != nil {
-		// one that works already was made of this delivery before
-		if err := o.s.PutRun(ctx, v.run(d.ID, d)); err != nil && !errors.Is(err, store.ErrOutdated) {
-			return err
-		}
-		if err := o.enqueue(ctx, d.ID, *v.job, time.Time{}); err != nil {
-			return err
-		}
+	// one that works already was made of this delivery before
+	if err := o.s.PutRun(ctx, v.run(d.ID, d)); err != nil && !errors.Is(err, store.ErrOutdated) {
+		return err
+	}
+	if err := o.enqueue(ctx, d.ID, *v.job, time.Time{}); err != nil {
+		return err
 	}
 	return o.s.Decided(ctx, d.ID, v.decision(v.step, v.why))
 }

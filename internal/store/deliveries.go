@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -129,9 +130,34 @@ func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why st
 // Decided stores what became of a delivery. Whoever makes a job of it does so before: a delivery that is handed out
 // twice makes the same job, and one that is decided is not handed out again.
 func (s *Store) Decided(ctx context.Context, id string, d Decision) error {
-	return s.must(ctx, "storing a decision", `UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?,
-		queued = ?, detail = ? WHERE id = ?`, micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject),
-		number(d.Queued), []byte(d.Detail), id)
+	return s.must(ctx, deciding, updateDecided, s.decision(id, d)...)
+}
+
+// DecidedTogether is Decided for several, by their IDs: all of it is stored, or nothing. One that is forgotten meanwhile
+// is left out.
+func (s *Store) DecidedTogether(ctx context.Context, made map[string]Decision) error {
+	if len(made) == 0 {
+		return nil
+	}
+	return s.write(ctx, deciding, func(t *transaction) error {
+		for _, id := range slices.Sorted(maps.Keys(made)) { // two servers wait for each other in one order
+			if _, err := t.exec(updateDecided, s.decision(id, made[id])...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const (
+	deciding      = "storing a decision"
+	updateDecided = `UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, queued = ?, detail = ?
+		WHERE id = ?`
+)
+
+// decision are the values of updateDecided.
+func (s *Store) decision(id string, d Decision) []any {
+	return []any{micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject), number(d.Queued), []byte(d.Detail), id}
 }
 
 // Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.

@@ -70,6 +70,15 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		if found := got[[]Delivery](t)(w.Undecided(ctx, 9, time.Minute)); ids(found) != "a" {
 			t.Error("undecided again:", ids(found))
 		}
+		ok(t, w.DecidedTogether(ctx, map[string]Decision{"a": made, "c": {Step: "nothing", Why: "asleep"}, "z": {}}))
+		for id, step := range map[string]string{"a": "work", "c": "nothing"} {
+			if d := got[Delivery](t)(w.Delivery(ctx, id)); d.Decision == nil || d.Decision.Step != step {
+				t.Errorf("decided together: %+v", d)
+			}
+		}
+		if n, _, err := w.Outbox(ctx); err != nil || n != 1 {
+			t.Error("there is to decide:", n, err)
+		}
 		for name, err := range map[string]error{
 			"decide":   w.Decided(ctx, "z", Decision{}),
 			"postpone": w.Postpone(ctx, "z", time.Time{}, ""),

@@ -177,6 +177,7 @@ read -r word
 if [ "$word" = keep ]; then kill -INT $!; else kill -QUIT $!; fi
 wait $!
 if [ "$word" != keep ]; then rm -rf "$dir"; fi
+exit 0 # the directory itself may be one that only our parent can remove
 `
 
 // begin starts the server and waits until it answers.
@@ -225,7 +226,10 @@ func (s *Server) end(word string) error {
 	if err != nil {
 		return err
 	}
-	return s.guard.Wait()
+	if err := s.guard.Wait(); err != nil || word == "keep" {
+		return err
+	}
+	return os.RemoveAll(s.dir)
 }
 
 // address is where a database of the server is found.
