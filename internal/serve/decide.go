@@ -53,24 +53,14 @@ var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 
 // decide reads nothing but its arguments. ours reports whether a branch is one that a run of ours works on.
 func decide(d store.Delivery, rules event.Rules, ours func(repository, branch string) bool) decided {
-	var head struct {
-		Installation struct{ ID int64 } `json:"installation"`
-	}
-	out := decided{step: stepUnread}
-	if err := json.Unmarshal(d.Payload, &head); err != nil {
-		if out.why = "the payload is no JSON object"; bytes.HasPrefix(d.Payload, []byte("payload=")) {
-			out.why = "the payload is a form: choose the content type application/json for the webhook on the App's page"
-		}
-		return out
-	}
-	out.installation = head.Installation.ID
+	out := decided{step: stepUnread, installation: d.Installation}
 	if strings.HasPrefix(d.Event, "installation") {
 		out.step, out.why = stepNothing, "where the App is installed is asked of GitHub when it matters"
 		return out
 	}
 	ev, err := github.ParseEvent(github.Delivery{Name: d.Event, Payload: d.Payload, At: d.Received})
 	if err != nil {
-		out.why = err.Error()
+		out.why = unreadable(d.Payload, err)
 		return out
 	}
 	out.repository, out.person = ev.Repo.String(), ev.Sender.Login
@@ -82,7 +72,7 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 	case skip != nil:
 		out.step, out.why = stepNothing, skip.Reason
 		return out
-	case head.Installation.ID == 0:
+	case d.Installation == 0:
 		out.why = "the payload names no installation of the App, so nothing can be done in its repository; is it a webhook " +
 			"of the repository instead of the App's?"
 		return out
@@ -98,6 +88,17 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		out.title = ev.Issue.Title
 	}
 	return out
+}
+
+// unreadable is why a payload could not be read.
+func unreadable(payload []byte, err error) string {
+	switch {
+	case bytes.HasPrefix(payload, []byte("payload=")):
+		return "the payload is a form: choose the content type application/json for the webhook on the App's page"
+	case !json.Valid(payload) || !bytes.HasPrefix(bytes.TrimSpace(payload), []byte("{")):
+		return "the payload is no JSON object"
+	}
+	return err.Error()
 }
 
 // keyOf is what must wait for what: labels of one issue for each other, as a second one may withdraw the first. Nothing

@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	atOnce      = 100             // deliveries that are decided between two looks at the database
-	answersHere = 4               // quick jobs at once
-	mostTries   = 15              // of a quick job: an hour
+	atOnce      = 100 // deliveries that are decided between two looks at the database
+	answersHere = 4   // quick jobs at once
+	mostTries   = 15  // of a quick job: an hour
+	comesWith   = 50 * time.Millisecond
 	lookAgain   = 2 * time.Second // another server may have stored some, or ours may have died in between
 	afterFailed = 5 * time.Second
 	holdTime    = 45 * time.Second // after which what this process has taken is taken by another
@@ -61,6 +62,7 @@ func (o *outbox) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-o.woken:
+			o.gather(ctx)
 		case <-time.After(wait):
 		}
 		n, err := o.pass(ctx)
@@ -76,6 +78,14 @@ func (o *outbox) run(ctx context.Context) {
 		default:
 			wait = lookAgain
 		}
+	}
+}
+
+// gather waits for what comes with the first of several deliveries: each look at the database costs it a write or two.
+func (o *outbox) gather(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(comesWith):
 	}
 }
 

@@ -27,7 +27,7 @@ func TestDecidedAgain(t *testing.T) {
 		ours:    func(string, string) bool { return false }}
 	payload := []byte(strings.Replace(aComment, "BODY", "/ralph retry", 1))
 	for _, id := range []string{"d-1", "d-2"} {
-		if _, err := s.Deliver(ctx, store.Delivery{ID: id, Event: "issue_comment", Payload: payload}); err != nil {
+		if _, err := s.Deliver(ctx, delivered(id, "issue_comment", payload, time.Now())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,8 +57,9 @@ func TestOwnLabel(t *testing.T) {
 			return queue.Result{}, nil
 		}
 		payload := `{"action":"unlabeled",` + anIssue + `,"label":{"name":"ralph:running"},` + place + `}`
-		_, err := sv.s.Deliver(t.Context(), store.Delivery{ID: "d-1", Event: "issues", Action: "unlabeled", Sender: sender,
-			Payload: []byte(payload)})
+		d := delivered("d-1", "issues", []byte(payload), time.Now())
+		d.Sender = sender
+		_, err := sv.s.Deliver(t.Context(), d)
 		must(t, err)
 		if n, err := sv.outbox.pass(t.Context()); n != 1 || err != nil {
 			t.Fatal(n, err)

@@ -49,8 +49,8 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 // deliver stores a comment.
 func deliver(t *testing.T, sv *Server, id, body string) {
 	t.Helper()
-	_, err := sv.s.Deliver(t.Context(), store.Delivery{ID: id, Event: "issue_comment",
-		Payload: []byte(strings.Replace(aComment, "BODY", body, 1))})
+	_, err := sv.s.Deliver(t.Context(), delivered(id, "issue_comment", []byte(strings.Replace(aComment, "BODY", body, 1)),
+		time.Now()))
 	must(t, err)
 }
 

@@ -3,9 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -53,26 +56,38 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 	if d.Received.IsZero() {
 		d.Received = s.clock()
 	}
-	if s.kind == kindPostgres { // which syncs for several at once by itself
-		n, err := s.changed(ctx, storing, insertDelivery, d.row()...)
-		return n == 1, err
+	if s.kind == kindSQLite {
+		return s.together(ctx, d)
 	}
-	return s.together(ctx, d)
+	err = s.write(ctx, storing, func(t *transaction) (err error) { // Postgres syncs for several at once by itself
+		fresh, err = t.deliver(d)
+		return err
+	})
+	return fresh && err == nil, err
 }
 
-const insertDelivery = `INSERT INTO ralph_deliveries
-	(id, event, action, installation, repository, sender, received, due, payload)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
-
-// row are the values of insertDelivery.
-func (d Delivery) row() []any {
+// deliver stores a delivery, and its payload beside it: what happens to a delivery later writes its row anew, and not
+// the payload.
+func (t *transaction) deliver(d Delivery) (fresh bool, err error) {
 	at := micros(d.Received)
-	return []any{d.ID, plain(d.Event), plain(d.Action), d.Installation, plain(d.Repository), plain(d.Sender), at, at,
-		d.Payload}
+	var number int64
+	err = t.one(`INSERT INTO ralph_deliveries (id, event, action, installation, repository, sender, received, due)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING number`, d.ID, plain(d.Event),
+		plain(d.Action), d.Installation, plain(d.Repository), plain(d.Sender), at, at).Scan(&number)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err == nil && d.Payload != nil:
+		_, err = t.exec("INSERT INTO ralph_payloads (delivery, at, body) VALUES (?, ?, ?)", number, at, d.Payload)
+	}
+	return true, err
 }
 
 const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step,
 	why, subject, queued, detail`
+
+// fromPayloads has a row of a delivery go on with its payload, NULL when that is forgotten.
+const fromPayloads = ", body FROM ralph_deliveries LEFT JOIN ralph_payloads ON delivery = number "
 
 // deliveryOf reads deliveryColumns, and more columns after them.
 func deliveryOf(row scan, more ...any) (d Delivery, err error) {
@@ -105,19 +120,28 @@ func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (f
 	now := s.clock()
 	locked := ""
 	if s.kind == kindPostgres {
-		locked = "FOR UPDATE SKIP LOCKED" // without it two servers would wait for each other, and then take the same
+		locked = "FOR UPDATE OF ralph_deliveries SKIP LOCKED" // else two servers would wait for each other, and take the same
 	}
-	q := ask("", `WITH picked AS MATERIALIZED (
-		SELECT number FROM ralph_deliveries WHERE decided = 0 AND (due <= ? OR due > ?)
-		ORDER BY due, number LIMIT ? `+locked+`)
-		UPDATE ralph_deliveries SET due = ?, tries = tries + 1 WHERE number IN (SELECT number FROM picked)
-		RETURNING `+deliveryColumns+`, payload`, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000), micros(now.Add(min(hold, LongestHold))))
-	err = s.writing(ctx, "taking deliveries to decide", func(ctx context.Context) (err error) {
-		found, err = rowsOf(ctx, s.db, q, withPayload)
+	err = s.write(ctx, "taking deliveries to decide", func(t *transaction) (err error) {
+		found, err = rowsOf(ctx, t.tx, ask("", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0 AND (due <= ? OR due > ?)
+			ORDER BY due, number LIMIT ? `+locked, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000)), withPayload)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		args := []any{micros(now.Add(min(hold, LongestHold)))}
+		for i := range found {
+			found[i].Tries++
+			args = append(args, found[i].Number)
+		}
+		_, err = t.exec("UPDATE ralph_deliveries SET due = ?, tries = tries + 1 WHERE number IN (?"+
+			strings.Repeat(", ?", len(found)-1)+")", args...)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(found, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) })
-	return found, err
+	return found, nil
 }
 
 // Postpone hands a delivery that cannot be decided now back, to be handed out again at that time, LongestHold from now
@@ -163,7 +187,7 @@ func (s *Store) decision(id string, d Decision) []any {
 // Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.
 func (s *Store) Undecide(ctx context.Context, id string) error {
 	return s.must(ctx, "handing out a delivery again", `UPDATE ralph_deliveries SET decided = 0, due = ?
-		WHERE id = ? AND payload IS NOT NULL`, micros(s.clock()), id)
+		WHERE id = ? AND EXISTS (SELECT 1 FROM ralph_payloads WHERE delivery = number)`, micros(s.clock()), id)
 }
 
 // must executes a statement that has to change a row: ErrNotFound otherwise.
@@ -177,7 +201,7 @@ func (s *Store) must(ctx context.Context, doing, statement string, args ...any) 
 
 // Delivery is one delivery with its payload; ErrNotFound if there is none.
 func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
-	return one(ctx, s, ask("reading a delivery", "SELECT "+deliveryColumns+", payload FROM ralph_deliveries WHERE id = ?",
+	return one(ctx, s, ask("reading a delivery", "SELECT "+deliveryColumns+fromPayloads+"WHERE id = ?",
 		plain(id)), withPayload)
 }
 

@@ -56,12 +56,13 @@ func (s *Store) repeat(ctx context.Context, doing, statement string, args ...any
 }
 
 func (s *Store) forgetPayloads(ctx context.Context, before int64) (int, error) {
-	return s.repeat(ctx, "forgetting payloads", `UPDATE ralph_deliveries SET payload = NULL WHERE number IN (
-		SELECT number FROM ralph_deliveries WHERE payload IS NOT NULL AND received < ? AND decided <> 0
-		ORDER BY received LIMIT 200)`, before)
+	return s.repeat(ctx, "forgetting payloads", `DELETE FROM ralph_payloads WHERE delivery IN (
+		SELECT delivery FROM ralph_payloads JOIN ralph_deliveries ON number = delivery
+		WHERE at < ? AND decided <> 0 ORDER BY at LIMIT 200)`, before)
 }
 
 // forgetDeliveries walks by number, which is nearly the order of time, up to the first piece that is young altogether.
+// Payloads go with their deliveries.
 func (s *Store) forgetDeliveries(ctx context.Context, before int64) (total int, err error) {
 	type piece struct{ last, oldest int64 }
 	for after := int64(0); ; {

@@ -136,6 +136,10 @@ func (s *Store) readRows(ctx context.Context, r io.Reader) error {
 		return invalid.Errorf("the backup was written by a newer ralph: its tables have version %d, and this program knows "+
 			"version %d", head.Version, len(migrations()))
 	}
+	if head.Version < withPayloadsApart {
+		return invalid.Errorf("the backup was written by an older ralph: its tables have version %d, and this program restores "+
+			"from version %d. Restore it with that ralph, then start this one with its database", head.Version, withPayloadsApart)
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return failed(ctx, err)

@@ -96,11 +96,10 @@ func (s *Store) take() []*arrived {
 
 func (t *transaction) deliverAll(all []*arrived) error {
 	for _, a := range all {
-		n, err := t.exec(insertDelivery, a.row()...)
-		if err != nil {
+		var err error
+		if a.fresh, err = t.deliver(a.Delivery); err != nil {
 			return err
 		}
-		a.fresh = n == 1
 	}
 	return nil
 }
