@@ -28,6 +28,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 	}
 	var b strings.Builder
 	describe(parser.Model.Node, config.Sentences())
+	exemplify(parser.Model.Node, "")
 	b.WriteString(cliIntro)
 	documentCommand(&b, parser.Model.Node, "ralph")
 	const file = "../../docs/cli.md"
@@ -48,8 +49,13 @@ func TestCommandsAreDocumented(t *testing.T) {
 func documentCommand(b *strings.Builder, n *kong.Node, path string) {
 	if n.Type == kong.CommandNode {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", path, inMarkdown(n.Help))
-		if n.Detail != "" {
-			fmt.Fprintf(b, "\n%s\n", inMarkdown(n.Detail))
+		if detail, lines, _ := strings.Cut(n.Detail, "Examples:\n"); n.Detail != "" {
+			if detail = strings.TrimSpace(detail); detail != "" {
+				fmt.Fprintf(b, "\n%s\n", inMarkdown(detail))
+			}
+			if lines = strings.TrimSpace(strings.ReplaceAll(lines, "\n    ", "\n")); lines != "" {
+				fmt.Fprintf(b, "\n```sh\n%s\n```\n", lines)
+			}
 		}
 	}
 	var rows []string

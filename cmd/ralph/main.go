@@ -136,13 +136,14 @@ func shortLived(args []string) bool {
 	return len(args) > 0 && (args[0] == "hook" || args[0] == "--version" || args[0] == "-v")
 }
 
-// helpTexts prints help once it says what the table of settings says of the settings that flags set. Nobody else pays
-// for that.
+// helpTexts prints help once it says what the table of settings says of the settings that flags set, and shows examples.
+// Nobody else pays for that.
 func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
 	if ctx.Selected() == nil {
 		return overview(ctx)
 	}
 	describe(ctx.Model.Node, config.Sentences())
+	exemplify(ctx.Model.Node, "")
 	return kong.DefaultHelpPrinter(options, ctx)
 }
 

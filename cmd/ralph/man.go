@@ -24,6 +24,7 @@ type manCommand struct{}
 // Run implements ralph man.
 func (manCommand) Run(k *kong.Kong, p process) error {
 	describe(k.Model.Node, config.Sentences())
+	exemplify(k.Model.Node, "")
 	_, err := io.WriteString(p.out, mangokong.NewManPage(1, k.Model).Build(roff.NewDocument())+"\n")
 	return err
 }

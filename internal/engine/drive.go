@@ -47,7 +47,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 			result.Reason = why.Error()
 		}
 	case invalid.Is(err):
-		result.Outcome, result.Reason = loop.Invalid, err.Error()
+		result.Outcome, result.Reason, result.Mistake = loop.Invalid, err.Error(), err
 		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
 			result.Reason += ", then go on with --resume"
 		}

@@ -72,7 +72,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		err := errors.Join(
-			invalid.Mark(errors.New(result.Reason)), work.Tree.Retreat(ctx), work.Journal.File.Discard(),
+			mistake(result), work.Tree.Retreat(ctx), work.Journal.File.Discard(),
 		)
 		l.leaveUnbegun(ctx)
 		return result, err

@@ -54,7 +54,7 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	result := work.Drive(ctx, hard, hearing(&p.Session, work, words))
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
-		return result, errors.Join(invalid.Mark(errors.New(result.Reason)), work.Journal.File.Discard())
+		return result, errors.Join(mistake(result), work.Journal.File.Discard())
 	}
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
 	defer cancel()
@@ -371,4 +371,12 @@ func (p *PromptRun) plan(run *engine.Run, base string) error {
 		p.Log("  %s", strings.TrimRight(line, "\n"))
 	}
 	return nil
+}
+
+// mistake is the error of a run that ended invalid.
+func mistake(r loop.Result) error {
+	if r.Mistake != nil {
+		return invalid.Mark(r.Mistake)
+	}
+	return invalid.Mark(errors.New(r.Reason))
 }

@@ -81,6 +81,8 @@ type Result struct {
 	Until   time.Time // of Waiting: when it may go on by itself
 	State   State
 	ForPull bool // of Waiting: all is done but for the pull request, which GitHub does not open
+	// Mistake is the error that Reason tells, of an Invalid that came of one: it knows where the docs have the message.
+	Mistake error
 }
 
 // Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies
