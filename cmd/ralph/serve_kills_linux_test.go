@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,12 +254,50 @@ func (k *killing) judge() {
 		k.Errorf("%d tasks had a turn, of %d", len(all), len(k.asked))
 	}
 	k.judgeTalk()
-	if longest > time.Minute {
-		k.Errorf("a run went on only %s after a kill", longest)
+	takenUp := k.takenUp()
+	if takenUp > time.Minute {
+		k.Errorf("a job was taken up again only %s after the attempt before", takenUp)
 	}
-	k.Logf("%d kills %v, %d issues, %d turns again, the latest %s after its kill; %d of them had ended, at most %s before it; "+
-		"servers were there again within %s", len(k.killed), k.counts, len(k.asked), again, longest.Round(time.Millisecond), whole,
+	k.Logf("%d kills %v, %d issues; an attempt began at most %s after the one before; %d turns again, the latest %s after the "+
+		"kill that cut it off, with the kills between; %d of them had ended, at most %s before it; servers were there again within %s",
+		len(k.killed), k.counts, len(k.asked), takenUp.Round(time.Millisecond), again, longest.Round(time.Millisecond), whole,
 		oldest.Round(time.Millisecond), slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
+}
+
+// anAttempt is what a server says when it begins one of a job.
+var anAttempt = regexp.MustCompile(`(?m)^time=(\S+) .*msg=job job=(\S+) attempt=(\d+)`)
+
+// takenUp is how long after an attempt at a job the next one began, at most: what was done before the kill, and the time
+// until another process had the job. Attempts that were killed before they were logged share the time evenly.
+func (k *killing) takenUp() (longest time.Duration) {
+	k.Helper()
+	type attempt struct {
+		n     int
+		begun time.Time
+	}
+	jobs := map[string][]attempt{}
+	for _, log := range k.logs {
+		for _, m := range anAttempt.FindAllStringSubmatch(log.String(), -1) {
+			begun, err := time.Parse(time.RFC3339Nano, m[1])
+			n, _ := strconv.Atoi(m[3])
+			if err != nil {
+				k.Fatal(err)
+			}
+			jobs[m[2]] = append(jobs[m[2]], attempt{n, begun})
+		}
+	}
+	if len(jobs) < len(k.asked) {
+		k.Errorf("%d jobs were begun for %d issues", len(jobs), len(k.asked))
+	}
+	for _, all := range jobs {
+		slices.SortFunc(all, func(a, b attempt) int { return a.n - b.n })
+		for i, next := range all[1:] {
+			if between := next.n - all[i].n; between > 0 {
+				longest = max(longest, next.begun.Sub(all[i].begun)/time.Duration(between))
+			}
+		}
+	}
+	return longest
 }
 
 // judgeTalk holds what people see on GitHub: one pull request of each issue, whose comments are that of the state and one
