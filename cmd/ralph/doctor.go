@@ -29,7 +29,7 @@ func (c *doctorCommand) Run(ctx context.Context, p process) error {
 	}
 	flags := runCommand{Agent: c.Agent}
 	d := &doctor.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(),
-		Marks: isTerminal(p.out) || env.CI || env.Actions}
+		Marks: isTerminal(p.out) || env.CI || env.Actions, Width: columns(p.out)}
 	var found any
 	var ready bool
 	var tell func() error

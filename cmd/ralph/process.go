@@ -26,3 +26,13 @@ func isTerminal(w io.Writer) bool {
 	file, ok := safetext.Raw(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
+
+// columns is how wide a terminal is; 0 for anything else.
+func columns(w io.Writer) int {
+	if file, ok := safetext.Raw(w).(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}

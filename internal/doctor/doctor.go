@@ -26,6 +26,7 @@ type Doctor struct {
 	Dir    string // the current directory
 	Out    io.Writer
 	Marks  bool         // ✓ ✗ –, else words
+	Width  int          // columns that lines are wrapped to; 0: a line each
 	Flags  config.Layer // what the command line sets
 }
 

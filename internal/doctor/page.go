@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -41,8 +43,8 @@ func (d *Doctor) Tell(out Diagnosis) error {
 	}
 	var page strings.Builder
 	for _, r := range rows {
-		line := fmt.Sprintf("%-*s  %s  %s", width, r.name, marks[r.status], r.text)
-		page.WriteString(strings.TrimRight(line, " ") + "\n")
+		begins := fmt.Sprintf("%-*s  %s  ", width, r.name, marks[r.status])
+		page.WriteString(strings.TrimRight(d.wrapped(begins, r.text), " ") + "\n")
 	}
 	if out.Ready {
 		page.WriteString("\nReady: ralph run would start this:\n  " + out.Command + "\n")
@@ -53,11 +55,41 @@ func (d *Doctor) Tell(out Diagnosis) error {
 		if out.Command != "" {
 			page.WriteString("\nralph run would start this:\n  " + out.Command + "\n")
 		}
-		page.WriteString("\nTo do: " + out.Todo + "\n")
+		page.WriteString("\n" + d.wrapped("To do: ", out.Todo) + "\n")
 	}
 	_, err := d.Out.Write([]byte(page.String()))
 	return err
 }
+
+// wrapped is a text after its beginning; what does not fit into the width goes on below it. It is broken between words
+// alone, so that a command can be copied.
+func (d *Doctor) wrapped(begins, text string) string {
+	indent := ansi.StringWidth(begins)
+	if d.Width-indent < leastRoom {
+		return begins + text
+	}
+	var page strings.Builder
+	page.WriteString(begins)
+	at := indent
+	for i, word := range strings.Fields(text) {
+		wide := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case at+1+wide > d.Width:
+			page.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			page.WriteString(" ")
+			at++
+		}
+		page.WriteString(word)
+		at += wide
+	}
+	return page.String()
+}
+
+// leastRoom is how many columns a text needs to be wrapped.
+const leastRoom = 20
 
 func (d *Diagnosis) rows() []row {
 	rows := []row{{"git", good, d.Git.Version}, {"repository", good, d.Repository}}
