@@ -136,7 +136,7 @@ func shortLived(args []string) bool {
 	return len(args) > 0 && (args[0] == "hook" || args[0] == "--version" || args[0] == "-v")
 }
 
-// helpTexts prints help once it says what the table of settings says of the settings that flags set, and shows examples.
+// helpTexts prints help once it has examples, and says of flags that set settings what the table of settings says.
 // Nobody else pays for that.
 func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
 	if ctx.Selected() == nil {

@@ -258,17 +258,18 @@ func (k *killing) judge() {
 	if takenUp > time.Minute {
 		k.Errorf("a job was taken up again only %s after the attempt before", takenUp)
 	}
-	k.Logf("%d kills %v, %d issues; an attempt began at most %s after the one before; %d turns again, the latest %s after the "+
-		"kill that cut it off, with the kills between; %d of them had ended, at most %s before it; servers were there again within %s",
-		len(k.killed), k.counts, len(k.asked), takenUp.Round(time.Millisecond), again, longest.Round(time.Millisecond), whole,
-		oldest.Round(time.Millisecond), slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
+	k.Logf("%d kills %v, %d issues; an attempt began at most %s after the one before", len(k.killed), k.counts, len(k.asked),
+		takenUp.Round(time.Millisecond))
+	k.Logf("%d turns again, the latest %s after the kill that cut it off, with the kills between; %d of them had ended, at most "+
+		"%s before it", again, longest.Round(time.Millisecond), whole, oldest.Round(time.Millisecond))
+	k.Logf("servers were there again within %s", slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
 }
 
 // anAttempt is what a server says when it begins one of a job.
 var anAttempt = regexp.MustCompile(`(?m)^time=(\S+) .*msg=job job=(\S+) attempt=(\d+)`)
 
-// takenUp is how long after an attempt at a job the next one began, at most: what was done before the kill, and the time
-// until another process had the job. Attempts that were killed before they were logged share the time evenly.
+// takenUp is how long after an attempt at a job the next one began, at most: what was done before the kill, and the
+// time until another process had the job. Attempts that were killed before they were logged share the time evenly.
 func (k *killing) takenUp() (longest time.Duration) {
 	k.Helper()
 	type attempt struct {

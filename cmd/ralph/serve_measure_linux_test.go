@@ -100,7 +100,8 @@ func TestServeKeepsPace(t *testing.T) {
 			}
 			s.until("all are decided, and the runs beside them are done", func() bool {
 				done := fmt.Sprintf("ralph_runs_total{outcome=\"done\"} %d\n", l.runs)
-				return (l.runs == 0 || strings.Contains(s.get("/metrics"), done)) && strings.Count(s.log(), " delivery=pace-") == perSecond*seconds
+				return (l.runs == 0 || strings.Contains(s.get("/metrics"), done)) &&
+					strings.Count(s.log(), " delivery=pace-") == perSecond*seconds
 			})
 		})
 	}

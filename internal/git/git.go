@@ -124,18 +124,16 @@ type Tree struct {
 	by                         string // who commits: "Name <email>"
 	writer                     string // who the author of our commits is, in the same form
 	pushed                     pushed
-	offered                    []pushed          // what was pushed since the remote has last answered a push
-	deleting                   RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
-	told                       []string          // what the next commit's note has to tell
-	handed                     snapshotOf        // the agent's repository as we last wrote it
-	handedAs                   map[string]string // its refs
-	tags                       map[string]string // of the bot\'s remote, when it was fetched from
-	given                      map[string]string // the refs before the first turn
-	modules                    map[string]module // the submodules before it, by path
-	firstLinks                 map[string]string // the commits that the run's first commit has of them
-	headAt                     string            // where the run's branch is known to be in the bot's repository
-	keeping                    map[string]string // refs of work that is on no branch, to be pushed
-	made                       []string          // directories to remove at the end
+	pushing
+	told       []string          // what the next commit's note has to tell
+	handed     snapshotOf        // the agent's repository as we last wrote it
+	handedAs   map[string]string // its refs
+	tags       map[string]string // of the bot\'s remote, when it was fetched from
+	given      map[string]string // the refs before the first turn
+	modules    map[string]module // the submodules before it, by path
+	firstLinks map[string]string // the commits that the run's first commit has of them
+	headAt     string            // where the run's branch is known to be in the bot's repository
+	made       []string          // directories to remove at the end
 
 	// Of the harness's repository beside a clone.
 	owned   map[string]*ownFile // its files
@@ -149,6 +147,13 @@ type Tree struct {
 
 // pushed is what the remote is known to have; "" is nothing.
 type pushed struct{ branch, record string }
+
+// pushing is what else pushes need to know.
+type pushing struct {
+	offered  []pushed          // what was pushed since the remote has last answered a push
+	deleting RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
+	keeping  map[string]string // refs of work that is on no branch, to be pushed
+}
 
 // Dir is the working tree, an absolute path.
 func (t *Tree) Dir() string { return t.work }

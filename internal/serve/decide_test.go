@@ -45,7 +45,8 @@ func TestDecide(t *testing.T) {
 			"asked of GitHub when it matters", "", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := decide(delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0)), event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
+			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))
+			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
 				func(string, string) bool { return false })
 			if v.step != c.step || !strings.Contains(v.why, c.why) || (v.job != nil) != (c.step == stepHanded) {
 				t.Fatalf("%+v", v)

@@ -120,11 +120,12 @@ func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (f
 	now := s.clock()
 	locked := ""
 	if s.kind == kindPostgres {
-		locked = "FOR UPDATE OF ralph_deliveries SKIP LOCKED" // else two servers would wait for each other, and take the same
+		locked = "FOR UPDATE OF ralph_deliveries SKIP LOCKED" // else two servers wait for each other, and take the same
 	}
+	q := ask("", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0 AND (due <= ? OR due > ?)
+		ORDER BY due, number LIMIT ? `+locked, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000))
 	err = s.write(ctx, "taking deliveries to decide", func(t *transaction) (err error) {
-		found, err = rowsOf(ctx, t.tx, ask("", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0 AND (due <= ? OR due > ?)
-			ORDER BY due, number LIMIT ? `+locked, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000)), withPayload)
+		found, err = rowsOf(ctx, t.tx, q, withPayload)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -157,8 +158,8 @@ func (s *Store) Decided(ctx context.Context, id string, d Decision) error {
 	return s.must(ctx, deciding, updateDecided, s.decision(id, d)...)
 }
 
-// DecidedTogether is Decided for several, by their IDs: all of it is stored, or nothing. One that is forgotten meanwhile
-// is left out.
+// DecidedTogether is Decided for several, by their IDs: all of it is stored, or nothing. One that is forgotten
+// meanwhile is left out.
 func (s *Store) DecidedTogether(ctx context.Context, made map[string]Decision) error {
 	if len(made) == 0 {
 		return nil
@@ -181,7 +182,8 @@ const (
 
 // decision are the values of updateDecided.
 func (s *Store) decision(id string, d Decision) []any {
-	return []any{micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject), number(d.Queued), []byte(d.Detail), id}
+	return []any{micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject), number(d.Queued), []byte(d.Detail),
+		id}
 }
 
 // Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.

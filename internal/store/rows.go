@@ -137,8 +137,9 @@ func (s *Store) readRows(ctx context.Context, r io.Reader) error {
 			"version %d", head.Version, len(migrations()))
 	}
 	if head.Version < withPayloadsApart {
-		return invalid.Errorf("the backup was written by an older ralph: its tables have version %d, and this program restores "+
-			"from version %d. Restore it with that ralph, then start this one with its database", head.Version, withPayloadsApart)
+		return invalid.Errorf("the backup was written by an older ralph: its tables have version %d, and this program "+
+			"restores from version %d. Restore it with that ralph, then start this one with its database", head.Version,
+			withPayloadsApart)
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
