@@ -64,9 +64,10 @@ type killing struct {
 	logs     []*safeLog
 	begin    []func() *exec.Cmd
 	asked    []labelled
-	killed   map[int]time.Time // by the number of the process
-	counts   map[string]int    // kills by their moment
-	takeover []time.Duration   // of servers: until the same was there again
+	killed   map[int]time.Time    // by the number of the process
+	counts   map[string]int       // kills by their moment
+	dead     map[string]time.Time // kills of servers, by their names
+	takeover []time.Duration      // of servers: until the same was there again
 }
 
 // labelled is an issue that was labelled.
@@ -77,7 +78,7 @@ type labelled struct {
 
 func newKilling(t *testing.T, servers int) *killing {
 	t.Helper()
-	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, counts: map[string]int{}}
+	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, dead: map[string]time.Time{}, counts: map[string]int{}}
 	k.patient = 12 * time.Minute // a delivery that met nobody is asked for again every ten minutes
 	file := filepath.Join(k.dir, "turns")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -254,49 +255,55 @@ func (k *killing) judge() {
 		k.Errorf("%d tasks had a turn, of %d", len(all), len(k.asked))
 	}
 	k.judgeTalk()
-	takenUp := k.takenUp()
-	if takenUp > time.Minute {
-		k.Errorf("a job was taken up again only %s after the attempt before", takenUp)
+	takenOver := k.takenOver()
+	if takenOver > time.Minute {
+		k.Errorf("the jobs of a server were taken over only %s after its kill", takenOver)
 	}
-	k.Logf("%d kills %v, %d issues; an attempt began at most %s after the one before", len(k.killed), k.counts, len(k.asked),
-		takenUp.Round(time.Millisecond))
+	k.Logf("%d kills %v, %d issues; jobs were taken over within %s of a server's kill", len(k.killed), k.counts, len(k.asked),
+		takenOver.Round(time.Millisecond))
 	k.Logf("%d turns again, the latest %s after the kill that cut it off, with the kills between; %d of them had ended, at most "+
 		"%s before it", again, longest.Round(time.Millisecond), whole, oldest.Round(time.Millisecond))
 	k.Logf("servers were there again within %s", slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
 }
 
-// anAttempt is what a server says when it begins one of a job.
-var anAttempt = regexp.MustCompile(`(?m)^time=(\S+) .*msg=job job=(\S+) attempt=(\d+)`)
+// What a server says when it begins, and when it takes over the jobs of others.
+var (
+	itsName    = regexp.MustCompile(`msg="this process takes jobs" process=(\S+)`)
+	overtaking = regexp.MustCompile(`(?m)^time=(\S+) .*msg="took over the jobs of processes [^"]*" processes="?\[([^\]]*)`)
+)
 
-// takenUp is how long after an attempt at a job the next one began, at most: what was done before the kill, and the
-// time until another process had the job. Attempts that were killed before they were logged share the time evenly.
-func (k *killing) takenUp() (longest time.Duration) {
+// name is what the server that runs now is called in the queue.
+func (k *killing) name(server int) string {
 	k.Helper()
-	type attempt struct {
-		n     int
-		begun time.Time
+	all := itsName.FindAllStringSubmatch(k.logs[server].String(), -1)
+	if len(all) == 0 {
+		k.Fatalf("server %d does not say its name", server)
 	}
-	jobs := map[string][]attempt{}
+	return all[len(all)-1][1]
+}
+
+// takenOver is how long after the kill of a server its jobs were taken over by another process, at most. When a job then
+// has a turn is another matter: it may have to wait for a place or be killed again, and one that was killed several
+// times in a row has a respite.
+func (k *killing) takenOver() (longest time.Duration) {
+	k.Helper()
+	said := 0
 	for _, log := range k.logs {
-		for _, m := range anAttempt.FindAllStringSubmatch(log.String(), -1) {
-			begun, err := time.Parse(time.RFC3339Nano, m[1])
-			n, _ := strconv.Atoi(m[3])
+		for _, m := range overtaking.FindAllStringSubmatch(log.String(), -1) {
+			at, err := time.Parse(time.RFC3339Nano, m[1])
 			if err != nil {
 				k.Fatal(err)
 			}
-			jobs[m[2]] = append(jobs[m[2]], attempt{n, begun})
-		}
-	}
-	if len(jobs) < len(k.asked) {
-		k.Errorf("%d jobs were begun for %d issues", len(jobs), len(k.asked))
-	}
-	for _, all := range jobs {
-		slices.SortFunc(all, func(a, b attempt) int { return a.n - b.n })
-		for i, next := range all[1:] {
-			if between := next.n - all[i].n; between > 0 {
-				longest = max(longest, next.begun.Sub(all[i].begun)/time.Duration(between))
+			for name := range strings.FieldsSeq(m[2]) {
+				if kill, was := k.dead[name]; was {
+					said++
+					longest = max(longest, at.Sub(kill))
+				}
 			}
 		}
+	}
+	if said < len(k.dead)*9/10 { // one that is killed while it takes over has not said so
+		k.Errorf("%d of %d killed servers were taken over", said, len(k.dead))
 	}
 	return longest
 }

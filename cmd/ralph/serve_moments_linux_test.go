@@ -87,6 +87,7 @@ func (k *killing) kill(at killMoment) {
 	k.killed[pid] = when
 	k.counts[at.name]++
 	if server >= 0 {
+		k.dead[k.name(server)] = when
 		_ = k.servers[server].Wait()
 		k.servers[server] = k.begin[server]()
 		k.takeover = append(k.takeover, time.Since(when))

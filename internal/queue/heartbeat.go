@@ -78,6 +78,9 @@ func (q *Queue) comeBack(ctx context.Context) {
 func (q *Queue) enter(ctx context.Context) error {
 	_, err := q.db.exec(ctx, `INSERT INTO ralph_queue_executors (id, beat, seen, machine, slots)
 		VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING`, q.executor, millis(q.clock()), machine(), q.Slots)
+	if err == nil { // the name by which others tell that they have taken over
+		q.Log.Info("this process takes jobs", "process", q.executor, "slots", q.Slots)
+	}
 	return err
 }
 
