@@ -78,7 +78,8 @@ type labelled struct {
 
 func newKilling(t *testing.T, servers int) *killing {
 	t.Helper()
-	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, dead: map[string]time.Time{}, counts: map[string]int{}}
+	k := &killing{serving: newServing(t), killed: map[int]time.Time{}, dead: map[string]time.Time{},
+		counts: map[string]int{}}
 	k.patient = 12 * time.Minute // a delivery that met nobody is asked for again every ten minutes
 	file := filepath.Join(k.dir, "turns")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -259,17 +260,17 @@ func (k *killing) judge() {
 	if takenOver > time.Minute {
 		k.Errorf("the jobs of a server were taken over only %s after its kill", takenOver)
 	}
-	k.Logf("%d kills %v, %d issues; jobs were taken over within %s of a server's kill", len(k.killed), k.counts, len(k.asked),
-		takenOver.Round(time.Millisecond))
-	k.Logf("%d turns again, the latest %s after the kill that cut it off, with the kills between; %d of them had ended, at most "+
-		"%s before it", again, longest.Round(time.Millisecond), whole, oldest.Round(time.Millisecond))
+	k.Logf("%d kills %v, %d issues; jobs were taken over within %s of a server's kill", len(k.killed), k.counts,
+		len(k.asked), takenOver.Round(time.Millisecond))
+	k.Logf("%d turns again, the latest %s after the kill that cut it off, with the kills between; %d of them had ended, "+
+		"at most %s before it", again, longest.Round(time.Millisecond), whole, oldest.Round(time.Millisecond))
 	k.Logf("servers were there again within %s", slices.Max(append(k.takeover, 0)).Round(time.Millisecond))
 }
 
 // What a server says when it begins, and when it takes over the jobs of others.
 var (
 	itsName    = regexp.MustCompile(`msg="this process takes jobs" process=(\S+)`)
-	overtaking = regexp.MustCompile(`(?m)^time=(\S+) .*msg="took over the jobs of processes [^"]*" processes="?\[([^\]]*)`)
+	overtaking = regexp.MustCompile(`(?m)^time=(\S+) .*msg="took over the jobs [^"]*" processes="?\[([^\]]*)`)
 )
 
 // name is what the server that runs now is called in the queue.
@@ -282,8 +283,8 @@ func (k *killing) name(server int) string {
 	return all[len(all)-1][1]
 }
 
-// takenOver is how long after the kill of a server its jobs were taken over by another process, at most. When a job then
-// has a turn is another matter: it may have to wait for a place or be killed again, and one that was killed several
+// takenOver is how long after the kill of a server its jobs were taken over by another process, at most. When a job
+// then has a turn is another matter: it may have to wait for a place or be killed again, and one that was killed several
 // times in a row has a respite.
 func (k *killing) takenOver() (longest time.Duration) {
 	k.Helper()
