@@ -69,7 +69,7 @@ pictures: build ## make the pictures of README anew: the demo's comment and repo
 	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 40m -parallel 8 -v -run "$(RUN)" $(E2E:%/=%)
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" $(E2E:%/=%)
 
 recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
 	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }

@@ -147,7 +147,7 @@ func TestLiveRunInABrowser(t *testing.T) {
 	p.press("\r")
 	p.press("\t")
 	p.press("\r")
-	for late := time.Now().Add(time.Minute); len(world.Done()) == 0 && time.Now().Before(late); {
+	for late := time.Now().Add(4 * time.Minute); len(world.Done()) == 0 && time.Now().Before(late); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if done := world.Done(); len(done) != 1 || done[0].Kind != web.Stop || done[0].By.Login != "olga" {

@@ -34,7 +34,7 @@ func open(t *testing.T, browser context.Context, where string, before ...chromed
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	ctx, done := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, done := context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(done)
 	p := &tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, p.hears); err != nil {

@@ -90,7 +90,7 @@ func starts(t *testing.T, program, condition, place string, bodies []string) []b
 		}
 	}
 	run(t, exec.Command("git", "-C", dir, "init", "-q"), 0)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "push", "-W", filepath.Join(dir, "flow.yml"), "-C", dir, "-e",
 		filepath.Join(dir, "event.json"), "-P", "here=-self-hosted", "--no-cache-server")

@@ -129,7 +129,7 @@ func (e engine) need(t *testing.T, arguments ...string) {
 }
 
 func (e engine) pull(t *testing.T, image string) bool {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.client, "pull", "--quiet", image)
 	cmd.Env = e.env

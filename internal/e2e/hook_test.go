@@ -123,7 +123,7 @@ func putFile(t *testing.T, name, text string) {
 // in runs a program in a directory, and returns what it prints.
 func in(t *testing.T, dir string, env []string, stdin, program string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir, c.Env, c.Stdin = dir, env, strings.NewReader(stdin)

@@ -100,7 +100,7 @@ func act(t *testing.T, s scene, ralphPath string) *exec.Cmd {
 		"OUTPUTS="+filepath.Join(s.dir, "outputs"), "RALPH_PATH="+ralphPath) {
 		args = append(args, "--env", pair)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = checkout

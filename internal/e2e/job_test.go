@@ -69,7 +69,7 @@ func (r runner) do(t *testing.T, s scene, event, workflow string) job {
 	for _, pair := range append(s.github(), r.env...) {
 		args = append(args, "--env", pair)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 16*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.program, args...)
 	cmd.Dir = checkout
