@@ -28,7 +28,6 @@ func TestCommandsAreDocumented(t *testing.T) {
 	}
 	var b strings.Builder
 	describe(parser.Model.Node, config.Sentences())
-	exemplify(parser.Model.Node, "")
 	b.WriteString(cliIntro)
 	documentCommand(&b, parser.Model.Node, "ralph")
 	const file = "../../docs/cli.md"
@@ -49,13 +48,11 @@ func TestCommandsAreDocumented(t *testing.T) {
 func documentCommand(b *strings.Builder, n *kong.Node, path string) {
 	if n.Type == kong.CommandNode {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", path, inMarkdown(n.Help))
-		if detail, lines, _ := strings.Cut(n.Detail, "Examples:\n"); n.Detail != "" {
-			if detail = strings.TrimSpace(detail); detail != "" {
-				fmt.Fprintf(b, "\n%s\n", inMarkdown(detail))
-			}
-			if lines = strings.TrimSpace(strings.ReplaceAll(lines, "\n    ", "\n")); lines != "" {
-				fmt.Fprintf(b, "\n```sh\n%s\n```\n", lines)
-			}
+		if n.Detail != "" {
+			fmt.Fprintf(b, "\n%s\n", inMarkdown(n.Detail))
+		}
+		if lines := examplesOf(strings.TrimPrefix(path, "ralph ")); lines != "" {
+			fmt.Fprintf(b, "\n```sh\n%s\n```\n", lines)
 		}
 	}
 	var rows []string

@@ -118,12 +118,20 @@ ralph completion zsh >"$HOME/_ralph"  # into a directory of $fpath
 ralph completion bash >>"$HOME/.bash_completion"`},
 }
 
+// examplesOf are the lines of a command, such as "plan run"; empty for one that only has others below it.
+func examplesOf(command string) string {
+	for _, e := range examples {
+		if e.command == command {
+			return strings.TrimSpace(e.lines)
+		}
+	}
+	return ""
+}
+
 // exemplify adds the examples of a command, and of those below it, to what its help tells.
 func exemplify(n *kong.Node, path string) {
-	for _, e := range examples {
-		if e.command == path {
-			n.Detail = strings.TrimSpace(n.Detail + "\n\nExamples:\n" + strings.ReplaceAll(e.lines, "\n", "\n    "))
-		}
+	if lines := examplesOf(path); lines != "" {
+		n.Detail = strings.TrimSpace(n.Detail + "\n\nExamples:\n\n    " + strings.ReplaceAll(lines, "\n", "\n    "))
 	}
 	for _, child := range n.Children {
 		exemplify(child, strings.TrimSpace(path+" "+child.Name))

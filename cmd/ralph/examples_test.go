@@ -19,19 +19,12 @@ func TestExamples(t *testing.T) {
 	}
 	for _, leaf := range parser.Model.Leaves(true) {
 		path := strings.TrimPrefix(leaf.Path(), "ralph ")
-		shown := ""
-		for _, e := range examples {
-			if path == e.command {
-				shown += e.lines
-			}
-		}
+		shown := examplesOf(path)
 		if shown == "" {
 			t.Errorf("ralph %s has no example", path)
+			continue
 		}
-		for line := range strings.SplitSeq(strings.TrimSpace(shown), "\n") {
-			if line == "" {
-				continue
-			}
+		for line := range strings.SplitSeq(shown, "\n") {
 			if len(line) > 76 { // with the indentation 80
 				t.Errorf("%s: is too long for a screen of 80 columns", line)
 			}

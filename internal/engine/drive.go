@@ -47,10 +47,10 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 			result.Reason = why.Error()
 		}
 	case invalid.Is(err):
-		result.Outcome, result.Reason, result.Mistake = loop.Invalid, err.Error(), err
 		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
-			result.Reason += ", then go on with --resume"
+			err = fmt.Errorf("%w, then go on with --resume", err)
 		}
+		result.Outcome, result.Reason, result.Mistake = loop.Invalid, err.Error(), err
 	case err != nil:
 		result.Outcome, result.Reason = loop.Failed, err.Error()
 	}

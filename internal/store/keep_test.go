@@ -169,21 +169,25 @@ func TestBackup(t *testing.T) {
 
 func TestABackupOfSomethingElse(t *testing.T) {
 	dir := t.TempDir()
-	head := fmt.Sprintf(`{"ralph":%q,"version":1}`+"\n", rowsKind)
-	for name, text := range map[string]string{
-		"nothing":   "",
-		"text":      "hello",
-		"newer":     strings.Replace(head, "1}", "99}", 1),
-		"cut":       head,
-		"too few":   head + `{"end":3}`,
-		"a table":   head + `{"table":"sqlite_master","columns":["a"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
-		"a column":  head + `{"table":"ralph_runs","columns":["id) SELECT 1 --"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
-		"no values": head + `{"table":"ralph_runs","columns":["id"]}` + "\n" + `{"end":1}`,
-		"a file":    magic + "and nothing",
+	of := func(version int) string { return fmt.Sprintf(`{"ralph":%q,"version":%d}`+"\n", rowsKind, version) }
+	head := of(len(migrations()))
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing": {"", "it begins neither"},
+		"text":    {"hello", "it begins neither"},
+		"newer":   {of(99), "a newer ralph"},
+		"older":   {of(withPayloadsApart - 1), "an older ralph"},
+		"cut":     {head, "ends after 0 rows"},
+		"too few": {head + `{"end":3}`, "has 0 rows, and says that it has 3"},
+		"a table": {head + `{"table":"sqlite_master","columns":["a"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
+			"it is of no table"},
+		"a column": {head + `{"table":"ralph_runs","columns":["id) SELECT 1 --"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
+			"it is of no table"},
+		"no values": {head + `{"table":"ralph_runs","columns":["id"]}` + "\n" + `{"end":1}`, "it is of no table"},
+		"a file":    {magic + "and nothing", ""},
 	} {
-		err := Restore(within(t), Options{Dir: filepath.Join(dir, name)}, strings.NewReader(text))
-		if !invalid.Is(err) {
-			t.Errorf("%s: %v", name, err)
+		err := Restore(within(t), Options{Dir: filepath.Join(dir, name)}, strings.NewReader(c.text))
+		if !invalid.Is(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }
