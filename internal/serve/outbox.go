@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	atOnce      = 100 // deliveries that are decided between two looks at the database
-	answersHere = 4   // quick jobs at once
-	mostTries   = 15  // of a quick job: an hour
-	comesWith   = 50 * time.Millisecond
-	lookAgain   = 2 * time.Second // another server may have stored some, or ours may have died in between
+	atOnce      = 100                   // deliveries that are decided between two looks at the database
+	answersHere = 4                     // quick jobs at once
+	mostTries   = 15                    // of a quick job: an hour
+	comesWith   = 50 * time.Millisecond // what is stored so soon after a delivery is decided together with it
+	lookAgain   = 2 * time.Second       // another server may have stored some, or ours may have died in between
 	afterFailed = 5 * time.Second
 	holdTime    = 45 * time.Second // after which what this process has taken is taken by another
 	unlabeled   = "unlabeled"      // an action of GitHub's
