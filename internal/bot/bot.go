@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,14 +79,26 @@ type Action struct {
 	wall      time.Duration                              // the time limit, instead of that of the settings; 0: theirs
 	beat      <-chan time.Time                           // see beats
 	pause     func(context.Context, time.Duration) error // see ciCheck; nil: real time
+	last      time.Duration                              // see patience; 0 outside of tests
 	tune      func(*github.Options)                      // nil: as they are
 }
 
+// plenty is what each of a job's last steps has where nothing is about to kill it.
+const plenty = 2 * time.Minute
+
+// patience is what each of the last steps of a cancelled job has; 0: what GitHub leaves it.
+func (a *Action) patience() time.Duration {
+	if a.Server != nil {
+		return plenty
+	}
+	return a.last
+}
+
 // afterCancel is the time for reports: all that a cancelled job still has, or plenty.
-func afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
-	left := 2 * time.Minute
-	if _, patient := ctx.Value(patientKey{}).(bool); ctx.Err() != nil && !patient {
-		left = 4 * time.Second
+func (a *Action) afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := plenty
+	if ctx.Err() != nil {
+		left = cmp.Or(a.patience(), 4*time.Second)
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), left)
 }

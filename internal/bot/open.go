@@ -90,7 +90,7 @@ func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (runnin
 	running, work.Heartbeat, err = a.holdLease(ctx, id, root)
 	if err == nil {
 		work.Cleanup = append(work.Cleanup, func() {
-			late, cancel := afterCancel(ctx) // a job that was cancelled has little time
+			late, cancel := a.afterCancel(ctx) // a job that was cancelled has little time
 			defer cancel()
 			work.Heartbeat.Close(late)
 		})
@@ -197,7 +197,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 	return site{
 		Place: engine.Place{
 			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"),
-			InJob: true, InstallSandbox: a.Inputs.InstallSandbox && a.Runner.Inside(),
+			InJob: true, LastCommit: a.patience(), InstallSandbox: a.Inputs.InstallSandbox && a.Runner.Inside(),
 		},
 		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
 		Output: engine.Output{

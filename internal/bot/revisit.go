@@ -31,7 +31,7 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	if lost := work.Journal.Lost(); lost != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
-	late, cancel := afterCancel(ctx)
+	late, cancel := a.afterCancel(ctx)
 	defer cancel()
 	a.record(late, work, work.publisher.finish)
 	err = work.Journal.Finish(late)

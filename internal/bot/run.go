@@ -14,7 +14,6 @@ import (
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
 func (a *Action) Run(ctx context.Context) (loop.Result, error) {
-	ctx = a.patient(ctx)
 	a.prepare()
 	defer a.disconnect(ctx)
 	ev, err := a.event() // what has happened, from the runner

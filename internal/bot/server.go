@@ -53,16 +53,6 @@ type Begun struct {
 	Records int `json:"records"`
 }
 
-type patientKey struct{}
-
-// patient is the context of a job that has time for its reports when it is told to end.
-func (a *Action) patient(ctx context.Context) context.Context {
-	if a.Server == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, patientKey{}, true)
-}
-
 // runURL is the page of the job.
 func (a *Action) runURL() string {
 	if a.Server != nil {
@@ -190,7 +180,7 @@ func full(dir string) bool {
 // handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and nobody
 // holds it.
 func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop.Result {
-	late, cancel := afterCancel(ctx)
+	late, cancel := a.afterCancel(ctx)
 	defer cancel()
 	a.warn("handing the run on", work.Journal.Finish(late))
 	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)

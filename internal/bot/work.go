@@ -41,7 +41,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	if ctx.Err() != nil {
 		work.Journal.EndWithNextPush()
 	}
-	late, cancel := afterCancel(ctx)
+	late, cancel := a.afterCancel(ctx)
 	defer cancel()
 	result = a.deliver(late, work, result)
 	result, err = work.Conclude(late, work.view, result) // push first
