@@ -75,12 +75,17 @@ type Action struct {
 	connected []*github.Client // see disconnect
 	rules     event.Rules
 	redact    func(string) string
-	stored    func(loop.Record)                          // see ledger
-	wall      time.Duration                              // the time limit, instead of that of the settings; 0: theirs
-	beat      <-chan time.Time                           // see beats
-	pause     func(context.Context, time.Duration) error // see ciCheck; nil: real time
-	last      time.Duration                              // see patience; 0 outside of tests
-	tune      func(*github.Options)                      // nil: as they are
+	stored    func(loop.Record)     // see ledger
+	tune      func(*github.Options) // nil: as they are
+	timing
+}
+
+// timing is how long what a job does may take. The zero value is as users have it.
+type timing struct {
+	wall  time.Duration                              // the time limit, instead of that of the settings; 0: theirs
+	last  time.Duration                              // see patience
+	beat  <-chan time.Time                           // see beats
+	pause func(context.Context, time.Duration) error // see ciCheck; nil: real time
 }
 
 // plenty is what each of a job's last steps has where nothing is about to kill it.

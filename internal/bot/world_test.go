@@ -188,7 +188,7 @@ func newAction(environ map[string]string, out io.Writer) (*Action, error) {
 	return &Action{
 		Env: env, Inputs: inputs, Parent: parent, Clock: func() time.Time { return time.Now().UTC() },
 		Runner: actions.New(func(k string) string { return environ[k] }, out),
-		last:   time.Minute, // nobody kills the jobs of tests, and their machines can be slow
+		timing: timing{last: time.Minute}, // nobody kills the jobs of tests, and their machines can be slow
 	}, nil
 }
 

@@ -24,11 +24,9 @@ const (
 	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it
 	// must fit into the ten seconds that a cancelled job has.
 	stepGrace = 3 * time.Second
-	killGrace = 2 * time.Second
 )
 
-// Spec is what a run works with, whoever asks for it. A corridor makes it whole in one literal; from then on it is only
-// read.
+// Spec is what a run works with. Whoever asks for the run makes it whole in one literal; then it is only read.
 type Spec struct {
 	Work
 	Rules
@@ -138,7 +136,7 @@ type Prompts interface {
 // what its context says.
 func (spec *Spec) grace() time.Duration {
 	if spec.InJob {
-		return killGrace
+		return 2 * time.Second
 	}
 	return 0
 }

@@ -118,7 +118,7 @@ func (t *tree) kill() {
 		if len(left) == 0 && !again {
 			return
 		}
-		if !alone || t.taken { // what was named to us may be nobody's orphan
+		if !alone && len(left) > 0 || t.taken { // what was named to us may be nobody's orphan
 			t.cut()
 		}
 		// it flees: nobody is faster than a loop without rest
