@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/git/give"
 )
 
 // agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew
@@ -186,51 +188,23 @@ func (r agentRepo) packed() string {
 // own gives everything below a name in the working tree to the agent's user.
 func (t *Tree) own(name string) error { return t.ownAll(t.work, name) }
 
-// ownAll gives everything below a name in a directory to the agent's user. No link is followed.
-func (t *Tree) ownAll(dir, name string) error {
-	if t.o.As == nil {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return filepath.WalkDir(filepath.Join(dir, name), func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// giveTree gives a tree that git has just laid out to the agent's user.
+func (t *Tree) giveTree(ctx context.Context, git door, dir, index string) error {
+	err := give.Tree{Dir: dir, Index: index}.LaidOut(t.o.As)
+	if errors.Is(err, give.ErrOtherIndex) {
+		if err = t.ownAll(dir, "."); err == nil {
+			_, err = git.out(ctx, "update-index", "-q", "--refresh")
 		}
-		if path, err = filepath.Rel(dir, path); err != nil {
-			return err
-		}
-		return root.Lchown(path, int(t.o.As.UID), int(t.o.As.GID))
-	})
+		return ignore(err)
+	}
+	return err
 }
+
+// ownAll gives everything below a name in a directory to the agent's user.
+func (t *Tree) ownAll(dir, name string) error { return give.All(dir, name, t.o.As) }
 
 // ownSome gives files of the working tree to the agent's user, and the directories that lead to them.
 func (t *Tree) ownSome(names []string) error { return t.ownIn(t.work, names) }
 
 // ownIn gives files of a directory to the agent's user, and the directories that lead to them.
-func (t *Tree) ownIn(dir string, names []string) error {
-	if t.o.As == nil || len(names) == 0 {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	done := map[string]bool{".": true}
-	for _, name := range names {
-		for ; !done[name]; name = filepath.Dir(name) {
-			done[name] = true
-			if _, err := root.Lstat(name); err != nil {
-				continue // removed, or behind what is a link now
-			}
-			if err := root.Lchown(name, int(t.o.As.UID), int(t.o.As.GID)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+func (t *Tree) ownIn(dir string, names []string) error { return give.Files(dir, names, t.o.As) }

@@ -415,11 +415,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 	}
 	for _, p := range j.parts {
 		if before[p.path] == "" {
-			if err := j.t.ownAll(j.dir, p.path); err != nil {
-				return err
-			}
-			// a changed owner makes git look at every file again
-			if _, err := p.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil {
+			if err := j.t.giveTree(ctx, p.git, p.git.dir, j.indexFile(p.path)); err != nil {
 				return err
 			}
 			continue

@@ -40,13 +40,8 @@ func (t *Tree) Start(ctx context.Context) error {
 		}
 		return t.handFirst(ctx)
 	}
-	if err := t.own("."); err != nil {
+	if err := t.giveTree(ctx, t.git, t.work, t.index); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
-	}
-	if t.o.As != nil { // a changed owner makes git look at every file again; do it once, here
-		if _, err := t.git.out(ctx, "update-index", "-q", "--refresh"); ignore(err) != nil {
-			return err
-		}
 	}
 	t.indexed = t.head
 	return t.handFirst(ctx)
