@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -150,5 +154,32 @@ func TestSetup(t *testing.T) {
 	}
 	if got, _ := s.asks("", "POST", "/setup/code", "code=c0de", nil); got.StatusCode != http.StatusForbidden {
 		t.Errorf("the code a second time: %d", got.StatusCode)
+	}
+}
+
+// TestUnfinishedForm: a form that never ends is given up, and nothing is done.
+func TestUnfinishedForm(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /runs/run-3/stop HTTP/1.1\r\nHost: %s\r\nCookie: ralph=%s\r\nContent-Length: 100\r\n"+
+		"Content-Type: application/x-www-form-urlencoded\r\n\r\ntext=never", strings.TrimPrefix(s.url, "http://"),
+		s.world.Enter("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil { // only catches a hang
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn) // to its end: the connection is closed
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
+		t.Errorf("%v: %.200s", err, answer)
+	}
+	if done := s.world.Done(); len(done) > 0 {
+		t.Errorf("%+v", done)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -86,16 +87,47 @@ func (s *Sandbox) seed(cache string) {
 	if from == "" {
 		from = filepath.Join(s.o.Home, ".cache", "go-build")
 	}
-	if exists(to) || !filepath.IsAbs(from) || !isDir(from) || sizeOf(from) > mostSeeded {
+	if exists(to) || !filepath.IsAbs(from) || !isDir(from) {
 		return
 	}
-	if from, err := real(from); err != nil || s.copyTree(from, to, s.copying(mostSeeded, nil)) != nil {
+	// it may grow meanwhile: somebody builds
+	if from, err := real(from); err != nil || s.copyTree(from, to, s.copying(2*mostSeeded, older(from, mostSeeded))) != nil {
 		_ = files.RemoveAll(to)
 		return
 	}
 	if s.o.As != nil {
 		_ = os.Lchown(to, int(s.o.As.UID), int(s.o.As.GID))
 	}
+}
+
+// older says which files of a directory to leave out so that the newest remain, at most so many bytes. Go gives a file of
+// its cache a new time when it uses it, and does without any file that is missing.
+func older(dir string, most int64) func(at string) bool {
+	type file struct {
+		at   string
+		size int64
+		used time.Time
+	}
+	var all []file
+	root, err := files.OpenDir(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	_ = files.Walk(root, func(e files.Entry) error {
+		if e.Info.Mode().IsRegular() {
+			all = append(all, file{e.Path, e.Info.Size(), e.Info.ModTime()})
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b file) int { return b.used.Compare(a.used) })
+	out := map[string]bool{}
+	for _, f := range all {
+		if most -= f.size; most < 0 {
+			out[f.at] = true
+		}
+	}
+	return func(at string) bool { return out[at] }
 }
 
 // handOn gives the checks what the setup has in its caches, and they have not, as copies; a cache that a job will not
