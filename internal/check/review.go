@@ -151,7 +151,7 @@ func (r *Review) answered(ctx context.Context, at At, v *loop.Verdict) (turn loo
 			r.unread(v, turn, answer, n, unread)
 			return turn, a, nil
 		}
-		r.log("%s's answer does not count: %v; it is asked again (%d of %d)", r.who(), unread, n, r.Again)
+		r.log("%s's answer does not count: %v; asking again (%d of %d)", r.who(), unread, n, r.Again)
 		again = AskAgain(turn, tree, unread)
 	}
 }

@@ -182,7 +182,7 @@ func (d *Diagnosis) known(ctx context.Context, o agent.Options) agent.Found {
 func (d *Diagnosis) todo() string {
 	switch {
 	case len(d.Problems) > 0:
-		return "mend the settings: " + d.Problems[0]
+		return "fix the settings: " + d.Problems[0]
 	case d.Agent.Advice != "":
 		return d.Agent.Advice
 	case d.Sandbox.Advice != "":

@@ -235,7 +235,7 @@ func (i *GitHubInit) left(found github.Report, undone bool) {
 	}
 	switch {
 	case len(lines) > 0:
-		i.say("\nLeft for you:\n%s", strings.Join(lines, "\n"))
+		i.say("\nNext steps:\n%s", strings.Join(lines, "\n"))
 	case !undone:
 		i.say("\nNothing else is left for you but to merge what is proposed. ralph doctor --github tells how all stands.")
 	}

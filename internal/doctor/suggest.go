@@ -157,7 +157,7 @@ func (s *suggestion) agentLines() (lines []string) {
 
 func (s *suggestion) checkLines() (lines []string) {
 	if len(s.found.Checks) == 0 {
-		lines = []string{"none: nothing at the top of the repository shows how it is tested"}
+		lines = []string{"none: no tests found at the top of the repository"}
 		return append(lines, s.found.Notes...)
 	}
 	why := ""

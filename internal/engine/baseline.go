@@ -39,7 +39,7 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 		}
 		if v.Blocks() && run.Settings.Baseline == config.BaselineRequire {
 			return invalid.Errorf(
-				"the check %q already fails on the base commit (%s), and the setting baseline is require; mend it first, or set "+
+				"the check %q already fails on the base commit (%s), and the setting baseline is require; fix it first, or set "+
 					"baseline to report",
 				v.Check, v.Reason,
 			)

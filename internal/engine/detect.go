@@ -117,7 +117,7 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 		text += fmt.Sprintf("; below its top there is %s, which ralph does not guess from", strings.Join(below, ", "))
 	}
 	return invalid.Errorf(
-		"no checks: %s names no guardrails and nothing in %s shows how it is tested%s; name a command under guardrails "+
+		"no checks: %s names no guardrails, and no tests were found in %s%s; name a command under guardrails "+
 			"there, or in the input checks",
 		config.SettingsFile, where, text,
 	)

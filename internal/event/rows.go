@@ -104,7 +104,7 @@ var rows = []row{
 			"`{phrase} stop`"},
 
 	// The label, run, retry and the dispatches.
-	{asks: begins, at: []Standing{None}, do: Begin, why: "there was no run before"},
+	{asks: begins, at: []Standing{None}, do: Begin, why: "this is the first run"},
 	{asks: []Asking{ByRetryFresh, ByDispatchFresh}, do: Begin, why: "a fresh start was asked for"},
 	{asks: begins, at: stopped, do: GoOn, why: "the last run did not come to its end, and goes on where it stands"},
 	{asks: []Asking{ByLabel, ByRetry, ByRetryHint}, at: []Standing{Failed}, do: Again,

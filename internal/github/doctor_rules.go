@@ -131,6 +131,6 @@ func (e *examination) tell(what, branch string, d demands) {
 		e.add(what, OK, branch+" has further rules: "+oneLine(strings.Join(d.others, ", "))+".", "")
 	}
 	if len(e.report.Facts) == before {
-		e.add(what, OK, "No rule stands in the way of a pull request to "+branch+".", "")
+		e.add(what, OK, "Branch rules allow a pull request to "+branch+".", "")
 	}
 }

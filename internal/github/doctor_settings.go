@@ -33,10 +33,10 @@ func (e *examination) actions() {
 		return
 	}
 	if w.GetDefaultWorkflowPermissions() == "write" {
-		e.add("the job's own token", OK, "It may write unless a workflow says otherwise.", "")
+		e.add("the job's own token", OK, "It can write by default.", "")
 	} else {
 		e.add("the job's own token", OK,
-			"It may read alone unless a workflow says otherwise, as ralph's does under permissions.", "")
+			"It can only read by default; ralph's workflow asks for more under permissions.", "")
 	}
 	if !w.GetCanApprovePullRequestReviews() {
 		e.add("the job's own token", Warning, "It may not open pull requests.",
@@ -69,7 +69,7 @@ func (e *examination) secrets() {
 		}
 	}
 	if len(have) == 0 {
-		e.add(what, Warning, "There is none of "+strings.Join(wantedSecrets, ", ")+".",
+		e.add(what, Warning, "No API key found: add one of "+strings.Join(wantedSecrets, ", ")+".",
 			"Add the key of the agent that is to work: gh secret set ANTHROPIC_API_KEY")
 		return
 	}

@@ -108,7 +108,7 @@ func answered(r *http.Response, message string) string {
 		return "it was changed by somebody else at the same time, or the repository is empty " + said +
 			"; look at it and try again"
 	case r.StatusCode == http.StatusUnprocessableEntity:
-		return "GitHub refuses what was sent " + said + "; mend what it names and try again"
+		return "GitHub refuses what was sent " + said + "; fix what it names and try again"
 	case r.StatusCode == http.StatusTooManyRequests:
 		return "GitHub asks for slower calls " + said + "; run again in a few minutes, and fewer runs at the same time"
 	case r.StatusCode >= 500:

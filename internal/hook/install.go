@@ -64,7 +64,7 @@ func parseSettings(text []byte) (*settings, error) {
 	}
 	tree, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON (%w); mend it, then run ralph hook install again", err)
+		return nil, fmt.Errorf("it is not JSON (%w); fix it, then run ralph hook install again", err)
 	}
 	if _, ok := tree.Value.(*hujson.Object); !ok {
 		return nil,
@@ -104,7 +104,7 @@ func (f *settings) object(name string) (*hujson.Object, error) {
 	}
 	o, ok := value.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("its %q is no object; mend it, then run ralph hook install again", name)
+		return nil, fmt.Errorf("its %q is no object; fix it, then run ralph hook install again", name)
 	}
 	return o, nil
 }
@@ -143,7 +143,7 @@ func (f *settings) put(hooks *hujson.Object, w wiring, program, kind string) (st
 	}
 	list, ok := value.Value.(*hujson.Array)
 	if !ok {
-		return "", fmt.Errorf("its hooks.%s is no list; mend it, then run ralph hook install again", event)
+		return "", fmt.Errorf("its hooks.%s is no list; fix it, then run ralph hook install again", event)
 	}
 	what := ""
 	for _, command := range commands(list) {

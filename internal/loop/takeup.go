@@ -29,7 +29,7 @@ const (
 // false when there is no journal.
 func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
 	if !known {
-		return Begin, "there was no run before"
+		return Begin, "this is the first run"
 	}
 	if s.End == nil && now.Before(s.Lease) && s.Owner != asked.Owner {
 		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Task, s.Owner)

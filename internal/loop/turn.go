@@ -101,9 +101,9 @@ type Words struct {
 func (t Turn) Describe() string {
 	if t.Class == OK {
 		if t.Claim.Done {
-			return "ended, claims to be done"
+			return "finished; says it is done"
 		}
-		return "ended, no claim"
+		return "finished; does not say it is done"
 	}
 	return t.Reason
 }

@@ -43,7 +43,7 @@ func (p turns) review(ctx context.Context, asked, tree string, open []loop.Conce
 			break
 		}
 		p.log(
-			"review: the reviewer's verdict does not count: %v; it is asked again (%d of %d)", unread, n, check.Again,
+			"review: the reviewer's verdict does not count: %v; asking again (%d of %d)", unread, n, check.Again,
 		)
 		var next loop.Turn
 		if next, err = p.reviewer.Turn(

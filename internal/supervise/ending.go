@@ -53,7 +53,7 @@ func (e ending) fatal() string {
 	case e.Class == proc.NotExecutable:
 		return e.Err.Error()
 	case e.Class == proc.Exited && e.Ours && e.Exit == ralphInvalid:
-		return fmt.Sprintf("invalid config: ralph ended with exit code %d; mend what it says above", ralphInvalid)
+		return fmt.Sprintf("invalid config: ralph ended with exit code %d; fix what it says above", ralphInvalid)
 	}
 	return ""
 }

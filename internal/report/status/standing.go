@@ -206,7 +206,7 @@ func Doing(v report.View) string {
 			wording.Doing(s.Turning.Mode, wording.Brief(v.Redacted(s.Turning.Story), 40)),
 			wording.Clock(s.Turning.At))
 	case last == nil:
-		return "gets ready for the first iteration"
+		return "prepares the first iteration"
 	case last.Commit == nil:
 		return "commits what the agent changed"
 	case !last.Judged:
