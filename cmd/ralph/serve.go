@@ -258,7 +258,7 @@ func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
 	}
 	file, err := os.OpenFile(from(p.dir, c.File), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("%s is there already: name another file", c.File)}
+		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("%s already exists: name another file", c.File)}
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type past struct {
 	raw   []byte // its journal
 }
 
-// before reads the task's last run from its record on the remote. Who begins afresh needs no more of it than can be
+// before reads the task's last run from its record on the remote. Who starts fresh needs no more of it than can be
 // read.
 func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, error) {
 	saved, known, err := tree.LoadRecord(ctx)
@@ -72,10 +72,10 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		return "", &heldError{d.Why}
 	}
 	if wanted.plan == nil && wanted.branch != "" { // the run that was to go on
-		return "", &heldError{d.Why + ", so there is nothing to go on with"}
+		return "", &heldError{d.Why + ", so there is nothing to continue"}
 	}
 	if wanted.plan != nil && !before.known && tree.Resumed() {
-		return "", invalid.Errorf("the branch %s is there already, and ralph has no record of a run on it; rename or "+
+		return "", invalid.Errorf("the branch %s already exists, and ralph has no record of a run on it; rename or "+
 			"delete it, then ask again", tree.Branch())
 	}
 	if before.known {
@@ -86,7 +86,7 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 }
 
 // planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done;
-// another one begins afresh.
+// another one starts fresh.
 func planCommand(r event.Request, before past, same bool) event.Request {
 	switch {
 	case !before.known:

@@ -274,7 +274,7 @@ func (d Decision) onPlan() Decision {
 	r := d.Request
 	if d.Run.Start.Plan == nil || r.Fresh || r.Verb == event.Approve {
 		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it "+
-			"begins afresh with a dispatch of the workflow",
+			"starts fresh with a dispatch of the workflow",
 			r.Event.On, d.Run.Start.Task, d.Reads.Rules.TriggerPhrase)
 		return d.because(Reject, d.Err.Error())
 	}

@@ -145,7 +145,7 @@ func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 	beside(t, jobs)
 }
 
-// TestKilledBeforeTheFirstCommitOfASecondRun: a run that begins afresh, on a branch that an earlier one has pushed,
+// TestKilledBeforeTheFirstCommitOfASecondRun: a run that starts fresh, on a branch that an earlier one has pushed,
 // sets that work aside, also when it is killed before it has done so and goes on.
 func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ type job struct {
 	view      func(loop.State) report.View
 }
 
-// open takes the task's lease, makes the checkout, and finds the run or begins one. But for the lease nothing has been
+// open takes the task's lease, makes the checkout, and finds the run or starts one. But for the lease nothing has been
 // written anywhere until then, so a mistake in the settings costs nothing. The run goes on in the context that comes
 // back, which ends when somebody asks the run to stop.
 func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context,
@@ -98,7 +98,7 @@ func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (runnin
 	return running, root, err
 }
 
-// Prepare implements engine.Opener: it makes the checkout, and finds the run or begins one.
+// Prepare implements engine.Opener: it makes the checkout, and finds the run or starts one.
 func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	branch, err := o.branch(ctx, *o.wanted)
 	if err != nil {

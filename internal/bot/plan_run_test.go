@@ -171,8 +171,8 @@ func TestSweepRunsPlans(t *testing.T) {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
 	if log := w.out.String(); !strings.Contains(log,
-		"ralph/old.json is passed over: it says that it is complete, and nobody on record approved US-001, US-002") ||
-		!strings.Contains(log, "ralph/gone.json is passed over: there is no plan") {
+		"ralph/old.json is skipped: it says that it is complete, and nobody on record approved US-001, US-002") ||
+		!strings.Contains(log, "ralph/gone.json is skipped: there is no plan") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.inputs["plan"] = "ralph/tasks.json" // a job of the matrix
@@ -180,7 +180,7 @@ func TestSweepRunsPlans(t *testing.T) {
 	w.inputs["plan"] = ""
 	w.env["GITHUB_RUN_ID"] = "78"
 	if got := list(); got != `{"include":[]}` ||
-		!strings.Contains(w.out.String(), "ralph/tasks.json is passed over: its run is alive") {
+		!strings.Contains(w.out.String(), "ralph/tasks.json is skipped: its run is alive") {
 		t.Errorf("while it is worked on: %s", got)
 	}
 	w.late = 2 * time.Hour

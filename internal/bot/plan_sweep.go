@@ -27,7 +27,7 @@ func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, l
 		}
 		set, err := a.settingsLeft(ctx, a.onto(ev), left)
 		if err != nil {
-			a.log("the plans of the settings are passed over: %v", err)
+			a.log("the plans of the settings are skipped: %v", err)
 			return
 		}
 		for _, file := range set.Plans {
@@ -37,7 +37,7 @@ func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, l
 			}
 			wanted, why := a.openPlan(ctx, planRequest(ev, file), set, runs, held)
 			if wanted == nil {
-				a.log("%s is passed over: %s", file, why)
+				a.log("%s is skipped: %s", file, why)
 				continue
 			}
 			held[wanted.ID] = true

@@ -50,7 +50,7 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	for _, record := range all {
 		records, _, err := journal.Read(bytes.NewReader(record.Files[journal.File]))
 		if err != nil {
-			a.log("the run record of %s is passed over: %v", record.Task, err)
+			a.log("the run record of %s is skipped: %v", record.Task, err)
 			continue
 		}
 		out = append(out, withLease(loop.Fold(records), leases[record.Task]))
@@ -64,15 +64,15 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
 	issue, err := a.github.Issue(ctx, s.Start.Issue)
 	if err != nil {
-		a.log("%s is passed over: %v", s.Start.Task, err)
+		a.log("%s is skipped: %v", s.Start.Task, err)
 		return event.Request{}, event.Facts{}, false
 	}
 	if issue.Closed {
-		a.log("%s is passed over: issue #%d is closed", s.Start.Task, issue.Number)
+		a.log("%s is skipped: issue #%d is closed", s.Start.Task, issue.Number)
 		return event.Request{}, event.Facts{}, false
 	}
 	if a.endShown(ctx, issue, s) {
-		a.log("%s is passed over: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task,
+		a.log("%s is skipped: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task,
 			s.Start.Run, a.rules.TriggerPhrase)
 		return event.Request{}, event.Facts{}, false
 	}
@@ -97,7 +97,7 @@ func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State)
 func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
 	ev, facts, err := a.github.Gather(ctx, request.Event)
 	if err != nil {
-		a.log("%s is passed over: %v", request.Event, err)
+		a.log("%s is skipped: %v", request.Event, err)
 	}
 	request.Event = ev
 	return request, facts, err == nil

@@ -15,7 +15,7 @@ import (
 
 // pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died,
 // then issues whose label no run has picked up, then the plans of the settings, then runs that wait for their pull
-// request, each oldest first. What is passed over is logged with its reason. With the input issue or plan, only that
+// request, each oldest first. What is skipped is logged with its reason. With the input issue or plan, only that
 // one counts: a job of the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
@@ -104,7 +104,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 			for i := range queued {
 				a.github.Recount()
 				if label == a.rules.TriggerLabel && held[fmt.Sprintf("issue-%d", queued[i].Number)] {
-					a.log("issue #%d is passed over: its run is alive", queued[i].Number)
+					a.log("issue #%d is skipped: its run is alive", queued[i].Number)
 				} else if !a.wants(queued[i].Number) || ctx.Err() != nil {
 					continue
 				} else if request, known, ok := a.queued(ctx, ev, runs, queued[i], label); ok {
@@ -118,11 +118,11 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 }
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was
-// labelled is passed over: the text that was asked for is not to be had any more.
+// labelled is skipped: the text that was asked for is not to be had any more.
 func (a *Action) queued(ctx context.Context, ev event.Event, runs []loop.State, issue event.Issue,
 	label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {
-		a.log("issue #%d is passed over: %s", issue.Number, fmt.Sprintf(format, args...))
+		a.log("issue #%d is skipped: %s", issue.Number, fmt.Sprintf(format, args...))
 		return event.Request{}, event.Facts{}, false
 	}
 	labeller, at, err := a.github.Labeller(ctx, issue.Number, label)

@@ -29,7 +29,7 @@ func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State)
 		return err
 	})
 	if errors.Is(err, errStillWaits) {
-		a.log("%s is passed over: %v", s.Start.Task, err)
+		a.log("%s is skipped: %v", s.Start.Task, err)
 		return loop.Result{}, nil
 	}
 	return result, err

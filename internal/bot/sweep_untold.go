@@ -42,7 +42,7 @@ func (a *Action) toTell(ctx context.Context, ev event.Event, s loop.State) (pend
 	case s.Start.Issue != 0 && a.wants(s.Start.Issue):
 		issue, err := a.github.Issue(ctx, s.Start.Issue)
 		if err != nil {
-			a.log("%s is passed over: %v", s.Start.Task, err)
+			a.log("%s is skipped: %v", s.Start.Task, err)
 			return p, false
 		}
 		p.request.Event.Issue = issue

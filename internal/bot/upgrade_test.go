@@ -136,7 +136,7 @@ func TestFailedJobOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestRecordOfALaterVersion: of what this version does not know, a field is passed over; with a record it is that
+// TestRecordOfALaterVersion: of what this version does not know, a field is skipped; with a record it is that
 // version's to go on, and a fresh start does not need it.
 func TestRecordOfALaterVersion(t *testing.T) {
 	t.Parallel()

@@ -293,8 +293,8 @@ func (c *Command) readReports(o *ending, before map[string]fs.FileInfo) error {
 		}
 		o.report.files++
 		if left -= info.Size(); !info.Mode().IsRegular() || info.Size() > maxReportBytes || left < 0 {
-			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is no plain file of at most %d MiB (of all reports, "+
-				"%d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
+			o.report.bad = fmt.Sprintf("its report %s cannot be read: it is not a regular file of at most %d MiB "+
+				"(of all reports, %d MiB)", name, maxReportBytes>>20, maxReportsRead>>20)
 			continue
 		}
 		content, err := disk.ReadIn(root, name, maxReportBytes)

@@ -20,7 +20,7 @@ type Request struct {
 	name    string // "issue #42", "ralph/prd.md"
 	Text    string // what is wanted, sanitised when others wrote it
 	foreign bool   // others may have written it: it is data for the agent, and brings no commands
-	// the PRD that is there already and stays: only its stories are derived (mode 2); empty: it is written, too
+	// the PRD that already exists and stays: only its stories are derived (mode 2); empty: it is written, too
 	PRD string
 	// kept is what is set already: project, branch and description, as far as they are not empty.
 	Kept plan.Plan

@@ -36,7 +36,7 @@ func (q planQuestion) text() string {
 		bordered(&b, plan.PRD("the name of the feature"))
 	} else {
 		line(
-			"The PRD is there already and stays as it is: leave \"prd\" empty in your answer. Derive the stories from it.",
+			"The PRD already exists and stays as it is: leave \"prd\" empty in your answer. Derive the stories from it.",
 		)
 	}
 	q.wanted(&b, line)

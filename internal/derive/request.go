@@ -132,7 +132,7 @@ func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 		of, _, err := plan.Read(file, content)
 		if err != nil {
 			return kept, invalid.Errorf(
-				"%s is there already, and is no plan that can be read: see ralph plan validate, or move it away",
+				"%s already exists, and is no plan that can be read: see ralph plan validate, or move it away",
 				file,
 			)
 		}

@@ -61,7 +61,7 @@ func pythonProject(files shown) Result {
 	return p.d
 }
 
-// owner takes the programs that make their environments themselves. Interpreters that are not here are passed over: no
+// owner takes the programs that make their environments themselves. Interpreters that are not here are skipped: no
 // runner has all.
 func (p *python) owner() bool {
 	const tox, nox = "tox --skip-missing-interpreters true", "nox --no-error-on-missing-interpreters"

@@ -71,7 +71,7 @@ var agentWork = []string{
 	".claude/settings.json", ".mcp.json",
 }
 
-// isKept reports whether a file is not work. A log file counts as such only when it is new: one that is there already
+// isKept reports whether a file is not work. A log file counts as such only when it is new: one that already exists
 // may be data.
 func isKept(name string, f *fileDiff, own []string) bool {
 	for _, o := range own {

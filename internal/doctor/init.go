@@ -67,7 +67,7 @@ func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
 	case !i.Yes:
 		return d.Yes(ctx, "Overwrite? (y/N): ")
 	}
-	d.Err = invalid.Errorf("%s is there already; say --overwrite to replace it, or change one setting with ralph "+
+	d.Err = invalid.Errorf("%s already exists; say --overwrite to replace it, or change one setting with ralph "+
 		"settings set", config.SettingsFile)
 	return false
 }

@@ -199,7 +199,7 @@ func initBranchNo(earlier int) string {
 	return fmt.Sprintf("%s-%d", initBranch, earlier+1)
 }
 
-// mostBranches bounds how many branches of earlier proposals, merged and left there, are passed over.
+// mostBranches bounds how many branches of earlier proposals, merged and left there, are skipped.
 const mostBranches = 5
 
 // agreed shows what is to do and asks for a yes.
@@ -237,7 +237,7 @@ func (i *GitHubInit) left(found github.Report, undone bool) {
 	case len(lines) > 0:
 		i.say("\nNext steps:\n%s", strings.Join(lines, "\n"))
 	case !undone:
-		i.say("\nNothing else is left for you but to merge what is proposed. ralph doctor --github tells how all stands.")
+		i.say("\nNow merge the pull request. ralph doctor --github shows what is still missing.")
 	}
 }
 

@@ -150,7 +150,7 @@ func (run *Run) passOver(v *loop.Verdict) {
 // notFound is how a shell ends that was asked for a program that does not exist.
 const notFound = 127
 
-// lacks names a check's missing tool and what brings it. A soft check that nobody has named is passed over then.
+// lacks names a check's missing tool and what brings it. A soft check that nobody has named is skipped then.
 func (run *Run) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
 	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, run.site(install))

@@ -23,7 +23,7 @@ type Hearing struct {
 	Prompts
 	Run  *Run
 	As   loop.Resume             // who works on it, as hints are recorded: Owner and RunURL
-	Said func(loop.State) []Hint // all that is known of; those that were heard are passed over
+	Said func(loop.State) []Hint // all that is known of; those that were heard are skipped
 }
 
 // For implements loop.Prompt.

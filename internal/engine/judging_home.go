@@ -88,7 +88,7 @@ func readConfig(home *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no plain file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	return files.ReadIn(home, name, mostConfig)
 }

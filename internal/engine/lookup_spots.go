@@ -35,7 +35,7 @@ type searched interface {
 	Read(ctx context.Context, commit, path string, most int) ([]byte, bool, error)
 }
 
-// add notes a place, unless there are enough, or its file is there already with the same lines.
+// add notes a place, unless there are enough, or its file already exists with the same lines.
 func (l *search) add(p place) {
 	for _, q := range l.places {
 		if q.file == p.file && p.from <= q.to && q.from <= p.to {

@@ -47,7 +47,7 @@ func (run *Run) Notify(ctx context.Context, v report.View, page string) {
 	}
 	places, missing := notify.Named(notify.Places(environ), n.To)
 	for _, name := range missing {
-		run.Log("nobody was told by %s: the environment variable is not set", name)
+		run.Log("no notification by %s: the environment variable is not set", name)
 	}
 	for _, place := range places {
 		if err := place.Tell(ctx, n.Message, proc.Environment(run.Parent, proc.Allowed)); err != nil {

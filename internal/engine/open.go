@@ -32,7 +32,7 @@ type Run struct {
 	judging *judgingTree // where the checks run; nil: where the agent works
 	budget  *Budget      // what its turns are paid from; nil: there is no end of it
 	boxes   boxes        // what agents and checks are kept in
-	leftOut []string     // the checks that are passed over, since their tool is missing
+	leftOut []string     // the checks that are skipped, since their tool is missing
 	// unpriced are the models of which the log has said that their price is not known.
 	unpriced unpriced
 }

@@ -35,7 +35,7 @@ func PromptsOf(ctx context.Context, tree *git.Tree, commit string) (prompt.Set, 
 	return loadPrompts(names, func(name string) ([]byte, error) {
 		content, ok, err := tree.Read(ctx, commit, path.Join(prompt.Dir, name), prompt.MaxTemplate+1)
 		if err == nil && !ok {
-			err = errors.New("it is no plain file; make it one")
+			err = errors.New("it is not a regular file; make it one")
 		}
 		return content, err
 	})

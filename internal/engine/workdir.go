@@ -94,7 +94,7 @@ func (spec *Spec) inBase(ctx context.Context, base string) error {
 	name := path.Clean(spec.Settings.WorkingDirectory)
 	if _, err := spec.Tree.List(ctx, base+":"+name); err != nil && ctx.Err() == nil {
 		return invalid.Errorf(
-			"the setting workingDirectory is %q, which is no directory of the base commit %.12s; name one by its path from "+
+			"the setting workingDirectory is %q, which is not a directory of the base commit %.12s; name one by its path from "+
 				"the top of the repository, without a link or a submodule on the way",
 			name, base,
 		)

@@ -55,7 +55,7 @@ var rows = []row{
 		why: "the run is stopped, and what it has done is kept"},
 	{asks: []Asking{ByStop, ByClosing, RunningOff}, at: []Standing{Abandoned, Waiting}, do: Close,
 		why: "nobody works on the run now; it is marked as stopped, so that nothing takes it up by itself"},
-	{asks: []Asking{ByStop}, at: []Standing{None}, do: Drop, why: "nothing runs here; `{phrase} run` begins a run"},
+	{asks: []Asking{ByStop}, at: []Standing{None}, do: Drop, why: "nothing runs here; `{phrase} run` starts a run"},
 	{asks: []Asking{ByStop}, at: []Standing{Halted}, do: Drop,
 		why: "nothing runs here: the last run was stopped already; `{phrase} continue` goes on with it"},
 	{asks: []Asking{ByStop}, at: []Standing{Failed}, do: Drop,
@@ -68,7 +68,7 @@ var rows = []row{
 	// Saying something to a run that works.
 	{asks: []Asking{ByHint}, at: []Standing{Running}, do: Pass, why: "the run's next turn reads what you said"},
 	{asks: []Asking{ByHint}, at: []Standing{None}, do: Drop,
-		why: "nothing runs here that could read it; `{phrase} run` and your words begin a run"},
+		why: "nothing runs here that could read it; `{phrase} run` and your words start a run"},
 	{asks: []Asking{ByHint}, at: []Standing{Waiting, Halted, Abandoned}, do: Drop,
 		why: "the run does not work now, so nothing reads it; `{phrase} continue` and your words go on with it"},
 	{asks: []Asking{ByHint}, do: Drop,
@@ -121,7 +121,7 @@ var rows = []row{
 
 	// Going on with an answer.
 	{asks: []Asking{ByContinue}, at: []Standing{None}, do: Drop,
-		why: "there is no run to go on with; `{phrase} run` begins one"},
+		why: "there is no run to continue; `{phrase} run` starts one"},
 	{asks: []Asking{ByContinue}, at: stopped, do: GoOn, why: "the run goes on where it stands, with what you said"},
 	{asks: []Asking{ByContinue}, at: []Standing{Failed}, do: Drop,
 		why: "the last run has failed and waits for nothing; `{phrase} retry` goes on from it"},
@@ -131,7 +131,7 @@ var rows = []row{
 
 	// Accepting what the run has found.
 	{asks: []Asking{ByAccept}, at: []Standing{None}, do: Drop,
-		why: "there is no run whose findings could be accepted; `{phrase} run` begins one"},
+		why: "there is no run whose findings could be accepted; `{phrase} run` starts one"},
 	{asks: []Asking{ByAccept}, at: stopped, do: GoOn, why: "the run goes on where it stands, with what you accepted"},
 	{asks: []Asking{ByAccept}, at: []Standing{Failed}, do: Again,
 		why: "the last run failed, and gets another chance with what you accepted"},
@@ -142,13 +142,13 @@ var rows = []row{
 	{asks: []Asking{ByFixNowhere}, at: []Standing{Running}, do: Drop,
 		why: "there is no pull request yet, so there are no reviews to take up; ralph is at work on it"},
 	{asks: []Asking{ByFixNowhere}, at: []Standing{None}, do: Drop,
-		why: "there is no pull request of ralph's here, so there are no reviews to take up; `{phrase} run` begins a run"},
+		why: "there is no pull request of ralph's here, so there are no reviews to take up; `{phrase} run` starts a run"},
 	{asks: []Asking{ByFixNowhere}, do: Drop,
 		why: "the run has no pull request, so there are no reviews to take up; `{phrase} retry` and your words go on with it"},
 	{asks: []Asking{ByFix, ByPullLabel}, at: []Standing{None}, do: Drop,
-		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue begins one"},
+		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue starts one"},
 	{asks: []Asking{ByChanges}, at: []Standing{None}, do: Ignore,
-		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue begins one"},
+		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue starts one"},
 	{asks: []Asking{ByFix, ByPullLabel, ByChanges}, do: Again,
 		why: "the run takes up what the reviews ask for, on the same branch"},
 
@@ -158,9 +158,9 @@ var rows = []row{
 	{asks: []Asking{ByApprove}, at: []Standing{None, Finished}, do: Begin,
 		why: "the newest plan is run as it is written now"},
 	{asks: []Asking{ByApprove}, at: stopped, do: GoOn,
-		why: "the run of the plan goes on where it stands; a plan that was edited since begins a new one"},
+		why: "the run of the plan goes on where it stands; a plan that was edited since starts a new one"},
 	{asks: []Asking{ByApprove}, at: []Standing{Failed}, do: Again,
-		why: "the run of the plan gets another chance; a plan that was edited since begins a new one"},
+		why: "the run of the plan gets another chance; a plan that was edited since starts a new one"},
 
 	// Other workflows. Nobody asks here, so nobody is told.
 	{asks: []Asking{ByBuildFailed, ByBuild}, at: []Standing{Waiting}, do: GoOn,

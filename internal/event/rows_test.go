@@ -91,7 +91,7 @@ func TestDecide(t *testing.T) {
 		do   Doing
 		why  string
 	}{
-		{"the label begins", label, None, Begin, "no run before"},
+		{"the label begins", label, None, Begin, "this is the first run"},
 		{"the label while it runs", label, Running, Drop, "already running here; this request was dropped"},
 		{"the label put back is a retry", label, Failed, Again, "another chance"},
 		{"the label on a stopped run", label, Halted, GoOn, ""},
@@ -99,7 +99,7 @@ func TestDecide(t *testing.T) {
 		{"retry of what is done", issue("/ralph retry"), Finished, Drop, "`/ralph retry --fresh`"},
 		{"retry with words", issue("/ralph retry shorter"), Finished, Again, "a change was asked for"},
 		{"retry --fresh with words", issue("/ralph retry --fresh shorter"), Finished, Begin, "fresh start"},
-		{"continue with nothing", issue("/ralph continue"), None, Drop, "`/ralph run` begins one"},
+		{"continue with nothing", issue("/ralph continue"), None, Drop, "`/ralph run` starts one"},
 		{"continue with an answer", issue("/ralph continue yes, both"), Waiting, GoOn, "what you said"},
 		{"continue after a failure", issue("/ralph continue"), Failed, Drop, "`/ralph retry` goes on from it"},
 		{"stop", issue("/ralph stop"), Running, Halt, "kept"},

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// putContents writes one file in a commit on a branch. A file that is there already is replaced only by who tells its
+// putContents writes one file in a commit on a branch. A file that already exists is replaced only by who tells its
 // blob.
 func (g *GitHub) putContents(r *request) answer {
 	var in struct {

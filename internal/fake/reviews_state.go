@@ -120,7 +120,7 @@ func (g *GitHub) reviewComment(r *repo, is *issue, c ReviewComment) *reviewComme
 	return g.reviewCommentIn(r, is, g.review(r, is, Review{Author: c.Author, At: c.CreatedAt}), c)
 }
 
-// reviewCommentIn adds a comment to its thread, or begins one. Callers hold the lock.
+// reviewCommentIn adds a comment to its thread, or starts one. Callers hold the lock.
 func (g *GitHub) reviewCommentIn(r *repo, is *issue, v *review, c ReviewComment) *reviewComment {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = g.time()

@@ -13,7 +13,7 @@ func (g *GitHub) AddRepo(owner, name, defaultBranch string) error {
 	defer g.mu.Unlock()
 	key := strings.ToLower(owner + "/" + name)
 	if g.repos[key] != nil {
-		return fmt.Errorf("%s/%s is there already", owner, name)
+		return fmt.Errorf("%s/%s already exists", owner, name)
 	}
 	dir := filepath.Join(g.dir, owner, name+".git")
 	if err := initBare(dir, defaultBranch); err != nil {

@@ -1,5 +1,5 @@
 // Package files reads and replaces small files in places where an agent has been: no link is followed out of them,
-// nothing that is no plain file is opened, and a kill leaves the old file or the new one.
+// nothing that is not a regular file is opened, and a kill leaves the old file or the new one.
 package files
 
 import (
@@ -83,7 +83,7 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no plain file; make it one")
+		return nil, errors.New("it is not a regular file; make it one")
 	case info.Size() > most:
 		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), most)
 	}

@@ -89,7 +89,7 @@ var errTooDeep = fmt.Errorf("more than %d directories lie in one another", deepe
 
 // Walk visits everything below an open directory, a directory before what is in it, by name. No link is followed. A
 // visit that returns fs.SkipDir keeps out of a directory; one that makes a directory readable is asked before it is
-// opened. What goes while it walks is passed over, and so is what may not be read.
+// opened. What goes while it walks is skipped, and so is what may not be read.
 func Walk(root *os.Root, visit func(Entry) error) error { return walk(root, "", 0, visit) }
 
 func walk(in *os.Root, at string, deep int, visit func(Entry) error) error {
@@ -154,7 +154,7 @@ func namesIn(in *os.Root) ([]string, error) {
 // Copying is how a tree is copied.
 type Copying struct {
 	Most    int64                  // how many bytes at most, and how many KiB files; 0: any number
-	Missing bool                   // what is there already stays
+	Missing bool                   // what already exists stays
 	UID     int                    // whose the copies become; with GID
 	GID     int                    // of whose group
 	Give    bool                   // UID and GID count

@@ -94,7 +94,7 @@ func TestResumeAndFresh(t *testing.T) {
 	}
 	again.BeginFresh()
 	if again.Base() == b.base || again.Head() != again.Base() {
-		t.Fatalf("begins afresh at %s, base %s", again.Head(), again.Base())
+		t.Fatalf("starts fresh at %s, base %s", again.Head(), again.Base())
 	}
 	os.RemoveAll(filepath.Join(b.dir, "root"))
 

@@ -13,7 +13,7 @@ import (
 
 const planFile = "ralph/tasks.json"
 
-// planned begins a run of either shape whose first commit holds a plan.
+// planned starts a run of either shape whose first commit holds a plan.
 func (b *sandbox) planned(shape string) (tree *Tree, first string) {
 	b.t.Helper()
 	if shape == "bot" {

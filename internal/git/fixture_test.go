@@ -160,7 +160,7 @@ func (b *sandbox) open(change ...func(*Options)) *Tree {
 	return tree
 }
 
-// files lists a commit's files in the tree's repository, as "path" or "path mode" for what is not a plain file.
+// files lists a commit's files in the tree's repository, as "path" or "path mode" for what is not a regular file.
 func (b *sandbox) files(tree *Tree, commit string) string {
 	b.t.Helper()
 	out, err := tree.git.out(b.ctx, "ls-tree", "-r", "--format=%(objectmode) %(path)", commit)

@@ -273,7 +273,7 @@ func (u *users) mendHead(ref string, tell func(string)) error {
 		if err := (fileText{text: []byte("ref: " + ref + "\n"), mode: 0o644}).putBack(head); err != nil {
 			return fmt.Errorf("putting HEAD back: %w", err)
 		}
-		tell("HEAD led nowhere and is put back on " + short(ref))
+		tell("HEAD pointed nowhere and is set back to " + short(ref))
 	}
 	refs := filepath.Join(u.common, "refs")
 	if !isDirectory(refs) {

@@ -34,7 +34,7 @@ const (
 	maxWait = 2 * time.Minute
 )
 
-// repeatable are the POSTs that may be sent twice: a reaction or a label that is there already stays one, an access
+// repeatable are the POSTs that may be sent twice: a reaction or a label that already exists stays one, an access
 // token and a status are replaced, and what ralph asks GraphQL only reads or sets. Comments, replies, check runs,
 // branches and pull requests are not: their callers look first whether the lost one arrived.
 var repeatable = sync.OnceValue(func() *regexp.Regexp {

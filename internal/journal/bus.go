@@ -114,7 +114,7 @@ func BusEnd(dir string) (int64, error) {
 }
 
 // ReadBus hands on each message from an offset in bytes, with its line without the end, and returns where to read on.
-// It holds one line at a time. Lines that are no messages are passed over; one without an end is left for the next
+// It holds one line at a time. Lines that are no messages are skipped; one without an end is left for the next
 // time. A bus that has become shorter than the offset is another one, and read from its beginning. No bus is an empty
 // one.
 func ReadBus(dir string, from int64, each func(m Message, line []byte) error) (next int64, err error) {
@@ -191,7 +191,7 @@ func openPlain(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a plain file; remove it", name)
+		err = fmt.Errorf("%s is not a regular file; remove it", name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -62,7 +62,7 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := f.Next(); err == nil {
-		t.Error("a line that is no record is passed over")
+		t.Error("a line that is no record is skipped")
 	}
 }
 

@@ -48,7 +48,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d records of %d bytes: %q", len(records), n, text)
 		}
 		if err == nil && strings.Contains(text[n:], "\n") {
-			t.Errorf("a line is passed over: %q", text[n:])
+			t.Errorf("a line is skipped: %q", text[n:])
 		}
 		again, m, err := Read(strings.NewReader(text[:n]))
 		if err != nil || m != n || !reflect.DeepEqual(again, records) {

@@ -209,7 +209,7 @@ func (f *lockFile) open() error {
 	}
 	info, err := f.root.Lstat(f.name)
 	if err == nil && (!info.Mode().IsRegular() || names(info) > 1) {
-		return fmt.Errorf("taking the lock: %s is no plain file: remove it", f.path())
+		return fmt.Errorf("taking the lock: %s is not a regular file: remove it", f.path())
 	}
 	f.file, err = openPlain(f.root, f.name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err == nil {

@@ -248,7 +248,8 @@ func TestWhatStandsInTheLocksPlace(t *testing.T) {
 			noError(t, os.MkdirAll(filepath.Dir(name), 0o755))
 			overwrite(t, filepath.Join(filepath.Dir(name), "own"), []byte("precious\n"))
 			noError(t, plant(name))
-			if _, err := Lock(dir, t.Logf); err == nil || !strings.HasSuffix(err.Error(), name+" is no plain file: remove it") {
+			_, err := Lock(dir, t.Logf)
+			if err == nil || !strings.HasSuffix(err.Error(), name+" is not a regular file: remove it") {
 				t.Errorf("%s at %s: %v", what, at, err)
 			}
 			if head, _ := os.ReadFile(filepath.Join(dir, ".git", "HEAD")); string(head) != "ref: refs/heads/main\n" {

@@ -79,7 +79,7 @@ func (j *Journal) leadsAway() error {
 	}
 }
 
-var errNotPlain = errors.New("is no plain file")
+var errNotPlain = errors.New("is not a regular file")
 
 // plain opens a file to read, when it is one: whoever opens a pipe that somebody left in its place waits for ever.
 func plain(name string) (*os.File, error) {

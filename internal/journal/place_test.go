@@ -103,10 +103,10 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if _, ok, err := Find(dir, "issue-1"); ok || err != nil {
 		t.Errorf("found: %v, %v", ok, err)
 	}
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is no plain file: remove it") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file: remove it") {
 		t.Errorf("journal: %v", err)
 	}
-	if _, err := Lock(dir, t.Logf); err == nil || !strings.Contains(err.Error(), "is no plain file: remove it") {
+	if _, err := Lock(dir, t.Logf); err == nil || !strings.Contains(err.Error(), "is not a regular file: remove it") {
 		t.Errorf("lock: %v", err)
 	}
 }

@@ -63,9 +63,9 @@ func noError(t *testing.T, err error) {
 const (
 	forged   = `{"type":"turning","iteration":1,"mode":"review"}` + "\n"
 	tampered = "the journal of run 20261121-1 was changed by something other than ralph; its work is on branch " +
-		"ralph/feature: begin afresh with --fresh"
+		"ralph/feature: start fresh with --fresh"
 	missing = "the journal of run 20261121-1 is missing or empty, though ralph had written to it; its work is on " +
-		"branch ralph/feature: put it back, or begin afresh with --fresh"
+		"branch ralph/feature: put it back, or start fresh with --fresh"
 )
 
 // TestForgedJournalIsRefused: whatever is done to a journal that no agent may write.
@@ -129,7 +129,7 @@ func TestForgedJournalIsRefused(t *testing.T) {
 		overwrite(t, filepath.Join(dir, File), []byte(forged))
 		_, err := OpenSealed(dir, seal)
 		if !errors.As(err, new(*TamperedError)) ||
-			!strings.HasSuffix(err.Error(), "so the run cannot go on: begin afresh with --fresh") {
+			!strings.HasSuffix(err.Error(), "so the run cannot go on: start fresh with --fresh") {
 			t.Error(err)
 		}
 	})

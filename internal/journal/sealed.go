@@ -33,9 +33,9 @@ type TamperedError struct {
 }
 
 func (e *TamperedError) Error() string {
-	again := "begin afresh with --fresh"
+	again := "start fresh with --fresh"
 	if e.Missing {
-		again = "put it back, or begin afresh with --fresh"
+		again = "put it back, or start fresh with --fresh"
 	}
 	if e.Branch == "" {
 		return fmt.Sprintf("%s, so the run cannot go on: %s", e.What(), again)
@@ -153,7 +153,7 @@ func (s *sealed) check(raw []byte, name, boot string) (good []byte, cut string, 
 	good, rest := raw[:s.marks[best].Bytes], raw[s.marks[best].Bytes:]
 	if s.size == 0 && hasTurn(rest) {
 		return nil, "", fmt.Errorf("the journal's seal %s is damaged: if you trust the journal, remove the seal; else "+
-			"begin afresh with --fresh", name)
+			"start fresh with --fresh", name)
 	}
 	if beginsWithRecord(rest) && !s.mayBeBehind(boot) {
 		return nil, "", tampered

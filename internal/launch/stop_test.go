@@ -168,7 +168,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestAnotherJobWaits: while one job holds a run, no other job and no Action begins one, and it is told who has it.
+// TestAnotherJobWaits: while one job holds a run, no other job and no Action starts one, and it is told who has it.
 func TestAnotherJobWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

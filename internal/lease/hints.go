@@ -34,7 +34,7 @@ type Hint struct {
 	At   time.Time `json:"at"`
 }
 
-// Say leaves a hint for whoever works on h.Task. One that is there already is left as it is.
+// Say leaves a hint for whoever works on h.Task. One that already exists is left as it is.
 func (c *Client) Say(ctx context.Context, h Hint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

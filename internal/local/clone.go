@@ -41,7 +41,7 @@ func (o *cloneOpening) Hold(ctx context.Context, work *engine.Run) (context.Cont
 	return ctx, err
 }
 
-// Prepare implements engine.Opener: it reads the settings and the task, finds the run or begins one, and takes the
+// Prepare implements engine.Opener: it reads the settings and the task, finds the run or starts one, and takes the
 // clone for it.
 func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	if o.given, err = o.read(); err != nil {

@@ -118,7 +118,7 @@ func hearing(s *session.Session, work *engine.Run, words engine.Prompts) engine.
 		}}
 }
 
-// saidTo is what was said to a run. A line that is none of ours is passed over.
+// saidTo is what was said to a run. A line that is none of ours is skipped.
 func saidTo(file, run string) (said []engine.Hint, err error) {
 	text, err := files.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {

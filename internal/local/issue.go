@@ -101,12 +101,12 @@ func (l *IssueRun) leaveClone(ctx context.Context, tree *git.Tree, result loop.R
 	if nothing && result.State.Plan == nil && result.State.Settled() {
 		err := tree.Return(ctx)
 		if err == nil && l.one == nil {
-			l.Log("the clone stands on %s again, as before the run", stood)
+			l.Log("the clone is on %s again, as before the run", stood)
 		}
 		return err
 	}
 	if l.one == nil {
-		l.Log("the clone stands on %s now; %s takes it back to where it was", tree.Branch(), returnCommand(came))
+		l.Log("the clone is on %s now; %s goes back to where it was", tree.Branch(), returnCommand(came))
 	}
 	return nil
 }

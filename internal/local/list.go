@@ -144,7 +144,7 @@ func listName(dir string) string {
 func (l *List) tellPlace(ctx context.Context) {
 	if at, err := git.Place(ctx, l.Dir, l.Parent); err == nil && at != l.came {
 		l.Log(
-			"the clone stands on %s now; %s takes it back to where it was", strings.TrimPrefix(at, "refs/heads/"),
+			"the clone is on %s now; %s goes back to where it was", strings.TrimPrefix(at, "refs/heads/"),
 			returnCommand(l.came),
 		)
 	}

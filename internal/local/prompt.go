@@ -242,7 +242,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 		run = filepath.Base(dir)
 		o.Log("%s: %s", way, why)
 	case o.Resume:
-		o.Log("%s: there is no run of this prompt to go on with", way)
+		o.Log("%s: no run of this prompt can be continued", way)
 	}
 	if way != loop.Begin {
 		work.Rules = asBegun(work.Rules, before)

@@ -20,8 +20,8 @@ func readPrompt(name string) (string, error) {
 		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
 	case !info.Mode().IsRegular():
 		return "", invalid.Errorf(
-			"flag --prompt-file: %s is no plain file, and it is read again before every iteration; write what to do into a "+
-				"file, or say it with --prompt TEXT",
+			"flag --prompt-file: %s is not a regular file, and it is read again before every iteration; write what to do into "+
+				"a file, or say it with --prompt TEXT",
 			name,
 		)
 	case info.Size() > mostPrompt:

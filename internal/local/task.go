@@ -115,7 +115,7 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 		case !strings.EqualFold(k.ID, t.ID):
 		case !force:
 			return invalid.Errorf(
-				"the task %s is there already, in %s; say --force to replace it, or choose another id", k.ID, k.file,
+				"the task %s already exists, in %s; say --force to replace it, or choose another id", k.ID, k.file,
 			)
 		case k.file != tasksDir+"/"+t.ID+".yaml":
 			return invalid.Errorf(

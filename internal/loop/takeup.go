@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Asked is how a run was asked for, as far as it matters to one that is there already.
+// Asked is how a run was asked for, as far as it matters to one that already exists.
 type Asked struct {
 	Retry bool // go on from what was tried: a retry, or the label put back
 	Fresh bool // begin at the base again
@@ -25,7 +25,7 @@ const (
 	Nothing  Way = "nothing"  // there is nothing to do
 )
 
-// TakeUp says whether a request begins a run or goes on with the one that the journal tells of, and why. known is
+// TakeUp says whether a request starts a run or goes on with the one that the journal tells of, and why. known is
 // false when there is no journal.
 func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
 	if !known {

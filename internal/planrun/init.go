@@ -78,12 +78,12 @@ func (p *Plans) nothingThere(root *os.Root) error {
 		of, _, err := plan.Read(file, content)
 		if err != nil {
 			return invalid.Errorf(
-				"%s is there already, and is no plan that can be read: see ralph plan validate, or move it away",
+				"%s already exists, and is no plan that can be read: see ralph plan validate, or move it away",
 				file,
 			)
 		}
 		return invalid.Errorf(
-			"%s is there already: a plan of %s, of which %d are done"+instead, file,
+			"%s already exists: a plan of %s, of which %d are done"+instead, file,
 			safetext.Counted(len(of.Stories), "story", "stories"), of.Passed(),
 		)
 	}
@@ -109,7 +109,7 @@ func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 		case made:
 			p.Say("created %s", p.File(f.name))
 		default:
-			p.Say("%s is there already, and stays as it is", p.File(f.name))
+			p.Say("%s already exists, and stays as it is", p.File(f.name))
 		}
 	}
 	return nil

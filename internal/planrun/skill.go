@@ -56,7 +56,7 @@ func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 			errs = append(errs, err)
 		case ok && string(content) != texts[name] && !force:
 			errs = append(
-				errs, invalid.Errorf("%s is there already, with another text; say --force to replace it", name),
+				errs, invalid.Errorf("%s already exists, with another text; say --force to replace it", name),
 			)
 		default:
 			missing[name] = !ok

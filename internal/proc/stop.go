@@ -65,7 +65,7 @@ func (r *running) within(limit time.Duration, gone func() bool) bool {
 
 // End ends processes that were spared, with everything that came of them: TERM, and KILL when the grace is over (0:
 // DefaultGrace). It returns when they are gone, or a few seconds after the grace when the system does not let them end.
-// Ids of processes that have ended since they were spared are passed over.
+// Ids of processes that have ended since they were spared are skipped.
 func End(pids []int, grace time.Duration) {
 	active.add(1)
 	defer active.add(-1)

@@ -70,14 +70,14 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 		var tampered *journal.TamperedError
 		switch newer := errors.As(err, new(*loop.NewerError)); {
 		case newer && s.Fresh:
-			s.Log("the run %s is not gone on with: %v", name, err)
+			s.Log("the run %s is not continued: %v", name, err)
 			return loop.State{}, dir, nil
 		case newer: // a new run beside it would take its place
 			return loop.State{}, "", invalid.Errorf(
-				"the journal of run %s: %w: go on with that version, or begin afresh with --fresh", name, err,
+				"the journal of run %s: %w: go on with that version, or start fresh with --fresh", name, err,
 			)
 		case errors.As(err, &tampered) && tampered.Over:
-			s.Log("%s. That run had ended, so it is passed over", tampered.What())
+			s.Log("%s. That run had ended, so it is skipped", tampered.What())
 			if !tampered.Unknown { // an older run is none to go on with, after this one
 				return loop.State{}, "", nil
 			}
@@ -87,7 +87,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 		case tampered != nil:
 			return loop.State{}, "", invalid.Mark(err)
 		case err != nil:
-			s.Log("the run %s is passed over: %v", name, err)
+			s.Log("the run %s is skipped: %v", name, err)
 		case ok:
 			return state, dir, nil
 		}

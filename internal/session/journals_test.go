@@ -82,7 +82,7 @@ func TestSealedBook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := seat.OpenJournal(dir); !invalid.Is(err) ||
-		!strings.Contains(err.Error(), "its work is on branch ralph/t: begin afresh with --fresh") {
+		!strings.Contains(err.Error(), "its work is on branch ralph/t: start fresh with --fresh") {
 		t.Error(err)
 	}
 	seat.Parent = []string{"HOME=" + seat.Dir, "LocalAppData=" + seat.Dir}

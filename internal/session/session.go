@@ -143,7 +143,7 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Way
 		),
 	)
 	if err != nil {
-		return way, why, invalid.Errorf("nobody answered whether to resume or begin afresh; say --resume or --fresh")
+		return way, why, invalid.Errorf("nobody answered whether to resume or start fresh; say --resume or --fresh")
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "f" || answer == "fresh" {
 		return loop.Begin, "a fresh start was asked for", nil

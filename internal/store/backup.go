@@ -149,7 +149,7 @@ func (s *Store) placeFile(ctx context.Context, dir string, from io.Reader) error
 		return err
 	}
 	if info.Size() > 0 {
-		return invalid.Errorf("%s is there already: a backup is restored into a new directory", place)
+		return invalid.Errorf("%s already exists: a backup is restored into a new directory", place)
 	}
 	fresh := place + ".restored"
 	defer os.Remove(fresh)

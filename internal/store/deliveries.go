@@ -46,7 +46,7 @@ const longestID = 200
 // LongestHold is how long a delivery is handed out to nobody else, or postponed, at most.
 const LongestHold = 10 * time.Minute
 
-// Deliver stores a delivery, once by its ID; fresh is false for one that is there already. Received is now if it is not
+// Deliver stores a delivery, once by its ID; fresh is false for one that already exists. Received is now if it is not
 // set.
 func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error) {
 	if d.ID == "" || len(d.ID) > longestID || plain(d.ID) != d.ID {

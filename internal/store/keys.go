@@ -138,7 +138,7 @@ func readKeyFile(file string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", invalid.Errorf("%s is not a plain file: put the keys there themselves", file)
+		return "", invalid.Errorf("%s is not a regular file: put the keys there themselves", file)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 { // Windows has no such bits
 		return "", invalid.Errorf("%s has mode %04o, and others may read it: chmod 600 it, or better, make a new key, "+

@@ -169,7 +169,7 @@ func (w *supervision) begin() error {
 	err := os.Remove(filepath.Join(w.dir, waitMarker))
 	switch {
 	case err == nil:
-		w.console.log("%s of an earlier run is taken away", waitMarker)
+		w.console.log("%s of an earlier run is removed", waitMarker)
 	case !errors.Is(err, os.ErrNotExist):
 		return invalid.Errorf("taking away the marker of an earlier run: %w; remove it", err)
 	}

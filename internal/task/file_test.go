@@ -168,7 +168,7 @@ func TestMistakes(t *testing.T) {
 		{"dependencies", head + "dependencies: T-0\n", `dependencies is "T-0"; allowed is a list`},
 		{"itself", head + "dependencies: [T-1]\n",
 			`x.yaml, line 3, column 16: dependencies[1] is T-1 itself; a task cannot wait for itself`},
-		{"no id there", head + "dependencies: [a b]\n", `dependencies[1] is "a b", which is no id`},
+		{"no id there", head + "dependencies: [a b]\n", `dependencies[1] is "a b", which is not a valid id`},
 		{"one twice", head + "dependencies: [T-0, T-0]\n", `dependencies[2] is T-0 for the second time`},
 		{"completion", head + "completion: done\n",
 			`completion is "done"; allowed is an object with the keys outcome, acceptance_criteria, coder, tester, reviewer and qa`},

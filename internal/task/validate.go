@@ -68,7 +68,7 @@ func (t Task) Problems() []Problem {
 		key := fmt.Sprintf("dependencies[%d]", i+1)
 		switch {
 		case !ValidID(id):
-			p.add(key, "is %s, which is no id; %s", safetext.Quoted(id), IDRule)
+			p.add(key, "is %s, which is not a valid id; %s", safetext.Quoted(id), IDRule)
 		case id == t.ID:
 			p.add(key, "is %s itself; a task cannot wait for itself", id)
 		case slices.Contains(t.Dependencies[:i], id):

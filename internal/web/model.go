@@ -75,7 +75,7 @@ type Amount struct {
 type Record struct {
 	Number int64 // from 1, rising
 	At     time.Time
-	Kind   string // FactRecord, OutputRecord, DiffRecord or PromptRecord; others are passed over
+	Kind   string // FactRecord, OutputRecord, DiffRecord or PromptRecord; others are skipped
 	Body   []byte
 }
 

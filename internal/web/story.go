@@ -73,7 +73,7 @@ func (st *story) upTo(ctx context.Context, last int64) error {
 	}
 }
 
-// take adds a record and says which iteration it changed; 0: none. What cannot be read is passed over: a newer ralph
+// take adds a record and says which iteration it changed; 0: none. What cannot be read is skipped: a newer ralph
 // may have written it.
 func (st *story) take(r Record) (changed int) {
 	st.number = r.Number

@@ -22,7 +22,7 @@ func Greetings() plan.Plan {
 		}}
 }
 
-// Storied begins a run of a plan.
+// Storied starts a run of a plan.
 func Storied(plan plan.Plan, edit func(*loop.Planned)) *Script {
 	return Begin(func(start *loop.Start) {
 		start.Task, start.Title, start.Branch, start.Spec, start.MaxIterations = "greetings", "Greetings", "ralph/greetings",

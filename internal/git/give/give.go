@@ -31,7 +31,7 @@ func All(dir, name string, to *proc.User) error {
 }
 
 // Files gives files of a directory, by their paths from there, and the directories that lead to them. Those that are
-// gone are passed over.
+// gone are skipped.
 func Files(dir string, names []string, to *proc.User) error {
 	if to == nil || len(names) == 0 {
 		return nil

@@ -117,7 +117,7 @@ func TestGivenTreeIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestGivingFollowsNoLink: what lies elsewhere stays whose it is, and what is gone is passed over.
+// TestGivingFollowsNoLink: what lies elsewhere stays whose it is, and what is gone is skipped.
 func TestGivingFollowsNoLink(t *testing.T) {
 	dir, git := laidOut(t)
 	outside := t.TempDir()

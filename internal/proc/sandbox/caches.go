@@ -90,8 +90,8 @@ func (s *Sandbox) seed(cache string) {
 	if exists(to) || !filepath.IsAbs(from) || !isDir(from) {
 		return
 	}
-	// it may grow meanwhile: somebody builds
-	if from, err := real(from); err != nil || s.copyTree(from, to, s.copying(2*mostSeeded, older(from, mostSeeded))) != nil {
+	c := s.copying(2*mostSeeded, older(from, mostSeeded)) // it may grow meanwhile: somebody builds
+	if from, err := real(from); err != nil || s.copyTree(from, to, c) != nil {
 		_ = files.RemoveAll(to)
 		return
 	}
@@ -100,8 +100,8 @@ func (s *Sandbox) seed(cache string) {
 	}
 }
 
-// older says which files of a directory to leave out so that the newest remain, at most so many bytes. Go gives a file of
-// its cache a new time when it uses it, and does without any file that is missing.
+// older says which files of a directory to leave out so that the newest remain, at most so many bytes. Go gives a file
+// of its cache a new time when it uses it, and does without any file that is missing.
 func older(dir string, most int64) func(at string) bool {
 	type file struct {
 		at   string
