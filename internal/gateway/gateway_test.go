@@ -347,10 +347,17 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, says("{}"))
 	var log bytes.Buffer
-	turn := opened(t, p, func(o *Options, _ *Upstream) {
+	// A port that a connection begins at is taken, and nobody listens there. A port of a server that has closed would
+	// soon be that of another one.
+	taken, err := net.Dial("tcp", p.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	turn := opened(t, p, func(o *Options, up *Upstream) {
 		o.Log = func(format string, args ...any) { fmt.Fprintf(&log, format+"\n", args...) }
+		up.Base = &url.URL{Scheme: "http", Host: taken.LocalAddr().String()}
 	})
-	p.Close()
 	for range mostTold + 5 {
 		answer, body := ask(t, turn, "POST", messages, `{"model":"m","secret":"in the body"}`, bearing)
 		if answer.StatusCode != 502 || !strings.Contains(body, `"api_error"`) {
