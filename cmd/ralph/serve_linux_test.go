@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,12 +67,10 @@ func newServing(t testing.TB) *serving {
 			`"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`}); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := fake.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	_ = listener.Close()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -94,12 +93,11 @@ func newServed(t *testing.T, e engine) *served {
 	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := fake.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{T: t, e: e, hub: hub, url: "http://" + listener.Addr().String(), dir: openDir(t)}
-	_ = listener.Close()
+	s := &served{T: t, e: e, hub: hub, url: "http://" + address, dir: openDir(t)}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,14 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake"
 )
 
 // registry is a registry of images on this machine.
@@ -22,12 +23,11 @@ type registry struct {
 // startRegistry starts an empty one.
 func startRegistry(t *testing.T, crane string) registry {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := fake.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := registry{crane, listener.Addr().String()}
-	_ = listener.Close() // the registry takes it
+	r := registry{crane, address}
 	cmd := exec.CommandContext(t.Context(), crane, "registry", "serve", "--address", r.host, "--disk", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

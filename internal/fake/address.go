@@ -1,0 +1,20 @@
+package fake
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+)
+
+// FreeAddress is an address of this machine at which nobody listens, for a process to be told: "127.0.0.1:12345". Its
+// port is none of those that systems hand out, so nobody gets it meanwhile who wants just any.
+func FreeAddress() (address string, err error) {
+	for range 100 {
+		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
+		}
+	}
+	return "", fmt.Errorf("looking for a free port: %w", err)
+}
