@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/address"
 	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
@@ -67,7 +68,7 @@ func newServing(t testing.TB) *serving {
 			`"}, "sandbox": "off", "guardrails": [{"command": "make test"}], "review": false}`}); err != nil {
 		t.Fatal(err)
 	}
-	address, err := fake.FreeAddress()
+	at, err := address.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func newServing(t testing.TB) *serving {
 		t.Fatal(err)
 	}
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	s := &serving{TB: t, ralph: "ralph", hub: hub, url: "http://" + address, dir: dir}
+	s := &serving{TB: t, ralph: "ralph", hub: hub, url: "http://" + at, dir: dir}
 	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", InstallationID: 70, Key: &key.PublicKey,
 		Hook: fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
 		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",

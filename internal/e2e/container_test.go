@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/address"
 )
 
 // containerAgent is an agent that waits for as long as the repository says, and writes down what it could see of ralph.
@@ -93,11 +94,11 @@ func newServed(t *testing.T, e engine) *served {
 	if err := hub.AddRepo("alice", "demo", "main"); err != nil {
 		t.Fatal(err)
 	}
-	address, err := fake.FreeAddress()
+	at, err := address.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{T: t, e: e, hub: hub, url: "http://" + address, dir: openDir(t)}
+	s := &served{T: t, e: e, hub: hub, url: "http://" + at, dir: openDir(t)}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

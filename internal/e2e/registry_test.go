@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/address"
 )
 
 // registry is a registry of images on this machine.
@@ -24,11 +24,11 @@ type registry struct {
 // startRegistry starts an empty one.
 func startRegistry(t *testing.T, crane string) registry {
 	t.Helper()
-	address, err := fake.FreeAddress()
+	at, err := address.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := registry{crane, address}
+	r := registry{crane, at}
 	cmd := exec.CommandContext(t.Context(), crane, "registry", "serve", "--address", r.host, "--disk", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,5 @@
-package fake
+// Package address finds addresses for servers that tests start.
+package address
 
 import (
 	"fmt"
@@ -6,9 +7,9 @@ import (
 	"net"
 )
 
-// FreeAddress is an address of this machine at which nobody listens, for a process to be told: "127.0.0.1:12345". Its
+// Free is an address of this machine at which nobody listens, for a process to be told: "127.0.0.1:12345". Its
 // port is none of those that systems hand out, so nobody gets it meanwhile who wants just any.
-func FreeAddress() (address string, err error) {
+func Free() (address string, err error) {
 	for range 100 {
 		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
 		var listener net.Listener
