@@ -130,7 +130,7 @@ func TestListKilledAtAnyRecord(t *testing.T) {
 			if got := gitIn(t, clone, "status", "--porcelain", "--branch"); got != "## ralph/all-todo\n?? mine.txt\n" {
 				t.Errorf("the clone: %s", got)
 			}
-			if !strings.Contains(out.String(), "git switch main takes it back to where it was") {
+			if !strings.Contains(out.String(), "git switch main goes back to where it was") {
 				t.Errorf("the way back is not said:\n%s", out.String())
 			}
 			if n := strings.Count(gitIn(t, clone, "log", "--format=%s", "--branches"), "Merge "); n != 1 {

@@ -78,7 +78,7 @@ func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f 
 		where += " of " + was.onto
 	}
 	l.Log(
-		"the clone stands on %s, which is the work of another run: this one starts where that did, at %s", at, where,
+		"the clone is on %s, which is the work of another run: this one starts where that did, at %s", at, where,
 	)
 	return was, nil
 }

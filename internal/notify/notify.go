@@ -108,7 +108,7 @@ func (p Place) Tell(ctx context.Context, m Message, env []string) error {
 		err = p.send(ctx, m)
 	}
 	if err != nil {
-		return fmt.Errorf("nobody was told by %s: %w", p.Name, err)
+		return fmt.Errorf("no notification by %s: %w", p.Name, err)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ var Cases = map[string]Case{
 	"attributes": {Do: `mkdir -p .git/info; echo '* text eol=crlf ident' >.git/info/attributes; echo work >>a.txt`,
 		Want: map[string]string{"a.txt": "1\nwork\n"}, Note: "put back (attributes)", User: true},
 	"broken HEAD": {Do: `echo work >>a.txt; echo garbage >.git/HEAD`,
-		Want: map[string]string{"a.txt": "1\nwork\n"}, User: true, Note: "HEAD led nowhere"},
+		Want: map[string]string{"a.txt": "1\nwork\n"}, User: true, Note: "HEAD pointed nowhere"},
 	"a repository in the tree": {Do: `git init -q lib; echo l >lib/f; git -C lib add f; git -C lib commit -qm l`,
 		Want: map[string]string{"lib/f": "l\n"}, Note: "a repository of the agent's own"},
 }
