@@ -57,7 +57,7 @@ func TestWorkingDirectoryThatShowsNothing(t *testing.T) {
 	if err == nil ||
 		!strings.Contains(
 			err.Error(),
-			`nothing in the working directory "web" shows how it is tested; below its top there is app/go.mod, which`,
+			`no tests were found in the working directory "web"; below its top there is app/go.mod, which`,
 		) {
 		t.Error(err)
 	}
