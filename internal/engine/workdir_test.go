@@ -30,7 +30,7 @@ func TestWorkingDirectoryOfTheBase(t *testing.T) {
 		}
 		err := spec.inBase(context.Background(), tree.Base())
 		if (err == nil) != ok ||
-			err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "no directory of the base commit")) {
+			err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), "not a directory of the base commit")) {
 			t.Errorf("%q: %v", name, err)
 		}
 		if err := spec.CheckWorkingDir(); (err == nil) != ok {
