@@ -320,7 +320,7 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 	}
 	if !ok {
 		return task.Task{}, invalid.Errorf(
-			"input prompt_file is %q, which is no file on %s; give the path of one from the top of the repository",
+			"input prompt_file is %q, which is not a file on %s; give the path of one from the top of the repository",
 			a.Inputs.PromptFile, tree.BaseBranch())
 	}
 	t, err := task.FromFile(a.Inputs.PromptFile, string(content))

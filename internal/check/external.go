@@ -60,7 +60,7 @@ func (r Runner) within(name string) (string, error) {
 	}
 	defer root.Close()
 	if info, err := root.Stat(local); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("working_dir %q is no directory in the worktree; name one, by its path from the top", name)
+		return "", fmt.Errorf("working_dir %q is not a directory in the worktree; name one, by its path from the top", name)
 	}
 	return filepath.Join(r.Dir, local), nil
 }

@@ -116,7 +116,7 @@ func TestVerify(t *testing.T) {
 		{"ended by a signal", task.External, task.Verification{Command: "kill -9 $$"}, nil, false,
 			"Command failed: it was ended by SIGKILL"},
 		{"a directory that is not there", task.External, task.Verification{Command: "true", WorkingDir: "src"}, nil, false,
-			`Command failed: working_dir "src" is no directory in the worktree; name one, by its path from the top`},
+			`Command failed: working_dir "src" is not a directory in the worktree; name one, by its path from the top`},
 		{"a directory elsewhere", task.External, task.Verification{Command: "true", WorkingDir: "../x"}, nil, false,
 			`Command failed: working_dir "../x" leads out of the worktree; name a directory in it, by its path from the top`},
 		// multi_stage

@@ -79,7 +79,7 @@ func realDirectory(top, name string) error {
 			)
 		case !info.IsDir():
 			return fmt.Errorf(
-				"the working directory %q cannot be used: %q is no directory; put one in its place", name, at,
+				"the working directory %q cannot be used: %q is not a directory; put one in its place", name, at,
 			)
 		}
 	}

@@ -37,7 +37,7 @@ func NotRegular(info fs.FileInfo) error {
 	case info == nil:
 		return nil
 	case info.IsDir():
-		return errors.New("it is no file but a directory; move it away")
+		return errors.New("it is a directory, not a file; move it away")
 	}
-	return errors.New("it is no file but a pipe or a device; move it away")
+	return errors.New("it is a pipe or a device, not a file; move it away")
 }

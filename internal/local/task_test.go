@@ -44,7 +44,7 @@ func TestTaskFile(t *testing.T) {
 	for ref, want := range map[string]string{
 		"T-9": `there is no task "T-9" in .ralph/tasks; there are T-1, T-2`, "gone.yaml": "reading the task gone.yaml",
 		"a/b":  "reading the task a/b",
-		"mine": `there is no task "mine"`, "../..": "no file but a directory",
+		"mine": `there is no task "mine"`, "../..": "a directory, not a file",
 	} {
 		if _, err := taskFile(
 			top, filepath.Join(top, "deep"), ref,

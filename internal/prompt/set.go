@@ -95,7 +95,7 @@ func read(name string, content []byte) (*template.Template, error) {
 	case len(content) > MaxTemplate:
 		return nil, fmt.Errorf("%s has %d bytes; allowed are at most %d", name, len(content), MaxTemplate)
 	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
-		return nil, fmt.Errorf("%s is no text in UTF-8; write it as one", name)
+		return nil, fmt.Errorf("%s is not UTF-8 text; save it as UTF-8", name)
 	case strings.TrimSpace(text) == "":
 		return nil, fmt.Errorf("%s is empty; write what the agent is told, or remove it", name)
 	}

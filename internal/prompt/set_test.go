@@ -30,7 +30,7 @@ func TestLoadMistakes(t *testing.T) {
 		{"no Markdown", "implement.txt", "x", ".ralph/prompts/implement.txt is no prompt that ralph knows"},
 		{"a file that cannot be read", "qa.md", "unreadable", "reading .ralph/prompts/qa.md: no"},
 		{"nothing in it", "qa.md", " \n", ".ralph/prompts/qa.md is empty"},
-		{"no text", "qa.md", "a\xff", ".ralph/prompts/qa.md is no text in UTF-8"},
+		{"no text", "qa.md", "a\xff", ".ralph/prompts/qa.md is not UTF-8 text"},
 		{"too large", "qa.md", strings.Repeat("x", 64<<10+1),
 			".ralph/prompts/qa.md has 65537 bytes; allowed are at most 65536"},
 		{"an action that does not end", "implement.md", "a\nb {{if .Shift}}\n",
