@@ -64,7 +64,7 @@ func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 	for name, c := range map[string]struct{ do, why string }{
 		"a link out":   {`rm -rf web; ln -s OUTSIDE web`, `"web" is a link`},
 		"a link aside": {`rm -rf web; ln -s api web`, `"web" is a link`},
-		"a file":       {`rm -rf web; echo x >web`, `"web" is no directory`},
+		"a file":       {`rm -rf web; echo x >web`, `"web" is not a directory`},
 		"nothing":      {`rm -rf web`, `there is no "web"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestWorkingDirectoryOfAPrompt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "web", "done.txt")); err != nil {
 		t.Error(err)
 	}
-	for where, why := range map[string]string{"out": "is a link", "none": "there is no", "file": "is no directory"} {
+	for where, why := range map[string]string{"out": "is a link", "none": "there is no", "file": "is not a directory"} {
 		if result, err := run(where, agent); result.Outcome != loop.Invalid || err == nil ||
 			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %s, %v", where, result.Outcome, err)

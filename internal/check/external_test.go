@@ -29,9 +29,9 @@ func TestWorkingDir(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"": "", ".": "", "a": "a", "a/b/": "a/b", "./a/../a": "a", "inside": "a/b", "a/b/../..": "",
-		"file": "no directory", "nothing": "no directory", "outside": "no directory", "a/up": "no directory",
+		"file": "not a directory", "nothing": "not a directory", "outside": "not a directory", "a/up": "not a directory",
 		"inside/../../..": "leads out", "..": "leads out",
-		outside: "leads out", top: "leads out", "/": "leads out", "a\x00b": "no directory",
+		outside: "leads out", top: "leads out", "/": "leads out", "a\x00b": "not a directory",
 	} {
 		c.Criteria.Config.WorkingDir, c.Criteria.Config.Command = name, "pwd -P"
 		v := verdictOf(t, c, promised("x"))

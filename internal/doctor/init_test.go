@@ -350,7 +350,7 @@ func TestInitRefuses(t *testing.T) {
 		{"a file in the place of the directory", func(t *testing.T, dir string) { put(t, dir, ".ralph", "") },
 			"not a directory"},
 		{"a directory in the place of the file", func(t *testing.T, dir string) { put(t, dir, ".ralph/settings.json/x", "") },
-			"it is no file"},
+			"it is a directory, not a file"},
 		{"a link in the place of the directory", func(t *testing.T, dir string) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(dir, ".ralph")); err != nil {
 				t.Fatal(err)
