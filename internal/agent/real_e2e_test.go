@@ -122,7 +122,8 @@ func ready(t *testing.T, r real, o agent.Options, script ...model.Turn) bench {
 		t.Fatalf("%v: %s", err, out)
 	}
 	o.Command, o.Dir, o.Home, o.Completion = bin, b.dir, b.home, "DONE"
-	o.Parent = append(os.Environ(), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH")) // gemini's node is beside it
+	o.Parent = append(os.Environ(), "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"), // gemini's node is beside it
+		"TMPDIR="+t.TempDir()) // codex makes no programs in a home below it, and our clone may lie in /tmp
 	o.LogFile = filepath.Join(t.TempDir(), "turn.log")
 	if o.Keys == nil {
 		o.Keys = map[string]string{r.key: testKey}

@@ -190,7 +190,7 @@ func (t *Tree) own(name string) error { return t.ownAll(t.work, name) }
 
 // giveTree gives a tree that git has just laid out to the agent's user.
 func (t *Tree) giveTree(ctx context.Context, git door, dir, index string) error {
-	err := give.Tree{Dir: dir, Index: index}.LaidOut(t.o.As)
+	err := give.LaidOut(give.Tree{Dir: dir, Index: index}, t.o.As)
 	if errors.Is(err, give.ErrOtherIndex) {
 		if err = t.ownAll(dir, "."); err == nil {
 			_, err = git.out(ctx, "update-index", "-q", "--refresh")

@@ -16,7 +16,7 @@ import (
 // LaidOut gives a tree that git has just laid out, and notes in its index how each file looks since: otherwise git
 // would read all of them again, which takes as long as writing them. The error is an ErrOtherIndex before anything is
 // given.
-func (t Tree) LaidOut(to *proc.User) error {
+func LaidOut(t Tree, to *proc.User) error {
 	if to == nil {
 		return nil
 	}

@@ -5,4 +5,4 @@ package give
 import "github.com/ralph-loop/ralph/internal/proc"
 
 // LaidOut does nothing: only on Linux agents work as another user.
-func (t Tree) LaidOut(*proc.User) error { return nil }
+func LaidOut(Tree, *proc.User) error { return nil }

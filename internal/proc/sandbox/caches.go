@@ -90,8 +90,12 @@ func (s *Sandbox) seed(cache string) {
 	if exists(to) || !filepath.IsAbs(from) || !isDir(from) {
 		return
 	}
-	c := s.copying(2*mostSeeded, older(from, mostSeeded)) // it may grow meanwhile: somebody builds
-	if from, err := real(from); err != nil || s.copyTree(from, to, c) != nil {
+	from, err := real(from) // it may lie on a larger disk
+	if err != nil {
+		return
+	}
+	// Twice as much is no mistake: somebody may build meanwhile.
+	if s.copyTree(from, to, s.copying(2*mostSeeded, older(from, mostSeeded))) != nil {
 		_ = files.RemoveAll(to)
 		return
 	}

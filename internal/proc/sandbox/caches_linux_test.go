@@ -8,6 +8,30 @@ import (
 	"time"
 )
 
+// TestLargeCache: a cache that is larger than what is copied, and lies elsewhere behind a link, is not done without.
+func TestLargeCache(t *testing.T) {
+	g := newGround(t)
+	elsewhere := filepath.Join(g.dir, "disk")
+	put(t, elsewhere+"/00/new-d", "compiled")
+	put(t, elsewhere+"/ff/old-d", "")
+	long := time.Now().Add(-time.Hour)
+	for _, err := range []error{os.Truncate(elsewhere+"/ff/old-d", 3*mostSeeded), // takes no room on the disk
+		os.Chtimes(elsewhere+"/ff/old-d", long, long), os.MkdirAll(g.Home+"/.cache", 0o755),
+		os.Symlink(elsewhere, g.Home+"/.cache/go-build")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	everybody(t, g.dir)
+	o := g.options(Bwrap, nil)
+	o.Cache = filepath.Join(g.dir, "kept")
+	s := g.open(t, o)
+	if got := g.say(t, s, Setup, "cat $GOCACHE/00/new-d; test -e $GOCACHE/ff/old-d || echo ' without the old'"); got !=
+		"compiled without the old\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestOlder: of a cache that is too large, what was used last is kept.
 func TestOlder(t *testing.T) {
 	dir := t.TempDir()
