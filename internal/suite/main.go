@@ -1,0 +1,141 @@
+// Command suite runs go test with the arguments it is given and prints one line a package, the output of tests that
+// failed, which tests were skipped for want of what, and the totals.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An event is one line of go test -json: https://pkg.go.dev/cmd/test2json.
+type event struct {
+	Action, Package, Test, Output, ImportPath string
+	Elapsed                                   float64
+}
+
+// results is what a run of go test has printed.
+type results struct {
+	out                     io.Writer
+	output                  map[string]*strings.Builder // of tests that have not passed, and of packages
+	passed, failed, skipped int
+	needs                   map[string][]string // skipped tests by what they need
+	others                  []string            // tests skipped for another reason
+}
+
+func main() {
+	started := time.Now()
+	test := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
+	test.Stderr = os.Stderr
+	stdout, err := test.StdoutPipe()
+	if err == nil {
+		err = test.Start()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		os.Exit(2)
+	}
+	r := &results{out: os.Stdout, output: map[string]*strings.Builder{}, needs: map[string][]string{}}
+	if err := r.read(stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "suite: reading the output of go test:", err)
+		defer os.Exit(2)
+	}
+	err = test.Wait()
+	used := test.ProcessState.UserTime() + test.ProcessState.SystemTime()
+	r.finish(time.Since(started), used)
+	if err != nil {
+		os.Exit(1)
+	}
+}
+
+// read prints what is worth seeing while the tests run.
+func (r *results) read(events io.Reader) error {
+	decoder := json.NewDecoder(events)
+	for {
+		var e event
+		if err := decoder.Decode(&e); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		r.add(e)
+	}
+}
+
+func (r *results) add(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "output":
+		if r.output[key] == nil {
+			r.output[key] = &strings.Builder{}
+		}
+		r.output[key].WriteString(e.Output)
+	case "pass", "fail", "skip":
+		text := ""
+		if b := r.output[key]; b != nil {
+			text = b.String()
+		}
+		delete(r.output, key)
+		if e.Test == "" {
+			r.endPackage(e, text)
+		} else {
+			r.endTest(e, text)
+		}
+	}
+}
+
+// endTest counts a test. Of one that failed it prints the output at once.
+func (r *results) endTest(e event, text string) {
+	switch e.Action {
+	case "pass":
+		r.passed++
+	case "fail":
+		r.failed++
+		fmt.Fprint(r.out, text)
+	case "skip":
+		r.skipped++
+		_, need, ok := strings.Cut(text, ": needs ")
+		if need, _, _ = strings.Cut(need, "\n"); ok {
+			r.needs[need] = append(r.needs[need], e.Test)
+		} else {
+			r.others = append(r.others, e.Test)
+		}
+	}
+}
+
+// endPackage prints the line of a package that has tests, and everything of one that failed outside its tests.
+func (r *results) endPackage(e event, text string) {
+	lines := strings.SplitAfter(text, "\n")
+	for _, line := range lines {
+		if e.Action == "fail" || strings.HasPrefix(line, "ok ") {
+			fmt.Fprint(r.out, line)
+		}
+	}
+}
+
+// finish prints what was not tried, and the totals as the last line.
+func (r *results) finish(wall, cpu time.Duration) {
+	if len(r.needs) > 0 {
+		var list []string
+		count := 0
+		for _, need := range slices.Sorted(maps.Keys(r.needs)) {
+			tests := r.needs[need]
+			count += len(tests)
+			list = append(list, fmt.Sprintf("%s (%d: %s)", need, len(tests), strings.Join(tests, ", ")))
+		}
+		fmt.Fprintf(r.out, "not tried: %d tests need what is not installed here: %s\n", count, strings.Join(list, "; "))
+	}
+	if len(r.others) > 0 {
+		fmt.Fprintf(r.out, "skipped for other reasons: %s\n", strings.Join(r.others, ", "))
+	}
+	fmt.Fprintf(r.out, "%s of wall time, %s of processor time\n", wall.Round(time.Second), cpu.Round(time.Second))
+	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
+}
