@@ -122,7 +122,6 @@ func play(t *testing.T, files ...string) {
 			"onhub":    onHub,
 			"payload":  payload,
 			"wrote":    wrote,
-			"recorded": recorded,
 		},
 		Condition:          shellThere,
 		RequireUniqueNames: true,
