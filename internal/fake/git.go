@@ -1,15 +1,19 @@
 package fake
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cgi"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/fake/count"
 )
 
 var gitPath = regexp.MustCompile(`^/([^/]+)/([^/]+)\.git/(info/refs|git-upload-pack|git-receive-pack)$`)
@@ -21,55 +25,56 @@ func isGit(r *http.Request) bool { return gitPath.MatchString(r.URL.Path) }
 func gitEnv() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_CONFIG_KEY_1=core.fsync", "GIT_CONFIG_VALUE_1=none",
 	}
 }
 
-// git serves clone, fetch and push through git http-backend.
+// git serves clone, fetch and push: what lists references by itself, the rest through git.
 func (g *GitHub) git(w http.ResponseWriter, r *http.Request) {
-	t, found, service := g.admit(w, r)
-	if t == nil {
+	found, service := g.admit(w, r)
+	if found == nil {
 		return
 	}
-	if r.ContentLength < 0 { // package cgi refuses a body of unknown length, which git sends from 1 MiB on
-		spooled, err := spool(r.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		defer func() {
-			_ = spooled.Close()
-			_ = os.Remove(spooled.Name()) // in the temporary directory
-		}()
-		info, err := spooled.Stat()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		r = r.Clone(r.Context())
-		r.Body, r.ContentLength, r.TransferEncoding = spooled, info.Size(), nil
-	}
-	exe, err := exec.LookPath("git")
-	if err != nil {
-		g.problem("git: %v", err)
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	w.Header().Set("Cache-Control", "no-cache")
+	if service == "info/refs" {
+		g.advertise(w, r, found)
 		return
 	}
-	env := append(gitEnv(), "GIT_PROJECT_ROOT="+g.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="+t.login)
-	if v := r.Header.Get("Git-Protocol"); v != "" {
-		env = append(env, "GIT_PROTOCOL="+v)
+	w.Header().Set("Content-Type", "application/x-"+service+"-result")
+	body := io.Reader(r.Body)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		unzipped, err := gzip.NewReader(body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		body = unzipped
 	}
-	// GitHub does not care for upper and lower case
-	r.URL.Path = fmt.Sprintf("/%s/%s.git/%s", found.owner, found.name, service)
-	backend := cgi.Handler{Path: exe, Args: []string{"http-backend"}, Root: "/", Dir: g.dir, Env: env, Stderr: io.Discard}
-	backend.ServeHTTP(w, r)
+	if service == "git-upload-pack" && protocol2(r) {
+		request, err := io.ReadAll(body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if list, ok := found.lsRefs(request); ok {
+			_, _ = io.WriteString(w, list)
+			return
+		}
+		body = bytes.NewReader(request)
+	}
+	count.Add()
+	cmd := exec.Command("git", strings.TrimPrefix(service, "git-"), "--stateless-rpc", found.gitDir)
+	cmd.Env = append(gitEnv(), "GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
+	cmd.Stdin, cmd.Stdout = body, w
+	_ = cmd.Run() // its last line tells the client
 }
 
-// admit judges who asks for what; t is nil when they were refused.
-func (g *GitHub) admit(w http.ResponseWriter, r *http.Request) (t *token, found *repo, service string) {
+// admit checks who asks for what; found is nil if they were refused.
+func (g *GitHub) admit(w http.ResponseWriter, r *http.Request) (found *repo, service string) {
 	user, password, _ := r.BasicAuth()
 	g.mu.Lock()
-	t = g.tokens[password]
+	t := g.tokens[password]
 	if t != nil && !g.counts(t) {
 		t = nil
 	}
@@ -85,22 +90,22 @@ func (g *GitHub) admit(w http.ResponseWriter, r *http.Request) (t *token, found 
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
 			http.StatusUnauthorized)
-		return nil, nil, ""
+		return nil, ""
 	}
 	if found == nil {
 		g.problem("%s %s: no such repository", r.Method, r.URL.Path)
 		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return nil, nil, ""
+		return nil, ""
 	}
 	if hidden {
 		http.Error(w, "Repository not found.", http.StatusNotFound)
-		return nil, nil, ""
+		return nil, ""
 	}
 	if refusal := t.mayPush(found); refusal != "" && isPush(r, service) {
 		http.Error(w, refusal, http.StatusForbidden)
-		return nil, nil, ""
+		return nil, ""
 	}
-	return t, found, service
+	return found, service
 }
 
 // isPush reports whether a request of git is part of a push.
@@ -108,42 +113,34 @@ func isPush(r *http.Request, service string) bool {
 	return service == "git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
 }
 
-// spool keeps a body in a temporary file, at its beginning.
-func spool(body io.Reader) (*os.File, error) {
-	f, err := os.CreateTemp("", "fake-github-body-")
-	if err != nil {
-		return nil, err
-	}
-	_, err = io.Copy(f, body)
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-		return nil, err
-	}
-	return f, nil
-}
-
+// initBare makes what git init --bare makes, without a process.
 func initBare(dir, branch string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--bare", "--initial-branch=" + branch},
-		{"config", "http.receivepack", "true"},
-		{"config", "uploadpack.allowAnySHA1InWant", "true"},
-		{"config", "uploadpack.allowFilter", "true"},
-		{"config", "gc.auto", "0"}, // a background gc would outlive the test that the directory belongs to
-		{"config", "receive.autogc", "false"},
-	} {
-		if _, err := runGit(dir, "", args...); err != nil {
+	for _, sub := range []string{"refs/heads", "refs/tags", "objects/info", "objects/pack", "hooks"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "config"), []byte(bareConfig), 0o644)
 }
+
+// bareConfig has no background gc, which would outlive the test that the directory belongs to.
+const bareConfig = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
+[http]
+	receivepack = true
+[uploadpack]
+	allowAnySHA1InWant = true
+	allowFilter = true
+[gc]
+	auto = 0
+[receive]
+	autogc = false
+`
 
 // runGit is what git prints, without the white space around it.
 func runGit(dir, stdin string, args ...string) (string, error) {
@@ -166,6 +163,7 @@ func runGitEnv(dir, variable string, args ...string) (string, error) {
 }
 
 func output(cmd *exec.Cmd) (string, error) {
+	count.Add()
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	out, err := cmd.Output()

@@ -1,21 +1,16 @@
 package fake
 
 import (
+	"net/http"
 	"strings"
 )
 
 func (g *GitHub) getRef(r *request) answer {
 	name := "refs/" + r.parts["ref"]
-	kind, sha, found := strings.Cut(g.read(r.repo, "for-each-ref", "--format=%(objecttype) %(objectname)", "--count=1",
-		name), " ")
-	// for-each-ref also takes a name's beginning
-	if !found || g.read(r.repo, "rev-parse", "--verify", "--quiet", name) != sha {
+	if r.repo.ref(name) == "" {
 		return notFound()
 	}
-	return ok(object{
-		"ref": name, "node_id": node("REF", r.repo.id), "url": g.repoAPI(r.repo) + "/git/" + name,
-		"object": object{"type": kind, "sha": sha, "url": g.repoAPI(r.repo) + "/git/" + kind + "s/" + sha},
-	})
+	return g.refAnswer(r.repo, name, http.StatusOK)
 }
 
 func (g *GitHub) getBranch(r *request) answer {
@@ -54,10 +49,7 @@ func (g *GitHub) getBranch(r *request) answer {
 
 // branchSHA is a branch's commit, empty when there is no such branch.
 func (g *GitHub) branchSHA(r *repo, branch string) string {
-	if branch == "" {
-		return ""
-	}
-	return g.read(r, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
+	return r.ref("refs/heads/" + branch)
 }
 
 // ahead reports whether head has commits that base has not.

@@ -15,7 +15,7 @@ func (g *GitHub) createRef(r *request) answer {
 		return unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
 	case !isSHA(in.SHA) || g.read(r.repo, "cat-file", "-t", in.SHA) == "":
 		return unprocessable("Object does not exist")
-	case g.refSHA(r.repo, in.Ref) != "":
+	case r.repo.ref(in.Ref) != "":
 		return unprocessable("Reference already exists")
 	}
 	if _, err := runGit(r.repo.gitDir, "", "update-ref", in.Ref, in.SHA, ""); err != nil {
@@ -33,7 +33,7 @@ func (g *GitHub) updateRef(r *request) answer {
 		return *bad
 	}
 	ref := "refs/" + r.parts["ref"]
-	old := g.refSHA(r.repo, ref)
+	old := r.repo.ref(ref)
 	switch {
 	case old == "":
 		return unprocessable("Reference does not exist")
@@ -50,7 +50,7 @@ func (g *GitHub) updateRef(r *request) answer {
 
 func (g *GitHub) deleteRef(r *request) answer {
 	ref := "refs/" + r.parts["ref"]
-	if g.refSHA(r.repo, ref) == "" {
+	if r.repo.ref(ref) == "" {
 		return unprocessable("Reference does not exist")
 	}
 	if _, err := runGit(r.repo.gitDir, "", "update-ref", "-d", ref); err != nil {
@@ -64,13 +64,8 @@ func (g *GitHub) oddRef(r *repo, ref string) bool {
 	return err != nil
 }
 
-// refSHA is what a full reference points to, empty when it is not there. Callers hold the lock.
-func (g *GitHub) refSHA(r *repo, ref string) string {
-	return g.read(r, "rev-parse", "--verify", "--quiet", ref)
-}
-
 func (g *GitHub) refAnswer(r *repo, ref string, status int) answer {
-	sha := g.refSHA(r, ref)
+	sha := r.ref(ref)
 	kind := g.read(r, "cat-file", "-t", sha)
 	return answer{status: status, body: object{
 		"ref": ref, "node_id": node("REF", r.id), "url": g.repoAPI(r) + "/git/" + ref,

@@ -28,6 +28,9 @@ var (
 	renounced = &starter{prepare: renouncePrivileges}
 )
 
+// Started counts the processes that were started.
+var Started atomic.Int64
+
 // start starts a process; any goroutine may wait for it.
 func (s *starter) start(cmd *exec.Cmd) error {
 	s.once.Do(func() {
@@ -48,6 +51,7 @@ func (s *starter) serve() {
 			r.started <- failed
 			continue
 		}
+		Started.Add(1)
 		r.started <- r.cmd.Start()
 	}
 }
