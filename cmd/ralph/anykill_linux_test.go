@@ -22,20 +22,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// How many rounds there are: in make test one of each kind but the last, more when every fault is tried. A seed of its own runs that round
+// How many rounds there are: in make test one, of an issue without a sandbox. A seed of its own runs that round
 // alone; it settles what is run, who is killed and when, but not how far the machine comes until then.
 const (
 	killSeed   = "RALPH_TEST_KILL_SEED"
 	killRounds = "RALPH_TEST_KILL_ROUNDS"
-	someKills  = 4
 	everyKill  = 500
 )
 
 // seeds are those of the rounds.
 func seeds(t *testing.T) (list []uint64) {
 	t.Helper()
-	count, from := someKills, uint64(0)
-	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
+	count, from := 1, uint64(0)
+	if every {
 		count = everyKill
 	}
 	for name, set := range map[string]func(n int){killRounds: func(n int) { count = n },
@@ -116,14 +115,6 @@ var kinds = []struct {
 	{"a plan", []string{"plan", "run"}},
 	{"a prompt", []string{"run", "-p", "Add lines.", "--commit", "--max-iterations", "30"}},
 	{"a list of tasks", []string{"run", "--tasks", "todo", "--skip-review", "--max-iterations", "30"}},
-}
-
-// killed are the kinds that are tried: a list of tasks only when every fault is.
-func killed() int {
-	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" || os.Getenv(killSeed) != "" {
-		return len(kinds)
-	}
-	return len(kinds) - 1
 }
 
 // busy is an agent for tasks, each with a file of its own.
@@ -407,8 +398,11 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))
-			kind := int(seed % uint64(killed()))
+			kind := int(seed % uint64(len(kinds)))
 			sandbox := []string{"off", "landlock", "bwrap"}[r.IntN(3)]
+			if !every && os.Getenv(killSeed) == "" {
+				sandbox = "off"
+			}
 			w := &whole[kind]
 			w.once.Do(func() { w.goes(newVictim(t, kind, "off")) })
 			if w.took == 0 {

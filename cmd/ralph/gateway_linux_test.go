@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/fake/model"
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // seeker looks for the key wherever a process can look, and says how often it was found. It knows the key's parts alone,
@@ -56,9 +57,16 @@ func TestNobodyBelowHoldsTheKey(t *testing.T) {
 		found         bool // as it would be without: the probe can find it
 	}{{"off", "auto", false}, {"landlock", "auto", false}, {"bwrap", "auto", false}, {"bwrap", "require", false},
 		{"bwrap", "off", true}} {
+		if !every && i != 0 && i != 2 {
+			continue
+		}
 		t.Run(c.mode+", gateway "+c.gateway, func(t *testing.T) {
 			mode := c.mode
 			t.Parallel()
+			need.Program(t, "bash")
+			if mode == "bwrap" {
+				need.Program(t, "bwrap")
+			}
 			number := fmt.Sprintf("%d0123456789", i+1)
 			key := "made-up-" + number
 			m := model.New(model.Turn{Text: "Hello."})

@@ -171,6 +171,9 @@ func TestInitOnATerminal(t *testing.T) { // S1-44
 func TestInitLeftAtAnyQuestion(t *testing.T) {
 	for key, name := range map[string]string{"\x03": "Ctrl+C", "\x04": "Ctrl+D"} {
 		for n, at := range questions() {
+			if !every && n != 1 {
+				continue
+			}
 			p := sitDown(t)
 			for _, line := range questions()[:n] {
 				p.sees(line[0])

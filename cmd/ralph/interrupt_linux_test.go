@@ -295,6 +295,9 @@ func TestNoSignalLeavesAnythingBehind(t *testing.T) {
 		"an agent that is derived": {[]string{"plan", "derive", "--agent", "./agent"}, nobody, (*work).inClone,
 			"the agent's answer"},
 	} {
+		if !every && name != "a prompt at a terminal" && name != "the setup of an issue" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, c.args...)
@@ -355,6 +358,7 @@ func (w *work) setupThatHangs() {
 
 // TestSignalsInAnyOrder: each signal may be the first and the second.
 func TestSignalsInAnyOrder(t *testing.T) {
+	rare(t)
 	for _, pair := range [][2]syscall.Signal{
 		{syscall.SIGHUP, syscall.SIGQUIT}, {syscall.SIGQUIT, syscall.SIGHUP},
 	} {
@@ -379,9 +383,7 @@ func TestSignalsInAnyOrder(t *testing.T) {
 // TestGraceIsOver: where nobody can send a second signal the turn is stopped after 30 seconds, and no signal after that
 // ends ralph before the agent. A terminal that has closed is such a place.
 func TestGraceIsOver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes the 30 seconds that a step has")
-	}
+	rare(t)
 	t.Parallel()
 	alone, closed := begin(t, "run", "-p", "x", "--agent", "./agent"), begin(t, "run", "-p", "x", "--agent", "./agent")
 	closed.start(true)
@@ -396,6 +398,7 @@ func TestGraceIsOver(t *testing.T) {
 
 // TestTerminalClosesAfterTheFirstSignal: the person has pressed Ctrl-C once and gone.
 func TestTerminalClosesAfterTheFirstSignal(t *testing.T) {
+	rare(t)
 	t.Parallel()
 	w := begin(t, "run", "-p", "x", "--agent", "./agent")
 	w.start(true)
@@ -436,6 +439,9 @@ func TestJobOfGitHub(t *testing.T) {
 		"supervise":                     {[]string{"supervise", "--", "./agent"}, nil, "attempt 1 of 100"},
 		"a job of its own":              {[]string{"action"}, (*work).inJob, "the agent's turn of iteration 1/5"},
 	} {
+		if !every && name != "a turn" && name != "a job of its own" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, c.args...)
@@ -554,6 +560,9 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 			func(w *work) { w.types("\x03") }},
 		"Ctrl-C, in the middle of it": {prompt, false, func(w *work) { w.types("fre\x03") }},
 	} {
+		if !every && name != "Ctrl-C, of a prompt" && name != "SIGTERM, of an issue" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, c.args...)
@@ -669,6 +678,7 @@ func TestHungOutput(t *testing.T) {
 // TestSupervisedRunThatDoesNotEnd: what does not end when its supervisor asks for it is killed with it; the run within
 // has heard one signal.
 func TestSupervisedRunThatDoesNotEnd(t *testing.T) {
+	rare(t)
 	t.Parallel()
 	w := begin(t, "supervise", "--task-dir", "task", "--", "ralph", "run", "-p", "x", "--agent", "./agent")
 	w.write("task/keep", "")
@@ -694,6 +704,9 @@ func TestSupervisedTurnIsToldTruly(t *testing.T) {
 			w.write(".ralph/settings.json", `{"guardrails": [{"command": "touch ready; exec sleep 600"}]}`)
 		},
 	} {
+		if !every && name != "in a turn" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begin(t, "supervise", "--", "ralph", "run", "-p", "x", "--agent", "./agent")

@@ -7,12 +7,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -46,30 +45,35 @@ func hearEverything() {
 	}
 }
 
-// seldom are stories that take long and whose rules have tables of their own elsewhere: make every plays them too.
-var seldom = []string{"edge-claims", "edge-guardrails", "edge-prompts", "judged-share-late", "limits-budget",
-	"sandbox-docker", "verdict-exit", "verdict-invalid"}
+// every is whether make every runs the tests: all stories, and all rows of tables that are sampled otherwise.
+var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 
-// scripts are the files of the stories that are played.
-func scripts(t *testing.T) (files []string) {
+// rare skips a test of something rare or long, which only make every runs.
+func rare(t *testing.T) {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join("..", "..", "testdata", "scripts", "*.txtar"))
-	if err != nil || len(all) < 100 {
-		t.Fatalf("%d stories, %v", len(all), err)
+	if !every {
+		t.Skip("make every runs it")
 	}
-	left := slices.Clone(seldom)
-	for _, file := range all {
-		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		i := slices.Index(left, name)
-		if i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		}
-		if i < 0 || os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
-			files = append(files, file)
-		}
+}
+
+// maxStories is how many stories make test may play.
+const maxStories = 70
+
+// scripts returns the files of the stories to play. Those in the directory every take long, and what they hold has tests
+// of its own elsewhere: only make every plays them.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "testdata", "scripts")
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(files) < 50 || len(files) > maxStories {
+		t.Errorf("%d stories, %v; make test plays at most %d, the others are in the directory every", len(files), err, maxStories)
 	}
-	if len(left) > 0 {
-		t.Errorf("there are no stories %q", left)
+	if every {
+		more, err := filepath.Glob(filepath.Join(dir, "every", "*.txtar"))
+		if err != nil || len(more) == 0 {
+			t.Errorf("no more stories, %v", err)
+		}
+		files = append(files, more...)
 	}
 	return files
 }
@@ -123,21 +127,21 @@ func play(t *testing.T, files ...string) {
 			"payload":  payload,
 			"wrote":    wrote,
 		},
-		Condition:          shellThere,
+		Condition:          condition,
 		RequireUniqueNames: true,
 		UpdateScripts:      os.Getenv("UPDATE_SCRIPTS") != "", // what is printed becomes what the story expects
 	})
 }
 
-// shellThere is the condition shell:zsh: whether that shell is here. Where CI_SHELLS names it, it has to be: what would
-// be tried in it is tried, and fails.
-func shellThere(condition string) (bool, error) {
-	name, ok := strings.CutPrefix(condition, "shell:")
-	if !ok {
-		return false, fmt.Errorf("unknown condition %q", condition)
+// condition reports whether a condition of a story holds: "every" with make every, "need:NAME" if a program is installed.
+func condition(name string) (bool, error) {
+	if name == "every" {
+		return every, nil
 	}
-	_, err := exec.LookPath(name)
-	return err == nil || slices.Contains(strings.Fields(os.Getenv("CI_SHELLS")), name), nil
+	if holds, known := need.Condition(name); known {
+		return holds, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
 }
 
 // waitFor waits until a file is there: waitfor FILE.

@@ -96,15 +96,10 @@ func (f *flood) share(of float64) time.Duration {
 // TestServeMeetsAFlood: deliveries that come all at once, each twice, with as many forged ones between them as would make
 // a third, are stored once or refused; and what is asked for meanwhile is done once.
 func TestServeMeetsAFlood(t *testing.T) {
+	rare(t)
 	t.Parallel()
-	count := 300
-	if every {
-		count = 5000
-	}
+	const count = 5000
 	for _, database := range []string{"sqlite", "postgres"} {
-		if database == "postgres" && !every {
-			break
-		}
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()
 			s := newServing(t)

@@ -22,11 +22,9 @@ import (
 // are labelled in several repositories. Every issue becomes one pull request, with as many comments as one that nothing
 // was killed in, and no turn is taken again but one that a kill has cut off.
 func TestServersAreKilled(t *testing.T) {
+	rare(t)
 	t.Parallel()
-	kills := 3
-	if every {
-		kills = 100
-	}
+	kills := 100
 	if text := os.Getenv(killRounds); text != "" {
 		kills, _ = strconv.Atoi(text)
 	}

@@ -63,18 +63,13 @@ func (s *serving) used() (processor time.Duration, memory string) {
 
 // TestServeKeepsPace: a minute of 200 deliveries a second is stored and decided, alone and with runs beside them.
 func TestServeKeepsPace(t *testing.T) {
-	if !every { // else it measures
-		t.Parallel()
-	}
+	rare(t)
 	type load struct {
 		database string
 		runs     int
 	}
-	perSecond, seconds, loads := 50, 2, []load{{"sqlite", 1}}
-	if every {
-		perSecond, seconds, loads = 200, 60, []load{{"sqlite", 0}, {"sqlite", 6}, {"postgres", 0}, {"postgres", 6}}
-	}
-	for _, l := range loads {
+	const perSecond, seconds = 200, 60
+	for _, l := range []load{{"sqlite", 0}, {"sqlite", 6}, {"postgres", 0}, {"postgres", 6}} {
 		t.Run(fmt.Sprintf("%s, %d runs", l.database, l.runs), func(t *testing.T) {
 			s := newServing(t)
 			s.on(l.database)
@@ -116,9 +111,7 @@ func (s *serving) ask(n int) {
 // TestServeHoldsWaitingRuns: a thousand runs that wait take little memory and next to no processor time, whether they
 // wait for a time or for a place.
 func TestServeHoldsWaitingRuns(t *testing.T) {
-	if !every {
-		t.Skip("it only measures: RALPH_TEST_EVERY_FAULT=1")
-	}
+	rare(t)
 	const runs, settle, long = 1000, 5 * time.Second, 30 * time.Second
 	s := newServing(t)
 	s.on("sqlite")
@@ -177,9 +170,7 @@ func (s *serving) due(at time.Time) {
 
 // TestServeWorksAtOnce: twenty runs at once take about as much processor time each as one after the other.
 func TestServeWorksAtOnce(t *testing.T) {
-	if !every {
-		t.Skip("it only measures: RALPH_TEST_EVERY_FAULT=1")
-	}
+	rare(t)
 	const runs = 20
 	took := map[string]time.Duration{}
 	for _, slots := range []string{"1", fmt.Sprint(runs)} {

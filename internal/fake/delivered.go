@@ -38,8 +38,8 @@ func (d Delivered) Passes() error {
 	}
 	defer os.RemoveAll(dir)
 	clone := filepath.Join(dir, "clone")
-	for _, args := range [][]string{{"clone", "-q", "--no-checkout", d.From, clone},
-		{"-C", clone, "fetch", "-q", "origin", s.Tip}, {"-C", clone, "checkout", "-q", s.Tip}} {
+	for _, args := range [][]string{{"clone", "-q", "--no-checkout", "--shared", d.From, clone},
+		{"-C", clone, "checkout", "-q", s.Tip}} {
 		if out, err := d.run(dir, "git", args...); err != nil {
 			return fmt.Errorf("cloning the commit %.12s: %w\n%s", s.Tip, err, out)
 		}
