@@ -110,8 +110,8 @@ func main() {
 func whereWeAre() surroundings {
 	env, err := config.ReadEnvironment(environment(os.Environ()))
 	return surroundings{
-		job:      err != nil || env.Actions,
-		attended: func() bool { return !env.CI && isTerminal(os.Stderr) && isTerminal(os.Stdin) },
+		job:         err != nil || env.Actions,
+		interactive: func() bool { return !env.CI && isTerminal(os.Stderr) && isTerminal(os.Stdin) },
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 	if c.JSON {
 		out = stderr
 	}
-	seat := run.seat(ctx, env, p, out, stderr)
+	seat := run.session(ctx, env, p, out, stderr)
 	if seat.Dir = p.dir; c.ProjectDir != "" {
 		if seat.Dir = c.ProjectDir; !filepath.IsAbs(seat.Dir) {
 			seat.Dir = filepath.Join(p.dir, c.ProjectDir)

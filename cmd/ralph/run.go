@@ -88,7 +88,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		err = c.validate()
 	}
 	if err == nil {
-		err = c.said(ctx, p)
+		err = c.promptFromWords(ctx, p)
 	}
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
@@ -106,7 +106,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}
 	c.Agent = fromHere(p.dir, c.Agent)
-	seat := c.seat(ctx, env, p, out, stderr)
+	seat := c.session(ctx, env, p, out, stderr)
 	defer keepOutput()()
 	closePage, err := c.page(&seat, out)
 	if err != nil {
@@ -139,8 +139,8 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	return c.end(p, result, err)
 }
 
-// said makes a prompt of words, and of standard input.
-func (c *runCommand) said(ctx context.Context, p process) (err error) {
+// promptFromWords makes a prompt of words, and of standard input.
+func (c *runCommand) promptFromWords(ctx context.Context, p process) (err error) {
 	switch {
 	case len(c.Text) > 0:
 		c.Prompt = strings.Join(c.Text, " ")
@@ -189,8 +189,8 @@ func (c *runCommand) endList(p process, list local.ListResult, err error) error 
 	return &endedError{code, err}
 }
 
-// seat is where the command line runs.
-func (c *runCommand) seat(ctx context.Context, env config.Environment, p process, out,
+// session is where the command line runs.
+func (c *runCommand) session(ctx context.Context, env config.Environment, p process, out,
 	stderr io.Writer) session.Session {
 	place := stream.Place{Terminal: isTerminal(out), CI: env.CI || env.Actions, Environ: p.environ}
 	s := session.Session{

@@ -20,14 +20,14 @@ type lanes struct {
 }
 
 type oneLane struct {
-	standing
+	runStatus
 	id    string
 	steps *loop.StepTracker
 }
 
 // begin shows a task until it is over.
 func (l *lanes) begin(t task.Task, steps *loop.StepTracker) local.Lane {
-	one := &oneLane{standing: standing{began: now(), title: t.Title}, id: t.ID, steps: steps}
+	one := &oneLane{runStatus: runStatus{began: now(), title: t.Title}, id: t.ID, steps: steps}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = append(l.open, one)

@@ -53,8 +53,8 @@ func (s *shared) leave() {
 	}
 }
 
-// standing is how the run of this process stands, as its records tell it.
-type standing struct {
+// runStatus is how the run of this process stands, as its records tell it.
+type runStatus struct {
 	mu    sync.Mutex
 	began time.Time
 	state loop.State
@@ -62,14 +62,14 @@ type standing struct {
 	note  string
 }
 
-func (s *standing) stored(r loop.Record) {
+func (s *runStatus) stored(r loop.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = s.state.With(r)
 }
 
 // opened takes over what a run that goes on has recorded before, and forgets the run before in a list of several.
-func (s *standing) opened(_ string, text []byte) {
+func (s *runStatus) opened(_ string, text []byte) {
 	records, _, err := journal.Read(bytes.NewReader(text))
 	if err != nil { // whoever opened it has said so
 		records = nil
@@ -80,7 +80,7 @@ func (s *standing) opened(_ string, text []byte) {
 }
 
 // Write takes what is counted down at a terminal.
-func (s *standing) Write(p []byte) (int, error) {
+func (s *runStatus) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note = strings.TrimPrefix(strings.TrimPrefix(string(p), "\r"), "\x1b[K")
@@ -88,7 +88,7 @@ func (s *standing) Write(p []byte) (int, error) {
 }
 
 // facts are what the block shows now.
-func (s *standing) facts(steps *loop.StepTracker) live.Facts {
+func (s *runStatus) facts(steps *loop.StepTracker) live.Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := live.Facts{Title: s.title, Note: s.note, Now: now(), Usage: s.state.Usage.Minus(s.state.Before),
@@ -117,7 +117,7 @@ func (c *runCommand) live(ctx context.Context, seat *session.Session, p process,
 		slices.Contains([]string{"", "dumb"}, proc.Value(p.environ, "TERM")) {
 		return func() {}
 	}
-	s := &standing{began: now(), title: c.what()}
+	s := &runStatus{began: now(), title: c.what()}
 	c.lanes.title = c.what()
 	style := live.Style{Colour: seat.Format.UseColor, Unicode: seat.Format.UseEmoji}
 	b := live.New(file, p.in, p.environ, func(width, height int) []string {

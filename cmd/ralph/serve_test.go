@@ -71,7 +71,7 @@ func TestOpenIsForThisMachine(t *testing.T) {
 // nothing is said beside the log.
 func TestServerSignals(t *testing.T) {
 	var said strings.Builder
-	i := newInterruption(&said, surroundings{attended: func() bool { return false }})
+	i := newInterruption(&said, surroundings{interactive: func() bool { return false }})
 	i.exit = func(int) { t.Error("it left") }
 	soft, hard := i.context(), i.drainContext()
 	signals := make(chan os.Signal)

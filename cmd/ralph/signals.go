@@ -39,8 +39,8 @@ type drainContext interface{ context.Context }
 
 // surroundings are where a command runs, as far as its interruption depends on them.
 type surroundings struct {
-	job      bool        // a job of GitHub's
-	attended func() bool // whether somebody is at a terminal now, who can send a second signal
+	job         bool        // a job of GitHub's
+	interactive func() bool // whether somebody is at a terminal now, who can send a second signal
 }
 
 // interruption makes two contexts of the signals that ask us to end: ctx is done with the first one, hard with the
@@ -162,7 +162,7 @@ func (i *interruption) grace(first os.Signal) time.Duration {
 	switch {
 	case i.where.job || !i.finishes.Load():
 		return noGrace
-	case first != syscall.SIGHUP && i.where.attended():
+	case first != syscall.SIGHUP && i.where.interactive():
 		return untilSecond
 	}
 	return jobGrace
@@ -187,7 +187,7 @@ func (i *interruption) awaitSecond(signals <-chan os.Signal, first os.Signal, gr
 				return
 			}
 		case <-look.C:
-			if over == nil && !i.where.attended() {
+			if over == nil && !i.where.interactive() {
 				over = time.After(jobGrace)
 			}
 		}

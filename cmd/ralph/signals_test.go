@@ -78,7 +78,7 @@ func TestInterruption(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := &heard{}
-			c.where.attended = func() bool { return c.attended }
+			c.where.interactive = func() bool { return c.attended }
 			i := newInterruption(said, c.where)
 			i.exit = func(int) {}
 			ctx, hard := i.context(), i.hard
@@ -155,7 +155,7 @@ func TestSecondSignal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				i := newInterruption(io.Discard,
-					surroundings{attended: func() bool { return c.gone == 0 || time.Since(began) < c.gone }})
+					surroundings{interactive: func() bool { return c.gone == 0 || time.Since(began) < c.gone }})
 				signals := make(chan os.Signal, 8)
 				for _, s := range c.then {
 					time.AfterFunc(s.after, func() { signals <- s.signal })
@@ -186,7 +186,7 @@ func TestInterruptionBeforeACommand(t *testing.T) {
 func TestNoticesKeepNobodyWaiting(t *testing.T) {
 	reader, writer := io.Pipe()
 	defer reader.Close()
-	i := newInterruption(writer, surroundings{attended: func() bool { return true }})
+	i := newInterruption(writer, surroundings{interactive: func() bool { return true }})
 	i.context()
 	hard := i.hardContext()
 	signals := make(chan os.Signal)
