@@ -86,20 +86,20 @@ type dialect struct {
 	first []string                 // arguments before Options.Flags
 	flags func(o Options) []string // Options.Flags as far as they may be; nil: as they are
 	// arguments follow the program, first and Options.Flags.
-	arguments func(t *talk) []string
+	arguments func(t *turnInput) []string
 	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there
 	// are none.
-	prepare func(t *talk) error
-	most    int    // bytes of a prompt on standard input; 0 is any
-	cheap   string // the model for a small question; "" the agent's own choice
+	prepare        func(t *turnInput) error
+	maxPromptBytes int    // bytes of a prompt on standard input; 0 is any
+	cheap          string // the model for a small question; "" the agent's own choice
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
-	carried     *carriage // how a gateway carries it; nil: it cannot be told where its model is
+	gateway     *gatewayConfig // how a gateway carries it; nil: it cannot be told where its model is
 	// silent: the prompt goes by talk.argument, and standard input is empty.
 	silent bool
-	// asks is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
-	asks   *pattern
-	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
+	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
+	loginPrompt *pattern
+	decode      func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	// interrupts: asked by INT, it says what it has spent before it ends.
 	interrupts bool
 	prices     bool // it tells what a turn cost
@@ -110,9 +110,9 @@ type dialect struct {
 	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
 	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life.
 	noisy bool
-	// hears reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
+	// readRetry reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
 	// Lines that are ours are its log, which nobody has asked for but us. nil: it has none.
-	hears func(line string) (a stream.Attempt, ours bool)
+	readRetry func(line string) (a stream.Attempt, ours bool)
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
 }

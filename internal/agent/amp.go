@@ -19,7 +19,7 @@ var amp = dialect{
 	environment: func(Options) []string { return nil },
 	prepare:     ampFiles,
 	silent:      true,
-	asks:        lazy(`^No API key found\. Starting login flow`), // and would wait for ever
+	loginPrompt: lazy(`^No API key found\. Starting login flow`), // and would wait for ever
 	decode:      stream.NewClaude,
 	counts:      true,
 	ends:        true,
@@ -37,7 +37,7 @@ const ampReading = `{"amp.permissions": [{"tool": "Read", "action": "allow"}, {"
 const ampNothing = `{"amp.permissions": [{"tool": "*", "action": "reject"}], "amp.updates.mode": "disabled"}
 `
 
-func ampFiles(t *talk) error {
+func ampFiles(t *turnInput) error {
 	switch {
 	case t.NoTools:
 		return t.file(ampSettings, ampNothing)
@@ -47,7 +47,7 @@ func ampFiles(t *talk) error {
 	return nil
 }
 
-func ampArguments(t *talk) []string {
+func ampArguments(t *turnInput) []string {
 	var args []string
 	if !t.Text {
 		args = append(args, "--stream-json")

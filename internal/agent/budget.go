@@ -12,9 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Tells says whether it is told what a turn cost and how many tokens it took, by the agent or by its gateway. Without
+// ReportsUsage says whether it is told what a turn cost and how many tokens it took, by the agent or by its gateway. Without
 // that nobody can hold it to what it may spend.
-func (o Options) Tells() (cost, tokens bool) {
+func (o Options) ReportsUsage() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
 	cost, tokens = d.prices && !o.Text, d.counts && !o.Text
 	if o.Gateway != nil {

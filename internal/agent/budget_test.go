@@ -148,16 +148,16 @@ func TestTells(t *testing.T) {
 		"claude": {true, true}, "opencode": {true, true}, "codex": {false, true}, "gemini": {false, true},
 		"amp": {false, true}, "./agent.sh": {},
 	} {
-		if cost, tokens := (agent.Options{Command: command}).Tells(); [2]bool{cost, tokens} != want {
+		if cost, tokens := (agent.Options{Command: command}).ReportsUsage(); [2]bool{cost, tokens} != want {
 			t.Errorf("%s tells cost %v and tokens %v, want %v", command, cost, tokens, want)
 		}
 	}
-	if cost, tokens := (agent.Options{Command: "claude", Text: true}).Tells(); cost || tokens {
+	if cost, tokens := (agent.Options{Command: "claude", Text: true}).ReportsUsage(); cost || tokens {
 		t.Error("plain text tells nothing")
 	}
 	for model, want := range map[string]bool{"gpt-5.5": true, "": true, "unpriced": false} {
 		o := agent.Options{Command: "codex", Model: model, Gateway: &gateway{}}
-		if cost, tokens := o.Tells(); cost != want || !tokens {
+		if cost, tokens := o.ReportsUsage(); cost != want || !tokens {
 			t.Errorf("codex with %q by a gateway tells cost %v, want %v, and tokens %v", model, cost, want, tokens)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Carried says whether a gateway can carry the turns of an agent.
-type Carried struct {
+// GatewaySupport says whether a gateway can carry the turns of an agent.
+type GatewaySupport struct {
 	Routes []Route
 	Why    string // why it cannot; "": it can
 	// Unsure says that nobody knows whether the agent uses the address that it is given.
@@ -22,20 +22,20 @@ type Carried struct {
 	Credential string
 }
 
-// Carries finds out whether a gateway could carry the turns of these options.
-func Carries(o Options) Carried {
+// CheckGateway finds out whether a gateway could carry the turns of these options.
+func CheckGateway(o Options) GatewaySupport {
 	d, known := dialectOf(o.Command)
-	c := Carried{Unsure: !known, Known: known && d.carried != nil}
+	c := GatewaySupport{Unsure: !known, Known: known && d.gateway != nil}
 	if known {
 		c.Credential = credential(d, o)
 	} else if i := slices.IndexFunc(KeyNames(), func(name string) bool { return o.Keys[name] != "" }); i >= 0 {
 		c.Credential = "key in " + KeyNames()[i]
 	}
-	if d.carried == nil {
+	if d.gateway == nil {
 		c.Why = d.name + " has no setting that says where its model is"
 		return c
 	}
-	if c.Routes, c.Why = d.carried.routes(o); c.Why != "" || len(c.Routes) > 0 {
+	if c.Routes, c.Why = d.gateway.routes(o); c.Why != "" || len(c.Routes) > 0 {
 		if c.Why != "" && c.Credential == "" && d.name == "claude" && logins[d.name].lax {
 			c.Credential = "login in the keychain, if there is one"
 		}
@@ -49,11 +49,11 @@ func Carries(o Options) Carried {
 
 // carry opens the way to the agent's model; done closes it. A turn without a gateway has none. why says that its user
 // has to log in again before there can be one.
-func (t *talk) carry(ctx context.Context) (done func(), why string, err error) {
+func (t *turnInput) carry(ctx context.Context) (done func(), why string, err error) {
 	if t.Gateway == nil {
 		return func() {}, "", nil
 	}
-	c := Carries(t.Options)
+	c := CheckGateway(t.Options)
 	if c.Why != "" {
 		return nil, "", fmt.Errorf("carrying %s to its model: %s", filepath.Base(t.Command), c.Why)
 	}
@@ -68,7 +68,7 @@ func (t *talk) carry(ctx context.Context) (done func(), why string, err error) {
 
 // loggedOut makes a turn wait for its user, whose login has been refused: a key that is wrong stays wrong, but all that
 // is needed here is to log in again.
-func (t *talk) loggedOut(turn *loop.Turn) {
+func (t *turnInput) loggedOut(turn *loop.Turn) {
 	if turn.Class != loop.Auth {
 		return
 	}
@@ -79,12 +79,12 @@ func (t *talk) loggedOut(turn *loop.Turn) {
 		where = rest
 	}
 	if where != "" {
-		turn.Class, turn.Reason = loop.Waits, t.dialect.again(where)
+		turn.Class, turn.Reason = loop.Waits, t.dialect.loginHint(where)
 	}
 }
 
 // allow refuses the next request of a turn that has spent what was left.
-func (t *talk) allow(spent loop.Usage) error {
+func (t *turnInput) allow(spent loop.Usage) error {
 	why := ""
 	switch left := t.Left; {
 	case left.Tokens > 0 && spent.Tokens() >= left.Tokens:
@@ -104,7 +104,7 @@ func (t *talk) allow(spent loop.Usage) error {
 func differs(told, seen float64) bool { return told > 0 && math.Abs(told-seen) > seen/20 }
 
 // onTheWire takes a turn's tokens and its cost from the answers of its model, which no agent can tell otherwise.
-func (t *talk) onTheWire(turn *loop.Turn) {
+func (t *turnInput) onTheWire(turn *loop.Turn) {
 	if t.way == nil {
 		return
 	}

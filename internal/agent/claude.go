@@ -18,22 +18,22 @@ var claude = dialect{
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "CLAUDE_CONFIG_DIR",
 		"BASH_DEFAULT_TIMEOUT_MS",
 		"BASH_MAX_TIMEOUT_MS"},
-	first:       []string{"-p"},
-	flags:       claudeFlags,
-	arguments:   claudeArguments,
-	environment: claudeEnvironment,
-	carried:     &carriage{claudeCarry, claudeReach, []string{"auth", "status"}},
-	most:        10_000_000, // it refuses more
-	decode:      stream.NewClaude,
-	ends:        true,
-	interrupts:  true,
-	prices:      true,
-	counts:      true,
-	holds:       claudeHolds,
-	class:       claudeClass,
+	first:          []string{"-p"},
+	flags:          claudeFlags,
+	arguments:      claudeArguments,
+	environment:    claudeEnvironment,
+	gateway:        &gatewayConfig{claudeCarry, claudeReach, []string{"auth", "status"}},
+	maxPromptBytes: 10_000_000, // it refuses more
+	decode:         stream.NewClaude,
+	ends:           true,
+	interrupts:     true,
+	prices:         true,
+	counts:         true,
+	holds:          claudeHolds,
+	class:          claudeClass,
 }
 
-func claudeArguments(t *talk) []string {
+func claudeArguments(t *turnInput) []string {
 	o := t.Options
 	args := []string{"--output-format", "stream-json", "--verbose"}
 	if o.Text {

@@ -79,7 +79,7 @@ func lines(text string) (list []string) {
 }
 
 // claudeReach: under the name that the key had, since claude asks for other things with a subscription.
-func claudeReach(t *talk) []string {
+func claudeReach(t *turnInput) []string {
 	name, _, _ := claudeKey(t.Options)
 	if name == "" {
 		name = claudeToken

@@ -24,31 +24,31 @@ var codex = dialect{
 	keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 	pass: []string{"CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION",
 		"OPENAI_PROJECT"},
-	first:       []string{"exec"},
-	flags:       codexFlags,
-	arguments:   codexArguments,
-	environment: codexEnvironment,
-	carried:     &carriage{codexCarry, codexReach, nil},
-	prepare:     codexFiles,
-	most:        1 << 20, // characters; it refuses more
-	decode:      stream.NewCodex,
-	counts:      true,
-	ends:        true,
-	hears:       codexHears,
-	class:       codexClass,
+	first:          []string{"exec"},
+	flags:          codexFlags,
+	arguments:      codexArguments,
+	environment:    codexEnvironment,
+	gateway:        &gatewayConfig{codexCarry, codexReach, nil},
+	prepare:        codexFiles,
+	maxPromptBytes: 1 << 20, // characters; it refuses more
+	decode:         stream.NewCodex,
+	counts:         true,
+	ends:           true,
+	readRetry:      codexHears,
+	class:          codexClass,
 }
 
 const codexSchema = "schema.json"
 
 // codexFiles: it takes a schema as a file, and leaves its last words in one.
-func codexFiles(t *talk) error {
+func codexFiles(t *turnInput) error {
 	if t.Schema == "" {
 		return nil
 	}
 	return t.file(codexSchema, t.Schema)
 }
 
-func codexArguments(t *talk) []string {
+func codexArguments(t *turnInput) []string {
 	args := []string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)}
 	args = append(args, codexHooks(t.Options)...)
 	args = append(args, codexProvider(t)...)

@@ -26,7 +26,7 @@ func codexCarry(o Options) ([]Route, string) {
 	}
 	dir := proc.Value(o.Parent, "CODEX_HOME")
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join((&talk{Options: o}).home(), ".codex")
+		dir = filepath.Join((&turnInput{Options: o}).home(), ".codex")
 	}
 	own := filepath.Join(dir, "config.toml")
 	if info, err := os.Lstat(own); err == nil && info.Mode().IsRegular() && info.Size() < settingBytes {
@@ -64,10 +64,10 @@ func codexLogin(o Options) (key, where, why string) {
 // codexBearer is the variable that the provider's settings name. The commands that codex runs do not get it.
 const codexBearer = "RALPH_TURN"
 
-func codexReach(t *talk) []string { return []string{codexBearer + "=" + t.way.Bearer()} }
+func codexReach(t *turnInput) []string { return []string{codexBearer + "=" + t.way.Bearer()} }
 
 // codexProvider makes the gateway codex's provider. Its other ways out ask hosts that have nothing to do with the turn.
-func codexProvider(t *talk) []string {
+func codexProvider(t *turnInput) []string {
 	if t.way == nil {
 		return nil
 	}

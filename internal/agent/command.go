@@ -11,9 +11,9 @@ import (
 var command = dialect{
 	name:        "the agent",
 	keys:        []string{"*"},
-	arguments:   func(*talk) []string { return nil },
+	arguments:   func(*turnInput) []string { return nil },
 	environment: func(Options) []string { return nil },
-	carried:     &carriage{commandCarry, commandReach, nil},
+	gateway:     &gatewayConfig{commandCarry, commandReach, nil},
 	decode:      stream.NewPlain,
 }
 

@@ -42,7 +42,7 @@ func commandCarry(o Options) (routes []Route, why string) {
 }
 
 // commandReach: a program finds each address and the bearer under the names that the provider's own tools use.
-func commandReach(t *talk) (env []string) {
+func commandReach(t *turnInput) (env []string) {
 	for _, k := range commandKeys {
 		if t.Keys[k.key] != "" {
 			env = append(env, k.key+"="+t.way.Bearer(), k.from+"="+t.at(k.route)+k.path)

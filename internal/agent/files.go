@@ -15,9 +15,9 @@ import (
 
 // ready makes the directory of the turn's own, with the files that the agent's arguments and environment name. It is
 // gone after remove. One that is carried is led to its gateway.
-func (t *talk) ready() (remove func(), err error) {
+func (t *turnInput) ready() (remove func(), err error) {
 	if t.way != nil {
-		defer func() { t.env = append(t.env, t.dialect.carried.reach(t)...) }()
+		defer func() { t.env = append(t.env, t.dialect.gateway.reach(t)...) }()
 	}
 	if t.dialect.prepare == nil {
 		return func() {}, nil
@@ -42,7 +42,7 @@ func (t *talk) ready() (remove func(), err error) {
 }
 
 // hand gives the directory to the user whom the agent runs as.
-func (t *talk) hand() error {
+func (t *turnInput) hand() error {
 	if t.As == nil {
 		return nil
 	}
@@ -55,18 +55,18 @@ func (t *talk) hand() error {
 }
 
 // file writes a file into the turn's directory.
-func (t *talk) file(name, text string) error {
+func (t *turnInput) file(name, text string) error {
 	return os.WriteFile(t.path(name), []byte(text), 0o600)
 }
 
-func (t *talk) path(name string) string { return filepath.Join(t.dir, name) }
+func (t *turnInput) path(name string) string { return filepath.Join(t.dir, name) }
 
 // answerFile is where an agent leaves its last words that prints other things too.
 const answerFile = "answer.txt"
 
 // answer is the end of what the agent left in answerFile; "" when it left nothing. The agent may have put anything
 // there: a link out of the directory, or a pipe without end.
-func (t *talk) answer() string {
+func (t *turnInput) answer() string {
 	if t.dir == "" {
 		return ""
 	}

@@ -16,13 +16,13 @@ import (
 type Gateway interface {
 	// Open begins to carry one turn. allow is asked before each request is passed on, with what the turn has taken until
 	// then; its error is what the agent is told instead of an answer.
-	Open(routes []Route, allow func(spent loop.Usage) error) (Carrier, error)
+	Open(routes []Route, allow func(spent loop.Usage) error) (TurnGateway, error)
 	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
 	Prices(model string) bool
 }
 
-// Carrier carries one turn.
-type Carrier interface {
+// TurnGateway carries one turn.
+type TurnGateway interface {
 	URL() string    // where the agent reaches it: "http://127.0.0.1:4567"
 	Bearer() string // by what it knows the agent
 	// Usage is what the model's answers have said so far that they took. CostUSD is 0 when a price is not known. asked
@@ -48,7 +48,7 @@ type Route struct {
 }
 
 // home is the agent's HOME.
-func (t *talk) home() string {
+func (t *turnInput) home() string {
 	switch {
 	case t.Home != "":
 		return t.Home
@@ -61,12 +61,12 @@ func (t *talk) home() string {
 // settingBytes is how much of an agent's settings file is read.
 const settingBytes = 1 << 20
 
-// carriage is how a gateway carries an agent.
-type carriage struct {
+// gatewayConfig is how a gateway carries an agent.
+type gatewayConfig struct {
 	// routes are the providers that it is carried to, or why it cannot be; none: there is no key.
 	routes func(o Options) (routes []Route, why string)
 	// reach is the environment that leads it to the gateway of talk.way.
-	reach func(t *talk) []string
+	reach func(t *turnInput) []string
 	// renew are the arguments by which its CLI renews its login and does nothing else; nil: there are none.
 	renew []string
 }
@@ -139,7 +139,7 @@ func carriedEnvironment(o Options, env, keys []string) []string {
 }
 
 // address is the gateway's on this machine, for a box to let it through: "127.0.0.1:4567".
-func (t *talk) address() string {
+func (t *turnInput) address() string {
 	if t.way == nil {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (t *talk) address() string {
 }
 
 // at is where a provider is reached at the gateway.
-func (t *talk) at(route string) string {
+func (t *turnInput) at(route string) string {
 	if route == "" {
 		return t.way.URL()
 	}

@@ -28,7 +28,7 @@ type gateway struct {
 	fails  error
 }
 
-func (g *gateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.Carrier, error) {
+func (g *gateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.routes, g.allow = routes, allow
@@ -268,7 +268,7 @@ func TestCarries(t *testing.T) {
 	} {
 		o := c.o
 		o.Home = filepath.Join(home, c.home)
-		got := agent.Carries(o)
+		got := agent.CheckGateway(o)
 		if got.Why != c.why || got.Credential != c.credential || (got.Why == "") != (len(got.Routes) > 0) ||
 			got.Unsure != strings.HasPrefix(o.Command, "./") {
 			t.Errorf("%s %v in %s: %+v, want %q and %q", o.Command, o.Flags, c.home, got, c.why, c.credential)
@@ -330,7 +330,7 @@ func TestCarriedSpend(t *testing.T) {
 // asking is a gateway at which the agent asks once more, when it has taken all that it took.
 type asking struct{ *gateway }
 
-func (a *asking) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.Carrier, error) {
+func (a *asking) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
 	_ = allow(a.used)
 	return a.gateway.Open(routes, allow)
 }

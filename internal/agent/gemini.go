@@ -38,22 +38,22 @@ var gemini = dialect{
 	pass: []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
 		"GOOGLE_CLOUD_PROJECT",
 		"GOOGLE_CLOUD_LOCATION", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_TELEMETRY_ENABLED"},
-	arguments:   geminiArguments,
-	environment: geminiEnvironment,
-	carried:     &carriage{geminiCarry, geminiReach, nil},
-	prepare:     geminiFiles,
-	most:        8 << 20, // bytes; it cuts off what is more
-	decode:      stream.NewGemini,
-	counts:      true,
-	ends:        true,
-	has42:       true,
-	noisy:       true,
-	class:       geminiClass,
+	arguments:      geminiArguments,
+	environment:    geminiEnvironment,
+	gateway:        &gatewayConfig{geminiCarry, geminiReach, nil},
+	prepare:        geminiFiles,
+	maxPromptBytes: 8 << 20, // bytes; it cuts off what is more
+	decode:         stream.NewGemini,
+	counts:         true,
+	ends:           true,
+	has42:          true,
+	noisy:          true,
+	class:          geminiClass,
 }
 
 const geminiPolicy = "policy.toml"
 
-func geminiArguments(t *talk) []string {
+func geminiArguments(t *turnInput) []string {
 	args := []string{"--output-format", "stream-json"}
 	if t.Text {
 		args = []string{"--output-format", "text"}
@@ -87,7 +87,7 @@ const (
 )
 
 // geminiFiles writes the policy, makes the temporary directory, and the home in which the folder need not be trusted.
-func geminiFiles(t *talk) error {
+func geminiFiles(t *turnInput) error {
 	policy := geminiAll
 	switch {
 	case t.NoTools:
@@ -147,7 +147,7 @@ func geminiLinks(from, to string, all bool) error {
 const geminiExtension = "ralph-hooks-of-this-run"
 
 // geminiHooks writes the hooks as an extension, beside links to those that the user has.
-func geminiHooks(t *talk, theirs string) error {
+func geminiHooks(t *turnInput, theirs string) error {
 	hooks := t.hooks()
 	if len(hooks) == 0 {
 		return nil

@@ -37,7 +37,7 @@ func geminiCarry(o Options) ([]Route, string) {
 	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_GCA")) {
 		return nil, "GOOGLE_GENAI_USE_GCA leads gemini to a login of Google's"
 	}
-	if said := geminiChosen(filepath.Join((&talk{Options: o}).home(), ".gemini", "settings.json")); o.As == nil &&
+	if said := geminiChosen(filepath.Join((&turnInput{Options: o}).home(), ".gemini", "settings.json")); o.As == nil &&
 		said != "" && said != way {
 		return nil, "gemini's own settings say that it logs in by " + oneLine(said)
 	}
@@ -56,7 +56,7 @@ func geminiCarry(o Options) ([]Route, string) {
 // geminiSaved is the key that its user has in a file of variables, and where. gemini reads the first of these files
 // that is there.
 func geminiSaved(o Options) (key, where string) {
-	home := (&talk{Options: o}).home()
+	home := (&turnInput{Options: o}).home()
 	for _, name := range []string{filepath.Join(".gemini", ".env"), ".env"} {
 		file := filepath.Join(home, name)
 		text, err := disk.Read(file)
@@ -117,7 +117,7 @@ func geminiHeaders(text string) (list []string) {
 }
 
 // geminiReach: both addresses are the gateway's, so that settings of the repository cannot choose the other.
-func geminiReach(t *talk) []string {
+func geminiReach(t *turnInput) []string {
 	name, _, _, _ := geminiWay(t.Options)
 	return []string{"GOOGLE_GEMINI_BASE_URL=" + t.at(""), "GOOGLE_VERTEX_BASE_URL=" + t.at(""),
 		name + "=" + t.way.Bearer()}
@@ -131,7 +131,7 @@ func geminiCarried(settings map[string]any, o Options) {
 }
 
 // geminiSystem lays the same over the repository's own settings, where those count.
-func geminiSystem(t *talk) error {
+func geminiSystem(t *turnInput) error {
 	if t.way == nil || !t.AgentSettings {
 		return nil
 	}

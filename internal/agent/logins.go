@@ -41,7 +41,7 @@ var logins = map[string]login{
 // loginFile is the file in which an agent's CLI keeps its login, and the home that it belongs to.
 func loginFile(name string, o Options) (file, home string) {
 	l := logins[name]
-	home = (&talk{Options: o}).home()
+	home = (&turnInput{Options: o}).home()
 	dir := filepath.Join(home, filepath.FromSlash(l.dir))
 	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
 		dir = proc.Value(o.Parent, l.dirFrom)
@@ -60,8 +60,8 @@ func savedLogin(name string, o Options) (saved gjson.Result, where string) {
 	return gjson.ParseBytes(text), fromHome(file, home)
 }
 
-// again says what a person does when a login counts no more.
-func (d dialect) again(where string) string {
+// loginHint says what a person does when a login counts no more.
+func (d dialect) loginHint(where string) string {
 	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then let the run go on (%s)",
 		d.name, where, logins[d.name].how)
 }

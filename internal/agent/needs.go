@@ -13,17 +13,17 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// need is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in the home
+// sandboxNeeds is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in the home
 // of its user. A login may be renewed, so it is the user's own file; settings are shown; what the agent writes all the
 // time is a copy.
-type need struct {
+type sandboxNeeds struct {
 	hosts []string
 	files []sandbox.File
 	dir   string // of its files, from home
 	from  string // the variable that says another place for it; empty: none
 }
 
-var needs = map[string]need{
+var needs = map[string]sandboxNeeds{
 	"amp": {
 		hosts: []string{"ampcode.com", "*.ampcode.com"},
 		files: slices.Concat(shared(".local/share/amp/secrets.json"), copied(".config/amp")),
@@ -101,7 +101,7 @@ func Needs(o Options) sandbox.Agent {
 			a.Files = append(a.Files, f)
 		}
 	}
-	said := append(slices.Clone(o.Flags), told(a.Files, (&talk{Options: o}).home())...)
+	said := append(slices.Clone(o.Flags), providerURLs(a.Files, (&turnInput{Options: o}).home())...)
 	for _, name := range baseURLs {
 		if value := proc.Value(o.Parent, name); value != "" && (!known || slices.Contains(d.pass, name)) {
 			if !strings.Contains(value, "://") {
@@ -123,8 +123,8 @@ func Needs(o Options) sandbox.Agent {
 	return a
 }
 
-// told are the URLs that the user's own settings of the agent name.
-func told(files []sandbox.File, home string) (urls []string) {
+// providerURLs are the URLs that the user's own settings of the agent name.
+func providerURLs(files []sandbox.File, home string) (urls []string) {
 	for _, f := range files {
 		if f.How == sandbox.Shared { // a login
 			continue

@@ -26,17 +26,17 @@ var opencode = dialect{
 	first:       []string{"run"},
 	arguments:   opencodeArguments,
 	environment: opencodeEnvironment,
-	carried:     &carriage{opencodeCarry, opencodeReach, nil},
+	gateway:     &gatewayConfig{opencodeCarry, opencodeReach, nil},
 	prepare:     opencodeFiles,
 	decode:      stream.NewOpencode,
 	prices:      true,
 	counts:      true,
 	ends:        true,
-	hears:       opencodeHears,
+	readRetry:   opencodeHears,
 	class:       opencodeClass,
 }
 
-func opencodeArguments(t *talk) []string {
+func opencodeArguments(t *turnInput) []string {
 	var args []string
 	if !t.Text {
 		args = append(args, "--format", "json")

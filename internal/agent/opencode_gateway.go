@@ -86,7 +86,7 @@ func opencodeSaved(saved gjson.Result, routes []Route) (name string) {
 
 // opencodeOwn is the file of the user's settings that names a provider's address or key; "" there is none.
 func opencodeOwn(o Options) string {
-	dir := filepath.Join((&talk{Options: o}).home(), ".config", "opencode")
+	dir := filepath.Join((&turnInput{Options: o}).home(), ".config", "opencode")
 	if xdg := proc.Value(o.Parent, "XDG_CONFIG_HOME"); filepath.IsAbs(xdg) && o.As == nil {
 		dir = filepath.Join(xdg, "opencode")
 	}
@@ -115,14 +115,14 @@ func opencodeOwn(o Options) string {
 // opencodeBearer is the file that the settings name, so that no tool finds the bearer in its environment.
 const opencodeBearer = "bearer"
 
-func opencodeFiles(t *talk) error {
+func opencodeFiles(t *turnInput) error {
 	if t.way == nil {
 		return nil
 	}
 	return t.file(opencodeBearer, t.way.Bearer())
 }
 
-func opencodeReach(t *talk) []string {
+func opencodeReach(t *turnInput) []string {
 	providers := map[string]any{}
 	for _, p := range opencodeProviders {
 		if slices.ContainsFunc(t.routes, func(r Route) bool { return r.Name == p.name }) {

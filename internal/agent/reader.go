@@ -32,7 +32,7 @@ type facts struct {
 // said.
 type reader struct {
 	io.Writer // standard output
-	talk      *talk
+	talk      *turnInput
 	decoder   *stream.Decoder
 	facts     facts
 	noise     *proc.Tail
@@ -109,7 +109,7 @@ func (r *reader) event(e stream.Event) {
 			return
 		}
 		_, _ = io.WriteString(r.noise, e.Text+"\n")
-		if asks := r.talk.dialect.asks; first && asks != nil && asks.MatchString(e.Text) {
+		if asks := r.talk.dialect.loginPrompt; first && asks != nil && asks.MatchString(e.Text) {
 			r.ask()
 		}
 	}

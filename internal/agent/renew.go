@@ -23,16 +23,16 @@ func (r Route) over(now time.Time, within time.Duration) bool {
 
 // login makes sure that the routes' logins count: one that is about to end is renewed. why says that one has ended; "":
 // none has. Each route can be renewed later, too.
-func (t *talk) login(ctx context.Context, routes []Route) (ready []Route, why string) {
+func (t *turnInput) login(ctx context.Context, routes []Route) (ready []Route, why string) {
 	for _, r := range routes {
-		if r.Login != "" && t.dialect.carried.renew != nil {
+		if r.Login != "" && t.dialect.gateway.renew != nil {
 			if r.over(t.now(), renewBefore) {
 				if fresh, ok := t.renewed(ctx, r); ok {
 					r = fresh
 				}
 			}
 			if r.over(t.now(), 0) {
-				return nil, t.dialect.again(r.Login)
+				return nil, t.dialect.loginHint(r.Login)
 			}
 			r.Renew = func(ctx context.Context, refused string) (string, bool) {
 				used := r
@@ -48,7 +48,7 @@ func (t *talk) login(ctx context.Context, routes []Route) (ready []Route, why st
 
 // renewed is a route with a login that has not been refused: the one that somebody else has renewed by now, or else the
 // one that the owner's CLI gets.
-func (t *talk) renewed(ctx context.Context, refused Route) (Route, bool) {
+func (t *turnInput) renewed(ctx context.Context, refused Route) (Route, bool) {
 	if r, ok := t.fresh(refused); ok {
 		return r, true
 	}
@@ -57,8 +57,8 @@ func (t *talk) renewed(ctx context.Context, refused Route) (Route, bool) {
 }
 
 // fresh is the login as it stands in its file now, if it is another one.
-func (t *talk) fresh(refused Route) (Route, bool) {
-	routes, _ := t.dialect.carried.routes(t.Options)
+func (t *turnInput) fresh(refused Route) (Route, bool) {
+	routes, _ := t.dialect.gateway.routes(t.Options)
 	for _, r := range routes {
 		if r.Name == refused.Name && r.Login == refused.Login && r.Value != refused.Value && !r.over(t.now(), 0) {
 			return r, true
@@ -70,7 +70,7 @@ func (t *talk) fresh(refused Route) (Route, bool) {
 // renew has the owner's CLI renew its login, in no box, and so in an empty directory and without a task. A program that
 // an agent could have put there is not asked. A renewal that has begun is let end whatever becomes of the turn: the old
 // login counts no more by then.
-func (t *talk) renew(ctx context.Context) {
+func (t *turnInput) renew(ctx context.Context) {
 	if !t.owners() {
 		return
 	}
@@ -85,13 +85,13 @@ func (t *talk) renew(ctx context.Context) {
 	d.pass = []string{logins[d.name].dirFrom} // and no address of another provider
 	said := proc.NewTail(0, 1<<10)
 	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what came of it is in the file
-		Argv: append([]string{t.program}, t.dialect.carried.renew...), Dir: dir,
+		Argv: append([]string{t.program}, t.dialect.gateway.renew...), Dir: dir,
 		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Grace: time.Second,
 	})
 }
 
 // owners reports whether the agent's program was found by its bare name, outside of where the agent works.
-func (t *talk) owners() bool {
+func (t *turnInput) owners() bool {
 	if filepath.Base(t.Command) != t.Command || !filepath.IsAbs(t.program) {
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-func newReader(t *talk, d dialect) *reader {
+func newReader(t *turnInput, d dialect) *reader {
 	if t.Text {
 		d.decode, t.dialect.ends = stream.NewPlain, false
 	}
@@ -26,8 +26,8 @@ func newReader(t *talk, d dialect) *reader {
 	return r
 }
 
-// talk is what one turn is about.
-type talk struct {
+// turnInput is what one turn is about.
+type turnInput struct {
 	Options
 	dialect dialect
 	program string // absolute path of the agent's
@@ -38,19 +38,19 @@ type talk struct {
 	dir     string      // where the turn's own files are, when its dialect has any
 	env     []string    // more of the environment, which names them
 	now     func() time.Time
-	way     Carrier // what carries it to its model; nil: it goes there itself
-	routes  []Route // of the way
+	way     TurnGateway // what carries it to its model; nil: it goes there itself
+	routes  []Route     // of the way
 	// refused is why the way has refused a request, once what was left was spent.
 	refused atomic.Pointer[string]
 }
 
-func (t *talk) clock() func() time.Time { return t.now }
+func (t *turnInput) clock() func() time.Time { return t.now }
 
 // argvBytes is how long a prompt may be as an argument. Linux takes 128 KiB in one, less a byte.
 const argvBytes = 100 << 10
 
 // argument is the prompt for an agent that takes it as an argument.
-func (t *talk) argument() string {
+func (t *turnInput) argument() string {
 	said := strings.ReplaceAll(t.said(), "\x00", "")
 	if strings.HasPrefix(said, "-") { // it is no flag
 		said = "\n" + said
@@ -59,17 +59,17 @@ func (t *talk) argument() string {
 }
 
 // most is how long a prompt the agent takes; 0 is any.
-func (t *talk) most() int {
+func (t *turnInput) most() int {
 	if t.dialect.silent {
 		return argvBytes
 	}
-	return t.dialect.most
+	return t.dialect.maxPromptBytes
 }
 
-func (t *talk) tooLong() bool { return t.most() > 0 && len(t.prompt) > t.most() }
+func (t *turnInput) tooLong() bool { return t.most() > 0 && len(t.prompt) > t.most() }
 
 // said is what the agent is told: the prompt, or where it lies when it is too long for that.
-func (t *talk) said() string {
+func (t *turnInput) said() string {
 	if t.tooLong() {
 		return "Read the file " + t.PromptFile + "; it holds your whole task."
 	}
@@ -77,7 +77,7 @@ func (t *talk) said() string {
 }
 
 // unsayable says why a prompt cannot be given to the agent; "" when it can.
-func (t *talk) unsayable() string {
+func (t *turnInput) unsayable() string {
 	if t.tooLong() && t.PromptFile == "" {
 		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d: shorten the task, or keep prompt files so "+
 			"that it can read it",
@@ -87,7 +87,7 @@ func (t *talk) unsayable() string {
 }
 
 // interrupt is the part of the time to end in which an agent that then says what it has spent is only interrupted.
-func (t *talk) interrupt(grace time.Duration) time.Duration {
+func (t *turnInput) interrupt(grace time.Duration) time.Duration {
 	if t.dialect.interrupts {
 		return grace / 4
 	}
@@ -170,15 +170,15 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 // listen takes the dialect's own log out of what goes to others from standard error. The function hands on what has no
 // end of line.
 func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
-	if a.dialect.hears == nil {
+	if a.dialect.readRetry == nil {
 		return errs, func() {}
 	}
-	h := &hearing{hears: a.dialect.hears, tell: r.tried, to: io.MultiWriter(errs...)}
+	h := &retryFilter{hears: a.dialect.readRetry, tell: r.tried, to: io.MultiWriter(errs...)}
 	return []io.Writer{h}, h.close
 }
 
 // arguments are all that follow the program.
-func (a *Agent) arguments(t *talk) []string {
+func (a *Agent) arguments(t *turnInput) []string {
 	flags := a.options.Flags
 	if a.dialect.flags != nil {
 		flags = a.dialect.flags(a.options)
@@ -187,8 +187,8 @@ func (a *Agent) arguments(t *talk) []string {
 }
 
 // talk readies what one turn is about.
-func (a *Agent) talk(prompt string) *talk {
-	t := &talk{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse),
+func (a *Agent) talk(prompt string) *turnInput {
+	t := &turnInput{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse),
 		now: a.options.Clock}
 	if t.now == nil {
 		t.now = time.Now

@@ -34,7 +34,7 @@ func (r *reader) tried(a stream.Attempt) {
 func (r *reader) answered() { r.waits, r.resets = false, time.Time{} }
 
 // patience is for how long an agent may be silent; 0: for ever.
-func (t *talk) patience() time.Duration {
+func (t *turnInput) patience() time.Duration {
 	if t.Idle > 0 {
 		return t.Idle
 	}
@@ -72,9 +72,9 @@ func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
 	return j, true
 }
 
-// hearing takes the lines out of an agent's standard error in which it tells of requests that it tries again, and
+// retryFilter takes the lines out of an agent's standard error in which it tells of requests that it tries again, and
 // passes the others on.
-type hearing struct {
+type retryFilter struct {
 	hears func(line string) (a stream.Attempt, ours bool)
 	tell  func(a stream.Attempt)
 	to    io.Writer
@@ -86,7 +86,7 @@ type hearing struct {
 const hearingBytes = 16 << 10
 
 // Write implements io.Writer.
-func (h *hearing) Write(p []byte) (int, error) {
+func (h *retryFilter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n') + 1
@@ -104,7 +104,7 @@ func (h *hearing) Write(p []byte) (int, error) {
 }
 
 // pass hands on what there is of a line, unless it is one of ours.
-func (h *hearing) pass(whole bool) {
+func (h *retryFilter) pass(whole bool) {
 	a, ours := stream.Attempt{}, false
 	if !h.long {
 		a, ours = h.hears(strings.TrimRight(string(h.line), "\r\n"))
@@ -118,7 +118,7 @@ func (h *hearing) pass(whole bool) {
 }
 
 // close hands on what has no end.
-func (h *hearing) close() {
+func (h *retryFilter) close() {
 	if len(h.line) > 0 {
 		h.pass(true)
 	}
@@ -140,7 +140,7 @@ func codexHears(line string) (a stream.Attempt, ours bool) {
 	if m == nil {
 		return a, true
 	}
-	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: saidStatus(m[5]), Text: oneLine(m[5])}
+	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: statusInText(m[5]), Text: oneLine(m[5])}
 	if m[4] == "s" {
 		seconds, _ := strconv.ParseFloat(m[3], 64)
 		a.Delay = time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
@@ -148,8 +148,8 @@ func codexHears(line string) (a stream.Attempt, ours bool) {
 	return a, true
 }
 
-// saidStatus is the HTTP status that codex names in words: "last status: 429 Too Many Requests".
-func saidStatus(said string) int {
+// statusInText is the HTTP status that codex names in words: "last status: 429 Too Many Requests".
+func statusInText(said string) int {
 	if m := lastStatus.FindStringSubmatch(said); m != nil {
 		return number(m[1])
 	}

@@ -80,7 +80,7 @@ func led(found []agent.Found, look agent.Options) (out []Led) {
 			continue
 		}
 		look.Command = f.Name
-		c := agent.Carries(look)
+		c := agent.CheckGateway(look)
 		out = append(out, Led{f.Name, c.Why == "", c.Why})
 	}
 	return out

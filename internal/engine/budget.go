@@ -140,7 +140,7 @@ func (p *Budget) tellLimits(agents ...*agent.Options) {
 // unheld says which limit an agent cannot be held to, and what to do; empty when there is none.
 func unheld(l loop.Limits, o agent.Options) string {
 	name := filepath.Base(o.Command)
-	cost, tokens := o.Tells()
+	cost, tokens := o.ReportsUsage()
 	money := l.CostUSD > 0 || l.IssueCostUSD > 0
 	switch {
 	case money && !cost && tokens:

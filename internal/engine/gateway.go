@@ -69,7 +69,7 @@ func (g modelGateway) Prices(model string) bool {
 }
 
 // Open implements agent.Gateway.
-func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.Carrier, error) {
+func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log, Prices: g.prices,
 		Allow: func(spent []gateway.Usage) error { u, _ := total(spent); return allow(u) }}
 	for _, r := range routes {
@@ -147,7 +147,7 @@ func (spec *Spec) carried(o agent.Options, told *unpriced) (out agent.Options, s
 	if mode == config.Off || mode == "" {
 		return o, "", nil
 	}
-	c, name := agent.Carries(o), filepath.Base(o.Command)
+	c, name := agent.CheckGateway(o), filepath.Base(o.Command)
 	asked := mode == config.GatewayRequire
 	switch {
 	case c.Why == "" && (asked || !c.Unsure):

@@ -136,7 +136,7 @@ func TestOwnPrices(t *testing.T) {
 		if got := o.Gateway.Prices(c.model); got != (c.cost > 0) {
 			t.Errorf("the price of %s is known: %t", c.model, got)
 		}
-		way, err := o.Gateway.Open(agent.Carries(o).Routes, func(loop.Usage) error { return nil })
+		way, err := o.Gateway.Open(agent.CheckGateway(o).Routes, func(loop.Usage) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
