@@ -56,13 +56,13 @@ func todos(list gjson.Result) []Item {
 	return items
 }
 
-// telling are the inputs that say what a tool's use is about, the most telling first.
-var telling = []string{"file_path", "filePath", "path", "dir_path", "pattern", "command", "url", "query", "description",
+// summaryInputs are the inputs that say what a tool's use is about, the most telling first.
+var summaryInputs = []string{"file_path", "filePath", "path", "dir_path", "pattern", "command", "url", "query", "description",
 	"prompt"}
 
 // summary is what a tool's use is about, in one line of at most 120 characters.
 func summary(input gjson.Result) string {
-	for _, name := range telling {
+	for _, name := range summaryInputs {
 		if value := short(input.Get(name).Str); value != "" {
 			return value
 		}
