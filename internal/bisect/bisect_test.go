@@ -13,7 +13,7 @@ func TestApart(t *testing.T) {
 		for a := range n {
 			for b := a + 1; b < n; b++ {
 				tries := 0
-				got, err := Apart(n, func(some []int) (bool, error) {
+				got, err := FindConflict(n, func(some []int) (bool, error) {
 					tries++
 					return slices.Contains(some, a) && slices.Contains(some, b), nil
 				})
@@ -38,7 +38,7 @@ func TestApart(t *testing.T) {
 		{"a search that is stopped", 4, func([]int) (bool, error) { return false, errors.New("stopped") },
 			"[0 1 2 3] stopped"},
 	} {
-		got, err := Apart(c.n, c.fails)
+		got, err := FindConflict(c.n, c.fails)
 		if fmt.Sprint(got, " ", err) != c.want {
 			t.Errorf("%s: %v %v, want %s", c.name, got, err, c.want)
 		}

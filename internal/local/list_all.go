@@ -237,7 +237,7 @@ func (j *allJudge) findApart(ctx context.Context, s loop.State) error {
 			"the checks fail on all that is done, and passed on each task alone: looking for those that do not go together",
 		)
 	}
-	found, err := bisect.Apart(len(heads), func(some []int) (bool, error) {
+	found, err := bisect.FindConflict(len(heads), func(some []int) (bool, error) {
 		var with []git.Work
 		for _, i := range some {
 			with = append(with, heads[i])
