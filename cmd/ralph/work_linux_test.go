@@ -35,7 +35,7 @@ func (o oneToken) Revoke(_ context.Context, token string) error {
 	return nil
 }
 
-func (*hearing) Begun(bot.Begun)      {}
+func (*hearing) Begun(bot.StartedRun) {}
 func (h *hearing) Record(jobs.Record) { h.records++ }
 func (*hearing) Shown(jobs.Shown)     {}
 func (h *hearing) Notice(jobs.Notice) {}

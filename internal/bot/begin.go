@@ -115,13 +115,13 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 		return b, err
 	}
 	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun,
-		Token: o.github.Token, Redact: o.redact, Stored: o.hears(work)}
+		Token: o.github.Token, Redact: o.redact, Stored: o.recordListener(work)}
 	work.view = o.viewOn(ctx, spec, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
 	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
 		OpenJournal: journal.Open,
-		Claim:       func(ctx context.Context, r loop.Record) error { return o.hold(ctx, work, r) }}
-	o.Server.begins(Begun{Run: run, Task: o.wanted.ID, Title: o.wanted.Title, Issue: o.wanted.Issue,
+		Claim:       func(ctx context.Context, r loop.Record) error { return o.recordStart(ctx, work, r) }}
+	o.Server.begins(StartedRun{Run: run, Task: o.wanted.ID, Title: o.wanted.Title, Issue: o.wanted.Issue,
 		Branch: spec.Tree.Branch()}, before.raw, way)
 	if way != loop.Begin {
 		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
@@ -151,9 +151,9 @@ func inTree(command string) bool { return strings.Contains(command, "/") && !fil
 
 func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
 
-// hold records the beginning where others see it, which holds the run against them, and puts the worktree where the run
+// recordStart records the beginning where others see it, which holds the run against them, and puts the worktree where the run
 // stands.
-func (o *jobOpening) hold(ctx context.Context, work *job, record loop.Record) error {
+func (o *jobOpening) recordStart(ctx context.Context, work *job, record loop.Record) error {
 	if err := work.Journal.Claim(ctx, record); err != nil {
 		var taken *git.TakenError
 		if errors.As(err, &taken) {

@@ -54,8 +54,8 @@ func (a *Action) console() io.Writer {
 	return engine.RedactingWriter{To: a.Runner.Console(), Redact: a.redact}
 }
 
-// onto is the branch that a run begins from.
-func (a *Action) onto(ev event.Event) string {
+// baseBranch is the branch that a run begins from.
+func (a *Action) baseBranch(ev event.Event) string {
 	if a.Inputs.BaseBranch != "" {
 		return a.Inputs.BaseBranch
 	}

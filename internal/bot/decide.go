@@ -72,7 +72,7 @@ const (
 	Fix        Step = "fix"      // what reviews ask for
 	Builds     Step = "builds"   // what other workflows found
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
-	TellEnd    Step = "tell end" // of a run that was cut off while it told how it ended
+	ReportEnd  Step = "tell end" // of a run that was cut off while it told how it ended
 	TakeUp     Step = "take up"  // a run that an earlier attempt of the job began
 	Over       Step = "over"     // the run of an earlier attempt has ended, and everybody was told
 	Work       Step = "work"     // a run begins or goes on
@@ -145,10 +145,10 @@ func (d Decision) because(step Step, why string) Decision {
 func (d Decision) ofRun() Decision {
 	d.Cases = d.cases()
 	at := d.Cases[0]
-	if alone := d.alone(); alone && at.Do != event.Tell {
+	if alone := d.startsNothing(); alone && at.Do != event.Tell {
 		return d.because(Decline, at.Why)
 	}
-	if again, ok := d.again(); ok {
+	if again, ok := d.forRerun(); ok {
 		return again
 	}
 	switch d.Request.Verb {
@@ -200,8 +200,8 @@ func (d Decision) unlessIdle(step Step) Decision {
 	return d.because(step, "")
 }
 
-// alone reports whether nothing is begun however the run may stand.
-func (d Decision) alone() bool {
+// startsNothing reports whether nothing is begun however the run may stand.
+func (d Decision) startsNothing() bool {
 	for _, at := range event.Standings {
 		if event.Decide(d.Request, at, d.Reads.Rules) != event.Decide(d.Request, event.Standings[0], d.Reads.Rules) {
 			return false
@@ -232,10 +232,10 @@ func (d Decision) cases() []Case {
 	return out
 }
 
-// again is for a job that runs again: what its earlier attempt began goes on, and an outcome that it could not tell
+// forRerun is for a job that runs again: what its earlier attempt began goes on, and an outcome that it could not tell
 // everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind,
 // and the request stands as it is: whoever has GitHub run a finished job again asks once more.
-func (d Decision) again() (Decision, bool) {
+func (d Decision) forRerun() (Decision, bool) {
 	r := d.Reads
 	if r.Job.Attempt <= 1 || r.Preview || r.Job.Anew || d.Request.Event.Issue == nil ||
 		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status, event.Hint}, d.Request.Verb) {
@@ -250,7 +250,7 @@ func (d Decision) again() (Decision, bool) {
 		case s.Start.Issue != d.Request.Event.Issue.Number || alive(s, r.Job.Now) || !own && d.Request.Verb != event.Stop:
 		case s.End != nil && !s.Post.Finished:
 			d.Run, d.Known = s, true
-			return d.because(TellEnd, ""), true
+			return d.because(ReportEnd, ""), true
 		case s.End == nil && d.Request.Verb != event.Stop:
 			d.Run, d.Known = s, true
 			return d.because(TakeUp, ""), true

@@ -65,7 +65,7 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 		{"stop of a dead run", []func(*Reads){command("/ralph stop"), gathered, located, run(of(nil, false))}, Stop,
 			event.Close},
 		{"a job that is run again", []func(*Reads){labeled, gathered, located, again()}, ReadRuns, event.Begin},
-		{"after it was cut off while it told", []func(*Reads){labeled, gathered, located, again(of(done, false))}, TellEnd,
+		{"after it was cut off while it told", []func(*Reads){labeled, gathered, located, again(of(done, false))}, ReportEnd,
 			event.Begin},
 		{"after it was cut off while it worked", []func(*Reads){labeled, gathered, located, again(of(nil, false))}, TakeUp,
 			event.Begin},

@@ -184,7 +184,7 @@ func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
 	}
 	_, r.Mistake = p.workRequest(ctx, d.Request, r.Facts)
 	if r.Mistake == nil {
-		_, r.Mistake = p.settingsAt(ctx, p.onto(r.Event))
+		_, r.Mistake = p.settingsAt(ctx, p.baseBranch(r.Event))
 	}
 	if held := new(heldError); r.Mistake != nil && !invalid.Is(r.Mistake) && !errors.As(r.Mistake, &held) {
 		p.note("what is wanted, and %s of the base commit: %v", config.SettingsFile, r.Mistake)

@@ -47,11 +47,11 @@ func hintID(ev event.Event) string {
 // the page of a server.
 func (a *Action) hinted(ctx context.Context, work *job) engine.Prompts {
 	return engine.Hearing{Prompts: work.Prompts, Run: work.Run, As: loop.Resume{Owner: a.owner(), RunURL: a.runURL()},
-		Said: func(s loop.State) []Hint { return a.said(ctx, work, s) }}
+		Said: func(s loop.State) []Hint { return a.hints(ctx, work, s) }}
 }
 
-// said is what people have said to a run.
-func (a *Action) said(ctx context.Context, work *job, s loop.State) []Hint {
+// hints is what people have said to a run.
+func (a *Action) hints(ctx context.Context, work *job, s loop.State) []Hint {
 	var said []Hint
 	if a.Server != nil && a.Server.Hints != nil {
 		said = a.Server.Hints()

@@ -38,7 +38,7 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 	running, p := lease.Begin(ctx, door, held, a.Clock, a.github.Token, a.log)
 	if a.Server != nil {
 		p.Long()
-		go a.Server.hearStop(running, p)
+		go a.Server.watchStop(running, p)
 	}
 	p.Listen(ctx, a.beats())
 	return running, p, nil

@@ -117,7 +117,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	if err != nil {
 		return b, err
 	}
-	commands, err := o.brings(ctx, at.Tree, o.wanted, before)
+	commands, err := o.planCommands(ctx, at.Tree, o.wanted, before)
 	if err != nil {
 		return b, err
 	}

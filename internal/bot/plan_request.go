@@ -52,7 +52,7 @@ func (a *Action) workRequest(ctx context.Context, request event.Request, facts e
 // planFileRequest is a plan in the repository. What it is called is read without a clone; open reads the rest at the
 // base commit.
 func (a *Action) planFileRequest(ctx context.Context, request event.Request) (workRequest, error) {
-	source, err := a.planFileAt(ctx, a.onto(request.Event), request.PlanFile)
+	source, err := a.planFileAt(ctx, a.baseBranch(request.Event), request.PlanFile)
 	if err != nil {
 		return workRequest{}, err
 	}
@@ -91,9 +91,9 @@ func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
 	return name, nil
 }
 
-// brings are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;
+// planCommands are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;
 // of a run that goes on, as that began.
-func (a *Action) brings(ctx context.Context, tree *git.Tree, wanted *workRequest, before past) ([]string, error) {
+func (a *Action) planCommands(ctx context.Context, tree *git.Tree, wanted *workRequest, before past) ([]string, error) {
 	if wanted.plan == nil || wanted.branch == "" {
 		if p := before.state.Plan; p != nil && before.state.Start.Issue == 0 {
 			return p.VerifyCommands, nil

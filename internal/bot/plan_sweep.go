@@ -25,7 +25,7 @@ func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, l
 		if a.Inputs.Issue != 0 {
 			return
 		}
-		set, err := a.settingsLeft(ctx, a.onto(ev), left)
+		set, err := a.settingsLeft(ctx, a.baseBranch(ev), left)
 		if err != nil {
 			a.log("the plans of the settings are skipped: %v", err)
 			return

@@ -71,8 +71,8 @@ func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 	switch {
 	case p.spent >= mostAnIteration:
 		return nil
-	case !known || p.gone: // a new one: the pull request has just been opened
-		p.settle()
+	case !known || p.commentDeleted: // a new one: the pull request has just been opened
+		p.waitForUpdates()
 	case p.late != nil: // it will show this
 		return nil
 	case wait > 0:
@@ -101,6 +101,6 @@ func (p *publisher) showLate(ctx context.Context) {
 		id = s.Post.IssueComment
 	}
 	err := p.github.EditComment(ctx, id, report.Comment(p.view(s)))
-	p.at, p.gone = p.clock(), github.ErrGone(err)
+	p.at, p.commentDeleted = p.clock(), github.ErrGone(err)
 	p.try("updating the comment", err)
 }

@@ -32,14 +32,14 @@ type publisher struct {
 	after func(time.Duration, func()) (stop func() bool) // time.AfterFunc
 	log   func(format string, args ...any)
 
-	mu     sync.Mutex  // held while something is written: a late write comes beside the run
-	at     time.Time   // of the newest write of the sticky comment
-	late   func() bool // ends the wait of a write for its time; nil: none waits
-	latest loop.State  // what it will show
-	gone   bool        // somebody has deleted the sticky comment
-	failed bool        // a write came to nothing since this was last set to false
-	left   []string    // labels that could not be taken off when the run began
-	spent  int         // calls since the turn began
+	mu             sync.Mutex  // held while something is written: a late write comes beside the run
+	at             time.Time   // of the newest write of the sticky comment
+	late           func() bool // ends the wait of a write for its time; nil: none waits
+	latest         loop.State  // what it will show
+	commentDeleted bool        // somebody has deleted the sticky comment
+	failed         bool        // a write came to nothing since this was last set to false
+	left           []string    // labels that could not be taken off when the run began
+	spent          int         // calls since the turn began
 }
 
 const (
@@ -78,8 +78,8 @@ func (p *publisher) outdated(label, now string) bool {
 		func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
 }
 
-// settle lets no late write come after what is written now.
-func (p *publisher) settle() {
+// waitForUpdates lets no late write come after what is written now.
+func (p *publisher) waitForUpdates() {
 	if p.late != nil {
 		p.late()
 		p.late = nil
@@ -106,14 +106,14 @@ func join(a, b *loop.Post) *loop.Post {
 	return &s.Post
 }
 
-// told reports whether whoever asked is to be told of the newest outcome.
-func (p *publisher) told(s loop.State) bool {
+// shouldNotify reports whether whoever asked is to be told of the newest outcome.
+func (p *publisher) shouldNotify(s loop.State) bool {
 	return slices.Contains(p.notifyOn, p.view(s).Tells())
 }
 
 // mention is what the failure report begins with when it tells whoever asked.
 func (p *publisher) mention(s loop.State) string {
-	if who := p.view(s).Mention(); who != "" && p.told(s) {
+	if who := p.view(s).Mention(); who != "" && p.shouldNotify(s) {
 		return who + "\n\n"
 	}
 	return ""

@@ -17,7 +17,7 @@ import (
 func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
+	p.waitForUpdates()
 	p.failed = false
 	all := &loop.Post{}
 	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending, p.people,
@@ -90,7 +90,7 @@ func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 	if issue == 0 {
 		return nil
 	}
-	now := standingLabel(s)
+	now := endLabel(s)
 	every := func(string) bool { return true }
 	p.takeOff(ctx, issue, append(p.stale(ctx, s, now), p.rules.StatusLabel(github.LabelRunning)), every)
 	if now == "" {
@@ -131,8 +131,8 @@ func begunSince(s loop.State, at time.Time) bool {
 	return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at)
 }
 
-// standingLabel is what the labels say of a run that has ended; "" nothing.
-func standingLabel(s loop.State) string {
+// endLabel is what the labels say of a run that has ended; "" nothing.
+func endLabel(s loop.State) string {
 	switch s.End.Outcome {
 	case loop.Interrupted:
 		return ""

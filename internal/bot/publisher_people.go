@@ -17,7 +17,7 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 	if number == 0 {
 		number = s.Start.Issue
 	}
-	if number == 0 || s.End.Outcome.Limited() || s.Post.Told != 0 || !p.told(s) {
+	if number == 0 || s.End.Outcome.Limited() || s.Post.Told != 0 || !p.shouldNotify(s) {
 		return nil
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
@@ -29,7 +29,7 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 // the code by itself. What GitHub refuses is said and left: it would refuse it again.
 func (p *publisher) people(ctx context.Context, s loop.State) *loop.Post {
 	who, made := p.view(s).Asker(), &loop.Post{}
-	if s.Post.Pull == 0 || who == "" || !p.told(s) {
+	if s.Post.Pull == 0 || who == "" || !p.shouldNotify(s) {
 		return nil
 	}
 	if s.Post.Assigned == "" { // once: whoever gives it to somebody else means it

@@ -41,7 +41,7 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	if number == 0 {
 		return nil
 	}
-	p.at, p.gone = p.clock(), false
+	p.at, p.commentDeleted = p.clock(), false
 	body, id := report.Comment(p.view(s)), known
 	if known == 0 && (p.again || !s.ResumedAt.IsZero()) {
 		id = p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment")

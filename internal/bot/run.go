@@ -70,7 +70,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 		return a.onCIResult(ctx, request, d.Run)
 	case GoOnPlan:
 		return a.goOnWithPlan(ctx, request, d.Run)
-	case TellEnd:
+	case ReportEnd:
 		return a.tellEnd(ctx, request, d.Run)
 	case TakeUp:
 		return a.takeUp(ctx, d)

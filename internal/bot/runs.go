@@ -31,8 +31,8 @@ func withLease(s loop.State, held lease.Lease) loop.State {
 	return s
 }
 
-// due reports whether a run that waits for a known time may go on.
-func (a *Action) due(s loop.State) bool {
+// canResume reports whether a run that waits for a known time may go on.
+func (a *Action) canResume(s loop.State) bool {
 	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
 }
 

@@ -21,7 +21,7 @@ func TestServedJobsRunAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Server = &Server{Job: "a-job", Page: host + "/runs/a-job", Payload: payload,
-			Begun:  func(b Begun) { runs = append(runs, b.Run) },
+			Begun:  func(b StartedRun) { runs = append(runs, b.Run) },
 			Record: func(int, loop.Record) {}}
 		result, err := a.Run(context.Background())
 		if err != nil || result.Outcome != loop.Done {

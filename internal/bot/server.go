@@ -31,7 +31,7 @@ type Server struct {
 	Mirror string // where the repository's objects are on this machine; "" is nowhere
 	Stop   <-chan lease.Stop
 	Hints  func() []Hint                   // what people have said since it was asked last; nil: nobody can
-	Begun  func(Begun)                     // before the first record of the run
+	Begun  func(StartedRun)                // before the first record of the run
 	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 	Shown  engine.Shown                    // what the page shows besides
 	Notice func(engine.Notice)             // tells others how the run ended; nil: nobody does
@@ -41,8 +41,8 @@ type Server struct {
 	redact func(string) string
 }
 
-// Begun is a run of which the records follow.
-type Begun struct {
+// StartedRun is a run of which the records follow.
+type StartedRun struct {
 	Run    string `json:"run"`
 	Task   string `json:"task"`
 	Title  string `json:"title"`
@@ -118,8 +118,8 @@ func (s *Server) layers() []config.Layer {
 	return append([]config.Layer(nil), s.Layers...)
 }
 
-// hearStop tells the run when the server says that it shall stop.
-func (s *Server) hearStop(running context.Context, p *lease.Heartbeat) {
+// watchStop tells the run when the server says that it shall stop.
+func (s *Server) watchStop(running context.Context, p *lease.Heartbeat) {
 	select {
 	case wish := <-s.Stop:
 		p.Stop(wish)
@@ -128,7 +128,7 @@ func (s *Server) hearStop(running context.Context, p *lease.Heartbeat) {
 }
 
 // begins tells the server of a run, with the records that it has already when it goes on.
-func (s *Server) begins(of Begun, raw []byte, way loop.Way) {
+func (s *Server) begins(of StartedRun, raw []byte, way loop.Way) {
 	if s == nil || s.Begun == nil {
 		return
 	}
@@ -143,8 +143,8 @@ func (s *Server) begins(of Begun, raw []byte, way loop.Way) {
 	}
 }
 
-// hears tells whoever wants to know of each record.
-func (a *Action) hears(work *job) func(loop.Record) {
+// recordListener tells whoever wants to know of each record.
+func (a *Action) recordListener(work *job) func(loop.Record) {
 	if a.Server == nil || a.Server.Record == nil {
 		return a.stored
 	}

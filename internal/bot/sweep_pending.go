@@ -29,7 +29,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			held[s.Start.Task] = held[s.Start.Task] || alive(s, a.Clock())
 		}
 		left := sync.OnceValues(func() (github.Pending, error) { // most sweeps end with this call
-			return a.github.Pending(ctx, a.asking(), a.onto(ev), config.SettingsFile)
+			return a.github.Pending(ctx, a.triggerLabels(), a.baseBranch(ev), config.SettingsFile)
 		})
 		for _, list := range []iter.Seq2[pending, error]{
 			a.untold(ctx, ev, runs), a.orphans(ctx, ev, runs, held), a.waiting(ctx, ev, facts, left, runs, held),
@@ -50,7 +50,7 @@ func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State,
 	held map[string]bool) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
-			if s.End != nil && !a.due(s) || alive(s, a.Clock()) {
+			if s.End != nil && !a.canResume(s) || alive(s, a.Clock()) {
 				continue
 			}
 			a.github.Recount()
@@ -60,7 +60,7 @@ func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State,
 			}
 			held[s.Start.Task] = true
 			p.why = "its run " + s.Start.Run + " was left behind"
-			if a.due(s) {
+			if a.canResume(s) {
 				p.why = "the limit that its run " + s.Start.Run + " waited for is over"
 			}
 			if !yield(p, nil) {
@@ -82,8 +82,8 @@ func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (
 	return pending{}, false
 }
 
-// asking are the labels by which an issue asks: for work, then for a plan.
-func (a *Action) asking() []string { return []string{a.rules.TriggerLabel, a.rules.PlanLabel()} }
+// triggerLabels are the labels by which an issue asks: for work, then for a plan.
+func (a *Action) triggerLabels() []string { return []string{a.rules.TriggerLabel, a.rules.PlanLabel()} }
 
 // waiting are the issues whose label no run has picked up.
 func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts, left func() (github.Pending, error),
@@ -95,7 +95,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 		if is, err := left(); err == nil && !is.Labelled {
 			return
 		}
-		for _, label := range a.asking() {
+		for _, label := range a.triggerLabels() {
 			queued, err := a.github.Queued(ctx, label)
 			if err != nil {
 				yield(pending{}, err)

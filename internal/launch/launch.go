@@ -38,7 +38,7 @@ type Tokens interface {
 // on meanwhile.
 type Listener interface {
 	// Begun says which run the records that follow are of; see bot.Begun for those that are known already.
-	Begun(bot.Begun)
+	Begun(bot.StartedRun)
 	// Record is a record of the run's journal. After a kill the same number may come again.
 	Record(work.Record)
 	// Shown is what a page shows besides. After a kill the same may come again.

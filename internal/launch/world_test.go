@@ -41,7 +41,7 @@ type world struct {
 	made    int
 	open    map[string]bool // tokens
 	lasts   time.Duration   // of a token
-	begun   []bot.Begun
+	begun   []bot.StartedRun
 	records map[int]loop.Record
 	types   []loop.RecordType
 	output  strings.Builder
@@ -171,7 +171,7 @@ func (w *world) Revoke(_ context.Context, token string) error {
 }
 
 // Begun implements Listener.
-func (w *world) Begun(b bot.Begun) {
+func (w *world) Begun(b bot.StartedRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun = append(w.begun, b)

@@ -67,7 +67,7 @@ func newRecorder(r *recorder, row store.Run, last int64, silent bool) *recorder 
 }
 
 // Begun implements launch.Listener.
-func (r *recorder) Begun(b bot.Begun) {
+func (r *recorder) Begun(b bot.StartedRun) {
 	<-r.attached
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -162,7 +162,7 @@ func TestPaidOnce(t *testing.T) {
 		row.Attempt = attempt
 		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0, false)
 		r.attach(false, nil)
-		r.Begun(bot.Begun{Run: "r", Records: 0})
+		r.Begun(bot.StartedRun{Run: "r", Records: 0})
 		for _, n := range records {
 			r.Record(work.Record{Number: n, Record: loop.Record{Type: loop.Turned, At: now.Add(time.Duration(n) * time.Second),
 				Turn: &loop.Turn{Usage: loop.Usage{Input: 10, Output: 1, CostUSD: 0.5}}}})
@@ -200,7 +200,7 @@ func TestHintsOnce(t *testing.T) {
 		if early := r.untold(said); early != nil {
 			t.Errorf("before it begins it is told %v", early)
 		}
-		r.Begun(bot.Begun{Run: "r", Records: known})
+		r.Begun(bot.StartedRun{Run: "r", Records: known})
 		for _, w := range r.untold(said) {
 			told = append(told, w.Text)
 		}

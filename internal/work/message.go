@@ -86,13 +86,13 @@ type ToProcess struct {
 
 // ToServer is a message of the process; one of its parts is set.
 type ToServer struct {
-	Ask    *Ask       `json:"ask,omitempty"`
-	Begun  *bot.Begun `json:"begun,omitempty"`
-	Record *Record    `json:"record,omitempty"`
-	Output string     `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
-	Shown  *Shown     `json:"shown,omitempty"`
-	Notice *Notice    `json:"notice,omitempty"`
-	End    *End       `json:"end,omitempty"` // the last message
+	Ask    *Ask            `json:"ask,omitempty"`
+	Begun  *bot.StartedRun `json:"begun,omitempty"`
+	Record *Record         `json:"record,omitempty"`
+	Output string          `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
+	Shown  *Shown          `json:"shown,omitempty"`
+	Notice *Notice         `json:"notice,omitempty"`
+	End    *End            `json:"end,omitempty"` // the last message
 }
 
 // Ask asks for a newer token.

@@ -196,7 +196,7 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
 				Patience: patience},
 			Hints:  p.takeHints,
-			Begun:  func(b bot.Begun) { p.to.Send(ToServer{Begun: &b}) },
+			Begun:  func(b bot.StartedRun) { p.to.Send(ToServer{Begun: &b}) },
 			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
 			Shown:  p.shown(),
 			Notice: func(n engine.Notice) { p.to.Send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
