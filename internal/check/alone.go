@@ -12,14 +12,14 @@ import (
 // Alone runs the checks on a commit that no turn has made: all of them, in their order, and without anything that
 // earlier checks have left.
 func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) (verdicts []loop.Verdict, err error) {
-	at := At{State: s, Iteration: loop.Iteration{Commit: &c}}
+	at := Input{State: s, Iteration: loop.Iteration{Commit: &c}}
 	v, err := l.Tree.Prepare(ctx, at, true)
 	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, ctx.Err())
 	}
 	if v != nil {
 		v.Severity, v.Tree, v.Hash = loop.Hard, c.Tree, failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
-		l.tell(nil, *v)
+		l.logVerdict(nil, *v)
 		return []loop.Verdict{*v}, nil
 	}
 	for _, one := range l.Checks {
@@ -38,30 +38,30 @@ func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) (verdicts 
 		case l.stopped(v):
 			return nil, context.Canceled
 		}
-		l.tell(one, v)
+		l.logVerdict(one, v)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
 }
 
-// Kept says no when what a task's promise was verified by does not hold on a later commit: its commands run again,
+// Reverify says no when what a task's promise was verified by does not hold on a later commit: its commands run again,
 // since they need no agent's word.
-type Kept struct {
+type Reverify struct {
 	Task   string
 	Verify *Verify
 }
 
 // Name is the check's name in verdicts: "verify coder of TASK-1".
-func (k *Kept) Name() string { return k.Verify.Name() + " of " + k.Task }
+func (k *Reverify) Name() string { return k.Verify.Name() + " of " + k.Task }
 
 // Severity of a broken promise is hard.
-func (*Kept) Severity() loop.Severity { return loop.Hard }
+func (*Reverify) Severity() loop.Severity { return loop.Hard }
 
 // Needs nothing.
-func (*Kept) Needs() Need { return Nothing }
+func (*Reverify) Needs() Need { return Nothing }
 
 // Run runs the commands, until one does not hold.
-func (k *Kept) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+func (k *Reverify) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	v.Role = k.Verify.role()
 	for i, config := range k.Verify.Criteria.Externals() {
 		r := k.Verify.external(ctx, config, Slug(fmt.Sprintf("%s %d", k.Task, i+1)), at)

@@ -50,7 +50,7 @@ func (*BaseTests) Needs() Need { return HardGreen }
 func (*BaseTests) Quiet() {}
 
 // Run compares what ran, and runs the base commit's tests where the change touches any.
-func (b *BaseTests) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	d, err := changeOf(ctx, b.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
@@ -95,7 +95,7 @@ func (r *replay) verdict() loop.Verdict {
 // replay is one comparison on its way.
 type replay struct {
 	*BaseTests
-	at    At
+	at    Input
 	files diffscan.TestFiles
 	aside map[string]bool // files of the base commit that cannot be loaded with the change
 	kept  []string        // new files that what is run cannot do without
@@ -144,7 +144,7 @@ func soundsLikeTests(c *Command) bool { return testWords.MatchString(c.Title + "
 func (r *replay) commands() (list []*Command, known bool) {
 	var others []*Command
 	for _, c := range r.Commands {
-		now := saidBy(r.at.So, c.Name())
+		now := findVerdict(r.at.Verdicts, c.Name())
 		if !c.Hard || now == nil || now.Skipped != "" {
 			continue
 		}
@@ -167,7 +167,7 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 	again := *c
 	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = "base", nil, true, nil
 	for n := 1; ; n++ {
-		unfit, err := r.lay(ctx)
+		unfit, err := r.overlayBaseTests(ctx)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -189,8 +189,8 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 	}
 }
 
-// lay makes the tree what the change is with the base commit's tests.
-func (r *replay) lay(ctx context.Context) (*loop.Verdict, error) {
+// overlayBaseTests makes the tree what the change is with the base commit's tests.
+func (r *replay) overlayBaseTests(ctx context.Context) (*loop.Verdict, error) {
 	var names []string
 	for _, name := range slices.Concat(r.files.Edited, r.files.Deleted, r.files.Added) {
 		if !r.aside[name] && !slices.Contains(r.kept, name) {
@@ -238,7 +238,7 @@ func (r *replay) uncompared(name, message string) {
 // fails says by name what fails as the base commit has it, and not as the change has it.
 func (r *replay) fails(ctx context.Context, c *Command, v loop.Verdict) error {
 	var now []string
-	if said := saidBy(r.at.So, c.Name()); said != nil && !said.Pass {
+	if said := findVerdict(r.at.Verdicts, c.Name()); said != nil && !said.Pass {
 		now = said.Failing()
 	}
 	var tests []loop.Finding

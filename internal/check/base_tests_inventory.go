@@ -17,7 +17,7 @@ import (
 // compare says which tests ran on the base commit and do not on the change.
 func (r *replay) compare() {
 	for _, c := range r.Commands {
-		base, now := onBase(r.at, c.Name()), saidBy(r.at.So, c.Name())
+		base, now := onBase(r.at, c.Name()), findVerdict(r.at.Verdicts, c.Name())
 		if base == nil || now == nil || base.Skipped != "" || now.Skipped != "" {
 			continue
 		}
@@ -70,7 +70,7 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	all := setOf(tests)
 	tests = slices.DeleteFunc(tests, func(name string) bool {
 		i := strings.LastIndexByte(name, '/')
-		return i > 0 && all[name[:i]] || r.toldOf(testOf(name))
+		return i > 0 && all[name[:i]] || r.alreadyReported(testOf(name))
 	})
 	if len(tests) > mostGone {
 		names := make([]string, len(tests))
@@ -85,10 +85,10 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	}
 }
 
-// toldOf reports whether something has to be accepted of a test already: what was read in the change, or a failure.
-func (r *replay) toldOf(test string) bool {
+// alreadyReported reports whether something has to be accepted of a test already: what was read in the change, or a failure.
+func (r *replay) alreadyReported(test string) bool {
 	same := func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) }
-	return slices.ContainsFunc(r.found, same) || slices.ContainsFunc(r.at.So, func(v loop.Verdict) bool {
+	return slices.ContainsFunc(r.found, same) || slices.ContainsFunc(r.at.Verdicts, func(v loop.Verdict) bool {
 		return v.Check == WeakenedCheck && slices.ContainsFunc(v.Concerns, same)
 	})
 }
@@ -99,7 +99,7 @@ func (r *replay) find(name, message string) {
 
 // byNumber compares where tests have no names. Whoever has been told of the tests that are gone need not hear the sum.
 func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
-	told := len(r.found) > 0 || slices.ContainsFunc(r.at.So, func(v loop.Verdict) bool {
+	told := len(r.found) > 0 || slices.ContainsFunc(r.at.Verdicts, func(v loop.Verdict) bool {
 		return v.Check == WeakenedCheck && len(v.Concerns) > 0
 	})
 	if !told {
@@ -149,8 +149,8 @@ func setOf(lists ...[]string) map[string]bool {
 	return set
 }
 
-// saidBy is what a check has said in an iteration; nil: nothing.
-func saidBy(verdicts []loop.Verdict, name string) *loop.Verdict {
+// findVerdict is what a check has said in an iteration; nil: nothing.
+func findVerdict(verdicts []loop.Verdict, name string) *loop.Verdict {
 	for i := range verdicts {
 		if verdicts[i].Check == name {
 			return &verdicts[i]

@@ -62,15 +62,15 @@ func (r repository) commit(files project) string {
 }
 
 // Prepare, Clean, Restore and Explain implement Tree.
-func (r repository) Prepare(_ context.Context, at At, _ bool) (*loop.Verdict, error) {
+func (r repository) Prepare(_ context.Context, at Input, _ bool) (*loop.Verdict, error) {
 	r.git(nil, "", "checkout", "-qf", at.Iteration.Commit.SHA)
 	r.git(nil, "", "clean", "-fdxq")
 	return nil, nil
 }
 
-func (repository) Clean(context.Context) ([]string, error)          { return nil, nil }
-func (repository) Restore(context.Context) error                    { return nil }
-func (repository) Explain(context.Context, At, *loop.Verdict) error { return nil }
+func (repository) Clean(context.Context) ([]string, error)             { return nil, nil }
+func (repository) Restore(context.Context) error                       { return nil }
+func (repository) Explain(context.Context, Input, *loop.Verdict) error { return nil }
 func (r repository) names(_ context.Context, from, to string) ([]string, error) {
 	return strings.Split(r.git(nil, "", "diff", "--name-only", "--no-renames", from, to), "\n"), nil
 }
@@ -115,7 +115,7 @@ func replayed(t *testing.T, line string, base, change project) (v loop.Verdict, 
 		Title: line, Line: line, Hard: true, Timeout: 2 * time.Minute, Dir: r.dir, LogDir: t.TempDir(),
 		Env: append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CARGO_TERM_COLOR=never"),
 	}
-	run := func(at At) loop.Verdict {
+	run := func(at Input) loop.Verdict {
 		v, err := c.Run(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
@@ -124,12 +124,12 @@ func replayed(t *testing.T, line string, base, change project) (v loop.Verdict, 
 		return v
 	}
 	from := r.commit(base)
-	at := At{State: loop.State{Start: loop.Start{Base: from}}}
-	at.State.Baseline = []loop.Verdict{run(At{})}
+	at := Input{State: loop.State{Start: loop.Start{Base: from}}}
+	at.State.Baseline = []loop.Verdict{run(Input{})}
 	to := r.commit(change)
 	at.Iteration = loop.Iteration{N: 1, Commit: &loop.Commit{SHA: to}}
 	command = run(at)
-	at.So = []loop.Verdict{command}
+	at.Verdicts = []loop.Verdict{command}
 	b := &BaseTests{
 		Changes:  &diffscan.Changes{Names: r.names, Patch: r.patch, File: r.file},
 		Commands: []*Command{c}, Tree: r, Overlay: r.overlay, Log: t.Logf,

@@ -67,7 +67,7 @@ func BenchmarkOutput(b *testing.B) {
 			b.SetBytes(size)
 			begun := spent(b)
 			for b.Loop() {
-				if v, err := check.Run(context.Background(), At{}); err != nil || v.Pass {
+				if v, err := check.Run(context.Background(), Input{}); err != nil || v.Pass {
 					b.Fatal(v, err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 // changeOf is the change that a check judges; nil when there is nothing to compare.
-func changeOf(ctx context.Context, c *diffscan.Changes, at At) (*diffscan.Change, error) {
+func changeOf(ctx context.Context, c *diffscan.Changes, at Input) (*diffscan.Change, error) {
 	if c == nil || at.Iteration.Commit == nil || at.State.Start.Base == "" || at.Iteration.Commit.SHA == "" {
 		return nil, nil
 	}

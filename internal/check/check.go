@@ -14,7 +14,7 @@ type Check interface {
 	Severity() loop.Severity
 	// Needs says what must hold before the check is worth running.
 	Needs() Need
-	Run(ctx context.Context, at At) (loop.Verdict, error)
+	Run(ctx context.Context, at Input) (loop.Verdict, error)
 }
 
 // Need is what must hold before a check runs.
@@ -29,32 +29,32 @@ const (
 	HardGreen      = SomeWork | AClaim | Green
 )
 
-// At is what is judged: the newest iteration and the run it belongs to.
-type At struct {
+// Input is what is judged: the newest iteration and the run it belongs to.
+type Input struct {
 	State     loop.State
 	Iteration loop.Iteration
-	So        []loop.Verdict // of this iteration so far, in the order of the list
+	Verdicts  []loop.Verdict // of this iteration so far, in the order of the list
 }
 
 // Tree is the checkout the checks run in.
 type Tree interface {
 	// Prepare makes it what is judged, before the first check that runs something there. fresh says that nothing of
 	// earlier checks is to be there: what passes decides. The verdict is why nothing can be judged there; nil: it can.
-	Prepare(ctx context.Context, at At, fresh bool) (*loop.Verdict, error)
+	Prepare(ctx context.Context, at Input, fresh bool) (*loop.Verdict, error)
 	// Clean names tracked files that differ from the commit.
 	Clean(ctx context.Context) (dirty []string, err error)
 	// Restore puts back what Clean has just named, and removes what the check left that is neither committed nor ignored.
 	Restore(ctx context.Context) error
 	// Explain adds to a failed verdict what of its cause lies outside of the tree: a file that is in no commit. It changes
 	// Reason and Tell.
-	Explain(ctx context.Context, at At, v *loop.Verdict) error
+	Explain(ctx context.Context, at Input, v *loop.Verdict) error
 }
 
 // Quiet is a check that is heard of only when it has something to say, and that leaves the tree as it was.
 type Quiet interface{ Quiet() }
 
-// onlooker is a check that starts nothing in the tree, which is therefore as it was.
-type onlooker interface{ onlooks() }
+// readOnlyCheck is a check that starts nothing in the tree, which is therefore as it was.
+type readOnlyCheck interface{ readsOnly() }
 
 // Names of checks that other checks ask for.
 const (

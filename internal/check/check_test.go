@@ -25,13 +25,13 @@ type tree struct {
 	why      string
 }
 
-func (t *tree) Prepare(_ context.Context, _ At, fresh bool) (*loop.Verdict, error) {
+func (t *tree) Prepare(_ context.Context, _ Input, fresh bool) (*loop.Verdict, error) {
 	t.prepared, t.fresh = t.prepared+1, fresh
 	return t.unfit, nil
 }
 func (t *tree) Clean(context.Context) ([]string, error) { return t.dirty, nil }
 func (t *tree) Restore(context.Context) error           { t.restored++; return nil }
-func (t *tree) Explain(_ context.Context, _ At, v *loop.Verdict) error {
+func (t *tree) Explain(_ context.Context, _ Input, v *loop.Verdict) error {
 	v.Tell += t.why
 	return nil
 }
@@ -74,7 +74,7 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 	}
 	l.Checks = append(l.Checks, &Review{
 		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
-		Prompt:   func(context.Context, At) (string, error) { return "judge", nil },
+		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
 		Ask:      func(context.Context, Checkout, string) (loop.Turn, error) { return turn, nil },
 	})
 	return l
@@ -300,7 +300,7 @@ func TestCommandTells(t *testing.T) {
 	dir := t.TempDir()
 	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Hint: "look there", Dir: dir,
 		Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 4}
-	v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{N: 2}})
+	v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{N: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestCommandIsToldAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute,
 		TruncateChars: 100}
-	v, err := c.Run(context.Background(), At{})
+	v, err := c.Run(context.Background(), Input{})
 	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil ||
 		!strings.HasPrefix(v.Tell, want) {
 		t.Errorf("tell: %s, %v; want %s", v.Tell, err, want)
@@ -367,7 +367,7 @@ func TestCommandThatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	for line, missing := range map[string]bool{"no-such-tool --all": true, "exit 1": false, ". ./no-such-file": false} {
 		c := &Command{Title: line, Line: line, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute}
-		v, err := c.Run(context.Background(), At{})
+		v, err := c.Run(context.Background(), Input{})
 		if err != nil || v.Missing != missing || v.Pass {
 			t.Errorf("%q: missing = %v, %v (%s)", line, v.Missing, err, v.Reason)
 		}
@@ -378,7 +378,7 @@ func TestCommandTimeLimit(t *testing.T) {
 	dir := t.TempDir()
 	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir,
 		Timeout: 100 * time.Millisecond}
-	v, err := c.Run(context.Background(), At{})
+	v, err := c.Run(context.Background(), Input{})
 	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 100ms") {
 		t.Errorf("verdict = %+v, %v", v, err)
 	}
@@ -389,7 +389,7 @@ func TestConsoleIsInert(t *testing.T) {
 	var console strings.Builder
 	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`, Dir: dir, Env: os.Environ(), LogDir: dir,
 		Timeout: time.Minute, Console: &console}
-	if _, err := c.Run(context.Background(), At{}); err != nil {
+	if _, err := c.Run(context.Background(), Input{}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(console.String()) {

@@ -60,17 +60,17 @@ func (*CI) Severity() loop.Severity { return loop.Hard }
 func (*CI) Needs() Need { return HardGreen }
 
 // Waits lets a plan come to its end first.
-func (*CI) Waits(at At) string {
+func (*CI) Waits(at Input) string {
 	if p := at.State.Plan; p != nil && !p.Complete(at.State.Rules()) {
 		return "stories are left to do"
 	}
 	return ""
 }
 
-func (*CI) onlooks() {}
+func (*CI) readsOnly() {}
 
 // Run waits and asks.
-func (c *CI) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+func (c *CI) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	sha := at.Iteration.Commit.SHA
 	began := c.Clock()
 	until := began.Add(c.Limit)

@@ -48,7 +48,7 @@ func TestCI(t *testing.T) {
 				Limit: 10 * time.Minute, Begin: 3 * time.Minute, Clock: func() time.Time { return now }, Log: t.Logf,
 				Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); return nil },
 			}
-			v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
+			v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
 			if err != nil || v.Pass != tt.pass || v.Waits != tt.waits || !strings.Contains(v.Reason, tt.reason) ||
 				looks != tt.looks {
 				t.Errorf("pass %t, waits %t, %q after %d looks, %v", v.Pass, v.Waits, v.Reason, looks, err)
@@ -71,7 +71,7 @@ func TestCIWithinTheRun(t *testing.T) {
 		Limit:  time.Hour, Begin: time.Hour, Clock: func() time.Time { return now }, Log: t.Logf,
 		Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); return nil },
 	}
-	v, err := c.Run(ctx, At{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
+	v, err := c.Run(ctx, Input{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
 	if err != nil || !v.Waits || !strings.Contains(v.Reason, "after 4m0s") {
 		t.Errorf("%q, %v", v.Reason, err)
 	}

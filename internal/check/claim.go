@@ -24,7 +24,7 @@ func (Turn) Severity() loop.Severity { return loop.Hard }
 func (Turn) Needs() Need { return Nothing }
 
 // Run judges the turn's class.
-func (Turn) Run(_ context.Context, at At) (loop.Verdict, error) {
+func (Turn) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	t := at.Iteration.Turn
 	if t.Class == loop.OK {
 		return loop.Verdict{Pass: true}, nil
@@ -60,7 +60,7 @@ func (c Claim) Needs() Need {
 }
 
 // Run judges the claim.
-func (c Claim) Run(_ context.Context, at At) (loop.Verdict, error) {
+func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	claim := at.Iteration.Turn.Claim
 	if claim.Done {
 		return loop.Verdict{Pass: true}, nil

@@ -103,7 +103,7 @@ func (c *Command) Needs() Need {
 }
 
 // Run runs the command to its end or its time limit, and judges it.
-func (c *Command) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+func (c *Command) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	if c.Stray != nil {
 		if why := c.Stray(); why != nil {
 			return c.unready(why), nil
@@ -164,7 +164,7 @@ func (c *Command) createLog(name string) (io.WriteCloser, error) {
 type ending struct {
 	proc.Result
 	output string // its beginning and its end, without secrets
-	seen   *sought
+	seen   *streamSearch
 	report report
 	tests  failure.Tests
 	names  *loop.TestNames
@@ -233,14 +233,14 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	v.Hash, v.Measure = c.signature(o, said, no), c.measure(o, said, no, v.Findings)
 	v.Reason, v.Killed = no, killed(o.Result)
 	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
-		if line := tellingOf(v.Findings, o.output); line != "" {
+		if line := firstFailureLine(v.Findings, o.output); line != "" {
 			v.Reason += ": " + line
 		}
 	}
 	v.Missing = o.Class == proc.NotFound || o.Class == proc.Exited && (o.Exit == shellExit || o.Exit == shellExit+1) &&
 		c.exit(o) != ""
 	v.Output = loop.Excerpt(o.output)
-	v.Tell = c.tell(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
+	v.Tell = c.failureText(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
 	return v
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// echo shows a person the beginning of an output as it comes, and its end when it has ended; one line between them says
+// headTail shows a person the beginning of an output as it comes, and its end when it has ended; one line between them says
 // how much is left out.
-type echo struct {
-	lines *inert
+type headTail struct {
+	lines *safeWriter
 	log   string // where all of it is
 	shown int64  // bytes, from the first on
 	full  bool   // the beginning has been shown
@@ -21,10 +21,10 @@ type echo struct {
 	feeds int    // ends of lines that have not been shown
 }
 
-func newEcho(to io.Writer, log string) *echo { return &echo{lines: newInert(to), log: log} }
+func newEcho(to io.Writer, log string) *headTail { return &headTail{lines: newInert(to), log: log} }
 
 // Write implements io.Writer; it never fails.
-func (e *echo) Write(p []byte) (int, error) {
+func (e *headTail) Write(p []byte) (int, error) {
 	n := len(p)
 	if !e.full {
 		part := e.begin(p)
@@ -42,7 +42,7 @@ func (e *echo) Write(p []byte) (int, error) {
 
 // begin is how much of a chunk belongs to the beginning: it ends with the line in which it is full, or where so much
 // of that line has been shown as is of any.
-func (e *echo) begin(p []byte) int {
+func (e *headTail) begin(p []byte) int {
 	left := int(max(0, keptBytes-1-e.shown))
 	if left >= len(p) {
 		return len(p)
@@ -55,7 +55,7 @@ func (e *echo) begin(p []byte) int {
 }
 
 // end shows the end of an output that has ended.
-func (e *echo) end(kept kept) {
+func (e *headTail) end(kept kept) {
 	if !e.full {
 		e.lines.flush()
 		return
@@ -76,8 +76,8 @@ func (e *echo) end(kept kept) {
 	e.lines.flush()
 }
 
-// inert writes whole lines to a console, each made harmless.
-type inert struct {
+// safeWriter writes whole lines to a console, each made harmless.
+type safeWriter struct {
 	to   *bufio.Writer
 	part []byte
 	cut  bool // there is more of the line than part
@@ -85,9 +85,9 @@ type inert struct {
 
 const maxConsoleLine = 4 << 10
 
-func newInert(to io.Writer) *inert { return &inert{to: bufio.NewWriter(to)} }
+func newInert(to io.Writer) *safeWriter { return &safeWriter{to: bufio.NewWriter(to)} }
 
-func (w *inert) Write(p []byte) (int, error) {
+func (w *safeWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
@@ -107,7 +107,7 @@ func (w *inert) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (w *inert) line() {
+func (w *safeWriter) line() {
 	line := safetext.Inert(string(w.part))
 	if w.cut { // maybe within a character
 		line = safetext.Inert(strings.ToValidUTF8(string(w.part), "")) + " [...]"
@@ -117,7 +117,7 @@ func (w *inert) line() {
 	w.part, w.cut = w.part[:0], false
 }
 
-func (w *inert) flush() {
+func (w *safeWriter) flush() {
 	if len(w.part) > 0 {
 		w.line()
 	}

@@ -134,16 +134,16 @@ func (c *Command) remark(o ending) string {
 	return ""
 }
 
-// sought looks for texts in a stream, however it is cut into writes. It keeps no more of it than the longest of them.
-type sought struct {
+// streamSearch looks for texts in a stream, however it is cut into writes. It keeps no more of it than the longest of them.
+type streamSearch struct {
 	missing map[string]bool // what has not been seen
 	longest int
 	end     []byte // of what was written, less than longest
 }
 
 // sought is everything that is expected, or expected not to be there.
-func (e Expect) sought() *sought {
-	f := &sought{missing: map[string]bool{}}
+func (e Expect) sought() *streamSearch {
+	f := &streamSearch{missing: map[string]bool{}}
 	for _, list := range [][]string{e.Contains, e.NotContains} {
 		for _, s := range list {
 			if s != "" { // is in everything
@@ -156,7 +156,7 @@ func (e Expect) sought() *sought {
 }
 
 // Write implements io.Writer; it never fails.
-func (f *sought) Write(p []byte) (int, error) {
+func (f *streamSearch) Write(p []byte) (int, error) {
 	if len(f.missing) == 0 {
 		return len(p), nil
 	}
@@ -174,11 +174,11 @@ func (f *sought) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (f *sought) has(s string) bool { return !f.missing[s] }
+func (f *streamSearch) has(s string) bool { return !f.missing[s] }
 
-// tell is the message for the next prompt. The command stands there as it was written, so that the agent can
+// failureText is the message for the next prompt. The command stands there as it was written, so that the agent can
 // run it.
-func (c *Command) tell(o ending, no, log string) string {
+func (c *Command) failureText(o ending, no, log string) string {
 	var b strings.Builder
 	switch {
 	case o.Class == proc.TimedOut:

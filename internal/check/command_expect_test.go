@@ -23,7 +23,7 @@ func command(t *testing.T, line string) *Command {
 
 func outcomeOf(t *testing.T, c *Command) loop.Verdict {
 	t.Helper()
-	v, err := c.Run(context.Background(), At{Iteration: loop.Iteration{N: 1}})
+	v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{N: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

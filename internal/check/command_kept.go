@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// beyond is so much more is kept where an output is cut, and left out once secrets have been taken out: of one that is
+	// redactionMargin is so much more is kept where an output is cut, and left out once secrets have been taken out: of one that is
 	// cut in two, what is left is not known as a secret. The largest are private keys.
-	beyond = 16 << 10
+	redactionMargin = 16 << 10
 	// longLine is how far the end of a line is looked for, to cut there.
 	longLine = 4 << 10
 )
@@ -23,7 +23,7 @@ type kept struct {
 
 // newKept keeps so many bytes of either end.
 func newKept(most int, redact func(string) string) kept {
-	return kept{proc.NewTail(most+beyond, most+beyond), redact}
+	return kept{proc.NewTail(most+redactionMargin, most+redactionMargin), redact}
 }
 
 // String is the output, with a line that says so where something is missing.
@@ -44,7 +44,7 @@ func (k kept) ends() (head, end string, missing int64) {
 	}
 	head, end = k.redact(head), k.redact(end) // each by itself: what lay between them belongs to neither
 	both := len(head) + len(end)
-	head, end = firstLines(head[:max(0, len(head)-beyond)]), lastLines(end, min(len(end), beyond))
+	head, end = firstLines(head[:max(0, len(head)-redactionMargin)]), lastLines(end, min(len(end), redactionMargin))
 	return head, end, missing + int64(both-len(head)-len(end))
 }
 

@@ -120,7 +120,7 @@ func TestSecretsAtTheCut(t *testing.T) {
 			filler := strings.Repeat(tt.filler, 200<<10/len(tt.filler))
 			step := max(1, len(tt.hidden)/4)
 			var at []int // bytes from either end
-			for _, cut := range []int{keptBytes, keptBytes + beyond} {
+			for _, cut := range []int{keptBytes, keptBytes + redactionMargin} {
 				for from := cut - 2*len(tt.hidden); from < cut+len(tt.hidden); from += step {
 					at = append(at, from)
 				}

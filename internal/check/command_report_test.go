@@ -94,7 +94,7 @@ func TestReport(t *testing.T) {
 func TestReportPatternIsWrong(t *testing.T) {
 	c := command(t, "true")
 	c.Report = "[a.xml"
-	if _, err := c.Run(t.Context(), At{}); err == nil || !strings.Contains(err.Error(), `"[a.xml" of the check check`) {
+	if _, err := c.Run(t.Context(), Input{}); err == nil || !strings.Contains(err.Error(), `"[a.xml" of the check check`) {
 		t.Errorf("error = %v", err)
 	}
 }

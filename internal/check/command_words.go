@@ -83,8 +83,8 @@ func (c *Command) reason(r proc.Result) string {
 
 var failing = lazy(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
 
-// tellingOf is the first place that an output names, or else the line of it that tells.
-func tellingOf(findings []loop.Finding, output string) string {
+// firstFailureLine is the first place that an output names, or else the line of it that tells.
+func firstFailureLine(findings []loop.Finding, output string) string {
 	if len(findings) > 0 {
 		return safetext.Shorten(safetext.Inert(place(findings[0])), 120)
 	}

@@ -69,9 +69,9 @@ func who(accepted []loop.Acceptance) string {
 }
 
 // open are the concerns of an iteration that neither a person nor a reader of this iteration has accepted.
-func open(at At) []loop.Concern {
-	list := at.State.Open(at.So)
-	for _, v := range at.So {
+func open(at Input) []loop.Concern {
+	list := at.State.Open(at.Verdicts)
+	for _, v := range at.Verdicts {
 		if v.Pass && v.Role != "" || v.Check == loop.ReviewCheck && v.Pass {
 			list = loop.Unnamed(list, v.Accepted)
 		}
@@ -83,7 +83,7 @@ func open(at At) []loop.Concern {
 // agent helps there: the run waits for a person. It stands last in the list.
 type Accepted struct {
 	// Now says whether nobody else is left to ask; nil: nobody ever is.
-	Now func(at At) bool
+	Now func(at Input) bool
 }
 
 // Name is the check's name in verdicts.
@@ -99,7 +99,7 @@ func (Accepted) Needs() Need { return HardGreen }
 func (Accepted) Quiet() {}
 
 // Run looks what is open.
-func (a Accepted) Run(_ context.Context, at At) (loop.Verdict, error) {
+func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	list := open(at)
 	if len(list) == 0 || a.Now != nil && !a.Now(at) {
 		return loop.Verdict{Pass: true}, nil

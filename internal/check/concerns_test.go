@@ -16,11 +16,11 @@ type fixed struct {
 	v    loop.Verdict
 }
 
-func (s fixed) Name() string                                  { return s.name }
-func (fixed) Severity() loop.Severity                         { return loop.Soft }
-func (fixed) Needs() Need                                     { return SomeWork | AClaim }
-func (s fixed) Run(context.Context, At) (loop.Verdict, error) { return s.v, nil }
-func (fixed) onlooks()                                        {}
+func (s fixed) Name() string                                     { return s.name }
+func (fixed) Severity() loop.Severity                            { return loop.Soft }
+func (fixed) Needs() Need                                        { return SomeWork | AClaim }
+func (s fixed) Run(context.Context, Input) (loop.Verdict, error) { return s.v, nil }
+func (fixed) readsOnly()                                         {}
 func concerned(names ...string) loop.Verdict {
 	v := loop.Verdict{Reason: "the change weakens what judges it"}
 	for _, name := range names {
@@ -67,7 +67,7 @@ func TestConcernsNeedANameEach(t *testing.T) {
 				l.Checks = append(l.Checks, &Review{
 					Again:    Again,
 					Checkout: func(context.Context, string) (Checkout, error) { return &checkout{}, nil },
-					Prompt:   func(context.Context, At) (string, error) { return "", nil },
+					Prompt:   func(context.Context, Input) (string, error) { return "", nil },
 					Ask: func(context.Context, Checkout, string) (loop.Turn, error) {
 						asked++
 						return loop.Turn{Class: loop.OK, Structured: row.reviewer}, nil

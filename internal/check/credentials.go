@@ -47,7 +47,7 @@ func (*Credentials) Needs() Need { return Nothing }
 func (*Credentials) Quiet() {}
 
 // Run looks for marks that the base commit has not.
-func (c *Credentials) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (c *Credentials) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	commit := at.Iteration.Commit
 	if c.Find == nil || commit == nil || commit.SHA == "" || commit.NoDiff || at.State.Start.Base == "" {
 		return loop.Verdict{Pass: true}, nil

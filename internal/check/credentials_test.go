@@ -47,7 +47,7 @@ func TestCredentials(t *testing.T) {
 			}
 			return row.now, nil
 		}}
-		at := At{State: loop.State{Start: loop.Start{Base: "base"}, Accepted: row.accepted},
+		at := Input{State: loop.State{Start: loop.Start{Base: "base"}, Accepted: row.accepted},
 			Iteration: loop.Iteration{N: 1, Commit: &loop.Commit{SHA: "tip"}}}
 		v, err := c.Run(context.Background(), at)
 		if err != nil || v.Pass != row.pass || !strings.Contains(v.Reason, row.reason) ||

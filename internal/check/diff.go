@@ -31,7 +31,7 @@ func (Diff) Severity() loop.Severity { return loop.Hard }
 func (Diff) Needs() Need { return SomeWork | AClaim }
 
 // Run judges the diff from the base commit.
-func (c Diff) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if at.Iteration.Commit.NoDiff {
 		return loop.Verdict{
 			Reason: "the agent claims to be done, but nothing has changed",
@@ -120,9 +120,9 @@ func onlyThese(amounts map[diffscan.Amount][]string) string {
 }
 
 // repaired reports whether a hard check that failed on the base commit passes now.
-func repaired(at At) bool {
+func repaired(at Input) bool {
 	for _, before := range at.State.Baseline {
-		for _, now := range at.So {
+		for _, now := range at.Verdicts {
 			if before.Check == now.Check && before.Skipped == "" && before.Blocks() && now.Skipped == "" && now.Pass &&
 				now.Severity == loop.Hard {
 				return true

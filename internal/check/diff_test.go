@@ -127,7 +127,7 @@ func TestDiffThatIsFormatting(t *testing.T) {
 		"failed, was left out": {failed, loop.Verdict{Check: "gofmt", Severity: loop.Hard, Skipped: "it failed"}, false},
 	} {
 		at := judged()
-		at.State.Baseline, at.So = []loop.Verdict{c.before}, []loop.Verdict{c.now}
+		at.State.Baseline, at.Verdicts = []loop.Verdict{c.before}, []loop.Verdict{c.now}
 		if v := run(t, Diff{Changes: between(t, files{"a.go": "x\n"}, files{"a.go": "\tx\n"})}, at); v.Pass != c.want {
 			t.Errorf("%s: pass = %v", name, v.Pass)
 		}

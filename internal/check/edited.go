@@ -44,7 +44,7 @@ func (e *Edited) Severity() loop.Severity {
 func (*Edited) Needs() Need { return SomeWork }
 
 // Run looks at what each check runs.
-func (e *Edited) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (e *Edited) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	d, err := changeOf(ctx, e.Changes, at)
 	if err != nil || d == nil || len(d.Names) == 0 {
 		return loop.Verdict{Pass: true}, err

@@ -21,7 +21,7 @@ var (
 )
 
 // failures gathers the tests that failed on the base commit and earlier in this run.
-func failures(at At) failedBefore {
+func failures(at Input) failedBefore {
 	f := failedBefore{files: map[string]bool{}}
 	for _, v := range earlier(at) {
 		if v.Pass || v.Skipped != "" || v.Check == WeakenedCheck || v.Check == baseTestsCheck ||
@@ -96,7 +96,7 @@ func wordByte(c byte) bool {
 }
 
 // earlier are the verdicts of the base commit and of all iterations but this one.
-func earlier(at At) (verdicts []loop.Verdict) {
+func earlier(at Input) (verdicts []loop.Verdict) {
 	verdicts = append(verdicts, at.State.Baseline...)
 	for _, it := range at.State.Iterations {
 		if it.N != at.Iteration.N {

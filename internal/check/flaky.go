@@ -8,12 +8,12 @@ import (
 
 // passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that
 // makes it fail.
-func passedBefore(at At, check string) bool {
+func passedBefore(at Input, check string) bool {
 	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
 }
 
 // saidBefore is the newest verdict of a check on the very tree that is judged now; nil when it has not been asked.
-func saidBefore(at At, check string) *loop.Verdict {
+func saidBefore(at Input, check string) *loop.Verdict {
 	all := before(at, check)
 	if len(all) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func saidBefore(at At, check string) *loop.Verdict {
 
 // before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest
 // first.
-func before(at At, check string) (all []loop.Verdict) {
+func before(at Input, check string) (all []loop.Verdict) {
 	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // which is for the reviewer to say, or a person, of each by name. Before they are asked, the agent is told, and has to
 // say again that it is done, without a further change: many a task is about just that failure, and whoever still tries
 // does not mean to leave it. A test that the task itself names has to pass.
-func (l List) known(c Check, at At, v *loop.Verdict) {
+func (l List) known(c Check, at Input, v *loop.Verdict) {
 	_, isCommand := c.(*Command)
 	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard || !at.Iteration.Claimed() {
 		return
@@ -41,7 +41,7 @@ func (l List) known(c Check, at At, v *loop.Verdict) {
 }
 
 // onBase is what a check said of the base commit; nil: nothing.
-func onBase(at At, name string) *loop.Verdict {
+func onBase(at Input, name string) *loop.Verdict {
 	for i, v := range at.State.Baseline {
 		if v.Check == name {
 			return &at.State.Baseline[i]
@@ -52,7 +52,7 @@ func onBase(at At, name string) *loop.Verdict {
 
 // told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of
 // it.
-func told(at At, name string) bool {
+func told(at Input, name string) bool {
 	for _, it := range at.State.Iterations {
 		if it.N == at.Iteration.N || !it.Claimed() {
 			continue
@@ -67,7 +67,7 @@ func told(at At, name string) bool {
 }
 
 // asked reports whether the task names one of what fails.
-func asked(at At, concerns []loop.Concern) bool {
+func asked(at Input, concerns []loop.Concern) bool {
 	task := at.State.Start.Title + "\n" + at.State.Start.Spec
 	for _, c := range concerns {
 		name := c.Name[strings.LastIndexAny(c.Name, ":./ ")+1:]

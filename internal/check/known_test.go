@@ -86,7 +86,7 @@ func TestKnownFailures(t *testing.T) {
 				s.MaxIterations = row.most
 			}
 			v := row.now
-			List{MustPass: row.must}.known(&Command{Title: "test"}, At{State: s, Iteration: *s.Last()}, &v)
+			List{MustPass: row.must}.known(&Command{Title: "test"}, Input{State: s, Iteration: *s.Last()}, &v)
 			got := strings.Join(loop.Names(v.Concerns), " ")
 			if v.Severity == loop.Hard && got != "" {
 				got = ""

@@ -26,7 +26,7 @@ type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
 
 // environment marks a failure that no change to the code mends: the command lacks a program, and it was not the change
 // that took it away. In doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
-func (c *Command) environment(at At, o ending, v *loop.Verdict) {
+func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 	if c.Lacks == nil || v.Pass || !c.Hard || at.Iteration.Commit == nil || o.Class != proc.Exited {
 		return
 	}
@@ -40,7 +40,7 @@ func (c *Command) environment(at At, o ending, v *loop.Verdict) {
 
 // ranBefore reports whether the command found all its programs once, on the base commit or in an earlier iteration:
 // then it was the change that took one away.
-func (c *Command) ranBefore(at At) bool {
+func (c *Command) ranBefore(at Input) bool {
 	ran := func(v loop.Verdict) bool {
 		return v.Check == c.Title && v.Skipped == "" && !v.Missing && v.Exit != shellExit && v.Exit != shellExit+1
 	}
@@ -53,14 +53,14 @@ func (c *Command) ranBefore(at At) bool {
 // certain reports whether nothing that the run has changed can be why a program is missing, of a command that has never
 // run before: its own line, which nobody can change, names the program, and it was not there before the first turn; or
 // what the line runs is as it was in the base commit. A version may be missing because another one was chosen.
-func (c *Command) certain(at At, lack Lack) bool {
+func (c *Command) certain(at Input, lack Lack) bool {
 	if lack.Chosen {
 		return !c.touched(at, c.Versions)
 	}
 	if slices.Contains(Words(c.Line), lack.Tool) {
 		return !slices.Contains(c.Present, lack.Tool)
 	}
-	unedited := slices.ContainsFunc(at.So, func(v loop.Verdict) bool {
+	unedited := slices.ContainsFunc(at.Verdicts, func(v loop.Verdict) bool {
 		return v.Check == EditedCheck && v.Skipped == "" && v.Pass
 	})
 	return unedited && !c.touched(at, manifests)
@@ -83,7 +83,7 @@ var manifests = []string{
 
 // touched reports whether the run may have changed a file of one of these names. Of a run whose commits nobody sees, the time tells when a
 // file was written.
-func (c *Command) touched(at At, names []string) bool {
+func (c *Command) touched(at Input, names []string) bool {
 	matches := func(name string) bool {
 		return slices.ContainsFunc(names, func(glob string) bool {
 			ok, _ := path.Match(glob, path.Base(name))

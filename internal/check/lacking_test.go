@@ -90,7 +90,7 @@ func TestLacking(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v, err := c.Run(t.Context(), At{State: s, Iteration: *s.Last(), So: tt.so})
+			v, err := c.Run(t.Context(), Input{State: s, Iteration: *s.Last(), Verdicts: tt.so})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestLacking(t *testing.T) {
 	}
 	soft := &Command{Title: line, Line: "exit 127", Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
 		Timeout: time.Minute, Lacks: chosen}
-	if v, err := soft.Run(t.Context(), At{Iteration: *at(claimed, changed).Last()}); err != nil || v.Unfixable {
+	if v, err := soft.Run(t.Context(), Input{Iteration: *at(claimed, changed).Last()}); err != nil || v.Unfixable {
 		t.Errorf("a soft check: %+v, %v", v, err)
 	}
 }

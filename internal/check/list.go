@@ -32,7 +32,7 @@ type List struct {
 
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
 func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
-	j := round{List: l, at: At{State: s, Iteration: *s.Last()}}
+	j := pass{List: l, at: Input{State: s, Iteration: *s.Last()}}
 	loop.PlanChecks(ctx, l.shown())
 	for _, c := range l.Checks {
 		if l.Stopping != nil && l.Stopping() {
@@ -45,16 +45,16 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 			break
 		}
 	}
-	for i := range j.at.So {
-		j.at.So[i].Tests = nil // they are for the checks of this iteration: a record keeps those of the base commit
+	for i := range j.at.Verdicts {
+		j.at.Verdicts[i].Tests = nil // they are for the checks of this iteration: a record keeps those of the base commit
 	}
-	return j.at.So, nil
+	return j.at.Verdicts, nil
 }
 
-// round is a list on its way through one iteration.
-type round struct {
+// pass is a list on its way through one iteration.
+type pass struct {
 	List
-	at       At
+	at       Input
 	blocked  string // the first hard check that failed
 	prepared bool   // the tree is what is judged
 	unfit    string // why nothing can run in the tree
@@ -71,7 +71,7 @@ func (l List) shown() (names []string) {
 }
 
 // next asks one check.
-func (j *round) next(ctx context.Context, c Check) error {
+func (j *pass) next(ctx context.Context, c Check) error {
 	v, run := j.need(c)
 	if _, quiet := c.(Quiet); !run && quiet {
 		return nil
@@ -106,17 +106,17 @@ func (j *round) next(ctx context.Context, c Check) error {
 	return err
 }
 
-func (j *round) add(ctx context.Context, c Check, v loop.Verdict) {
+func (j *pass) add(ctx context.Context, c Check, v loop.Verdict) {
 	if v.Skipped == "" && v.Blocks() && j.blocked == "" {
 		j.blocked = v.Check
 	}
-	j.tell(c, v)
+	j.logVerdict(c, v)
 	loop.EndCheck(ctx, v)
-	j.at.So = append(slices.Clip(j.at.So), v)
+	j.at.Verdicts = append(slices.Clip(j.at.Verdicts), v)
 }
 
 // prepare makes the tree what is judged, once. What keeps it from that is a verdict of its own.
-func (j *round) prepare(ctx context.Context, c Check) error {
+func (j *pass) prepare(ctx context.Context, c Check) error {
 	if j.prepared {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (l List) stopped(v loop.Verdict) bool { return v.Killed && l.Stopped != nil
 // Baseline runs the command checks alone, on the commit that the run begins from.
 func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	var verdicts []loop.Verdict
-	if _, err := l.Tree.Prepare(ctx, At{State: s}, false); err != nil {
+	if _, err := l.Tree.Prepare(ctx, Input{State: s}, false); err != nil {
 		return nil, err
 	}
 	commands := slices.DeleteFunc(slices.Clone(l.Checks), func(c Check) bool {
@@ -167,7 +167,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		if l.Stopping != nil && l.Stopping() {
 			return nil, context.Canceled
 		}
-		v, err := l.run(ctx, c, At{State: s})
+		v, err := l.run(ctx, c, Input{State: s})
 		if err != nil {
 			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
 		}
@@ -186,7 +186,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 }
 
 // need says whether a check is worth running now; if not, v says why it is skipped.
-func (j *round) need(c Check) (v loop.Verdict, run bool) {
+func (j *pass) need(c Check) (v loop.Verdict, run bool) {
 	v = loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
 	if v.Skipped = missing(c, j.at, j.blocked); v.Skipped != "" {
 		return v, false
@@ -198,7 +198,7 @@ func (j *round) need(c Check) (v loop.Verdict, run bool) {
 	return v, v.Skipped == ""
 }
 
-func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
+func (l List) run(ctx context.Context, c Check, at Input) (loop.Verdict, error) {
 	began := l.Clock()
 	defer loop.BeginCheck(ctx, c.Name(), limitOf(c))()
 	v, err := l.once(ctx, c, at)
@@ -210,7 +210,7 @@ func (l List) run(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 		v.Tree = at.Iteration.Commit.Tree
 	}
 	if !onlooks(c) {
-		if err := l.settle(ctx, &v); err != nil {
+		if err := l.voidIfChanged(ctx, &v); err != nil {
 			return v, err
 		}
 	}
@@ -236,23 +236,23 @@ func limitOf(c Check) time.Duration {
 }
 
 func onlooks(c Check) bool {
-	_, looks := c.(onlooker)
+	_, looks := c.(readOnlyCheck)
 	_, quiet := c.(Quiet)
 	return looks || quiet
 }
 
-func (Turn) onlooks()        {}
-func (Claim) onlooks()       {}
-func (Diff) onlooks()        {}
-func (*Protected) onlooks()  {}
-func (*Edited) onlooks()     {}
-func (*Weakened) onlooks()   {}
-func (*Unfinished) onlooks() {}
-func (*Review) onlooks()     {} // it has a checkout of its own
+func (Turn) readsOnly()        {}
+func (Claim) readsOnly()       {}
+func (Diff) readsOnly()        {}
+func (*Protected) readsOnly()  {}
+func (*Edited) readsOnly()     {}
+func (*Weakened) readsOnly()   {}
+func (*Unfinished) readsOnly() {}
+func (*Review) readsOnly()     {} // it has a checkout of its own
 
-// settle makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged
+// voidIfChanged makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged
 // something else.
-func (l List) settle(ctx context.Context, v *loop.Verdict) error {
+func (l List) voidIfChanged(ctx context.Context, v *loop.Verdict) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (l List) settle(ctx context.Context, v *loop.Verdict) error {
 }
 
 // missing says why a check need not run; empty when it must.
-func missing(c Check, at At, blocked string) string {
+func missing(c Check, at Input, blocked string) string {
 	it, n := at.Iteration, c.Needs()
 	switch {
 	case n&SomeWork != 0 && it.Turn.Class != loop.OK && it.Commit.Empty && !gaveUp(c, at):
@@ -287,7 +287,7 @@ func missing(c Check, at At, blocked string) string {
 // gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has
 // changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or nobody has
 // asked it in spite of earlier turns.
-func gaveUp(c Check, at At) bool {
+func gaveUp(c Check, at Input) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
 		return false
 	}
@@ -295,8 +295,8 @@ func gaveUp(c Check, at At) bool {
 	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
 }
 
-// tell says what came of a check: of a command, its exit code and what its failure does to the next prompt.
-func (l List) tell(c Check, v loop.Verdict) {
+// logVerdict says what came of a check: of a command, its exit code and what its failure does to the next prompt.
+func (l List) logVerdict(c Check, v loop.Verdict) {
 	command, ok := c.(*Command)
 	if ok && command.OnClaim && v.Skipped != "" { // turn after turn; who began the run was told once
 		return
@@ -339,7 +339,7 @@ func describe(v loop.Verdict) string {
 
 // once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an
 // iteration, since a check runs once an iteration). The first run's log is kept.
-func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
+func (l List) once(ctx context.Context, c Check, at Input) (loop.Verdict, error) {
 	command, isCommand := c.(*Command)
 	if !isCommand {
 		return c.Run(ctx, at)
@@ -351,7 +351,7 @@ func (l List) once(ctx context.Context, c Check, at At) (loop.Verdict, error) {
 		return first, err
 	}
 	settled := first
-	if err := l.settle(ctx, &settled); err != nil {
+	if err := l.voidIfChanged(ctx, &settled); err != nil {
 		return first, err
 	}
 	if settled.Reason != first.Reason { // it changes what it judges: not to be believed either way

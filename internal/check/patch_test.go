@@ -141,16 +141,16 @@ func (f files) without(other files) files {
 const gone = "\x00gone"
 
 // judged is an iteration that claims to be done, on the commits "base" and "head".
-func judged() At {
+func judged() Input {
 	s := loop.Fold([]loop.Record{
 		{Type: loop.Started, Start: &loop.Start{Run: "r", Task: "t", Base: "base", MaxIterations: 5}},
 		{Type: loop.Turned, Iteration: 1, Turn: &claimed},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: "head", Tree: "t"}},
 	})
-	return At{State: s, Iteration: *s.Last()}
+	return Input{State: s, Iteration: *s.Last()}
 }
 
-func run(t testing.TB, c Check, at At) loop.Verdict {
+func run(t testing.TB, c Check, at Input) loop.Verdict {
 	t.Helper()
 	v, err := c.Run(context.Background(), at)
 	if err != nil {

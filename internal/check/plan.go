@@ -23,10 +23,10 @@ func (Plan) Severity() loop.Severity { return loop.Hard }
 // Needs nothing: a rule is broken by whoever was cut off, too.
 func (Plan) Needs() Need { return Nothing }
 
-func (Plan) onlooks() {}
+func (Plan) readsOnly() {}
 
 // Run tells what was found when the iteration was committed.
-func (Plan) Run(_ context.Context, at At) (loop.Verdict, error) {
+func (Plan) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	a := at.Iteration.Commit.Plan
 	if a == nil || len(a.Violations) == 0 {
 		return loop.Verdict{Pass: true}, nil
@@ -59,10 +59,10 @@ func (Handed) Severity() loop.Severity { return loop.Hard }
 // Needs a turn that is worth judging.
 func (Handed) Needs() Need { return SomeWork }
 
-func (Handed) onlooks() {}
+func (Handed) readsOnly() {}
 
 // Run judges whether the story went one step on.
-func (h Handed) Run(_ context.Context, at At) (loop.Verdict, error) {
+func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	it := at.Iteration
 	if it.Claimed() {
 		return loop.Verdict{Pass: true}, nil
@@ -104,10 +104,10 @@ func (StoryDiff) Severity() loop.Severity { return loop.Hard }
 // Needs a story that was handed on.
 func (StoryDiff) Needs() Need { return SomeWork | AClaim }
 
-func (StoryDiff) onlooks() {}
+func (StoryDiff) readsOnly() {}
 
 // Run looks what has changed.
-func (d StoryDiff) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (d StoryDiff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	it, from := at.Iteration, at.State.TakenUp(at.Iteration.Story)
 	if it.Mode == loop.Review || from == "" || it.Mode == loop.ReviewFix && at.State.ApprovedLast(it.Story) {
 		return loop.Verdict{Pass: true}, nil

@@ -44,7 +44,7 @@ func (*Protected) Severity() loop.Severity { return loop.Hard }
 func (*Protected) Needs() Need { return Nothing }
 
 // Run compares the names of what changed with the patterns.
-func (p *Protected) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	d, err := changeOf(ctx, p.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err

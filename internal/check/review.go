@@ -27,7 +27,7 @@ type Checkout interface {
 // approval. It reads nothing but the turn: what lies in a file is nobody's verdict.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
-	Prompt   func(ctx context.Context, at At) (string, error)
+	Prompt   func(ctx context.Context, at Input) (string, error)
 	Ask      func(ctx context.Context, c Checkout, prompt string) (loop.Turn, error)
 
 	// Role is who reviews, task.Reviewer or task.QA, when the run names its roles; empty: the reviewer of a run that names
@@ -45,7 +45,7 @@ type Review struct {
 	Pause func(ctx context.Context, d time.Duration, why string)
 	Log   func(format string, args ...any) // nil: nobody listens
 	// After says why the review has to wait for another role; nil: it never has to.
-	After func(at At) string
+	After func(at Input) string
 }
 
 // ReviewSchema is the JSON schema of the reviewer's answer. OpenAI takes none in which a property has no type or may be
@@ -94,7 +94,7 @@ func (*Review) Severity() loop.Severity { return loop.Hard }
 func (*Review) Needs() Need { return HardGreen }
 
 // Waits implements Waiter.
-func (r *Review) Waits(at At) string {
+func (r *Review) Waits(at Input) string {
 	if r.After == nil {
 		return ""
 	}
@@ -102,7 +102,7 @@ func (r *Review) Waits(at At) string {
 }
 
 // Run makes the copy, asks, reads the answer, and verifies the promise.
-func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
+func (r *Review) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 	v.Role = r.Role
 	if n := at.State.Judgements(r.Name()); r.Most > 0 && n >= r.Most {
 		v.Reason = fmt.Sprintf("%s has judged %s, which is its cap", r.who(), safetext.Times(n))
@@ -116,14 +116,14 @@ func (r *Review) Run(ctx context.Context, at At) (v loop.Verdict, err error) {
 	if v.Pass {
 		v.Accepted = answer.Acceptances(r.Name())
 	}
-	if !r.keeps(&v, answer, turn) || r.Verify == nil {
+	if !r.promiseHolds(&v, answer, turn) || r.Verify == nil {
 		return v, nil
 	}
 	return r.verify(ctx, at, turn, v)
 }
 
 // answered asks in a copy of its own until there is an answer that counts. When there is none, the verdict says why.
-func (r *Review) answered(ctx context.Context, at At, v *loop.Verdict) (turn loop.Turn, a Answer, err error) {
+func (r *Review) answered(ctx context.Context, at Input, v *loop.Verdict) (turn loop.Turn, a Answer, err error) {
 	copied, err := r.Checkout(ctx, at.Iteration.Commit.SHA)
 	if err != nil {
 		return turn, a, err
@@ -285,7 +285,7 @@ func (a Answer) Feedback() string {
 
 // read reads an answer. One that approves without the promise that it was asked for, or without a word on a finding
 // that has to be accepted by name, is as good as none.
-func (r *Review) read(turn loop.Turn, at At) (Answer, error) {
+func (r *Review) read(turn loop.Turn, at Input) (Answer, error) {
 	a, err := ReadAnswer(turn, at.Iteration.Commit.Tree, open(at))
 	if err == nil && a.Verdict == "approve" && r.Promise != "" && !r.promised(a, turn) {
 		err = errUnpromised
@@ -297,7 +297,7 @@ func (r *Review) read(turn loop.Turn, at At) (Answer, error) {
 func (r *Review) unread(v *loop.Verdict, turn loop.Turn, a Answer, asked int, why error) {
 	if errors.Is(why, errUnpromised) {
 		*v = a.verdict(*v, r.who())
-		r.keeps(v, a, turn)
+		r.promiseHolds(v, a, turn)
 		return
 	}
 	often := ""

@@ -68,7 +68,7 @@ func TestAskedAgain(t *testing.T) {
 			var prompts, pauses []string
 			r := &Review{
 				Checkout: func(context.Context, string) (Checkout, error) { return &checkout{touched: tt.touched}, nil },
-				Prompt:   func(context.Context, At) (string, error) { return "judge", nil },
+				Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
 				Ask: func(_ context.Context, _ Checkout, prompt string) (loop.Turn, error) {
 					prompts = append(prompts, prompt)
 					turn := tt.answers[len(prompts)-1]

@@ -13,12 +13,12 @@ import (
 // Waiter is a check that another role may have to work for first.
 type Waiter interface {
 	// Waits says why the check cannot be asked yet; empty when it can. It is skipped then until a later iteration.
-	Waits(at At) string
+	Waits(at Input) string
 }
 
 // Awaits makes a check wait until a role that writes has claimed to have done its part.
-func Awaits(r task.Role) func(at At) string {
-	return func(at At) string {
+func Awaits(r task.Role) func(at Input) string {
+	return func(at Input) string {
 		it := lastTurn(at, r)
 		if it == nil || it.N != at.Iteration.N && !it.Turn.Claim.Done {
 			return fmt.Sprintf("the %s has yet to work", r)
@@ -28,7 +28,7 @@ func Awaits(r task.Role) func(at At) string {
 }
 
 // lastTurn is the newest iteration that a role has taken the turn of; nil when it has taken none.
-func lastTurn(at At, r task.Role) *loop.Iteration {
+func lastTurn(at Input, r task.Role) *loop.Iteration {
 	if cmp.Or(at.Iteration.Role, task.Coder) == r {
 		return &at.Iteration
 	}
@@ -41,7 +41,7 @@ func lastTurn(at At, r task.Role) *loop.Iteration {
 }
 
 // words is all that is known of an agent's own words in a turn.
-func (c *Verify) words(at At, t loop.Turn) subject {
+func (c *Verify) words(at Input, t loop.Turn) subject {
 	s := subject{at: at, last: spoken(t, t.Text), claimed: t.Claim.Done}
 	switch text, ok := c.said(t); {
 	case ok:

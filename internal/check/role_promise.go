@@ -18,9 +18,9 @@ func (r *Review) who() string {
 	return "the reviewer"
 }
 
-// keeps reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each
+// promiseHolds reports whether an approval comes with the promise that it needs. A verdict and a promise that contradict each
 // other are a rejection.
-func (r *Review) keeps(v *loop.Verdict, a Answer, t loop.Turn) bool {
+func (r *Review) promiseHolds(v *loop.Verdict, a Answer, t loop.Turn) bool {
 	if r.Promise == "" {
 		return v.Pass
 	}
@@ -52,7 +52,7 @@ func (r *Review) promised(a Answer, t loop.Turn) bool {
 }
 
 // verify holds the promise of an approval against the reviewer's own words, and the run's worktree.
-func (r *Review) verify(ctx context.Context, at At, turn loop.Turn, v loop.Verdict) (loop.Verdict, error) {
+func (r *Review) verify(ctx context.Context, at Input, turn loop.Turn, v loop.Verdict) (loop.Verdict, error) {
 	said := r.Verify.words(at, turn)
 	said.claimed = true
 	found, err := r.Verify.judge(ctx, said)

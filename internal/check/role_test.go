@@ -17,7 +17,7 @@ func qa(answer loop.Turn) *Review {
 	return &Review{
 		Role: task.QA, Promise: "QA_PASSED",
 		Checkout: func(context.Context, string) (Checkout, error) { return &checkout{}, nil },
-		Prompt:   func(context.Context, At) (string, error) { return "judge", nil },
+		Prompt:   func(context.Context, Input) (string, error) { return "judge", nil },
 		Ask: func(context.Context, Checkout, string) (loop.Turn, error) {
 			answer.Class = loop.OK
 			answer.Usage = loop.Usage{Input: 5}

@@ -37,7 +37,7 @@ func (*SCM) Needs() Need { return SomeWork | Green }
 
 // Run runs the tasks in their order, up to the first that fails. An agent changes files: what keeps git from committing
 // or pushing them is nearly always something else, which a person has to put right.
-func (c *SCM) Run(ctx context.Context, _ At) (v loop.Verdict, err error) {
+func (c *SCM) Run(ctx context.Context, _ Input) (v loop.Verdict, err error) {
 	for _, task := range c.Tasks {
 		message := ""
 		if task == "commit" {

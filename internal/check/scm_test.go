@@ -81,7 +81,7 @@ func TestSCM(t *testing.T) {
 				Changed: func(context.Context) (bool, error) { return true, nil },
 				Do:      func(context.Context, string, string) (string, bool, error) { return tt.output, false, nil },
 			}
-			v, err := c.Run(t.Context(), At{})
+			v, err := c.Run(t.Context(), Input{})
 			if err != nil || v.Pass || v.Unfixable != tt.unfixable || v.Waits != tt.waits ||
 				!strings.Contains(v.Reason, tt.reason) {
 				t.Errorf("verdict = %+v, %v, want %q", v, err, tt.reason)

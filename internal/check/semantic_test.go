@@ -168,7 +168,7 @@ func TestSemanticOnOldWords(t *testing.T) {
 	coder := &loop.Iteration{N: 1, Role: task.Coder,
 		Turn: loop.Turn{Claim: loop.Claim{Done: true, Tag: "promise", Text: "AUTH_DONE"}}}
 	tester := &loop.Iteration{N: 9, Role: task.Tester, Turn: claimed}
-	now := At{State: loop.State{Iterations: []*loop.Iteration{coder, tester}}, Iteration: *tester}
+	now := Input{State: loop.State{Iterations: []*loop.Iteration{coder, tester}}, Iteration: *tester}
 	c := verifier(t, task.Semantic, asks)
 	if v, err := c.Run(t.Context(), now); err != nil || !v.Pass ||
 		v.Reason != "All criteria appear met (in words of an earlier iteration, and no model could be asked)" {
@@ -190,7 +190,7 @@ func TestSemanticWithoutItsDiff(t *testing.T) {
 	c := verifier(t, task.Semantic, asks)
 	c.Ask = says("VERIFIED: x")
 	c.Diff = func(context.Context, loop.State) (string, error) { return "", errors.New("disk full") }
-	if _, err := c.Run(t.Context(), At{Iteration: *promised("x").Last()}); err == nil ||
+	if _, err := c.Run(t.Context(), Input{Iteration: *promised("x").Last()}); err == nil ||
 		!strings.Contains(err.Error(), "making the diff to verify: disk full") {
 		t.Errorf("error = %v", err)
 	}

@@ -26,7 +26,7 @@ func TestStray(t *testing.T) {
 	verify := &Verify{Criteria: task.Criteria{Promise: "OK", Method: task.External,
 		Config: &task.Verification{Command: "touch '" + ran + "'"}},
 		Runner: Runner{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}
-	if got := verify.external(context.Background(), verify.Criteria.Config, "", At{}); got.pass ||
+	if got := verify.external(context.Background(), verify.Criteria.Config, "", Input{}); got.pass ||
 		got.reason != `Command failed: "web" is a link` {
 		t.Errorf("%+v", got)
 	}

@@ -34,7 +34,7 @@ func (u *Unfinished) Severity() loop.Severity {
 func (*Unfinished) Needs() Need { return SomeWork | AClaim }
 
 // Run looks through the added lines. Marks of a merge block always, and stubs when nobody else looks at the change.
-func (u *Unfinished) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	d, err := changeOf(ctx, u.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err

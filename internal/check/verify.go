@@ -19,7 +19,7 @@ type Verify struct {
 	// cannot be had.
 	Said func(t loop.Turn) (text string, ok bool)
 	// After says why the check has to wait for another role; nil: until this one has worked.
-	After func(at At) string
+	After func(at Input) string
 	// Runner runs the commands.
 	Runner Runner
 	Ask    Asker // nil: no model can be asked
@@ -39,7 +39,7 @@ func (*Verify) Severity() loop.Severity { return loop.Hard }
 func (*Verify) Needs() Need { return HardGreen }
 
 // Waits implements Waiter.
-func (c *Verify) Waits(at At) string {
+func (c *Verify) Waits(at Input) string {
 	if c.After != nil {
 		return c.After(at)
 	}
@@ -47,7 +47,7 @@ func (c *Verify) Waits(at At) string {
 }
 
 // Run verifies the promise. The verdict tells the role, the method's reason and what its command printed.
-func (c *Verify) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (c *Verify) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	s := subject{at: at}
 	if it := lastTurn(at, c.role()); it != nil {
 		s = c.words(at, it.Turn)

@@ -14,7 +14,7 @@ import (
 
 // external runs a command and looks at how it ended and what it printed. What keeps it from running is a
 // failed verification like any other, and is logged.
-func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at At) result {
+func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at Input) result {
 	if strings.TrimSpace(config.Command) == "" {
 		return result{reason: "No command specified for external verification"}
 	}
@@ -60,7 +60,7 @@ func (c *Verify) external(ctx context.Context, config *task.Verification, stage 
 
 // subject is what a promise is verified on.
 type subject struct {
-	at      At
+	at      Input
 	text    string // the agent's own words, of the whole turn
 	last    string // the last of them
 	lacks   string // what is not known of them; empty: nothing
@@ -104,15 +104,15 @@ func (c *Verify) fill(v *loop.Verdict, r result) {
 	}
 	v.Usage = sum(v.Usage, r.usage)
 	if !r.pass {
-		v.Tell = c.tell(r)
+		v.Tell = c.failureText(r)
 	}
 }
 
-// tellRunes is how much of a command's output the next prompt gets.
-const tellRunes = 5000
+// promptOutputRunes is how much of a command's output the next prompt gets.
+const promptOutputRunes = 5000
 
-// tell says what was promised and does not hold.
-func (c *Verify) tell(r result) string {
+// failureText says what was promised and does not hold.
+func (c *Verify) failureText(r result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s's promise was verified and does not hold. Verification failed: %s\n", c.role(), r.reason)
 	if d := c.Criteria.Description; d != "" {
@@ -122,7 +122,7 @@ func (c *Verify) tell(r result) string {
 		fmt.Fprintf(&b, "Output file: %s\n", c.Runner.logFile(r.log))
 	}
 	if r.output != "" {
-		b.WriteString("Output (truncated):\n" + truncate(r.output, tellRunes, "both"))
+		b.WriteString("Output (truncated):\n" + truncate(r.output, promptOutputRunes, "both"))
 	}
 	return strings.TrimSpace(b.String())
 }

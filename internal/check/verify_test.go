@@ -193,7 +193,7 @@ func TestStringMatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &Verify{Criteria: task.Criteria{Promise: tt.promise}}
-			v, err := c.Run(t.Context(), At{Iteration: loop.Iteration{N: 1, Turn: tt.turn}})
+			v, err := c.Run(t.Context(), Input{Iteration: loop.Iteration{N: 1, Turn: tt.turn}})
 			if err != nil || v.Reason != tt.want || v.Pass != (tt.want == "Promise found in output") {
 				t.Errorf("verdict = %+v, %v, want %s", v, err, tt.want)
 			}
@@ -209,15 +209,15 @@ func TestVerifyAcrossRoles(t *testing.T) {
 		Turn: loop.Turn{Text: "T", Claim: loop.Claim{Done: true, Tag: "promise", Text: "T"}}}
 	gaveUp := &loop.Iteration{N: 2, Role: task.Tester, Turn: loop.Turn{Text: "T"}}
 	again := &loop.Iteration{N: 3, Role: task.Coder, Turn: loop.Turn{Text: "C2", Claim: loop.Claim{Done: true}}}
-	of := func(its ...*loop.Iteration) At {
-		return At{State: loop.State{Iterations: its}, Iteration: *its[len(its)-1]}
+	of := func(its ...*loop.Iteration) Input {
+		return Input{State: loop.State{Iterations: its}, Iteration: *its[len(its)-1]}
 	}
 	verifyCoder := &Verify{Role: task.Coder, Criteria: task.Criteria{Promise: "C"}}
 	verifyTester := &Verify{Role: task.Tester, Criteria: task.Criteria{Promise: "T"}}
 	for _, tt := range []struct {
 		name         string
 		check        *Verify
-		at           At
+		at           Input
 		waits, found string
 	}{
 		{"the coder's own turn", verifyCoder, of(coder), "", "Promise found in output"},

@@ -39,7 +39,7 @@ func (w *Weakened) Severity() loop.Severity {
 func (*Weakened) Needs() Need { return SomeWork | AClaim }
 
 // Run looks through the change.
-func (w *Weakened) Run(ctx context.Context, at At) (loop.Verdict, error) {
+func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	d, err := changeOf(ctx, w.Changes, at)
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
@@ -90,9 +90,9 @@ func listed(found []diffscan.Weakening) string {
 }
 
 // healed reports whether a hard check that failed on the base commit or earlier in this run passes now.
-func healed(at At) bool {
+func healed(at Input) bool {
 	passes := map[string]bool{}
-	for _, v := range at.So {
+	for _, v := range at.Verdicts {
 		passes[v.Check] = v.Pass && v.Skipped == "" && v.Severity == loop.Hard
 	}
 	for _, v := range earlier(at) {

@@ -432,7 +432,7 @@ func TestWeakenedIsToBeAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := judged()
-			at.State.Baseline, at.So = c.baseline, c.so
+			at.State.Baseline, at.Verdicts = c.baseline, c.so
 			at.State.Iterations = append([]*loop.Iteration{{N: 0, Verdicts: c.earlier}}, at.State.Iterations...)
 			v := run(t, &Weakened{Changes: between(t, tests, tests.with(c.change))}, at)
 			if v.Pass || len(v.Concerns) != 1 || v.Concerns[0].Name != c.concern || v.Concerns[0].Kind != loop.Weakens {

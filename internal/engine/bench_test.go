@@ -23,9 +23,9 @@ func (still) Commit(context.Context, string, loop.State) (loop.Commit, error) {
 	return loop.Commit{SHA: "c", Tree: "t", Empty: true}, nil
 }
 
-func (still) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
+func (still) Prepare(context.Context, check.Input, bool) (*loop.Verdict, error) { return nil, nil }
 
-func (still) Explain(context.Context, check.At, *loop.Verdict) error { return nil }
+func (still) Explain(context.Context, check.Input, *loop.Verdict) error { return nil }
 
 func (still) Clean(context.Context) ([]string, error) { return nil, nil }
 

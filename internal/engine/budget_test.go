@@ -104,8 +104,8 @@ func TestPaid(t *testing.T) {
 	stages.Criteria.Config = &task.Verification{
 		Stages: []task.Stage{{Method: task.StringMatch}, {Method: task.Semantic}},
 	}
-	later := &check.Review{After: func(check.At) string { return "the tester has yet to work" }}
-	at := check.At{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
+	later := &check.Review{After: func(check.Input) string { return "the tester has yet to work" }}
+	at := check.Input{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
 	const empty = "$5.00 of the $5.00 that the run may cost are spent"
 	for name, c := range map[string]struct {
 		check check.Waiter

@@ -31,17 +31,17 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 			run.sleep(ctx, loop.Pause{Until: run.Clock().Add(d), Reason: why})
 		},
 		Checkout: run.Copies.Checkout,
-		Prompt: func(ctx context.Context, at check.At) (string, error) {
+		Prompt: func(ctx context.Context, at check.Input) (string, error) {
 			c := at.Iteration.Commit
 			diff, err := run.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}
 			reviewer.Schema = schema
-			if len(at.State.Open(at.So)) > 0 {
+			if len(at.State.Open(at.Verdicts)) > 0 {
 				reviewer.Schema = check.AcceptingSchema(schema)
 			}
-			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.So))
+			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.Verdicts))
 		},
 		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
 			if err := run.judging.putHomeBack(); err != nil { // a check may have changed it
@@ -66,8 +66,8 @@ func noticed(so []loop.Verdict) []loop.Verdict {
 // paid lets no check begin that asks a model while nothing is left to pay it with. It is skipped then, so that the run
 // is not done.
 func (run *Run) paid(list []check.Check) {
-	first := func(then func(check.At) string) func(check.At) string {
-		return func(at check.At) string {
+	first := func(then func(check.Input) string) func(check.Input) string {
+		return func(at check.Input) string {
 			if _, empty := run.budget.left(); empty != "" {
 				return empty
 			}
@@ -79,7 +79,7 @@ func (run *Run) paid(list []check.Check) {
 		case *check.Review:
 			after := c.After
 			if after == nil {
-				after = func(check.At) string { return "" }
+				after = func(check.Input) string { return "" }
 			}
 			c.After = first(after)
 		case *check.Verify:

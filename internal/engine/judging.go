@@ -55,7 +55,7 @@ func (j *judgingTree) Close() error {
 }
 
 // Prepare implements check.Tree.
-func (j *judgingTree) Prepare(ctx context.Context, at check.At, fresh bool) (*loop.Verdict, error) {
+func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (*loop.Verdict, error) {
 	commit := j.tree.Commit()
 	if at.Iteration.Commit != nil {
 		commit = at.Iteration.Commit.SHA

@@ -18,7 +18,7 @@ const mostExplained = 3
 
 // Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no
 // commit, or one that earlier checks had left.
-func (j *judgingTree) Explain(ctx context.Context, at check.At, v *loop.Verdict) error {
+func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdict) error {
 	j.run.explainUnreached(v)
 	said := mentioned(v)
 	var why []string
@@ -162,7 +162,7 @@ func (uncommitted) Needs() check.Need { return check.SomeWork | check.AClaim }
 func (uncommitted) Quiet() {}
 
 // Run implements check.Check.
-func (f uncommitted) Run(ctx context.Context, at check.At) (loop.Verdict, error) {
+func (f uncommitted) Run(ctx context.Context, at check.Input) (loop.Verdict, error) {
 	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) })
 	if err != nil || len(why) == 0 {
 		return loop.Verdict{Pass: true}, err

@@ -58,7 +58,7 @@ func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Chec
 }
 
 // afterReview reports whether a story's review is over, or there is none: before that, findings are for the reviewer.
-func afterReview(at check.At) bool {
+func afterReview(at check.Input) bool {
 	return at.Iteration.Mode == loop.Review || at.State.Rules().SkipReview
 }
 

@@ -71,7 +71,7 @@ type checkDirectory struct {
 }
 
 // Explain implements check.Tree.
-func (d checkDirectory) Explain(_ context.Context, _ check.At, v *loop.Verdict) error {
+func (d checkDirectory) Explain(_ context.Context, _ check.Input, v *loop.Verdict) error {
 	d.run.explainUnreached(v)
 	return nil
 }

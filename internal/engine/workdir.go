@@ -138,10 +138,10 @@ func (d Directory) Dir() string { return string(d) }
 func (Directory) Env() []string { return nil }
 
 // Prepare implements check.Tree: the checks run in the directory as the turn has left it.
-func (Directory) Prepare(context.Context, check.At, bool) (*loop.Verdict, error) { return nil, nil }
+func (Directory) Prepare(context.Context, check.Input, bool) (*loop.Verdict, error) { return nil, nil }
 
 // Explain implements check.Tree.
-func (Directory) Explain(context.Context, check.At, *loop.Verdict) error { return nil }
+func (Directory) Explain(context.Context, check.Input, *loop.Verdict) error { return nil }
 
 // Clean implements check.Tree: nobody knows what is tracked here.
 func (Directory) Clean(context.Context) ([]string, error) { return nil, nil }
