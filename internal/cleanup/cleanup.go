@@ -32,8 +32,8 @@ type Branch struct {
 
 // Item is one thing in a listing.
 type Item struct {
-	Name string
-	Why  string // why it stays, or what goes with it; empty: there is nothing to say
+	Name   string
+	Reason string // why it stays, or what goes with it; empty: there is nothing to say
 }
 
 // Plan is what is removed and what stays.
@@ -41,7 +41,7 @@ type Plan struct {
 	Branches []Item // removed
 	Runs     []Item // removed, record and all
 	Trimmed  []string
-	Stays    []Item
+	Kept     []Item
 	// Busy says that a run is to go on, so that what it told agents stays.
 	Busy bool
 }
@@ -90,7 +90,7 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 		switch {
 		case why != "":
 			kept[b.Name] = why
-			p.Stays = append(p.Stays, Item{b.Name, why})
+			p.Kept = append(p.Kept, Item{b.Name, why})
 		case b.Alone > 0:
 			dropped[b.Name] = true
 			p.Branches = append(p.Branches,
@@ -120,7 +120,7 @@ func (p *Plan) run(r Run, newest bool, held string, branch, dropped bool) {
 		default:
 			why = "it did not come to its end"
 		}
-		p.Stays = append(p.Stays, Item{"run " + r.Name, why})
+		p.Kept = append(p.Kept, Item{"run " + r.Name, why})
 	case newest && r.Task != "" && (branch || r.Outcome == "done" && !dropped):
 		if r.Extra {
 			p.Trimmed = append(p.Trimmed, r.Name)

@@ -11,8 +11,8 @@ func told(p Plan) string {
 	add := func(what string, items []Item) {
 		for _, i := range items {
 			text := what + " " + i.Name
-			if i.Why != "" {
-				text += " (" + i.Why + ")"
+			if i.Reason != "" {
+				text += " (" + i.Reason + ")"
 			}
 			parts = append(parts, text)
 		}
@@ -22,7 +22,7 @@ func told(p Plan) string {
 	for _, name := range p.Trimmed {
 		parts = append(parts, "trim "+name)
 	}
-	add("stays", p.Stays)
+	add("stays", p.Kept)
 	if p.Busy {
 		parts = append(parts, "busy")
 	}

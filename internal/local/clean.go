@@ -258,10 +258,10 @@ func (c *Clean) list(f leftover) bool {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
 	for _, b := range f.plan.Branches {
-		add("branch %s%s", b.Name, why(b.Why))
+		add("branch %s%s", b.Name, why(b.Reason))
 	}
 	for _, r := range f.plan.Runs {
-		add("run %s%s", r.Name, why(r.Why))
+		add("run %s%s", r.Name, why(r.Reason))
 	}
 	for _, name := range f.plan.Trimmed {
 		add("logs and reports of run %s; its record stays", name)
@@ -286,11 +286,11 @@ func (c *Clean) list(f leftover) bool {
 	for _, line := range lines {
 		c.Log("%s", line)
 	}
-	if len(f.plan.Stays) > 0 {
+	if len(f.plan.Kept) > 0 {
 		c.Log("Stays:")
 	}
-	for _, s := range f.plan.Stays {
-		c.Log("  %s%s", s.Name, why(s.Why))
+	for _, s := range f.plan.Kept {
+		c.Log("  %s%s", s.Name, why(s.Reason))
 	}
 	return len(lines) > 0
 }
