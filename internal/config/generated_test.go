@@ -109,7 +109,7 @@ func settingsPage(t *testing.T, old string) string {
 
 func settingRows(t *testing.T, above string, rows []Setting) (lines []string) {
 	for _, row := range rows {
-		meaning := row.Says
+		meaning := row.Summary
 		if row.Where != "" {
 			meaning = row.Where + ". " + meaning
 		}
@@ -117,14 +117,14 @@ func settingRows(t *testing.T, above string, rows []Setting) (lines []string) {
 			meaning += fmt.Sprintf(" From %s to %s.", number(row.Min), number(row.Max))
 		}
 		if slices.ContainsFunc(row.Choices,
-			func(choice string) bool { return !strings.Contains(meaning+row.More, "`"+choice+"`") }) {
+			func(choice string) bool { return !strings.Contains(meaning+row.Details, "`"+choice+"`") }) {
 			meaning += " One of " + quoted(row.Choices) + "."
 		}
-		if row.Kind == List && row.Most > 0 {
-			meaning += fmt.Sprintf(" At most %d.", row.Most)
+		if row.Kind == List && row.MaxLen > 0 {
+			meaning += fmt.Sprintf(" At most %d.", row.MaxLen)
 		}
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("| `%s` | %s | %s %s", above+row.Key, shownDefault(t, row),
-			meaning, row.More))+" |")
+			meaning, row.Details))+" |")
 		lines = append(lines, settingRows(t, above+row.Key+".", row.Keys)...)
 		if row.Entry != nil {
 			lines = append(lines, settingRows(t, above+row.Key+"[].", row.Entry.Keys)...)

@@ -77,10 +77,10 @@ func (h hider) list(stmts []*shell.Stmt) {
 		h.statement(s, rest)
 		switch {
 		case s.Background:
-			if tells(s) && !waits(rest) {
+			if exitCodeMatters(s) && !waits(rest) {
 				h.note(shown(s)+" runs in the background, and nothing waits for its exit code", false)
 			}
-		case len(rest) > 0 && !h.errexit && tells(s) && !asks(rest[0]):
+		case len(rest) > 0 && !h.errexit && exitCodeMatters(s) && !asks(rest[0]):
 			h.note("what follows "+shown(s)+" hides its exit code", false)
 		}
 	}
@@ -149,11 +149,11 @@ func (h hider) binary(c *shell.BinaryCmd, rest []*shell.Stmt) {
 	h.statement(c.Y, rest)
 	switch c.Op {
 	case shell.OrStmt:
-		if tells(c.X) && succeeds(c.Y) {
+		if exitCodeMatters(c.X) && succeeds(c.Y) {
 			h.note(`"|| `+shown(c.Y)[1:]+" hides the exit code of "+shown(c.X), false)
 		}
 	case shell.Pipe, shell.PipeAll:
-		if !h.pipefail && tells(c.X) && !slices.ContainsFunc(rest, asksPipe) {
+		if !h.pipefail && exitCodeMatters(c.X) && !slices.ContainsFunc(rest, asksPipe) {
 			h.note("the pipe into "+shown(c.Y)+" hides the exit code of "+shown(c.X), true)
 		}
 	}
@@ -170,7 +170,7 @@ func (h hider) choice(c *shell.IfClause) {
 	}
 	last := c.Cond[len(c.Cond)-1]
 	h.statement(last, nil)
-	if !tells(last) || c.Else != nil && len(c.Else.Cond) > 0 {
+	if !exitCodeMatters(last) || c.Else != nil && len(c.Else.Cond) > 0 {
 		return
 	}
 	var failing []*shell.Stmt
@@ -187,7 +187,7 @@ func (h hider) choice(c *shell.IfClause) {
 // loop keeps the exit code of its last round only.
 func (h hider) loop(body []*shell.Stmt) {
 	h.list(body)
-	if len(body) > 0 && !h.errexit && tells(body[len(body)-1]) {
+	if len(body) > 0 && !h.errexit && exitCodeMatters(body[len(body)-1]) {
 		h.note("the loop keeps no exit code of "+shown(body[len(body)-1])+" but the last", false)
 	}
 }

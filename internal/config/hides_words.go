@@ -33,8 +33,8 @@ var (
 	anExit     = regex.Lazy(`\$\{?(?:\?|PIPESTATUS)`)
 )
 
-// tells reports whether the exit code of a command says something about the work.
-func tells(s *shell.Stmt) bool {
+// exitCodeMatters reports whether the exit code of a command says something about the work.
+func exitCodeMatters(s *shell.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *shell.CallExpr:
 		if len(c.Args) == 0 {
@@ -45,15 +45,15 @@ func tells(s *shell.Stmt) bool {
 		return tellsName(wordsOf(c))
 	case *shell.BinaryCmd:
 		if c.Op == shell.AndStmt {
-			return tells(c.X) || tells(c.Y)
+			return exitCodeMatters(c.X) || exitCodeMatters(c.Y)
 		}
-		return tells(c.Y)
+		return exitCodeMatters(c.Y)
 	case *shell.Subshell:
-		return len(c.Stmts) > 0 && tells(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && exitCodeMatters(c.Stmts[len(c.Stmts)-1])
 	case *shell.Block:
-		return len(c.Stmts) > 0 && tells(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && exitCodeMatters(c.Stmts[len(c.Stmts)-1])
 	case *shell.TimeClause:
-		return c.Stmt != nil && tells(c.Stmt)
+		return c.Stmt != nil && exitCodeMatters(c.Stmt)
 	}
 	return false
 }
@@ -88,7 +88,7 @@ func holdsTelling(w *shell.Word) bool {
 	found := false
 	shell.Walk(w, func(n shell.Node) bool {
 		if c, ok := n.(*shell.CmdSubst); ok {
-			found = found || len(c.Stmts) > 0 && tells(c.Stmts[len(c.Stmts)-1])
+			found = found || len(c.Stmts) > 0 && exitCodeMatters(c.Stmts[len(c.Stmts)-1])
 		}
 		return !found
 	})

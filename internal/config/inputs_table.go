@@ -50,9 +50,9 @@ func (s *Setting) inputDescription() string {
 	case s.InputSays != "":
 		return s.InputSays
 	case s.Default == nil:
-		return plainText(s.Says)
+		return plainText(s.Summary)
 	}
-	return fmt.Sprintf("%s Default: %v.", plainText(s.Says), s.Default)
+	return fmt.Sprintf("%s Default: %v.", plainText(s.Summary), s.Default)
 }
 
 // taskInputs say who asks for what.

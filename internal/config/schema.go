@@ -17,7 +17,7 @@ func Schema() ([]byte, error) {
 // schema is what JSON Schema says of a row.
 func (s *Setting) schema() ordered {
 	var o ordered
-	if s.Says != "" {
+	if s.Summary != "" {
 		o.add("description", s.description())
 	}
 	if s.Choices == nil {
@@ -43,8 +43,8 @@ func (s *Setting) schema() ordered {
 		if s.Pattern != nil {
 			o.add("pattern", s.Pattern.Regexp().String())
 		}
-		if s.Most > 0 {
-			o.add("maxLength", s.Most)
+		if s.MaxLen > 0 {
+			o.add("maxLength", s.MaxLen)
 		}
 	}
 	if s.Default != nil {
@@ -55,7 +55,7 @@ func (s *Setting) schema() ordered {
 
 // description is the sentence on a key for those who have no docs beside them.
 func (s *Setting) description() string {
-	text := s.Says
+	text := s.Summary
 	if s.Where != "" {
 		text = s.Where + ": " + text
 	}
@@ -70,8 +70,8 @@ func (o *ordered) addEntries(s *Setting) {
 		o.add("minItems", 1)
 		o.add("uniqueItems", true)
 	}
-	if s.Most > 0 {
-		o.add("maxItems", s.Most)
+	if s.MaxLen > 0 {
+		o.add("maxItems", s.MaxLen)
 	}
 	o.add("items", s.Entry.schema())
 }

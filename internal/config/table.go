@@ -7,9 +7,9 @@ import "strings"
 type Setting struct {
 	Key  string // of its object alone: "timeout" of agent.timeout; empty for the entries of a list
 	Kind Kind
-	// Says is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
+	// Summary is the first sentence on the key, which editors, inputs and flags show without its backquotes; More is what
 	// only docs/settings.md adds. Both are Markdown.
-	Says, More string
+	Summary, Details string
 	// Where is who reads the key, when it is not read by every run: one of those below. What is forUser, no other layer
 	// than the user's own may set.
 	Where string
@@ -21,7 +21,7 @@ type Setting struct {
 
 	Choices  []string // of a text: all that is allowed
 	Min, Max float64  // of a number
-	Most     int      // entries of a list, or characters of a text; 0: any number
+	MaxLen   int      // entries of a list, or characters of a text; 0: any number
 	Pattern  *pattern // of a text
 	Allowed  string   // what the pattern or the format allows, for errors
 	Entry    *Setting // of a list
@@ -103,7 +103,7 @@ func Sentences() map[string]string {
 	var collect func(above string, rows []Setting)
 	collect = func(above string, rows []Setting) {
 		for _, row := range rows {
-			sentences[above+row.Key] = plainText(row.Says)
+			sentences[above+row.Key] = plainText(row.Summary)
 			collect(above+row.Key+"_", row.Keys)
 		}
 	}

@@ -39,8 +39,8 @@ func sameKeys(t *testing.T, path string, rows []Setting, typ reflect.Type) {
 		if !slices.Contains(order, row.Key) {
 			t.Errorf("%s%s is a row of the table and has no field in the struct", path, row.Key)
 		}
-		if row.Says == "" || !strings.HasSuffix(strings.TrimSuffix(row.Says, `"`), ".") {
-			t.Errorf("%s%s: %q is no sentence", path, row.Key, row.Says)
+		if row.Summary == "" || !strings.HasSuffix(strings.TrimSuffix(row.Summary, `"`), ".") {
+			t.Errorf("%s%s: %q is no sentence", path, row.Key, row.Summary)
 		}
 		if row.Default == nil && row.NoValue == "" && row.Unset == "" && path != "judge." {
 			t.Errorf("%s%s has neither a default nor words for it", path, row.Key)

@@ -17,7 +17,7 @@ import (
 
 // root is a whole settings file.
 var root = sync.OnceValue(func() *Setting {
-	schema := Setting{Key: "$schema", Says: "Where an editor finds this schema; ralph ignores it."}
+	schema := Setting{Key: "$schema", Summary: "Where an editor finds this schema; ralph ignores it."}
 	return &Setting{Kind: Object, Keys: append([]Setting{schema}, Table()...)}
 })
 
@@ -32,13 +32,13 @@ func violations(name string, value any) []string {
 	return slices.Compact(found)
 }
 
-// tell is given each problem, with the place it is at; when it returns false, the check ends.
-type tell func(at []string, problem string) bool
+// reportFunc is given each problem, with the place it is at; when it returns false, the check ends.
+type reportFunc func(at []string, problem string) bool
 
 // check holds a value, as reader makes them, against a row. What has the wrong type is not looked at any further. That
 // it says what the JSON schema says of the same row is a test's business: a validator of all of JSON Schema takes
 // longer to start than a hook may take.
-func (s *Setting) check(value any, at []string, tell tell) bool {
+func (s *Setting) check(value any, at []string, tell reportFunc) bool {
 	wrong := func(format string, args ...any) bool {
 		return tell(at, keyPath(at)+" "+fmt.Sprintf(format, args...))
 	}
@@ -54,8 +54,8 @@ func (s *Setting) check(value any, at []string, tell tell) bool {
 	case []any:
 		return s.checkEntries(v, at, tell, wrong)
 	case string:
-		if n := utf8.RuneCountInString(v); s.Most > 0 && n > s.Most &&
-			!wrong("has %d characters; allowed are at most %d.", n, s.Most) {
+		if n := utf8.RuneCountInString(v); s.MaxLen > 0 && n > s.MaxLen &&
+			!wrong("has %d characters; allowed are at most %d.", n, s.MaxLen) {
 			return false
 		}
 		if s.Pattern != nil && !s.Pattern.MatchString(v) {
@@ -123,7 +123,7 @@ func (s *Setting) allowed() string {
 	return "a text in quotes"
 }
 
-func (s *Setting) checkKeys(object map[string]any, at []string, tell tell, wrong func(string, ...any) bool) bool {
+func (s *Setting) checkKeys(object map[string]any, at []string, tell reportFunc, wrong func(string, ...any) bool) bool {
 	if s.Keys == nil {
 		return true
 	}
@@ -155,9 +155,9 @@ func (s *Setting) key(name string) *Setting {
 	return &s.Keys[i]
 }
 
-func (s *Setting) checkEntries(entries []any, at []string, tell tell, wrong func(string, ...any) bool) bool {
+func (s *Setting) checkEntries(entries []any, at []string, tell reportFunc, wrong func(string, ...any) bool) bool {
 	n := len(entries)
-	if s.Most > 0 && n > s.Most && !wrong("has %d entries; allowed are at most %d.", n, s.Most) ||
+	if s.MaxLen > 0 && n > s.MaxLen && !wrong("has %d entries; allowed are at most %d.", n, s.MaxLen) ||
 		s.Distinct && n == 0 && !wrong("has no entries; leave the key out, or name at least one.") ||
 		s.Distinct && repeats(entries) && !wrong("names an entry twice; allowed is each once.") {
 		return false
