@@ -57,9 +57,9 @@ const (
 	atTest
 )
 
-// shown is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no
+// topFiles is the names at the top of a repository, with the contents of those that Files names. Contents are hostile: no
 // word of them becomes part of a command line that safeName does not let through.
-type shown map[string][]byte
+type topFiles map[string][]byte
 
 func (d *Result) add(more Result) {
 	d.Checks = append(d.Checks, more.Checks...)
@@ -89,7 +89,7 @@ func (d *Result) installs(command, why string) {
 func (d *Result) note(sentence string) { d.Notes = append(d.Notes, sentence) }
 
 // first is the first of the names that is there; "" none.
-func (s shown) first(names ...string) string {
+func (s topFiles) first(names ...string) string {
 	for _, name := range names {
 		if _, ok := s[name]; ok {
 			return name
@@ -98,10 +98,10 @@ func (s shown) first(names ...string) string {
 	return ""
 }
 
-func (s shown) has(name string) bool { _, ok := s[name]; return ok }
+func (s topFiles) has(name string) bool { _, ok := s[name]; return ok }
 
 // ending are the names that end so, sorted.
-func (s shown) ending(suffixes ...string) []string {
+func (s topFiles) ending(suffixes ...string) []string {
 	var found []string
 	for name := range s {
 		if slices.ContainsFunc(suffixes,
@@ -114,7 +114,7 @@ func (s shown) ending(suffixes ...string) []string {
 }
 
 // says reports whether a file's content matches.
-func (s shown) says(name string, p *pattern) bool { return p.Match(s[name]) }
+func (s topFiles) says(name string, p *pattern) bool { return p.Match(s[name]) }
 
 var wholeName = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,79}$`)
 

@@ -4,7 +4,7 @@ import "strings"
 
 // dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet itself takes it without
 // being told where there is no other; of several it wants to be told which, and nothing says that.
-func dotnetProject(files shown) (d Result) {
+func dotnetProject(files topFiles) (d Result) {
 	solutions, projects := files.ending(".sln", ".slnx"), files.ending(".csproj", ".fsproj", ".vbproj")
 	chosen := solutions
 	if len(chosen) == 0 {

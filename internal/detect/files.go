@@ -73,7 +73,7 @@ func brought(dir string) bool {
 }
 
 // object reads a file as a JSON object; what may not be one is noted.
-func (s shown) object(name string, to *Result) map[string]json.RawMessage {
+func (s topFiles) object(name string, to *Result) map[string]json.RawMessage {
 	var object map[string]json.RawMessage
 	text := bytes.TrimPrefix(s[name], []byte("\xef\xbb\xbf"))
 	if json.Unmarshal(text, &object) != nil || object == nil {
@@ -84,12 +84,12 @@ func (s shown) object(name string, to *Result) map[string]json.RawMessage {
 }
 
 // objectWithComments is object for the files in which comments are allowed.
-func (s shown) objectWithComments(name string, to *Result) map[string]json.RawMessage {
+func (s topFiles) objectWithComments(name string, to *Result) map[string]json.RawMessage {
 	plain, err := hujson.Standardize(bytes.Clone(s[name]))
 	if err != nil {
 		plain = nil
 	}
-	return shown{name: plain}.object(name, to)
+	return topFiles{name: plain}.object(name, to)
 }
 
 // texts are the values of an object that are texts; others are left out.
@@ -109,7 +109,7 @@ func texts(object json.RawMessage) map[string]string {
 }
 
 // table reads a file as TOML; what is none is noted.
-func (s shown) table(name string, to *Result) table {
+func (s topFiles) table(name string, to *Result) table {
 	var t table
 	if err := toml.Unmarshal(s[name], &t); err != nil {
 		to.note(name + " is no TOML, or larger than 128 KiB: nothing is taken from it")

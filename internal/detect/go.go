@@ -8,7 +8,7 @@ import (
 var golangciConfigs = []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"}
 
 // goProject is one module, or with a go.work several.
-func goProject(files shown) (d Result) {
+func goProject(files topFiles) (d Result) {
 	packages, why := "", ""
 	if files.has("go.work") {
 		packages, why = workspacePackages(files["go.work"]), "go.work names the modules"

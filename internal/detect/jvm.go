@@ -1,7 +1,7 @@
 package detect
 
 // mavenProject runs everything up to verify. The wrapper is run by sh: not every repository has kept its mode.
-func mavenProject(files shown) (d Result) {
+func mavenProject(files topFiles) (d Result) {
 	switch {
 	case !files.has("pom.xml"):
 	case files.has("mvnw"):
@@ -12,7 +12,7 @@ func mavenProject(files shown) (d Result) {
 	return d
 }
 
-func gradleProject(files shown) (d Result) {
+func gradleProject(files topFiles) (d Result) {
 	name := files.first("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
 	switch {
 	case name == "":

@@ -8,7 +8,7 @@ import (
 var cmakeTests = lazy(`(?mi)^\s*(enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
 // cmakeProject is one command: what a check makes and git does not ignore is gone when the next one begins.
-func cmakeProject(files shown) (d Result) {
+func cmakeProject(files topFiles) (d Result) {
 	if !files.has("CMakeLists.txt") {
 		return d
 	}
@@ -27,7 +27,7 @@ func cmakeProject(files shown) (d Result) {
 }
 
 // buildDir is a directory that is nobody's.
-func buildDir(files shown) string {
+func buildDir(files topFiles) string {
 	if files.has("build") {
 		return "build-ralph"
 	}
@@ -42,7 +42,7 @@ type preset struct {
 }
 
 // presets takes a workflow, or else the presets to configure, build and test by.
-func presets(files shown, tests bool, d *Result) bool {
+func presets(files topFiles, tests bool, d *Result) bool {
 	object := files.object("CMakePresets.json", d)
 	of := func(kind string) []preset {
 		var list []preset
@@ -89,7 +89,7 @@ func chosenPreset(list []preset, configure string) (preset, bool) {
 	return preset{}, false
 }
 
-func mesonProject(files shown) (d Result) {
+func mesonProject(files topFiles) (d Result) {
 	if files.has("meson.build") {
 		dir := buildDir(files)
 		d.hard(atTest, "meson setup "+dir+" && meson test -C "+dir+" --print-errorlogs", "meson.build is there")
@@ -98,7 +98,7 @@ func mesonProject(files shown) (d Result) {
 }
 
 // autotoolsProject makes configure where a release would have it.
-func autotoolsProject(files shown) (d Result) {
+func autotoolsProject(files topFiles) (d Result) {
 	switch source := files.first("configure.ac", "configure.in"); {
 	case files.has("Makefile"), files.has("CMakeLists.txt"), files.has("meson.build"):
 	case files.has("configure") && (source != "" || files.has("Makefile.in")):

@@ -36,7 +36,7 @@ var scripts = []struct {
 
 // nodeProject takes scripts by their names. The field packageManager says which program runs them, else the lock file
 // does, else it is npm.
-func nodeProject(files shown) (d Result) {
+func nodeProject(files topFiles) (d Result) {
 	if !files.has("package.json") {
 		return d
 	}
@@ -64,7 +64,7 @@ func nodeProject(files shown) (d Result) {
 }
 
 // workspaces is what shows that packages lie below; "" nothing.
-func workspaces(files shown, manifest map[string]json.RawMessage) string {
+func workspaces(files topFiles, manifest map[string]json.RawMessage) string {
 	switch {
 	case files.has("pnpm-workspace.yaml"):
 		return "pnpm-workspace.yaml is there"
@@ -78,7 +78,7 @@ func workspaces(files shown, manifest map[string]json.RawMessage) string {
 func usable(body string) bool { return body != "" && !strings.Contains(body, "no test specified") }
 
 // packagerOf is the program, its lock file if that is there, and what shows it.
-func packagerOf(files shown, manifest map[string]json.RawMessage) (p packager, lock, why string) {
+func packagerOf(files topFiles, manifest map[string]json.RawMessage) (p packager, lock, why string) {
 	var field string
 	_ = json.Unmarshal(manifest["packageManager"], &field)
 	named, version, _ := strings.Cut(field, "@")
@@ -101,7 +101,7 @@ var (
 )
 
 // release tells the two yarns apart: since the second, called berry, its option has another name.
-func (p packager) release(files shown, version string) packager {
+func (p packager) release(files topFiles, version string) packager {
 	berry := version != "" && !classic.MatchString(version) ||
 		version == "" && (files.has(".yarnrc.yml") || files.says("yarn.lock", berryLock))
 	if p.program == "yarn" && berry {
@@ -110,7 +110,7 @@ func (p packager) release(files shown, version string) packager {
 	return p
 }
 
-func (p packager) install(files shown, manifest map[string]json.RawMessage, lock, why string, d *Result) {
+func (p packager) install(files topFiles, manifest map[string]json.RawMessage, lock, why string, d *Result) {
 	if lock != "" {
 		if !strings.HasPrefix(why, lock) {
 			why += ", " + lock + " is there"
@@ -215,7 +215,7 @@ func onceOf(body string) *once {
 func single(body string) bool { return !strings.ContainsAny(body, "&|;<>()`$\n") }
 
 // denoProject takes the tasks of a deno.json, and the tests that deno finds itself where none tests.
-func denoProject(files shown) (d Result) {
+func denoProject(files topFiles) (d Result) {
 	name := files.first("deno.json", "deno.jsonc")
 	if name == "" {
 		return d

@@ -28,7 +28,7 @@ var plainKinds = []plainProject{
 	{files: []string{".busted"}, checks: []plainCheck{{atTest, "busted"}}},
 }
 
-func plainProjects(files shown) (d Result) {
+func plainProjects(files topFiles) (d Result) {
 	for _, p := range plainKinds {
 		name := files.first(p.files...)
 		if name == "" || p.beside != "" && !files.has(p.beside) {
@@ -49,7 +49,7 @@ func plainProjects(files shown) (d Result) {
 }
 
 // perlProject takes the tests in t, beside what says that it is a distribution. A part in C is built before them.
-func perlProject(files shown) (d Result) {
+func perlProject(files topFiles) (d Result) {
 	name := files.first("Makefile.PL", "Build.PL", "dist.ini", "cpanfile")
 	if name == "" || !files.has("t") {
 		return d
@@ -66,7 +66,7 @@ func perlProject(files shown) (d Result) {
 	return d
 }
 
-func elixirProject(files shown) (d Result) {
+func elixirProject(files topFiles) (d Result) {
 	if !files.has("mix.exs") {
 		return d
 	}
@@ -86,7 +86,7 @@ func elixirProject(files shown) (d Result) {
 var flutterPackage = lazy(`(?m)^(flutter:|  flutter:\s*$|\s+sdk:\s*flutter\s*$)`)
 
 // dartProject is a package of Dart, or of Flutter.
-func dartProject(files shown) (d Result) {
+func dartProject(files topFiles) (d Result) {
 	if !files.has("pubspec.yaml") {
 		return d
 	}
@@ -109,7 +109,7 @@ func dartProject(files shown) (d Result) {
 }
 
 // preCommit looks at what people's commits are looked at by.
-func preCommit(files shown) (d Result) {
+func preCommit(files topFiles) (d Result) {
 	const name = ".pre-commit-config.yaml"
 	if files.has(name) {
 		d.soft(atLint, "pre-commit run --all-files", name+" is there")

@@ -13,7 +13,7 @@ var phpScripts = []struct {
 }
 
 // phpProject takes the scripts of composer.json, and where none tests, Pest or PHPUnit by what shows them.
-func phpProject(files shown) (d Result) {
+func phpProject(files topFiles) (d Result) {
 	unit := files.first("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 	if !files.has("composer.json") {
 		return d

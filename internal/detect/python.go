@@ -28,7 +28,7 @@ var pythonManagers = []pythonManager{
 
 // python is what is known of a project of Python.
 type python struct {
-	files   shown
+	files   topFiles
 	project table // pyproject.toml
 	manager pythonManager
 	// environment is the virtual environment that pip installs into, or has installed into; "" none.
@@ -38,7 +38,7 @@ type python struct {
 
 // pythonProject takes tox or nox as the owner's word, else what is configured: pytest, or the tests of the standard
 // library.
-func pythonProject(files shown) Result {
+func pythonProject(files topFiles) Result {
 	if files.first("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "noxfile.py", "pytest.ini",
 		"manage.py", "Pipfile") == "" &&
 		files.first(requirements...) == "" {

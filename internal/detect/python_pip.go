@@ -86,8 +86,8 @@ func (d Result) Bare() Result {
 	return d
 }
 
-// Settled reports whether the checks are the same wherever they run, with a setup or without.
-func (d Result) Settled() bool {
+// SetupIndependent reports whether the checks are the same wherever they run, with a setup or without.
+func (d Result) SetupIndependent() bool {
 	return !slices.ContainsFunc(d.Checks, func(c Check) bool { return c.bare != "" })
 }
 

@@ -9,7 +9,7 @@ import (
 
 // detectors look for one kind of project each. A repository may be of several kinds, and is checked as all of them;
 // within a stage their checks run in this order.
-var detectors = []func(shown) Result{
+var detectors = []func(topFiles) Result{
 	goProject, nodeProject, denoProject, pythonProject, rustProject, mavenProject, gradleProject, rubyProject, phpProject,
 	perlProject, dotnetProject,
 	cmakeProject, mesonProject, autotoolsProject, elixirProject, dartProject, plainProjects, preCommit,

@@ -10,7 +10,7 @@ var (
 )
 
 // rubyProject takes a task of rake that tests; else RSpec, or the tests of Rails.
-func rubyProject(files shown) (d Result) {
+func rubyProject(files topFiles) (d Result) {
 	rake, spec := files.first("Rakefile", "rakefile", "Rakefile.rb"), files.first(".rspec", "spec")
 	if !files.has("Gemfile") && rake == "" && !files.has(".rspec") {
 		return d

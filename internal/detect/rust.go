@@ -1,7 +1,7 @@
 package detect
 
 // rustProject is a package or a workspace of cargo.
-func rustProject(files shown) (d Result) {
+func rustProject(files topFiles) (d Result) {
 	if !files.has("Cargo.toml") {
 		return d
 	}

@@ -30,7 +30,7 @@ var runners = []runner{
 
 // entryPoint is the first of the runners whose file names a target that tests, and what it runs. Of a file without one,
 // the targets lint and build are better than nothing.
-func entryPoint(files shown) (found Result, decides bool) {
+func entryPoint(files topFiles) (found Result, decides bool) {
 	for _, r := range runners {
 		d, tests := r.detect(files)
 		if tests {
@@ -43,7 +43,7 @@ func entryPoint(files shown) (found Result, decides bool) {
 
 // detect knows the targets that make a check. "test" is the one by which an owner says how the project is tested; GNU
 // calls it "check"; "ci" stands for all the others, and is taken where neither is there.
-func (r runner) detect(files shown) (d Result, tests bool) {
+func (r runner) detect(files topFiles) (d Result, tests bool) {
 	name := files.first(r.files...)
 	if name == "" {
 		return d, false

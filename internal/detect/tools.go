@@ -20,9 +20,9 @@ type Tool struct {
 
 // Site is where a tool is missing: what brings it depends on that.
 type Site struct {
-	Here  bool   // a person's own machine, rather than a job
-	Bare  bool   // nothing makes the directory ready: a run of a prompt
-	Setup string // what installs the project's own dependencies; "" nothing does, or it has run
+	Here    bool   // a person's own machine, rather than a job
+	NoSetup bool   // nothing makes the directory ready: a run of a prompt
+	Setup   string // what installs the project's own dependencies; "" nothing does, or it has run
 }
 
 // Tools are all that detected checks need. Versions of actions are such as GitHub's own documents name.
@@ -144,9 +144,9 @@ func InstallAdvice(name, command string, at Site) string {
 // Prepare says what to do about dependencies that are not installed.
 func (at Site) Prepare() string {
 	switch {
-	case at.Bare && at.Setup == "":
+	case at.NoSetup && at.Setup == "":
 		return "install them"
-	case at.Bare:
+	case at.NoSetup:
 		return fmt.Sprintf("run `%s`", at.Setup)
 	case at.Setup == "":
 		return "put what installs them into the setting setup"

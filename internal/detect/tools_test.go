@@ -53,7 +53,7 @@ func TestMissingTool(t *testing.T) {
 func TestInstallAdvice(t *testing.T) {
 	job, prepared := Site{}, Site{Setup: "npm ci"}
 	here, unprepared, bare := Site{Here: true}, Site{Here: true, Setup: "npm ci"},
-		Site{Here: true, Bare: true, Setup: "npm ci"}
+		Site{Here: true, NoSetup: true, Setup: "npm ci"}
 	for _, c := range []struct {
 		tool, command string
 		at            Site

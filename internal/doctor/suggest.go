@@ -76,7 +76,7 @@ func (s *suggestion) enough() bool {
 
 // leaves reports whether the checks stay out of the settings: those that need an environment that only a detected setup
 // makes, which a run of a prompt does not have.
-func (s *suggestion) leaves() bool { return len(s.given.Checks) == 0 && !s.found.Settled() }
+func (s *suggestion) leaves() bool { return len(s.given.Checks) == 0 && !s.found.SetupIndependent() }
 
 // guardrails are the checks as settings name them.
 func (s *suggestion) guardrails() (out []config.Guardrail) {
@@ -101,7 +101,7 @@ func (s *suggestion) setup() string {
 	switch {
 	case s.given.Setup != nil:
 		return *s.given.Setup
-	case !s.found.Settled() || len(s.found.Checks) == 0 && len(s.given.Checks) == 0:
+	case !s.found.SetupIndependent() || len(s.found.Checks) == 0 && len(s.given.Checks) == 0:
 		return ""
 	}
 	return engine.SetupLine(s.found)

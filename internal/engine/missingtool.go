@@ -24,7 +24,7 @@ func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, b
 // site is where the run's tools are missing. install is what installs the project's own dependencies; "" nothing does,
 // or it has run.
 func (spec *Spec) site(install string) detect.Site {
-	return detect.Site{Here: !spec.InJob, Bare: spec.OfPrompt, Setup: install}
+	return detect.Site{Here: !spec.InJob, NoSetup: spec.OfPrompt, Setup: install}
 }
 
 // line is a check's command.
