@@ -38,10 +38,10 @@ func (c *doctorCommand) Run(ctx context.Context, p process) error {
 		if err != nil {
 			return &endedError{loop.Invalid.ExitCode(), err}
 		}
-		found, ready, tell = hub, hub.Ready, func() error { return d.TellHub(hub) }
+		found, ready, tell = hub, hub.Ready, func() error { return d.PrintGitHub(hub) }
 	} else {
 		here := d.Examine(ctx)
-		found, ready, tell = here, here.Ready, func() error { return d.Tell(here) }
+		found, ready, tell = here, here.Ready, func() error { return d.Print(here) }
 	}
 	if c.JSON {
 		_, err = p.out.Write(plainJSON(found))

@@ -18,8 +18,8 @@ import (
 // What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is,
 // and what of it is for nobody.
 
-// Kept is what ralph keeps for clones in the directories of the user.
-type Kept struct {
+// StoredData is what ralph keeps for clones in the directories of the user.
+type StoredData struct {
 	Dirs   []string `json:"dirs"`
 	Clones int      `json:"clones"`
 	Bytes  int64    `json:"bytes"`          // on the disk, about
@@ -31,8 +31,8 @@ type Kept struct {
 const mostKept = 200_000
 
 // keptFor looks at the directories that clones have a place in: for the system, by the environment.
-func keptFor(system string, env []string) Kept {
-	k := Kept{Dirs: []string{}, Gone: []string{}}
+func keptFor(system string, env []string) StoredData {
+	k := StoredData{Dirs: []string{}, Gone: []string{}}
 	roots := []string{engine.CacheDir(system, env)}
 	if state, err := session.StateDir(system, env); err == nil && state != roots[0] {
 		roots = append(roots, state)
@@ -71,7 +71,7 @@ func cloneGone(dir string) bool {
 }
 
 // weigh adds what the files in a directory take, in whole blocks as most disks have them.
-func (k *Kept) weigh(dir string, looked *int) {
+func (k *StoredData) weigh(dir string, looked *int) {
 	const block = 4096
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if *looked++; *looked > mostKept {
@@ -89,7 +89,7 @@ func (k *Kept) weigh(dir string, looked *int) {
 }
 
 // row says it in one line.
-func (k Kept) row() []row {
+func (k StoredData) row() []row {
 	if len(k.Dirs) == 0 {
 		return []row{{"clones", absent, "nothing is kept for any"}}
 	}

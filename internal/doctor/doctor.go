@@ -32,22 +32,22 @@ type Doctor struct {
 
 // Diagnosis is what a doctor found out. There are no secrets in it.
 type Diagnosis struct {
-	Ready      bool          `json:"ready"`          // the agent can run, and the settings are valid
-	Todo       string        `json:"todo,omitempty"` // what to do first when not
-	Git        Part          `json:"git"`
-	Repository string        `json:"repository,omitempty"` // its top; "": we are in none
-	Settings   []string      `json:"settings"`             // the files that were read
-	Problems   []string      `json:"problems"`             // of the settings
-	Agents     []agent.Found `json:"agents"`
-	Agent      agent.Found   `json:"agent"`              // the one that the settings name
-	Reviewer   *agent.Found  `json:"reviewer,omitempty"` // when it is another
-	Sandbox    Held          `json:"sandbox"`            // what agents and checks would be kept in
-	Gateway    []Led         `json:"gateway"`            // whether each agent that is here would have its key
-	Checks     []string      `json:"checks"`             // the commands that settings name
-	Warnings   []string      `json:"warnings,omitempty"` // of settings that are valid
-	Detected   []string      `json:"detected"`           // those that a run of an issue takes when settings name none
-	Setup      string        `json:"setup,omitempty"`    // what a run of an issue installs before the checks; "" nothing
-	Kept       Kept          `json:"kept"`               // for clones, outside of them
+	Ready      bool           `json:"ready"`          // the agent can run, and the settings are valid
+	Todo       string         `json:"todo,omitempty"` // what to do first when not
+	Git        Part           `json:"git"`
+	Repository string         `json:"repository,omitempty"` // its top; "": we are in none
+	Settings   []string       `json:"settings"`             // the files that were read
+	Problems   []string       `json:"problems"`             // of the settings
+	Agents     []agent.Found  `json:"agents"`
+	Agent      agent.Found    `json:"agent"`              // the one that the settings name
+	Reviewer   *agent.Found   `json:"reviewer,omitempty"` // when it is another
+	Sandbox    SandboxState   `json:"sandbox"`            // what agents and checks would be kept in
+	Gateway    []GatewayState `json:"gateway"`            // whether each agent that is here would have its key
+	Checks     []string       `json:"checks"`             // the commands that settings name
+	Warnings   []string       `json:"warnings,omitempty"` // of settings that are valid
+	Detected   []string       `json:"detected"`           // those that a run of an issue takes when settings name none
+	Setup      string         `json:"setup,omitempty"`    // what a run of an issue installs before the checks; "" nothing
+	Kept       StoredData     `json:"kept"`               // for clones, outside of them
 	// Command and Review are the command lines that a turn and a review run, quoted as for a shell.
 	Command string `json:"command_line,omitempty"`
 	Review  string `json:"reviewer_command_line,omitempty"`
@@ -59,36 +59,36 @@ type Part struct {
 	Advice  string `json:"advice,omitempty"` // what to do about it; "" nothing
 }
 
-// Held is what a sandbox would be.
-type Held struct {
+// SandboxState is what a sandbox would be.
+type SandboxState struct {
 	Mode   string `json:"mode,omitempty"` // "bwrap", "off"; "" none can be had
 	Says   string `json:"says,omitempty"` // what holds in it, and what does not
 	Advice string `json:"advice,omitempty"`
 }
 
-// Led is whether an agent would have its key.
-type Led struct {
+// GatewayState is whether an agent would have its key.
+type GatewayState struct {
 	Name string `json:"name"`
 	Kept bool   `json:"kept"` // its key stays with ralph
 	Why  string `json:"why,omitempty"`
 }
 
 // led finds that out for the agents that are here.
-func led(found []agent.Found, look agent.Options) (out []Led) {
+func led(found []agent.Found, look agent.Options) (out []GatewayState) {
 	for _, f := range found {
 		if f.Path == "" {
 			continue
 		}
 		look.Command = f.Name
 		c := agent.CheckGateway(look)
-		out = append(out, Led{f.Name, c.Why == "", c.Why})
+		out = append(out, GatewayState{f.Name, c.Why == "", c.Why})
 	}
 	return out
 }
 
 // Examine finds out everything.
 func (d *Doctor) Examine(ctx context.Context) Diagnosis {
-	out := Diagnosis{Settings: []string{}, Gateway: []Led{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
+	out := Diagnosis{Settings: []string{}, Gateway: []GatewayState{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
 	version, err := git.Version(ctx, d.Parent)
 	out.Git = Part{version, advice(err)}
 	dir := d.Dir
@@ -162,12 +162,12 @@ func (d *Doctor) plan(ctx context.Context, dir string, settings config.Settings,
 }
 
 // held is the sandbox that a run would have.
-func held(ctx context.Context, run *engine.Run) Held {
+func held(ctx context.Context, run *engine.Run) SandboxState {
 	mode, says, err := run.TrySandbox(ctx)
 	if err != nil {
-		return Held{Advice: err.Error()}
+		return SandboxState{Advice: err.Error()}
 	}
-	return Held{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
+	return SandboxState{Mode: mode, Says: strings.TrimPrefix(says, "sandbox: ")}
 }
 
 // known is what was found out about an agent already, or is now.

@@ -14,18 +14,18 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// HubDiagnosis is what a doctor found out about a repository on GitHub. There are no secrets in it.
-type HubDiagnosis struct {
-	Ready      bool      `json:"ready"`          // nothing is there that keeps ralph from working
-	Todo       string    `json:"todo,omitempty"` // what to do first when not
-	Repository string    `json:"repository"`     // its page
-	API        string    `json:"api"`
-	Facts      []HubFact `json:"facts"` // in an order that reads well
-	Missing    []string  `json:"missing_labels"`
+// GitHubDiagnosis is what a doctor found out about a repository on GitHub. There are no secrets in it.
+type GitHubDiagnosis struct {
+	Ready      bool         `json:"ready"`          // nothing is there that keeps ralph from working
+	Todo       string       `json:"todo,omitempty"` // what to do first when not
+	Repository string       `json:"repository"`     // its page
+	API        string       `json:"api"`
+	Facts      []GitHubFact `json:"facts"` // in an order that reads well
+	Missing    []string     `json:"missing_labels"`
 }
 
-// HubFact is one thing about the repository or the token.
-type HubFact struct {
+// GitHubFact is one thing about the repository or the token.
+type GitHubFact struct {
 	What    string       `json:"what"`  // "the token", "branch rules"
 	Grade   github.Grade `json:"grade"` // "ok", "warning", "problem", "unknown"
 	Says    string       `json:"says"`
@@ -42,15 +42,15 @@ var settingsPages = map[string]string{
 
 // ExamineHub looks at everything on GitHub that ralph needs, and writes nothing. named is the flag --repo. An error is
 // a repository that cannot be told, or a missing token; whatever else is wrong is a fact.
-func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, error) {
+func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis, error) {
 	place, err := session.FindGitHub(ctx, d.Env, d.Parent, d.Dir, named)
 	if err != nil {
-		return HubDiagnosis{}, err
+		return GitHubDiagnosis{}, err
 	}
 	redact := report.Redactor(append(engine.Secrets(d.Env, d.Parent), place.Token))
 	hub, err := place.Open(ctx, true, func(string, ...any) {})
 	if err != nil {
-		return HubDiagnosis{}, err
+		return GitHubDiagnosis{}, err
 	}
 	found := hub.Examine(ctx, labelNames(), "")
 	out := diagnosis(place, found)
@@ -64,11 +64,11 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (HubDiagnosis, er
 }
 
 // diagnosis gives facts the pages where they are mended.
-func diagnosis(p session.GitHub, found github.Report) HubDiagnosis {
-	out := HubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []HubFact{},
+func diagnosis(p session.GitHub, found github.Report) GitHubDiagnosis {
+	out := GitHubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []GitHubFact{},
 		Missing: append([]string{}, found.Labels...)}
 	for _, f := range found.Facts {
-		fact := HubFact{What: f.What, Grade: f.Grade, Says: f.Says, Advice: f.Advice}
+		fact := GitHubFact{What: f.What, Grade: f.Grade, Says: f.Says, Advice: f.Advice}
 		if f.Advice != "" && (f.What == workflowFact || f.What == labelsFact) && f.Grade != github.Unknown {
 			fact.Advice = "ralph init --github does it for you."
 		}
@@ -87,22 +87,22 @@ const (
 )
 
 // versionFact says whether the workflow file is the one that this version proposes.
-func versionFact(ctx context.Context, hub *github.Client) []HubFact {
+func versionFact(ctx context.Context, hub *github.Client) []GitHubFact {
 	text, ok, err := hub.File(ctx, "", config.WorkflowFile)
 	switch {
 	case err != nil || !ok: // said already
 		return nil
 	case string(text) == config.Workflow:
-		return []HubFact{{What: workflowFact, Grade: github.OK, Says: "It is as this version of ralph proposes it."}}
+		return []GitHubFact{{What: workflowFact, Grade: github.OK, Says: "It is as this version of ralph proposes it."}}
 	}
-	return []HubFact{{What: workflowFact, Grade: github.Warning,
+	return []GitHubFact{{What: workflowFact, Grade: github.Warning,
 		Says:   "It is not as this version of ralph proposes it: somebody has changed it, or it is older.",
 		Advice: "If you have not changed it, delete it and run ralph init --github, which proposes this version's."}}
 }
 
 // judge says whether ralph can work there, and what to do first when it cannot.
-func (d *HubDiagnosis) judge() {
-	i := slices.IndexFunc(d.Facts, func(f HubFact) bool { return f.Grade == github.Problem })
+func (d *GitHubDiagnosis) judge() {
+	i := slices.IndexFunc(d.Facts, func(f GitHubFact) bool { return f.Grade == github.Problem })
 	if d.Ready = i < 0; d.Ready {
 		return
 	}
@@ -110,7 +110,7 @@ func (d *HubDiagnosis) judge() {
 }
 
 // redact takes secrets and terminal sequences out of what GitHub said.
-func (d *HubDiagnosis) redact(redact func(string) string) {
+func (d *GitHubDiagnosis) redact(redact func(string) string) {
 	clean := func(s *string) { *s = safetext.Inert(redact(safetext.OneLine(*s))) }
 	clean(&d.Todo)
 	for i := range d.Facts {

@@ -8,9 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 )
 
-// TellHub prints a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
+// PrintGitHub prints a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
 // first at the end.
-func (d *Doctor) TellHub(out HubDiagnosis) error {
+func (d *Doctor) PrintGitHub(out GitHubDiagnosis) error {
 	width := 0
 	for _, f := range out.Facts {
 		width = max(width, utf8.RuneCountInString(f.What))

@@ -79,7 +79,7 @@ func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found
 		return i.take(d, dir, found)
 	}
 	if !found.nothing() {
-		found.tell(d)
+		found.print(d)
 		d.Say("")
 	}
 	if !found.enough() {
@@ -106,7 +106,7 @@ func (i *Init) take(d *session.Dialogue, dir string, found *suggestion) (written
 		return written{}, false, invalid.Errorf(
 			"no agent is installed that ralph knows (%s); install one, or name yours with --agent", strings.Join(agent.Names(), ", "))
 	}
-	found.tell(d)
+	found.print(d)
 	d.Say("")
 	w := found.settings()
 	if !found.enough() {

@@ -30,8 +30,8 @@ type row struct {
 	text   string
 }
 
-// Tell prints a diagnosis for people: a line each, and what to do at the end.
-func (d *Doctor) Tell(out Diagnosis) error {
+// Print prints a diagnosis for people: a line each, and what to do at the end.
+func (d *Doctor) Print(out Diagnosis) error {
 	rows := out.rows()
 	width := 0
 	for _, r := range rows {
@@ -121,7 +121,7 @@ func (d *Diagnosis) rows() []row {
 }
 
 // row is what holds; settings that are wrong say nothing of it.
-func (h Held) row() []row {
+func (h SandboxState) row() []row {
 	switch {
 	case h.Advice != "":
 		return []row{{"sandbox", bad, h.Advice}}

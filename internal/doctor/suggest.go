@@ -113,8 +113,8 @@ func (s *suggestion) settings() written {
 		Setup: s.setup()}
 }
 
-// tell prints what was found.
-func (s *suggestion) tell(d *session.Dialogue) {
+// print prints what was found.
+func (s *suggestion) print(d *session.Dialogue) {
 	d.Say("Found here:")
 	say := func(name string, lines ...string) {
 		for _, line := range lines {
