@@ -164,7 +164,7 @@ func (o *jobOpening) recordStart(ctx context.Context, work *job, record loop.Rec
 	if err := work.Tree.Start(ctx); err != nil {
 		return err
 	}
-	if err := work.LayPlan(ctx, work.Journal); err != nil {
+	if err := work.WritePlan(ctx, work.Journal); err != nil {
 		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
 		if invalid.Is(err) {
 			end.Outcome = loop.Invalid

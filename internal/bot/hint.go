@@ -46,7 +46,7 @@ func hintID(ev event.Event) string {
 // hinted are the run's prompts, before each of which it takes in what people have said meanwhile: in comments, and on
 // the page of a server.
 func (a *Action) hinted(ctx context.Context, work *job) engine.Prompts {
-	return engine.Hearing{Prompts: work.Prompts, Run: work.Run, As: loop.Resume{Owner: a.owner(), RunURL: a.runURL()},
+	return engine.HintPrompts{Prompts: work.Prompts, Run: work.Run, As: loop.Resume{Owner: a.owner(), RunURL: a.runURL()},
 		Said: func(s loop.State) []Hint { return a.hints(ctx, work, s) }}
 }
 

@@ -9,14 +9,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// aside is a directory of the run's own: records, prompts, outputs. On a laptop it lies in the worktree, and where no
+// runDir is a directory of the run's own: records, prompts, outputs. On a laptop it lies in the worktree, and where no
 // sandbox closes it an agent can put links in the place of what leads there. None is followed.
-type aside struct{ top, dir string }
+type runDir struct{ top, dir string }
 
-func (spec *Spec) aside(dir string) aside { return aside{spec.Workspace.Dir(), dir} }
+func (spec *Spec) aside(dir string) runDir { return runDir{spec.Workspace.Dir(), dir} }
 
 // open opens it, and makes it where it is missing.
-func (a aside) open() (*os.Root, error) {
+func (a runDir) open() (*os.Root, error) {
 	if rel, err := filepath.Rel(a.top, a.dir); err == nil && filepath.IsLocal(rel) {
 		return files.OpenBelow(a.top, a.dir)
 	}
@@ -27,7 +27,7 @@ func (a aside) open() (*os.Root, error) {
 }
 
 // write puts a file there, in the place of whatever has its name.
-func (a aside) write(name string, content []byte, mode fs.FileMode) error {
+func (a runDir) write(name string, content []byte, mode fs.FileMode) error {
 	root, err := a.open()
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a aside) write(name string, content []byte, mode fs.FileMode) error {
 }
 
 // remove removes files from it; what cannot be removed stays.
-func (a aside) remove(names ...string) {
+func (a runDir) remove(names ...string) {
 	root, err := a.open()
 	if err != nil {
 		return

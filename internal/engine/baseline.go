@@ -33,7 +33,7 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	}
 	run.skipMissing(verdicts)
 	for _, v := range verdicts {
-		run.tellFailing(v)
+		run.logBaselineFailures(v)
 		if v.Missing && v.Skipped == "" {
 			return invalid.Errorf("the check %q cannot run here: %s", v.Check, v.Reason)
 		}
@@ -48,8 +48,8 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	return nil
 }
 
-// tellFailing says what fails before the first turn, and what becomes of it.
-func (run *Run) tellFailing(v loop.Verdict) {
+// logBaselineFailures says what fails before the first turn, and what becomes of it.
+func (run *Run) logBaselineFailures(v loop.Verdict) {
 	if !v.Blocks() || v.Missing || v.Skipped != "" || run.Settings.Baseline == config.BaselineRequire {
 		return
 	}

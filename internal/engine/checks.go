@@ -135,7 +135,7 @@ func (run *Run) baseTests(changes *diffscan.Changes, guards []check.Check) []che
 	if set == config.Off {
 		return nil
 	}
-	b := &check.BaseTests{Changes: changes, Tree: run.CheckTree(), Log: run.Teller(), Hard: set == config.Hard}
+	b := &check.BaseTests{Changes: changes, Tree: run.CheckTree(), Log: run.CheckLogger(), Hard: set == config.Hard}
 	for _, g := range guards {
 		if c, ok := g.(*check.Command); ok {
 			b.Commands = append(b.Commands, c)

@@ -93,7 +93,7 @@ func (c Coder) Write(name, asked string) error {
 }
 
 // in is a directory that the turn's files are in.
-func (c Coder) in(dir string) aside { return aside{c.top, dir} }
+func (c Coder) in(dir string) runDir { return runDir{c.top, dir} }
 
 // forgetDone removes the marker of an earlier turn: only what this one leaves is its word.
 func (c Coder) forgetDone() error {

@@ -31,7 +31,7 @@ func (run *Run) Conclude(
 	s, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
 		end = loop.End{
-			Outcome: loop.Failed, Reason: err.Error() + run.keep(ctx, result.State), FailureBranch: end.FailureBranch,
+			Outcome: loop.Failed, Reason: err.Error() + run.saveWork(ctx, result.State), FailureBranch: end.FailureBranch,
 		}
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
@@ -59,8 +59,8 @@ func (spec *Spec) conflicts(ctx context.Context) []string {
 	return files[:min(len(files), mostConflicts)]
 }
 
-// keep keeps the work of a run that cannot be pushed, and says where.
-func (run *Run) keep(ctx context.Context, s loop.State) string {
+// saveWork keeps the work of a run that cannot be pushed, and says where.
+func (run *Run) saveWork(ctx context.Context, s loop.State) string {
 	if !run.savePatch(ctx, s) {
 		return ""
 	}

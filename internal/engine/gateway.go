@@ -98,17 +98,17 @@ func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (
 	if err != nil {
 		return nil, err
 	}
-	return carrier{t, g}, nil
+	return gatewayTurn{t, g}, nil
 }
 
-// carrier is one turn at the gateway.
-type carrier struct {
+// gatewayTurn is one turn at the gateway.
+type gatewayTurn struct {
 	*gateway.Turn
 	of modelGateway
 }
 
 // Close implements agent.Carrier. It says once of each model that nobody knows its price.
-func (c carrier) Close() error {
+func (c gatewayTurn) Close() error {
 	for _, u := range c.Turn.Usage() {
 		if !u.Priced && c.of.told.first(u.Model) {
 			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
@@ -119,7 +119,7 @@ func (c carrier) Close() error {
 }
 
 // Usage implements agent.Carrier.
-func (c carrier) Usage() (loop.Usage, bool) {
+func (c gatewayTurn) Usage() (loop.Usage, bool) {
 	used := c.Turn.Usage()
 	u, priced := total(used)
 	if !priced {
@@ -139,10 +139,10 @@ func total(used []gateway.Usage) (sum loop.Usage, priced bool) {
 	return sum, priced
 }
 
-// carried lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
+// withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
 // The error is a mistake of whoever asked for that. says is for the log: that the agent has its credential; empty:
 // nothing is to be said.
-func (spec *Spec) carried(o agent.Options, told *unpriced) (out agent.Options, says string, err error) {
+func (spec *Spec) withGateway(o agent.Options, told *unpriced) (out agent.Options, says string, err error) {
 	mode := spec.Settings.Gateway
 	if mode == config.Off || mode == "" {
 		return o, "", nil
@@ -175,11 +175,11 @@ func (spec *Spec) carried(o agent.Options, told *unpriced) (out agent.Options, s
 	return o, says, err
 }
 
-// tellGateway says once of each agent that it has its credential.
-func (run *Run) tellGateway(agents ...agent.Options) {
+// logGateway says once of each agent that it has its credential.
+func (run *Run) logGateway(agents ...agent.Options) {
 	told := map[string]bool{}
 	for _, o := range agents {
-		if _, says, _ := run.carried(o, &run.unpriced); says != "" && !told[says] {
+		if _, says, _ := run.withGateway(o, &run.unpriced); says != "" && !told[says] {
 			told[says] = true
 			run.Log("gateway: %s", says)
 		}

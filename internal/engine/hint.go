@@ -17,9 +17,9 @@ type Hint struct {
 // MaxHint bounds what is taken of a hint, in bytes.
 const MaxHint = 4 << 10
 
-// Hearing are the prompts of a run that takes in, before each turn, what people have said meanwhile. Without them the
+// HintPrompts are the prompts of a run that takes in, before each turn, what people have said meanwhile. Without them the
 // run goes on as it would have.
-type Hearing struct {
+type HintPrompts struct {
 	Prompts
 	Run  *Run
 	As   loop.Resume             // who works on it, as hints are recorded: Owner and RunURL
@@ -27,12 +27,12 @@ type Hearing struct {
 }
 
 // For implements loop.Prompt.
-func (h Hearing) For(s loop.State, step loop.Step) (string, error) {
-	return h.Prompts.For(h.hear(s), step)
+func (h HintPrompts) For(s loop.State, step loop.Step) (string, error) {
+	return h.Prompts.For(h.recordHints(s), step)
 }
 
-// hear records what was said since the turn before.
-func (h Hearing) hear(s loop.State) loop.State {
+// recordHints records what was said since the turn before.
+func (h HintPrompts) recordHints(s loop.State) loop.State {
 	for _, said := range h.Said(s) {
 		text := safetext.FirstBytes(safetext.Sanitise(h.Run.Redact(said.Text)), MaxHint)
 		if said.ID == "" || text == "" || slices.Contains(s.Heard, said.ID) {

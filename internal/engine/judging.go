@@ -37,7 +37,7 @@ func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 	if err != nil {
 		return err
 	}
-	if err := j.layShared(); err != nil {
+	if err := j.copyShared(); err != nil {
 		return err
 	}
 	if names := j.sharedPaths(); len(names) > 0 {
@@ -68,7 +68,7 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 		return nil, err
 	}
 	if len(lacking) > 0 {
-		return unfit("checkout", strings.Join(lacking, "; ")), nil
+		return unusableTree("checkout", strings.Join(lacking, "; ")), nil
 	}
 	if v, err := j.refused(); v != nil || err != nil {
 		return v, err
@@ -132,7 +132,7 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 	err = j.run.runSetup(ctx, j.workdir())
 	var failed *setupError
 	if errors.As(err, &failed) {
-		v := unfit("setup", failed.summary())
+		v := unusableTree("setup", failed.summary())
 		v.Exit, v.Output, v.Tell = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf(
 			"The setup failed, so no check could run: %v", failed,
 		)

@@ -95,7 +95,7 @@ func readConfig(home *os.Root, name string) ([]byte, error) {
 
 // putBack makes them what they were, keeps what they were changed to in a directory, and names them. No link leads it
 // out of the home.
-func (g *homeGuard) putBack(kept aside) (changed []string, err error) {
+func (g *homeGuard) putBack(kept runDir) (changed []string, err error) {
 	if g == nil {
 		return nil, nil
 	}

@@ -24,20 +24,20 @@ func (j *judgingTree) sharedPaths() []string {
 	return paths
 }
 
-// layShared gives the tree its own copies. What was changed in the run is not given.
-func (j *judgingTree) layShared() error {
+// copyShared gives the tree its own copies. What was changed in the run is not given.
+func (j *judgingTree) copyShared() error {
 	for _, s := range j.shared {
 		if s.changed {
 			continue
 		}
-		if err := j.lay(s); err != nil {
+		if err := j.copyPath(s); err != nil {
 			return fmt.Errorf("giving %s to the checks: %w", s.path, err)
 		}
 	}
 	return nil
 }
 
-func (j *judgingTree) lay(s *Shared) error {
+func (j *judgingTree) copyPath(s *Shared) error {
 	if err := j.tree.Remove([]string{s.path}); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (j *judgingTree) restoreShared() error {
 		}
 		added, changed := s.laid.Differs(j.dir)
 		if changed {
-			if err := j.lay(s); err != nil {
+			if err := j.copyPath(s); err != nil {
 				return fmt.Errorf("giving %s to the checks again: %w", s.path, err)
 			}
 		} else if err := j.tree.Remove(added); err != nil {
@@ -85,7 +85,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 		if s.changed = s.differs(j.run.Workspace.Dir()); s.changed {
 			names = append(names, s.path)
 		} else if was { // it is again as it was
-			if err := j.lay(s); err != nil {
+			if err := j.copyPath(s); err != nil {
 				return nil, fmt.Errorf("giving %s to the checks: %w", s.path, err)
 			}
 		}
@@ -94,7 +94,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 		return nil, nil
 	}
 	what := strings.Join(names, ", ")
-	v := unfit(
+	v := unusableTree(
 		"shared",
 		fmt.Sprintf(
 			"%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, "+
@@ -110,7 +110,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 	return v, nil
 }
 
-// unfit is the verdict on a tree in which nothing can be judged.
-func unfit(name, why string) *loop.Verdict {
+// unusableTree is the verdict on a tree in which nothing can be judged.
+func unusableTree(name, why string) *loop.Verdict {
 	return &loop.Verdict{Check: name, Exit: -1, Reason: why, Tell: "The checks could not be run: " + why + "."}
 }

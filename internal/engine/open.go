@@ -31,7 +31,7 @@ type Run struct {
 
 	judging *judgingTree // where the checks run; nil: where the agent works
 	budget  *Budget      // what its turns are paid from; nil: there is no end of it
-	boxes   boxes        // what agents and checks are kept in
+	boxes   sandboxes    // what agents and checks are kept in
 	leftOut []string     // the checks that are skipped, since their tool is missing
 	// unpriced are the models of which the log has said that their price is not known.
 	unpriced unpriced
@@ -148,12 +148,12 @@ func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	return s
 }
 
-// LayPlan puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
-func (spec *Spec) LayPlan(ctx context.Context, l *Journal) error {
+// WritePlan puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
+func (spec *Spec) WritePlan(ctx context.Context, l *Journal) error {
 	if spec.Plan == nil || l.State().Tip != "" {
 		return nil
 	}
-	laid, err := spec.Plan.Lay(ctx, spec.Tree)
+	laid, err := spec.Plan.WriteFiles(ctx, spec.Tree)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // checks lists everything that can say no, in the order in which it is asked.
 func (run *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) check.List {
-	out := check.List{Tree: run.CheckTree(), Clock: run.Clock, Log: run.Teller(),
+	out := check.List{Tree: run.CheckTree(), Clock: run.Clock, Log: run.CheckLogger(),
 		MustPass: run.OfPrompt || run.Settings.Baseline == config.BaselinePass}
 	if run.Tree != nil {
 		out.BaseTree = run.Tree.BaseTree()

@@ -19,7 +19,7 @@ func replacePath(text, from, to string) string {
 		}
 		end := i + len(from)
 		b.WriteString(text[:i])
-		if endsName(text[end:]) && !leadsOut(text[end:]) && (i == 0 || !pathRune(text[i-1])) {
+		if endsName(text[end:]) && !escapesTree(text[end:]) && (i == 0 || !pathRune(text[i-1])) {
 			b.WriteString(to)
 		} else {
 			b.WriteString(from)
@@ -33,9 +33,9 @@ func endsName(rest string) bool {
 	return rest == "" || rest[0] == filepath.Separator || !pathRune(rest[0])
 }
 
-// leadsOut reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the
+// escapesTree reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the
 // tree.
-func leadsOut(rest string) bool {
+func escapesTree(rest string) bool {
 	up, ok := strings.CutPrefix(rest, string(filepath.Separator)+"..")
 	return ok && (up == "" || !pathRune(up[0]))
 }

@@ -22,7 +22,7 @@ func WriteReports(top, dir string, d html.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
-	root, err := aside{top, dir}.open()
+	root, err := runDir{top, dir}.open()
 	if err != nil {
 		return "", fmt.Errorf("making the report's directory: %w", err)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// boxes are what the run's processes are kept in: opened once, before the first of them runs.
-type boxes struct {
+// sandboxes are what the run's processes are kept in: opened once, before the first of them runs.
+type sandboxes struct {
 	once    sync.Once
 	sandbox *sandbox.Sandbox
 	err     error
@@ -121,7 +121,7 @@ func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
 		Command: c.Command, Flags: c.Args(), Model: c.Model, Parent: spec.Parent, Allow: spec.Settings.Environment,
 		Home: spec.Home, As: spec.User, Keys: spec.Keys, AgentSettings: agentSettings,
 	}
-	carried, _, _ := spec.carried(o, nil)
+	carried, _, _ := spec.withGateway(o, nil)
 	o.Home, o.As, o.Gateway = "", nil, carried.Gateway
 	return o
 }
@@ -207,7 +207,7 @@ func (run *Run) AgentStarts(ctx context.Context, of agent.Options, reviewer *age
 		return err
 	}
 	all := []agent.Options{of}
-	defer func() { run.tellGateway(all...) }()
+	defer func() { run.logGateway(all...) }()
 	if reviewer != nil && reviewer.Command != of.Command {
 		all = append(all, *reviewer)
 	}

@@ -47,8 +47,8 @@ func (a shownAgent) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 	return a.Agent.Turn(ctx, asked)
 }
 
-// shownTree is a tree whose commits are shown.
-type shownTree struct {
+// liveTree is a tree whose commits are shown.
+type liveTree struct {
 	loop.Tree
 	run   *Run
 	began map[int]string // where an iteration began: a turn that was taken again adds to what the first has changed
@@ -59,11 +59,11 @@ func (run *Run) showChanges(tree loop.Tree) loop.Tree {
 	if run.Shown.Diff == nil || run.Copies.diff == nil {
 		return tree
 	}
-	return shownTree{tree, run, map[int]string{}}
+	return liveTree{tree, run, map[int]string{}}
 }
 
 // Commit implements loop.Tree.
-func (t shownTree) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
+func (t liveTree) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	c, err := t.Tree.Commit(ctx, since, s)
 	last := s.Last()
 	if err != nil || last == nil || c.SHA == "" || c.Unseen {

@@ -83,16 +83,16 @@ type Identity struct {
 
 // Output is where the run tells what it does.
 type Output struct {
-	Console io.Writer
-	Live    io.Writer // a terminal on which a countdown may be written over; nil: none
-	Format  stream.FormatOptions
-	Groups  agent.Groups // folds each iteration's output; nil: nothing does
-	Redact  func(string) string
-	Clock   func() time.Time
-	Log     func(format string, args ...any)
-	Verbose func(format string, args ...any) // nil: nobody wants to know
-	Tell    func(format string, args ...any) // of checks, instead of Log; nil: Log
-	Shown   Shown                            // whoever shows the run while it works
+	Console  io.Writer
+	Live     io.Writer // a terminal on which a countdown may be written over; nil: none
+	Format   stream.FormatOptions
+	Groups   agent.Groups // folds each iteration's output; nil: nothing does
+	Redact   func(string) string
+	Clock    func() time.Time
+	Log      func(format string, args ...any)
+	Verbose  func(format string, args ...any) // nil: nobody wants to know
+	LogCheck func(format string, args ...any) // of checks, instead of Log; nil: Log
+	Shown    Shown                            // whoever shows the run while it works
 }
 
 // Plan is the plan that a run works on, with the guard of its file.
@@ -106,8 +106,8 @@ type Plan interface {
 	Recorded(tree string) *loop.Planned
 	// Begin lays the plan in a clone and records how the run begins with it, or goes on.
 	Begin(ctx context.Context, l *Journal, r loop.Record) error
-	// Lay puts the plan's files into the run's tree, in commits before the first turn.
-	Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error)
+	// WriteFiles puts the plan's files into the run's tree, in commits before the first turn.
+	WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, error)
 	// Agent makes the run's agent one of its plan.
 	Agent(run *Run, c Coder, reviewer *agent.Options) (loop.Agent, error)
 	// Guard is where the plan is put right.
@@ -172,10 +172,10 @@ func (spec *Spec) planFile() loop.PlanFile {
 	return spec.Plan.Guard()
 }
 
-// Teller is what checks tell their results through.
-func (spec *Spec) Teller() func(format string, args ...any) {
-	if spec.Tell != nil {
-		return spec.Tell
+// CheckLogger is what checks tell their results through.
+func (spec *Spec) CheckLogger() func(format string, args ...any) {
+	if spec.LogCheck != nil {
+		return spec.LogCheck
 	}
 	return spec.Log
 }

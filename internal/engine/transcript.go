@@ -23,7 +23,7 @@ func (c Coder) keepWords(t *loop.Turn, n int) error {
 	if c.redact != nil {
 		said = c.redact(said)
 	}
-	kept := aside{c.top, c.dir}
+	kept := runDir{c.top, c.dir}
 	if err := kept.write(wordsFile(n), []byte(said), 0o600); err != nil {
 		return fmt.Errorf("writing down what the agent said: %w", err)
 	}

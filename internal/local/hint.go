@@ -108,7 +108,7 @@ func hearing(s *session.Session, work *engine.Run, words engine.Prompts) engine.
 		return words
 	}
 	work.OnClose(func() { _ = os.Remove(file) }) // what is left was said to a run that is over
-	return engine.Hearing{Prompts: words, Run: work, As: loop.Resume{Owner: begun.Owner},
+	return engine.HintPrompts{Prompts: words, Run: work, As: loop.Resume{Owner: begun.Owner},
 		Said: func(loop.State) []engine.Hint {
 			said, err := saidTo(file, begun.Start.Run)
 			if err != nil {

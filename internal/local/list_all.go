@@ -185,7 +185,7 @@ func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
 	}
 	s := l.State()
 	j.list = check.List{
-		Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.Teller(),
+		Checks: append(w.Guardrails(s), j.promises()...), Tree: w.CheckTree(), Clock: w.Clock, Log: w.CheckLogger(),
 		Stopping: func() bool { return ctx.Err() != nil }, Stopped: func() bool { return loop.Stopping(ctx) },
 	}
 	if j.all.Verdicts, err = j.on(hard, s, j.all.Commit); err != nil {

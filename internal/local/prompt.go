@@ -163,7 +163,7 @@ func (p *PromptRun) output() engine.Output {
 		Verbose: p.Explain, Shown: p.Shown,
 	}
 	if p.Verbose {
-		out.Tell = p.Explain
+		out.LogCheck = p.Explain
 	}
 	return out
 }

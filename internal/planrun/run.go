@@ -137,7 +137,7 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 		_, err := l.Append(ctx, r)
 		return err
 	}
-	laid, err := p.Lay(ctx, l.Tree)
+	laid, err := p.WriteFiles(ctx, l.Tree)
 	if err != nil {
 		return err
 	}
@@ -162,10 +162,10 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 	return err
 }
 
-// Lay puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user
+// WriteFiles puts the plan's files into the run's tree, in commits of the harness's own before the first turn: what the user
 // has not committed, what the bot brings, and the review fields that a foreign plan has not. The plan counts as that
 // commit has it.
-func (p *Run) Lay(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
+func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
 	c, err := tree.Adopt(ctx, "ralph: the plan as it is run\n")
 	if err != nil {
 		return c, fmt.Errorf("committing the plan: %w", err)
