@@ -185,7 +185,7 @@ func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted w
 	if wanted.feedback != nil {
 		r.Feedback = wanted.feedback
 	}
-	if event.Asks(request.Event.Kind) {
+	if event.IsRequest(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
 	for _, name := range request.Accepts {

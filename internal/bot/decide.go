@@ -96,7 +96,7 @@ type Decision struct {
 
 // Case is a decision of the table, and for which runs it holds.
 type Case struct {
-	When []event.Standing // nil: this is how the run stands
+	When []event.RunStatus // nil: this is how the run stands
 	Do   event.Doing
 	Why  string
 }
@@ -115,7 +115,7 @@ func Decide(r Reads) Decision {
 	if !r.Gathered {
 		return d.because(ReadFacts, "")
 	}
-	if why, own := event.Own(r.Event, r.Facts.Self); own {
+	if why, own := event.IsOwn(r.Event, r.Facts.Self); own {
 		return d.because(DoNothing, why)
 	}
 	// who runs a job again asks once more
@@ -145,7 +145,7 @@ func (d Decision) because(step Step, why string) Decision {
 func (d Decision) ofRun() Decision {
 	d.Cases = d.cases()
 	at := d.Cases[0]
-	if alone := d.startsNothing(); alone && at.Do != event.Tell {
+	if alone := d.startsNothing(); alone && at.Do != event.Reply {
 		return d.because(Decline, at.Why)
 	}
 	if again, ok := d.forRerun(); ok {
@@ -166,7 +166,7 @@ func (d Decision) ofRun() Decision {
 		return d.unlessIdle(PassHint)
 	case event.Fix:
 		return d.unlessIdle(Fix)
-	case event.Heed:
+	case event.OnCIResult:
 		return d.unlessIdle(Builds)
 	}
 	if d.Known && d.Run.Start.Issue == 0 && d.Request.PlanFile == "" {
@@ -191,7 +191,7 @@ func (d Decision) toWork(step Step) Decision {
 }
 
 // idle are the doings for which nothing is begun.
-var idle = []event.Doing{event.Drop, event.Ignore, event.Tell}
+var idle = []event.Doing{event.Drop, event.Ignore, event.Reply}
 
 func (d Decision) unlessIdle(step Step) Decision {
 	if len(d.Cases) == 1 && slices.Contains(idle, d.Cases[0].Do) {
@@ -282,7 +282,7 @@ func (d Decision) onPlan() Decision {
 }
 
 // runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
-func runStatus(s loop.State, known bool, owner string, now time.Time) event.Standing {
+func runStatus(s loop.State, known bool, owner string, now time.Time) event.RunStatus {
 	switch {
 	case !known:
 		return event.None

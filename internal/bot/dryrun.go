@@ -144,7 +144,7 @@ func (p *personReader) run(ctx context.Context, r *Reads, request event.Request)
 // ofTask finds the run of the task that a request is about.
 func (p *personReader) ofTask(ctx context.Context, r *Reads) error {
 	q := r.Request
-	if q.Verb == event.Sweep || q.Verb == event.Heed || q.Event.Issue != nil && q.Event.Issue.Pull {
+	if q.Verb == event.Sweep || q.Verb == event.OnCIResult || q.Event.Issue != nil && q.Event.Issue.Pull {
 		return nil
 	}
 	id := ""

@@ -39,9 +39,9 @@ type Person struct {
 
 // Decided is what becomes of a request.
 type Decided struct {
-	When []event.Standing `json:"when,omitempty"` // the standings of the run that it holds for; nil: this is how it stands
-	Do   event.Doing      `json:"do"`
-	Why  string           `json:"why"`
+	When []event.RunStatus `json:"when,omitempty"` // the standings of the run that it holds for; nil: this is how it stands
+	Do   event.Doing       `json:"do"`
+	Why  string            `json:"why"`
 }
 
 // What an event can become.

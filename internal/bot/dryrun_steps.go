@@ -48,7 +48,7 @@ func (d Decision) would() []string {
 		return []string{"say so in the log, and nothing else"}
 	case event.Drop:
 		return stepsOf("say so in the log and on the page of the job", when(n != 0, "comment on #%d why", n), d.labelOff())
-	case event.Tell:
+	case event.Reply:
 		return []string{fmt.Sprintf("comment on #%d", n)}
 	case event.Halt:
 		return stepsOf(d.thumbsUp(), "tell whoever works on "+d.task()+", by the lease, to stop",

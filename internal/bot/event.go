@@ -66,7 +66,7 @@ func (a *Action) event() (event.Event, error) {
 	if ev.Name == "repository_dispatch" { // it brings its own
 		return ev, nil
 	}
-	ev.Ask = event.Ask{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
+	ev.Ask = event.DispatchRequest{Issue: a.Inputs.Issue, Prompt: a.Inputs.Prompt, Plan: a.Inputs.Plan}
 	if in := a.Inputs; ev.Kind == event.Dispatched && in.Issue == 0 &&
 		in.Prompt+in.PromptFile+in.Plan+in.Request == "" {
 		return ev, invalid.Errorf("workflow_dispatch asks for nothing: give one of the inputs issue, plan, prompt and " +

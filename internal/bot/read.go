@@ -76,7 +76,7 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 func (j jobReader) run(ctx context.Context, r *Reads, request event.Request) error {
 	r.Located, r.Request = true, request
 	ev := request.Event
-	looks := slices.Contains([]event.Verb{event.Stop, event.Hint, event.Status, event.Fix, event.Heed}, request.Verb)
+	looks := slices.Contains([]event.Verb{event.Stop, event.Hint, event.Status, event.Fix, event.OnCIResult}, request.Verb)
 	if ev.Issue == nil && ev.Build == nil || ev.Issue != nil && !ev.Issue.Pull && !looks {
 		return nil
 	}

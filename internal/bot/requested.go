@@ -26,7 +26,7 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 		return dispatched, nil, nil
 	}
 	from, ok := event.ParseOrigin(a.Inputs.Request)
-	if !ok || dispatched.Name != "workflow_dispatch" || dispatched.Ask != (event.Ask{}) || a.Inputs.PromptFile != "" {
+	if !ok || dispatched.Name != "workflow_dispatch" || dispatched.Ask != (event.DispatchRequest{}) || a.Inputs.PromptFile != "" {
 		return ev, nil, invalid.Errorf("input request is %q; allowed is %s, for workflow_dispatch alone, and without "+
 			"issue, plan, prompt and prompt_file", a.Inputs.Request, event.OriginForms)
 	}

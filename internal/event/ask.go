@@ -13,43 +13,43 @@ import (
 // askKeys is what the client_payload of a repository_dispatch may hold, with what each takes.
 var askKeys = []struct {
 	key, takes string
-	set        func(*Ask, json.RawMessage) bool
+	set        func(*DispatchRequest, json.RawMessage) bool
 }{
-	{"issue", "the number of an issue", func(a *Ask, v json.RawMessage) bool { return whole(v, 1<<31-1, &a.Issue) }},
+	{"issue", "the number of an issue", func(a *DispatchRequest, v json.RawMessage) bool { return whole(v, 1<<31-1, &a.Issue) }},
 	{"prompt", "a text that is not empty",
-		func(a *Ask, v json.RawMessage) bool { return words(v, &a.Prompt) && a.Prompt != "" }},
+		func(a *DispatchRequest, v json.RawMessage) bool { return words(v, &a.Prompt) && a.Prompt != "" }},
 	{"plan", "the path of a file in the repository",
-		func(a *Ask, v json.RawMessage) bool { return words(v, &a.Plan) && inside(a.Plan) }},
-	{"hint", "a text", func(a *Ask, v json.RawMessage) bool { return words(v, &a.Hint) }},
-	{"fresh", "true or false", func(a *Ask, v json.RawMessage) bool { return yes(v, &a.Fresh) }},
+		func(a *DispatchRequest, v json.RawMessage) bool { return words(v, &a.Plan) && inside(a.Plan) }},
+	{"hint", "a text", func(a *DispatchRequest, v json.RawMessage) bool { return words(v, &a.Hint) }},
+	{"fresh", "true or false", func(a *DispatchRequest, v json.RawMessage) bool { return yes(v, &a.Fresh) }},
 	{"max_iterations", "a whole number from 1 to 100",
-		func(a *Ask, v json.RawMessage) bool { return whole(v, 100, &a.MaxIterations) }},
+		func(a *DispatchRequest, v json.RawMessage) bool { return whole(v, 100, &a.MaxIterations) }},
 }
 
 // ParseAsk reads the client_payload of a repository_dispatch: {"issue": 42}, {"prompt": "…"} or {"plan":
 // "ralph/tasks.json"}, and besides it hint, fresh and max_iterations. Numbers and truth values may be written as
 // strings, as shells like to. An error is a *UsageError: what was not understood must not begin something that costs
 // money.
-func ParseAsk(payload []byte) (Ask, error) {
+func ParseAsk(payload []byte) (DispatchRequest, error) {
 	var given map[string]json.RawMessage
 	if len(payload) > 0 {
 		if err := json.Unmarshal(payload, &given); err != nil {
-			return Ask{}, &UsageError{"client_payload", "a JSON object with " + allowedKeys()}
+			return DispatchRequest{}, &UsageError{"client_payload", "a JSON object with " + allowedKeys()}
 		}
 	}
-	var ask Ask
+	var ask DispatchRequest
 	for _, k := range askKeys {
 		value, there := given[k.key]
 		if there && !k.set(&ask, value) {
-			return Ask{}, &UsageError{"client_payload." + k.key, k.takes}
+			return DispatchRequest{}, &UsageError{"client_payload." + k.key, k.takes}
 		}
 		delete(given, k.key)
 	}
 	if len(given) > 0 {
-		return Ask{}, &UsageError{"client_payload." + quote(slices.Min(slices.Collect(maps.Keys(given)))), allowedKeys()}
+		return DispatchRequest{}, &UsageError{"client_payload." + quote(slices.Min(slices.Collect(maps.Keys(given)))), allowedKeys()}
 	}
 	if n := count(ask.Issue != 0, ask.Prompt != "", ask.Plan != ""); n != 1 {
-		return Ask{}, &UsageError{"client_payload with " + strconv.Itoa(n) + " of issue, prompt and plan",
+		return DispatchRequest{}, &UsageError{"client_payload with " + strconv.Itoa(n) + " of issue, prompt and plan",
 			"exactly one of them"}
 	}
 	return ask, nil

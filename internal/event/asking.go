@@ -5,57 +5,57 @@ import (
 	"strings"
 )
 
-// Asking is one way of asking, as the tables of docs/commands.md name it. In its text {phrase} and {label} stand for
+// Trigger is one way of asking, as the tables of docs/commands.md name it. In its text {phrase} and {label} stand for
 // what the rules call them.
-type Asking string
+type Trigger string
 
 // The ways of asking. What is not listed asks for nothing.
 const (
-	ByLabel        Asking = "label `{label}` put on an issue"
-	ByPlanLabel    Asking = "label `{label}:plan` put on an issue"
-	ByPullLabel    Asking = "label `{label}` put on a pull request"
-	OtherPullLabel Asking = "label `{label}:plan` put on a pull request"
-	OtherLabel     Asking = "another label put on"
-	RunningOff     Asking = "label `{label}:running` taken off"
-	RequestOff     Asking = "label `{label}` or `{label}:plan` taken off"
-	OtherLabelOff  Asking = "another label taken off"
-	ByClosing      Asking = "issue or pull request closed, or merged"
+	ByLabel        Trigger = "label `{label}` put on an issue"
+	ByPlanLabel    Trigger = "label `{label}:plan` put on an issue"
+	ByPullLabel    Trigger = "label `{label}` put on a pull request"
+	OtherPullLabel Trigger = "label `{label}:plan` put on a pull request"
+	OtherLabel     Trigger = "another label put on"
+	RunningOff     Trigger = "label `{label}:running` taken off"
+	RequestOff     Trigger = "label `{label}` or `{label}:plan` taken off"
+	OtherLabelOff  Trigger = "another label taken off"
+	ByClosing      Trigger = "issue or pull request closed, or merged"
 
-	ByRun         Asking = "`{phrase} run`"
-	ByRetry       Asking = "`{phrase} retry`"
-	ByRetryHint   Asking = "`{phrase} retry` and a hint"
-	ByRetryFresh  Asking = "`{phrase} retry --fresh`"
-	ByContinue    Asking = "`{phrase} continue`"
-	ByAccept      Asking = "`{phrase} accept`"
-	ByFix         Asking = "`{phrase} fix`"
-	ByFixNowhere  Asking = "`{phrase} fix` where the run has no pull request"
-	ByStop        Asking = "`{phrase} stop`"
-	ByHint        Asking = "`{phrase} hint`"
-	ByPlan        Asking = "`{phrase} plan`"
-	ByApprove     Asking = "`{phrase} approve`"
-	ByStatus      Asking = "`{phrase} status`"
-	ByHelp        Asking = "`{phrase} help`, or `{phrase}` alone"
-	PlainComment  Asking = "comment that does not begin with `{phrase}`, or that quotes or fences it"
-	EditedComment Asking = "comment or review edited later"
-	EditedIssue   Asking = "issue or pull request edited"
+	ByRun         Trigger = "`{phrase} run`"
+	ByRetry       Trigger = "`{phrase} retry`"
+	ByRetryHint   Trigger = "`{phrase} retry` and a hint"
+	ByRetryFresh  Trigger = "`{phrase} retry --fresh`"
+	ByContinue    Trigger = "`{phrase} continue`"
+	ByAccept      Trigger = "`{phrase} accept`"
+	ByFix         Trigger = "`{phrase} fix`"
+	ByFixNowhere  Trigger = "`{phrase} fix` where the run has no pull request"
+	ByStop        Trigger = "`{phrase} stop`"
+	ByHint        Trigger = "`{phrase} hint`"
+	ByPlan        Trigger = "`{phrase} plan`"
+	ByApprove     Trigger = "`{phrase} approve`"
+	ByStatus      Trigger = "`{phrase} status`"
+	ByHelp        Trigger = "`{phrase} help`, or `{phrase}` alone"
+	PlainComment  Trigger = "comment that does not begin with `{phrase}`, or that quotes or fences it"
+	EditedComment Trigger = "comment or review edited later"
+	EditedIssue   Trigger = "issue or pull request edited"
 
-	ByChanges   Asking = "review that requests changes"
-	PlainReview Asking = "review that approves or only comments"
+	ByChanges   Trigger = "review that requests changes"
+	PlainReview Trigger = "review that approves or only comments"
 
-	BuildUngated  Asking = "other workflow has ended, and `ci_gate` is off"
-	BuildOfFork   Asking = "other workflow has ended, in a fork"
-	ByBuildFailed Asking = "other workflow has failed"
-	ByBuild       Asking = "other workflow has ended in another way"
+	BuildUngated  Trigger = "other workflow has ended, and `ci_gate` is off"
+	BuildOfFork   Trigger = "other workflow has ended, in a fork"
+	ByBuildFailed Trigger = "other workflow has failed"
+	ByBuild       Trigger = "other workflow has ended in another way"
 
-	ByDispatch      Asking = "dispatch"
-	ByDispatchFresh Asking = "dispatch with `fresh`"
-	BySchedule      Asking = "schedule"
-	Anything        Asking = "anything else that happens"
+	ByDispatch      Trigger = "dispatch"
+	ByDispatchFresh Trigger = "dispatch with `fresh`"
+	BySchedule      Trigger = "schedule"
+	Anything        Trigger = "anything else that happens"
 )
 
 // heading is one way of asking with the events that bring it and the verb that it is.
 type heading struct {
-	asking Asking
+	asking Trigger
 	events []string
 	verb   Verb // empty: it asks for nothing
 }
@@ -99,22 +99,22 @@ var headings = []heading{
 	{PlainReview, onComments[2:], ""},
 	{BuildUngated, onBuilds, ""},
 	{BuildOfFork, onBuilds, ""},
-	{ByBuildFailed, onBuilds, Heed},
-	{ByBuild, onBuilds, Heed},
+	{ByBuildFailed, onBuilds, OnCIResult},
+	{ByBuild, onBuilds, OnCIResult},
 	{ByDispatch, onDispatch, Run},
 	{ByDispatchFresh, onDispatch, Retry},
 	{BySchedule, []string{"schedule"}, Sweep},
 	{Anything, []string{"…"}, ""},
 }
 
-func headingOf(asking Asking) heading {
+func headingOf(asking Trigger) heading {
 	i := slices.IndexFunc(headings, func(h heading) bool { return h.asking == asking })
 	return headings[i]
 }
 
 // askingOf tells which way of asking an event is. The command is what a comment or a review says; an error is a
 // *UsageError.
-func askingOf(ev Event, rules Rules) (Asking, Command, error) {
+func askingOf(ev Event, rules Rules) (Trigger, Command, error) {
 	switch ev.Kind {
 	case Labeled:
 		return labelPutOn(ev, rules), Command{}, nil
@@ -135,7 +135,7 @@ func askingOf(ev Event, rules Rules) (Asking, Command, error) {
 	return untold(ev.Name), Command{}, nil
 }
 
-func labelPutOn(ev Event, rules Rules) Asking {
+func labelPutOn(ev Event, rules Rules) Trigger {
 	ours, plan := strings.EqualFold(ev.Label, rules.TriggerLabel), strings.EqualFold(ev.Label, rules.PlanLabel())
 	pull := ev.Issue != nil && ev.Issue.Pull
 	switch {
@@ -151,7 +151,7 @@ func labelPutOn(ev Event, rules Rules) Asking {
 	return OtherLabel
 }
 
-func labelTakenOff(ev Event, rules Rules) Asking {
+func labelTakenOff(ev Event, rules Rules) Trigger {
 	switch {
 	case strings.EqualFold(ev.Label, rules.StatusLabel("running")):
 		return RunningOff
@@ -163,7 +163,7 @@ func labelTakenOff(ev Event, rules Rules) Asking {
 
 // worded reads the command of a comment or a review. A review that requests changes asks by that, whatever it says,
 // unless its text is a command.
-func worded(ev Event, rules Rules) (Asking, Command, error) {
+func worded(ev Event, rules Rules) (Trigger, Command, error) {
 	body := ""
 	switch {
 	case ev.Comment != nil && !ev.Comment.Inline && ev.Comment.UpdatedAt.After(ev.Comment.CreatedAt):
@@ -188,23 +188,23 @@ func worded(ev Event, rules Rules) (Asking, Command, error) {
 }
 
 // commanded tells which row of the table a command is.
-func commanded(cmd Command) Asking {
+func commanded(cmd Command) Trigger {
 	switch {
 	case cmd.Verb == Retry && cmd.Fresh:
 		return ByRetryFresh
 	case cmd.Verb == Retry && cmd.Hint != "":
 		return ByRetryHint
 	}
-	return map[Verb]Asking{
+	return map[Verb]Trigger{
 		Run: ByRun, Retry: ByRetry, Continue: ByContinue, Accept: ByAccept, Fix: ByFix, Stop: ByStop, Hint: ByHint,
 		Plan:    ByPlan,
 		Approve: ByApprove,
 		Status:  ByStatus, Help: ByHelp,
-		Sweep: BySchedule, Heed: ByBuild,
+		Sweep: BySchedule, OnCIResult: ByBuild,
 	}[cmd.Verb]
 }
 
-func built(ev Event, rules Rules) Asking {
+func built(ev Event, rules Rules) Trigger {
 	switch {
 	case !rules.CIGate:
 		return BuildUngated
@@ -222,7 +222,7 @@ func (b Build) Failed() bool {
 	return slices.Contains([]string{"failure", "timed_out", "startup_failure"}, strings.ToLower(b.Conclusion))
 }
 
-func dispatched(ask Ask) (Asking, Command) {
+func dispatched(ask DispatchRequest) (Trigger, Command) {
 	cmd := Command{Verb: Run, Hint: ask.Hint, MaxIterations: ask.MaxIterations}
 	if ask.Fresh {
 		cmd.Verb, cmd.Fresh = Retry, true
@@ -231,7 +231,7 @@ func dispatched(ask Ask) (Asking, Command) {
 	return ByDispatch, cmd
 }
 
-func untold(name string) Asking {
+func untold(name string) Trigger {
 	switch name {
 	case "issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited":
 		return EditedComment

@@ -12,19 +12,19 @@ type Refusal struct {
 	Reason string
 }
 
-// Asker is whom an event of a kind must come from.
-type Asker string
+// RequiredActor is whom an event of a kind must come from.
+type RequiredActor string
 
 // The askers.
 const (
-	Writers Asker = "writers" // everybody involved has write access
-	Anybody Asker = "anybody" // whom GitHub lets do it, as an issue's author may close it
-	NoOne   Asker = "nobody"  // it happens by itself: the workflow file asks, or another workflow has ended
+	Writers RequiredActor = "writers" // everybody involved has write access
+	Anybody RequiredActor = "anybody" // whom GitHub lets do it, as an issue's author may close it
+	NoOne   RequiredActor = "nobody"  // it happens by itself: the workflow file asks, or another workflow has ended
 )
 
 // asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted,
 // whoever closed it, and stopping loses nothing. What happens by itself names nobody.
-func asker(kind Kind) Asker {
+func asker(kind Kind) RequiredActor {
 	switch kind {
 	case Closed:
 		return Anybody
@@ -34,8 +34,8 @@ func asker(kind Kind) Asker {
 	return Writers
 }
 
-// Asks reports whether an event of a kind is somebody's wish: it names who asked.
-func Asks(kind Kind) bool { return asker(kind) == Writers }
+// IsRequest reports whether an event of a kind is somebody's wish: it names who asked.
+func IsRequest(kind Kind) bool { return asker(kind) == Writers }
 
 // person is somebody whom an event names, and what as.
 type person struct {
@@ -76,10 +76,10 @@ func Identities(ev Event, labeller string) []string {
 	return who
 }
 
-// Own reports whether ralph itself brought the event about, which then asks for nothing, and says so in one sentence:
+// IsOwn reports whether ralph itself brought the event about, which then asks for nothing, and says so in one sentence:
 // no refusal, and nothing to react to. self is the login that ralph writes as. What nobody asks for is not its own, and
 // neither is closing: a closed issue is closed.
-func Own(ev Event, self string) (why string, own bool) {
+func IsOwn(ev Event, self string) (why string, own bool) {
 	if self == "" || !strings.EqualFold(ev.Sender.Login, self) || asker(ev.Kind) != Writers {
 		return "", false
 	}

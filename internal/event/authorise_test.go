@@ -115,7 +115,7 @@ func TestRead(t *testing.T) {
 		{"an edited command", comment("/ralph retry", time.Minute), "", "edited"},
 		{"a plain comment", comment("nice", 0), "", "does not begin with /ralph"},
 		{"a dispatch", Event{Kind: Dispatched}, Run, ""},
-		{"a dispatch of a plan", Event{Kind: Dispatched, Ask: Ask{Plan: "ralph/tasks.json"}}, Run, ""},
+		{"a dispatch of a plan", Event{Kind: Dispatched, Ask: DispatchRequest{Plan: "ralph/tasks.json"}}, Run, ""},
 		{"a schedule", Event{Kind: Scheduled}, Sweep, ""},
 		{"anything else", Event{Kind: Other, Name: "star.created"}, "", "nothing on star.created"},
 	}

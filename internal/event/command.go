@@ -12,19 +12,19 @@ type Verb string
 
 // The verbs of the comment command, and the sweep that a schedule asks for.
 const (
-	Run      Verb = "run"
-	Retry    Verb = "retry"
-	Continue Verb = "continue" // go on with a run that waits or was interrupted, with an answer
-	Accept   Verb = "accept"   // accept findings about the change by name, and go on
-	Fix      Verb = "fix"      // work on what the reviews of the pull request ask for
-	Stop     Verb = "stop"     // end the run; what is done is kept
-	Hint     Verb = "hint"     // tell a run that works something; its next turn reads it
-	Plan     Verb = "plan"     // derive a plan from the issue and post it
-	Approve  Verb = "approve"  // run the plan that was posted, as it is written now
-	Status   Verb = "status"
-	Help     Verb = "help"
-	Sweep    Verb = "sweep"
-	Heed     Verb = "heed" // other workflows have judged the run's newest commit
+	Run        Verb = "run"
+	Retry      Verb = "retry"
+	Continue   Verb = "continue" // go on with a run that waits or was interrupted, with an answer
+	Accept     Verb = "accept"   // accept findings about the change by name, and go on
+	Fix        Verb = "fix"      // work on what the reviews of the pull request ask for
+	Stop       Verb = "stop"     // end the run; what is done is kept
+	Hint       Verb = "hint"     // tell a run that works something; its next turn reads it
+	Plan       Verb = "plan"     // derive a plan from the issue and post it
+	Approve    Verb = "approve"  // run the plan that was posted, as it is written now
+	Status     Verb = "status"
+	Help       Verb = "help"
+	Sweep      Verb = "sweep"
+	OnCIResult Verb = "heed" // other workflows have judged the run's newest commit
 )
 
 // Command is one /ralph line, taken apart.

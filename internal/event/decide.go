@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Standing is how the run of a task stands when somebody asks for something.
-type Standing string
+// RunStatus is how the run of a task stands when somebody asks for something.
+type RunStatus string
 
 // The standings of a run.
 const (
-	None      Standing = "none"      // there was never one
-	Running   Standing = "running"   // somebody works on it
-	Abandoned Standing = "abandoned" // its process died, and its lease is over
-	Waiting   Standing = "waiting"   // for an answer, a limit's reset, or other workflows
-	Halted    Standing = "halted"    // cancelled or stopped by somebody
-	Failed    Standing = "failed"    // a limit stopped it, or something went wrong
-	Finished  Standing = "finished"  // done
+	None      RunStatus = "none"      // there was never one
+	Running   RunStatus = "running"   // somebody works on it
+	Abandoned RunStatus = "abandoned" // its process died, and its lease is over
+	Waiting   RunStatus = "waiting"   // for an answer, a limit's reset, or other workflows
+	Halted    RunStatus = "halted"    // cancelled or stopped by somebody
+	Failed    RunStatus = "failed"    // a limit stopped it, or something went wrong
+	Finished  RunStatus = "finished"  // done
 )
 
 // Standings are all of them, in the order of the documents.
-var Standings = []Standing{None, Running, Abandoned, Waiting, Halted, Failed, Finished}
+var Standings = []RunStatus{None, Running, Abandoned, Waiting, Halted, Failed, Finished}
 
 // Doing is what becomes of a request.
 type Doing string
@@ -35,7 +35,7 @@ const (
 	Close  Doing = "close"   // nobody works on it: its outcome becomes interrupted, so that nothing takes it up
 	Pass   Doing = "pass on" // whoever works on it is told something
 	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
-	Tell   Doing = "tell"    // one comment, and nothing else
+	Reply  Doing = "tell"    // one comment, and nothing else
 	Derive Doing = "derive"  // a plan, posted as a comment
 	TakeUp Doing = "take up" // a sweep
 	Drop   Doing = "drop"    // nothing, and whoever asked is told why
@@ -84,7 +84,7 @@ func place(ev Event) Place {
 // Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the
 // table of docs/commands.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
 // which of ralph's pull requests it was asked, and Request.Pull which pull request the run has.
-func Decide(r Request, at Standing, rules Rules) Decision {
+func Decide(r Request, at RunStatus, rules Rules) Decision {
 	asking := r.asking()
 	i := find(asking, place(r.Event), at)
 	if i < 0 {
@@ -94,7 +94,7 @@ func Decide(r Request, at Standing, rules Rules) Decision {
 }
 
 // asking is the row's name; a request that Read did not make is one by its verb.
-func (r Request) asking() Asking {
+func (r Request) asking() Trigger {
 	asking := r.Asking
 	if asking == "" {
 		asking = commanded(r.Command)
@@ -106,18 +106,18 @@ func (r Request) asking() Asking {
 }
 
 // find is the first row that fits; -1 when there is none.
-func find(asking Asking, where Place, at Standing) int {
+func find(asking Trigger, where Place, at RunStatus) int {
 	return slices.IndexFunc(rows, func(r row) bool { return r.fits(asking, where, at) })
 }
 
-func (r row) fits(asking Asking, where Place, at Standing) bool {
+func (r row) fits(asking Trigger, where Place, at RunStatus) bool {
 	return slices.Contains(r.asks, asking) && (r.on == nil || slices.Contains(r.on, where)) &&
 		(r.at == nil || slices.Contains(r.at, at))
 }
 
 // hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to
 // be; ok is false when it might come to something.
-func hopeless(asking Asking, ev Event) (why string, ok bool) {
+func hopeless(asking Trigger, ev Event) (why string, ok bool) {
 	first := -1
 	for _, where := range possible(ev) {
 		for _, at := range Standings {

@@ -98,7 +98,7 @@ func standingTable() string {
 	return tableOf(header, body)
 }
 
-func usual(asking Asking) Place {
+func usual(asking Trigger) Place {
 	for _, where := range []Place{OnIssue, OnOwnPull, Nowhere} {
 		if happens(asking, where) {
 			return where
@@ -168,7 +168,7 @@ func whoTable() string {
 }
 
 func answer(ev Event, facts Facts) string {
-	if _, own := Own(ev, facts.Self); own {
+	if _, own := IsOwn(ev, facts.Self); own {
 		return "nothing happens"
 	}
 	if Authorise(ev, facts, Rules{AllowedBots: []string{"helper[bot]"}}) != nil {

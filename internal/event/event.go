@@ -39,8 +39,8 @@ type Event struct {
 	Build           *Build    // Built
 	// On is the pull request that the comment stands on, when Issue is the issue that it was made for.
 	On       int
-	OnClosed bool // that pull request is closed or merged
-	Ask      Ask  // Dispatched: the inputs, or the payload of a repository_dispatch
+	OnClosed bool            // that pull request is closed or merged
+	Ask      DispatchRequest // Dispatched: the inputs, or the payload of a repository_dispatch
 }
 
 // String names the event for logs and errors, as in "issues.labeled on alice/demo#42".
@@ -71,9 +71,9 @@ type Build struct {
 	Fork       bool // the head is in another repository
 }
 
-// Ask is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set.
+// DispatchRequest is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set.
 // The rest is as in a command.
-type Ask struct {
+type DispatchRequest struct {
 	Issue         int
 	Prompt        string
 	Plan          string

@@ -186,7 +186,7 @@ func TestIdentities(t *testing.T) {
 		if (got == nil) != (len(want) == 0) {
 			t.Fatalf("%+v: %+v, want %v", c, got, want)
 		}
-		if why, own := Own(ev, facts.Self); own != (strings.EqualFold(c.who.Login, c.self) && c.kind != Closed &&
+		if why, own := IsOwn(ev, facts.Self); own != (strings.EqualFold(c.who.Login, c.self) && c.kind != Closed &&
 			c.kind != Built && c.kind != Scheduled) {
 			t.Fatalf("%+v: own is %v", c, own)
 		} else if own {

@@ -19,7 +19,7 @@ func TestReadOfEveryKind(t *testing.T) {
 	tests := []struct {
 		name   string
 		ev     Event
-		asking Asking
+		asking Trigger
 		verb   Verb
 		skip   string
 	}{
@@ -52,18 +52,18 @@ func TestReadOfEveryKind(t *testing.T) {
 		{"a command that only comments", reviewed("commented", "/ralph fix"), ByFix, Fix, ""},
 		{"an approval", reviewed("approved", "nice"), "", "", "requests no changes"},
 		{"a comment", reviewed("commented", "why?"), "", "", "requests no changes"},
-		{"a workflow that failed", built("failure", false), ByBuildFailed, Heed, ""},
-		{"a workflow that took too long", built("timed_out", false), ByBuildFailed, Heed, ""},
-		{"a workflow that did not begin", built("startup_failure", false), ByBuildFailed, Heed, ""},
-		{"a workflow that passed", built("success", false), ByBuild, Heed, ""},
-		{"a workflow that was cancelled", built("cancelled", false), ByBuild, Heed, ""},
+		{"a workflow that failed", built("failure", false), ByBuildFailed, OnCIResult, ""},
+		{"a workflow that took too long", built("timed_out", false), ByBuildFailed, OnCIResult, ""},
+		{"a workflow that did not begin", built("startup_failure", false), ByBuildFailed, OnCIResult, ""},
+		{"a workflow that passed", built("success", false), ByBuild, OnCIResult, ""},
+		{"a workflow that was cancelled", built("cancelled", false), ByBuild, OnCIResult, ""},
 		{"a workflow in a fork", built("failure", true), "", "", "in a fork"},
 		{"an edited comment", Event{Kind: Other, Name: "issue_comment.edited", Issue: issue}, "", "",
 			"the comment was edited; write a new one"},
 		{"an edited issue", Event{Kind: Other, Name: "issues.edited", Issue: issue}, "", "", "`/ralph retry`"},
 		{"a dismissed review", Event{Kind: Other, Name: "pull_request_review.dismissed", Issue: pull}, "", "",
 			"ralph does nothing on pull_request_review.dismissed"},
-		{"a fresh dispatch", Event{Kind: Dispatched, Ask: Ask{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}},
+		{"a fresh dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Issue: 3, Fresh: true, Hint: "x", MaxIterations: 4}},
 			ByDispatchFresh, Retry, ""},
 	}
 	for _, tt := range tests {
@@ -104,7 +104,7 @@ func TestLabelsOfOurOwn(t *testing.T) {
 		}
 		ev.Kind = Unlabeled
 		if _, skip, _ := Read(ev, defaults); skip == nil {
-			if _, own := Own(ev, "ralph[bot]"); !own {
+			if _, own := IsOwn(ev, "ralph[bot]"); !own {
 				t.Errorf("%s taken off by ralph asks for something", ev.Label)
 			}
 		}

@@ -45,7 +45,7 @@ func (c CommentsBy) Reads(login string, writes bool) bool {
 // Request is what an event asks for, once it is known to be ours.
 type Request struct {
 	Command
-	Asking     Asking // the row of the table; empty in a request that no event made, which is one by its verb
+	Asking     Trigger // the row of the table; empty in a request that no event made, which is one by its verb
 	Event      Event
 	Prompt     string     // a dispatch without an issue
 	PlanFile   string     // of a plan in the repository, from its top; Verb is Run

@@ -29,7 +29,7 @@ func TestEveryCaseHasARule(t *testing.T) {
 }
 
 // happens reports whether GitHub can send such an event from such a place.
-func happens(asking Asking, where Place) bool {
+func happens(asking Trigger, where Place) bool {
 	pull := where == OnOwnPull || where == OnClosedPull || where == OnOtherPull
 	switch asking {
 	case ByLabel, ByPlanLabel:
@@ -87,7 +87,7 @@ func TestDecide(t *testing.T) {
 	tests := []struct {
 		name string
 		ev   Event
-		at   Standing
+		at   RunStatus
 		do   Doing
 		why  string
 	}{
@@ -110,11 +110,11 @@ func TestDecide(t *testing.T) {
 		{"fix while it runs", pull(issue("/ralph fix"), 7), Running, Drop, "every open thread"},
 		{"run on another's pull request", pull(issue("/ralph run"), 0), None, Drop,
 			"pull request #7 is not one that ralph opened"},
-		{"status on another's pull request", pull(issue("/ralph status"), 0), None, Tell, ""},
+		{"status on another's pull request", pull(issue("/ralph status"), 0), None, Reply, ""},
 		{"a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
 			Comment: &Comment{Body: "/ralph run"}}, None, Drop, "issue #4 is closed; reopen it"},
 		{"status on a closed issue", Event{Kind: Commented, Issue: &Issue{Number: 4, Closed: true},
-			Comment: &Comment{Body: "/ralph"}}, None, Tell, ""},
+			Comment: &Comment{Body: "/ralph"}}, None, Reply, ""},
 		{"closing stops", closed, Running, Halt, "kept"},
 		{"closing what waits", closed, Waiting, Close, ""},
 		{"closing what is done", closed, Finished, Tidy, "the labels that show how it stands come off"},
@@ -126,8 +126,8 @@ func TestDecide(t *testing.T) {
 		{"another workflow passes", green, Finished, Ignore, ""},
 		{"what the run waits for", green, Waiting, GoOn, ""},
 		{"a schedule", Event{Kind: Scheduled}, None, TakeUp, ""},
-		{"a dispatch", Event{Kind: Dispatched, Ask: Ask{Prompt: "x"}}, None, Begin, ""},
-		{"a fresh dispatch", Event{Kind: Dispatched, Ask: Ask{Prompt: "x", Fresh: true}}, Failed, Begin, "fresh"},
+		{"a dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Prompt: "x"}}, None, Begin, ""},
+		{"a fresh dispatch", Event{Kind: Dispatched, Ask: DispatchRequest{Prompt: "x", Fresh: true}}, Failed, Begin, "fresh"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestDecide(t *testing.T) {
 // TestDecideOfWhatNoEventAsked: a sweep asks by the verb alone.
 func TestDecideOfWhatNoEventAsked(t *testing.T) {
 	sweep := Request{Command: Command{Verb: Run}, Event: Event{Kind: Scheduled, Issue: &Issue{Number: 4}}}
-	for at, want := range map[Standing]Doing{None: Begin, Abandoned: GoOn, Running: Drop} {
+	for at, want := range map[RunStatus]Doing{None: Begin, Abandoned: GoOn, Running: Drop} {
 		if got := Decide(sweep, at, defaults); got.Do != want {
 			t.Errorf("%s: %+v, want %s", at, got, want)
 		}

@@ -133,7 +133,7 @@ func told(ev event.Event) string {
 	if b := ev.Build; b != nil {
 		out += fmt.Sprintf(" %s %s %s %s %s", b.Name, b.Conclusion, b.Branch, b.SHA, b.URL) + word(b.Fork, "fork")
 	}
-	if ev.Ask != (event.Ask{}) {
+	if ev.Ask != (event.DispatchRequest{}) {
 		out += fmt.Sprintf(" %+v", ev.Ask)
 	}
 	return out

@@ -153,7 +153,7 @@ func TestCallsBeforeTheFirstTurn(t *testing.T) {
 			Comment: &event.Comment{Author: alice}},
 		{Kind: event.Commented, Name: "issue_comment.created", Issue: &event.Issue{Number: pull, Pull: true},
 			Comment: &event.Comment{Author: alice}},
-		{Kind: event.Dispatched, Name: "workflow_dispatch", Ask: event.Ask{Issue: n}},
+		{Kind: event.Dispatched, Name: "workflow_dispatch", Ask: event.DispatchRequest{Issue: n}},
 		{Kind: event.Reviewed, Name: "pull_request_review.submitted", Issue: &event.Issue{Number: pull, Pull: true}},
 	} {
 		for _, token := range []string{jobToken, aliceToken} {

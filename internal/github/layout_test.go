@@ -32,7 +32,7 @@ func TestLayouts(t *testing.T) {
 // allOver makes one call of each kind.
 func (s *stage) allOver(c *Client) {
 	ctx, p := s.t.Context(), s.place()
-	ev := event.Event{Kind: event.Dispatched, Sender: event.Actor{Login: "alice"}, Ask: event.Ask{Issue: p.issue}}
+	ev := event.Event{Kind: event.Dispatched, Sender: event.Actor{Login: "alice"}, Ask: event.DispatchRequest{Issue: p.issue}}
 	for what, do := range map[string]func() error{
 		"gathering": func() error { _, _, err := c.Gather(ctx, ev); return err },
 		"comment":   func() error { return errOf(c.Comment(ctx, p.issue, "x")) },
