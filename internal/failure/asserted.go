@@ -79,9 +79,9 @@ func isChosenPort(text string) bool {
 	return err == nil && n < 32768
 }
 
-// held matches what follows a value that was measured and is held against a bound, which stands behind it: a round
+// boundSuffix matches what follows a value that was measured and is held against a bound, which stands behind it: a round
 // value has come by chance there.
-var held = lazy(`^\W{0,3}(?:which |that )?(?:exceed(?:s|ed|ing) (?:the|its|a|an|our|max\w*|limit|\d)\b|` +
+var boundSuffix = lazy(`^\W{0,3}(?:which |that )?(?:exceed(?:s|ed|ing) (?:the|its|a|an|our|max\w*|limit|\d)\b|` +
 	`(?:is|was) (?:over|above|beyond|more|longer|slower|greater|higher)\b|(?:over|above|beyond) the |>=? )`)
 
 // hide is a line without the values that it asserts.
@@ -96,7 +96,7 @@ func (f *fixed) hide(line string, s *shape) string {
 		places := a.pattern.Regexp().FindAllStringIndex(line, -1)
 		for i := len(places) - 1; i >= 0; i-- {
 			begin, end := places[i][0], places[i][1]
-			if stampsLine(line, begin) || closesLine(line, begin, end) || held.MatchString(line[end:]) ||
+			if stampsLine(line, begin) || closesLine(line, begin, end) || boundSuffix.MatchString(line[end:]) ||
 				!a.keeps(line[begin:end]) {
 				continue
 			}

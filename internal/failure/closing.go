@@ -29,8 +29,8 @@ func (c *closing) last() []string {
 	return out
 }
 
-// closer knows the lines with which a runner ends.
-type closer struct {
+// endDetector knows the lines with which a runner ends.
+type endDetector struct {
 	rules []testRule
 	near  int      // how many lines may follow
 	proof *pattern // a line that stands near such a line; nil: the line is proof enough
@@ -43,7 +43,7 @@ const (
 	proofNear = 8
 )
 
-var closers = []closer{
+var closers = []endDetector{
 	{rules: goClosing, near: fewLines,
 		proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
 	{rules: pytestRules, near: fewLines,
@@ -63,30 +63,30 @@ var closers = []closer{
 	{rules: ctestRules, near: closingLines},
 }
 
-var closesBadly = func([]string) tally { return tally{known: true, ran: 1, failed: 1} }
+var closesBadly = func([]string) runnerCounts { return runnerCounts{known: true, ran: 1, failed: 1} }
 
-var closesWell = func([]string) tally { return tally{known: true, ran: 1} }
+var closesWell = func([]string) runnerCounts { return runnerCounts{known: true, ran: 1} }
 
 var goClosing = []testRule{
 	{"FAIL", lazy(`^FAIL(?:\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\]))?$`), closesBadly},
 	{"ok  \t", goOK, closesWell},
 	{"PASS", lazy(`^PASS$`), closesWell},
-	{"DONE ", goSum, func(m []string) tally {
-		return tally{known: true, failed: countOf(m[3]) + countOf(m[4])}
+	{"DONE ", goSum, func(m []string) runnerCounts {
+		return runnerCounts{known: true, failed: countOf(m[3]) + countOf(m[4])}
 	}},
 }
 
 var unittestClosing = []testRule{
-	{"FAILED (", lazy(`^FAILED \([a-z]+.*=\d+\)$`), func(m []string) tally {
+	{"FAILED (", lazy(`^FAILED \([a-z]+.*=\d+\)$`), func(m []string) runnerCounts {
 		n := equalCounts(m[0])
-		return tally{known: true, failed: n["failures"] + n["errors"]}
+		return runnerCounts{known: true, failed: n["failures"] + n["errors"]}
 	}},
 	{"OK", lazy(`^OK(?: \([a-z]+.*=\d+\))?$`), closesWell},
 }
 
 var mochaClosing = []testRule{
 	{" failing", lazy(`^ +(\d{1,9}) failing$`),
-		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
 	{" passing", lazy(`^ +\d{1,9} passing \(`), closesWell},
 }
 
@@ -94,9 +94,9 @@ var tapClosing = []testRule{
 	{"Result: ", lazy(`^Result: FAIL$`), closesBadly},
 	{"Result: ", lazy(`^Result: PASS$`), closesWell},
 	{" failure", lazy(`^\d{1,9} tests?, (\d{1,9}) failures?(?:, \d+ [a-z ]+)*$`),
-		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
 	{" fail ", lazy(`^(?:#|ℹ) fail (\d{1,9})$`),
-		func(m []string) tally { return tally{known: true, failed: countOf(m[1])} }},
+		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
 }
 
 var cargoClosing = []testRule{
@@ -104,14 +104,14 @@ var cargoClosing = []testRule{
 }
 
 var mavenClosing = []testRule{
-	{"Tests run:", mavenSum, func(m []string) tally {
-		return tally{known: true, failed: countOf(m[2]) + countOf(m[3])}
+	{"Tests run:", mavenSum, func(m []string) runnerCounts {
+		return runnerCounts{known: true, failed: countOf(m[2]) + countOf(m[3])}
 	}},
 }
 
 var gradleClosing = []testRule{
-	{" tests completed", gradleCompleted, func(m []string) tally { return tally{known: true, failed: countOf(m[2])} }},
-	{" test completed", gradleCompleted, func(m []string) tally { return tally{known: true, failed: countOf(m[2])} }},
+	{" tests completed", gradleCompleted, func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[2])} }},
+	{" test completed", gradleCompleted, func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[2])} }},
 }
 
 // ignoredByMake is what make says of a recipe whose failure it passes over.
@@ -168,7 +168,7 @@ func summary(lines []string) int {
 }
 
 // at reads the line as the runner's summary.
-func (o closer) at(lines []string, i int) (tally, bool) {
+func (o endDetector) at(lines []string, i int) (runnerCounts, bool) {
 	for _, r := range o.rules {
 		if !strings.Contains(lines[i], r.has) {
 			continue
@@ -178,7 +178,7 @@ func (o closer) at(lines []string, i int) (tally, bool) {
 			return t, t.known && (o.proof == nil || hasLine(near, o.proof))
 		}
 	}
-	return tally{}, false
+	return runnerCounts{}, false
 }
 
 func hasLine(lines []string, p *pattern) bool {

@@ -72,17 +72,17 @@ func appendCount(to []loop.Quantity, name string, n int) []loop.Quantity {
 	return append(to, loop.Quantity{Name: name, Value: float64(n)})
 }
 
-// gauges are the numbers that lines name, each name once.
-type gauges struct {
+// measurements are the numbers that lines name, each name once.
+type measurements struct {
 	all    []loop.Quantity
 	counts []loop.Quantity
 	others map[string]bool // the names of lines that have the second number of a bound
 }
 
-func newGauges() *gauges { return &gauges{others: map[string]bool{}} }
+func newGauges() *measurements { return &measurements{others: map[string]bool{}} }
 
 // add keeps a quantity. What is counted in several places adds up; of other numbers the first stands.
-func (g *gauges) add(q loop.Quantity) {
+func (g *measurements) add(q loop.Quantity) {
 	i := slices.IndexFunc(g.all, func(known loop.Quantity) bool { return known.Name == q.Name })
 	switch {
 	case i < 0 && len(g.all) < loop.MaxQuantities:
@@ -93,7 +93,7 @@ func (g *gauges) add(q loop.Quantity) {
 }
 
 // read reads the lines of an output: bounds come first, which say more than counts.
-func (g *gauges) read(lines []string) {
+func (g *measurements) read(lines []string) {
 	var at []int
 	for i, line := range lines {
 		if measurable(line) {
@@ -141,7 +141,7 @@ var shownSource = lazy(`^\s*>?\s*\d*\s*\|`)
 
 // masked are lines without the numbers that are measured or say how much of something there is; nil when there are
 // none.
-func (g *gauges) masked(lines []string) []string {
+func (g *measurements) masked(lines []string) []string {
 	out, any := slices.Clone(lines), false
 	for i, line := range out {
 		if line != "" && dots.MatchString(line) {
@@ -157,12 +157,12 @@ func (g *gauges) masked(lines []string) []string {
 	return slices.DeleteFunc(slices.Compact(out), func(line string) bool { return line == "" })
 }
 
-func (g *gauges) has(name string) bool {
+func (g *measurements) has(name string) bool {
 	return slices.ContainsFunc(g.all, func(q loop.Quantity) bool { return q.Name == name })
 }
 
 // mask is a line without such numbers; empty: it has none.
-func (g *gauges) mask(line string) string {
+func (g *measurements) mask(line string) string {
 	nums := numbersOf(line)
 	if len(nums) == 0 {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// namer gathers the tests that an output names, with how each ended.
-type namer struct {
+// testNames gathers the tests that an output names, with how each ended.
+type testNames struct {
 	named map[string]byte // 'p', 'f' or 's', by name; of a test that is named twice, the worse
 	bytes int
 	cut   bool
@@ -18,7 +18,7 @@ type namer struct {
 }
 
 // names tells the names; nil when none were read.
-func (n *namer) names() *loop.TestNames {
+func (n *testNames) names() *loop.TestNames {
 	if len(n.named) == 0 && !n.cut {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (n *namer) names() *loop.TestNames {
 }
 
 // add keeps a test.
-func (n *namer) add(name string, how byte) {
+func (n *testNames) add(name string, how byte) {
 	name = strings.Trim(name, " ")
 	if name == "" || len(name) > mostMessage {
 		n.cut = n.cut || name != ""
@@ -103,7 +103,7 @@ var (
 )
 
 // line reads one line.
-func (n *namer) line(s string) {
+func (n *testNames) line(s string) {
 	before := n.last
 	n.last = s
 	switch {
@@ -137,7 +137,7 @@ func (n *namer) line(s string) {
 	}
 }
 
-func (n *namer) point(name string, failed, skipped bool) {
+func (n *testNames) point(name string, failed, skipped bool) {
 	switch {
 	case skipped:
 		n.add(name, 's')
@@ -149,7 +149,7 @@ func (n *namer) point(name string, failed, skipped bool) {
 }
 
 // inPackage gives the tests that go test has named to their package, whose line comes after theirs.
-func (n *namer) inPackage(name string) {
+func (n *testNames) inPackage(name string) {
 	for _, test := range n.open {
 		if how, ok := n.named["\t"+test]; ok {
 			delete(n.named, "\t"+test)
@@ -161,7 +161,7 @@ func (n *namer) inPackage(name string) {
 }
 
 // event reads a line of go test -json.
-func (n *namer) event(s string) {
+func (n *testNames) event(s string) {
 	e, ok := readEvent(s)
 	if how := outcome(e.Action); ok && e.Test != "" && how != 0 {
 		n.add(e.Package+"\t"+e.Test, how)
@@ -169,7 +169,7 @@ func (n *namer) event(s string) {
 }
 
 // plain reads what one line tells alone.
-func (n *namer) plain(s string) {
+func (n *testNames) plain(s string) {
 	for _, by := range namedBy {
 		if by.has != "" && !strings.Contains(s, by.has) || by.has == "" && !strings.ContainsAny(s, "✓✔√✕✗✖×✘○◌﹣↓✎") {
 			continue

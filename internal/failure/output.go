@@ -20,7 +20,7 @@ type Output struct {
 // Read cleans an output.
 func Read(output string) Output {
 	lines := clean(output)
-	told := sync.OnceValue(func() []string { return telling(lines) })
+	told := sync.OnceValue(func() []string { return distinctiveLines(lines) })
 	return Output{lines: lines, events: goEvents(lines), told: told}
 }
 

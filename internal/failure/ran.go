@@ -20,7 +20,7 @@ type testRunner interface {
 	// line reads one line, without its end and colours, and reports whether it was this runner's.
 	line(s string) bool
 	// tally may be asked at any time; what is not finished counts as it stands.
-	tally() tally
+	tally() runnerCounts
 }
 
 // testRunners are asked in this order; a line belongs to the first that knows it.
@@ -58,7 +58,7 @@ const maxTestLine = 8 << 10
 type TestCounter struct {
 	runners []testRunner
 	mocha   *mocha // of the runners the one that is told of every line
-	namer   namer
+	namer   testNames
 	part    []byte // of the line that is not ended
 	plain   []byte // a line without its colours
 	end     closing
@@ -155,7 +155,7 @@ func (c *TestCounter) known(s string) bool {
 func (c *TestCounter) Tests() Tests {
 	c.line(c.part)
 	c.part = c.part[:0]
-	var all tally
+	var all runnerCounts
 	var names, why []string
 	for i, r := range c.runners {
 		t := r.tally()

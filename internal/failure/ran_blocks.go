@@ -6,13 +6,13 @@ import (
 
 // unittest tells first how many ran, skipped ones among them, and then how that went.
 type unittest struct {
-	sum  tally
+	sum  runnerCounts
 	open bool // the line that tells how it went is to come
 }
 
 var unittestRan = lazy(`^Ran (\d{1,9}) tests? in [\d.]+s$`)
 
-func (u *unittest) tally() tally { return u.sum }
+func (u *unittest) tally() runnerCounts { return u.sum }
 
 func (u *unittest) line(s string) bool {
 	if strings.HasPrefix(s, "Ran ") {
@@ -20,7 +20,7 @@ func (u *unittest) line(s string) bool {
 		if m == nil {
 			return false
 		}
-		u.sum.add(tally{known: true, ran: countOf(m[1])})
+		u.sum.add(runnerCounts{known: true, ran: countOf(m[1])})
 		u.open = true
 		return true
 	}
@@ -29,7 +29,7 @@ func (u *unittest) line(s string) bool {
 	}
 	u.open = false
 	n := equalCounts(s)
-	u.sum.add(tally{ran: -n["skipped"], skipped: n["skipped"], failed: n["failures"] + n["errors"]})
+	u.sum.add(runnerCounts{ran: -n["skipped"], skipped: n["skipped"], failed: n["failures"] + n["errors"]})
 	return true
 }
 
@@ -46,13 +46,13 @@ func equalCounts(s string) map[string]int {
 
 // mocha tells passing, pending and failing in lines that follow each other.
 type mocha struct {
-	sum  tally
+	sum  runnerCounts
 	open bool
 }
 
 var mochaLine = lazy(`^ +(\d{1,9}) (passing \(\d+(?:ms|s|m|h|d)\)|pending|failing)$`)
 
-func (r *mocha) tally() tally { return r.sum }
+func (r *mocha) tally() runnerCounts { return r.sum }
 
 func (r *mocha) line(s string) bool {
 	var m []string
@@ -65,12 +65,12 @@ func (r *mocha) line(s string) bool {
 	}
 	switch n := countOf(m[1]); m[2] {
 	case "pending":
-		r.sum.add(tally{skipped: n})
+		r.sum.add(runnerCounts{skipped: n})
 	case "failing":
-		r.sum.add(tally{ran: n, failed: n})
+		r.sum.add(runnerCounts{ran: n, failed: n})
 	default:
 		r.open = true
-		r.sum.add(tally{known: true, ran: n})
+		r.sum.add(runnerCounts{known: true, ran: n})
 	}
 	return true
 }
@@ -78,8 +78,8 @@ func (r *mocha) line(s string) bool {
 // tap reads the Test Anything Protocol, and the summary that node's runner and others put after it in this or in its
 // own form. Node counts a file without a test as one, since a file may be the test; so it is here.
 type tap struct {
-	sum     tally
-	points  tally // since the stream began; the summary says it better
+	sum     runnerCounts
+	points  runnerCounts // since the stream began; the summary says it better
 	planned bool
 	open    bool // within a summary
 }
@@ -90,7 +90,7 @@ var (
 	tapSummary = lazy(`^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$`)
 )
 
-func (t *tap) tally() tally {
+func (t *tap) tally() runnerCounts {
 	all := t.sum
 	if t.planned {
 		all.add(t.points)
@@ -129,7 +129,7 @@ func (t *tap) line(s string) bool {
 // begin keeps what a stream before this one said.
 func (t *tap) begin() {
 	t.sum = t.tally()
-	t.points, t.planned, t.open = tally{}, false, false
+	t.points, t.planned, t.open = runnerCounts{}, false, false
 }
 
 func (t *tap) plan(n int) {
@@ -138,7 +138,7 @@ func (t *tap) plan(n int) {
 	}
 	t.planned = true
 	if n == 0 {
-		t.points.add(tally{known: true, said: "the plan is 1..0"})
+		t.points.add(runnerCounts{known: true, said: "the plan is 1..0"})
 	}
 }
 
@@ -155,8 +155,8 @@ func (t *tap) point(failed, skipped bool) {
 
 func (t *tap) summary(word string, n int) bool {
 	if word == "tests" {
-		t.points, t.planned, t.open = tally{}, false, true
-		t.sum.add(tally{known: true})
+		t.points, t.planned, t.open = runnerCounts{}, false, true
+		t.sum.add(runnerCounts{known: true})
 		return true
 	}
 	if !t.open {
@@ -164,11 +164,11 @@ func (t *tap) summary(word string, n int) bool {
 	}
 	switch word {
 	case "pass":
-		t.sum.add(tally{ran: n})
+		t.sum.add(runnerCounts{ran: n})
 	case "fail", "cancelled":
-		t.sum.add(tally{ran: n, failed: n})
+		t.sum.add(runnerCounts{ran: n, failed: n})
 	default:
-		t.sum.add(tally{skipped: n})
+		t.sum.add(runnerCounts{skipped: n})
 	}
 	return true
 }

@@ -4,12 +4,12 @@ import "strings"
 
 // goTest reads "go test", also with -v and -json, and gotestsum.
 type goTest struct {
-	sum  tally
-	here tally  // of the package whose tests are being named
-	says bool   // its tests are named, all of them (-v)
-	last string // the test named last, and what it was wordCount as
-	was  tally
-	done *tally // gotestsum's own sum, which stands for everything before it
+	sum  runnerCounts
+	here runnerCounts // of the package whose tests are being named
+	says bool         // its tests are named, all of them (-v)
+	last string       // the test named last, and what it was wordCount as
+	was  runnerCounts
+	done *runnerCounts // gotestsum's own sum, which stands for everything before it
 	// parents are tests that have subtests and have not ended, with their packages (-json).
 	parents map[[2]string]bool
 }
@@ -26,7 +26,7 @@ var (
 		`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
 )
 
-func (g *goTest) tally() tally {
+func (g *goTest) tally() runnerCounts {
 	if g.done != nil {
 		return *g.done
 	}
@@ -54,9 +54,9 @@ func (g *goTest) line(s string) bool {
 	case goFail.MatchString(s):
 		g.packageEnds(!strings.HasSuffix(s, "failed]"), true)
 	case goNoFiles.MatchString(s), goBare.MatchString(s):
-		g.sum.add(tally{known: true, said: "no test files"})
+		g.sum.add(runnerCounts{known: true, said: "no test files"})
 	case s == "no packages to test":
-		g.sum.add(tally{known: true, said: s})
+		g.sum.add(runnerCounts{known: true, said: s})
 	case strings.HasPrefix(s, "DONE "):
 		return g.finish(s)
 	default:
@@ -92,14 +92,14 @@ func (g *goTest) result(word, test string) {
 	g.here.add(g.was)
 }
 
-func testOutcome(word string) tally {
+func testOutcome(word string) runnerCounts {
 	switch word {
 	case "skip", "SKIP":
-		return tally{known: true, skipped: 1}
+		return runnerCounts{known: true, skipped: 1}
 	case "fail", "FAIL":
-		return tally{known: true, ran: 1, failed: 1}
+		return runnerCounts{known: true, ran: 1, failed: 1}
 	}
-	return tally{known: true, ran: 1}
+	return runnerCounts{known: true, ran: 1}
 }
 
 // packageEnds closes a package. Without -v some test ran, and nobody says how many.
@@ -118,7 +118,7 @@ func (g *goTest) packageEnds(some, failed bool) {
 		p.failed = max(p.failed, 1)
 	}
 	g.sum.add(p)
-	g.here, g.was, g.says, g.last = tally{}, tally{}, false, ""
+	g.here, g.was, g.says, g.last = runnerCounts{}, runnerCounts{}, false, ""
 }
 
 // finish reads gotestsum's last line.
@@ -128,9 +128,9 @@ func (g *goTest) finish(s string) bool {
 		return false
 	}
 	if g.done == nil {
-		g.done = &tally{}
+		g.done = &runnerCounts{}
 	}
-	g.done.add(tally{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]),
+	g.done.add(runnerCounts{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]),
 		failed: countOf(m[3]) + countOf(m[4])})
 	return true
 }
@@ -162,9 +162,9 @@ func (g *goTest) ended(action, pkg, test string, unbuilt bool) {
 	key := [2]string{pkg, test}
 	switch {
 	case test == "" && unbuilt:
-		g.sum.add(tally{known: true, failed: 1})
+		g.sum.add(runnerCounts{known: true, failed: 1})
 	case test == "":
-		g.sum.add(tally{known: true, said: "no tests to run"})
+		g.sum.add(runnerCounts{known: true, said: "no tests to run"})
 	case g.parents[key]:
 		delete(g.parents, key)
 	default:

@@ -6,7 +6,7 @@ import (
 
 // maven reads surefire and failsafe: the sum of each module, not the lines of each class.
 type maven struct {
-	sum  tally
+	sum  runnerCounts
 	open bool // a goal that runs tests has begun and told nothing yet
 }
 
@@ -16,7 +16,7 @@ var (
 		`^(?:\[[A-Z]+\] )?Tests run: *(\d{1,9}), Failures: *(\d{1,9}), Errors: *(\d{1,9}), Skipped: *(\d{1,9})(?:, Flakes: *\d+)?$`)
 )
 
-func (r *maven) tally() tally { return r.sum }
+func (r *maven) tally() runnerCounts { return r.sum }
 
 func (r *maven) line(s string) bool {
 	bare := strings.TrimPrefix(s, "[INFO] ")
@@ -33,7 +33,7 @@ func (r *maven) line(s string) bool {
 		r.open = false
 	case bare == "No tests to run.", bare == "Tests are skipped.":
 		r.open = false
-		r.sum.add(tally{known: true, said: strings.TrimSuffix(bare, ".")})
+		r.sum.add(runnerCounts{known: true, said: strings.TrimSuffix(bare, ".")})
 	default:
 		if !strings.Contains(s, "Tests run:") {
 			return false
@@ -43,7 +43,7 @@ func (r *maven) line(s string) bool {
 			return false
 		}
 		skipped := countOf(m[4])
-		r.sum.add(tally{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2]) + countOf(m[3])})
+		r.sum.add(runnerCounts{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2]) + countOf(m[3])})
 	}
 	return true
 }
@@ -51,7 +51,7 @@ func (r *maven) line(s string) bool {
 // silent counts a goal that found no test: surefire says nothing then.
 func (r *maven) silent() {
 	if r.open {
-		r.sum.add(tally{known: true, said: "the test goal found no tests"})
+		r.sum.add(runnerCounts{known: true, said: "the test goal found no tests"})
 	}
 	r.open = false
 }
@@ -59,13 +59,13 @@ func (r *maven) silent() {
 // gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing
 // else has run, or was up to date, and nobody can tell how many tests it has.
 type gradle struct {
-	sum  tally
+	sum  runnerCounts
 	task *gradleTask
 }
 
 type gradleTask struct {
 	passed, failed, skipped int
-	completed               *tally
+	completed               *runnerCounts
 }
 
 var (
@@ -75,7 +75,7 @@ var (
 	gradleCompleted = lazy(`^(\d{1,9}) tests? completed(?:, (\d{1,9}) failed)?(?:, (\d{1,9}) skipped)?$`)
 )
 
-func (g *gradle) tally() tally {
+func (g *gradle) tally() runnerCounts {
 	all := g.sum
 	all.add(g.task.tally())
 	return all
@@ -93,7 +93,7 @@ func (g *gradle) line(s string) bool {
 	}
 	if m := gradleCompleted.FindStringSubmatch(s); m != nil {
 		skipped := countOf(m[3])
-		g.task.completed = &tally{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2])}
+		g.task.completed = &runnerCounts{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2])}
 		return true
 	}
 	m := gradleTest.FindStringSubmatch(s)
@@ -122,9 +122,9 @@ func (g *gradle) begins(s string) bool {
 	switch {
 	case m == nil: // another task
 	case m[1] == "NO-SOURCE":
-		g.sum.add(tally{known: true, said: "no test sources"})
+		g.sum.add(runnerCounts{known: true, said: "no test sources"})
 	case m[1] == "SKIPPED":
-		g.sum.add(tally{known: true, said: "the test task was skipped"})
+		g.sum.add(runnerCounts{known: true, said: "the test task was skipped"})
 	default:
 		g.task = &gradleTask{}
 	}
@@ -137,14 +137,14 @@ func (g *gradle) close() {
 }
 
 // tally of a task; nil is none. Where only failures and skips are logged, more have run.
-func (t *gradleTask) tally() tally {
+func (t *gradleTask) tally() runnerCounts {
 	switch {
 	case t == nil:
-		return tally{}
+		return runnerCounts{}
 	case t.completed != nil:
 		return *t.completed
 	case t.passed+t.failed > 0:
-		return tally{known: true, ran: t.passed + t.failed, skipped: t.skipped, failed: t.failed, atLeast: t.passed == 0}
+		return runnerCounts{known: true, ran: t.passed + t.failed, skipped: t.skipped, failed: t.failed, atLeast: t.passed == 0}
 	}
-	return tally{unsure: true, skipped: t.skipped}
+	return runnerCounts{unsure: true, skipped: t.skipped}
 }

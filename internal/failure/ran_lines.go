@@ -9,16 +9,16 @@ import (
 type testRule struct {
 	has  string // in every such line; looked for first, since most lines are something else
 	re   *pattern
-	read func(m []string) tally
+	read func(m []string) runnerCounts
 }
 
 // oneLiners is a runner whose every line of interest stands for itself.
 type oneLiners struct {
 	rules []testRule
-	sum   tally
+	sum   runnerCounts
 }
 
-func (l *oneLiners) tally() tally { return l.sum }
+func (l *oneLiners) tally() runnerCounts { return l.sum }
 
 func (l *oneLiners) line(s string) bool {
 	for _, r := range l.rules {
@@ -40,8 +40,8 @@ func countOf(s string) int {
 }
 
 // noTests is what a line says that tells of no test at all.
-func noTests(said string) func([]string) tally {
-	return func([]string) tally { return tally{known: true, said: said} }
+func noTests(said string) func([]string) runnerCounts {
+	return func([]string) runnerCounts { return runnerCounts{known: true, said: said} }
 }
 
 var wordCount = lazy(`(\d{1,9}) ([a-z]+)`)
@@ -68,9 +68,9 @@ var pytestRules = []testRule{
 			`^([1-9]\d{0,8} (?:passed|failed|skipped|deselected|xfailed|xpassed)\b(?:, [1-9]\d{0,8} [a-z]+(?: [a-z]+)?)*) in [\d.]+s(?: \([\d:]+\))?$`), pytestCounts},
 }
 
-func pytestCounts(m []string) tally {
+func pytestCounts(m []string) runnerCounts {
 	n := wordCounts(m[1])
-	t := tally{known: true, ran: n["passed"] + n["failed"] + n["xfailed"] + n["xpassed"], skipped: n["skipped"],
+	t := runnerCounts{known: true, ran: n["passed"] + n["failed"] + n["xfailed"] + n["xpassed"], skipped: n["skipped"],
 		failed: n["failed"] + n["error"] + n["errors"]}
 	if n["deselected"] > 0 {
 		t.said = strconv.Itoa(n["deselected"]) + " deselected"
@@ -80,9 +80,9 @@ func pytestCounts(m []string) tally {
 
 var jestRules = []testRule{
 	{"Tests:", lazy(`^\s*Tests:\s+((?:\d{1,9} (?:failed|skipped|todo|pending|passed), )*)\d{1,9} total$`),
-		func(m []string) tally {
+		func(m []string) runnerCounts {
 			n := wordCounts(m[1])
-			return tally{known: true, ran: n["passed"] + n["failed"], skipped: n["skipped"] + n["todo"] + n["pending"],
+			return runnerCounts{known: true, ran: n["passed"] + n["failed"], skipped: n["skipped"] + n["todo"] + n["pending"],
 				failed: n["failed"]}
 		}},
 	{"No tests found", lazy(`^No tests found(?:, exiting with code \d+|\s+related to files changed .*)?$`),
@@ -91,9 +91,9 @@ var jestRules = []testRule{
 
 var vitestRules = []testRule{
 	{"Tests ", lazy(`^\s*Tests\s+((?:\d{1,9} (?:failed|passed|skipped|todo|expected fail)(?: \| )?)+) \(\d+\)$`),
-		func(m []string) tally {
+		func(m []string) runnerCounts {
 			n := wordCounts(m[1])
-			return tally{known: true, ran: n["passed"] + n["failed"] + n["expected"], skipped: n["skipped"] + n["todo"],
+			return runnerCounts{known: true, ran: n["passed"] + n["failed"] + n["expected"], skipped: n["skipped"] + n["todo"],
 				failed: n["failed"]}
 		}},
 	{"no tests", lazy(`^\s*Tests\s+no tests$`), noTests("no tests")},
@@ -105,21 +105,21 @@ var vitestRules = []testRule{
 var cargoRules = []testRule{
 	{"test result: ",
 		lazy(`^test result: (?:ok|FAILED)\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored; (\d{1,9}) measured;`),
-		func(m []string) tally {
-			return tally{known: true, ran: countOf(m[1]) + countOf(m[2]) + countOf(m[4]), skipped: countOf(m[3]),
+		func(m []string) runnerCounts {
+			return runnerCounts{known: true, ran: countOf(m[1]) + countOf(m[2]) + countOf(m[4]), skipped: countOf(m[3]),
 				failed: countOf(m[2])}
 		}},
-	{"Summary [", lazy(`^\s*Summary \[\s*[\d.]+s\]\s+(\d{1,9})(?:/\d+)? tests? run: (.*)$`), func(m []string) tally {
+	{"Summary [", lazy(`^\s*Summary \[\s*[\d.]+s\]\s+(\d{1,9})(?:/\d+)? tests? run: (.*)$`), func(m []string) runnerCounts {
 		n := wordCounts(m[2])
-		return tally{known: true, ran: countOf(m[1]), skipped: n["skipped"], failed: n["failed"]}
+		return runnerCounts{known: true, ran: countOf(m[1]), skipped: n["skipped"], failed: n["failed"]}
 	}},
 }
 
 var rspecRules = []testRule{
 	{" example",
 		lazy(
-			`^(\d{1,9}) examples?, (\d{1,9}) failures?(?:, (\d{1,9}) pending)?(?:, (\d{1,9}) errors? occurred outside of examples)?$`), func(m []string) tally {
-			return tally{known: true, ran: countOf(m[1]) - countOf(m[3]), skipped: countOf(m[3]),
+			`^(\d{1,9}) examples?, (\d{1,9}) failures?(?:, (\d{1,9}) pending)?(?:, (\d{1,9}) errors? occurred outside of examples)?$`), func(m []string) runnerCounts {
+			return runnerCounts{known: true, ran: countOf(m[1]) - countOf(m[3]), skipped: countOf(m[3]),
 				failed: countOf(m[2]) + countOf(m[4])}
 		}},
 }
@@ -127,23 +127,23 @@ var rspecRules = []testRule{
 var minitestRules = []testRule{
 	{" assertions, ",
 		lazy(
-			`^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors, (?:(\d{1,9}) skips|(\d{1,9}) pendings, (\d{1,9}) omissions, \d+ notifications)$`), func(m []string) tally {
+			`^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors, (?:(\d{1,9}) skips|(\d{1,9}) pendings, (\d{1,9}) omissions, \d+ notifications)$`), func(m []string) runnerCounts {
 			skipped := countOf(m[4]) + countOf(m[5]) + countOf(m[6])
-			return tally{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2]) + countOf(m[3])}
+			return runnerCounts{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: countOf(m[2]) + countOf(m[3])}
 		}},
 }
 
 var phpunitRules = []testRule{
 	{"OK (", lazy(`^OK \((\d{1,9}) tests?, \d+ assertions?\)$`),
-		func(m []string) tally { return tally{known: true, ran: countOf(m[1])} }},
-	{"Tests: ", lazy(`^Tests: (\d{1,9}), Assertions: \d+(?:, (?:[A-Z][A-Za-z ]*): \d{1,9})*\.$`), func(m []string) tally {
+		func(m []string) runnerCounts { return runnerCounts{known: true, ran: countOf(m[1])} }},
+	{"Tests: ", lazy(`^Tests: (\d{1,9}), Assertions: \d+(?:, (?:[A-Z][A-Za-z ]*): \d{1,9})*\.$`), func(m []string) runnerCounts {
 		n := namedCounts(m[0])
 		skipped := n["Skipped"] + n["Incomplete"]
-		return tally{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: n["Failures"] + n["Errors"]}
+		return runnerCounts{known: true, ran: countOf(m[1]) - skipped, skipped: skipped, failed: n["Failures"] + n["Errors"]}
 	}},
 	// Before PHPUnit 10 a class without tests is itself counted as one.
 	{"No tests found in class", lazy(`^No tests found in class `),
-		func([]string) tally { return tally{ran: -1, said: "no tests found in a class"} }},
+		func([]string) runnerCounts { return runnerCounts{ran: -1, said: "no tests found in a class"} }},
 	{"No tests executed!", lazy(`^No tests executed!$`), noTests("No tests executed!")},
 }
 
@@ -162,18 +162,18 @@ func namedCounts(s string) map[string]int {
 var dotnetRules = []testRule{
 	{"! ",
 		lazy(
-			`^\s*(?:Passed|Failed|Skipped)!\s+- Failed:\s+(\d{1,9}), Passed:\s+(\d{1,9}), Skipped:\s+(\d{1,9}), Total:\s+\d{1,9}`), func(m []string) tally {
-			return tally{known: true, ran: countOf(m[1]) + countOf(m[2]), skipped: countOf(m[3]), failed: countOf(m[1])}
+			`^\s*(?:Passed|Failed|Skipped)!\s+- Failed:\s+(\d{1,9}), Passed:\s+(\d{1,9}), Skipped:\s+(\d{1,9}), Total:\s+\d{1,9}`), func(m []string) runnerCounts {
+			return runnerCounts{known: true, ran: countOf(m[1]) + countOf(m[2]), skipped: countOf(m[3]), failed: countOf(m[1])}
 		}},
 	{"Test summary: ", lazy(`^Test summary: total: \d{1,9}, failed: (\d{1,9}), succeeded: (\d{1,9}), skipped: (\d{1,9})`),
-		func(m []string) tally {
-			return tally{known: true, ran: countOf(m[1]) + countOf(m[2]), skipped: countOf(m[3]), failed: countOf(m[1])}
+		func(m []string) runnerCounts {
+			return runnerCounts{known: true, ran: countOf(m[1]) + countOf(m[2]), skipped: countOf(m[3]), failed: countOf(m[1])}
 		}},
 	{"Total tests: ", lazy(`^Total tests: (\d{1,9})$`),
-		func(m []string) tally { return tally{known: true, ran: countOf(m[1])} }},
+		func(m []string) runnerCounts { return runnerCounts{known: true, ran: countOf(m[1])} }},
 	{"  Skipped: ", lazy(`^ +Skipped: (\d{1,9})$`),
-		func(m []string) tally { return tally{ran: -countOf(m[1]), skipped: countOf(m[1])} }},
-	{"  Failed: ", lazy(`^ +Failed: (\d{1,9})$`), func(m []string) tally { return tally{failed: countOf(m[1])} }},
+		func(m []string) runnerCounts { return runnerCounts{ran: -countOf(m[1]), skipped: countOf(m[1])} }},
+	{"  Failed: ", lazy(`^ +Failed: (\d{1,9})$`), func(m []string) runnerCounts { return runnerCounts{failed: countOf(m[1])} }},
 	{"No test ", lazy(`^No test is available in `), noTests("no test is available")},
 	{"No test ", lazy(`^No test matches the given testcase filter`), noTests("no test matches the filter")},
 	{"Zero tests ran", lazy(`^(?:Test run summary: )?Zero tests ran`), noTests("zero tests ran")},
@@ -182,10 +182,10 @@ var dotnetRules = []testRule{
 // ctestRules: ctest counts a skipped test among those that passed, and lists it afterwards.
 var ctestRules = []testRule{
 	{" tests failed out of ", lazy(`^\d+% tests passed, (\d{1,9}) tests failed out of (\d{1,9})$`),
-		func(m []string) tally {
-			return tally{known: true, ran: countOf(m[2]), failed: countOf(m[1])}
+		func(m []string) runnerCounts {
+			return runnerCounts{known: true, ran: countOf(m[2]), failed: countOf(m[1])}
 		}},
-	{" (Skipped)", lazy(`^\s+\d+ - \S.* \(Skipped\)$`), func([]string) tally { return tally{ran: -1, skipped: 1} }},
-	{" (Disabled)", lazy(`^\s+\d+ - \S.* \(Disabled\)$`), func([]string) tally { return tally{skipped: 1} }},
+	{" (Skipped)", lazy(`^\s+\d+ - \S.* \(Skipped\)$`), func([]string) runnerCounts { return runnerCounts{ran: -1, skipped: 1} }},
+	{" (Disabled)", lazy(`^\s+\d+ - \S.* \(Disabled\)$`), func([]string) runnerCounts { return runnerCounts{skipped: 1} }},
 	{"No tests were found!!!", lazy(`^No tests were found!!!$`), noTests("No tests were found")},
 }

@@ -103,9 +103,9 @@ func barLen(s []byte) int {
 	return 0
 }
 
-// tellers are the beginnings of lines that a test runner may know, spaces aside, by their first sign. An empty one is
+// runnerPrefixes are the beginnings of lines that a test runner may know, spaces aside, by their first sign. An empty one is
 // any line with that sign.
-var tellers = func() (by [256][][]byte) {
+var runnerPrefixes = func() (by [256][][]byte) {
 	for _, begin := range []string{
 		"{\"", "=", "--- ", "ok", "no", "not ok ", "FAIL", "Failed", "Passed!", "Skipped", "?", "DONE ", "Ran ", "OK",
 		"NO TESTS RAN",
@@ -119,7 +119,7 @@ var tellers = func() (by [256][][]byte) {
 }()
 
 // ends are the same for ends of lines: a test of Gradle's with its result, and the heading of Maven's tests.
-var tellerEnds = [][]byte{[]byte(" PASSED"), []byte(" FAILED"), []byte(" SKIPPED"), []byte("T E S T S")}
+var runnerSuffixes = [][]byte{[]byte(" PASSED"), []byte(" FAILED"), []byte(" SKIPPED"), []byte("T E S T S")}
 
 // mayTell reports whether a test runner may know a line: whoever reads one must find it here.
 func mayTell(line []byte) bool {
@@ -130,13 +130,13 @@ func mayTell(line []byte) bool {
 	if isDigit(s[0]) {
 		return mayCount(s)
 	}
-	for _, begin := range tellers[s[0]] {
+	for _, begin := range runnerPrefixes[s[0]] {
 		if bytes.HasPrefix(s, begin) {
 			return s[0] != '[' || mayBeMaven(s)
 		}
 	}
 	if last := s[len(s)-1]; last == 'D' || last == 'S' {
-		for _, end := range tellerEnds {
+		for _, end := range runnerSuffixes {
 			if bytes.HasSuffix(s, end) {
 				return true
 			}

@@ -50,7 +50,7 @@ func RanReport(content []byte) Tests {
 		return Tests{}
 	}
 	if tests.Ran == 0 {
-		tests.Said = "JUnit report: " + tally{skipped: tests.Skipped}.why()
+		tests.Said = "JUnit report: " + runnerCounts{skipped: tests.Skipped}.why()
 	}
 	return tests
 }
@@ -73,7 +73,7 @@ func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 func NamesOfReport(content []byte) *loop.TestNames {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	d.CharsetReader = asIs
-	var n namer
+	var n testNames
 	name, how := "", byte(0)
 	for {
 		token, err := d.Token()

@@ -19,8 +19,8 @@ type Tests struct {
 	Said string
 }
 
-// tally is what one runner has said so far.
-type tally struct {
+// runnerCounts is what one runner has said so far.
+type runnerCounts struct {
 	ran, skipped, failed int
 	atLeast              bool
 	known                bool   // it said how many tests ran, or that some or none did
@@ -28,7 +28,7 @@ type tally struct {
 	said                 string // why none ran; empty: the numbers tell
 }
 
-func (t *tally) add(o tally) {
+func (t *runnerCounts) add(o runnerCounts) {
 	t.ran, t.skipped, t.failed = t.ran+o.ran, t.skipped+o.skipped, t.failed+o.failed
 	t.atLeast, t.known, t.unsure = t.atLeast || o.atLeast, t.known || o.known, t.unsure || o.unsure
 	if o.said != "" {
@@ -36,7 +36,7 @@ func (t *tally) add(o tally) {
 	}
 }
 
-func (t tally) why() string {
+func (t runnerCounts) why() string {
 	switch {
 	case t.skipped == 1:
 		return "the only one is skipped"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// telling are the lines that tell a failure from others, each without what changes from run to run, each once, sorted.
-func telling(lines []string) []string {
+// distinctiveLines are the lines that tell a failure from others, each without what changes from run to run, each once, sorted.
+func distinctiveLines(lines []string) []string {
 	kept := lines
 	text := strings.Join(lines, "\n")
 	for _, p := range passes {
@@ -18,7 +18,7 @@ func telling(lines []string) []string {
 		}
 	}
 	tops := topsOf(kept)
-	said := settleAll(kept, tops, isNoise)
+	said := normalizeAll(kept, tops, isNoise)
 	told := without(said, func(line string) bool { return isWeak(line) || isChatter(line) })
 	for _, less := range []func(string) bool{isChatter, isWeak} {
 		if len(told) == 0 {
@@ -29,7 +29,7 @@ func telling(lines []string) []string {
 		told = said
 	}
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
-		told = settleAll(lines, tops, func(string) bool { return false })
+		told = normalizeAll(lines, tops, func(string) bool { return false })
 	}
 	return unrepeated(uncut(told))
 }
@@ -80,8 +80,8 @@ var passes = []pass{
 	{run: frames, needs: []string{"at ", "#", "stack backtrace:", "thread '"}},
 }
 
-// settleAll normalises lines that are no noise, before or after, each different one once, and sorts them.
-func settleAll(lines []string, tops map[string]bool, noise func(string) bool) []string {
+// normalizeAll normalises lines that are no noise, before or after, each different one once, and sorts them.
+func normalizeAll(lines []string, tops map[string]bool, noise func(string) bool) []string {
 	seen := make(map[string]bool, len(lines))
 	var told []string
 	for _, line := range lines {
@@ -93,7 +93,7 @@ func settleAll(lines []string, tops map[string]bool, noise func(string) bool) []
 		if noise(line) {
 			continue
 		}
-		settled := settle(line, tops)
+		settled := normalize(line, tops)
 		if settled == "" || seen[settled] && settled != line || settled != line && noise(settled) {
 			continue
 		}

@@ -137,9 +137,9 @@ var (
 	slow = lazy(` *[(\[]<duration>[^)\]]*[)\]]| +<duration>$| *\((?:cached|slow)\)`)
 )
 
-// settle is a line without what changes from run to run. It may be empty. tops are names that are known as directories
+// normalize is a line without what changes from run to run. It may be empty. tops are names that are known as directories
 // at the root.
-func settle(line string, tops map[string]bool) string {
+func normalize(line string, tops map[string]bool) string {
 	line = strings.ReplaceAll(line, "file://", "")
 	line = shortPaths(line, tops) // before dates, which stand in the names of directories
 	if s := shapeOf(line); s.digits {
