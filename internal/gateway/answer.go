@@ -27,7 +27,7 @@ const mostLine = 16 << 10
 // than a short line and a value.
 type answer struct {
 	tally *tally
-	pick  picker
+	pick  jsonPicker
 	kind  string // of the event
 	usage []byte
 
@@ -41,14 +41,14 @@ type answer struct {
 type form int
 
 const (
-	unseen form = iota
+	unknownForm form = iota
 	document
 	events
 )
 
 func newAnswer(t *tally) *answer {
 	a := &answer{tally: t}
-	a.pick = picker{fields: answerFields, got: a.got}
+	a.pick = jsonPicker{fields: answerFields, got: a.got}
 	return a
 }
 
@@ -82,7 +82,7 @@ func (a *answer) event() {
 
 // write reads a piece.
 func (a *answer) write(p []byte) {
-	if a.form == unseen {
+	if a.form == unknownForm {
 		p = bytes.TrimLeft(p, "\ufeff \r\n\t")
 		if len(p) == 0 {
 			return

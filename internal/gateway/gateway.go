@@ -39,8 +39,8 @@ type Turn struct {
 	allow    func(spent []Usage) error
 	limits   limits
 	bearer   string
-	ways     map[string]*way
-	ledger   *ledger
+	ways     map[string]*upstream
+	ledger   *usageTotals
 	listener net.Listener
 	server   *http.Server
 	tell     func(format string, args ...any)
@@ -72,7 +72,7 @@ func open(o Options, l limits) (*Turn, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	transport := newTransport(o.Proxy, l)
 	t := &Turn{allow: o.Allow, limits: l, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: listener,
-		ways: map[string]*way{}, ledger: newLedger(o.Prices), tell: few(o.Log), stop: stop,
+		ways: map[string]*upstream{}, ledger: newLedger(o.Prices), tell: few(o.Log), stop: stop,
 		free: transport.CloseIdleConnections}
 	for name, up := range o.Upstreams {
 		t.ways[name] = newWay(up, t.bearer, transport, l, t.tell)
@@ -181,12 +181,12 @@ func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	t.pass(w, r, to, asking{call: c, query: query, path: path, keys: to.keys,
+	t.pass(w, r, to, requestInfo{call: c, query: query, path: path, keys: to.keys,
 		shown: to.keys.now()})
 }
 
 // pass has a request answered by its provider.
-func (t *Turn) pass(w http.ResponseWriter, r *http.Request, to *way, a asking) {
+func (t *Turn) pass(w http.ResponseWriter, r *http.Request, to *upstream, a requestInfo) {
 	a.account = &account{ledger: t.ledger, tally: tally{protocol: a.protocol, asked: a.model}}
 	ctx, cut := context.WithCancelCause(r.Context())
 	defer cut(nil)
@@ -201,7 +201,7 @@ func (t *Turn) pass(w http.ResponseWriter, r *http.Request, to *way, a asking) {
 }
 
 // route is the way that a path leads, and what is left of the path there.
-func (t *Turn) route(path string) (*way, string) {
+func (t *Turn) route(path string) (*upstream, string) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if to := t.ways[name]; to != nil && name != "" {
 		return to, "/" + rest

@@ -303,7 +303,7 @@ func TestAnswersOfTheProvider(t *testing.T) {
 		{"not modified", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, 402,
 			"not followed"},
 		{"leading headers", func(w http.ResponseWriter, _ *http.Request) {
-			for _, name := range leading {
+			for _, name := range redirectHeaders {
 				w.Header().Set(name, other.URL)
 			}
 			_, _ = io.WriteString(w, "{}")
@@ -322,7 +322,7 @@ func TestAnswersOfTheProvider(t *testing.T) {
 			if answer.StatusCode != c.status || !strings.Contains(body, c.says) {
 				t.Errorf("%d %s", answer.StatusCode, body)
 			}
-			for _, name := range append(leading, "Content-Encoding") {
+			for _, name := range append(redirectHeaders, "Content-Encoding") {
 				if value := answer.Header.Get(name); value != "" {
 					t.Errorf("%s: %s", name, value)
 				}

@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ledger adds up what a turn takes.
-type ledger struct {
+// usageTotals adds up what a turn takes.
+type usageTotals struct {
 	prices Prices
 	mu     sync.Mutex
 	done   map[string]Usage  // by model
@@ -21,7 +21,7 @@ type ledger struct {
 
 // account is of one request.
 type account struct {
-	ledger *ledger
+	ledger *usageTotals
 	asked  atomic.Int64 // bytes of the request
 
 	mu     sync.Mutex // what is below
@@ -29,19 +29,19 @@ type account struct {
 	closed bool
 }
 
-func newLedger(prices Prices) *ledger {
-	return &ledger{prices: prices, done: map[string]Usage{}, live: map[*account]bool{}}
+func newLedger(prices Prices) *usageTotals {
+	return &usageTotals{prices: prices, done: map[string]Usage{}, live: map[*account]bool{}}
 }
 
 // open begins to count a request as one that is answered.
-func (l *ledger) open(a *account) {
+func (l *usageTotals) open(a *account) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.live[a] = true
 }
 
 // close counts a request once and for all.
-func (l *ledger) close(a *account) {
+func (l *usageTotals) close(a *account) {
 	a.mu.Lock()
 	closed := a.closed
 	a.closed = true
@@ -57,7 +57,7 @@ func (l *ledger) close(a *account) {
 }
 
 // usage is what was taken until now, by model.
-func (l *ledger) usage() []Usage {
+func (l *usageTotals) usage() []Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sums := maps.Clone(l.done)
@@ -80,12 +80,12 @@ var requestFields = []field{{name: "model", as: asModel}}
 type request struct {
 	io.ReadCloser
 	account *account
-	pick    picker
+	pick    jsonPicker
 }
 
 func newRequest(body io.ReadCloser, a *account) *request {
 	r := &request{ReadCloser: body, account: a}
-	r.pick = picker{fields: requestFields, got: func(_ int, value []byte) {
+	r.pick = jsonPicker{fields: requestFields, got: func(_ int, value []byte) {
 		name := gjson.ParseBytes(value).Str
 		a.mu.Lock()
 		defer a.mu.Unlock()

@@ -46,7 +46,7 @@ var hosts = map[string]struct {
 // turnTo is a turn that asks them.
 func turnTo(t testing.TB, to *providers) *Turn {
 	t.Helper()
-	turn := &Turn{limits: usual, bearer: "ralph-turn-1234", ways: map[string]*way{}, ledger: newLedger(Prices{}),
+	turn := &Turn{limits: usual, bearer: "ralph-turn-1234", ways: map[string]*upstream{}, ledger: newLedger(Prices{}),
 		tell: func(string, ...any) {}}
 	turn.limits.body = 1 << 10
 	for _, h := range hosts {
@@ -124,7 +124,7 @@ func FuzzPass(f *testing.F) {
 		if got.Code < 200 || got.Code >= 300 && got.Code < 400 {
 			t.Errorf("%q is answered by %d", answer, got.Code)
 		}
-		for _, name := range leading {
+		for _, name := range redirectHeaders {
 			if got.Header().Get(name) != "" {
 				t.Errorf("%q is answered with %s", answer, name)
 			}

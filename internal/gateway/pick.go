@@ -14,9 +14,9 @@ const (
 	mostName  = 32       // bytes of a name that is looked at
 )
 
-// picker takes the values of a few members out of JSON that comes in pieces, and keeps nothing else. An array at the
+// jsonPicker takes the values of a few members out of JSON that comes in pieces, and keeps nothing else. An array at the
 // top stands for its elements. What is no JSON makes it find nothing, or something wrong, and never take more memory.
-type picker struct {
+type jsonPicker struct {
 	fields []field
 	got    func(as int, value []byte)
 
@@ -41,12 +41,12 @@ type frame struct {
 }
 
 // reset forgets what was begun.
-func (k *picker) reset() {
-	*k = picker{fields: k.fields, got: k.got, name: k.name[:0], value: k.value[:0]}
+func (k *jsonPicker) reset() {
+	*k = jsonPicker{fields: k.fields, got: k.got, name: k.name[:0], value: k.value[:0]}
 }
 
 // write reads a piece.
-func (k *picker) write(p []byte) {
+func (k *jsonPicker) write(p []byte) {
 	for len(p) > 0 {
 		switch {
 		case k.quoted:
@@ -61,7 +61,7 @@ func (k *picker) write(p []byte) {
 }
 
 // text reads on in a string and returns how many bytes belong to it.
-func (k *picker) text(p []byte) int {
+func (k *jsonPicker) text(p []byte) int {
 	at := 0
 	if k.escaped {
 		k.escaped, at = false, 1
@@ -105,7 +105,7 @@ func stringEnd(p []byte, at int) int {
 }
 
 // inside reads on in a value that is not wanted piece by piece: an object, an array, a number.
-func (k *picker) inside(p []byte) int {
+func (k *jsonPicker) inside(p []byte) int {
 	for i, c := range p {
 		switch c {
 		case '"':
@@ -138,7 +138,7 @@ func (k *picker) inside(p []byte) int {
 }
 
 // keep remembers a piece of a name or of a value that is taken.
-func (k *picker) keep(p []byte) {
+func (k *jsonPicker) keep(p []byte) {
 	switch {
 	case k.naming && len(k.name)+len(p) <= mostName:
 		k.name = append(k.name, p...)
@@ -152,7 +152,7 @@ func (k *picker) keep(p []byte) {
 }
 
 // ended is after a string's last quote.
-func (k *picker) ended() {
+func (k *jsonPicker) ended() {
 	if !k.naming {
 		if k.nested == 0 {
 			k.tell()
@@ -170,7 +170,7 @@ func (k *picker) ended() {
 }
 
 // tell hands a whole value over.
-func (k *picker) tell() {
+func (k *jsonPicker) tell() {
 	if k.take > 0 {
 		k.got(k.take, k.value)
 	}
@@ -178,7 +178,7 @@ func (k *picker) tell() {
 }
 
 // between reads a byte that is in no name and in no value.
-func (k *picker) between(c byte) {
+func (k *jsonPicker) between(c byte) {
 	if k.deep == 0 {
 		if c == '{' || c == '[' {
 			k.open(frame{fields: k.fields, object: c == '{'})
@@ -204,7 +204,7 @@ func (k *picker) between(c byte) {
 }
 
 // begin opens a value.
-func (k *picker) begin(f *frame, c byte) {
+func (k *jsonPicker) begin(f *frame, c byte) {
 	member := f.member
 	f.member = nil
 	switch {
@@ -225,7 +225,7 @@ func (k *picker) begin(f *frame, c byte) {
 	k.keep([]byte{c})
 }
 
-func (k *picker) open(f frame) {
+func (k *jsonPicker) open(f frame) {
 	if k.deep < len(k.frames) {
 		k.frames[k.deep] = f
 		k.deep++

@@ -47,15 +47,15 @@ type limits struct {
 var usual = limits{head: 30 * time.Second, dial: 30 * time.Second, wait: 20 * time.Minute, idle: 15 * time.Minute,
 	close: 5 * time.Second, body: 128 << 20, header: 64 << 10, together: 256}
 
-// way leads to one provider.
-type way struct {
+// upstream leads to one provider.
+type upstream struct {
 	Upstream
 	keys  *keys
 	proxy *httputil.ReverseProxy
 }
 
-// asking is what is known of a request that is passed on. It is in the request's context.
-type asking struct {
+// requestInfo is what is known of a request that is passed on. It is in the request's context.
+type requestInfo struct {
 	call
 	account *account
 	keys    *keys
@@ -67,8 +67,8 @@ type asking struct {
 
 type askingKey struct{}
 
-func askingOf(r *http.Request) asking {
-	a, _ := r.Context().Value(askingKey{}).(asking)
+func askingOf(r *http.Request) requestInfo {
+	a, _ := r.Context().Value(askingKey{}).(requestInfo)
 	return a
 }
 
@@ -114,12 +114,12 @@ func (b *buffers) Get() []byte {
 func (b *buffers) Put(p []byte) { b.pool.Put(&p) }
 
 // newWay makes the way to a provider. tell is for the log.
-func newWay(up Upstream, bearer string, transport http.RoundTripper, l limits, tell func(string, ...any)) *way {
+func newWay(up Upstream, bearer string, transport http.RoundTripper, l limits, tell func(string, ...any)) *upstream {
 	base := *up.Base
 	if up.Base = &base; base.Path != "" && base.Path[0] != '/' { // as URL.JoinPath leaves it
 		base.Path, base.RawPath = "/"+base.Path, ""
 	}
-	return &way{Upstream: up, keys: &keys{renew: up.Renew, held: &up.Credentials}, proxy: &httputil.ReverseProxy{
+	return &upstream{Upstream: up, keys: &keys{renew: up.Renew, held: &up.Credentials}, proxy: &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, BufferPool: &buffers{},
 		ErrorLog:       log.New(io.Discard, "", 0), // it would have addresses
 		Rewrite:        func(p *httputil.ProxyRequest) { up.rewrite(p, bearer) },
@@ -165,15 +165,15 @@ func join(lists ...[]string) string {
 	return strings.Join(out, ",")
 }
 
-// leading are headers of an answer that lead elsewhere or set something for later.
-var leading = []string{"Location", "Content-Location", "Refresh", "Alt-Svc", "Set-Cookie", "Clear-Site-Data"}
+// redirectHeaders are headers of an answer that lead elsewhere or set something for later.
+var redirectHeaders = []string{"Location", "Content-Location", "Refresh", "Alt-Svc", "Set-Cookie", "Clear-Site-Data"}
 
 // look reads an answer's headers, and has its body read as it passes.
 func look(r *http.Response, l limits, tell func(string, ...any)) error {
 	if r.StatusCode < 200 || r.StatusCode >= 300 && r.StatusCode < 400 {
 		return errRedirect
 	}
-	for _, name := range leading {
+	for _, name := range redirectHeaders {
 		r.Header.Del(name)
 	}
 	if encoding := r.Header.Get("Content-Encoding"); strings.EqualFold(encoding, "gzip") { // nobody asked for that
