@@ -107,7 +107,7 @@ func (a *App) asPerson(token string) (*github.Client, error) {
 		return nil, ErrSignedOut
 	}
 	same := func(context.Context, string) (string, error) { return token, nil }
-	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &lent{a.base, same}, Timeout: mostTime})
+	return dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{a.base, same}, Timeout: mostTime})
 }
 
 // explainPerson is explain for calls with a person's token: one that has ended is ErrSignedOut.
@@ -136,7 +136,7 @@ func (a *App) Person(ctx context.Context, token string) (Person, error) {
 		return Person{}, explainPerson(doing, err)
 	}
 	if user.GetLogin() == "" || user.GetID() == 0 {
-		return Person{}, unsaid(doing, "who that is")
+		return Person{}, missingFieldError(doing, "who that is")
 	}
 	return Person{Login: user.GetLogin(), ID: user.GetID()}, nil
 }

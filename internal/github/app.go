@@ -13,7 +13,7 @@ import (
 // useApp makes the client write as an App, with tokens that are for the one repository and for what ralph does there
 // alone. They are renewed a minute before they expire, however long a run is.
 func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
-	c.made = &made{next: base}
+	c.made = &appTransport{next: base}
 	apps, err := ghinstallation.NewAppsTransport(c.made, c.o.AppID, c.o.AppKey)
 	if err != nil {
 		return fmt.Errorf("reading the input app_private_key: %w; paste the whole PEM file of the App's key", err)
@@ -39,12 +39,12 @@ func (c *Client) useApp(ctx context.Context, base http.RoundTripper) error {
 	if c.api, err = c.dial(&http.Client{Transport: tr, Timeout: mostTime}); err != nil {
 		return err
 	}
-	return c.settle(ctx, tr, installation.GetPermissions())
+	return c.firstToken(ctx, tr, installation.GetPermissions())
 }
 
-// settle gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with
+// firstToken gets the first token. When the installation has not granted all that ralph asks for, which GitHub answers with
 // 422, it asks for what was granted and notes the rest.
-func (c *Client) settle(ctx context.Context, tr *ghinstallation.Transport,
+func (c *Client) firstToken(ctx context.Context, tr *ghinstallation.Transport,
 	granted *github.InstallationPermissions) error {
 	const doing = "getting an installation token"
 	_, err := tr.Token(ctx)

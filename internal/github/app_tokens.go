@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// made carries the requests of an App's client, and keeps the installation tokens that GitHub answers with.
-type made struct {
+// appTransport carries the requests of an App's client, and keeps the installation tokens that GitHub answers with.
+type appTransport struct {
 	next http.RoundTripper
 
 	mu     sync.Mutex
@@ -22,7 +22,7 @@ type made struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (m *made) RoundTrip(req *http.Request) (*http.Response, error) {
+func (m *appTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := m.next.RoundTrip(req)
 	if err != nil || resp.StatusCode != http.StatusCreated || !strings.HasSuffix(req.URL.Path, "/access_tokens") {
 		return resp, err
@@ -42,7 +42,7 @@ func (m *made) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (m *made) take() []string {
+func (m *appTransport) take() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tokens := m.tokens

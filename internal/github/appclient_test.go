@@ -150,7 +150,7 @@ func TestTokenOfLess(t *testing.T) {
 	in := must[AppInstallation](t)(a.Installation(t.Context(), installationID))
 	self := must[Self](t)(a.Self(t.Context()))
 	g := Grants(self, in, Needed(false, false))
-	if !slices.Equal(g.Lacks, lacks) || !strings.Contains(g.Says, "has not granted") && !strings.Contains(g.Says,
+	if !slices.Equal(g.Lacks, lacks) || !strings.Contains(g.Problem, "has not granted") && !strings.Contains(g.Problem,
 		"not been granted") ||
 		!strings.Contains(g.Advice, "asks for it already") || !strings.Contains(g.Advice, in.Page) {
 		t.Errorf("%+v", g)
@@ -161,10 +161,10 @@ func TestTokenOfLess(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	in.Suspended = true
-	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Says, "is suspended") {
+	if g = Grants(self, in, Needed(false, false)); !strings.Contains(g.Problem, "is suspended") {
 		t.Errorf("%+v", g)
 	}
-	if g = Grants(self, AppInstallation{Permissions: Needed(true, true)}, Needed(false, false)); g.Says != "" ||
+	if g = Grants(self, AppInstallation{Permissions: Needed(true, true)}, Needed(false, false)); g.Problem != "" ||
 		g.Advice != "" {
 		t.Errorf("with all of it: %+v", g)
 	}

@@ -38,7 +38,7 @@ const fewCalls = 10
 // the repository, its labels and settings, the key of its agent, and how many calls are left. It writes nothing, and
 // what cannot be read is a fact too: there is no error.
 func (a *App) Examine(ctx context.Context, repo event.Repo, need AppNeeds) Report {
-	x := &appExamination{a: a, need: need, repo: repo, e: examination{ctx: ctx}}
+	x := &appExamination{a: a, need: need, repo: repo, e: factCollector{ctx: ctx}}
 	self, ok := x.self()
 	if !ok {
 		return x.e.report
@@ -60,7 +60,7 @@ type appExamination struct {
 	a    *App
 	need AppNeeds
 	repo event.Repo
-	e    examination
+	e    factCollector
 }
 
 // self says who the App is; without an answer there is nothing else to ask.
@@ -131,14 +131,14 @@ func (x *appExamination) installation(self Self) (AppInstallation, bool) {
 	g := Grants(self, in, x.need.Permissions)
 	switch {
 	case in.Suspended:
-		x.e.add(what, Problem, g.Says, g.Advice)
+		x.e.add(what, Problem, g.Problem, g.Advice)
 		return in, false
-	case g.Says == "":
+	case g.Problem == "":
 		x.e.add(what, OK, "The App is installed on "+oneLine(in.Account)+" and has all that ralph needs.", "")
 	case lacksMuch(g.Lacks):
-		x.e.add("permissions", Problem, g.Says, g.Advice)
+		x.e.add("permissions", Problem, g.Problem, g.Advice)
 	default:
-		x.e.add("permissions", Warning, g.Says, g.Advice)
+		x.e.add("permissions", Warning, g.Problem, g.Advice)
 	}
 	return in, true
 }
@@ -195,7 +195,7 @@ func (x *appExamination) settings(self Self, in AppInstallation) {
 func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings) {
 	if asked.Dispatch {
 		if g := Grants(self, in, Permissions{"actions": "write"}); len(g.Lacks) > 0 {
-			x.e.add("permissions", Problem, "A workflow does the runs, and nobody can start it. "+g.Says, g.Advice)
+			x.e.add("permissions", Problem, "A workflow does the runs, and nobody can start it. "+g.Problem, g.Advice)
 		}
 		return
 	}

@@ -104,10 +104,10 @@ func each[F, T any](from []*F, to func(*F) T) []T {
 
 // Grant says what an installation has not been granted, and who can change that where.
 type Grant struct {
-	Lacks  []string // "checks: write"; empty: nothing
-	Says   string   // one sentence; empty when nothing lacks and it is not suspended
-	Advice string   // what to do, one sentence
-	Pages  []string // the addresses that Advice names
+	Lacks   []string // "checks: write"; empty: nothing
+	Problem string   // one sentence; empty when nothing lacks and it is not suspended
+	Advice  string   // what to do, one sentence
+	Pages   []string // the addresses that Advice names
 }
 
 // Grants holds an installation against what ralph needs there. self is the App as GitHub knows it.
@@ -115,13 +115,13 @@ func Grants(self Self, in AppInstallation, need Permissions) Grant {
 	g := Grant{Lacks: need.Lacks(in.Permissions)}
 	switch {
 	case in.Suspended:
-		g.Says = "The App's installation on " + oneLine(in.Account) + " is suspended."
+		g.Problem = "The App's installation on " + oneLine(in.Account) + " is suspended."
 		g.Advice, g.Pages = "Unsuspend it at "+in.Page+".", []string{in.Page}
 		return g
 	case len(g.Lacks) == 0:
 		return g
 	}
-	g.Says = "The App's installation on " + oneLine(in.Account) + " has not been granted " + strings.Join(g.Lacks, ", ") +
+	g.Problem = "The App's installation on " + oneLine(in.Account) + " has not been granted " + strings.Join(g.Lacks, ", ") +
 		"."
 	if missing := need.Lacks(self.Permissions); len(missing) > 0 {
 		page := self.Settings + "/permissions"

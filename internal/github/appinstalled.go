@@ -33,7 +33,7 @@ func (a *App) as(installation int64) (*installed, error) {
 	in := &installed{source: a.source(func(ctx context.Context) (Token, error) {
 		return a.make(ctx, installation, nil, Reading())
 	})}
-	carried := &lent{&counted{a.base, in}, in.source.Token}
+	carried := &tokenTransport{&counted{a.base, in}, in.source.Token}
 	api, err := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: carried, Timeout: mostTime})
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (a *App) Budget(ctx context.Context, installation int64) (Budget, error) {
 	}
 	core := limits.GetCore()
 	if core == nil {
-		return Budget{}, unsaid("asking for the budget of calls", "it")
+		return Budget{}, missingFieldError("asking for the budget of calls", "it")
 	}
 	b := Budget{Limit: core.Limit, Left: core.Remaining, Resets: core.Reset.Time, At: time.Now()}
 	in.mu.Lock()

@@ -74,7 +74,7 @@ func (a *App) make(ctx context.Context, installation int64, repositories []strin
 	case err != nil:
 		return Token{}, a.explain(doing, err)
 	case made.GetToken() == "":
-		return Token{}, unsaid(doing, "a token")
+		return Token{}, missingFieldError(doing, "a token")
 	}
 	return Token{Value: made.GetToken(), Ends: made.GetExpiresAt().Time, Permissions: permissionsOf(made.Permissions),
 		Lacks: lacks}, nil

@@ -63,7 +63,7 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 	id, arrived, err := c.beginCheckRun(ctx, run, notes)
 	if forbidden(err) {
 		c.noChecks = true
-		c.say("%v; %s", explain(doing, err), c.withoutChecks())
+		c.logf("%v; %s", explain(doing, err), c.withoutChecks())
 		return 0, c.putStatus(ctx, run)
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ type Client struct {
 	api   *github.Client
 	wire  *retrier
 	token func(context.Context) (string, error)
-	made  *made // nil unless the client is an App
+	made  *appTransport // nil unless the client is an App
 	self  string
 	app   bool
 	kind  TokenKind

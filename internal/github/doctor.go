@@ -34,12 +34,12 @@ type Report struct {
 // the branch (the default branch when it is empty), secrets by their names, and the workflow file. It writes nothing,
 // and what cannot be read is a fact too: there is no error.
 func (c *Client) Examine(ctx context.Context, labels []string, branch string) Report {
-	e := &examination{c: c, ctx: ctx}
+	e := &factCollector{c: c, ctx: ctx}
 	e.examine(labels, branch)
 	return e.report
 }
 
-func (e *examination) examine(labels []string, branch string) {
+func (e *factCollector) examine(labels []string, branch string) {
 	if !e.token() || !e.repository() {
 		return
 	}

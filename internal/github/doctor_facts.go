@@ -10,20 +10,20 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// examination collects facts.
-type examination struct {
+// factCollector collects facts.
+type factCollector struct {
 	c      *Client
 	ctx    context.Context // it lives for one call
 	report Report
 	repo   *github.Repository
 }
 
-func (e *examination) add(what string, grade Grade, says, advice string) {
+func (e *factCollector) add(what string, grade Grade, says, advice string) {
 	e.report.Facts = append(e.report.Facts, Fact{What: what, Grade: grade, Says: says, Advice: advice})
 }
 
 // unread notes that something could not be read: unknown when the token may not, a warning otherwise.
-func (e *examination) unread(what string, err error, advice string) {
+func (e *factCollector) unread(what string, err error, advice string) {
 	if forbidden(err) || ErrGone(err) {
 		e.add(what, Unknown, "The token may not see it.", advice)
 		return
@@ -32,7 +32,7 @@ func (e *examination) unread(what string, err error, advice string) {
 }
 
 // token says who ralph writes as; without an answer there is nothing else to ask.
-func (e *examination) token() bool {
+func (e *factCollector) token() bool {
 	self, err := e.c.whoami(e.ctx)
 	if err != nil {
 		e.add("the token", Problem, err.Error(), "Give ralph a token that GitHub accepts.")
@@ -45,7 +45,7 @@ func (e *examination) token() bool {
 	return true
 }
 
-func (e *examination) repository() bool {
+func (e *factCollector) repository() bool {
 	r, _, err := e.c.api.Repositories.Get(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
 	if err != nil {
 		e.add("the repository", Problem, explain("reading "+e.c.o.Repo.String(), err).Error(), "")
@@ -72,7 +72,7 @@ func (e *examination) repository() bool {
 
 // may says what the token may do, as far as it can be known without trying: what a person may, and what an App was
 // granted.
-func (e *examination) may() {
+func (e *factCollector) may() {
 	const what = "permissions"
 	if !e.c.kind.personal() {
 		e.granted(what)
@@ -90,7 +90,7 @@ func (e *examination) may() {
 	}
 }
 
-func (e *examination) granted(what string) {
+func (e *factCollector) granted(what string) {
 	if len(e.c.lacks) == 0 {
 		return
 	}
@@ -109,7 +109,7 @@ func lacksMuch(lacks []string) bool {
 }
 
 // labels says which are missing. They are made when they are first put on, so that is no problem.
-func (e *examination) labels(want []string) {
+func (e *factCollector) labels(want []string) {
 	have, err := e.c.Labels(e.ctx)
 	if err != nil {
 		e.unread("labels", err, "Give the token the permission issues: read.")

@@ -20,7 +20,7 @@ type demands struct {
 }
 
 // rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
-func (e *examination) rules(branch string) {
+func (e *factCollector) rules(branch string) {
 	const what, ask = "branch rules",
 		"Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
 	var d demands
@@ -96,7 +96,7 @@ func (d *demands) rule(r rule) {
 	}
 }
 
-func (e *examination) tell(what, branch string, d demands) {
+func (e *factCollector) tell(what, branch string, d demands) {
 	before := len(e.report.Facts)
 	branch = oneLine(branch)
 	if d.locked {

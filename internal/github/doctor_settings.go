@@ -11,7 +11,7 @@ import (
 )
 
 // actions says whether workflows run at all, and what the job's own token may do unless a workflow says otherwise.
-func (e *examination) actions() {
+func (e *factCollector) actions() {
 	const what, ask = "GitHub Actions", "Look under Settings → Actions → General, or use a token of an administrator."
 	p, _, err := e.c.api.Repositories.GetActionsPermissions(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
 	switch {
@@ -49,7 +49,7 @@ func (e *examination) actions() {
 var wantedSecrets = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY"}
 
 // secrets looks at names alone: GitHub tells nobody more.
-func (e *examination) secrets() {
+func (e *factCollector) secrets() {
 	const what = "secrets"
 	var have []string
 	for _, list := range []func() (*github.Secrets, error){e.ownSecrets, e.organizationSecrets} {
@@ -77,13 +77,13 @@ func (e *examination) secrets() {
 	e.add(what, OK, "There is "+strings.Join(slices.Compact(have), ", ")+".", "")
 }
 
-func (e *examination) ownSecrets() (*github.Secrets, error) {
+func (e *factCollector) ownSecrets() (*github.Secrets, error) {
 	list, _, err := e.c.api.Actions.ListRepoSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
 		&github.ListOptions{PerPage: 100})
 	return list, err
 }
 
-func (e *examination) organizationSecrets() (*github.Secrets, error) {
+func (e *factCollector) organizationSecrets() (*github.Secrets, error) {
 	list, _, err := e.c.api.Actions.ListRepoOrgSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
 		&github.ListOptions{PerPage: 100})
 	return list, err
@@ -94,7 +94,7 @@ const mostWorkflows = 10
 
 // workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it
 // says.
-func (e *examination) workflow(branch string) {
+func (e *factCollector) workflow(branch string) {
 	const what, dir = "the workflow", ".github/workflows"
 	if _, ok, err := e.c.File(e.ctx, branch, dir+"/ralph.yml"); ok && err == nil {
 		e.add(what, OK, dir+"/ralph.yml is there.", "")
@@ -117,7 +117,7 @@ func (e *examination) workflow(branch string) {
 		"Make one: ralph init --github proposes it.")
 }
 
-func (e *examination) namesRalph(branch, path string) bool {
+func (e *factCollector) namesRalph(branch, path string) bool {
 	if strings.Contains(strings.ToLower(path), "ralph") {
 		return true
 	}
@@ -146,7 +146,7 @@ type rule struct {
 	Parameters json.RawMessage
 }
 
-func (e *examination) branchRules(branch string) ([]rule, error) {
+func (e *factCollector) branchRules(branch string) ([]rule, error) {
 	req, err := e.c.api.NewRequest(http.MethodGet,
 		fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=100", e.c.o.Repo.Owner, e.c.o.Repo.Name, branch), nil)
 	if err != nil {

@@ -57,20 +57,20 @@ func adviseGraphQL(kind string) string {
 	return "try again, and if it stays so, tell ralph's developers"
 }
 
-// stamp is a time of an answer, nil for null. What an answer leaves out it does not say, which is no null.
-type stamp struct {
+// nullableTime is a time of an answer, nil for null. What an answer leaves out it does not say, which is no null.
+type nullableTime struct {
 	said bool
 	at   *time.Time
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (s *stamp) UnmarshalJSON(text []byte) error {
+func (s *nullableTime) UnmarshalJSON(text []byte) error {
 	s.said = true
 	return json.Unmarshal(text, &s.at)
 }
 
-// unsaid is an answer that lacks what was asked for.
-func unsaid(doing, what string) error {
+// missingFieldError is an answer that lacks what was asked for.
+func missingFieldError(doing, what string) error {
 	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
 }
 
@@ -80,7 +80,7 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	var data struct {
 		Repository struct {
 			Issue *struct {
-				LastEditedAt stamp `json:"lastEditedAt"`
+				LastEditedAt nullableTime `json:"lastEditedAt"`
 			} `json:"issue"`
 		} `json:"repository"`
 	}
@@ -94,7 +94,7 @@ func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) 
 	case issue == nil:
 		return time.Time{}, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
 	case !issue.LastEditedAt.said:
-		return time.Time{}, unsaid(doing, "when")
+		return time.Time{}, missingFieldError(doing, "when")
 	case issue.LastEditedAt.at == nil:
 		return time.Time{}, nil
 	default:
@@ -136,7 +136,7 @@ func (c *Client) Pending(ctx context.Context, labels []string, branch, path stri
 	}
 	issues, file := data.Repository.Issues, data.Repository.File
 	if issues == nil || issues.Total == nil {
-		return Pending{}, unsaid(doing, "how many")
+		return Pending{}, missingFieldError(doing, "how many")
 	}
 	is := Pending{Labelled: *issues.Total > 0}
 	if file != nil && file.Text != nil && !file.Cut {
@@ -156,7 +156,7 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 			Issue struct {
 				Closed *bool `json:"closed"`
 			} `json:"issue"`
-			LastEditedAt stamp `json:"lastEditedAt"`
+			LastEditedAt nullableTime `json:"lastEditedAt"`
 			Editor       *struct {
 				Kind  string `json:"__typename"`
 				Login string `json:"login"`
@@ -171,9 +171,9 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 	case data.Node == nil:
 		return who, true, false, fmt.Errorf("%s: GitHub does not find it, or the token may not see it", doing)
 	case data.Node.Issue.Closed == nil:
-		return who, true, false, unsaid(doing, "whether its issue is closed")
+		return who, true, false, missingFieldError(doing, "whether its issue is closed")
 	case !data.Node.LastEditedAt.said:
-		return who, true, false, unsaid(doing, "whether it was edited")
+		return who, true, false, missingFieldError(doing, "whether it was edited")
 	case data.Node.LastEditedAt.at == nil:
 		return who, false, *data.Node.Issue.Closed, nil
 	case data.Node.Editor == nil:

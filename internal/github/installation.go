@@ -12,18 +12,18 @@ import (
 func (c *Client) useTokensOf(as *Installation, next http.RoundTripper) (err error) {
 	c.app, c.kind, c.self, c.lacks = true, AppToken, as.Login, as.Lacks
 	c.token = func(ctx context.Context) (string, error) { return as.Token(ctx, "") }
-	c.api, err = c.dial(&http.Client{Transport: &lent{next, as.Token}, Timeout: mostTime})
+	c.api, err = c.dial(&http.Client{Transport: &tokenTransport{next, as.Token}, Timeout: mostTime})
 	return err
 }
 
-// lent sends requests with a token that is asked for each time, and once more with another one when GitHub refuses it.
-type lent struct {
+// tokenTransport sends requests with a token that is asked for each time, and once more with another one when GitHub refuses it.
+type tokenTransport struct {
 	next  http.RoundTripper
 	token func(ctx context.Context, refused string) (string, error)
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l *lent) RoundTrip(req *http.Request) (*http.Response, error) {
+func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := replay(req)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (l *lent) RoundTrip(req *http.Request) (*http.Response, error) {
 	return l.send(req, body, other)
 }
 
-func (l *lent) send(req *http.Request, body []byte, token string) (*http.Response, error) {
+func (l *tokenTransport) send(req *http.Request, body []byte, token string) (*http.Response, error) {
 	again := req.Clone(req.Context())
 	again.Header.Set("Authorization", "Bearer "+token)
 	if body != nil {

@@ -126,7 +126,7 @@ func CompleteManifest(ctx context.Context, s Server, code string) (Credentials, 
 		Key: key, ClientID: made.GetClientID(), ClientSecret: made.GetClientSecret(),
 		WebhookSecret: made.GetWebhookSecret(), Page: made.GetHTMLURL()}
 	if c.ID == 0 || c.ClientID == "" || c.ClientSecret == "" || c.WebhookSecret == "" {
-		return Credentials{}, unsaid(doing, "all of the App's credentials")
+		return Credentials{}, missingFieldError(doing, "all of the App's credentials")
 	}
 	return c, nil
 }

@@ -32,7 +32,7 @@ func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 	})
 	if forbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
 		c.noStatus = true
-		c.say("%v; the commit does not show what ralph says of it", explain(doing, err))
+		c.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
 		return nil
 	}
 	return explainAny(doing, err)
@@ -52,8 +52,8 @@ func statusOf(conclusion string) string {
 	return "error"
 }
 
-// say writes one line to the log.
-func (c *Client) say(format string, args ...any) {
+// logf writes one line to the log.
+func (c *Client) logf(format string, args ...any) {
 	if c.o.Log != nil {
 		c.o.Log(format, args...)
 	}

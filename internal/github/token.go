@@ -141,7 +141,7 @@ func (c *Client) viewer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if data.Viewer.Login == "" {
-		return "", unsaid(doing, "who that is")
+		return "", missingFieldError(doing, "who that is")
 	}
 	c.self = data.Viewer.Login
 	if !strings.HasSuffix(c.self, "[bot]") {

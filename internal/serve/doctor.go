@@ -45,10 +45,10 @@ func (sv *Server) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor)
 // grantOf says whether an installation was granted what ralph needs.
 func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 	g := github.Grants(self, in, github.Needed(false, false))
-	if g.Says == "" {
+	if g.Problem == "" {
 		return []web.Finding{{Level: "ok", What: "the App is installed and may do what ralph needs"}}
 	}
-	f := web.Finding{Level: "error", What: g.Says, Advice: g.Advice}
+	f := web.Finding{Level: "error", What: g.Problem, Advice: g.Advice}
 	if len(g.Pages) > 0 {
 		f.URL = g.Pages[0]
 	}
