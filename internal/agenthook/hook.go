@@ -87,7 +87,7 @@ func (h Hook) Guard(run bool) {
 		return
 	}
 	cwd := h.cwd(in)
-	world := hook.World{Root: gitTop(cwd), Cwd: cwd, Home: h.Env["HOME"], Run: run}
+	world := hook.Environment{Root: gitTop(cwd), Cwd: cwd, Home: h.Env["HOME"], Run: run}
 	if dir, active, ok := h.active(cwd); ok {
 		world.Root, world.Run, world.RalphDir = dir, true, filepath.ToSlash(active.RalphDir)
 	}

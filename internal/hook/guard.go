@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// World is where a command would run.
-type World struct {
+// Environment is where a command would run.
+type Environment struct {
 	Root     string // the project's top directory, absolute
 	Cwd      string // absolute
 	Home     string // absolute; "" is not known
@@ -15,19 +15,19 @@ type World struct {
 	Run      bool   // ralph is at work here: it commits and pushes itself
 }
 
-// danger is a kind of thing that the guard refuses.
-type danger struct {
+// category is a kind of thing that the guard refuses.
+type category struct {
 	name    string
 	why     string // one sentence
 	instead string // one sentence: what to do
 	rules   []rule
 	// touches says what is wrong with writing, changing or deleting a file; nil when no file is of this kind.
-	touches func(touch) string
+	touches func(fileEffect) string
 }
 
 // finding is a danger in a command.
 type finding struct {
-	danger *danger
+	danger *category
 	what   string // "rm deletes /"
 }
 
@@ -47,7 +47,7 @@ var (
 
 // Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a
 // command says, and cannot read there what a program does that the command starts.
-func Guard(in Input, w World) (reason string) {
+func Guard(in Input, w Environment) (reason string) {
 	defer func() {
 		if r := recover(); r != nil {
 			reason = unreadable("it cannot be followed")
@@ -68,7 +68,7 @@ func Guard(in Input, w World) (reason string) {
 	case text != "" && in.ToolInput.FilePath == "":
 		return guardCommand(text, &w)
 	case writes.MatchString(in.Tool):
-		return guardFiles([]touch{{path: in.ToolInput.FilePath}, {path: in.ToolInput.NotebookPath}}, &w)
+		return guardFiles([]fileEffect{{path: in.ToolInput.FilePath}, {path: in.ToolInput.NotebookPath}}, &w)
 	}
 	if what := credentialFile(absolute(w.Cwd, unmarked(in.ToolInput.FilePath)), &w); what != "" {
 		return finding{dangerCalled("credentials"), in.Tool + " reads " + what}.reason()
@@ -81,7 +81,7 @@ func unreadable(why string) string {
 		"Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
 }
 
-func guardCommand(text string, w *World) string {
+func guardCommand(text string, w *Environment) string {
 	walk := newWalk(w)
 	walk.script(unmarked(text), "", newShell(w.Cwd))
 	switch {
@@ -94,7 +94,7 @@ func guardCommand(text string, w *World) string {
 }
 
 // guardFiles judges what tools write.
-func guardFiles(touched []touch, w *World) string {
+func guardFiles(touched []fileEffect, w *Environment) string {
 	for _, t := range touched {
 		if t.path == "" {
 			continue
@@ -112,12 +112,12 @@ func guardFiles(touched []touch, w *World) string {
 }
 
 // patched are the files that a patch of Codex's names.
-func patched(patch string) []touch {
-	var all []touch
+func patched(patch string) []fileEffect {
+	var all []fileEffect
 	for line := range strings.Lines(patch) {
 		for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
 			if name, ok := strings.CutPrefix(line, head); ok {
-				all = append(all, touch{path: strings.TrimSpace(name), gone: strings.HasPrefix(head, "*** Delete")})
+				all = append(all, fileEffect{path: strings.TrimSpace(name), gone: strings.HasPrefix(head, "*** Delete")})
 			}
 		}
 	}

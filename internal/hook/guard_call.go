@@ -49,7 +49,7 @@ type call struct {
 	reads  []string
 	in     string // standard input: its text, or marks; "" is none
 	cwd    string
-	world  *World
+	world  *Environment
 }
 
 // short reports whether a call has a one-letter option, alone or among others: rm -fr.

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// touch is a file that a command or a tool writes, changes or deletes.
-type touch struct {
+// fileEffect is a file that a command or a tool writes, changes or deletes.
+type fileEffect struct {
 	path  string // absolute, unless it is not known where it begins
 	gone  bool   // deleted or moved away
-	world *World
+	world *Environment
 }
 
 // touched are the files that a call writes, changes or deletes, as far as its arguments name them.
-func (c call) touched() []touch {
-	var all []touch
+func (c call) touched() []fileEffect {
+	var all []fileEffect
 	add := func(gone bool, names ...string) {
 		for _, name := range names {
 			if name != "" {
-				all = append(all, touch{absolute(c.cwd, name), gone, c.world})
+				all = append(all, fileEffect{absolute(c.cwd, name), gone, c.world})
 			}
 		}
 	}
@@ -89,9 +89,9 @@ func (c call) copied(ops []string, add func(bool, ...string)) {
 
 // project and home are the path in the project and in the user's home; "" when it is elsewhere. The project may lie in
 // the home.
-func (t touch) project() string { return below(t.world.Root, t.path) }
+func (t fileEffect) project() string { return below(t.world.Root, t.path) }
 
-func (t touch) home() string { return below(t.world.Home, t.path) }
+func (t fileEffect) home() string { return below(t.world.Home, t.path) }
 
 // below is a path relative to a directory; "" when it is neither that nor below it.
 func below(dir, name string) string {
@@ -178,7 +178,7 @@ var (
 )
 
 // credentialFile says which secret an absolute path, which may be a pattern, leads to; "" when to none.
-func credentialFile(name string, w *World) string {
+func credentialFile(name string, w *Environment) string {
 	rel, base := below(w.Home, name), path.Base(name)
 	hidden, err := path.Match(base, ".env")
 	switch {
@@ -195,14 +195,14 @@ func credentialFile(name string, w *World) string {
 var harmlessDevice = lazy(
 	`^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`)
 
-func deviceFile(t touch) string {
+func deviceFile(t fileEffect) string {
 	if strings.HasPrefix(t.path, "/dev/") && !harmlessDevice.MatchString(t.path) && !t.gone {
 		return t.path + " is a device"
 	}
 	return ""
 }
 
-func gitFile(t touch) string {
+func gitFile(t fileEffect) string {
 	if rel := t.project(); under(rel, ".git/hooks", ".git/info/attributes", ".git/config", ".git/config.worktree",
 		".git/info/exclude",
 		".git/HEAD", ".git/refs", ".git/objects", ".git/packed-refs", ".git/modules") {
@@ -211,7 +211,7 @@ func gitFile(t touch) string {
 	return ""
 }
 
-func systemFile(t touch) string {
+func systemFile(t fileEffect) string {
 	if t.project() == "" && !inside("/usr/local/share/ralph", t.path) &&
 		under(t.path, "/etc", "/boot", "/sys", "/proc/sys",
 			"/proc/sysrq-trigger", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/System", "/Library", "/var/spool/cron",
@@ -222,7 +222,7 @@ func systemFile(t touch) string {
 }
 
 // startupFile looks for files below the home that are run, or believed, at every login.
-func startupFile(t touch) string {
+func startupFile(t fileEffect) string {
 	rel := t.home()
 	if under(rel, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
 		".zshenv", ".zprofile",
@@ -243,7 +243,7 @@ var agentFiles = []string{".claude/settings.json", ".claude/settings.local.json"
 
 // harnessFile looks for files that control a run. Those of a plan are the agent's to write before it is run; while it
 // is run only tasks.json and progress.txt are, and nobody deletes them.
-func harnessFile(t touch) string {
+func harnessFile(t fileEffect) string {
 	if strings.HasPrefix(t.path, "/tmp/"+alertsName) || strings.HasPrefix(t.path, "/tmp/"+blocksName) {
 		return "it changes what hooks remember"
 	}

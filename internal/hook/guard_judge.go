@@ -24,6 +24,6 @@ func judge(c call) *finding {
 	return nil
 }
 
-func dangerCalled(name string) *danger {
-	return &dangers[slices.IndexFunc(dangers, func(d danger) bool { return d.name == name })]
+func dangerCalled(name string) *category {
+	return &dangers[slices.IndexFunc(dangers, func(d category) bool { return d.name == name })]
 }

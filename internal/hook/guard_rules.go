@@ -45,7 +45,7 @@ const (
 )
 
 // dangers are the kinds of things that the guard refuses, in the order in which they are looked for.
-var dangers = []danger{
+var dangers = []category{
 	{
 		name:    "recursive-delete",
 		why:     "Deleting directories outside the project, or the project itself, cannot be taken back.",

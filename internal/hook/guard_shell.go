@@ -10,7 +10,7 @@ import (
 
 // walk goes over the calls of a script in the order of its text: every branch, both sides of && and ||, each body once.
 type walk struct {
-	world     *World
+	world     *Environment
 	steps     int
 	handed    int
 	depth     int
@@ -28,7 +28,7 @@ type shell struct {
 	written map[string]string // what the script itself has written to files, by their absolute paths
 }
 
-func newWalk(w *World) *walk {
+func newWalk(w *Environment) *walk {
 	return &walk{world: w, steps: mostSteps, handed: mostHanded, defaulted: map[string]bool{}}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-var alices = World{Root: "/src/app", Cwd: "/src/app", Home: "/home/alice"}
+var alices = Environment{Root: "/src/app", Cwd: "/src/app", Home: "/home/alice"}
 
 func bash(command string) Input {
 	return Input{Tool: "Bash", ToolInput: ToolInput{Command: words(command)}}

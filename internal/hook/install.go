@@ -213,7 +213,7 @@ func calls(line, kind string) bool {
 		if !ok || len(call.Args) < 3 {
 			return true
 		}
-		args := newWalk(&World{}).words(call.Args, newShell(""))
+		args := newWalk(&Environment{}).words(call.Args, newShell(""))
 		if i := slices.Index(args, "hook"); i > 0 && i+1 < len(args) && args[i+1] == kind {
 			found = found || slices.Equal(programs(args[i-1]), []string{"ralph"})
 		}
