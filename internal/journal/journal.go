@@ -107,7 +107,7 @@ func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 	if j.sync.failed != nil {
 		return j.state, j.sync.failed
 	}
-	if err := j.settle(); err != nil {
+	if err := j.restoreFile(); err != nil {
 		return j.state, fmt.Errorf("keeping the journal: %w", err)
 	}
 	after := j.state.With(rec)

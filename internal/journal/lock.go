@@ -55,7 +55,7 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 		unlock()
 		return nil, err
 	}
-	place.tellTakenOver(files, log)
+	place.logTakeover(files, log)
 	for _, f := range files {
 		f.claim()
 	}
@@ -107,8 +107,8 @@ func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile
 	return append(files, f), nil
 }
 
-// tellTakenOver says that a lock was there whose owner is gone.
-func (p lockPlace) tellTakenOver(files []*lockFile, log func(format string, args ...any)) {
+// logTakeover says that a lock was there whose owner is gone.
+func (p lockPlace) logTakeover(files []*lockFile, log func(format string, args ...any)) {
 	for _, f := range slices.Backward(files) {
 		switch {
 		case f.left > 0:

@@ -49,7 +49,7 @@ func lockAsBefore(dir string) (func(), error) {
 
 // sayOwner fails with what Held says.
 func sayOwner(dir string) (func(), error) {
-	o, err := Held(dir)
+	o, err := LockOwner(dir)
 	return nil, errors.Join(fmt.Errorf("%d %v %v %v", o.PID, o.Alive, o.Holds, o.Elsewhere), err)
 }
 
@@ -123,7 +123,7 @@ func TestLockOutlivesItsFile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, LockFile)); err == nil {
 		t.Error("who was refused has left a lock")
 	}
-	if o, err := Held(dir); o != (Owner{Dir: dir, PID: a.Process.Pid, Alive: true, Holds: true}) || err != nil {
+	if o, err := LockOwner(dir); o != (Owner{Dir: dir, PID: a.Process.Pid, Alive: true, Holds: true}) || err != nil {
 		t.Errorf("%+v, %v", o, err)
 	}
 	_, _ = a.Process.Kill(), a.Wait()
@@ -151,7 +151,7 @@ func TestOneLockForAWorktree(t *testing.T) {
 		_, unlock := said(t, at)
 		for _, from := range []string{dir, below, link} {
 			refused(t, from, os.Getpid())
-			if o, err := Held(from); o.Dir != dir || !o.Holds || err != nil {
+			if o, err := LockOwner(from); o.Dir != dir || !o.Holds || err != nil {
 				t.Errorf("%s, held from %s: %+v, %v", from, at, o, err)
 			}
 		}
@@ -328,14 +328,14 @@ func TestLockOfAnEarlierRalph(t *testing.T) {
 func TestHeld(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	noError(t, err)
-	if o, err := Held(dir); o != (Owner{Dir: dir}) || err != nil {
+	if o, err := LockOwner(dir); o != (Owner{Dir: dir}) || err != nil {
 		t.Errorf("no lock: %+v, %v", o, err)
 	}
 	for text, want := range map[string]Owner{"": {}, "x": {}, "-3": {}, "999999999": {PID: 999999999},
 		"1\n": {PID: 1, Alive: true}} {
 		overwrite(t, filepath.Join(dir, LockFile), []byte(text))
 		want.Dir = dir
-		if o, err := Held(dir); o != want || err != nil {
+		if o, err := LockOwner(dir); o != want || err != nil {
 			t.Errorf("lock %q: %+v, %v; want %+v", text, o, err, want)
 		}
 	}
@@ -346,7 +346,7 @@ func TestHeldDropsNothing(t *testing.T) {
 	for name, dir := range places(t) {
 		_, unlock := said(t, dir)
 		for range 3 {
-			if o, err := Held(dir); o != (Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}) || err != nil {
+			if o, err := LockOwner(dir); o != (Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}) || err != nil {
 				t.Errorf("%s: %+v, %v", name, o, err)
 			}
 			refused(t, dir, os.Getpid())
@@ -448,7 +448,7 @@ func TestLockAcrossContainers(t *testing.T) {
 		_ = a.Process.Kill()
 		_ = a.Wait()
 		for range 100 { // unshare dies first, then the process that it has started
-			if o, _ := Held(dir); !o.Holds && !o.Elsewhere {
+			if o, _ := LockOwner(dir); !o.Holds && !o.Elsewhere {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -19,9 +19,9 @@ type Owner struct {
 	Elsewhere bool
 }
 
-// Held says who has the worktree that dir lies in, or dir itself outside of a clone. It takes no lock, and drops none:
+// LockOwner says who has the worktree that dir lies in, or dir itself outside of a clone. It takes no lock, and drops none:
 // a process that asks after its own lock gets the answer without a file being opened.
-func Held(dir string) (Owner, error) {
+func LockOwner(dir string) (Owner, error) {
 	place, err := placeOf(dir)
 	if err != nil {
 		return Owner{}, fmt.Errorf("looking for the lock: %w", err)

@@ -13,9 +13,9 @@ import (
 // no commit holds. What is open stays open, so nothing of the journal is lost; and what stands in its place is nobody's
 // word.
 
-// settle makes the file in the journal's place the one that is open. One that is gone is written again, unless its
+// restoreFile makes the file in the journal's place the one that is open. One that is gone is written again, unless its
 // place now leads elsewhere.
-func (j *Journal) settle() error {
+func (j *Journal) restoreFile() error {
 	mine, err := j.file.Stat()
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (j *Journal) settle() error {
 	if there, err := os.Lstat(j.name); err == nil && os.SameFile(mine, there) {
 		return j.mend(mine.Size())
 	}
-	if err := j.leadsAway(); err != nil {
+	if err := j.checkLinks(); err != nil {
 		return err
 	}
 	dir := filepath.Dir(j.name)
@@ -59,8 +59,8 @@ func (j *Journal) mend(size int64) error {
 	return errors.Join(err, j.file.Truncate(j.size))
 }
 
-// leadsAway tells of a link in the way to the journal that was not there when it was opened.
-func (j *Journal) leadsAway() error {
+// checkLinks tells of a link in the way to the journal that was not there when it was opened.
+func (j *Journal) checkLinks() error {
 	dir := filepath.Dir(j.name)
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(at); err != nil && at != filepath.Dir(at) {

@@ -84,7 +84,7 @@ func (c *Cancel) Run(ctx context.Context) error {
 func (c *Cancel) holder(ctx context.Context) (dir string, o journal.Owner, err error) {
 	homes := c.RunHomes(ctx)
 	for _, home := range homes {
-		if o, err = journal.Held(home); err != nil {
+		if o, err = journal.LockOwner(home); err != nil {
 			return home, o, invalid.Errorf("%w", err)
 		}
 		if o.PID > 0 {
@@ -117,7 +117,7 @@ func (c *Cancel) holderOfTree(top string, busy bool) (dir string, o journal.Owne
 		if err != nil || c.Task != "" && task != c.Task {
 			continue
 		}
-		at, err := journal.Held(tree.Dir)
+		at, err := journal.LockOwner(tree.Dir)
 		if err != nil {
 			return "", o, invalid.Errorf("%w", err)
 		}
@@ -161,7 +161,7 @@ func (c *Cancel) ask(ctx context.Context, dir string, owner journal.Owner) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if now, err := journal.Held(dir); err != nil || now.PID != owner.PID {
+	if now, err := journal.LockOwner(dir); err != nil || now.PID != owner.PID {
 		return nil //nolint:nilerr // it is gone already
 	}
 	return c.signal(dir, owner.PID)
@@ -169,10 +169,10 @@ func (c *Cancel) ask(ctx context.Context, dir string, owner journal.Owner) error
 
 func (c *Cancel) signal(dir string, pid int) error {
 	return proc.Ask(pid, func(name string) error {
-		owner, err := journal.Held(dir)
+		owner, err := journal.LockOwner(dir)
 		if err == nil && !owner.Holds { // it may have been giving it back just now
 			time.Sleep(cancelLook)
-			owner, err = journal.Held(dir)
+			owner, err = journal.LockOwner(dir)
 		}
 		lock := filepath.Join(owner.Dir, journal.LockFile)
 		switch {
@@ -209,7 +209,7 @@ func (c *Cancel) await(ctx context.Context, dir string, pid int) error {
 	}
 	begun, told := time.Now(), c.Now
 	for {
-		owner, err := journal.Held(dir)
+		owner, err := journal.LockOwner(dir)
 		if err != nil || owner.PID != pid || !owner.Alive {
 			return err
 		}

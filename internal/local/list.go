@@ -49,7 +49,7 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
-	left, _ := journal.Held(l.Dir) // what is in the way of an answer is in the way of the lock
+	left, _ := journal.LockOwner(l.Dir) // what is in the way of an answer is in the way of the lock
 	unlock, err := journal.Lock(l.Dir, l.Log)
 	if err != nil {
 		return ListResult{Outcome: outcomeOf(err)}, err

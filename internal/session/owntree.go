@@ -58,9 +58,9 @@ func (s *Session) Holder(dir, task string) (journal.Owner, error) {
 	in := *s
 	in.Dir = dir
 	if tree, err := in.TreeOf(task); err == nil && task != "" && tree.Exists() {
-		if o, err := journal.Held(tree.Dir); err != nil || o.PID != 0 {
+		if o, err := journal.LockOwner(tree.Dir); err != nil || o.PID != 0 {
 			return o, err
 		}
 	}
-	return journal.Held(dir)
+	return journal.LockOwner(dir)
 }

@@ -23,7 +23,7 @@ import (
 
 // Lock takes the directory for this process, until unlock is called. unlock is never nil.
 func (s *Session) Lock() (unlock func(), err error) {
-	left, _ := journal.Held(s.Dir) // what is in the way of an answer is in the way of the lock
+	left, _ := journal.LockOwner(s.Dir) // what is in the way of an answer is in the way of the lock
 	unlock, err = journal.Lock(s.Dir, s.Log)
 	if err != nil {
 		return func() {}, err
