@@ -22,7 +22,7 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	defer func() { a.warn("closing the repository of hints", door.Close()) }()
-	err = door.Say(ctx, lease.Hint{ID: hintID(r.Event), Task: s.Start.Task, By: r.Event.Sender.Login,
+	err = door.AddHint(ctx, lease.Hint{ID: hintID(r.Event), Task: s.Start.Task, By: r.Event.Sender.Login,
 		Text: a.redact(safetext.FirstBytes(safetext.Sanitise(r.Hint), engine.MaxHint)), At: a.Clock()})
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err

@@ -35,7 +35,7 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 		}
 		return ctx, nil, err
 	}
-	running, p := lease.Begin(ctx, door, held, a.Clock, a.github.Token, a.log)
+	running, p := lease.NewHeartbeat(ctx, door, held, a.Clock, a.github.Token, a.log)
 	if a.Server != nil {
 		p.Long()
 		go a.Server.watchStop(running, p)

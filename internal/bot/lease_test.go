@@ -69,10 +69,10 @@ func (w *world) takes(a *Action) (context.Context, *lease.Heartbeat, chan time.T
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	running, p := lease.Begin(context.Background(), door, held, a.Clock, a.github.Token, a.log)
+	running, p := lease.NewHeartbeat(context.Background(), door, held, a.Clock, a.github.Token, a.log)
 	beats := make(chan time.Time)
 	p.Listen(context.Background(), beats)
-	w.t.Cleanup(func() { p.Rest(); _ = door.Close() })
+	w.t.Cleanup(func() { p.StopRenewing(); _ = door.Close() })
 	return running, p, beats
 }
 
@@ -137,7 +137,7 @@ func TestHoldLease(t *testing.T) {
 	if _, _, err := w.job(79, clock).holdLease(ctx, "issue-1", w.dir); !errors.As(err, &held) {
 		t.Fatal("a dry run looks:", err)
 	}
-	p.Rest() // as if it were dead
+	p.StopRenewing() // as if it were dead
 	clock.pass(lease.Time + lease.Slack)
 	_, q, err := two.holdLease(ctx, "issue-1", w.dir)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestRemoteAwayAndBack(t *testing.T) {
 	if running.Err() != nil {
 		t.Fatal(context.Cause(running))
 	}
-	p.Rest() // whatever the third is at
+	p.StopRenewing() // whatever the third is at
 	w.gh.ClearFaults()
 	if !p.Beat(context.Background()) || p.Lost() != nil || running.Err() != nil {
 		t.Fatal(p.Lost(), context.Cause(running))

@@ -28,7 +28,7 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 // sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at
 // again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
-	l.Heartbeat.Rest()
+	l.Heartbeat.StopRenewing()
 	defer l.Tree.DeleteWithRecord(git.RemoteRef{})
 	for range 3 {
 		held, lost := l.Heartbeat.Lease()
@@ -39,7 +39,7 @@ func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 		err = push()
 		var moved *git.RefMovedError
 		if err == nil {
-			l.Heartbeat.Gone()
+			l.Heartbeat.MarkReleased()
 		}
 		if !errors.As(err, &moved) {
 			return err

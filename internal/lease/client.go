@@ -115,7 +115,7 @@ func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 		if !moved {
 			return next, nil
 		}
-		if held, err = c.still(ctx, held); err != nil {
+		if held, err = c.refresh(ctx, held); err != nil {
 			return held, err
 		}
 	}
@@ -127,7 +127,7 @@ func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 func (c *Client) Look(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.still(ctx, held)
+	return c.refresh(ctx, held)
 }
 
 // At reads the lease of a task; ok is false when there is none. Whether it still counts, Alive says.
@@ -185,7 +185,7 @@ func (c *Client) Release(ctx context.Context, held Lease) error {
 			return fmt.Errorf("giving back the lease of %s: %w", held.Task, err)
 		}
 		var lost *LostError
-		if held, err = c.still(ctx, held); errors.As(err, &lost) && lost.Now.Task == "" {
+		if held, err = c.refresh(ctx, held); errors.As(err, &lost) && lost.Now.Task == "" {
 			return nil
 		}
 		if err != nil {
@@ -196,8 +196,8 @@ func (c *Client) Release(ctx context.Context, held Lease) error {
 		held.Task, held.Ends().UTC().Format("15:04 UTC"))
 }
 
-// still is a lease of ours as it is now.
-func (c *Client) still(ctx context.Context, held Lease) (Lease, error) {
+// refresh is a lease of ours as it is now.
+func (c *Client) refresh(ctx context.Context, held Lease) (Lease, error) {
 	now, err := c.at(ctx, held.Task, held)
 	switch {
 	case err != nil:

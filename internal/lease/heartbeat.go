@@ -77,8 +77,8 @@ type happened struct {
 	released bool
 }
 
-// Begin makes the heartbeat of a lease that was just taken, and the context that the run goes on in. Nothing beats yet.
-func Begin(
+// NewHeartbeat makes the heartbeat of a lease that was just taken, and the context that the run goes on in. Nothing beats yet.
+func NewHeartbeat(
 	ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error),
 	log func(string, ...any),
 ) (context.Context, *Heartbeat) {
@@ -166,7 +166,7 @@ func (h *Heartbeat) Look(ctx context.Context) error {
 	} else {
 		held, err = h.door.Look(ctx, held)
 	}
-	return h.hear(held, err)
+	return h.handleReply(held, err)
 }
 
 func (h *Heartbeat) freshToken(ctx context.Context) error {
@@ -177,8 +177,8 @@ func (h *Heartbeat) freshToken(ctx context.Context) error {
 	return err
 }
 
-// hear takes in what the remote said, and ends the run when it has to.
-func (h *Heartbeat) hear(held Lease, err error) error {
+// handleReply takes in what the remote said, and ends the run when it has to.
+func (h *Heartbeat) handleReply(held Lease, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var lost *LostError
@@ -272,9 +272,9 @@ func (h *Heartbeat) Lost() error {
 	return h.missing
 }
 
-// Rest ends looking and renewing; what is being asked of the remote is broken off. The lease stays ours until it is
+// StopRenewing ends looking and renewing; what is being asked of the remote is broken off. The lease stays ours until it is
 // over.
-func (h *Heartbeat) Rest() {
+func (h *Heartbeat) StopRenewing() {
 	if h != nil && h.rested != nil {
 		h.rested()
 		h.still.Wait()
@@ -286,7 +286,7 @@ func (h *Heartbeat) Release(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}
-	h.Rest()
+	h.StopRenewing()
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	held, err := h.Lease()
@@ -299,13 +299,13 @@ func (h *Heartbeat) Release(ctx context.Context) error {
 	err = h.door.Release(ctx, held)
 	var lost *LostError
 	if err == nil || errors.As(err, &lost) {
-		h.Gone()
+		h.MarkReleased()
 	}
 	return err
 }
 
-// Gone says that the lease has been given back.
-func (h *Heartbeat) Gone() {
+// MarkReleased says that the lease has been given back.
+func (h *Heartbeat) MarkReleased() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.released = true

@@ -97,7 +97,7 @@ func TestHeartbeat(t *testing.T) {
 			door := &saying{clock: clock, answers: tt.answers}
 			token := func(context.Context) (string, error) { return "t" + clock.now().Format("150405"), nil }
 			log := func(string, ...any) { logged++ }
-			running, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now,
+			running, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now,
 				token, log)
 			for range tt.beats {
 				clock.pass(LookEvery)
@@ -133,7 +133,7 @@ func TestHeartbeatHasTime(t *testing.T) {
 	slow := slices.Repeat([]answered{{err: context.DeadlineExceeded}}, 100)
 	door := &saying{clock: clock, answers: slow}
 	token := func(context.Context) (string, error) { return "", nil }
-	_, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token,
+	_, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now().Add(Time)}, clock.now, token,
 		t.Logf)
 	for end := clock.now().Add(Time); ; {
 		if clock.pass(LookEvery); !clock.now().Add(Patience).Before(end) {
@@ -154,7 +154,7 @@ func TestHeartbeatTellsItsRun(t *testing.T) {
 	clock := newWatch()
 	door := &saying{clock: clock}
 	token := func(context.Context) (string, error) { return "", nil }
-	running, p := Begin(context.Background(), door, Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
+	running, p := NewHeartbeat(context.Background(), door, Lease{Task: "issue-1", Until: clock.now()}, clock.now, token, t.Logf)
 	p.Of("run-1")
 	beats := make(chan time.Time)
 	p.Listen(context.Background(), beats)
@@ -174,7 +174,7 @@ func TestNoHeartbeat(t *testing.T) {
 	t.Parallel()
 	var p *Heartbeat
 	p.Of("run")
-	p.Rest()
+	p.StopRenewing()
 	p.Close(context.Background())
 	if p.Lost() != nil || p.Release(context.Background()) != nil {
 		t.Error("nothing can be lost")

@@ -34,8 +34,8 @@ type Hint struct {
 	At   time.Time `json:"at"`
 }
 
-// Say leaves a hint for whoever works on h.Task. One that already exists is left as it is.
-func (c *Client) Say(ctx context.Context, h Hint) error {
+// AddHint leaves a hint for whoever works on h.Task. One that already exists is left as it is.
+func (c *Client) AddHint(ctx context.Context, h Hint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h.Text = safetext.FirstBytes(h.Text, hintBytes)

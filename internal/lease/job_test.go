@@ -66,7 +66,7 @@ func TestLongHeartbeat(t *testing.T) {
 	t.Parallel()
 	clock := newWatch()
 	door := &longDoor{saying{clock: clock}}
-	running, h := Begin(context.Background(), door, Lease{Task: "issue-42", Until: clock.now().Add(longTime)}, clock.now,
+	running, h := NewHeartbeat(context.Background(), door, Lease{Task: "issue-42", Until: clock.now().Add(longTime)}, clock.now,
 		func(context.Context) (string, error) { return "t", nil }, t.Logf)
 	h.Long()
 	for range 2 * 60 { // an hour

@@ -298,7 +298,7 @@ func TestHints(t *testing.T) {
 	runner, asker := b.leases(clock), b.leases(clock)
 	say := func(c *Client, id, text string) {
 		t.Helper()
-		if err := c.Say(b.ctx, Hint{ID: id, Task: "issue-42", By: "ali ce`", Text: text, At: clock.now()}); err != nil {
+		if err := c.AddHint(b.ctx, Hint{ID: id, Task: "issue-42", By: "ali ce`", Text: text, At: clock.now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
