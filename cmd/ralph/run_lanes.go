@@ -47,5 +47,5 @@ func (l *lanes) rows(style live.Style, width, height int) []string {
 		all[i] = one.facts(one.steps)
 		all[i].Name = one.id
 	}
-	return style.Several(l.title, all, time.Now(), width, min(live.Most(height), height-2))
+	return style.Several(l.title, all, time.Now(), width, min(live.MaxRows(height), height-2))
 }

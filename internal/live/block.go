@@ -28,12 +28,12 @@ type Block struct {
 	rows    func(width, height int) []string
 
 	mu   sync.Mutex
-	part []byte   // of the log: a line that has not ended
-	show *showing // nil: the block is not shown, and the log goes straight to the terminal
+	part []byte      // of the log: a line that has not ended
+	show *blockState // nil: the block is not shown, and the log goes straight to the terminal
 }
 
-// showing is a block while it is shown.
-type showing struct {
+// blockState is a block while it is shown.
+type blockState struct {
 	program *tea.Program
 	first   chan struct{} // closed when it has been drawn once
 	ended   chan struct{} // closed when the program has left the terminal
@@ -54,8 +54,8 @@ func (b *Block) Show() {
 		return
 	}
 	width, height := b.size()
-	s := &showing{first: make(chan struct{}), ended: make(chan struct{}), echo: quiet(b.in)}
-	to := &drawn{File: b.file, first: sync.OnceFunc(func() { close(s.first) })}
+	s := &blockState{first: make(chan struct{}), ended: make(chan struct{}), echo: quiet(b.in)}
+	to := &firstDrawWriter{File: b.file, first: sync.OnceFunc(func() { close(s.first) })}
 	s.program = tea.NewProgram(&model{rows: b.rows, width: width, height: height}, tea.WithInput(nil), tea.WithOutput(to),
 		tea.WithoutSignalHandler(), tea.WithEnvironment(b.environ), tea.WithFPS(20))
 	b.show = s
@@ -127,7 +127,7 @@ func (b *Block) above(text []byte) {
 	case <-time.After(firstDrawn):
 	}
 	width, height := b.size()
-	room := max(height-Most(height)-1, 1)
+	room := max(height-MaxRows(height)-1, 1)
 	var lines []string
 	taken := 0
 	send := func() {
@@ -172,20 +172,20 @@ func (b *Block) size() (width, height int) {
 	return width, height
 }
 
-// drawn is a terminal that tells when something was first drawn.
-type drawn struct {
+// firstDrawWriter is a terminal that tells when something was first drawn.
+type firstDrawWriter struct {
 	*os.File
 	first func()
 }
 
 // Write implements io.Writer.
-func (d *drawn) Write(p []byte) (int, error) {
+func (d *firstDrawWriter) Write(p []byte) (int, error) {
 	n, err := d.File.Write(p)
 	d.first()
 	return n, err
 }
 
 // Close keeps the terminal open: it is not the program's.
-func (d *drawn) Close() error { return nil }
+func (d *firstDrawWriter) Close() error { return nil }
 
 var _ io.Writer = (*Block)(nil)

@@ -38,9 +38,9 @@ type Style struct {
 // mostRows is how many rows the block of a single run has at most.
 const mostRows = 8
 
-// Most is how many rows a block may have on a terminal of a height: a third of it, and those of a single run in any
+// MaxRows is how many rows a block may have on a terminal of a height: a third of it, and those of a single run in any
 // case.
-func Most(height int) int { return max(mostRows, height/3) }
+func MaxRows(height int) int { return max(mostRows, height/3) }
 
 // Rows are the facts in lines that are no wider than width columns, at most mostRows.
 func (s Style) Rows(f Facts, width int) []string {
