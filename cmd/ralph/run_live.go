@@ -91,7 +91,7 @@ func (s *runStatus) Write(p []byte) (int, error) {
 func (s *runStatus) facts(steps *loop.StepTracker) live.Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := live.Facts{Title: s.title, Note: s.note, Now: now(), Usage: s.state.Usage.Minus(s.state.Before),
+	f := live.Facts{Title: s.title, Note: s.note, Now: now(), Usage: s.state.Usage.Minus(s.state.UsageBefore),
 		Limits: steps.Limits(), Checks: steps.Checks()}
 	f.Elapsed = f.Now.Sub(s.began)
 	if s.state.Start.Title != "" {

@@ -143,8 +143,8 @@ func addRun(ts *testscript.TestScript, hub *standIn, more ...loop.Record) {
 	var journal bytes.Buffer
 	for _, r := range append([]loop.Record{
 		{Type: loop.Started, Start: &loop.Start{Run: made, Task: "issue-1", Title: "Make add add", Issue: 1,
-			Base: hub.BranchSHA("alice", "demo", "main"),
-			Onto: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
+			Base:       hub.BranchSHA("alice", "demo", "main"),
+			BaseBranch: "main", Branch: "ralph/issue-1", Agent: "claude", Checks: []string{"make test"}, MaxIterations: 5}},
 		{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: tip}},
 		{Type: loop.Posted, Post: &loop.Post{Pull: pull, Finished: true}},
 	}, more...) {

@@ -114,7 +114,7 @@ func (t *turnInput) onTheWire(turn *loop.Turn) {
 			seen.CostUSD = told.CostUSD
 		}
 		if differs(told.CostUSD, seen.CostUSD) || differs(float64(told.Tokens()), float64(seen.Tokens())) {
-			turn.Told = &told
+			turn.AgentUsage = &told
 		}
 		turn.Usage = seen
 	}

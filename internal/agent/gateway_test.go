@@ -316,8 +316,8 @@ func TestCarriedSpend(t *testing.T) {
 			f, g := newFake(t, "claude", c.script), &gateway{used: c.used}
 			asking := &asking{g}
 			turn := f.turn(t, agent.Options{Gateway: asking, Keys: everyKey, Left: c.left, Home: t.TempDir()}, "Do it.")
-			if told := turn.Told != nil; told != (c.used != loop.Usage{}) || told && turn.Told.Tokens() != 7 {
-				t.Errorf("the agent told %+v", turn.Told)
+			if told := turn.AgentUsage != nil; told != (c.used != loop.Usage{}) || told && turn.AgentUsage.Tokens() != 7 {
+				t.Errorf("the agent told %+v", turn.AgentUsage)
 			}
 			if turn.Usage != c.want || turn.Class != c.class || turn.Ours != (c.why != "") ||
 				!strings.Contains(turn.Reason, c.why) {

@@ -200,9 +200,9 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 			_, _ = io.WriteString(r.said, res.Text)
 		}
 	}
-	t.Said = strings.ToValidUTF8(r.said.String(), "\uFFFD")
+	t.Transcript = strings.ToValidUTF8(r.said.String(), "\uFFFD")
 	if r.facts.asked { // the address to log in at is nobody's business
-		t.Text, t.Said, r.facts.plain = "", "", false
+		t.Text, t.Transcript, r.facts.plain = "", "", false
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()
 	// of an agent that gives its form in words

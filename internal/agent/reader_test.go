@@ -192,12 +192,12 @@ func TestAllThatATurnSays(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case c.said == "cut":
-				if len(turn.Said) > loop.SaidBytes+100 || len(turn.Said) < loop.SaidBytes ||
-					!strings.Contains(turn.Said, "truncated ...]\n") {
-					t.Errorf("of what it said %d bytes are kept", len(turn.Said))
+				if len(turn.Transcript) > loop.SaidBytes+100 || len(turn.Transcript) < loop.SaidBytes ||
+					!strings.Contains(turn.Transcript, "truncated ...]\n") {
+					t.Errorf("of what it said %d bytes are kept", len(turn.Transcript))
 				}
-			case turn.Said != c.said:
-				t.Errorf("it said %.80q, want %.80q", turn.Said, c.said)
+			case turn.Transcript != c.said:
+				t.Errorf("it said %.80q, want %.80q", turn.Transcript, c.said)
 			}
 			if len(turn.Text) > loop.TextBytes {
 				t.Errorf("the record keeps %d bytes", len(turn.Text))

@@ -214,8 +214,8 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 	}
 	a.settle(&turn, reader, end)
 	turn.Text = strings.Clone(safetext.LastBytes(strings.ToValidUTF8(turn.Text, "\uFFFD"), loop.TextBytes))
-	if strings.TrimSpace(turn.Said) == strings.TrimSpace(turn.Text) {
-		turn.Said = ""
+	if strings.TrimSpace(turn.Transcript) == strings.TrimSpace(turn.Text) {
+		turn.Transcript = ""
 	}
 	turn.Exit, turn.Duration = end.Exit, end.Duration
 	return turn

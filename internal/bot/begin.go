@@ -48,7 +48,7 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 }
 
 // resumeMode decides between a new run and the one that is there.
-func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.Way,
+func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.ResumeMode,
 	error) {
 	request, wanted := o.request, o.wanted
 	if wanted.plan != nil {
@@ -101,7 +101,7 @@ func planCommand(r event.Request, before past, same bool) event.Request {
 }
 
 // beginning readies the run's record, and how it is shown.
-func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.Way) (b engine.Beginning,
+func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.ResumeMode) (b engine.Beginning,
 	err error) {
 	spec, run := work.Spec, before.state.Start.Run
 	if way == loop.Begin {
@@ -176,7 +176,7 @@ func (o *jobOpening) recordStart(ctx context.Context, work *job, record loop.Rec
 	return nil
 }
 
-func (a *Action) resume(work *job, way loop.Way, request event.Request, wanted workRequest) *loop.Resume {
+func (a *Action) resume(work *job, way loop.ResumeMode, request event.Request, wanted workRequest) *loop.Resume {
 	t := wanted.Task
 	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.runURL(), Retry: way == loop.Again}
 	if way == loop.Again {

@@ -29,7 +29,7 @@ func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) 
 			a.log("nothing to do: nothing has failed on %.12s", s.Tip)
 			return loop.Result{}, nil
 		}
-		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).Tell),
+		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).PromptText),
 			2*maxRemark)}
 	}
 	return a.workOn(ctx, r, *wanted)

@@ -96,7 +96,7 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 	w.t.Cleanup(func() { _ = book.Close(); _ = tree.Close() })
 	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token,
 		Redact: a.redact}
-	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), Onto: "main", Branch: "ralph/issue-1",
+	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), BaseBranch: "main", Branch: "ralph/issue-1",
 		Owner: a.owner()}
 	if err := l.Claim(ctx, loop.Record{Type: loop.Started, At: a.Clock(), Start: start}); err != nil {
 		w.t.Fatal(err)
@@ -310,7 +310,7 @@ func TestWithLease(t *testing.T) {
 		state  loop.State
 		held   lease.Lease
 		later  time.Duration
-		way    loop.Way
+		way    loop.ResumeMode
 		alive  bool
 		silent bool
 	}{
@@ -324,7 +324,7 @@ func TestWithLease(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := withLease(tt.state, tt.held)
 			now := clock.now().Add(tt.later)
-			way, why := loop.TakeUp(s, true, loop.Asked{Retry: true, Owner: b.owner()}, now)
+			way, why := loop.TakeUp(s, true, loop.Request{Retry: true, Owner: b.owner()}, now)
 			if way != tt.way || way == loop.Held && tt.held.Task != "" &&
 				!strings.Contains(why, "(workflow run 77, attempt 1)") {
 				t.Errorf("%s: %s", way, why)

@@ -143,7 +143,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 }
 
 // aim settles what "done" means for the run, and the rules of a plan.
-func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.Way) (work engine.Work,
+func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.ResumeMode) (work engine.Work,
 	_ engine.Rules, err error) {
 	// it begins at the newest commit of the base branch
 	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 {

@@ -116,7 +116,7 @@ func (a *Action) planCommands(ctx context.Context, tree *git.Tree, wanted *workR
 }
 
 // planOf is the plan that the run works on: the one that was asked for, or of a run that goes on its own; nil: none.
-func (a *Action) planOf(request event.Request, wanted *workRequest, before past, way loop.Way) *planrun.Source {
+func (a *Action) planOf(request event.Request, wanted *workRequest, before past, way loop.ResumeMode) *planrun.Source {
 	s := before.state
 	switch {
 	case way != loop.Begin && s.Plan != nil:

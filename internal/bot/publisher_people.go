@@ -17,11 +17,11 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 	if number == 0 {
 		number = s.Start.Issue
 	}
-	if number == 0 || s.End.Outcome.Limited() || s.Post.Told != 0 || !p.shouldNotify(s) {
+	if number == 0 || s.End.Outcome.Limited() || s.Post.NotifyComment != 0 || !p.shouldNotify(s) {
 		return nil
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
-	return posted(&loop.Post{Told: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)),
+	return posted(&loop.Post{NotifyComment: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)),
 		"the comment that tells of the outcome")})
 }
 

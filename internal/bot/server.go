@@ -128,7 +128,7 @@ func (s *Server) watchStop(running context.Context, p *lease.Heartbeat) {
 }
 
 // begins tells the server of a run, with the records that it has already when it goes on.
-func (s *Server) begins(of StartedRun, raw []byte, way loop.Way) {
+func (s *Server) begins(of StartedRun, raw []byte, way loop.ResumeMode) {
 	if s == nil || s.Begun == nil {
 		return
 	}

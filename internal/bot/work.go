@@ -49,7 +49,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second
-	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().Heard))
+	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs))
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
 	err = errors.Join(err, a.reportOn(late, work, result))

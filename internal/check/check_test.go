@@ -32,7 +32,7 @@ func (t *tree) Prepare(_ context.Context, _ Input, fresh bool) (*loop.Verdict, e
 func (t *tree) Clean(context.Context) ([]string, error) { return t.dirty, nil }
 func (t *tree) Restore(context.Context) error           { t.restored++; return nil }
 func (t *tree) Explain(_ context.Context, _ Input, v *loop.Verdict) error {
-	v.Tell += t.why
+	v.PromptText += t.why
 	return nil
 }
 
@@ -286,8 +286,8 @@ func TestCriteriaOfAnAnswer(t *testing.T) {
 			t.Fatalf("a criterion of %d and %d bytes: %q", len(c.Text), len(c.Reason), c.Text)
 		}
 	}
-	if strings.Count(v.Tell, "- not met: é") != 1 {
-		t.Errorf("it tells %q", v.Tell)
+	if strings.Count(v.PromptText, "- not met: é") != 1 {
+		t.Errorf("it tells %q", v.PromptText)
 	}
 	met := Answer{Verdict: "approve", Criteria: []loop.Criterion{{Text: "a\n b", Met: true, Reason: "r"}}}
 	if v := met.verdict(loop.Verdict{}, "the reviewer"); !v.Pass || len(v.Criteria) != 1 ||
@@ -311,8 +311,8 @@ Output file: ` + log + `
 Output (truncated):
 out
 ... [truncated]`
-	if v.Tell != want {
-		t.Errorf("tell:\n%s\nwant:\n%s", v.Tell, want)
+	if v.PromptText != want {
+		t.Errorf("tell:\n%s\nwant:\n%s", v.PromptText, want)
 	}
 	if whole, _ := os.ReadFile(log); string(whole) != "out\nerr\n" { // the test's own
 		t.Errorf("log = %q", whole)
@@ -329,8 +329,8 @@ func TestCommandIsToldAsItWasWritten(t *testing.T) {
 		TruncateChars: 100}
 	v, err := c.Run(context.Background(), Input{})
 	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil ||
-		!strings.HasPrefix(v.Tell, want) {
-		t.Errorf("tell: %s, %v; want %s", v.Tell, err, want)
+		!strings.HasPrefix(v.PromptText, want) {
+		t.Errorf("tell: %s, %v; want %s", v.PromptText, err, want)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestCI(t *testing.T) {
 				looks != tt.looks {
 				t.Errorf("pass %t, waits %t, %q after %d looks, %v", v.Pass, v.Waits, v.Reason, looks, err)
 			}
-			if !v.Pass && !v.Waits && (len(v.Findings) != 1 || !strings.Contains(v.Tell, "FAIL: add")) {
+			if !v.Pass && !v.Waits && (len(v.Findings) != 1 || !strings.Contains(v.PromptText, "FAIL: add")) {
 				t.Errorf("what is told: %+v", v)
 			}
 		})

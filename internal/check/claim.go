@@ -33,7 +33,7 @@ func (Turn) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	if t.Class == loop.Broke {
 		how = "did not end well: "
 	}
-	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, Tell: "The last attempt " + how + t.Reason}, nil
+	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, PromptText: "The last attempt " + how + t.Reason}, nil
 }
 
 // Claim says no when the agent does not claim to be done.
@@ -75,10 +75,10 @@ func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	if promise != "" {
 		tag = "<promise>" + promise + "</promise>"
 	}
-	v.Tell = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.",
+	v.PromptText = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.",
 		tag)
 	if promise != "" {
-		v.Tell = "No completion promise found. " + v.Tell
+		v.PromptText = "No completion promise found. " + v.PromptText
 	}
 	return v, nil
 }

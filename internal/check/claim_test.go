@@ -35,7 +35,7 @@ func TestClaimTells(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := Claim{Completion: "DONE", Promise: tester}
 			v, err := c.Run(t.Context(), Input{Iteration: loop.Iteration{Role: tt.role, Turn: loop.Turn{Claim: tt.claim}}})
-			if err != nil || v.Pass || v.Reason != tt.reason || v.Tell != tt.tell || len(v.Hash) != 8 {
+			if err != nil || v.Pass || v.Reason != tt.reason || v.PromptText != tt.tell || len(v.Hash) != 8 {
 				t.Errorf("verdict = %+v, %v", v, err)
 			}
 		})

@@ -130,7 +130,7 @@ func (c *Command) Run(ctx context.Context, at Input) (v loop.Verdict, err error)
 func (c *Command) unready(why error) loop.Verdict {
 	return loop.Verdict{
 		Exit: -1, FailAction: c.FailAction, Reason: "it was not run: " + why.Error(),
-		Tell: fmt.Sprintf("The check `%s` was not run: %v.", c.Title, why),
+		PromptText: fmt.Sprintf("The check `%s` was not run: %v.", c.Title, why),
 	}
 }
 
@@ -229,7 +229,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	}
 	said := failure.Read(o.output)
 	v.Findings = c.fromTop(o.findings(c.Title, said))
-	v.Gap = said.MissingNames()
+	v.MissingNames = said.MissingNames()
 	v.Hash, v.Measure = c.signature(o, said, no), c.measure(o, said, no, v.Findings)
 	v.Reason, v.Killed = no, killed(o.Result)
 	if o.Class == proc.Exited && o.Exit < shellExit && c.exit(o) != "" {
@@ -240,7 +240,7 @@ func (c *Command) verdict(o ending, log string) loop.Verdict {
 	v.Missing = o.Class == proc.NotFound || o.Class == proc.Exited && (o.Exit == shellExit || o.Exit == shellExit+1) &&
 		c.exit(o) != ""
 	v.Output = loop.Excerpt(o.output)
-	v.Tell = c.failureText(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
+	v.PromptText = c.failureText(o, no, filepath.Join(cmp.Or(c.LogAs, c.LogDir), log))
 	return v
 }
 

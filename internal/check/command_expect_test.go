@@ -101,7 +101,7 @@ func TestExpect(t *testing.T) {
 			c.Expect = tt.expect
 			v := outcomeOf(t, c)
 			if tt.want == "" {
-				if !v.Pass || v.Hash != "" || v.Tell != "" {
+				if !v.Pass || v.Hash != "" || v.PromptText != "" {
 					t.Errorf("it should pass: %+v", v)
 				}
 				return
@@ -109,8 +109,8 @@ func TestExpect(t *testing.T) {
 			if v.Pass || v.Reason != tt.want {
 				t.Errorf("pass %v, reason: %s\nwant: %s", v.Pass, v.Reason, tt.want)
 			}
-			if len(v.Hash) != 8 || v.Tell == "" {
-				t.Errorf("hash %q, tell %q", v.Hash, v.Tell)
+			if len(v.Hash) != 8 || v.PromptText == "" {
+				t.Errorf("hash %q, tell %q", v.Hash, v.PromptText)
 			}
 		})
 	}
@@ -123,8 +123,8 @@ func TestExpectationIsExplained(t *testing.T) {
 	v := outcomeOf(t, c)
 	want := `Guardrail "echo warning" failed: its output contains "warning", which it must not.` +
 		"\nHint: mend them\nOutput file: "
-	if !strings.HasPrefix(v.Tell, want) || !strings.HasSuffix(v.Tell, "\nOutput (truncated):\nwarning\n") {
-		t.Errorf("tell:\n%s", v.Tell)
+	if !strings.HasPrefix(v.PromptText, want) || !strings.HasSuffix(v.PromptText, "\nOutput (truncated):\nwarning\n") {
+		t.Errorf("tell:\n%s", v.PromptText)
 	}
 }
 

@@ -53,8 +53,8 @@ func TestTimeLimits(t *testing.T) {
 					t.Errorf("warned %d times:\n%s", n, log)
 				}
 				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m0s" ||
-					!strings.HasPrefix(v.Tell, `Guardrail "make test" was stopped after 10m0s.`)) {
-					t.Errorf("reason %q, tell %q", v.Reason, v.Tell)
+					!strings.HasPrefix(v.PromptText, `Guardrail "make test" was stopped after 10m0s.`)) {
+					t.Errorf("reason %q, tell %q", v.Reason, v.PromptText)
 				}
 			})
 		})

@@ -50,7 +50,7 @@ func byPeople(s loop.State, v *loop.Verdict) {
 	for _, a := range accepted {
 		names = append(names, a.Name)
 	}
-	v.Pass, v.Tell = true, ""
+	v.Pass, v.PromptText = true, ""
 	v.Reason = fmt.Sprintf("%s; accepted%s: %s", v.Reason, who(accepted), safetext.Few(names, 5))
 }
 

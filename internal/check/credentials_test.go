@@ -51,7 +51,7 @@ func TestCredentials(t *testing.T) {
 			Iteration: loop.Iteration{N: 1, Commit: &loop.Commit{SHA: "tip"}}}
 		v, err := c.Run(context.Background(), at)
 		if err != nil || v.Pass != row.pass || !strings.Contains(v.Reason, row.reason) ||
-			!strings.Contains(v.Tell, row.tell) ||
+			!strings.Contains(v.PromptText, row.tell) ||
 			len(v.Concerns) != row.concerns {
 			t.Errorf("%s: %+v %v", row.name, v, err)
 		}

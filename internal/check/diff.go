@@ -35,7 +35,7 @@ func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if at.Iteration.Commit.NoDiff {
 		return loop.Verdict{
 			Reason: "the agent claims to be done, but nothing has changed",
-			Tell: "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say " +
+			PromptText: "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say " +
 				"without the claim why nothing needs doing.",
 		}, nil
 	}
@@ -50,7 +50,7 @@ func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	what := onlyThese(amounts)
 	v := loop.Verdict{
 		Reason: "the agent claims to be done, but " + what,
-		Tell: "The last attempt claimed to be done, but " + what +
+		PromptText: "The last attempt claimed to be done, but " + what +
 			". Do the work, or say without the claim why nothing needs doing.",
 	}
 	if len(amounts) == 1 && len(amounts[diffscan.Kept]) > 0 {

@@ -67,7 +67,7 @@ func (e *Edited) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	case len(judges.parts) > 0:
 		return loop.Verdict{
 			Reason: "the change edits what judges it: " + judges.list(),
-			Tell: fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit "+
+			PromptText: fmt.Sprintf("What judges the work is not yours to change: %s. Put it back as it was in the commit "+
 				"%.12s, and make the code pass it.", judges.list(), d.From),
 			Output:   loop.Excerpt(strings.Join(judges.files(), "\n") + "\n"),
 			Findings: judges.findings, Concerns: judges.concerns(),

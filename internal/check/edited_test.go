@@ -150,7 +150,7 @@ func TestEdited(t *testing.T) {
 				!v.Pass && soft != (len(v.Concerns) == 0) {
 				t.Errorf("pass %v, %q (%s), want %q", v.Pass, v.Reason, v.Severity, c.want)
 			}
-			if !v.Pass && !soft && (!strings.Contains(v.Tell, "Put it back") || len(v.Findings) == 0 ||
+			if !v.Pass && !soft && (!strings.Contains(v.PromptText, "Put it back") || len(v.Findings) == 0 ||
 				v.Concerns[0].Kind != loop.EditsCheck) {
 				t.Errorf("verdict = %+v", v)
 			}

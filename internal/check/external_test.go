@@ -80,8 +80,8 @@ func TestLongOutput(t *testing.T) {
 		{Command: line, OutputContains: "SECRETS"}:   "Output doesn't contain: SECRETS",
 	} {
 		v := verdictOf(t, verifier(t, task.External, *config), promised("x"))
-		if v.Reason != want || len(v.Output) > 20<<10 || len(v.Tell) > 8<<10 {
-			t.Errorf("%s, %d bytes kept, %d told, want %s", v.Reason, len(v.Output), len(v.Tell), want)
+		if v.Reason != want || len(v.Output) > 20<<10 || len(v.PromptText) > 8<<10 {
+			t.Errorf("%s, %d bytes kept, %d told, want %s", v.Reason, len(v.Output), len(v.PromptText), want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestLongOutput(t *testing.T) {
 func TestOutputIsRedacted(t *testing.T) {
 	c := verifier(t, task.External, task.Verification{Command: "echo hunter2; false"})
 	c.Runner.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
-	if v := verdictOf(t, c, promised("x")); v.Output != "***\n" || strings.Contains(v.Tell, "hunter2") {
+	if v := verdictOf(t, c, promised("x")); v.Output != "***\n" || strings.Contains(v.PromptText, "hunter2") {
 		t.Errorf("verdict = %+v", v)
 	}
 }

@@ -49,7 +49,7 @@ func flaky(first, second loop.Verdict) loop.Verdict {
 		return second
 	}
 	second.Reason += "; it has passed on this very tree before, and failed twice now"
-	second.Tell = "The next check has passed on this very tree before, and failed twice now: it may depend on something " +
-		"other than the code.\n" + second.Tell
+	second.PromptText = "The next check has passed on this very tree before, and failed twice now: it may depend on something " +
+		"other than the code.\n" + second.PromptText
 	return second
 }

@@ -30,7 +30,7 @@ func (l List) known(c Check, at Input, v *loop.Verdict) {
 	names := safetext.Few(loop.Names(concerns), 5)
 	only := at.State.MaxIterations == 1 && len(v.Findings) > 0 // there is no turn to tell it in
 	if !only && (!told(at, v.Check) || !at.Iteration.Commit.Empty) {
-		v.Tell += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
+		v.PromptText += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
 			"them "+
 			"pass. If it does not, leave them as they are and say again that you are done: then it is for the reviewer to "+
 			"accept.", names)

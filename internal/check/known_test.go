@@ -90,7 +90,7 @@ func TestKnownFailures(t *testing.T) {
 			got := strings.Join(loop.Names(v.Concerns), " ")
 			if v.Severity == loop.Hard && got != "" {
 				got = ""
-				if strings.Contains(v.Tell, "The base commit fails in the same way") {
+				if strings.Contains(v.PromptText, "The base commit fails in the same way") {
 					got = "told"
 				}
 			}

@@ -90,7 +90,7 @@ func (c *Command) touched(at Input, names []string) bool {
 			return ok
 		})
 	}
-	if at.Iteration.Commit.Unseen {
+	if at.Iteration.Commit.Unchecked {
 		return c.writtenSince(at.State.StartedAt, names)
 	}
 	for _, it := range at.State.Iterations {

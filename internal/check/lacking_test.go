@@ -28,7 +28,7 @@ func TestLacking(t *testing.T) {
 		}
 		return c
 	}
-	many, unseen := changes("a.js"), loop.Commit{Unseen: true}
+	many, unseen := changes("a.js"), loop.Commit{Unchecked: true}
 	many.MoreFiles = 3
 	ran := loop.Verdict{Check: line, Severity: loop.Hard, Exit: 1}
 	untouched := loop.Verdict{Check: EditedCheck, Severity: loop.Hard, Pass: true}

@@ -264,7 +264,7 @@ func (l List) voidIfChanged(ctx context.Context, v *loop.Verdict) error {
 		v.Pass = false
 		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only "+
 			"look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
-		v.Tell = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so "+
+		v.PromptText = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so "+
 			"that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
 	}
 	return l.Tree.Restore(ctx)

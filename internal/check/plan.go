@@ -39,7 +39,7 @@ func (Plan) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	if more := len(all) - 1; more > 0 {
 		v.Reason += fmt.Sprintf(" (and %d more)", more)
 	}
-	v.Tell = "The last iteration broke the rules of the plan, so what it did to them was taken back:\n\n- " +
+	v.PromptText = "The last iteration broke the rules of the plan, so what it did to them was taken back:\n\n- " +
 		strings.Join(strings.Split(v.Output, "\n"), "\n- ")
 	return v, nil
 }
@@ -71,15 +71,15 @@ func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	switch {
 	case it.Mode == loop.Review:
 		v.Reason = it.Story + " was not reviewed"
-		v.Tell = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+
+		v.PromptText = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+
 			"with the JSON object that is asked for, and let %s say the same.", it.Story, h.File)
 	case at.State.Rules().SkipReview:
 		v.Reason = it.Story + " is not done yet"
-		v.Tell = fmt.Sprintf("The last iteration did not finish %s. When it is done, set its passes to true in %s.", it.Story,
+		v.PromptText = fmt.Sprintf("The last iteration did not finish %s. When it is done, set its passes to true in %s.", it.Story,
 			h.File)
 	default:
 		v.Reason = it.Story + " was not handed in for review"
-		v.Tell = fmt.Sprintf("The last iteration did not hand %s in. When it is done, set its reviewStatus to "+
+		v.PromptText = fmt.Sprintf("The last iteration did not hand %s in. When it is done, set its reviewStatus to "+
 			"\"needs_review\" in %s.", it.Story, h.File)
 	}
 	return v, nil
@@ -121,14 +121,14 @@ func (d StoryDiff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{
 		Reason: it.Story + " was handed in, and nothing but the plan's own files has changed for it",
-		Tell: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own "+
+		PromptText: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own "+
 			"files has changed, so it was not handed in. "+
 			"Do what its criteria ask for. If other work meets them already, add a test that shows so.", it.Story),
 		Hash: failure.Signature(loop.DiffCheck, ""),
 	}
 	if it.Mode == loop.ReviewFix {
 		v.Reason = it.Story + " was handed in again, and nothing but the plan's own files has changed since its review"
-		v.Tell = fmt.Sprintf("The last iteration handed %s in again without a change: since its review, nothing but the "+
+		v.PromptText = fmt.Sprintf("The last iteration handed %s in again without a change: since its review, nothing but the "+
 			"plan's own files is different, so it was not handed in. "+
 			"Change what the review feedback names. If the feedback is mistaken, say why in the plan's progress.txt, and add "+
 			"a test that shows so.", it.Story)

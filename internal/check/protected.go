@@ -65,7 +65,7 @@ func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if len(touched) == 1 {
 		v.Reason = "a protected file was changed: " + few(touched)
 	}
-	v.Tell = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the "+
+	v.PromptText = fmt.Sprintf("These files are protected, and not yours to change: %s. Put them back as they were in the "+
 		"commit %.12s, remove those that you added, and do the task without touching them.",
 		few(touched), d.From)
 	for _, name := range touched[:min(len(touched), loop.MaxFindings)] {

@@ -72,8 +72,8 @@ func TestProtected(t *testing.T) {
 			if v.Pass != (c.want == "") || v.Reason != c.want {
 				t.Errorf("pass %v, %q; want %q", v.Pass, v.Reason, c.want)
 			}
-			if !v.Pass && !strings.Contains(v.Tell, "Put them back as they were") {
-				t.Errorf("tell = %q", v.Tell)
+			if !v.Pass && !strings.Contains(v.PromptText, "Put them back as they were") {
+				t.Errorf("tell = %q", v.PromptText)
 			}
 		})
 	}

@@ -258,7 +258,7 @@ func (a Answer) verdict(v loop.Verdict, who string) loop.Verdict {
 		v.Reason += ": " + safetext.Shorten(summary, 200)
 	}
 	v.Output = loop.Excerpt(a.Feedback())
-	v.Tell = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
+	v.PromptText = strings.Replace(who, "the", "A", 1) + " who read only the task and your change asks for this:\n\n" + v.Output
 	return v
 }
 

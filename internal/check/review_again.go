@@ -60,8 +60,8 @@ const answerBytes = 64 << 10
 // lastWords is the end of what an agent said, as much as an answer may have.
 func lastWords(turn loop.Turn) string {
 	said := turn.Text
-	if len(turn.Said) > len(said) {
-		said = turn.Said[max(0, len(turn.Said)-answerBytes):]
+	if len(turn.Transcript) > len(said) {
+		said = turn.Transcript[max(0, len(turn.Transcript)-answerBytes):]
 	}
 	return said
 }

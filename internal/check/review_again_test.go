@@ -18,7 +18,7 @@ func TestAskedAgain(t *testing.T) {
 	busy := loop.Turn{Class: loop.Overloaded, Reason: "busy"}
 	reset := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 	long := ok(strings.Repeat("x", loop.TextBytes))
-	long.Said = `{"verdict":"approve","tree":"t","summary":"` + strings.Repeat("x", 2*loop.TextBytes) + `","issues":[]}`
+	long.Transcript = `{"verdict":"approve","tree":"t","summary":"` + strings.Repeat("x", 2*loop.TextBytes) + `","issues":[]}`
 	for _, tt := range []struct {
 		name    string
 		answers []loop.Turn

@@ -62,8 +62,8 @@ func (c *Verify) words(at Input, t loop.Turn) subject {
 // said is all that an agent said in a turn; ok is false when no more is known than the turn itself holds.
 func (c *Verify) said(t loop.Turn) (text string, ok bool) {
 	switch {
-	case t.Said != "":
-		return t.Said, true
+	case t.Transcript != "":
+		return t.Transcript, true
 	case t.Words != nil && c.Said != nil:
 		return c.Said(t)
 	}

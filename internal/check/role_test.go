@@ -68,9 +68,9 @@ func TestPromiseOfAReviewer(t *testing.T) {
 			if v.Check != "qa" || v.Role != task.QA || v.Severity != loop.Hard || v.Usage.Input != 5 {
 				t.Errorf("verdict = %+v", v)
 			}
-			if strings.Contains(tt.name, "rejection") != strings.Contains(v.Tell,
+			if strings.Contains(tt.name, "rejection") != strings.Contains(v.PromptText,
 				"A QA engineer who read only the task and your change asks for this:\n\nseen") {
-				t.Errorf("it tells %q", v.Tell)
+				t.Errorf("it tells %q", v.PromptText)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestReviewersPromiseIsVerified(t *testing.T) {
 			}
 			if tt.name == "a command that fails" &&
 				(v.LogFile != "verify_1_qa_more.log" || v.Output != "more:\nwhy\n" ||
-					!strings.HasPrefix(v.Tell, "The qa's promise was verified and does not hold. Verification failed: Stage 'more' "+
+					!strings.HasPrefix(v.PromptText, "The qa's promise was verified and does not hold. Verification failed: Stage 'more' "+
 						"failed")) {
 				t.Errorf("verdict = %+v", v)
 			}

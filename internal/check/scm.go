@@ -141,7 +141,7 @@ func (c *SCM) failed(v loop.Verdict, task, why, output string) loop.Verdict {
 	v.Reason = fmt.Sprintf("the source control task %q: %s", task, why)
 	v.Output = loop.Excerpt(output)
 	v.FailAction = loop.Append
-	v.Tell = fmt.Sprintf("The source control task %q failed.\nOutput:\n%s", task, v.Output)
+	v.PromptText = fmt.Sprintf("The source control task %q failed.\nOutput:\n%s", task, v.Output)
 	return v
 }
 

@@ -19,7 +19,7 @@ func TestStray(t *testing.T) {
 	c.Stray = func() error { return errors.New("\"web\" is a link") }
 	verdicts, _ := judgeOne(t, at(silent, changed), &tree{}, c)
 	v := verdicts[0]
-	if v.Pass || v.Reason != `it was not run: "web" is a link` || !strings.Contains(v.Tell, `"web" is a link`) ||
+	if v.Pass || v.Reason != `it was not run: "web" is a link` || !strings.Contains(v.PromptText, `"web" is a link`) ||
 		v.Hash == "" || v.Missing {
 		t.Errorf("%+v", v)
 	}

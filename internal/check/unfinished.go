@@ -73,7 +73,7 @@ func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		v.Reason += "; " + d.Partial
 	}
 	v.Output = loop.Excerpt(b.String())
-	v.Tell = "The change looks unfinished:\n\n" + v.Output +
+	v.PromptText = "The change looks unfinished:\n\n" + v.Output +
 		"\nFinish it. A remark that belongs there may stay when you say why in your last message."
 	return v, nil
 }

@@ -104,7 +104,7 @@ func (c *Verify) fill(v *loop.Verdict, r result) {
 	}
 	v.Usage = sum(v.Usage, r.usage)
 	if !r.pass {
-		v.Tell = c.failureText(r)
+		v.PromptText = c.failureText(r)
 	}
 }
 

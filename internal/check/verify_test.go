@@ -161,8 +161,8 @@ func TestVerify(t *testing.T) {
 			if v.Check != "verify coder" || v.Severity != loop.Hard || v.Role != task.Coder || !v.Verification {
 				t.Errorf("verdict = %+v", v)
 			}
-			if tells := strings.Contains(v.Tell, "Verification failed: "+tt.reason); tells == tt.pass {
-				t.Errorf("it tells %q", v.Tell)
+			if tells := strings.Contains(v.PromptText, "Verification failed: "+tt.reason); tells == tt.pass {
+				t.Errorf("it tells %q", v.PromptText)
 			}
 		})
 	}
@@ -281,7 +281,7 @@ It is kept when this is true: The login works
 Output file: .ralph/verify_1_coder.log
 Output (truncated):
 nope`
-	if v := verdictOf(t, c, promised("x")); v.Tell != want {
-		t.Errorf("tell:\n%s\nwant:\n%s", v.Tell, want)
+	if v := verdictOf(t, c, promised("x")); v.PromptText != want {
+		t.Errorf("tell:\n%s\nwant:\n%s", v.PromptText, want)
 	}
 }

@@ -72,7 +72,7 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		v.Concerns = addConcern(v.Concerns,
 			loop.Concern{Name: cmp.Or(f.Test, f.File), Kind: loop.Weakens, Message: message, File: f.File, Line: f.Line})
 	}
-	v.Tell = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
+	v.PromptText = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
 		"was. If the task itself asks for this, say so and why in your last message."
 	return v, nil
 }

@@ -41,7 +41,7 @@ type NoCommits struct{}
 
 // Commit implements loop.Tree.
 func (NoCommits) Commit(context.Context, string, loop.State) (loop.Commit, error) {
-	return loop.Commit{Unseen: true}, nil
+	return loop.Commit{Unchecked: true}, nil
 }
 
 // Committer is the tree as the loop sees it: it words the commits.

@@ -22,7 +22,7 @@ var ErrWall = errors.New("the run's time limit is over")
 // when hard is done what runs is stopped.
 func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 	limits := limited(
-		loop.Limits{Wall: run.Wall, NoWait: !run.Settings.WaitForLimits, Patient: run.OfPrompt}, run.Settings,
+		loop.Limits{Wall: run.Wall, NoWait: !run.Settings.WaitForLimits, NoStuckDetection: run.OfPrompt}, run.Settings,
 	)
 	if limits.Wall > 0 {
 		now := run.Clock()
@@ -32,7 +32,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 		})
 		defer warning.Stop()
 	}
-	loop.TellLimits(hard, limits)
+	loop.RecordLimits(hard, limits)
 	bounded, cancel := Until(ctx, limits.Deadline)
 	defer cancel()
 	stopped, stop := Until(hard, limits.Deadline)

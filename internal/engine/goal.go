@@ -78,7 +78,7 @@ func asking(set config.Settings, t task.Task, flags *task.Completion) string {
 // SameRequest reports whether a run was asked for as it is now.
 func SameRequest(before loop.State, set config.Settings, t task.Task, flags *task.Completion) bool {
 	return before.Start.Spec == t.Spec && before.Start.Title == t.Title &&
-		before.Start.Asking == asking(set, t, flags)
+		before.Start.RequestKey == asking(set, t, flags)
 }
 
 // whoDecides says what a run without criteria is judged by.
@@ -205,7 +205,7 @@ func limitedTo(theirs, common *task.Completion, least task.Method) *task.Complet
 
 // into puts what was settled into a run's first record.
 func (g Goal) into(s *loop.Start) {
-	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.Asking = g.Completion, g.Pipeline, g.Caps, g.Most, g.Asking
+	s.Completion, s.Pipeline, s.Caps, s.MaxIterations, s.RequestKey = g.Completion, g.Pipeline, g.Caps, g.Most, g.Asking
 }
 
 func ShortHash(s string) string {

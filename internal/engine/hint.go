@@ -35,11 +35,11 @@ func (h HintPrompts) For(s loop.State, step loop.Step) (string, error) {
 func (h HintPrompts) recordHints(s loop.State) loop.State {
 	for _, said := range h.Said(s) {
 		text := safetext.FirstBytes(safetext.Sanitise(h.Run.Redact(said.Text)), MaxHint)
-		if said.ID == "" || text == "" || slices.Contains(s.Heard, said.ID) {
+		if said.ID == "" || text == "" || slices.Contains(s.HintIDs, said.ID) {
 			continue
 		}
 		as := h.As
-		as.Hint, as.Said = text, &loop.Said{ID: said.ID, By: said.By}
+		as.Hint, as.Said = text, &loop.HintSource{ID: said.ID, By: said.By}
 		next, err := h.Run.Journal.Store(loop.Record{Type: loop.Resumed, At: h.Run.Clock(), Resume: &as})
 		if err != nil {
 			h.Run.Log("recording a hint: %v", err)

@@ -133,7 +133,7 @@ func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdi
 	var failed *setupError
 	if errors.As(err, &failed) {
 		v := unusableTree("setup", failed.summary())
-		v.Exit, v.Output, v.Tell = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf(
+		v.Exit, v.Output, v.PromptText = failed.exit, loop.Excerpt(failed.output), fmt.Sprintf(
 			"The setup failed, so no check could run: %v", failed,
 		)
 		return v, nil

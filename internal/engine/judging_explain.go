@@ -39,8 +39,8 @@ func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdi
 		return nil
 	}
 	v.Reason += "; " + strings.Join(why, "; ")
-	v.Tell = strings.TrimRight(
-		v.Tell, "\n",
+	v.PromptText = strings.TrimRight(
+		v.PromptText, "\n",
 	) + "\n\nThe checks see the commit alone, not your working tree: " + strings.Join(
 		why, "; ",
 	) + ".\n"
@@ -100,7 +100,7 @@ func mentioned(v *loop.Verdict) words {
 		said.paths[path.Base(word)] = true
 		said.paths[strings.ReplaceAll(word, ".", "/")] = true // lib.util is lib/util.py
 	}
-	for _, gap := range v.Gap {
+	for _, gap := range v.MissingNames {
 		for _, word := range strings.FieldsFunc(gap, notInPath) {
 			word = strings.Trim(word, "./-")
 			said.gone[word], said.gone[path.Base(word)], said.gone[strings.ReplaceAll(word, ".", "/")] = true, true, true
@@ -168,7 +168,7 @@ func (f uncommitted) Run(ctx context.Context, at check.Input) (loop.Verdict, err
 		return loop.Verdict{Pass: true}, err
 	}
 	return loop.Verdict{
-		Reason: strings.Join(why, "; "),
-		Tell:   "Files that you have made are in no commit: " + strings.Join(why, "; ") + ".",
+		Reason:     strings.Join(why, "; "),
+		PromptText: "Files that you have made are in no commit: " + strings.Join(why, "; ") + ".",
 	}, nil
 }

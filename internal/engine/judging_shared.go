@@ -102,7 +102,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 			what, names[0],
 		),
 	)
-	v.Tell = fmt.Sprintf(
+	v.PromptText = fmt.Sprintf(
 		"The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the "+
 			"change is in no commit. Undo that change: the work must pass without it.",
 		what,
@@ -112,5 +112,5 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 
 // unusableTree is the verdict on a tree in which nothing can be judged.
 func unusableTree(name, why string) *loop.Verdict {
-	return &loop.Verdict{Check: name, Exit: -1, Reason: why, Tell: "The checks could not be run: " + why + "."}
+	return &loop.Verdict{Check: name, Exit: -1, Reason: why, PromptText: "The checks could not be run: " + why + "."}
 }

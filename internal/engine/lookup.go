@@ -33,7 +33,7 @@ func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict)
 	return func(s loop.State, v loop.Verdict) prompt.Found {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		names := v.Gap[:min(len(v.Gap), mostLooked)]
+		names := v.MissingNames[:min(len(v.MissingNames), mostLooked)]
 		l := &search{tree: spec.Tree, commit: s.Head()}
 		if err := l.find(ctx, names, v.Findings); err != nil {
 			spec.Log("warning: looking for what the failure says is missing (%s): %v", strings.Join(names, ", "), err)

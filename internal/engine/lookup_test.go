@@ -125,7 +125,7 @@ func TestMissing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := spec.lookUp(t.Context())(
-				loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{Gap: tt.gap, Findings: tt.findings},
+				loop.State{Start: loop.Start{Base: tree.Base()}}, loop.Verdict{MissingNames: tt.gap, Findings: tt.findings},
 			)
 			if shown(got) != tt.want || got.Defined != tt.defined {
 				t.Errorf("found %q, defined %v; want %q, %v", shown(got), got.Defined, tt.want, tt.defined)
@@ -147,7 +147,7 @@ func TestMissingIsBounded(t *testing.T) {
 	spec := &Spec{Place: Place{Tree: tree}, Output: Output{Log: t.Logf}}
 	got := spec.lookUp(t.Context())(
 		loop.State{Start: loop.Start{Base: tree.Base()}},
-		loop.Verdict{Gap: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}},
+		loop.Verdict{MissingNames: []string{"thing", "d1.thing", "d2.thing", "d3.thing", "d4.thing", "d5.thing", "d6.thing"}},
 	)
 	bytes := 0
 	for _, e := range got.Excerpts {

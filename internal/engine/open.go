@@ -60,7 +60,7 @@ type Opener interface {
 
 // Beginning is how a run begins, or goes on.
 type Beginning struct {
-	Mode        loop.Way
+	Mode        loop.ResumeMode
 	Dir         string // the run's own directory; its name is the run's
 	Reports     string // where reports go that outlive the job; empty: nowhere
 	OpenJournal func(dir string) (*journal.Journal, error)
@@ -136,7 +136,7 @@ func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
 func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	s := &loop.Start{
 		Run: run, Task: t.ID, Title: t.Title, Issue: t.Issue, Asked: t.Asked, Spec: t.Spec, Hint: t.Hint,
-		Base: spec.Tree.Base(), Onto: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
+		Base: spec.Tree.Base(), BaseBranch: spec.Tree.BaseBranch(), Branch: spec.Tree.Branch(),
 		Agent: spec.Settings.Agent.Command, Checks: CommandLines(spec.Settings.Guardrails),
 		NoSandbox: spec.switchedOff(),
 		Review:    spec.Settings.Review, Detected: spec.Detected, MustPass: spec.Settings.Baseline == config.BaselinePass,

@@ -95,7 +95,7 @@ func StepsOf(s loop.State, records []loop.Record) (steps []step) {
 		if !known {
 			from = head
 		}
-		if from != "" && from != c.SHA && !c.Unseen {
+		if from != "" && from != c.SHA && !c.Unchecked {
 			steps = append(steps, step{it.N, from, c.SHA})
 		}
 		head = c.SHA

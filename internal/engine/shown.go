@@ -66,7 +66,7 @@ func (run *Run) showChanges(tree loop.Tree) loop.Tree {
 func (t liveTree) Commit(ctx context.Context, since string, s loop.State) (loop.Commit, error) {
 	c, err := t.Tree.Commit(ctx, since, s)
 	last := s.Last()
-	if err != nil || last == nil || c.SHA == "" || c.Unseen {
+	if err != nil || last == nil || c.SHA == "" || c.Unchecked {
 		return c, err
 	}
 	from, known := t.began[last.N]

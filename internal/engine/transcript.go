@@ -15,8 +15,8 @@ func wordsFile(n int) string { return fmt.Sprintf("said_%d.txt", n) }
 // keepWords writes down what an agent said in a turn beyond what its record holds, without secrets: checks read it,
 // also in another process that goes on from the record.
 func (c Coder) keepWords(t *loop.Turn, n int) error {
-	said := t.Said
-	if t.Said = ""; said == "" {
+	said := t.Transcript
+	if t.Transcript = ""; said == "" {
 		return nil
 	}
 	cut := int64(len(said)) > loop.SaidBytes // by the mark that says so

@@ -37,14 +37,14 @@ func (f start) works() (works []loop.Work) {
 }
 
 // listStart settles what the run begins from.
-func (o *cloneOpening) startOf(ctx context.Context, way loop.Way) (f start, err error) {
+func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f start, err error) {
 	switch {
 	case o.Plan != "":
 		return f, nil
 	case way != loop.Begin:
-		f.base, f.onto = o.before.Start.Base, o.before.Start.Onto
+		f.base, f.onto = o.before.Start.Base, o.before.Start.BaseBranch
 		if o.before.End == nil || o.Killed { // no process has come to leave the clone as it was
-			f.came = o.before.Start.Came
+			f.came = o.before.Start.StartedAt
 		}
 		return f, nil
 	case o.listStart != nil:
@@ -92,9 +92,9 @@ func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool
 			return f, false, err
 		}
 		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
-			f = start{base: cmp.Or(s.Ground, s.Base), onto: s.Onto}
+			f = start{base: cmp.Or(s.MergeBase, s.Base), onto: s.BaseBranch}
 			if state.End == nil || l.Killed {
-				f.came = s.Came
+				f.came = s.StartedAt
 			}
 			return f, true, nil
 		}

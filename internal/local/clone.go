@@ -80,7 +80,7 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 const host = "localhost"
 
 // openClone opens the clone for the run, and settles what judges it there.
-func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.Way) error {
+func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.ResumeMode) error {
 	at, err := o.enter(ctx, work, way)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 
 // accept finds what the checks share with the clone, and holds against that and the run's findings what the person
 // accepts.
-func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Way) (err error) {
+func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.ResumeMode) (err error) {
 	var before *loop.State
 	var known []loop.Shared
 	if way != loop.Begin {
@@ -155,7 +155,7 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Wa
 }
 
 // checkout takes the working tree at a place: the clone, or the run's own.
-func (o *cloneOpening) checkout(ctx context.Context, way loop.Way, at *session.Session) (*git.Tree, error) {
+func (o *cloneOpening) checkout(ctx context.Context, way loop.ResumeMode, at *session.Session) (*git.Tree, error) {
 	branch, fresh := "ralph/"+o.wanted.ID, way == loop.Begin && (o.dir != "" || o.Fresh)
 	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
 		branch, fresh = o.source.Plan.BranchName, way == loop.Begin && o.Fresh
@@ -195,7 +195,7 @@ func (o *cloneOpening) checkout(ctx context.Context, way loop.Way, at *session.S
 }
 
 // beginning says how the run begins or goes on.
-func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.Way) (b engine.Beginning, err error) {
+func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
 	run, owner := engine.NewRunID(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
 	if way != loop.Begin {
 		run = filepath.Base(o.dir)
@@ -212,9 +212,9 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.W
 		b.Start = work.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
 		b.Start.Accept = engine.Acceptances(o.Accept, o.shared)
-		b.Start.BuiltOn, b.Start.Came = o.start.works(), work.Tree.Came()
+		b.Start.BuiltOn, b.Start.StartedAt = o.start.works(), work.Tree.Came()
 		if ground := work.Tree.Ground(); ground != b.Start.Base {
-			b.Start.Ground = ground
+			b.Start.MergeBase = ground
 		}
 		return b, nil
 	}

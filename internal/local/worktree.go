@@ -44,7 +44,7 @@ func (o *cloneOpening) holdTask(work *engine.Run) error {
 
 // enter settles where the run works: in the clone, or in a tree of its own, which is made if need be. No record is
 // written yet.
-func (o *cloneOpening) enter(ctx context.Context, work *engine.Run, way loop.Way) (*session.Session, error) {
+func (o *cloneOpening) enter(ctx context.Context, work *engine.Run, way loop.ResumeMode) (*session.Session, error) {
 	tree, err := o.TreeOf(o.wanted.ID)
 	if !o.Worktree {
 		if err == nil && tree.Exists() {
@@ -77,7 +77,7 @@ func (o *cloneOpening) enter(ctx context.Context, work *engine.Run, way loop.Way
 
 // openTree makes the run's tree, or takes up the one that is there. A run that begins anew has no use for what a killed
 // turn has left in it, and does not throw it away either.
-func (o *cloneOpening) openTree(ctx context.Context, way loop.Way) error {
+func (o *cloneOpening) openTree(ctx context.Context, way loop.ResumeMode) error {
 	if err := o.tree.Open(ctx); err != nil {
 		return invalid.Mark(err)
 	}

@@ -55,17 +55,17 @@ func (l Limits) usedUp(s State) bool {
 func (l Limits) Warning(s State) string {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
-	case nearly(run.CostUSD, l.CostUSD):
+	case nearLimit(run.CostUSD, l.CostUSD):
 		return fmt.Sprintf("%s of %s are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
-	case nearly(issue, l.IssueCostUSD):
+	case nearLimit(issue, l.IssueCostUSD):
 		return fmt.Sprintf("%s of %s for all runs of the issue are spent", Dollars(issue), Dollars(l.IssueCostUSD))
-	case nearly(float64(run.Tokens()), float64(l.Tokens)):
+	case nearLimit(float64(run.Tokens()), float64(l.Tokens)):
 		return fmt.Sprintf("%d of %d tokens are used up", run.Tokens(), l.Tokens)
 	}
 	return ""
 }
 
-func nearly(spent, limit float64) bool { return limit > 0 && spent >= limit*4/5 }
+func nearLimit(spent, limit float64) bool { return limit > 0 && spent >= limit*4/5 }
 
 // Dollars writes an amount as people do, "$4.10"; one that has no whole cents keeps four digits, so that a little is
 // not nothing.

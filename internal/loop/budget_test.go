@@ -23,7 +23,7 @@ func TestLeft(t *testing.T) {
 		"of the issue alone": {limits: Limits{IssueCostUSD: 8}, state: State{Usage: Usage{CostUSD: 2}},
 			left: Left{CostUSD: 6, OfIssue: true}},
 		"since it was asked for again": {limits: Limits{CostUSD: 5, IssueCostUSD: 20},
-			state: State{Usage: Usage{CostUSD: 7}, Before: Usage{CostUSD: 6}}, left: Left{CostUSD: 4}},
+			state: State{Usage: Usage{CostUSD: 7}, UsageBefore: Usage{CostUSD: 6}}, left: Left{CostUSD: 4}},
 		"nothing": {limits: Limits{Tokens: 100}, state: State{Usage: Usage{CacheRead: 100}},
 			used: true},
 	} {

@@ -37,8 +37,8 @@ type Commit struct {
 	MoreFiles int          `json:"more_files,omitempty"`
 	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
 	NoDiff bool `json:"no_diff,omitempty"`
-	// Unseen says that nobody looked whether anything changed: the run has no tree and commits nothing.
-	Unseen bool `json:"unseen,omitempty"`
+	// Unchecked says that nobody looked whether anything changed: the run has no tree and commits nothing.
+	Unchecked bool `json:"unseen,omitempty"`
 	// Plan is what became of the plan in the iteration; nil for a run without one.
 	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
@@ -173,7 +173,7 @@ func withoutDetails(concerns []Concern) []Concern {
 func (it Iteration) withoutOutputs() *Iteration {
 	verdicts := append([]Verdict(nil), it.Verdicts...)
 	for i := range verdicts {
-		verdicts[i].Output, verdicts[i].Tell, verdicts[i].Findings = "", "", nil
+		verdicts[i].Output, verdicts[i].PromptText, verdicts[i].Findings = "", "", nil
 		verdicts[i].Concerns = withoutDetails(verdicts[i].Concerns)
 	}
 	it.Verdicts = verdicts

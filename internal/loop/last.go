@@ -8,7 +8,7 @@ func (s State) counts(it Iteration) bool {
 	switch c := it.Turn.Class; {
 	case c == Stopped, c == Waits, c.Transient():
 		return false
-	case c == Empty && (it.Commit.Empty || it.Commit.Unseen):
+	case c == Empty && (it.Commit.Empty || it.Commit.Unchecked):
 		return s.EmptyInRow >= maxEmpty
 	}
 	return true
@@ -20,11 +20,11 @@ func (s State) feedbackDue() bool {
 		return false
 	}
 	last := s.lastJudged()
-	return last == nil || last.N <= s.fed
+	return last == nil || last.N <= s.feedbackSeenAt
 }
 
 // Spent is what the run has spent since it was last asked for.
-func (s State) Spent() Usage { return s.Usage.Minus(s.Before) }
+func (s State) Spent() Usage { return s.Usage.Minus(s.UsageBefore) }
 
 // OnIssue is what everything that was ever done on the run's issue has spent.
 func (s State) OnIssue() Usage {

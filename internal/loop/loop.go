@@ -209,7 +209,7 @@ func commit(ctx context.Context, s State, step Step, p Ports) error {
 		return fmt.Errorf("committing iteration %d: %w", step.Iteration, err)
 	}
 	switch {
-	case c.Unseen:
+	case c.Unchecked:
 	case c.Empty:
 		p.Log("commit: nothing changed")
 	default:

@@ -36,11 +36,11 @@ type Step struct {
 
 // Limits are what stops a run that does not finish.
 type Limits struct {
-	Deadline time.Time     // zero: none
-	Wall     time.Duration // what Deadline came from, for the sentence
-	Soft     time.Time     // when to warn that the deadline comes near; zero: never
-	NoWait   bool          // do not wait for a usage limit's reset inside the run
-	Patient  bool          // however often a failure repeats itself: a run of a prompt
+	Deadline         time.Time     // zero: none
+	Wall             time.Duration // what Deadline came from, for the sentence
+	Soft             time.Time     // when to warn that the deadline comes near; zero: never
+	NoWait           bool          // do not wait for a usage limit's reset inside the run
+	NoStuckDetection bool          // however often a failure repeats itself: a run of a prompt
 	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount.
 	CostUSD      float64
 	Tokens       int64
@@ -95,7 +95,7 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	tier, why := Moving, ""
 	if s.Turning != nil {
 		role, tier = orCoder(s.Turning.Role), s.Turning.Tier
-	} else if !limits.Patient {
+	} else if !limits.NoStuckDetection {
 		tier, why = s.ladder()
 	}
 	most := s.Start.Caps[role]

@@ -255,7 +255,7 @@ func TestNext(t *testing.T) {
 		{"and no first turn is taken then", State{MaxIterations: 5, Start: Start{Earlier: &Usage{CostUSD: 20.5}}},
 			noon, Step{Do: Stop, Outcome: Budget, Reason: "$20.50 of the $20.00 that all runs of the issue may cost are spent"}},
 		{"a run that was asked for again has its budget again",
-			State{MaxIterations: 5, Usage: Usage{CostUSD: 5.25, Input: 2000}, Before: Usage{CostUSD: 5.25, Input: 2000},
+			State{MaxIterations: 5, Usage: Usage{CostUSD: 5.25, Input: 2000}, UsageBefore: Usage{CostUSD: 5.25, Input: 2000},
 				Iterations: []*Iteration{failed(1)}},
 			noon, Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"done counts when the money is spent",
@@ -333,24 +333,24 @@ func TestTakeUp(t *testing.T) {
 		name  string
 		state State
 		known bool
-		asked Asked
-		want  Way
+		asked Request
+		want  ResumeMode
 	}{
-		{"nothing there", State{}, false, Asked{}, Begin},
-		{"somebody holds it", run(nil, time.Minute), true, Asked{}, Held},
+		{"nothing there", State{}, false, Request{}, Begin},
+		{"somebody holds it", run(nil, time.Minute), true, Request{}, Held},
 		{"somebody holds it, and a fresh start is no way around", run(nil, time.Minute), true,
-			Asked{Fresh: true, Retry: true}, Held},
-		{"we hold it ourselves", run(nil, time.Minute), true, Asked{Owner: "other"}, Continue},
-		{"the owner is dead", run(nil, -time.Minute), true, Asked{}, Continue},
-		{"the owner is dead, fresh", run(nil, -time.Minute), true, Asked{Fresh: true}, Begin},
-		{"interrupted", ended(Interrupted), true, Asked{}, Continue},
-		{"capped, asked plainly", ended(Capped), true, Asked{}, Begin},
-		{"capped, retry", ended(Capped), true, Asked{Retry: true}, Again},
-		{"capped, retry --fresh", ended(Capped), true, Asked{Retry: true, Fresh: true}, Begin},
-		{"failed, retry", ended(Failed), true, Asked{Retry: true}, Again},
-		{"done, asked again", ended(Done), true, Asked{}, Begin},
-		{"done, retry", ended(Done), true, Asked{Retry: true}, Nothing},
-		{"done, retry with what to change", ended(Done), true, Asked{Retry: true, Hint: true}, Again},
+			Request{Fresh: true, Retry: true}, Held},
+		{"we hold it ourselves", run(nil, time.Minute), true, Request{Owner: "other"}, Continue},
+		{"the owner is dead", run(nil, -time.Minute), true, Request{}, Continue},
+		{"the owner is dead, fresh", run(nil, -time.Minute), true, Request{Fresh: true}, Begin},
+		{"interrupted", ended(Interrupted), true, Request{}, Continue},
+		{"capped, asked plainly", ended(Capped), true, Request{}, Begin},
+		{"capped, retry", ended(Capped), true, Request{Retry: true}, Again},
+		{"capped, retry --fresh", ended(Capped), true, Request{Retry: true, Fresh: true}, Begin},
+		{"failed, retry", ended(Failed), true, Request{Retry: true}, Again},
+		{"done, asked again", ended(Done), true, Request{}, Begin},
+		{"done, retry", ended(Done), true, Request{Retry: true}, Nothing},
+		{"done, retry with what to change", ended(Done), true, Request{Retry: true, Hint: true}, Again},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

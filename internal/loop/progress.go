@@ -20,7 +20,7 @@ type attempts struct {
 // look goes through iterations once, oldest first.
 func look(its []*Iteration) attempts {
 	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its))}
-	known := map[string]*course{}
+	known := map[string]*failureHistory{}
 	for i, it := range its {
 		o := it.Obstacle()
 		if o == nil || o.Hash == "" {
@@ -33,7 +33,7 @@ func look(its []*Iteration) attempts {
 		a.key[i] = key
 		c := known[key]
 		if c == nil {
-			c = &course{quantities: map[string]*quantity{}}
+			c = &failureHistory{quantities: map[string]*quantity{}}
 			known[key] = c
 			a.fresh[i] = true
 		}
@@ -44,8 +44,8 @@ func look(its []*Iteration) attempts {
 	return a
 }
 
-// course is how one failure has measured up to now.
-type course struct {
+// failureHistory is how one failure has measured up to now.
+type failureHistory struct {
 	quantities map[string]*quantity
 	file       string // of the place that was furthest
 	line, at   int    // its line, and the iteration's index
@@ -58,7 +58,7 @@ type quantity struct {
 }
 
 // take adds the measure of iteration i, and reports whether it is better than ever before in anything.
-func (c *course) take(m Measure, its []*Iteration, i int) (better bool) {
+func (c *failureHistory) take(m Measure, its []*Iteration, i int) (better bool) {
 	for _, q := range m.Quantities {
 		known := c.quantities[q.Name]
 		if known == nil {

@@ -53,15 +53,15 @@ type Record struct {
 
 // Start is the first record of a run.
 type Start struct {
-	Run    string `json:"run"`  // "20261121-053000-7f3a"
-	Task   string `json:"task"` // "issue-42"
-	Title  string `json:"title"`
-	Issue  int    `json:"issue,omitempty"`
-	Asked  string `json:"asked,omitempty"` // login of who asked; co-author of the commits
-	Base   string `json:"base"`            // commit the run began from, full hash
-	Onto   string `json:"onto"`            // branch the pull request goes to: "main"
-	Branch string `json:"branch"`          // "ralph/issue-42"
-	Agent  string `json:"agent"`           // "claude"
+	Run        string `json:"run"`  // "20261121-053000-7f3a"
+	Task       string `json:"task"` // "issue-42"
+	Title      string `json:"title"`
+	Issue      int    `json:"issue,omitempty"`
+	Asked      string `json:"asked,omitempty"` // login of who asked; co-author of the commits
+	Base       string `json:"base"`            // commit the run began from, full hash
+	BaseBranch string `json:"onto"`            // branch the pull request goes to: "main"
+	Branch     string `json:"branch"`          // "ralph/issue-42"
+	Agent      string `json:"agent"`           // "claude"
 	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it.
 	Spec          string   `json:"spec"`
 	Hint          string   `json:"hint,omitempty"`
@@ -79,9 +79,9 @@ type Start struct {
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
-	// Asking names what was asked for besides the text: criteria, roles and how promises are verified, before they were
+	// RequestKey names what was asked for besides the text: criteria, roles and how promises are verified, before they were
 	// resolved. Another name is another wish; empty: there was none.
-	Asking string `json:"asking,omitempty"`
+	RequestKey string `json:"asking,omitempty"`
 	// Pipeline is who acts, in order; empty: the coder alone.
 	Pipeline []task.Role `json:"pipeline,omitempty"`
 	// Caps is how many turns each role may take; a role without one may take as many as the run.
@@ -97,12 +97,12 @@ type Start struct {
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody
 	// knows, an earlier version has begun the run.
 	Shared []Shared `json:"shared,omitzero"`
-	// Ground is the commit that the work of other tasks was merged onto to make Base; empty: Base itself.
-	Ground string `json:"ground,omitempty"`
+	// MergeBase is the commit that the work of other tasks was merged onto to make Base; empty: Base itself.
+	MergeBase string `json:"ground,omitempty"`
 	// BuiltOn is that work.
 	BuiltOn []Work `json:"built_on,omitempty"`
-	// Came is where the user's clone stood when the run began: a ref, or a commit where HEAD was detached.
-	Came string `json:"came,omitempty"`
+	// StartedAt is where the user's clone stood when the run began: a ref, or a commit where HEAD was detached.
+	StartedAt string `json:"came,omitempty"`
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and
 	// leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
@@ -160,13 +160,13 @@ func (p *Planned) Rules() plan.Rules {
 
 // Resume says that another process took the run up, and what changed with that.
 type Resume struct {
-	Owner         string `json:"owner"`
-	Hint          string `json:"hint,omitempty"`
-	Said          *Said  `json:"said,omitempty"`           // of a Hint that was given while the run works
-	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
-	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
-	RunURL        string `json:"run_url,omitempty"`
-	Asked         string `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
+	Owner         string      `json:"owner"`
+	Hint          string      `json:"hint,omitempty"`
+	Said          *HintSource `json:"said,omitempty"`           // of a Hint that was given while the run works
+	MaxIterations int         `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
+	Retry         bool        `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
+	RunURL        string      `json:"run_url,omitempty"`
+	Asked         string      `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
 	// Accept are concerns that whoever asked accepts.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Feedback is what the run goes on for: a review of its work.
@@ -185,8 +185,8 @@ type Resume struct {
 	Shared []Shared `json:"shared,omitempty"`
 }
 
-// Said is where a hint comes from that was given while the run works.
-type Said struct {
+// HintSource is where a hint comes from that was given while the run works.
+type HintSource struct {
 	ID string `json:"id"`           // the same however often it is told: "comment-123"
 	By string `json:"by,omitempty"` // login
 }
@@ -204,8 +204,8 @@ type Post struct {
 	Closed *bool `json:"closed,omitempty"`
 	// Failure is the comment with the failure report of the newest outcome.
 	Failure int64 `json:"failure,omitempty"`
-	// Told is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
-	Told int64 `json:"told,omitempty"`
+	// NotifyComment is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
+	NotifyComment int64 `json:"told,omitempty"`
 	// Assigned and Requested are who was assigned to the pull request, and who was asked for a review of the newest
 	// outcome.
 	Assigned  string `json:"assigned,omitempty"`

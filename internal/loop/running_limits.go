@@ -2,8 +2,8 @@ package loop
 
 import "context"
 
-// TellLimits tells the tracker of ctx, if it has one, what bounds the run that begins.
-func TellLimits(ctx context.Context, l Limits) {
+// RecordLimits tells the tracker of ctx, if it has one, what bounds the run that begins.
+func RecordLimits(ctx context.Context, l Limits) {
 	t := StepsOf(ctx)
 	if t == nil {
 		return

@@ -18,7 +18,7 @@ type State struct {
 	Endings       int          // how many outcomes the run has had
 	Asked         string       // login of who asked for the run last; empty: nobody knows
 	Hints         []string     // what maintainers said, oldest first
-	Heard         []string     // IDs of those that were said while the run worked
+	HintIDs       []string     // IDs of those that were said while the run worked
 	Accepted      []Acceptance // what people have accepted, oldest first
 	MaxIterations int
 	Baseline      []Verdict
@@ -35,24 +35,24 @@ type State struct {
 	Iterations []*Iteration
 	EmptyInRow int // turns that said and changed nothing, retried without counting
 	// turns in a row that failed for a reason that passes by itself, since the last one or the last resume
-	FailInRow int
-	Waits     bool   // the last turn waits for a human, who has not answered yet
-	Pause     *Pause // what is waited for before the same turn is taken again; nil: nothing
-	Warning   string // that the soft time limit is over, with how much is left; empty: it is not
-	Tip       string // newest commit of the run; empty before the first
-	tree      string // of Tip
-	Usage     Usage  // of every turn and review
-	Before    Usage  // what Usage was when the run was last asked for again: limits count from there
+	FailInRow   int
+	Waits       bool   // the last turn waits for a human, who has not answered yet
+	Pause       *Pause // what is waited for before the same turn is taken again; nil: nothing
+	Warning     string // that the soft time limit is over, with how much is left; empty: it is not
+	Tip         string // newest commit of the run; empty before the first
+	tree        string // of Tip
+	Usage       Usage  // of every turn and review
+	UsageBefore Usage  // what Usage was when the run was last asked for again: limits count from there
 	// Feedback is the newest review of the run's work that the run was resumed for; nil: none.
-	Feedback *Feedback
-	fed      int // the newest iteration that had been judged by then
-	Post     Post
-	End      *End
-	Owner    string
-	Lease    time.Time // until when Owner holds the run
-	RunURL   string
-	At       time.Time // of the newest record
-	Records  int
+	Feedback       *Feedback
+	feedbackSeenAt int // the newest iteration that had been judged by then
+	Post           Post
+	End            *End
+	Owner          string
+	Lease          time.Time // until when Owner holds the run
+	RunURL         string
+	At             time.Time // of the newest record
+	Records        int
 }
 
 // Turning is a turn that has begun.
@@ -135,19 +135,19 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.accept(r.Accept)
 	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
 	// they tell of the outcome before
-	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.Told, s.Post.Requested = false, false, 0, 0, ""
+	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.NotifyComment, s.Post.Requested = false, false, 0, 0, ""
 	if r.Asked != "" {
 		s.Asked = r.Asked
 	}
 	if r.Hint != "" {
 		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
 		if r.Said != nil {
-			s.Heard = append(append([]string(nil), s.Heard...), r.Said.ID)
+			s.HintIDs = append(append([]string(nil), s.HintIDs...), r.Said.ID)
 		}
 	}
 	if r.Retry {
 		s.Retries++
-		s.Before = s.Usage
+		s.UsageBefore = s.Usage
 		s.Feedback = nil // whoever asks again says what for
 	}
 	if r.Retry || r.Feedback != nil {
@@ -156,14 +156,14 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.askAgain(r, ended)
 	if r.Feedback != nil {
 		s.Post.Answered = nil // a thread that goes on is answered again
-		s.Feedback, s.fed = r.Feedback, 0
+		s.Feedback, s.feedbackSeenAt = r.Feedback, 0
 		if last := s.lastJudged(); last != nil {
-			s.fed = last.N
+			s.feedbackSeenAt = last.N
 		}
 	}
 	if r.Title != "" || r.Spec != "" {
 		s.Start.Title, s.Start.Spec = r.Title, r.Spec
-		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.Asking = r.Completion, r.Pipeline, r.Caps, r.Asking
+		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.RequestKey = r.Completion, r.Pipeline, r.Caps, r.Asking
 	}
 	if r.Plan != nil {
 		s.Start.Plan = r.Plan
@@ -242,7 +242,7 @@ func (s *State) committed(c Commit) {
 	}
 	last.Commit = &c
 	s.tree = c.Tree
-	if last.Turn.Class == Empty && (c.Empty || c.Unseen) {
+	if last.Turn.Class == Empty && (c.Empty || c.Unchecked) {
 		s.EmptyInRow++
 	} else {
 		s.EmptyInRow = 0
@@ -306,8 +306,8 @@ func (p Post) with(q Post) Post {
 	if q.Failure != 0 {
 		p.Failure = q.Failure
 	}
-	if q.Told != 0 {
-		p.Told = q.Told
+	if q.NotifyComment != 0 {
+		p.NotifyComment = q.NotifyComment
 	}
 	if q.Assigned != "" {
 		p.Assigned = q.Assigned

@@ -23,8 +23,8 @@ const (
 	lookBack  = 200 // iterations in which a repetition is looked for
 )
 
-// Spin is what a run repeats.
-type Spin struct {
+// Repetition is what a run repeats.
+type Repetition struct {
 	Count   int      // how far it has come: from spinsAt on the run is stuck
 	What    string   // in words: "the same failure of make test"
 	InTurn  int      // how many failures take turns; 0: it is one, or none
@@ -36,7 +36,7 @@ type Spin struct {
 }
 
 // Told is what is repeated, and how often, in words.
-func (spin Spin) Told() string {
+func (spin Repetition) Told() string {
 	if spin.InTurn > 0 {
 		return fmt.Sprintf("%s over %d attempts", spin.What, spin.Over)
 	}
@@ -47,7 +47,7 @@ func (spin Spin) Told() string {
 // turns. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
 // missing claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run
 // again does not count.
-func (s State) Spins() Spin {
+func (s State) Spins() Repetition {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
 	for len(its) > 0 && !its[len(its)-1].Judged {
 		its = its[:len(its)-1]
@@ -58,7 +58,7 @@ func (s State) Spins() Spin {
 	}
 	a := look(its)
 	worst := a.sameFailure()
-	for _, other := range []Spin{a.sameTree(), a.inTurn()} {
+	for _, other := range []Repetition{a.sameTree(), a.inTurn()} {
 		if other.Count >= spinsAt && other.Count > worst.Count {
 			worst = other
 		}
@@ -84,10 +84,10 @@ func shifts(its []*Iteration) int {
 }
 
 // sameFailure counts how often in a row the newest failure has come without getting better.
-func (a attempts) sameFailure() Spin {
+func (a attempts) sameFailure() Repetition {
 	n := len(a.its)
 	if n == 0 || a.key[n-1] == "" {
-		return Spin{}
+		return Repetition{}
 	}
 	from := n
 	for from > 0 && a.key[from-1] == a.key[n-1] {
@@ -97,23 +97,23 @@ func (a attempts) sameFailure() Spin {
 		}
 	}
 	last := a.its[n-1].Obstacle()
-	return Spin{
+	return Repetition{
 		Count: n - from, Over: n - from, What: "the same failure of " + last.Check, Failure: last, since: from + spinsAt,
 		Numbers: numbers(a.its[from:]),
 	}
 }
 
-func (a attempts) sameTree() Spin {
+func (a attempts) sameTree() Repetition {
 	n := len(a.its)
 	from := n
 	for from > 0 && a.its[from-1].idle() {
 		from--
 	}
 	if from == n {
-		return Spin{}
+		return Repetition{}
 	}
 	last := a.its[n-1]
-	spin := Spin{
+	spin := Repetition{
 		Count: n - from, Over: n - from, Tree: true, What: "an unchanged tree", Failure: last.Failure(),
 		since: from + spinsAt,
 	}
@@ -133,7 +133,7 @@ func (it Iteration) idle() bool {
 
 // inTurn counts how long nothing but failures was met that there were before, none of them any better, in whatever
 // order: two of them may come three times each, more of them six times in all after each was met.
-func (a attempts) inTurn() Spin {
+func (a attempts) inTurn() Repetition {
 	n := len(a.its)
 	from, met := n, map[string]bool{}
 	for from > 0 && a.key[from-1] != "" && !a.fresh[from-1] {
@@ -145,9 +145,9 @@ func (a attempts) inTurn() Spin {
 		again = spinsAt*2 - 2
 	}
 	if len(met) < 2 || n-from < again {
-		return Spin{}
+		return Repetition{}
 	}
-	spin := Spin{
+	spin := Repetition{
 		Count: spinsAt + n - from - again, InTurn: len(met), Over: n - from, Failure: a.its[n-1].Obstacle(),
 		since: from + again,
 	}
@@ -186,7 +186,7 @@ func (s State) ladder() (Tier, string) {
 	switch {
 	case tried == 0 && shifts(its) < maxShifts:
 		return Shift, ""
-	case tried == 1 && spin.Failure != nil && len(spin.Failure.Gap) > 0:
+	case tried == 1 && spin.Failure != nil && len(spin.Failure.MissingNames) > 0:
 		return Expand, ""
 	}
 	why := spin.Told()

@@ -27,7 +27,7 @@ func history(words string) State {
 				v.Measure = &Measure{Quantities: []Quantity{{Name: "findings", Value: n}}}
 			}
 			if strings.Contains(word, "?") {
-				v.Gap = []string{"jwt"}
+				v.MissingNames = []string{"jwt"}
 			}
 			it.Verdicts = append(it.Verdicts, v)
 		}
@@ -120,7 +120,7 @@ func TestStuckComesBeforeTheCap(t *testing.T) {
 }
 
 func TestPromptsAreNeverStuck(t *testing.T) {
-	if got := Next(history("a a a a"), Limits{Patient: true}, noon); got.Do != TakeTurn || got.Tier != Moving {
+	if got := Next(history("a a a a"), Limits{NoStuckDetection: true}, noon); got.Do != TakeTurn || got.Tier != Moving {
 		t.Errorf("Next = %+v, want an ordinary turn (C25)", got)
 	}
 }

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Asked is how a run was asked for, as far as it matters to one that already exists.
-type Asked struct {
+// Request is how a run was asked for, as far as it matters to one that already exists.
+type Request struct {
 	Retry bool // go on from what was tried: a retry, or the label put back
 	Fresh bool // begin at the base again
 	Hint  bool // with words on what to change
 	Owner string
 }
 
-// Way is what becomes of a request.
-type Way string
+// ResumeMode is what becomes of a request.
+type ResumeMode string
 
 // The ways to take a request up.
 const (
-	Begin    Way = "begin"    // a new run
-	Continue Way = "continue" // the run goes on where its journal stands
-	Again    Way = "again"    // its outcome is taken back, and it gets more iterations
-	Held     Way = "held"     // somebody else works on it
-	Nothing  Way = "nothing"  // there is nothing to do
+	Begin    ResumeMode = "begin"    // a new run
+	Continue ResumeMode = "continue" // the run goes on where its journal stands
+	Again    ResumeMode = "again"    // its outcome is taken back, and it gets more iterations
+	Held     ResumeMode = "held"     // somebody else works on it
+	Nothing  ResumeMode = "nothing"  // there is nothing to do
 )
 
 // TakeUp says whether a request starts a run or goes on with the one that the journal tells of, and why. known is
 // false when there is no journal.
-func TakeUp(s State, known bool, asked Asked, now time.Time) (Way, string) {
+func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, string) {
 	if !known {
 		return Begin, "this is the first run"
 	}

@@ -61,18 +61,18 @@ type Turn struct {
 	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is
 	// shown.
 	Text string `json:"text,omitempty"`
-	// Said is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is
+	// Transcript is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is
 	// all of it. No record has it: it lies where Words says.
-	Said  string `json:"-"`
-	Words *Words `json:"words,omitempty"`
-	Claim Claim  `json:"claim"`
+	Transcript string `json:"-"`
+	Words      *Words `json:"words,omitempty"`
+	Claim      Claim  `json:"claim"`
 	// Structured is the agent's answer in the form that was asked for, when its CLI gives one; JSON text.
 	Structured string `json:"structured,omitempty"`
 	Session    string `json:"session,omitempty"`
 	Usage      Usage  `json:"usage"`
-	// Told is what the agent itself said of it, where a gateway has seen something else; nil: they agree, or one said
+	// AgentUsage is what the agent itself said of it, where a gateway has seen something else; nil: they agree, or one said
 	// nothing.
-	Told       *Usage        `json:"told,omitempty"`
+	AgentUsage *Usage        `json:"told,omitempty"`
 	Tools      int           `json:"tools,omitempty"`       // how many tools it used
 	ToolErrors int           `json:"tool_errors,omitempty"` // how many of them failed
 	ResetAt    time.Time     `json:"reset_at,omitzero"`     // of UsageLimit: when it may go on; zero: not known

@@ -36,8 +36,8 @@ type Verdict struct {
 	Killed   bool          `json:"-"`                 // what it ran was ended by a signal that was not ours
 	Duration time.Duration `json:"duration_ns"`
 	Tree     string        `json:"tree,omitempty"` // the tree it speaks of
-	// Tell is what the next prompt says about the failure, and how it goes in.
-	Tell       string     `json:"tell,omitempty"`
+	// PromptText is what the next prompt says about the failure, and how it goes in.
+	PromptText string     `json:"tell,omitempty"`
 	FailAction FailAction `json:"fail_action,omitempty"`
 	// Usage is what the check spent on a model: a review.
 	Usage *Usage `json:"usage,omitempty"`
@@ -61,8 +61,8 @@ type Verdict struct {
 	Flaky bool `json:"flaky,omitempty"`
 	// Findings are the places that the output names, at most MaxFindings.
 	Findings []Finding `json:"findings,omitempty"`
-	// Gap names what the failure says is missing: a module, a symbol, a file.
-	Gap []string `json:"gap,omitempty"`
+	// MissingNames names what the failure says is missing: a module, a symbol, a file.
+	MissingNames []string `json:"gap,omitempty"`
 	// Measure is what of the failure can be measured; nil: nothing.
 	Measure *Measure `json:"measure,omitempty"`
 	// Concerns are what somebody has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft

@@ -32,18 +32,18 @@ func (o output) heading() string {
 // attempt, what goes before the prompt does not stand here, and nothing does when something takes the prompt's place.
 func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 	replaced := newest && slices.ContainsFunc(it.Verdicts,
-		func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.Tell != "" })
+		func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.PromptText != "" })
 	var out []*output
 	for i, v := range it.Verdicts {
-		text := v.Tell
+		text := v.PromptText
 		if text == "" {
 			text = v.Output
 		}
 		if !failed(v) || text == "" {
 			continue
 		}
-		o := &output{verdict: i, check: v.Check, text: text, own: v.FailAction == "" && v.Tell != "",
-			moved: newest && v.Tell != "" && (replaced || v.FailAction == loop.Prepend)}
+		o := &output{verdict: i, check: v.Check, text: text, own: v.FailAction == "" && v.PromptText != "",
+			moved: newest && v.PromptText != "" && (replaced || v.FailAction == loop.Prepend)}
 		if v.Hash != "" {
 			o.key = v.Check + "\x00" + v.Hash
 			o.same = seen[o.key]
@@ -177,7 +177,7 @@ func hash(v loop.Verdict) string {
 // changed names the files that an attempt changed.
 func changed(it loop.Iteration) string {
 	switch c := it.Commit; {
-	case c == nil || c.Unseen:
+	case c == nil || c.Unchecked:
 		return "nobody looked"
 	case c.Empty || len(c.Files) == 0:
 		return "nothing"

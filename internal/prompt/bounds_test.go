@@ -128,9 +128,9 @@ func wild(r *rand.Rand) loop.State {
 		}
 		for range 1 + r.IntN(60) {
 			v := loop.Verdict{Check: text(r, 1000), Severity: pick(r, loop.Hard, loop.Soft), Pass: r.IntN(4) == 0,
-				Reason: text(r, 1000), Output: text(r, loop.OutputBytes), Tell: text(r, 30000),
+				Reason: text(r, 1000), Output: text(r, loop.OutputBytes), PromptText: text(r, 30000),
 				FailAction: pick(r, "", loop.Append, loop.Append, loop.Prepend, loop.Replace),
-				Hash:       pick(r, "", same, fmt.Sprintf("%08x", r.Uint32())), Gap: []string{"x"}}
+				Hash:       pick(r, "", same, fmt.Sprintf("%08x", r.Uint32())), MissingNames: []string{"x"}}
 			for range r.IntN(50) {
 				v.Findings = append(v.Findings, loop.Finding{File: text(r, 300), Line: 7, Message: text(r, 300)})
 			}

@@ -22,7 +22,7 @@ func (p Plain) For(s loop.State, step loop.Step) (string, error) {
 	var told []loop.Verdict
 	for _, it := range judged(s, 1) {
 		for _, v := range it.Verdicts {
-			if failed(v) && v.Tell != "" && v.FailAction != "" { // a guardrail's, not the harness's own
+			if failed(v) && v.PromptText != "" && v.FailAction != "" { // a guardrail's, not the harness's own
 				told = append(told, v)
 			}
 		}

@@ -72,9 +72,9 @@ func rejected(feedback string) loop.Advance {
 func TestPlanPrompts(t *testing.T) {
 	ok := loop.Verdict{Check: "make test", Severity: loop.Hard, Pass: true}
 	failing := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2: FAIL: greet", Exit: 2,
-		Hash: "0123abcd", FailAction: loop.Append, Tell: "FAIL: greet\n"}
+		Hash: "0123abcd", FailAction: loop.Append, PromptText: "FAIL: greet\n"}
 	broken := loop.Verdict{Check: loop.PlanCheck, Severity: loop.Hard, Reason: "implement iterations cannot approve",
-		Tell: "The last iteration broke the rules of the plan."}
+		PromptText: "The last iteration broke the rules of the plan."}
 	weakened := loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 test was deleted",
 		Findings: []loop.Finding{{File: "greet_test.go", Line: 3, Message: "the test of the empty name is gone"}}}
 	const feedback = "greet.go:3: the empty name gives \"Hello, !\"\ngreet_test.go: no test of it"
@@ -123,7 +123,7 @@ func TestPlanPrompts(t *testing.T) {
 // TestPlanPromptRules has a row for each rule of what an agent is told, and must not be told, in a run of a plan.
 func TestPlanPromptRules(t *testing.T) {
 	ok := loop.Verdict{Check: "make test", Severity: loop.Hard, Pass: true}
-	late := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "no", Tell: "FAIL OF ANOTHER STORY"}
+	late := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "no", PromptText: "FAIL OF ANOTHER STORY"}
 	waits := as("US-002", plan.NeedsReview, 0, "")
 	other := step(1, loop.Implement, as("US-001", "", 0, ""), loop.Advance{}, late)
 	lastStory := func(p *loop.Planned) {

@@ -31,7 +31,7 @@ func attempts(s loop.State, room int, border safetext.Border) (text string, else
 		for _, o := range texts {
 			if o.moved && !o.lost {
 				v := it.Verdicts[o.verdict]
-				v.Tell = o.text
+				v.PromptText = o.text
 				elsewhere = append(elsewhere, v)
 			}
 			if key := o.key; key != "" && seen[key] == 0 {
@@ -97,7 +97,7 @@ func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 func printed(border safetext.Border, failed []loop.Verdict) []loop.Verdict {
 	out := slices.Clone(failed)
 	for i := range out {
-		out[i].Tell = asData(border, "what a check says", out[i].Tell)
+		out[i].PromptText = asData(border, "what a check says", out[i].PromptText)
 	}
 	return out
 }
@@ -108,7 +108,7 @@ func combine(base string, failed []loop.Verdict) string {
 	var replaced []string
 	for _, v := range failed {
 		if v.FailAction == loop.Replace {
-			replaced = append(replaced, v.Tell)
+			replaced = append(replaced, v.PromptText)
 		}
 	}
 	if len(replaced) > 0 {
@@ -117,9 +117,9 @@ func combine(base string, failed []loop.Verdict) string {
 	for _, v := range failed {
 		switch v.FailAction {
 		case loop.Prepend:
-			base = v.Tell + "\n\n" + base
+			base = v.PromptText + "\n\n" + base
 		case loop.Append, "":
-			base = base + "\n\n" + v.Tell
+			base = base + "\n\n" + v.PromptText
 		case loop.Replace:
 		}
 	}

@@ -53,13 +53,13 @@ func golden(t *testing.T, name, got string) {
 func TestPrompts(t *testing.T) {
 	test := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "it exited with code 2: FAIL: add 2 3", Exit: 2,
 		Hash: "0123abcd", FailAction: loop.Append,
-		Output: "FAIL: add 2 3\n", Tell: "Guardrail \"make test\" failed with exit code 2.\nOutput file: x.log\nOutput " +
+		Output: "FAIL: add 2 3\n", PromptText: "Guardrail \"make test\" failed with exit code 2.\nOutput file: x.log\nOutput " +
 			"(truncated):\nFAIL: add 2 3\n"}
 	gap := test
-	gap.Gap, gap.Findings = []string{"calc.plus"},
+	gap.MissingNames, gap.Findings = []string{"calc.plus"},
 		[]loop.Finding{{File: "add_test.py", Line: 2, Message: "No module named 'calc.plus'"}}
 	review := loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes",
-		Tell: "A reviewer who read only the task and your change asks for this:\n\n- add.sh:1: no comment\n"}
+		PromptText: "A reviewer who read only the task and your change asks for this:\n\n- add.sh:1: no comment\n"}
 	build := loop.Verdict{Check: "make build", Severity: loop.Hard, Pass: true}
 	w := Writer{Completion: "DONE", Comments: []Comment{{"alice", "negative numbers too"}}, Look: found}
 	agreed := started()
@@ -129,7 +129,9 @@ func jwt() *task.Completion {
 
 // TestCombine has a row for each rule of S1-72, S1-73 and C10.
 func TestCombine(t *testing.T) {
-	v := func(text string, how loop.FailAction) loop.Verdict { return loop.Verdict{Tell: text, FailAction: how} }
+	v := func(text string, how loop.FailAction) loop.Verdict {
+		return loop.Verdict{PromptText: text, FailAction: how}
+	}
 	tests := []struct {
 		name   string
 		failed []loop.Verdict

@@ -90,7 +90,7 @@ func TestOwnTemplateIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fail := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "no", Hash: "0123abcd", Tell: "FAIL: add"}
+	fail := loop.Verdict{Check: "make test", Severity: loop.Hard, Reason: "no", Hash: "0123abcd", PromptText: "FAIL: add"}
 	s := started(slices.Concat(iteration(1, "", fail), iteration(2, "", fail), iteration(3, "", fail))...)
 	s.Start.Completion = jwt()
 	w := Writer{Completion: "DONE", Templates: set}
@@ -119,7 +119,7 @@ func TestOwnTemplateIsCompleted(t *testing.T) {
 // TestReplacedPromptSaysHowToEnd: a check that takes the prompt's place (S1-73) leaves a run of a task that can end.
 func TestReplacedPromptSaysHowToEnd(t *testing.T) {
 	got, err := Writer{Completion: "DONE"}.For(
-		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Only format.",
+		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Only format.",
 			FailAction: loop.Replace})...), loop.Step{Iteration: 2})
 	if err != nil || !strings.HasPrefix(got, "Between the two lines with ralph-data-") ||
 		strings.Index(got, "Only format.\n") > 400 || !strings.Contains(got, "<response>DONE</response>") ||
@@ -131,7 +131,7 @@ func TestReplacedPromptSaysHowToEnd(t *testing.T) {
 // TestPrependedOutput stands before the prompt, and only there (S1-72).
 func TestPrependedOutput(t *testing.T) {
 	got, err := Writer{Completion: "DONE"}.For(
-		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, Tell: "Mind the format.",
+		started(iteration(1, "", loop.Verdict{Check: "lint", Severity: loop.Hard, PromptText: "Mind the format.",
 			FailAction: loop.Prepend})...), loop.Step{Iteration: 2})
 	if err != nil || !strings.Contains(got, "Mind the format.\n--- end "+string(fence("20261121-120000-7f3a"))+
 		" ---\n\n# Task Implementation") ||

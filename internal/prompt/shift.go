@@ -38,7 +38,7 @@ func shift(s loop.State, border safetext.Border) string {
 }
 
 // repeated says what is repeated, how often, and how it measured.
-func repeated(spin loop.Spin) string {
+func repeated(spin loop.Repetition) string {
 	said := fmt.Sprintf("%s, %d times in a row", spin.What, spin.Count)
 	if spin.InTurn > 0 {
 		said = spin.Told()
@@ -50,12 +50,12 @@ func repeated(spin loop.Spin) string {
 }
 
 // trace is the failure as its tool printed it.
-func trace(spin loop.Spin) string {
+func trace(spin loop.Repetition) string {
 	f := spin.Failure
 	if f == nil {
 		return ""
 	}
-	for _, text := range []string{f.Output, f.Tell, f.Reason} {
+	for _, text := range []string{f.Output, f.PromptText, f.Reason} {
 		if strings.TrimSpace(text) != "" {
 			return middle(text, maxTrace)
 		}
@@ -65,7 +65,7 @@ func trace(spin loop.Spin) string {
 
 // forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they
 // thought.
-func forbidden(s loop.State, spin loop.Spin) []string {
+func forbidden(s loop.State, spin loop.Repetition) []string {
 	its := judged(s, max(spin.Over, 1))
 	its = its[max(0, len(its)-20):]
 	first := fmt.Sprintf("repeat the approach of %s, which changed %s", attemptsOf(its, spin.Over), touched(its))

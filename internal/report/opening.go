@@ -138,7 +138,7 @@ func (v View) cause() string {
 	cause := ""
 	switch {
 	case s.End.Outcome == loop.Done && len(s.End.Conflicts) > 0:
-		cause = wording.JoinedBy(", ", v.proof(), "but it conflicts with "+v.Code(s.Start.Onto, 60))
+		cause = wording.JoinedBy(", ", v.proof(), "but it conflicts with "+v.Code(s.Start.BaseBranch, 60))
 	case s.End.Outcome == loop.Done:
 		cause = v.proof()
 	case s.End.Outcome.Limited():

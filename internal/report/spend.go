@@ -37,7 +37,7 @@ func (v View) cost() string {
 func (v View) byAgents() string {
 	spent, differ := v.State.Spent(), false
 	for _, it := range v.State.Iterations {
-		if told := it.Turn.Told; told != nil && it.N > v.State.Reopened {
+		if told := it.Turn.AgentUsage; told != nil && it.N > v.State.Reopened {
 			spent, differ = spent.Minus(it.Turn.Usage).Plus(*told), true
 		}
 	}

@@ -24,7 +24,7 @@ func TestCostByTheAgentsCount(t *testing.T) {
 		{"they differed before", &told, 2, "**Cost so far:** $4.00 · 6.0k tokens in (0 from cache), 2.0k out"},
 	} {
 		s := loop.State{Usage: seen.Plus(seen), Reopened: c.reopened, Iterations: []*loop.Iteration{
-			{N: 1, Turn: loop.Turn{Usage: seen}}, {N: 2, Turn: loop.Turn{Usage: seen, Told: c.told}}}}
+			{N: 1, Turn: loop.Turn{Usage: seen}}, {N: 2, Turn: loop.Turn{Usage: seen, AgentUsage: c.told}}}}
 		if got := (View{State: s}).cost(); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}

@@ -44,7 +44,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	script.Committed(1, loop.FileChange{Path: "a.go", Added: 1})
 	script.Judged(1, sample.Pass("claim"))
 	script.Add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Owner: "job 1", Hint: "mind the gap",
-		Said: &loop.Said{ID: "word-7", By: "alice"}}})
+		Said: &loop.HintSource{ID: "word-7", By: "alice"}}})
 	w.Facts(id, script.Records[before:]...)
 	text := page()
 	if strings.Count(text, ">mind the gap</pre>") != 1 || !strings.Contains(text, "waits for the next turn") ||

@@ -46,7 +46,7 @@ func Capped() *Script {
 func Stuck() *Script {
 	s := Begin(nil)
 	missing := TestFailure
-	missing.Gap = []string{"greeting"}
+	missing.MissingNames = []string{"greeting"}
 	missing.Findings = []loop.Finding{
 		{File: "hello_test.go", Line: 12, Test: "TestGreet", Message: `Greet("") = "Hello, !", want "Hello!"`},
 		{File: "hello.go", Line: 3, Rule: "undefined", Message: "undefined: greeting"},

@@ -148,7 +148,7 @@ func (v view) iterationFacts(it *loop.Iteration) (list []fact) {
 	}
 	add("For", v.aim(it), "")
 	add("Claim", v.claimLine(it), "")
-	if c := it.Commit; c != nil && !c.Empty && !c.Unseen {
+	if c := it.Commit; c != nil && !c.Empty && !c.Unchecked {
 		name, url := v.brief(c.SHA, 40), ""
 		if plainHash.MatchString(name) {
 			name, url = name[:min(len(name), 12)], v.at("commit/"+name)

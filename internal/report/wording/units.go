@@ -51,10 +51,10 @@ func Dollars(usd float64) string {
 
 // Told says what the agent itself counted in its turn, where the answers of its model say something else; "" otherwise.
 func Told(t loop.Turn) string {
-	if t.Told == nil {
+	if t.AgentUsage == nil {
 		return ""
 	}
-	return "in its turn the agent counted " + Spent(*t.Told) + ", and its model's answers say " + Spent(t.Usage)
+	return "in its turn the agent counted " + Spent(*t.AgentUsage) + ", and its model's answers say " + Spent(t.Usage)
 }
 
 // Spent is a usage in words; "" when nothing is known.
