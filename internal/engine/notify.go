@@ -50,7 +50,7 @@ func (run *Run) Notify(ctx context.Context, v report.View, page string) {
 		run.Log("no notification by %s: the environment variable is not set", name)
 	}
 	for _, place := range places {
-		if err := place.Tell(ctx, n.Message, proc.Environment(run.Parent, proc.Allowed)); err != nil {
+		if err := place.Send(ctx, n.Message, proc.Environment(run.Parent, proc.Allowed)); err != nil {
 			run.Log("%v", err)
 		}
 	}

@@ -96,9 +96,9 @@ func Named(places []Place, names []string) (named []Place, missing []string) {
 	return named, missing
 }
 
-// Tell tells the place within 15 seconds. env is what a command, which runs where we are, finds in its environment
+// Send tells the place within 15 seconds. env is what a command, which runs where we are, finds in its environment
 // besides the message. An error names the variable and never shows its value.
-func (p Place) Tell(ctx context.Context, m Message, env []string) error {
+func (p Place) Send(ctx context.Context, m Message, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
 	var err error

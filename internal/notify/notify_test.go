@@ -65,7 +65,7 @@ func TestTell(t *testing.T) {
 		if len(places) != 1 {
 			t.Fatalf("%s: %d places", name, len(places))
 		}
-		err := places[0].Tell(t.Context(), aMessage(), nil)
+		err := places[0].Send(t.Context(), aMessage(), nil)
 		switch {
 		case row.failed == "" && err != nil, row.failed != "" && (err == nil || !strings.Contains(err.Error(), row.failed)):
 			t.Errorf("%s: the error is %v, want %q", name, err, row.failed)
@@ -115,7 +115,7 @@ func TestTellByCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	tell := func(command string) error {
-		return Places([]string{"RALPH_NOTIFY_COMMAND=" + command})[0].Tell(t.Context(), aMessage(),
+		return Places([]string{"RALPH_NOTIFY_COMMAND=" + command})[0].Send(t.Context(), aMessage(),
 			[]string{"PATH=" + os.Getenv("PATH")})
 	}
 	if err := tell(`cd '` + dir + `'; cat >message; echo "$RALPH_KIND $RALPH_BRANCH" >short`); err != nil {

@@ -49,7 +49,7 @@ func (n *notices) tell(ctx context.Context, run string, m work.Notice) {
 		}
 		n.telling.Go(func() {
 			defer func() { <-n.room }()
-			if err := place.Tell(ctx, m.Message, n.environ); err != nil {
+			if err := place.Send(ctx, m.Message, n.environ); err != nil {
 				n.log.Warn("somebody was not told how a run ended", "run", run, "error", err)
 			}
 		})
