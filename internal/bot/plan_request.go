@@ -130,7 +130,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 			for i := range recorded { // the run begins at the base, without the work that was not merged
 				recorded[i].From = ""
 			}
-			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]plan.OnRecord{recorded}, s.ReviewCost()
+			wanted.plan.Reviews, wanted.plan.ReviewCost = [][]plan.RecordedReview{recorded}, s.ReviewCost()
 		} else {
 			wanted.plan.Write = planFiles(*wanted.plan, wanted.Title, wanted.Spec, a.Clock().Format("2006-01-02"))
 		}
@@ -140,7 +140,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 		wanted.Title, wanted.Spec = s.Start.Title, s.Start.Spec
 		source := sourceOf(s, s.Start.Plan.Plan, a.Clock().Format("2006-01-02"))
 		if s.Start.Plan.Record != nil {
-			source.Reviews = [][]plan.OnRecord{s.Start.Plan.OnRecord()}
+			source.Reviews = [][]plan.RecordedReview{s.Start.Plan.OnRecord()}
 		}
 		return &source
 	}

@@ -61,7 +61,7 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	}
 	rules := planrun.Rules(set)
 	last := slices.IndexFunc(runs, func(s loop.State) bool { return s.Start.Task == wanted.ID })
-	var recorded []plan.OnRecord
+	var recorded []plan.RecordedReview
 	if last >= 0 {
 		recorded = runs[last].OnRecord()
 	}

@@ -14,11 +14,11 @@ func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
 // OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where
 // the work on those that are not approved began. Of a run that an earlier version has begun, only what its iterations
 // did is known.
-func (s State) OnRecord() []plan.OnRecord {
+func (s State) OnRecord() []plan.RecordedReview {
 	if s.Plan == nil || s.Start.Plan == nil {
 		return nil
 	}
-	var out []plan.OnRecord
+	var out []plan.RecordedReview
 	for _, story := range s.Plan.Stories {
 		if o, known := s.onRecord(story); known {
 			out = append(out, o)
@@ -28,7 +28,7 @@ func (s State) OnRecord() []plan.OnRecord {
 }
 
 // onRecord is what is known of one story.
-func (s State) onRecord(story plan.Story) (o plan.OnRecord, known bool) {
+func (s State) onRecord(story plan.Story) (o plan.RecordedReview, known bool) {
 	for _, earlier := range s.Start.Plan.Record {
 		if earlier.Story == story.ID {
 			o, known = earlier, true
@@ -68,7 +68,7 @@ func (s State) onRecord(story plan.Story) (o plan.OnRecord, known bool) {
 }
 
 // OnRecord is what was on record of the stories when the run began, with what their plan leaves open.
-func (p *Planned) OnRecord() []plan.OnRecord {
+func (p *Planned) OnRecord() []plan.RecordedReview {
 	out := slices.Clone(p.Record)
 	for i := range out {
 		if story := p.Plan.Story(out[i].Story); story != nil && story.AtCap() {

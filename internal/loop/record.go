@@ -147,7 +147,7 @@ type Planned struct {
 	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
 	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier
 	// version has begun the run, and its plan is as a file said.
-	Record []plan.OnRecord `json:"record,omitzero"`
+	Record []plan.RecordedReview `json:"record,omitzero"`
 }
 
 // Rules are those that the run is held to; nil has those of a run without a plan.

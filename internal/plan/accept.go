@@ -53,7 +53,7 @@ func begun(before, after Plan, m Mode) []Story {
 	}
 	var out []Story
 	for _, s := range after.Stories {
-		if key := strings.ToLower(s.ID); !taken[key] && s.standing() == (Standing{}) && s.ReviewFeedback == "" {
+		if key := strings.ToLower(s.ID); !taken[key] && s.standing() == (ReviewState{}) && s.ReviewFeedback == "" {
 			taken[key] = true
 			out = append(out, s)
 		}

@@ -124,7 +124,7 @@ func (r *reader) unique(stories []Story) {
 // readers of JSON, our own journal's too, take the two for one.
 func (f fields) extra(known []string) map[string]json.RawMessage {
 	var extra map[string]json.RawMessage
-	f.r.sound(f.where, "", f.v)
+	f.r.checkValue(f.where, "", f.v)
 	for _, m := range f.v.members {
 		if slices.Contains(known, m.key) {
 			continue
@@ -144,9 +144,9 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 	return extra
 }
 
-// sound holds what every value must be, known or not: no key twice in an object, no zero byte, no half character.
+// checkValue holds what every value must be, known or not: no key twice in an object, no zero byte, no half character.
 // Stories are looked at one by one, so that a sentence can name them.
-func (r *reader) sound(where, path string, v *jsonValue) {
+func (r *reader) checkValue(where, path string, v *jsonValue) {
 	switch v.kind {
 	case aText:
 		r.soundText(where, path, v.text, v.halved)
@@ -155,7 +155,7 @@ func (r *reader) sound(where, path string, v *jsonValue) {
 			if where == "" && path == "userStories" {
 				return
 			}
-			r.sound(where, path, &v.items[i])
+			r.checkValue(where, path, &v.items[i])
 		}
 	case anObject:
 		seen := make(map[string]bool, len(v.members))
@@ -167,7 +167,7 @@ func (r *reader) sound(where, path string, v *jsonValue) {
 			}
 			seen[m.key] = true
 			r.soundText(where, "a key", m.key, m.halved)
-			r.sound(where, at, &m.value)
+			r.checkValue(where, at, &m.value)
 		}
 	}
 }

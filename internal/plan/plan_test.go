@@ -95,7 +95,7 @@ func TestReviewStatusJSON(t *testing.T) {
 		{`"Approved"`, "", true},
 		{`true`, "", true},
 	} {
-		var s Standing
+		var s ReviewState
 		err := json.Unmarshal([]byte(`{"reviewStatus":`+row.text+`}`), &s)
 		if row.bad != (err != nil) || s.ReviewStatus != row.want {
 			t.Errorf("%s: %q, %v", row.text, s.ReviewStatus, err)

@@ -23,9 +23,9 @@ const (
 // ApprovedBy begins the feedback of a story that a person approved; the person's name and a bracket follow.
 const ApprovedBy = "[APPROVED BY "
 
-// OnRecord is what a run's record, or a person, says of one story. What the plan's file says of reviews is a claim;
+// RecordedReview is what a run's record, or a person, says of one story. What the plan's file says of reviews is a claim;
 // this is what a claim is held against.
-type OnRecord struct {
+type RecordedReview struct {
 	Story   string    `json:"story"`
 	Reviews int       `json:"reviews"` // how many it has had
 	By      Approver  `json:"by,omitempty"`
@@ -59,7 +59,7 @@ type Unrecorded struct {
 // believed. An approval that no source has is taken back, so that the story is reviewed, or done again in a run without
 // reviews. What the record says that the file does not, such as an approval that its user has taken back, stays as the
 // file says. record is what is known of every story of the result.
-func (p Plan) Bound(r Rules, on ...[]OnRecord) (bound Plan, record []OnRecord, claims []Unrecorded) {
+func (p Plan) Bound(r Rules, on ...[]RecordedReview) (bound Plan, record []RecordedReview, claims []Unrecorded) {
 	bound = p.With()
 	for i := range bound.Stories {
 		s := &bound.Stories[i]
@@ -78,7 +78,7 @@ func (s Story) claimed() bool { return s.Passes || s.ReviewStatus == Approved }
 
 // known is what the sources know of a story: the newest approval of what it asks for now, and the most reviews. changed
 // says that there is an approval of something else.
-func (s Story) known(r Rules, on [][]OnRecord) (known OnRecord, changed bool) {
+func (s Story) known(r Rules, on [][]RecordedReview) (known RecordedReview, changed bool) {
 	known.Story = s.ID
 	for _, source := range on {
 		for _, o := range source {
@@ -102,7 +102,7 @@ func (s Story) known(r Rules, on [][]OnRecord) (known OnRecord, changed bool) {
 }
 
 // bind makes the review fields say no more than what is known.
-func (s *Story) bind(known OnRecord, r Rules) {
+func (s *Story) bind(known RecordedReview, r Rules) {
 	s.ReviewCount = min(s.ReviewCount, known.Reviews)
 	switch {
 	case !s.claimed():

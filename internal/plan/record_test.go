@@ -19,48 +19,48 @@ func TestBound(t *testing.T) {
 	passed := todo
 	passed.Passes, passed.Notes = true, "n"
 	marked := func(s Story, mark string) Story { s.ReviewFeedback = mark; return s }
-	byReview := OnRecord{Story: "A", Reviews: 2, By: ByReview, Criteria: todo.Digest(), At: time.Unix(1, 0)}
-	byCap := OnRecord{Story: "A", Reviews: 5, By: ByCap, Criteria: todo.Digest(), Open: "no test", At: time.Unix(1, 0)}
-	byAlice := OnRecord{Story: "A", By: ByPerson, Who: "Alice", Criteria: todo.Digest(), At: time.Unix(2, 0)}
+	byReview := RecordedReview{Story: "A", Reviews: 2, By: ByReview, Criteria: todo.Digest(), At: time.Unix(1, 0)}
+	byCap := RecordedReview{Story: "A", Reviews: 5, By: ByCap, Criteria: todo.Digest(), Open: "no test", At: time.Unix(1, 0)}
+	byAlice := RecordedReview{Story: "A", By: ByPerson, Who: "Alice", Criteria: todo.Digest(), At: time.Unix(2, 0)}
 	other := byReview
 	other.Criteria = "other"
 	tests := []struct {
 		name    string
 		file    Story
 		skip    bool
-		on      []OnRecord
+		on      []RecordedReview
 		want    string // standing, reviews, feedback
 		claimed bool
 	}{
 		{name: "not begun", file: todo, want: "not handed in 0 "},
-		{name: "an approval on record", file: approved, on: []OnRecord{byReview}, want: "approved in review 2 2 "},
+		{name: "an approval on record", file: approved, on: []RecordedReview{byReview}, want: "approved in review 2 2 "},
 		{name: "an approval on nobody's record", file: approved, want: "waits for its review 0 ", claimed: true},
-		{name: "of which two reviews are on record", file: approved, on: []OnRecord{{Story: "A", Reviews: 2}},
+		{name: "of which two reviews are on record", file: approved, on: []RecordedReview{{Story: "A", Reviews: 2}},
 			want: "waits for its review 2 ", claimed: true},
 		{name: "of another story", file: approved,
-			on: []OnRecord{{Story: "B", Reviews: 2, By: ByReview, Criteria: todo.Digest()}}, want: "waits for its review 0 ",
+			on: []RecordedReview{{Story: "B", Reviews: 2, By: ByReview, Criteria: todo.Digest()}}, want: "waits for its review 0 ",
 			claimed: true},
-		{name: "of other criteria", file: approved, on: []OnRecord{other}, want: "waits for its review 2 ", claimed: true},
+		{name: "of other criteria", file: approved, on: []RecordedReview{other}, want: "waits for its review 2 ", claimed: true},
 		{name: "reviews that were not", file: waits, want: "waits for its review 0 "},
-		{name: "fewer reviews than there were, as its user wants it", file: todo, on: []OnRecord{byReview},
+		{name: "fewer reviews than there were, as its user wants it", file: todo, on: []RecordedReview{byReview},
 			want: "not handed in 0 "},
-		{name: "changes are asked for", file: asks, on: []OnRecord{{Story: "A", Reviews: 1}},
+		{name: "changes are asked for", file: asks, on: []RecordedReview{{Story: "A", Reviews: 1}},
 			want: "changes were requested in review 1 1 more"},
-		{name: "at the cap", file: approved, on: []OnRecord{byCap},
+		{name: "at the cap", file: approved, on: []RecordedReview{byCap},
 			want: "approved at the cap of 5 reviews 5 [AUTO-APPROVED AT CAP] no test"},
-		{name: "at the cap, and marked", file: marked(approved, AtCap+" no name"), on: []OnRecord{byCap},
+		{name: "at the cap, and marked", file: marked(approved, AtCap+" no name"), on: []RecordedReview{byCap},
 			want: "approved at the cap of 5 reviews 5 [AUTO-APPROVED AT CAP] no name"},
 		{name: "marked as approved by a person who did not", file: marked(approved, "[APPROVED BY Alice]"),
-			on: []OnRecord{byReview}, want: "approved in review 2 2 "},
-		{name: "by a person alone", file: marked(approved, "[APPROVED BY Bob]"), on: []OnRecord{byAlice},
+			on: []RecordedReview{byReview}, want: "approved in review 2 2 "},
+		{name: "by a person alone", file: marked(approved, "[APPROVED BY Bob]"), on: []RecordedReview{byAlice},
 			want: "approved by Alice 0 [APPROVED BY Alice]"},
-		{name: "by a person after the cap", file: approved, on: []OnRecord{byCap, byAlice},
+		{name: "by a person after the cap", file: approved, on: []RecordedReview{byCap, byAlice},
 			want: "approved by Alice 5 [APPROVED BY Alice]"},
 		{name: "done without a review", file: passed, skip: true, want: "not handed in 0 ", claimed: true},
 		{name: "done without a review, on record", file: passed, skip: true,
-			on: []OnRecord{{Story: "A", By: Unexamined, Criteria: todo.Digest()}}, want: "done without a review 0 "},
+			on: []RecordedReview{{Story: "A", By: Unexamined, Criteria: todo.Digest()}}, want: "done without a review 0 "},
 		{name: "done without a review, and reviews are asked for", file: passed,
-			on: []OnRecord{{Story: "A", By: Unexamined, Criteria: todo.Digest()}}, want: "waits for its review 0 ",
+			on: []RecordedReview{{Story: "A", By: Unexamined, Criteria: todo.Digest()}}, want: "waits for its review 0 ",
 			claimed: true},
 	}
 	for _, tt := range tests {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Standing is what reviews are about in one story.
-type Standing struct {
+// ReviewState is what reviews are about in one story.
+type ReviewState struct {
 	Passes       bool         `json:"passes"`
 	ReviewStatus ReviewStatus `json:"reviewStatus"` // null in JSON when Unreviewed
 	ReviewCount  int          `json:"reviewCount"`
 }
 
 // Snapshot is the standing of every story before an iteration.
-type Snapshot map[string]Standing
+type Snapshot map[string]ReviewState
 
 // Snapshot is the plan's; never nil.
 func (p Plan) Snapshot() Snapshot {
@@ -24,7 +24,7 @@ func (p Plan) Snapshot() Snapshot {
 	return out
 }
 
-func (s Story) standing() Standing { return Standing{s.Passes, s.ReviewStatus, s.ReviewCount} }
+func (s Story) standing() ReviewState { return ReviewState{s.Passes, s.ReviewStatus, s.ReviewCount} }
 
 // The names of the checks that a violation is of.
 const (

@@ -33,7 +33,7 @@ type step struct{ field, from, to string }
 
 func (s step) String() string { return s.field + " " + s.from + " → " + s.to }
 
-func (s Standing) stepsTo(t Standing) []step {
+func (s ReviewState) stepsTo(t ReviewState) []step {
 	var out []step
 	if s.Passes != t.Passes {
 		out = append(out, step{"passes", fmt.Sprint(s.Passes), fmt.Sprint(t.Passes)})
@@ -86,7 +86,7 @@ func (t *transition) newStories() {
 		if _, known := t.before[s.ID]; known {
 			continue
 		}
-		for _, c := range (Standing{}).stepsTo(s.standing()) {
+		for _, c := range (ReviewState{}).stepsTo(s.standing()) {
 			t.found.add(transitionCheck, s.ID, c.field,
 				"New story %s must start with passes false, reviewStatus null and reviewCount 0; its %s is %s.",
 				s.ID, c.field, c.to)

@@ -138,7 +138,7 @@ func TestTransitions(t *testing.T) {
 
 // legal is the table of S4 §5b for one story, written down again: may a story that stood so stand so after an iteration
 // of a mode?
-func legal(m Mode, was, is Standing, feedback string) bool {
+func legal(m Mode, was, is ReviewState, feedback string) bool {
 	unchanged := was.Passes == is.Passes && was.ReviewCount == is.ReviewCount
 	switch fmt.Sprintf("%s: %s to %s", m, was.ReviewStatus, is.ReviewStatus) {
 	case "implement:  to needs_review":
@@ -154,23 +154,23 @@ func legal(m Mode, was, is Standing, feedback string) bool {
 }
 
 // inOrder is S4-64…S4-67 for one story, written down again.
-func inOrder(s Standing, feedback string, most int) bool {
+func inOrder(s ReviewState, feedback string, most int) bool {
 	return s.Passes == (s.ReviewStatus == Approved) && (s.ReviewStatus != ChangesRequested || feedback != "") &&
 		s.ReviewCount >= 0 && s.ReviewCount <= most+1
 }
 
 // ownFeedback reports whether an iteration of a mode may change the feedback of its story as it did.
-func ownFeedback(m Mode, was, is Standing) bool {
+func ownFeedback(m Mode, was, is ReviewState) bool {
 	return m == Review || m == ReviewFix && was.ReviewStatus == ChangesRequested && is.ReviewStatus == NeedsReview
 }
 
 // standings are all that a story can have, up to one review more than the cap.
-func standings(most int) []Standing {
-	var out []Standing
+func standings(most int) []ReviewState {
+	var out []ReviewState
 	for _, passes := range []bool{false, true} {
 		for _, status := range append([]ReviewStatus{Unreviewed}, reviewStatuses...) {
 			for count := range most + 2 {
-				out = append(out, Standing{passes, status, count})
+				out = append(out, ReviewState{passes, status, count})
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // handApproval is one person's approval of one story of a plan.
 type handApproval struct {
 	Plan string `json:"plan"` // the task that a run of it is
-	plan.OnRecord
+	plan.RecordedReview
 }
 
 // approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no
@@ -24,15 +24,15 @@ type handApproval struct {
 const approvalsFile = "approvals.json"
 
 // approvedByHand is what people have approved of a plan in this clone.
-func approvedByHand(s *session.Session, id string) []plan.OnRecord {
+func approvedByHand(s *session.Session, id string) []plan.RecordedReview {
 	all, err := readApprovals(s)
 	if err != nil {
 		s.Log("plan: %v", err)
 	}
-	var out []plan.OnRecord
+	var out []plan.RecordedReview
 	for i := len(all) - 1; i >= 0; i-- { // the newest first
 		if all[i].Plan == id {
-			out = append(out, all[i].OnRecord)
+			out = append(out, all[i].RecordedReview)
 		}
 	}
 	return out

@@ -50,7 +50,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
 			continue
 		}
-		known = append(known, handApproval{wanted.ID, plan.OnRecord{
+		known = append(known, handApproval{wanted.ID, plan.RecordedReview{
 			Story: id, Reviews: recordedCount(sealed, id), By: plan.ByPerson, Who: who, At: p.Clock().UTC(),
 			Criteria: story.Digest(),
 		}})
@@ -75,7 +75,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 }
 
 // reviewedOnRecord reports whether a story's approval is one of a review.
-func reviewedOnRecord(record []plan.OnRecord, id string) bool {
+func reviewedOnRecord(record []plan.RecordedReview, id string) bool {
 	for _, o := range record {
 		if o.Story == id {
 			return o.By == plan.ByReview
@@ -84,7 +84,7 @@ func reviewedOnRecord(record []plan.OnRecord, id string) bool {
 	return false
 }
 
-func recordedCount(record []plan.OnRecord, id string) int {
+func recordedCount(record []plan.RecordedReview, id string) int {
 	for _, o := range record {
 		if o.Story == id {
 			return o.Reviews

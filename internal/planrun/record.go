@@ -92,9 +92,9 @@ func idsOf(claims []plan.Unrecorded) string {
 // fetched and believed as well.
 func RecordedReviews(
 	ctx context.Context, s *session.Session, id string, of plan.Plan, r plan.Rules,
-) (sources [][]plan.OnRecord, cost float64) {
+) (sources [][]plan.RecordedReview, cost float64) {
 	here, cost := sealedReviews(s, id)
-	sources = [][]plan.OnRecord{approvedByHand(s, id), here}
+	sources = [][]plan.RecordedReview{approvedByHand(s, id), here}
 	if bound, _, claims := of.Bound(r, sources...); len(claims) == 0 && slices.Equal(counts(of), counts(bound)) {
 		return sources, cost
 	}
@@ -127,7 +127,7 @@ func counts(p plan.Plan) []int {
 
 // sealedReviews is what the sealed journals of this directory's runs of a plan say. What a newer run knows of a story
 // counts, and not what an older one does. cost is what a review has cost in the newest run that tells.
-func sealedReviews(s *session.Session, id string) (all []plan.OnRecord, cost float64) {
+func sealedReviews(s *session.Session, id string) (all []plan.RecordedReview, cost float64) {
 	known := map[string]bool{}
 	s.EachSealedRun(id, func(state loop.State) {
 		for _, o := range state.OnRecord() {

@@ -24,7 +24,7 @@ import (
 type Run struct {
 	Source
 	begun   plan.Plan // the plan as the run begins with it
-	record  []plan.OnRecord
+	record  []plan.RecordedReview
 	foreign bool // of the common layout: its stories get the fields of a review
 	active  *active
 	file    *guard

@@ -42,7 +42,7 @@ type Source struct {
 	Plan     plan.Plan // as Content says
 	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these.
 	// nil: Content is a run's own record.
-	Reviews [][]plan.OnRecord
+	Reviews [][]plan.RecordedReview
 	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
 	ReviewCost float64
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there
