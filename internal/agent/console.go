@@ -184,7 +184,7 @@ func (p *partial) flush() {
 }
 
 // beat makes a sign of life of any output.
-type beat struct{ pulse *proc.Pulse }
+type beat struct{ pulse *proc.Heartbeat }
 
 func (b beat) Write(p []byte) (int, error) {
 	b.pulse.Beat()

@@ -76,9 +76,9 @@ func TestClaudeHooks(t *testing.T) {
 // noBox lets everything through.
 type noBox struct{}
 
-func (noBox) Enter(s proc.Spec) (proc.Boxed, error) {
+func (noBox) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	s.Box = nil
-	return proc.Boxed{Spec: s, Leave: func() {}}, nil
+	return proc.SandboxedCommand{Spec: s, Leave: func() {}}, nil
 }
 
 func TestCodexHooks(t *testing.T) {

@@ -33,10 +33,10 @@ type turnInput struct {
 	program string // absolute path of the agent's
 	prompt  string
 	console *console
-	stop    func()      // ends the turn; nil when it is long over
-	pulse   *proc.Pulse // beaten at every sign of life
-	dir     string      // where the turn's own files are, when its dialect has any
-	env     []string    // more of the environment, which names them
+	stop    func()          // ends the turn; nil when it is long over
+	pulse   *proc.Heartbeat // beaten at every sign of life
+	dir     string          // where the turn's own files are, when its dialect has any
+	env     []string        // more of the environment, which names them
 	now     func() time.Time
 	way     TurnGateway // what carries it to its model; nil: it goes there itself
 	routes  []Route     // of the way
@@ -152,7 +152,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
-		Own: t.dir, Reach: t.address(), Limits: o.Limits,
+		WritableDir: t.dir, AllowedAddress: t.address(), Limits: o.Limits,
 		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *Agent) arguments(t *turnInput) []string {
 
 // talk readies what one turn is about.
 func (a *Agent) talk(prompt string) *turnInput {
-	t := &turnInput{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Pulse),
+	t := &turnInput{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Heartbeat),
 		now: a.options.Clock}
 	if t.now == nil {
 		t.now = time.Now

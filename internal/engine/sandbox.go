@@ -171,15 +171,15 @@ type entry struct {
 }
 
 // Enter implements proc.Box.
-func (e entry) Enter(s proc.Spec) (proc.Boxed, error) {
+func (e entry) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	opened, err := e.run.openSandbox(context.Background())
 	if err != nil {
-		return proc.Boxed{}, fmt.Errorf("opening the sandbox: %w", err)
+		return proc.SandboxedCommand{}, fmt.Errorf("opening the sandbox: %w", err)
 	}
 	if b := opened.Box(e.use); b != nil {
 		return b.Enter(s)
 	}
-	return proc.Boxed{Spec: s}, nil
+	return proc.SandboxedCommand{Spec: s}, nil
 }
 
 // boxed puts a turn into the box that is right for it: one that only reads finds nothing that it could write. An

@@ -20,7 +20,7 @@ func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 	told := spec.Clock()
 	most := pause.Until.Sub(told)
 	if most > time.Second {
-		proc.Rest()
+		proc.FreeMemory()
 	}
 	for {
 		left := pause.Until.Sub(spec.Clock())

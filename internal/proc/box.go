@@ -7,11 +7,11 @@ import _ "github.com/ralph-loop/ralph/internal/proc/inside" // which has to come
 type Box interface {
 	// Enter makes of what is to be run what is run instead: s with another program, arguments and environment, and without
 	// s.Box. The error wraps ErrNotFound or ErrNotExecutable when there is no such program.
-	Enter(s Spec) (Boxed, error)
+	Enter(s Spec) (SandboxedCommand, error)
 }
 
-// Boxed is what is run to run something in a box.
-type Boxed struct {
+// SandboxedCommand is what is run to run something in a box.
+type SandboxedCommand struct {
 	Spec Spec
 	// Keepers is how many processes, from the one that is started down to the one that was meant, only keep the box: each
 	// is the only child of the one before. They end with what they keep, and are asked to end by nobody but KILL.
@@ -23,9 +23,9 @@ type Boxed struct {
 }
 
 // boxed readies what is run: s itself when it has no box.
-func boxed(s Spec) (Boxed, error) {
+func boxed(s Spec) (SandboxedCommand, error) {
 	if s.Box == nil {
-		return Boxed{Spec: s, Leave: func() {}}, nil
+		return SandboxedCommand{Spec: s, Leave: func() {}}, nil
 	}
 	b, err := s.Box.Enter(s)
 	b.Spec.Box = nil
@@ -37,7 +37,7 @@ func boxed(s Spec) (Boxed, error) {
 
 // told is how what is kept ended, as far as its keepers tell: a shell says the same of what it ran, and has ended by
 // itself.
-func (b Boxed) told(asked Spec, r Result) Result {
+func (b SandboxedCommand) told(asked Spec, r Result) Result {
 	if n := r.Exit - 128; b.Wraps && r.Class == Exited && n > 0 && n < 32 && name(asked) != "sh" {
 		r.Class, r.Exit, r.Signal = Signalled, -1, signalOf(n)
 	}

@@ -67,7 +67,7 @@ func (g *group) enter(a *syscall.SysProcAttr) {
 }
 
 // passed says which limit the kernel has held it to.
-func (g *group) passed(l Limits) (e excess, ok bool) {
+func (g *group) passed(l Limits) (e limitExceeded, ok bool) {
 	switch {
 	case g == nil:
 	case kernelCount(filepath.Join(g.dir, "pids.events"), "max") > 0:

@@ -52,18 +52,18 @@ func (d *disk) now() (used, free, all int64) {
 func reserve(all int64) int64 { return min(1<<30, all/20) }
 
 // full says which file system has been filled too much.
-func (t *taken) full() (e excess, ok bool) {
+func (t *usage) full() (e limitExceeded, ok bool) {
 	for _, d := range t.disks {
 		used, free, all := d.now()
 		d.used = min(d.used, used)
 		grown := used - d.used
 		switch left := reserve(all); {
 		case free < left && grown > left:
-			return excess{LimitDisk, fmt.Sprintf("less than %s is left on the disk of %s, which took %s while it ran",
+			return limitExceeded{LimitDisk, fmt.Sprintf("less than %s is left on the disk of %s, which took %s while it ran",
 				safetext.Bytes(left), d.dirs[0], safetext.Bytes(grown))}, true
 		case grown > t.limits.Disk:
 			if d.holds(t.limits.Disk) {
-				return excess{LimitDisk, fmt.Sprintf("it wrote more than %s to the disk of %s", safetext.Bytes(t.limits.Disk),
+				return limitExceeded{LimitDisk, fmt.Sprintf("it wrote more than %s to the disk of %s", safetext.Bytes(t.limits.Disk),
 					d.dirs[0])}, true
 			}
 			d.used = used // that was somebody else

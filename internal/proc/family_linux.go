@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or
+// processTrees is every tree of this process. Its lock is held for looks at a few processes, never while one is waited for or
 // started.
 //
 // Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through
@@ -20,7 +20,7 @@ import (
 // beside this package is told by our session, which nothing of a tree is ever in: it must not start a process in a
 // session of its own while a tree is active. On kernels without lists of children (CONFIG_PROC_CHILDREN), nor must
 // anybody.
-type family struct {
+type processTrees struct {
 	mu       sync.Mutex
 	ready    bool  // we are the subreaper
 	session  int   // ours
@@ -33,7 +33,7 @@ type family struct {
 	hunting  bool // something was left that could not be ended in time
 }
 
-var home = &family{trees: map[*tree]bool{}, roots: map[int]bool{}}
+var registry = &processTrees{trees: map[*tree]bool{}, roots: map[int]bool{}}
 
 // init keeps the first thread for the main goroutine. Then the children of that thread are orphans and what the main
 // goroutine started.
@@ -47,7 +47,7 @@ const (
 )
 
 // begin makes a tree active.
-func (f *family) begin(t *tree) error {
+func (f *processTrees) begin(t *tree) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.ready {
@@ -69,16 +69,16 @@ func (f *family) begin(t *tree) error {
 }
 
 // single reports whether one tree is active, and nothing spared is about: every orphan is its own then.
-func (f *family) single() bool { return len(f.trees) == 1 && len(f.resting) == 0 }
+func (f *processTrees) single() bool { return len(f.trees) == 1 && len(f.resting) == 0 }
 
-func (f *family) alone() bool {
+func (f *processTrees) alone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.single()
 }
 
 // sweep reaps the orphans that have ended, while there can be any.
-func (f *family) sweep() {
+func (f *processTrees) sweep() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sweeping = len(f.trees) > 0 || len(f.resting) > 0 || f.hunting; !f.sweeping {
@@ -104,20 +104,20 @@ func (f *family) sweep() {
 	}
 }
 
-// hunt sees to it that what a tree could not end in time is ended beside everything else, and reaped.
-func (f *family) hunt() {
+// killLeftovers sees to it that what a tree could not end in time is ended beside everything else, and reaped.
+func (f *processTrees) killLeftovers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hunting {
 		return
 	}
 	f.hunting = true
-	go f.chase()
+	go f.killOrphans()
 }
 
-// chase ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends
+// killOrphans ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends
 // them.
-func (f *family) chase() {
+func (f *processTrees) killOrphans() {
 	stray := &tree{} // an inactive one
 	for pause := time.Millisecond; ; {
 		time.Sleep(pause)
@@ -132,7 +132,7 @@ func (f *family) chase() {
 			continue
 		}
 		before := len(stray.struck)
-		left, again := stray.left(true, stray.strike)
+		left, again := stray.left(true, stray.killProcess)
 		over := len(left) == 0 && !again
 		f.mu.Lock()
 		delete(f.trees, stray)
@@ -149,17 +149,17 @@ func (f *family) chase() {
 }
 
 // perhapsRoot reports whether a child is a root, or may be one that is not noted yet.
-func (f *family) perhapsRoot(c child) bool { return f.roots[c.pid] || c.unsure && f.starting > 0 }
+func (f *processTrees) perhapsRoot(c child) bool { return f.roots[c.pid] || c.unsure && f.starting > 0 }
 
 // orphan tells an orphan from the rest of our children.
-func (f *family) orphan(s stat) bool {
+func (f *processTrees) orphan(s stat) bool {
 	return s.session != f.session && s.start >= f.since
 }
 
 // orphans lists the living orphans that belong to a tree, the newest first, does something with each at once, and reaps
 // the dead of all trees. again asks for another look: at the orphans of those that were reaped, and at those that
 // nobody can attribute just now. When it is late, these count as unattributed.
-func (f *family) orphans(t *tree, late bool, each func(stat)) (mine []stat, again bool) {
+func (f *processTrees) orphans(t *tree, late bool, each func(stat)) (mine []stat, again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var dead []int
@@ -188,7 +188,7 @@ func (f *family) orphans(t *tree, late bool, each func(stat)) (mine []stat, agai
 
 // owner is the active tree that an orphan belongs to; nil when that is none of them, or cannot be said. It is not sure
 // of one that is just becoming another program.
-func (f *family) owner(s stat) (t *tree, sure bool) {
+func (f *processTrees) owner(s stat) (t *tree, sure bool) {
 	for _, rest := range f.resting {
 		if rest.holds(s) {
 			return nil, true
@@ -201,13 +201,13 @@ func (f *family) owner(s stat) (t *tree, sure bool) {
 	}
 	sure = true
 	for t := range f.trees {
-		yes, known := s.carries(t.marks)
+		yes, known := s.hasMark(t.marks)
 		if yes {
 			return t, true
 		}
 		sure = sure && known
 	}
-	if slices.ContainsFunc(f.resting, func(rest *tree) bool { yes, _ := s.carries(rest.marks); return yes }) || !sure ||
+	if slices.ContainsFunc(f.resting, func(rest *tree) bool { yes, _ := s.hasMark(rest.marks); return yes }) || !sure ||
 		len(f.trees) > 1 {
 		return nil, sure
 	}
@@ -217,7 +217,7 @@ func (f *family) owner(s stat) (t *tree, sure bool) {
 }
 
 // spared reports whether a process was spared.
-func (f *family) spared(s stat) bool {
+func (f *processTrees) spared(s stat) bool {
 	return slices.ContainsFunc(f.resting, func(rest *tree) bool { return rest.known[s.pid] == s.start })
 }
 
@@ -234,26 +234,26 @@ func (t *tree) led(id int) bool {
 		return false
 	}
 	leader, alive := readStat(id)
-	return !alive || leader.start == start || id == t.root && home.roots[id]
+	return !alive || leader.start == start || id == t.root && registry.roots[id]
 }
 
 // members lists the living processes of the tree. again asks for another look, as orphans does, and when an orphan has
 // died under our eyes: what it left, dead or alive, is still to be seen to.
 func (t *tree) members() (found []stat, again bool) {
-	orphans, again := home.orphans(t, true, func(stat) {})
+	orphans, again := registry.orphans(t, true, func(stat) {})
 	all := living()
-	home.mu.Lock()
-	defer home.mu.Unlock()
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
 	in := map[int]bool{}
 	for _, s := range orphans {
 		in[s.pid] = true
 	}
 	for _, s := range all {
-		if s.pid == t.root && home.roots[t.root] || t.known[s.pid] == s.start || t.taken && t.holds(s) {
+		if s.pid == t.root && registry.roots[t.root] || t.known[s.pid] == s.start || t.taken && t.holds(s) {
 			in[s.pid] = true
 		}
 	}
-	found = below(all, in, t.taken, home.spared)
+	found = descendants(all, in, t.taken, registry.spared)
 	if t.known == nil {
 		t.known = map[int]ticks{}
 	}
@@ -272,7 +272,7 @@ func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	if !t.taken && childless() {
 		return nil, false
 	}
-	left, again = home.orphans(t, late, each)
+	left, again = registry.orphans(t, late, each)
 	if t.taken { // it may hang below something that is spared on
 		var more bool
 		left, more = t.members()
@@ -282,8 +282,8 @@ func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	return slices.DeleteFunc(left, func(s stat) bool { return t.other[s.pid] == s.start }), again
 }
 
-// strike kills a process, or notes that it is not ours to kill.
-func (t *tree) strike(s stat) {
+// killProcess kills a process, or notes that it is not ours to kill.
+func (t *tree) killProcess(s stat) {
 	if t.other == nil {
 		t.other, t.struck = map[int]ticks{}, map[int]ticks{}
 	}
@@ -293,9 +293,9 @@ func (t *tree) strike(s stat) {
 	t.struck[s.pid] = s.start
 }
 
-// below lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
+// descendants lists the processes whose ids are in a set and all that came of them, which joins the set; when wide, by group
 // and session too. What is to be skipped is left out, with what is below that alone.
-func below(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
+func descendants(all []stat, in map[int]bool, wide bool, skip func(stat) bool) (found []stat) {
 	rest := slices.DeleteFunc(all, skip)
 	for again := true; again; {
 		again = false

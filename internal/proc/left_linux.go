@@ -56,14 +56,14 @@ func leftIn(dirs []string) []stat {
 	all, in := living(), map[int]bool{}
 	for _, s := range all {
 		if gone, begun := abandoned(s.pid); gone &&
-			(worksIn(s.pid, dirs) || slices.ContainsFunc(begun, func(dir string) bool { return lies(dir, dirs) })) {
+			(worksIn(s.pid, dirs) || slices.ContainsFunc(begun, func(dir string) bool { return isUnder(dir, dirs) })) {
 			in[s.pid] = true
 		}
 	}
 	if len(in) == 0 {
 		return nil
 	}
-	return below(all, in, true, func(s stat) bool {
+	return descendants(all, in, true, func(s stat) bool {
 		gone, _ := abandoned(s.pid)
 		return !in[s.pid] && !gone
 	})
@@ -75,11 +75,11 @@ func worksIn(pid int, dirs []string) bool {
 	if err != nil {
 		return false
 	}
-	return lies(strings.TrimSuffix(at, " (deleted)"), dirs)
+	return isUnder(strings.TrimSuffix(at, " (deleted)"), dirs)
 }
 
-// lies reports whether a path is one of some directories or below.
-func lies(path string, dirs []string) bool {
+// isUnder reports whether a path is one of some directories or below.
+func isUnder(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {

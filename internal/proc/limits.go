@@ -33,14 +33,14 @@ const (
 	LimitOutput    Limit = "limits.output"
 )
 
-// excess is a limit that was passed, and how: "it had more than 4096 processes".
-type excess struct {
+// limitExceeded is a limit that was passed, and how: "it had more than 4096 processes".
+type limitExceeded struct {
 	limit Limit
 	what  string
 }
 
 // why is the sentence of Result.Why.
-func (e excess) why() string {
+func (e limitExceeded) why() string {
 	return fmt.Sprintf("was stopped: %s (the setting %s): see what it did, or raise that setting", e.what, e.limit)
 }
 
@@ -48,7 +48,7 @@ func (e excess) why() string {
 type meter struct {
 	most    int64
 	printed atomic.Int64
-	over    chan<- excess // hears once that it was too much, and must have room for it
+	over    chan<- limitExceeded // hears once that it was too much, and must have room for it
 }
 
 // allowed is how much of a piece of output is still within the limit.
@@ -59,15 +59,15 @@ func (m *meter) allowed(piece []byte) []byte {
 	now := m.printed.Add(int64(len(piece)))
 	before := now - int64(len(piece))
 	if now > m.most && before <= m.most {
-		m.over <- excess{LimitOutput, "it printed more than " + safetext.Bytes(m.most)}
+		m.over <- limitExceeded{LimitOutput, "it printed more than " + safetext.Bytes(m.most)}
 	}
 	return piece[:max(0, min(int64(len(piece)), m.most-before))]
 }
 
-func tooMany(l Limits) excess {
-	return excess{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", l.Processes)}
+func tooMany(l Limits) limitExceeded {
+	return limitExceeded{LimitProcesses, fmt.Sprintf("it had more than %d processes and threads", l.Processes)}
 }
 
-func tooMuch(l Limits) excess {
-	return excess{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(l.Memory))}
+func tooMuch(l Limits) limitExceeded {
+	return limitExceeded{LimitMemory, fmt.Sprintf("it took more than %s of memory", safetext.Bytes(l.Memory))}
 }

@@ -67,7 +67,7 @@ func TestSystemEndsLimitedFirst(t *testing.T) {
 func TestFilesOfOthersAreNoneOfIts(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	d := disksOf([]string{dir})[0]
-	counted := &taken{limits: Limits{Disk: 1 << 20}, disks: []*disk{d}}
+	counted := &usage{limits: Limits{Disk: 1 << 20}, disks: []*disk{d}}
 	if err := os.WriteFile(filepath.Join(other, "file"), make([]byte, 8<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// Pulse is the time of the last sign of life. The zero value has never shown one.
-type Pulse struct{ last atomic.Int64 }
+// Heartbeat is the time of the last sign of life. The zero value has never shown one.
+type Heartbeat struct{ last atomic.Int64 }
 
 // Beat notes a sign of life. It may be called from any goroutine.
-func (p *Pulse) Beat() { p.last.Store(time.Now().UnixNano()) }
+func (p *Heartbeat) Beat() { p.last.Store(time.Now().UnixNano()) }
 
-func (p *Pulse) since() time.Duration { return time.Duration(time.Now().UnixNano() - p.last.Load()) }
+func (p *Heartbeat) since() time.Duration {
+	return time.Duration(time.Now().UnixNano() - p.last.Load())
+}
 
 // pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where
 // nobody tells or listens, the null device stands in.
@@ -24,14 +26,14 @@ type pipes struct {
 	childIn, childOut, childErr *os.File
 	in, out, err                *os.File // our ends; nil where nobody tells or listens
 	spec                        Spec
-	pulse                       *Pulse
+	pulse                       *Heartbeat
 	meter                       *meter
 	mu                          sync.Mutex // one writer at a time
 	copying                     sync.WaitGroup
 	failed                      error // the first error of a caller's writer
 }
 
-func openPipes(s Spec, pulse *Pulse, m *meter) (p *pipes, err error) {
+func openPipes(s Spec, pulse *Heartbeat, m *meter) (p *pipes, err error) {
 	p = &pipes{spec: s, pulse: pulse, meter: m}
 	defer func() {
 		if err != nil {

@@ -23,7 +23,7 @@ type Spec struct {
 	Timeout        time.Duration // how long it may run; 0: no limit
 	Idle           time.Duration // how long it may be silent; 0: no limit
 	// Pulse, when set, says what a sign of life is; else any output is.
-	Pulse *Pulse
+	Pulse *Heartbeat
 	// Soft is how long it may run before OnSoft is called, once, which stops nothing; 0: never. OnSoft has a goroutine of
 	// its own, and Run returns after it.
 	Soft   time.Duration
@@ -43,10 +43,10 @@ type Spec struct {
 	As *User
 	// Box keeps it from what is none of its business; nil: nothing does.
 	Box Box
-	// Own is a directory that was made for it alone, and that a Box lets it write; "" is none.
-	Own string
-	// Reach is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
-	Reach string
+	// WritableDir is a directory that was made for it alone, and that a Box lets it write; "" is none.
+	WritableDir string
+	// AllowedAddress is an address of this machine that a Box lets it reach, at the same address: "127.0.0.1:8080"; "" is none.
+	AllowedAddress string
 	// Limits are what it may take, with all that comes of it.
 	Limits Limits
 	// Socket is one end of a connection that the process has as its descriptor 3: the only file that is ever inherited.

@@ -194,7 +194,7 @@ func TestRunIdle(t *testing.T) {
 func TestRunIdleByPulse(t *testing.T) {
 	t.Parallel()
 	s := script(t, `while :; do echo waiting; sleep 0.02; done`) // output that is no sign of life
-	s.Idle, s.Pulse = 300*time.Millisecond, new(proc.Pulse)
+	s.Idle, s.Pulse = 300*time.Millisecond, new(proc.Heartbeat)
 	if r := run(t, s); r.Class != proc.Idle {
 		t.Errorf("result = %+v", r)
 	}

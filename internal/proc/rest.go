@@ -19,6 +19,6 @@ var rested atomic.Int64 // when, in seconds
 func restNow() {
 	now := time.Now().Unix()
 	if last := rested.Load(); now-last >= int64(restEvery/time.Second) && rested.CompareAndSwap(last, now) {
-		Rest()
+		FreeMemory()
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rest gives back the memory that a process which only waits does not need: what has been freed, and the pages of our
+// FreeMemory gives back the memory that a process which only waits does not need: what has been freed, and the pages of our
 // own program, which the system reads again where they are used. It costs a collection, a few milliseconds.
-func Rest() {
+func FreeMemory() {
 	debug.FreeOSMemory()
 	self, err := os.Executable()
 	if err != nil {

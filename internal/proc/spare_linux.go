@@ -17,15 +17,15 @@ func (t *tree) spare(pids []int) (any bool) {
 	maps.DeleteFunc(in, func(pid int, _ bool) bool {
 		return !slices.ContainsFunc(all, func(s stat) bool { return s.pid == pid })
 	})
-	home.mu.Lock()
-	defer home.mu.Unlock()
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
 	rest := &tree{marks: t.marks, known: map[int]ticks{}, named: maps.Clone(in)}
-	for _, s := range below(all, in, true, home.spared) {
+	for _, s := range descendants(all, in, true, registry.spared) {
 		rest.known[s.pid] = s.start
 		delete(t.known, s.pid)
 	}
 	if len(rest.known) > 0 {
-		home.resting = append(home.resting, rest)
+		registry.resting = append(registry.resting, rest)
 	}
 	return len(rest.known) > 0
 }
@@ -36,26 +36,26 @@ func take(pids []int) (*tree, error) {
 	in := valid(pids)
 	all := living()
 	t := &tree{known: map[int]ticks{}, taken: true}
-	if err := home.begin(t); err != nil {
+	if err := registry.begin(t); err != nil {
 		return nil, err
 	}
-	home.mu.Lock()
-	defer home.mu.Unlock()
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
 	running := map[int]ticks{}
 	for _, s := range all {
 		running[s.pid] = s.start
 	}
 	elsewhere := func(s stat) bool { // another process by now, a run's own, or to be spared on
-		return home.roots[s.pid] || slices.ContainsFunc(home.resting, func(rest *tree) bool {
+		return registry.roots[s.pid] || slices.ContainsFunc(registry.resting, func(rest *tree) bool {
 			start, known := rest.known[s.pid]
 			return known && start != s.start || rest.named[s.pid] && !in[s.pid]
 		})
 	}
-	found := below(slices.Clone(all), maps.Clone(in), true, elsewhere)
+	found := descendants(slices.Clone(all), maps.Clone(in), true, elsewhere)
 	for _, s := range found {
 		t.known[s.pid] = s.start
 	}
-	home.resting = slices.DeleteFunc(home.resting, func(rest *tree) bool {
+	registry.resting = slices.DeleteFunc(registry.resting, func(rest *tree) bool {
 		maps.DeleteFunc(rest.known, func(pid int, start ticks) bool { return t.known[pid] == start })
 		maps.DeleteFunc(rest.named, func(pid int, _ bool) bool { return in[pid] || running[pid] != rest.known[pid] })
 		if len(rest.named) == 0 {
@@ -80,7 +80,7 @@ func valid(pids []int) map[int]bool {
 
 // anySpared reports whether something is spared: End has not been asked for it.
 func anySpared() bool {
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	return len(home.resting) > 0
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	return len(registry.resting) > 0
 }

@@ -15,15 +15,15 @@ type running struct {
 	spec    Spec
 	began   time.Time
 	process *os.Process
-	pulse   *Pulse
+	pulse   *Heartbeat
 	pipes   *pipes
 	tree    *tree
 	warning sync.WaitGroup
-	taken   *taken           // what it has taken of the machine
-	over    chan excess      // limits that it has passed
-	passed  excess           // the one that it was stopped at
-	done    chan struct{}    // closed when the process itself has ended
-	state   *os.ProcessState // valid once done is closed
+	taken   *usage             // what it has taken of the machine
+	over    chan limitExceeded // limits that it has passed
+	passed  limitExceeded      // the one that it was stopped at
+	done    chan struct{}      // closed when the process itself has ended
+	state   *os.ProcessState   // valid once done is closed
 }
 
 // markPrefix begins the name of a tree's mark. On Linux the rest is random, so a harness within a harness adds its own
@@ -42,9 +42,9 @@ func start(s Spec, dir string) (r *running, err error) {
 			return nil, fmt.Errorf("%s is not a directory that can be run in", s.Dir)
 		}
 	}
-	r = &running{spec: s, pulse: s.Pulse, done: make(chan struct{}), over: make(chan excess, 2)}
+	r = &running{spec: s, pulse: s.Pulse, done: make(chan struct{}), over: make(chan limitExceeded, 2)}
 	if r.pulse == nil {
-		r.pulse = new(Pulse)
+		r.pulse = new(Heartbeat)
 	}
 	r.pulse.Beat()
 	if r.pipes, err = openPipes(s, r.pulse, &meter{most: s.Limits.Output, over: r.over}); err != nil {
@@ -87,7 +87,7 @@ func (r *running) launch(path, mark string) (cmd *exec.Cmd, err error) {
 			cmd.ExtraFiles = []*os.File{r.spec.Socket}
 		}
 		r.taken.enter(cmd.SysProcAttr)
-		if err = r.tree.plant(cmd, from); err != nil && r.taken.outside() {
+		if err = r.tree.startRoot(cmd, from); err != nil && r.taken.outside() {
 			continue
 		}
 		if !errors.Is(err, syscall.ETXTBSY) || try == 10 {

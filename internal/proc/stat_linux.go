@@ -92,9 +92,9 @@ func pids() (list []int) {
 	return list
 }
 
-// carries reports whether a process has one of the marks in its environment. It is not sure of one that is becoming
+// hasMark reports whether a process has one of the marks in its environment. It is not sure of one that is becoming
 // another program, which has no environment until it has become it.
-func (s stat) carries(marks [][]byte) (yes, sure bool) {
+func (s stat) hasMark(marks [][]byte) (yes, sure bool) {
 	for range 2 { // what is without environment on purpose is so at the second look, too
 		environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.pid) + "/environ")
 		if len(environ) > 0 {

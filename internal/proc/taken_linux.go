@@ -11,10 +11,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// taken is what a process has taken of the machine, with all that came of it. What the whole machine has in use is
+// usage is what a process has taken of the machine, with all that came of it. What the whole machine has in use is
 // asked first, which costs microseconds; the processes themselves are looked at only where that is more than one of
 // them may have.
-type taken struct {
+type usage struct {
 	limits Limits
 	disks  []*disk
 	ooms   int64  // how often the system had killed something for want of memory before it began
@@ -22,10 +22,10 @@ type taken struct {
 }
 
 // newTaken begins to count, before the process does.
-func newTaken(s Spec, dir string) *taken {
-	t := &taken{limits: s.Limits}
+func newTaken(s Spec, dir string) *usage {
+	t := &usage{limits: s.Limits}
 	if s.Limits.Disk > 0 {
-		t.disks = disksOf(append([]string{dir, s.Own}, s.Limits.Dirs...))
+		t.disks = disksOf(append([]string{dir, s.WritableDir}, s.Limits.Dirs...))
 	}
 	if s.Limits.Memory > 0 {
 		t.ooms = kernelCount("/proc/vmstat", "oom_kill")
@@ -35,7 +35,7 @@ func newTaken(s Spec, dir string) *taken {
 }
 
 // bind has the system hold a process that has just begun, as far as it does that of one process alone.
-func (t *taken) bind(pid int, s Spec) {
+func (t *usage) bind(pid int, s Spec) {
 	if t.limits.Memory > 0 { // should memory run out before we see it, the system ends this, and not us
 		_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(firstToGo), 0)
 	}
@@ -62,16 +62,16 @@ func lower(pid, resource int, most uint64) {
 	}
 }
 
-func (t *taken) watched() bool {
+func (t *usage) watched() bool {
 	return t.limits.Processes > 0 || t.limits.Memory > 0 || t.limits.Disk > 0
 }
 
 // enter has the process begin where the kernel counts what it takes.
-func (t *taken) enter(a *syscall.SysProcAttr) { t.group.enter(a) }
+func (t *usage) enter(a *syscall.SysProcAttr) { t.group.enter(a) }
 
 // outside gives up that the kernel counts, when a process could not begin so. It reports whether there was anything to
 // give up.
-func (t *taken) outside() bool {
+func (t *usage) outside() bool {
 	had := t.group != nil
 	t.group.remove()
 	t.group = nil
@@ -79,11 +79,11 @@ func (t *taken) outside() bool {
 }
 
 // kill kills all of it at once, where the kernel does that.
-func (t *taken) kill() { t.group.kill() }
+func (t *usage) kill() { t.group.kill() }
 
 // close ends the counting. A group in which something was spared goes when we look for groups again, as another
 // process.
-func (t *taken) close(spared bool) {
+func (t *usage) close(spared bool) {
 	if t.group != nil && spared {
 		_ = t.group.at.Close()
 		return
@@ -92,7 +92,7 @@ func (t *taken) close(spared bool) {
 }
 
 // look says which limit has been passed; ok is false when none has.
-func (t *taken) look(of *tree) (e excess, ok bool) {
+func (t *usage) look(of *tree) (e limitExceeded, ok bool) {
 	if e, ok = t.full(); ok {
 		return e, true
 	}
@@ -119,7 +119,7 @@ func (t *taken) look(of *tree) (e excess, ok bool) {
 	return e, false
 }
 
-func (t *taken) perhapsMany() bool {
+func (t *usage) perhapsMany() bool {
 	if t.limits.Processes == 0 {
 		return false
 	}
@@ -130,7 +130,7 @@ func (t *taken) perhapsMany() bool {
 	return err != nil || n > t.limits.Processes
 }
 
-func (t *taken) perhapsMuch() bool {
+func (t *usage) perhapsMuch() bool {
 	if t.limits.Memory == 0 {
 		return false
 	}
@@ -140,7 +140,7 @@ func (t *taken) perhapsMuch() bool {
 
 // memory is what processes have of it: their own, their parts of what they share, and files in memory that only they
 // see.
-func (t *taken) memory(all []stat) int64 {
+func (t *usage) memory(all []stat) int64 {
 	var resident, own int64
 	for _, s := range all {
 		resident += s.resident
@@ -185,17 +185,17 @@ func filesInMemory(pid int) (bytes int64) {
 }
 
 // told says which limit a process that has ended by itself was ended by.
-func (t *taken) told(end Result) (e excess) {
+func (t *usage) told(end Result) (e limitExceeded) {
 	code := end.Exit - 128 // of a shell that says how its command ended
 	if e, ok := t.group.passed(t.limits); ok {
 		return e
 	}
 	switch {
 	case t.limits.Disk > 0 && (end.Signal == "SIGXFSZ" || code == int(unix.SIGXFSZ)):
-		return excess{LimitDisk, "it wrote a file of more than " + safetext.Bytes(t.limits.Disk)}
+		return limitExceeded{LimitDisk, "it wrote a file of more than " + safetext.Bytes(t.limits.Disk)}
 	case t.limits.Memory > 0 && (end.Signal == "SIGKILL" || code == int(unix.SIGKILL)) &&
 		kernelCount("/proc/vmstat", "oom_kill") > t.ooms:
-		return excess{LimitMemory, "the machine, or the container, ran out of memory"}
+		return limitExceeded{LimitMemory, "the machine, or the container, ran out of memory"}
 	}
 	return e
 }

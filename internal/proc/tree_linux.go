@@ -45,37 +45,37 @@ func newTree(dir string) (t *tree, entry string, err error) {
 	_, _ = rand.Read(b[:]) // never fails
 	entry = markPrefix + hex.EncodeToString(b[:]) + "="
 	t = &tree{marks: [][]byte{[]byte(entry)}}
-	return t, entry + us() + ":" + dir, home.begin(t)
+	return t, entry + us() + ":" + dir, registry.begin(t)
 }
 
-// plant starts the root.
-func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
-	home.mu.Lock()
-	home.starting++
-	home.mu.Unlock()
+// startRoot starts the root.
+func (t *tree) startRoot(cmd *exec.Cmd, from *starter) error {
+	registry.mu.Lock()
+	registry.starting++
+	registry.mu.Unlock()
 	err := from.start(cmd)
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	home.starting--
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	registry.starting--
 	if err == nil {
 		t.root = cmd.Process.Pid
-		home.roots[t.root] = true
+		registry.roots[t.root] = true
 	}
 	return err
 }
 
 // waited notes that the root has been waited for.
 func (t *tree) waited() {
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	delete(home.roots, t.root)
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	delete(registry.roots, t.root)
 }
 
 // close forgets the tree.
 func (t *tree) close() {
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	delete(home.trees, t)
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	delete(registry.trees, t)
 }
 
 // keep notes how many processes, from the root down, only keep the box of the rest.
@@ -109,8 +109,8 @@ const doubt = 100 * time.Millisecond
 func (t *tree) kill() {
 	began, pause := time.Now(), 100*time.Microsecond
 	for time.Since(began) < killing {
-		alone, before := home.alone(), len(t.struck)
-		each := t.strike
+		alone, before := registry.alone(), len(t.struck)
+		each := t.killProcess
 		if !alone { // whose those below are can be seen only as long as this one stays where it is
 			each = freeze
 		}
@@ -127,7 +127,7 @@ func (t *tree) kill() {
 		}
 		time.Sleep(pause)
 	}
-	home.hunt()
+	registry.killLeftovers()
 }
 
 // freeze stops a process.
@@ -155,7 +155,7 @@ func (t *tree) halt() {
 func (t *tree) cut() {
 	all, _ := t.members()
 	for _, s := range all {
-		t.strike(s)
+		t.killProcess(s)
 	}
 }
 

@@ -240,7 +240,7 @@ func (w *supervision) await(hard context.Context, known status) {
 // memory is given back.
 func (w *supervision) pause(ctx context.Context, left time.Duration) {
 	if left > time.Second && !w.rested {
-		proc.Rest()
+		proc.FreeMemory()
 		w.rested = true
 	}
 	timer := time.NewTimer(min(left, w.PollInterval))

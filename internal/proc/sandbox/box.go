@@ -16,13 +16,13 @@ type box struct {
 }
 
 // Enter implements proc.Box.
-func (b box) Enter(s proc.Spec) (proc.Boxed, error) {
+func (b box) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	if b.u != Reads {
 		return b.s.maker.enter(b.u, s)
 	}
 	end, err := b.s.read()
 	if err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	boxed, err := b.s.maker.enter(b.u, s)
 	if err != nil {

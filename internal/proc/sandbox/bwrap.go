@@ -118,17 +118,17 @@ func (b *bwrap) base() []string {
 }
 
 // enter implements maker.
-func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
 	if err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	if err := b.s.prepareHome(u); err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	g, err := b.s.open(u, s)
 	if err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	v := b.s.view.clone()
 	v.showProgram(b.s.o.Home, program)
@@ -146,16 +146,16 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	inHome := slices.Concat(b.lent(u, in.cache), shown(v), b.agentFiles(u))
 	if err := b.s.places(inHome, at, in); err != nil {
 		g.close()
-		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
+		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	args := slices.Concat(b.base(),
-		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(), b.writableIn(judge), own(s.Own),
+		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(), b.writableIn(judge), own(s.WritableDir),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
 		b.steps(g, s.Limits).Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
 	s.Dir = "/"
-	return proc.Boxed{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
+	return proc.SandboxedCommand{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
 }
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless

@@ -67,13 +67,13 @@ var ofClient = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_
 	"DOCKER_TLS_VERIFY", "CONTAINER_HOST", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // enter implements maker.
-func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if err := c.s.prepareHome(u); err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	g, err := c.s.open(u, s)
 	if err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	o, at := c.s.o, c.s.dirs(u)
 	b := &bwrap{s: c.s, home: o.Home}
@@ -91,14 +91,14 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	inHome := slices.Concat(b.lent(u, in.cache), b.agentFiles(u), shown(v))
 	if err := c.s.places(inHome, at, in); err != nil {
 		g.close()
-		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
+		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	homes := []string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}
 	mounts, err := mounted(slices.Concat(homes, inHome, tree(),
-		b.writableIn(judge), own(s.Own), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
+		b.writableIn(judge), own(s.WritableDir), readable(o), []string{"--ro-bind", o.self, boxSelf, "--bind", g.dir, boxSocket}))
 	if err != nil {
 		g.close()
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	name := c.name + "-" + strconv.FormatInt(c.s.counter.Add(1), 10)
 	args := []string{c.program, "run", "--rm", "--interactive", "--init", "--name", name, "--network", "none",
@@ -129,7 +129,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 		}
 	}
 	s.Argv, s.Env, s.Dir, s.As = args, env, "/", nil
-	return proc.Boxed{Spec: s, Wraps: true, Leave: func() {
+	return proc.SandboxedCommand{Spec: s, Wraps: true, Leave: func() {
 		c.remove(name, env)
 		g.close()
 	}}, nil

@@ -60,8 +60,8 @@ func (s *Sandbox) Refused(u Use) []string {
 // carried are the addresses of this machine that a process of a use reaches, and clients never ask a proxy for: those
 // of models, and the one that is for this process alone.
 func (s *Sandbox) carried(u Use, of proc.Spec) (list []string) {
-	if of.Reach != "" {
-		list = append(list, of.Reach)
+	if of.AllowedAddress != "" {
+		list = append(list, of.AllowedAddress)
 	}
 	if !u.turn() {
 		return list

@@ -234,7 +234,7 @@ func (g *ground) attackReaching(t *testing.T, b proc.Box, as *proc.User, address
 	var out, errs bytes.Buffer
 	r, err := proc.Run(context.Background(), proc.Spec{
 		Argv: []string{g.self, "probe", string(told)}, Dir: g.Worktree,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b, Reach: address,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, As: as, Box: b, AllowedAddress: address,
 		Stdout: &out, Stderr: &errs, Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 0 {

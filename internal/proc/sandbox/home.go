@@ -133,7 +133,7 @@ var theirs = []string{
 // directory of its own may have that in it.
 func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
 	env := of.Env
-	if temp := proc.Value(env, "TMPDIR"); of.Own != "" && over(of.Own, temp) {
+	if temp := proc.Value(env, "TMPDIR"); of.WritableDir != "" && over(of.WritableDir, temp) {
 		in.temp = temp
 	}
 	out := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {

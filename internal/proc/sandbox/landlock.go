@@ -129,16 +129,16 @@ func (l *landlocked) linkFiles(u Use) error {
 }
 
 // enter implements maker.
-func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	program, err := proc.LookPath(relativeTo(s.Dir, s.Argv[0]), s.Env)
 	if err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	if err := l.s.prepareHome(u); err != nil {
-		return proc.Boxed{}, err
+		return proc.SandboxedCommand{}, err
 	}
 	if err := l.linkFiles(u); err != nil {
-		return proc.Boxed{}, fmt.Errorf("making a home for the sandbox: %w", err)
+		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	o, r := l.s.o, l.s.dirs(u)
 	v := l.s.view.clone()
@@ -171,7 +171,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	s.Env = inside.With(moved(l.s.environ(s, r), o.Home, r.home, v),
 		inside.Proxied("127.0.0.1:"+strconv.Itoa(int(port))))
 	s.Argv = append([]string{o.self}, in.Arguments(program, s.Argv)...)
-	return proc.Boxed{Spec: s}, nil
+	return proc.SandboxedCommand{Spec: s}, nil
 }
 
 // readable is what a use may read; judge says that it sees the tree of the checks.
@@ -205,8 +205,8 @@ func (l *landlocked) readable(u Use, s proc.Spec, v view, judge bool) []string {
 func (l *landlocked) writable(u Use, s proc.Spec, judge bool) []string {
 	o, r := l.s.o, l.s.dirs(u)
 	list := append([]string{r.home, r.cache, r.temp}, o.Writable...)
-	if s.Own != "" {
-		list = append(list, s.Own)
+	if s.WritableDir != "" {
+		list = append(list, s.WritableDir)
 	}
 	switch {
 	case judge:

@@ -207,18 +207,18 @@ func (m *microVM) network(ctx context.Context) error {
 // enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
 // exec. A reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and
 // by who looks afterwards whether anything was written.
-func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
+func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
 		c, err := m.judge()
 		if err != nil {
-			return proc.Boxed{}, err
+			return proc.SandboxedCommand{}, err
 		}
 		return c.enter(u, s)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
 	defer cancel()
 	if err := m.tell(ctx); err != nil {
-		return proc.Boxed{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
+		return proc.SandboxedCommand{}, fmt.Errorf("writing to the sandbox %s: %w", m.name, err)
 	}
 	args := []string{m.program, "sandbox"}
 	if !u.turn() || filepath.Base(s.Argv[0]) != "claude" {
@@ -226,13 +226,13 @@ func (m *microVM) enter(u Use, s proc.Spec) (proc.Boxed, error) {
 	} else {
 		flags, err := m.prompted(ctx, s)
 		if err != nil {
-			return proc.Boxed{}, err
+			return proc.SandboxedCommand{}, err
 		}
 		args = append(append(args, "run", m.name, "--"), flags...)
 		s.Stdin = nil
 	}
 	s.Argv, s.Env, s.As = args, m.env, nil
-	return proc.Boxed{Spec: s, Wraps: true, Leave: m.settle}, nil
+	return proc.SandboxedCommand{Spec: s, Wraps: true, Leave: m.settle}, nil
 }
 
 // prompted are claude's arguments with the prompt among them, behind -p. One that is too long for that is written to

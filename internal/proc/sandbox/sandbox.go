@@ -134,7 +134,7 @@ type Sandbox struct {
 // maker makes boxes of one mode.
 type maker interface {
 	// enter turns what is to be run into what is run.
-	enter(u Use, s proc.Spec) (proc.Boxed, error)
+	enter(u Use, s proc.Spec) (proc.SandboxedCommand, error)
 }
 
 // ready completes and checks the options.

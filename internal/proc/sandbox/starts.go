@@ -47,7 +47,7 @@ type looking struct {
 }
 
 // Enter implements proc.Box.
-func (l looking) Enter(s proc.Spec) (proc.Boxed, error) {
+func (l looking) Enter(s proc.Spec) (proc.SandboxedCommand, error) {
 	b, err := l.Box.Enter(s)
 	if err == nil && l.only {
 		for i, arg := range b.Spec.Argv {
