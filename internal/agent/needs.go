@@ -61,9 +61,9 @@ func shared(paths ...string) []sandbox.File { return files(sandbox.Shared, paths
 func shown(paths ...string) []sandbox.File  { return files(sandbox.Shown, paths) }
 func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
 
-func files(how sandbox.How, paths []string) (list []sandbox.File) {
+func files(how sandbox.Access, paths []string) (list []sandbox.File) {
 	for _, path := range paths {
-		list = append(list, sandbox.File{Path: path, How: how})
+		list = append(list, sandbox.File{Path: path, Access: how})
 	}
 	return list
 }
@@ -95,7 +95,7 @@ func Needs(o Options) sandbox.Agent {
 				f.Path = filepath.Join(dir, strings.TrimPrefix(f.Path, n.dir+"/"))
 				f.At = f.Path
 			}
-			if o.Gateway != nil && (f.How == sandbox.Shared || f.Path == claudeState && !o.AgentSettings) {
+			if o.Gateway != nil && (f.Access == sandbox.Shared || f.Path == claudeState && !o.AgentSettings) {
 				continue // a login, which the gateway makes needless
 			}
 			a.Files = append(a.Files, f)
@@ -126,7 +126,7 @@ func Needs(o Options) sandbox.Agent {
 // providerURLs are the URLs that the user's own settings of the agent name.
 func providerURLs(files []sandbox.File, home string) (urls []string) {
 	for _, f := range files {
-		if f.How == sandbox.Shared { // a login
+		if f.Access == sandbox.Shared { // a login
 			continue
 		}
 		path := f.Path

@@ -77,7 +77,7 @@ func TestNeeds(t *testing.T) {
 func TestNeedsOfAnotherPlace(t *testing.T) {
 	for _, f := range Needs(Options{Command: "claude",
 		Parent: []string{"CLAUDE_CONFIG_DIR=/home/me/.config/claude"}}).Files {
-		if f.How == sandbox.Shared && f.Path != "/home/me/.config/claude/.credentials.json" {
+		if f.Access == sandbox.Shared && f.Path != "/home/me/.config/claude/.credentials.json" {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -32,14 +32,14 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 	if err != nil {
 		return &UnavailableError{"bubblewrap is not installed"}
 	}
-	if err := s.furnish(); err != nil {
+	if err := s.prepareDirs(); err != nil {
 		return err
 	}
 	b := &bwrap{s: s, program: program, home: s.o.Home}
 	if b.home == "" || b.home == "/" || !isDir(b.home) {
 		b.home = boxDir + "/home"
 	}
-	s.maker, s.Whole = b, true
+	s.maker, s.Complete = b, true
 	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to " +
 		"be read, and the network is reached only by a proxy that knows which hosts are allowed"
 	return s.try(ctx)
@@ -160,7 +160,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
 // that is root, whom it does not count.
-func (b *bwrap) steps(g *gate, l proc.Limits) inside.Steps {
+func (b *bwrap) steps(g *listenerSocket, l proc.Limits) inside.Steps {
 	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
 	if inside.KnowsSockets() {
 		steps.Sockets = &inside.Sockets{Own: true}
@@ -179,7 +179,7 @@ func relativeTo(dir, name string) string {
 	return name
 }
 
-func shown(v view) (args []string) {
+func shown(v visiblePaths) (args []string) {
 	for _, path := range v.shown {
 		args = append(args, "--ro-bind", path, path)
 	}
@@ -200,9 +200,9 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 		at := filepath.Join(b.home, f.At)
 		switch {
 		case !exists(f.Path):
-		case f.How == Shared:
+		case f.Access == Shared:
 			args = append(args, "--bind", f.Path, at)
-		case f.How == Shown:
+		case f.Access == Shown:
 			args = append(args, "--ro-bind", f.Path, at)
 		}
 	}
@@ -228,7 +228,7 @@ func (o *Options) inTree(dir string) bool { return over(clone(o.Dir, o.Home), di
 
 // elsewhere lets a process see where it works, when that is not the run's own tree: a checkout that is made for a
 // reviewer. It never writes there.
-func (v *view) elsewhere(o *Options, dir string) {
+func (v *visiblePaths) elsewhere(o *Options, dir string) {
 	if o.inTree(dir) {
 		return
 	}

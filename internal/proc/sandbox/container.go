@@ -40,13 +40,13 @@ func (s *Sandbox) openContainer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.furnish(); err != nil {
+	if err := s.prepareDirs(); err != nil {
 		return err
 	}
 	var b [4]byte
 	_, _ = rand.Read(b[:])
 	c := &container{s: s, program: program, name: "ralph-box-" + hex.EncodeToString(b[:])}
-	s.maker, s.Whole = c, true
+	s.maker, s.Complete = c, true
 	s.Line = fmt.Sprintf("sandbox: container (%s of %s): only the worktree and a home of the run's own can be written, "+
 		"nothing else of this machine is there, and the network is reached only by a proxy that knows which hosts are allowed", filepath.Base(program), s.o.Image)
 	return s.try(ctx)
@@ -81,7 +81,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		b.home = boxDir + "/home"
 	}
 	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
-	v := view{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
+	v := visiblePaths{hidden: []string{"/"}, as: o.As} // nothing of this machine is there
 	dir, judge := o.judged(s.Dir)
 	tree := b.judgeTree
 	if !judge {

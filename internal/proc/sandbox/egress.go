@@ -28,7 +28,7 @@ import (
 // egress is the only way out of a box: a proxy for HTTP and CONNECT that speaks to hosts that are allowed, and resolves
 // their names outside. It never looks into what it carries.
 type egress struct {
-	allow    reach
+	allow    allowedHosts
 	log      func(format string, args ...any)
 	upstream func(*url.URL) (*url.URL, error) // the proxy that we ourselves have to use; nil URL: none
 	server   *http.Server
@@ -297,8 +297,8 @@ func carry(l net.Listener, address string) {
 	}
 }
 
-// furnish makes what boxes of this machine need: homes, gates, and the look at what there is to see.
-func (s *Sandbox) furnish() (err error) {
+// prepareDirs makes what boxes of this machine need: homes, gates, and the look at what there is to see.
+func (s *Sandbox) prepareDirs() (err error) {
 	o := &s.o
 	if over(o.Dir, o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", o.Dir)}

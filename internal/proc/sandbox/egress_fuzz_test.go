@@ -157,13 +157,13 @@ func FuzzReach(f *testing.F) {
 	f.Add("127.1", "80", "169.254.169.254")
 	f.Add("a", "", "64:ff9b::7f00:1")
 	f.Fuzz(func(t *testing.T, host, port, address string) {
-		named := reach{"allowed.test", "*.below.test", "localhost:8080"}
+		named := allowedHosts{"allowed.test", "*.below.test", "localhost:8080"}
 		plain := strings.TrimSuffix(strings.ToLower(host), ".")
 		may := plain == "allowed.test" || strings.HasSuffix(plain, ".below.test") || plain == "localhost" && port == "8080"
 		if level := named.of(host, port); level != denied && !may || level == exact && port != "8080" {
 			t.Errorf("%q:%q is trusted as %d", host, port, level)
 		}
-		level := reach{"*"}.of(host, port)
+		level := allowedHosts{"*"}.of(host, port)
 		if level > public || level == public && port != "80" && port != "443" {
 			t.Errorf("%q:%q is trusted as %d for a star", host, port, level)
 		}

@@ -35,7 +35,7 @@ func TestReach(t *testing.T) {
 		{"10.1.2.3", "10.1.2.3", "443", exact},
 		{"api.example.com", "", "443", denied},
 	} {
-		if got := (reach{c.entry}).of(c.host, c.port); got != c.want {
+		if got := (allowedHosts{c.entry}).of(c.host, c.port); got != c.want {
 			t.Errorf("%s: %s:%s is %d, want %d", c.entry, c.host, c.port, got, c.want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// gate is where one box hands its listeners over.
-type gate struct {
+// listenerSocket is where one box hands its listeners over.
+type listenerSocket struct {
 	dir     string   // holds the socket "sock"
 	carried []string // the addresses of this machine that it reaches
 	socket  net.Listener
@@ -23,8 +23,8 @@ type gate struct {
 }
 
 // open makes the gate of a new box.
-func (s *Sandbox) open(u Use, of proc.Spec) (*gate, error) {
-	g := &gate{carried: s.carried(u, of), dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
+func (s *Sandbox) open(u Use, of proc.Spec) (*listenerSocket, error) {
+	g := &listenerSocket{carried: s.carried(u, of), dir: filepath.Join(s.scratch, "gate"+strconv.FormatInt(s.counter.Add(1), 10))}
 	err := os.Mkdir(g.dir, 0o700)
 	if err == nil {
 		g.socket, err = listenIn(g.dir, "sock")
@@ -76,7 +76,7 @@ func (s *Sandbox) carried(u Use, of proc.Spec) (list []string) {
 }
 
 // take takes the listeners of the box, once: one for each address that is carried, and the last for the proxy.
-func (g *gate) take(e *egress) {
+func (g *listenerSocket) take(e *egress) {
 	c, err := g.socket.Accept()
 	if err != nil {
 		return
@@ -102,7 +102,7 @@ func (g *gate) take(e *egress) {
 	_, _ = c.Write([]byte{1})
 }
 
-func (g *gate) keep(l net.Listener) bool {
+func (g *listenerSocket) keep(l net.Listener) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done {
@@ -114,7 +114,7 @@ func (g *gate) keep(l net.Listener) bool {
 }
 
 // close ends what the box has used.
-func (g *gate) close() {
+func (g *listenerSocket) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.done = true

@@ -655,8 +655,8 @@ func TestNothingFollowsLinksInHomes(t *testing.T) {
 				put(t, g.Home+"/.cargo/bin/tool", "a tool")
 				everybody(t, g.dir)
 				o := g.options(mode, nil)
-				o.Agents[0].Files = append(o.Agents[0].Files, File{Path: ".agent/shown.json", How: Shown},
-					File{Path: ".agent/copied.json", How: Copied}, File{Path: ".gitconfig", How: Copied})
+				o.Agents[0].Files = append(o.Agents[0].Files, File{Path: ".agent/shown.json", Access: Shown},
+					File{Path: ".agent/copied.json", Access: Copied}, File{Path: ".gitconfig", Access: Copied})
 				put(t, g.Home+"/.agent/shown.json", "shown")
 				put(t, g.Home+"/.agent/copied.json", "copied")
 				s := g.open(t, o)

@@ -21,7 +21,7 @@ func (s *Sandbox) giveAgentFiles(u Use) error {
 	}
 	defer root.Close()
 	for _, f := range s.files() {
-		if f.How != Copied {
+		if f.Access != Copied {
 			continue
 		}
 		if err := s.copyOwn(root, f); err != nil && !missing(err) {

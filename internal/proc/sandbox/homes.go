@@ -132,7 +132,7 @@ func (s *Sandbox) RenewHome() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.again(dirs{})
+	return s.resetCheckHome(dirs{})
 }
 
 // KeepHome remembers the home of the checks as it is now, which is as a setup on a commit of the run's has left it.
@@ -175,11 +175,11 @@ func (s *Sandbox) FreshHome() error {
 	if s.homes.unkept || !s.homes.of(Checks).made { // the first of them makes it
 		return nil
 	}
-	return s.again(s.beginning(Checks))
+	return s.resetCheckHome(s.beginning(Checks))
 }
 
-// again makes the home of the checks anew.
-func (s *Sandbox) again(from dirs) error {
+// resetCheckHome makes the home of the checks anew.
+func (s *Sandbox) resetCheckHome(from dirs) error {
 	err := s.makeHome(Checks, from)
 	if s.homes.of(Checks).made = err == nil; err != nil {
 		return fmt.Errorf("making the home of the checks again: %w", err)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// reach is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one
+// allowedHosts is what of the network may be spoken to. An entry is a host ("api.anthropic.com"), what is below one
 // ("*.npmjs.org"), all of the public network ("*"), or a host with its port ("localhost:8080"). Without a port it is 80
 // and 443.
-type reach []string
+type allowedHosts []string
 
 // trust is how far an entry goes.
 type trust int
@@ -25,7 +25,7 @@ const (
 )
 
 // of says how far a host and port are trusted.
-func (r reach) of(host, port string) trust {
+func (r allowedHosts) of(host, port string) trust {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	best := denied
 	for _, entry := range r {

@@ -43,7 +43,7 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 		return &UnavailableError{fmt.Sprintf("the kernel has version %d of Landlock, which lets files be truncated "+
 			"everywhere; from 3 on it is of use (Linux 6.2)", abi)}
 	}
-	if err := s.furnish(); err != nil {
+	if err := s.prepareDirs(); err != nil {
 		return err
 	}
 	l := &landlocked{s: s, abi: abi, port: map[Use]uint16{}}
@@ -121,7 +121,7 @@ func (l *landlocked) linkFiles(u Use) error {
 	}
 	own := map[string]string{}
 	for _, f := range s.files() {
-		if f.How != Copied && exists(f.Path) {
+		if f.Access != Copied && exists(f.Path) {
 			own[f.At] = f.Path
 		}
 	}
@@ -175,7 +175,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 }
 
 // readable is what a use may read; judge says that it sees the tree of the checks.
-func (l *landlocked) readable(u Use, s proc.Spec, v view, judge bool) []string {
+func (l *landlocked) readable(u Use, s proc.Spec, v visiblePaths, judge bool) []string {
 	o := l.s.o
 	list := append(v.granted("/", 0), v.shown...)
 	for _, link := range v.links {
@@ -226,12 +226,12 @@ func (l *landlocked) writable(u Use, s proc.Spec, judge bool) []string {
 func (l *landlocked) readsTree(u Use, s proc.Spec) bool { return u == Reads || !l.s.o.inTree(s.Dir) }
 
 // agentFiles are the user's own files that an agent is given in this way. A check has nothing of them.
-func (l *landlocked) agentFiles(u Use, how How) (paths []string) {
+func (l *landlocked) agentFiles(u Use, how Access) (paths []string) {
 	if !u.turn() {
 		return nil
 	}
 	for _, f := range l.s.files() {
-		if f.How == how && exists(f.Path) {
+		if f.Access == how && exists(f.Path) {
 			paths = append(paths, f.Path)
 		}
 	}
@@ -240,7 +240,7 @@ func (l *landlocked) agentFiles(u Use, how How) (paths []string) {
 
 // moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the
 // box's own.
-func moved(env []string, from, to string, v view) []string {
+func moved(env []string, from, to string, v visiblePaths) []string {
 	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
 		if rest, ok := strings.CutPrefix(value, from+"/"); ok && name != "PATH" && v.hides(value) &&
@@ -259,7 +259,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // granted are the directories and files that may be read: everything, but what is hidden. A directory that holds
 // something hidden is granted entry by entry.
-func (v *view) granted(dir string, deep int) (list []string) {
+func (v *visiblePaths) granted(dir string, deep int) (list []string) {
 	if slices.Contains(v.hidden, dir) || slices.Contains(v.blank, dir) || dir == "/dev" {
 		return nil
 	}

@@ -69,10 +69,10 @@ const (
 	mostWritten = 64 << 20
 )
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+var unsafeNameChars = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 // machineName is the sandbox's name.
-func machineName(dir string) string { return "ralph-" + unfit.ReplaceAllString(dir, "_") }
+func machineName(dir string) string { return "ralph-" + unsafeNameChars.ReplaceAllString(dir, "_") }
 
 func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	program, err := proc.LookPath("docker", s.o.Parent)
@@ -89,7 +89,7 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	if over(s.o.Dir, s.o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
 	}
-	s.maker, s.Whole = m, true
+	s.maker, s.Complete = m, true
 	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name +
 		", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
 	if err := m.start(ctx); err != nil {
@@ -232,7 +232,7 @@ func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		s.Stdin = nil
 	}
 	s.Argv, s.Env, s.As = args, m.env, nil
-	return proc.SandboxedCommand{Spec: s, Wraps: true, Leave: m.settle}, nil
+	return proc.SandboxedCommand{Spec: s, Wraps: true, Leave: m.syncBack}, nil
 }
 
 // prompted are claude's arguments with the prompt among them, behind -p. One that is too long for that is written to
@@ -264,8 +264,8 @@ func (m *microVM) prompted(ctx context.Context, s proc.Spec) ([]string, error) {
 	return slices.Insert(args, i+1, said), nil
 }
 
-// settle waits until what was written in the machine is here, and notes how that is.
-func (m *microVM) settle() {
+// syncBack waits until what was written in the machine is here, and notes how that is.
+func (m *microVM) syncBack() {
 	if m.s.o.settling != nil {
 		m.s.o.settling()
 	} else {

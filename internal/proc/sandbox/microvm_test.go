@@ -135,7 +135,7 @@ func TestMachineIsMadeOnce(t *testing.T) {
 	d := newDesk(t)
 	s := d.open()
 	equal(t, d.calls(), first)
-	if s.Mode != DockerSandbox || !s.Whole {
+	if s.Mode != DockerSandbox || !s.Complete {
 		t.Errorf("%+v", s)
 	}
 	said := d.run(s.Box(Works), "Do it.\n", "/usr/bin/claude", "-p", "--output-format", "stream-json", "--verbose",

@@ -78,18 +78,18 @@ type Agent struct {
 
 // File is something in Home that an agent uses.
 type File struct {
-	Path string // from Home, or absolute
-	How  How
+	Path   string // from Home, or absolute
+	Access Access
 	// At is where the agent looks for it; empty: at Path.
 	At string
 }
 
-// How a file is given.
-type How int
+// Access a file is given.
+type Access int
 
 // Its own file to change, as logins are renewed; to read; a copy that is thrown away.
 const (
-	Shared How = iota
+	Shared Access = iota
 	Shown
 	Copied
 )
@@ -114,12 +114,12 @@ func (e *UnavailableError) Error() string { return e.Why }
 
 // Sandbox is what a run's processes are kept in.
 type Sandbox struct {
-	Mode  string // Bwrap, Landlock, Container, DockerSandbox or Off
-	Whole bool   // everything holds: files, processes, network
-	Line  string // what was chosen, what holds and what does not
+	Mode     string // Bwrap, Landlock, Container, DockerSandbox or Off
+	Complete bool   // everything holds: files, processes, network
+	Line     string // what was chosen, what holds and what does not
 
 	o       Options
-	view    view
+	view    visiblePaths
 	scratch string
 	// borrowed are the directories that the worktree's repository has objects from.
 	borrowed []string
@@ -206,9 +206,9 @@ func (s *Sandbox) ObjectsSeen() []string {
 	return seen
 }
 
-// Apart reports whether no agent can come near the tree of the checks; else that has to be looked at before it is
+// IsolatesJudge reports whether no agent can come near the tree of the checks; else that has to be looked at before it is
 // believed.
-func (s *Sandbox) Apart() bool {
+func (s *Sandbox) IsolatesJudge() bool {
 	switch {
 	case s == nil || s.Mode == Off:
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// view is what a box shows of this machine: everything, to read, but what is hidden; and of that again what is shown.
-type view struct {
+// visiblePaths is what a box shows of this machine: everything, to read, but what is hidden; and of that again what is shown.
+type visiblePaths struct {
 	hidden []string // directories that are empty there
 	blank  []string // files that are
 	shown  []string // what is seen though it lies in what is hidden
@@ -44,8 +44,8 @@ var pointers = []string{
 }
 
 // look looks at the machine.
-func look(o Options) view {
-	v := view{as: o.As}
+func look(o Options) visiblePaths {
+	v := visiblePaths{as: o.As}
 	runner, files := ofRunner(o.Parent)
 	for _, place := range slices.Concat(places, []string{o.Home}, o.own(), runner) {
 		at, err := real(place)
@@ -83,19 +83,19 @@ func look(o Options) view {
 }
 
 // clone is a view that can be changed alone.
-func (v view) clone() view {
+func (v visiblePaths) clone() visiblePaths {
 	v.shown, v.links = slices.Clone(v.shown), slices.Clone(v.links)
 	return v
 }
 
 // hides reports whether a path is one that a box does not show by itself.
-func (v *view) hides(path string) bool {
+func (v *visiblePaths) hides(path string) bool {
 	return slices.ContainsFunc(v.hidden, func(dir string) bool { return over(dir, path) }) ||
 		slices.Contains(v.blank, path)
 }
 
 // show lets a path be seen, unless a home or more than one would be seen with it.
-func (v *view) show(home, path string) {
+func (v *visiblePaths) show(home, path string) {
 	at, err := real(path)
 	if path == "" || err != nil || !v.reach(at) || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
 		return
@@ -112,7 +112,7 @@ func (v *view) show(home, path string) {
 }
 
 // reach reports whether whoever looks may pass through the directories that lead to a path.
-func (v *view) reach(path string) bool {
+func (v *visiblePaths) reach(path string) bool {
 	if v.as == nil || v.as.UID == 0 {
 		return true
 	}
@@ -127,7 +127,7 @@ func (v *view) reach(path string) bool {
 }
 
 // showPrograms lets a directory of PATH be seen, with what its programs are links to.
-func (v *view) showPrograms(home, dir string) {
+func (v *visiblePaths) showPrograms(home, dir string) {
 	if !filepath.IsAbs(dir) || !v.hides(dir) {
 		return
 	}
@@ -145,7 +145,7 @@ func (v *view) showPrograms(home, dir string) {
 }
 
 // showProgram lets a program be seen, with the packages that it belongs to.
-func (v *view) showProgram(home, path string) {
+func (v *visiblePaths) showProgram(home, path string) {
 	at, err := real(path)
 	if err != nil {
 		return
@@ -171,7 +171,7 @@ func under(dir, path string) int {
 }
 
 // secrets hides what nobody but root may read: root keeps its own files even where it has lost every other right.
-func (v *view) secrets() {
+func (v *visiblePaths) secrets() {
 	for _, top := range []string{"/etc", "/var", "/opt", "/srv"} {
 		v.closed(top, 3)
 	}
@@ -183,7 +183,7 @@ func (v *view) secrets() {
 	}
 }
 
-func (v *view) closed(dir string, deep int) {
+func (v *visiblePaths) closed(dir string, deep int) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -196,7 +196,7 @@ func (v *view) closed(dir string, deep int) {
 	}
 }
 
-func (v *view) closedOne(path string, e os.DirEntry) bool {
+func (v *visiblePaths) closedOne(path string, e os.DirEntry) bool {
 	info, err := e.Info()
 	if err != nil {
 		return false
@@ -213,7 +213,7 @@ func (v *view) closedOne(path string, e os.DirEntry) bool {
 }
 
 // sockets hides those that somebody listens at now: a read-only file system keeps nobody from speaking to one.
-func (v *view) sockets(worktree string) {
+func (v *visiblePaths) sockets(worktree string) {
 	list, err := os.Open("/proc/net/unix")
 	if err != nil {
 		return
