@@ -188,7 +188,7 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return prompt.Plain{
+	return prompt.Verbatim{
 		Base: p.base, Writer: (&engine.Spec{Rules: engine.Rules{Settings: settings}}).PlainPrompt(nil),
 	}.For(
 		s, step,

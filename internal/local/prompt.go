@@ -50,7 +50,7 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 	p.tellChecks(work.Rules, !work.Journal.State().Baselined)
-	words := prompt.Plain{Base: p.base, Writer: work.PlainPrompt(nil)}
+	words := prompt.Verbatim{Base: p.base, Writer: work.PlainPrompt(nil)}
 	result := work.Drive(ctx, hard, hearing(&p.Session, work, words))
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {

@@ -59,9 +59,9 @@ func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 // failed reports whether a verdict says no, hard or soft.
 func failed(v loop.Verdict) bool { return !v.Pass && v.Skipped == "" }
 
-// fit cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share
+// shareRoom cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share
 // would tell nothing, the last of them get none.
-func fit(texts []*output, room int) (used int) {
+func shareRoom(texts []*output, room int) (used int) {
 	const around = 64 // heading and borders
 	most := max(room/(minOutput+around), 0)
 	var wishes []int
@@ -85,8 +85,8 @@ func fit(texts []*output, room int) (used int) {
 	return used
 }
 
-// told is one attempt: what it changed, what each check said, and its texts.
-func told(it loop.Iteration, texts []*output) string {
+// attemptText is one attempt: what it changed, what each check said, and its texts.
+func attemptText(it loop.Iteration, texts []*output) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Attempt %d%s: %s\n\n%s", it.N, purpose(it), result(it),
 		list(facts(it), maxHeads/loop.Window-maxLine, "- ", "facts"))

@@ -5,16 +5,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Plain passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else,
+// Verbatim passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else,
 // but for what people have said meanwhile, and what done means when the run has criteria.
-type Plain struct {
+type Verbatim struct {
 	Writer
 	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on.
 	Base func() (string, error)
 }
 
 // For writes the prompt of the next iteration.
-func (p Plain) For(s loop.State, step loop.Step) (string, error) {
+func (p Verbatim) For(s loop.State, step loop.Step) (string, error) {
 	base, err := p.Base()
 	if err != nil {
 		return "", err

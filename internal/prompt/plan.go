@@ -20,7 +20,7 @@ type PlanFiles struct {
 // with the harness's sections behind it.
 func (w Writer) forStory(s loop.State, step loop.Step) (string, error) {
 	p := w.storyParts(s, step)
-	told, elsewhere := w.told(s, step, &p)
+	told, elsewhere := w.attempts(s, step, &p)
 	p.Attempts = told
 	text := w.Plan.own(p)
 	if text == "" {
@@ -71,9 +71,9 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	return p
 }
 
-// told is what was tried for a story since it was taken up. A reviewer is told of reviews that came to nothing, and not
+// attempts is what was tried for a story since it was taken up. A reviewer is told of reviews that came to nothing, and not
 // what those think who did the work.
-func (w Writer) told(s loop.State, step loop.Step, p *parts) (text string, elsewhere []loop.Verdict) {
+func (w Writer) attempts(s loop.State, step loop.Step, p *parts) (text string, elsewhere []loop.Verdict) {
 	mine := s
 	mine.Iterations = nil
 	for _, it := range s.Iterations {

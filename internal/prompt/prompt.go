@@ -27,7 +27,7 @@ func attempts(s loop.State, room int, border safetext.Border) (text string, else
 		it := its[i]
 		newest := i == len(its)-1
 		texts := outputs(*it, newest, seen)
-		room -= fit(texts, room)
+		room -= shareRoom(texts, room)
 		for _, o := range texts {
 			if o.moved && !o.lost {
 				v := it.Verdicts[o.verdict]
@@ -38,7 +38,7 @@ func attempts(s loop.State, room int, border safetext.Border) (text string, else
 				seen[key] = it.N
 			}
 		}
-		out[i] = told(*it, texts)
+		out[i] = attemptText(*it, texts)
 	}
 	return asData(border, "what was tried and what came of it", strings.Join(out, "\n\n")) +
 		"\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
