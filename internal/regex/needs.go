@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// needs are what a text must have for a pattern to match anywhere in it. They are asked first: nearly all texts that a
+// prefilter are what a text must have for a pattern to match anywhere in it. They are asked first: nearly all texts that a
 // pattern is asked about do not match it, and a look for a few letters takes a hundredth of the time.
-type needs struct {
+type prefilter struct {
 	// first are the signs that a text may begin with; nil: a match may begin elsewhere, or with any.
 	first *[256]bool
 	// some are texts of which one must be in it; none: that is not known.
@@ -21,12 +21,12 @@ type needs struct {
 const mostSome = 6
 
 // needsOf finds what a well-written pattern needs.
-func needsOf(text string) needs {
+func needsOf(text string) prefilter {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return needs{}
+		return prefilter{}
 	}
-	n := needs{some: someOf(parsed)}
+	n := prefilter{some: someOf(parsed)}
 	if len(n.some) > mostSome {
 		n.some = nil
 	}
@@ -40,7 +40,7 @@ func needsOf(text string) needs {
 }
 
 // met reports whether a text has what a pattern needs.
-func (n *needs) met(s string) bool {
+func (n *prefilter) met(s string) bool {
 	if n.first != nil && (s == "" || !n.first[s[0]]) {
 		return false
 	}

@@ -12,7 +12,7 @@ type Pattern struct {
 	text     string
 	once     sync.Once
 	compiled *regexp.Regexp
-	needs    needs
+	needs    prefilter
 }
 
 var all []*Pattern // that Lazy has made, for the test that they are well written
