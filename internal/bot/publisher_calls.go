@@ -108,7 +108,7 @@ func join(a, b *loop.Post) *loop.Post {
 
 // shouldNotify reports whether whoever asked is to be told of the newest outcome.
 func (p *publisher) shouldNotify(s loop.State) bool {
-	return slices.Contains(p.notifyOn, p.view(s).Tells())
+	return slices.Contains(p.notifyOn, p.view(s).NotifyKind())
 }
 
 // mention is what the failure report begins with when it tells whoever asked.

@@ -18,7 +18,7 @@ type Notice struct {
 
 // Notice is what Notify would tell; nil where that is nothing.
 func (run *Run) Notice(v report.View, page string) *Notice {
-	kind := v.Tells()
+	kind := v.NotifyKind()
 	if kind == "" {
 		return nil
 	}

@@ -168,7 +168,7 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 		j.all.Outcome, j.all.Reason = loop.Done, "the checks pass on all that is done"
 	default:
 		j.all.Outcome, j.all.Reason = loop.Failed, fmt.Sprintf(
-			"%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ApartLine(j.all.Apart),
+			"%s fails on all that is done: %s; %s", failed.Check, failed.Reason, report.ConflictLine(j.all.Apart),
 		)
 	}
 	return nil

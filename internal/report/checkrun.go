@@ -62,7 +62,7 @@ func CheckRunOf(v View) CheckRun {
 
 func (v View) checkSummary(r room) string {
 	var p wording.Markdown
-	v.below(&p, r)
+	v.links(&p, r)
 	p.Part(v.checks(r.checks))
 	return p.String()
 }

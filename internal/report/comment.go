@@ -24,7 +24,7 @@ func Comment(v View) string {
 		var p wording.Markdown
 		p.Line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
-		v.stands(&p, r)
+		v.statusBlock(&p, r)
 		p.Part(v.short(r.rows))
 		if v.State.End == nil || !v.here { // the description of a pull request has it in the end
 			p.Part(wording.Titled("What to look at first", v.warned(r)))
@@ -50,19 +50,19 @@ func (v View) failureBeside(lines int) string {
 	return v.lastFailure(lines)
 }
 
-// stands is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how
+// statusBlock is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how
 // far its stories are.
-func (v View) stands(p *wording.Markdown, r room) {
-	v.below(p, r)
+func (v View) statusBlock(p *wording.Markdown, r room) {
+	v.links(p, r)
 	p.Part(v.silent())
 	p.Part(v.cost())
 	p.Part(v.stories(r))
 }
 
-// below is what to do next and where the work is, right below a headline; of a run that goes on, first what happens
+// links is what to do next and where the work is, right below a headline; of a run that goes on, first what happens
 // now.
-func (v View) below(p *wording.Markdown, r room) {
-	now, next := v.whatNow(), v.lead()
+func (v View) links(p *wording.Markdown, r room) {
+	now, next := v.whatNow(), v.details()
 	if v.State.End == nil {
 		now, next = next, now
 	}

@@ -29,11 +29,11 @@ func (v View) footer() string {
 	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
 		add("pull request ", v.pull())
 	}
-	return wording.Small(slices.Concat(parts, v.kept(), v.updated()))
+	return wording.Small(slices.Concat(parts, v.reportLinks(), v.updated()))
 }
 
-// kept says where the report in full is.
-func (v View) kept() []string {
+// reportLinks says where the report in full is.
+func (v View) reportLinks() []string {
 	if l := wording.Link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
 		return []string{l}
 	}

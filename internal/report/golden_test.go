@@ -142,7 +142,7 @@ func allOfTasks() *AllResult {
 	return &AllResult{Branch: "ralph/all-todo", Commit: strings.Repeat("4f", 20),
 		Tasks: []string{"schema", "login", "logout"},
 		Reason: "make test fails on all that is done: it exited with code 2: FAIL: TestSession; " +
-			ApartLine([]string{"login", "logout"})}
+			ConflictLine([]string{"login", "logout"})}
 }
 
 func listOfTasks() []TaskResult {

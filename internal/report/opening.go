@@ -12,9 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// lead is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
+// details is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
 // where the work is.
-func (v View) lead() string {
+func (v View) details() string {
 	s := v.State
 	if s.End == nil {
 		return v.now()
@@ -284,8 +284,8 @@ func Notice(v View) string {
 	return wording.JoinedBy(". What now: ", wording.JoinedBy(": ", v.outcome(), v.cause()), v.nextInPlain())
 }
 
-// Ending is what a console says when a run has ended, line by line in plain text: how, why, and what to do next.
-func Ending(v View) (lines []string) {
+// EndText is what a console says when a run has ended, line by line in plain text: how, why, and what to do next.
+func EndText(v View) (lines []string) {
 	v = v.inPlain()
 	s := v.State
 	if s.End == nil {

@@ -202,7 +202,7 @@ func TestFirst400Characters(t *testing.T) {
 			continue
 		}
 		laptop := onLaptop(e.view)
-		see("console", strings.Join(Ending(laptop), "\n"), e.console, e.local)
+		see("console", strings.Join(EndText(laptop), "\n"), e.console, e.local)
 		see("report on a laptop", visible(t, Summary(laptop)), e.outcome, e.cause, e.local)
 		if e.view.State.End.Outcome.Limited() {
 			see("failure report on a laptop", visible(t, Failure(laptop)), e.outcome, e.cause, e.local)

@@ -41,9 +41,9 @@ func OutcomeComment(v View) string {
 	})
 }
 
-// Tells reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
+// NotifyKind reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
 // is none. A wait that ends by itself needs nobody.
-func (v View) Tells() string {
+func (v View) NotifyKind() string {
 	e := v.State.End
 	switch {
 	case e == nil, e.Outcome == loop.Interrupted, e.Outcome == loop.Refused:

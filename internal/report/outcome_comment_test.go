@@ -48,7 +48,7 @@ func TestTells(t *testing.T) {
 		{"ralph's own part", failed(), "failed"}, {"cannot run", mistaken(), "failed"}, {"a question", asks(), "waiting"},
 		{"a limit's reset", waiting(), ""}, {"stopped", interrupted(), ""},
 	} {
-		if got := tt.view.Tells(); got != tt.want {
+		if got := tt.view.NotifyKind(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

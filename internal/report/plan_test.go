@@ -116,7 +116,7 @@ func TestAtCapIsLoud(t *testing.T) {
 	v := planDone()
 	for name, md := range map[string]string{"comment": Comment(v), "body": PullBody(v), "failure": Failure(planCapped()),
 		"summary": Summary(v), "status": Status(v), "state": StateFile(v),
-		"console": strings.Join(Ending(v), "\n"),
+		"console": strings.Join(EndText(v), "\n"),
 		"commit":  CommitMessage(v.State, *v.State.Iterations[5], "github.com")} {
 		if !strings.Contains(md, "[AUTO-APPROVED AT CAP]") || !strings.Contains(md, "US-002") {
 			t.Errorf("the %s does not tell:\n%s", name, md)

@@ -159,7 +159,7 @@ func (v View) judgedBy(r room) string {
 	var passed []string
 	var b strings.Builder
 	told := 0
-	shown, _, _ := v.told(it.Verdicts)
+	shown, _, _ := v.shownVerdicts(it.Verdicts)
 	for _, c := range shown {
 		switch {
 		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&

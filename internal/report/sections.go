@@ -24,7 +24,7 @@ type Sections struct {
 func SectionsOf(v View) Sections {
 	r := rooms[0]
 	return Sections{
-		Subject: v.Text(v.State.Start.Title, 200), Lead: v.lead(), Now: v.whatNow(), Footer: v.footer(),
+		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
 		AtCap: v.atCap(r), Silent: v.silent(), Look: v.warned(r) + v.riskiest(r.files),
 		Failure: v.failureInFull(r), Reproduce: v.reproduction(),
 		Stories: v.storyList(r), Verification: v.verification(r.rows),

@@ -17,7 +17,7 @@ func Summary(v View) string {
 	return fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Line("## %s", v.headline())
-		v.below(&p, r)
+		v.links(&p, r)
 		p.Part(v.subject())
 		p.Part(v.judgedWith())
 		p.Part(v.leftOut())
@@ -87,7 +87,7 @@ func Status(v View) string {
 	return fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Part("**" + v.headline() + "**")
-		v.stands(&p, r)
+		v.statusBlock(&p, r)
 		p.Part(v.short(min(r.rows, 5)))
 		p.Part(v.lastFailure(min(r.lines, 20)))
 		p.Part(v.footer())

@@ -87,8 +87,8 @@ func allDone(p *wording.Markdown, a AllResult) {
 	}
 }
 
-// ApartLine says which tasks do not go together.
-func ApartLine(tasks []string) string {
+// ConflictLine says which tasks do not go together.
+func ConflictLine(tasks []string) string {
 	switch n := len(tasks); n {
 	case 0:
 		return "which tasks do not go together is not known"

@@ -81,7 +81,7 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 	if it == nil || most == 0 {
 		return ""
 	}
-	shown, own, took := v.told(it.Verdicts)
+	shown, own, took := v.shownVerdicts(it.Verdicts)
 	var b strings.Builder
 	b.WriteString("| check | result | time |\n|---|---|--:|\n")
 	for i, c := range shown {
@@ -97,9 +97,9 @@ func (v View) checksOf(it *loop.Iteration, most int) string {
 	return b.String()
 }
 
-// told are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and
+// shownVerdicts are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and
 // all that did not simply pass. Of the others it says how many there are and how long they took.
-func (v View) told(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took time.Duration) {
+func (v View) shownVerdicts(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took time.Duration) {
 	for _, c := range verdicts {
 		if c.Pass && c.Skipped == "" && !c.Flaky && !c.Verification && ownNames[c.Check] {
 			own++

@@ -50,7 +50,7 @@ func (v View) now() string {
 	switch {
 	case s.Pause != nil:
 		return v.Text(s.Pause.Reason, 300)
-	case v.heeding():
+	case v.onFeedback():
 		who := "other workflows found"
 		if by := v.Code(s.Feedback.By, 60); by != "" {
 			who = by + " asked for"
@@ -77,8 +77,8 @@ func (v View) now() string {
 	return "The result is being written down."
 }
 
-// heeding reports whether the turn that runs is the first for what a review of people, or other workflows, asked for.
-func (v View) heeding() bool {
+// onFeedback reports whether the turn that runs is the first for what a review of people, or other workflows, asked for.
+func (v View) onFeedback() bool {
 	s := v.State
 	return s.Feedback != nil && s.Turning != nil && s.Turning.Mode == loop.ReviewFix && s.Turning.Iteration == s.Reopened+1
 }

@@ -168,7 +168,7 @@ func (s *Session) View(state loop.State) report.View {
 
 // PrintEnding says on the console how a run has ended, and what to do next.
 func (s *Session) PrintEnding(v report.View, result loop.Result) {
-	lines := report.Ending(v)
+	lines := report.EndText(v)
 	if len(lines) == 0 { // it has not got as far as its own end
 		lines = []string{fmt.Sprintf("%s: %s", result.Outcome, result.Reason)}
 	}
