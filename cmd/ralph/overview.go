@@ -80,10 +80,10 @@ func firstScreen(ctx context.Context, p process) error {
 }
 
 // newestRun is how the newest run here stands.
-func newestRun(ctx context.Context, p process) (status.Standing, error) {
+func newestRun(ctx context.Context, p process) (status.RunStatus, error) {
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err != nil {
-		return status.Standing{}, err
+		return status.RunStatus{}, err
 	}
 	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now}}
 	return look.Look(ctx)

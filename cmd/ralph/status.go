@@ -41,7 +41,7 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	if c.Watch {
 		err = look.Watch(ctx, watchEvery, c.shower(p.out))
 	} else {
-		var st status.Standing
+		var st status.RunStatus
 		if st, err = look.Look(ctx); err == nil {
 			_, err = io.WriteString(p.out, c.whole(st))
 		}
@@ -61,7 +61,7 @@ func lookEnded(ctx context.Context, err error) error {
 }
 
 // whole is all that is known, made harmless.
-func (c *statusCommand) whole(st status.Standing) string {
+func (c *statusCommand) whole(st status.RunStatus) string {
 	if c.JSON {
 		return string(plainJSON(st))
 	}
@@ -69,7 +69,7 @@ func (c *statusCommand) whole(st status.Standing) string {
 }
 
 // shower shows a change: over what was there at a terminal, in a line elsewhere.
-func (c *statusCommand) shower(out io.Writer) func(status.Standing) error {
+func (c *statusCommand) shower(out io.Writer) func(status.RunStatus) error {
 	file, _ := safetext.Raw(out).(*os.File)
 	over := &screen{out: safetext.Raw(out), height: func() int {
 		_, h, err := term.GetSize(int(file.Fd()))
@@ -78,7 +78,7 @@ func (c *statusCommand) shower(out io.Writer) func(status.Standing) error {
 		}
 		return h
 	}}
-	return func(st status.Standing) error {
+	return func(st status.RunStatus) error {
 		var err error
 		switch {
 		case c.JSON:
@@ -93,7 +93,7 @@ func (c *statusCommand) shower(out io.Writer) func(status.Standing) error {
 }
 
 // oneLineJSON is the same object as plainJSON on one line.
-func oneLineJSON(st status.Standing) string {
+func oneLineJSON(st status.RunStatus) string {
 	var out bytes.Buffer
 	if err := json.Compact(&out, plainJSON(st)); err != nil { // it has just been made
 		panic(err)

@@ -19,19 +19,19 @@ type Status struct {
 }
 
 // Look says where the run stands.
-func (i *Status) Look(ctx context.Context) (status.Standing, error) {
+func (i *Status) Look(ctx context.Context) (status.RunStatus, error) {
 	found, err := i.find(ctx)
 	if err != nil {
-		return status.Standing{}, err
+		return status.RunStatus{}, err
 	}
 	return found.Status()
 }
 
 // Watch shows where the run stands, and again whenever that changes, until it works no more or ctx is done.
-func (i *Status) Watch(ctx context.Context, every time.Duration, show func(status.Standing) error) error {
+func (i *Status) Watch(ctx context.Context, every time.Duration, show func(status.RunStatus) error) error {
 	found, err := i.find(ctx)
 	for shown := ""; err == nil; {
-		var st status.Standing
+		var st status.RunStatus
 		if st, err = found.Status(); err != nil {
 			break
 		}

@@ -20,22 +20,22 @@ type Found struct {
 }
 
 // Status says where the run is now.
-func (f *Found) Status() (status.Standing, error) {
+func (f *Found) Status() (status.RunStatus, error) {
 	lock, err := f.lock("")
 	if err != nil {
-		return status.Standing{}, err
+		return status.RunStatus{}, err
 	}
 	if f.Run == "" {
 		return status.NoRun(f.Dir, f.Why, lock), nil
 	}
 	state, _, err := f.Follower.Next()
 	if err != nil {
-		return status.Standing{}, invalid.Errorf("%w", err)
+		return status.RunStatus{}, invalid.Errorf("%w", err)
 	}
 	if lock, err = f.lock(state.Start.Task); err != nil {
-		return status.Standing{}, err
+		return status.RunStatus{}, err
 	}
-	st := status.Stand(f.Session.View(state), lock)
+	st := status.NewRunStatus(f.Session.View(state), lock)
 	st.Directory = f.Dir
 	if st.RunDir, err = filepath.Rel(f.Dir, f.Run); err != nil {
 		st.RunDir = f.Run

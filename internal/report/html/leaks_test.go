@@ -86,7 +86,7 @@ func TestNothingIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			standing, err := json.Marshal(status.Stand(v, status.Lock{}))
+			standing, err := json.Marshal(status.NewRunStatus(v, status.Lock{}))
 			if err != nil {
 				t.Fatal(err)
 			}

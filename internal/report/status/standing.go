@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Standing is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
+// RunStatus is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
 // field is always there but for times that are not known.
-type Standing struct {
+type RunStatus struct {
 	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is
 	// gone that worked on it; none, when there is no run.
 	State  string `json:"state"`
@@ -104,17 +104,17 @@ type Lock struct {
 }
 
 // NoRun is the standing where nothing has run; why says where that is, in a sentence.
-func NoRun(directory, why string, lock Lock) Standing {
-	return Standing{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive,
+func NoRun(directory, why string, lock Lock) RunStatus {
+	return RunStatus{State: "none", Reason: why, Directory: directory, LockPID: lock.PID, LockAlive: lock.Alive,
 		Checks:     []StandingCheck{},
 		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []report.Verified{}, Stories: []StandingStory{}}
 }
 
-// Stand says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
+// NewRunStatus says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
 // add.
-func Stand(v report.View, lock Lock) Standing {
+func NewRunStatus(v report.View, lock Lock) RunStatus {
 	s := v.State
-	out := Standing{
+	out := RunStatus{
 		Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title), Agent: v.Redacted(s.Start.Agent),
 		Branch:    v.Redacted(s.Start.Branch),
 		StartedAt: s.StartedAt.UTC(), UpdatedAt: s.At.UTC(), LockPID: lock.PID, LockAlive: lock.Alive,
@@ -152,7 +152,7 @@ func Stand(v report.View, lock Lock) Standing {
 }
 
 // turn says which iteration the run is at, and whose turn it is or was.
-func (st *Standing) turn(s loop.State) {
+func (st *RunStatus) turn(s loop.State) {
 	if last := s.Last(); last != nil {
 		st.Iteration, st.Role, st.Mode, st.Story = last.N, string(last.Role), string(last.Mode), last.Story
 	}
@@ -162,7 +162,7 @@ func (st *Standing) turn(s loop.State) {
 }
 
 // how says in which state the run is, what it does there, and what to do about it.
-func (st *Standing) how(v report.View) {
+func (st *RunStatus) how(v report.View) {
 	again := v.RunCommand() + " … --resume goes on from here, --fresh starts over"
 	s := v.State
 	switch {

@@ -29,7 +29,7 @@ func TestStandingIsDocumented(t *testing.T) {
 		documented[m[1]] = true
 	}
 	there := map[string]bool{}
-	keys("", reflect.TypeFor[Standing](), there)
+	keys("", reflect.TypeFor[RunStatus](), there)
 	if !maps.Equal(documented, there) {
 		t.Errorf("documented %v\nthere %v", slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(there)))
 	}
@@ -50,7 +50,7 @@ func keys(prefix string, of reflect.Type, found map[string]bool) {
 }
 
 // standings are runs in every state; the lock is the one that makes the run's process alive.
-func standings() map[string]Standing {
+func standings() map[string]RunStatus {
 	mine, free := Lock{PID: 12, Alive: true}, Lock{}
 	owned := func(v report.View) report.View {
 		v.State.Owner = "process 12"
@@ -59,16 +59,16 @@ func standings() map[string]Standing {
 	paused := owned(runningThird())
 	paused.State.Turning = nil
 	paused.State.Pause = &loop.Pause{Until: sample.Began.Add(time.Hour), Reason: "claude's usage limit is reached"}
-	return map[string]Standing{
+	return map[string]RunStatus{
 		"none":    NoRun("/work", "nothing has run in /work yet; ralph run begins", free),
-		"running": Stand(owned(runningFirst()), mine),
-		"roles":   Stand(owned(withRoles()), mine), "paused": Stand(paused, mine),
-		"dead":    Stand(owned(runningThird()), Lock{PID: 12}),
-		"another": Stand(owned(runningThird()), Lock{PID: 13, Alive: true}), "done": Stand(owned(done()), free),
-		"stuck": Stand(stuckRun(), free),
-		"plan":  Stand(owned(planRunning()), mine), "plan capped": Stand(planCapped(), free),
-		"plan hostile": Stand(planHostile(), free), "plan large": Stand(planLarge(200, "words"), free),
-		"waiting": Stand(waiting(), free), "hostile": Stand(hostile(), free),
+		"running": NewRunStatus(owned(runningFirst()), mine),
+		"roles":   NewRunStatus(owned(withRoles()), mine), "paused": NewRunStatus(paused, mine),
+		"dead":    NewRunStatus(owned(runningThird()), Lock{PID: 12}),
+		"another": NewRunStatus(owned(runningThird()), Lock{PID: 13, Alive: true}), "done": NewRunStatus(owned(done()), free),
+		"stuck": NewRunStatus(stuckRun(), free),
+		"plan":  NewRunStatus(owned(planRunning()), mine), "plan capped": NewRunStatus(planCapped(), free),
+		"plan hostile": NewRunStatus(planHostile(), free), "plan large": NewRunStatus(planLarge(200, "words"), free),
+		"waiting": NewRunStatus(waiting(), free), "hostile": NewRunStatus(hostile(), free),
 	}
 }
 
@@ -113,7 +113,7 @@ func TestGoldenStanding(t *testing.T) {
 
 // What nobody approved but the cap is said.
 func TestStandingTellsOfTheCap(t *testing.T) {
-	if text := Stand(planDone(), Lock{}).Text(); !strings.Contains(text, "[AUTO-APPROVED AT CAP]") ||
+	if text := NewRunStatus(planDone(), Lock{}).Text(); !strings.Contains(text, "[AUTO-APPROVED AT CAP]") ||
 		!strings.Contains(text, "US-002") {
 		t.Errorf("the standing does not tell:\n%s", text)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Text is the standing for people at a terminal. What others wrote is on one line each, and not yet made harmless for a
 // terminal.
-func (st Standing) Text() string {
+func (st RunStatus) Text() string {
 	if st.State == "none" {
 		return st.Reason + "\n"
 	}
@@ -40,7 +40,7 @@ func (st Standing) Text() string {
 }
 
 // Line is the standing in one line.
-func (st Standing) Line() string {
+func (st RunStatus) Line() string {
 	at := fmt.Sprintf("iteration %d", st.Iteration)
 	if st.MaxIterations > 0 {
 		at = fmt.Sprintf("iteration %d/%d", st.Iteration, st.MaxIterations)
@@ -67,7 +67,7 @@ func (st Standing) Line() string {
 	return text
 }
 
-func (st Standing) checksText() string {
+func (st RunStatus) checksText() string {
 	var b strings.Builder
 	for i, c := range st.Checks {
 		name := ""
@@ -84,7 +84,7 @@ func (st Standing) checksText() string {
 	return b.String()
 }
 
-func (st Standing) criteriaText() string {
+func (st RunStatus) criteriaText() string {
 	var b strings.Builder
 	if st.Outcome != "" {
 		fmt.Fprintf(&b, "%-11s %s\n", "outcome", wording.Brief(st.Outcome, 200))
@@ -106,7 +106,7 @@ func (st Standing) criteriaText() string {
 const mostStories = 12
 
 // storiesText shows the stories that are not done and those at the cap, and counts the others.
-func (st Standing) storiesText() string {
+func (st RunStatus) storiesText() string {
 	if st.stories == "" {
 		return ""
 	}
@@ -142,7 +142,7 @@ func (st Standing) storiesText() string {
 // mostVerifications is how many results a terminal shows; the JSON has all.
 const mostVerifications = 10
 
-func (st Standing) verificationText() string {
+func (st RunStatus) verificationText() string {
 	var b strings.Builder
 	list := st.Verifications
 	if hidden := len(list) - mostVerifications; hidden > 0 {
