@@ -88,7 +88,7 @@ func (s Style) head(f Facts) string {
 }
 
 func (s Style) spend(f Facts) string {
-	text := wording.Spent(f.Usage)
+	text := wording.UsageText(f.Usage)
 	if text == "" {
 		text = "nothing spent yet"
 	}

@@ -66,6 +66,6 @@ func (v View) commit(it *loop.Iteration) string {
 
 // spentOn is the time, the money and the tokens of an iteration.
 func (v View) spentOn(it *loop.Iteration) string {
-	return wording.JoinedBy(" · ", wording.Duration(wording.Took(it)), wording.Spent(wording.Usage(it)),
-		wording.Told(it.Turn))
+	return wording.JoinedBy(" · ", wording.Duration(wording.IterationTime(it)), wording.UsageText(wording.Usage(it)),
+		wording.AgentUsage(it.Turn))
 }

@@ -13,7 +13,7 @@ import (
 // when nothing is known and nothing limited.
 func (v View) cost() string {
 	s := v.State
-	text := wording.Spent(s.Spent())
+	text := wording.UsageText(s.Spent())
 	if v.Limits.CostUSD > 0 || v.Limits.Tokens > 0 {
 		text = wording.JoinedBy(" · ", v.money(s.Spent()), v.amount(s.Spent()))
 	}
@@ -44,7 +44,7 @@ func (v View) byAgents() string {
 	if !differ {
 		return ""
 	}
-	return wording.Spent(spent)
+	return wording.UsageText(spent)
 }
 
 func (v View) money(u loop.Usage) string {

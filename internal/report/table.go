@@ -22,7 +22,7 @@ func (v View) short(most int) string {
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
 		{"for", "---|", func(it *loop.Iteration) string { return v.briefly(it.Story, it.Role, it.Mode) }},
 		{"checks", "---|", func(it *loop.Iteration) string { return v.resultIn(it, 30) }},
-		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.Took(it)) }},
+		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }},
 	})
 }
 
@@ -83,7 +83,7 @@ func (v View) columns(timeline bool) []column {
 		column{"mode", "---|", func(it *loop.Iteration) string { return v.mode(it.Mode) }},
 		column{"checks", "---|", v.result},
 		column{"changed", "---|", wording.Changed},
-		column{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.Took(it)) }})
+		column{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }})
 	var known loop.Usage
 	for _, it := range v.State.Iterations {
 		known = known.Plus(wording.Usage(it))

@@ -167,8 +167,8 @@ func (v view) iterationFacts(it *loop.Iteration) (list []fact) {
 			list = append(list, t)
 		}
 	}
-	add("Spent", wording.Spent(wording.Usage(it)), "")
-	add("Difference", wording.Told(it.Turn), "")
+	add("Spent", wording.UsageText(wording.Usage(it)), "")
+	add("Difference", wording.AgentUsage(it.Turn), "")
 	if it.Turn.Tools > 0 {
 		add("Tools", fmt.Sprintf("%d used, %d of them failed", it.Turn.Tools, it.Turn.ToolErrors), "")
 	}

@@ -122,7 +122,7 @@ func NewRunStatus(v report.View, lock Lock) RunStatus {
 		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations,
 		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite,
 		OutputTokens: s.Usage.Output,
-		cost:         wording.Spent(s.Usage), Checks: standingChecks(v), Acceptance: []string{}, Roles: standingRoles(v),
+		cost:         wording.UsageText(s.Usage), Checks: standingChecks(v), Acceptance: []string{}, Roles: standingRoles(v),
 		Verifications: []report.Verified{},
 		Stories:       standingStories(v), stories: v.Tally(),
 	}

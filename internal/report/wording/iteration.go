@@ -81,7 +81,7 @@ func Changed(it *loop.Iteration) string {
 	return fmt.Sprintf("%s (+%d −%d)", safetext.Count(len(c.Files)+c.MoreFiles, "file"), added, deleted)
 }
 
-func Took(it *loop.Iteration) time.Duration {
+func IterationTime(it *loop.Iteration) time.Duration {
 	if it.Took > 0 {
 		return it.Took
 	}

@@ -49,16 +49,16 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Told says what the agent itself counted in its turn, where the answers of its model say something else; "" otherwise.
-func Told(t loop.Turn) string {
+// AgentUsage says what the agent itself counted in its turn, where the answers of its model say something else; "" otherwise.
+func AgentUsage(t loop.Turn) string {
 	if t.AgentUsage == nil {
 		return ""
 	}
-	return "in its turn the agent counted " + Spent(*t.AgentUsage) + ", and its model's answers say " + Spent(t.Usage)
+	return "in its turn the agent counted " + UsageText(*t.AgentUsage) + ", and its model's answers say " + UsageText(t.Usage)
 }
 
-// Spent is a usage in words; "" when nothing is known.
-func Spent(u loop.Usage) string {
+// UsageText is a usage in words; "" when nothing is known.
+func UsageText(u loop.Usage) string {
 	in := u.Input + u.CacheRead + u.CacheWrite
 	switch {
 	case in+u.Output == 0 && u.CostUSD == 0:

@@ -23,7 +23,7 @@ func TestUnits(t *testing.T) {
 	for u, want := range map[loop.Usage]string{{}: "", {CostUSD: 0.001}: "<$0.01",
 		{Input: 10, Output: 5}:   "10 tokens in (0 from cache), 5 out",
 		{CostUSD: 1.5, Input: 1}: "$1.50 · 1 tokens in (0 from cache), 0 out"} {
-		if got := Spent(u); got != want {
+		if got := UsageText(u); got != want {
 			t.Errorf("spent(%+v) = %q, want %q", u, got, want)
 		}
 	}
