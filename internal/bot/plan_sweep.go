@@ -72,7 +72,7 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 		return nil, "it is complete" + p.Marks()
 	case says.Complete(rules): // nobody has asked for the reviews that are missing
 		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is "+
-			"missing reviewed", safetext.Few(planrun.Claimed(claims), 10))
+			"missing reviewed", safetext.FirstN(planrun.Claimed(claims), 10))
 	case held[wanted.ID]:
 		return nil, "its run is alive"
 	case last >= 0 && runs[last].End != nil && samePlan(runs[last], wanted.plan.Content):

@@ -84,7 +84,7 @@ func (r *replay) verdict() loop.Verdict {
 		}
 	}
 	v.Reason = "the tests as they stood in the base do not all agree with this change: " +
-		safetext.Few(loop.Names(r.found), 5)
+		safetext.FirstN(loop.Names(r.found), 5)
 	v.Output = loop.Excerpt(b.String())
 	v.PromptText = "The tests as they stood before your change were run on it:\n\n" + v.Output +
 		"\nMake the code pass them as " +

@@ -77,7 +77,7 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 		for i, name := range tests {
 			names[i] = testOf(name)
 		}
-		r.find(c.Name(), fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.Few(names, 5)))
+		r.find(c.Name(), fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.FirstN(names, 5)))
 		return
 	}
 	for _, name := range tests {

@@ -51,7 +51,7 @@ func byPeople(s loop.State, v *loop.Verdict) {
 		names = append(names, a.Name)
 	}
 	v.Pass, v.PromptText = true, ""
-	v.Reason = fmt.Sprintf("%s; accepted%s: %s", v.Reason, who(accepted), safetext.Few(names, 5))
+	v.Reason = fmt.Sprintf("%s; accepted%s: %s", v.Reason, who(accepted), safetext.FirstN(names, 5))
 }
 
 // who names who has accepted, if that is known.
@@ -106,7 +106,7 @@ func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{
 		Waits: true, Concerns: list,
-		Reason: fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.Few(loop.Names(list), 5)),
+		Reason: fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.FirstN(loop.Names(list), 5)),
 	}
 	var b strings.Builder
 	for _, c := range list {

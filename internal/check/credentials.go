@@ -95,15 +95,15 @@ func (c *Credentials) verdict(s loop.State, lines []Line) loop.Verdict {
 		}
 	}
 	if len(open) == 0 {
-		v.Reason = "what a person has accepted has to be put back: " + safetext.Few(back, 3)
+		v.Reason = "what a person has accepted has to be put back: " + safetext.FirstN(back, 3)
 		v.PromptText = fmt.Sprintf("What stood where a mark with %s is now looked like a credential. A maintainer has accepted "+
-			"it as a sample: %s. Put there what belongs there.", secret.MarkWord, safetext.Few(back, 20))
+			"it as a sample: %s. Put there what belongs there.", secret.MarkWord, safetext.FirstN(back, 20))
 		return v
 	}
-	v.Reason = "something that looks like a credential was taken out of the commit: " + safetext.Few(open, 3)
+	v.Reason = "something that looks like a credential was taken out of the commit: " + safetext.FirstN(open, 3)
 	v.PromptText = fmt.Sprintf("What you wrote here looks like a real credential, and was taken out of the commit: %s. A mark "+
 		"with %s stands there now. Read the value from the environment, or write a placeholder that says that it is one, "+
-		"such as \"example\". Nothing is done before that.", safetext.Few(open, 20), secret.MarkWord)
+		"such as \"example\". Nothing is done before that.", safetext.FirstN(open, 20), secret.MarkWord)
 	var names strings.Builder
 	for _, concern := range v.Concerns {
 		fmt.Fprintf(&names, "%s:%d: %s. If it is a sample, a maintainer accepts %s by its name.\n", concern.File,

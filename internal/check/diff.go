@@ -67,7 +67,7 @@ func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		if names := amounts[f.amount]; len(names) > 0 {
 			v.Concerns = addConcern(v.Concerns, loop.Concern{Name: f.name, Kind: loop.OnlyForm,
 				Message: fmt.Sprintf("nothing but %s differs in %s, and the task does not ask for that", f.short,
-					safetext.Few(names, 3))})
+					safetext.FirstN(names, 3))})
 		}
 	}
 	return v, nil

@@ -27,7 +27,7 @@ func (l List) known(c Check, at Input, v *loop.Verdict) {
 		return
 	}
 	v.Concerns = concerns
-	names := safetext.Few(loop.Names(concerns), 5)
+	names := safetext.FirstN(loop.Names(concerns), 5)
 	only := at.State.MaxIterations == 1 && len(v.Findings) > 0 // there is no turn to tell it in
 	if !only && (!told(at, v.Check) || !at.Iteration.Commit.Empty) {
 		v.PromptText += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+

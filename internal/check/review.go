@@ -240,7 +240,7 @@ func ReadAnswer(turn loop.Turn, tree string, open []loop.Concern) (Answer, error
 	}
 	if unnamed := loop.Unnamed(open, a.Acceptances("")); len(unnamed) > 0 {
 		return a, fmt.Errorf("it approves and does not accept by name, with a reason: %s",
-			safetext.Few(loop.Names(unnamed), 10))
+			safetext.FirstN(loop.Names(unnamed), 10))
 	}
 	return a, nil
 }

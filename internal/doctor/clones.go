@@ -103,7 +103,7 @@ func (k StoredData) row() []row {
 	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"),
 		strings.Join(k.Dirs, " and "))
 	if len(k.Gone) > 0 {
-		text += "; of clones that are gone, to be removed: " + safetext.Few(k.Gone, 5)
+		text += "; of clones that are gone, to be removed: " + safetext.FirstN(k.Gone, 5)
 	}
 	return []row{{"clones", good, text}}
 }

@@ -54,13 +54,13 @@ func (run *Run) logBaselineFailures(v loop.Verdict) {
 		return
 	}
 	names := v.Failing()
-	what := "it fails already: " + safetext.Few(names, 5)
+	what := "it fails already: " + safetext.FirstN(names, 5)
 	if tests := failedTests(v); v.Ran != nil && tests > 0 && tests <= *v.Ran {
 		count := safetext.Count(tests, "test")
 		if tests < *v.Ran && !v.AtLeast {
 			count = fmt.Sprintf("%d of %s", tests, safetext.Count(*v.Ran, "test"))
 		}
-		what = count + " failed already: " + safetext.Few(names, 5)
+		what = count + " failed already: " + safetext.FirstN(names, 5)
 	}
 	end := "it has to be fixed, or accepted by name in the end as no part of the task"
 	switch {

@@ -94,7 +94,7 @@ func (j *judgingTree) putHomeBack() error {
 	if len(changed) > 0 {
 		j.run.Log(
 			"warning: %s decides how checks run and was changed during the run; it is put back, and the change is in %s",
-			safetext.Few(changed, 5), j.run.Dir,
+			safetext.FirstN(changed, 5), j.run.Dir,
 		)
 	}
 	return err
@@ -186,7 +186,7 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	if names := slices.Concat(dirty, stray); len(names) > 0 {
 		j.run.Log(
 			"warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks",
-			safetext.Few(names, 5),
+			safetext.FirstN(names, 5),
 		)
 	}
 	if err := j.tree.Restore(ctx, dirty); err != nil {

@@ -58,7 +58,7 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)",
-		safetext.Few(missing, mostNamed))}, nil
+		safetext.FirstN(missing, mostNamed))}, nil
 }
 
 // hasLarge reports whether the commit's attributes name large files. They are looked through again when they have

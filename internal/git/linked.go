@@ -141,7 +141,7 @@ func (l Linked) Remove(ctx context.Context) error {
 			return err
 		}
 		if len(names) > 0 {
-			return fmt.Errorf("the working tree %s stays: no commit has %s", l.Dir, safetext.Few(names, 5))
+			return fmt.Errorf("the working tree %s stays: no commit has %s", l.Dir, safetext.FirstN(names, 5))
 		}
 	}
 	return l.forget(u)

@@ -48,7 +48,7 @@ func (t *Tree) refuseDirty(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("tracked files are modified (%s): commit or stash them, then run again; --allow-dirty leaves them "+
-		"out of the run", safetext.Few(names, 5))
+		"out of the run", safetext.FirstN(names, 5))
 }
 
 // dirtyFiles names the tracked files that are not as committed and do not belong to the run.

@@ -110,7 +110,7 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	if len(found) == 0 {
 		return true, "", nil
 	}
-	return false, "the reviewer changed " + safetext.Few(found, 5), nil
+	return false, "the reviewer changed " + safetext.FirstN(found, 5), nil
 }
 
 // putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the

@@ -267,7 +267,7 @@ func (c *Clean) list(f leftover) bool {
 		add("logs and reports of run %s; its record stays", name)
 	}
 	if len(f.logs) > 0 {
-		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.Few(f.logs, 5))
+		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.FirstN(f.logs, 5))
 	}
 	for _, t := range f.trees {
 		add("working tree %s", t.Dir)

@@ -101,7 +101,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	if names := tree.Modified(); len(names) > 0 {
 		o.Log(
 			"%s stay as you have modified them: the run commits nothing of that, and its checks do not see it",
-			safetext.Few(names, 5),
+			safetext.FirstN(names, 5),
 		)
 	}
 	place := engine.Place{

@@ -194,7 +194,7 @@ func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Res
 		l.Log("judged with your %s, which no commit has", strings.Join(names, ", "))
 	}
 	if names := result.State.Start.LeftOut; len(names) > 0 {
-		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.Few(names, 5))
+		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.FirstN(names, 5))
 	}
 	l.Log("report: %s", file)
 	work.Notify(ctx, v, "")

@@ -44,7 +44,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		story := of.Story(id)
 		if story == nil {
-			return invalid.Errorf("%s has no story %q; it has %s", src.File, id, safetext.Few(storyIDs(of), 10))
+			return invalid.Errorf("%s has no story %q; it has %s", src.File, id, safetext.FirstN(storyIDs(of), 10))
 		}
 		if _, record, _ := of.Bound(p.Rules(), sealed); reviewedOnRecord(record, id) {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))

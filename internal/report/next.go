@@ -88,7 +88,7 @@ func (v View) clash() string {
 		return ""
 	}
 	onto := v.Code(s.Start.BaseBranch, 120)
-	return onto + " has moved, and merging it conflicts in " + v.Text(safetext.Few(s.End.Conflicts, mostNames), 300) +
+	return onto + " has moved, and merging it conflicts in " + v.Text(safetext.FirstN(s.End.Conflicts, mostNames), 300) +
 		". Merge " + onto + " into " + v.branch(s.Branch()) +
 		" and push, or comment " + v.Command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }

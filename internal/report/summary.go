@@ -75,7 +75,7 @@ func (v View) leftOut() string {
 	for i, name := range names {
 		shown[i] = v.Code(name, 100)
 	}
-	return "What you have modified in " + safetext.Few(shown, mostNames) +
+	return "What you have modified in " + safetext.FirstN(shown, mostNames) +
 		" is not in the commits, and the checks did not see it."
 }
 

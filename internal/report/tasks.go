@@ -76,7 +76,7 @@ type AllResult struct {
 func allDone(p *wording.Markdown, a AllResult) {
 	p.Part("## All that is done: " + a.View.Code(a.Branch, 100))
 	p.WriteString("\n")
-	p.Line("- Tasks: %s", a.View.Text(safetext.Few(a.Tasks, mostNames), 300))
+	p.Line("- Tasks: %s", a.View.Text(safetext.FirstN(a.Tasks, mostNames), 300))
 	switch {
 	case a.Commit == "":
 		p.Line("- Not made: %s", a.View.Text(a.Reason, 500))

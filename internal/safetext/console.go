@@ -11,12 +11,12 @@ import (
 // parted into writes. It is the one place that all which is printed goes through, so that nobody who prints a title, a
 // finding or a commit's message has to think of it. It is safe for concurrent use.
 type Console struct {
-	stand   *standing
+	stand   *lineState
 	colours bool
 }
 
-// standing is what a console has written of the line that it is in.
-type standing struct {
+// lineState is what a console has written of the line that it is in.
+type lineState struct {
 	mu   sync.Mutex
 	to   io.Writer
 	also io.Writer // gets the same; nil: nobody does
@@ -25,7 +25,7 @@ type standing struct {
 }
 
 // NewConsole makes one that writes to to.
-func NewConsole(to io.Writer) *Console { return &Console{stand: &standing{to: to}} }
+func NewConsole(to io.Writer) *Console { return &Console{stand: &lineState{to: to}} }
 
 // Raw is what a console writes to, and any other writer as it is: for those who draw on a terminal, or speak to a
 // runner, and print nobody else's text.
@@ -127,7 +127,7 @@ func (c *Console) line(out *strings.Builder, text string) {
 }
 
 // words writes words as Inert does, which sees them behind what their line has already.
-func (s *standing) words(out *strings.Builder, text string) {
+func (s *lineState) words(out *strings.Builder, text string) {
 	line := strings.TrimPrefix(Inert(s.last+text), s.last)
 	out.WriteString(line)
 	s.last = lastOf(s.last + line)

@@ -39,8 +39,8 @@ func WasWere(n int) string { return Plural(n, "was", "were") }
 // ItThem is the pronoun that goes with a number.
 func ItThem(n int) string { return Plural(n, "it", "them") }
 
-// Few lists names, at most most of them: "a, b", "a, b and 3 more".
-func Few(names []string, most int) string {
+// FirstN lists names, at most most of them: "a, b", "a, b and 3 more".
+func FirstN(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}

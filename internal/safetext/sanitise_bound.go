@@ -72,16 +72,16 @@ func tooDeep(n ast.Node) bool {
 	return deep >= maxDepth || lists >= maxLists
 }
 
-// near lets links look for their ends for as long as maxEffort allows.
-type near struct {
+// linkSearch lets links look for their ends for as long as maxEffort allows.
+type linkSearch struct {
 	parser.InlineParser
 	parser.CloseBlocker
 }
 
-func (p near) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (p linkSearch) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	e := effortOf(pc)
 	if line, _ := block.PeekLine(); !e.over && line[0] == ']' {
-		e.spend(reach(line[1:]) + parent.Lines().Len())
+		e.spend(addressScanLimit(line[1:]) + parent.Lines().Len())
 	}
 	if e.over {
 		return nil
@@ -89,8 +89,8 @@ func (p near) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.N
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// reach is how much of what follows a link's text is looked at for its address.
-func reach(rest []byte) int {
+// addressScanLimit is how much of what follows a link's text is looked at for its address.
+func addressScanLimit(rest []byte) int {
 	if len(rest) == 0 || rest[0] != '(' {
 		return 1
 	}

@@ -33,7 +33,7 @@ var blocks = sync.OnceValue(func() parser.Parser {
 		parser.WithBlockParsers(bounded(parser.DefaultBlockParsers())...),
 		parser.WithInlineParsers(
 			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(near{parser.NewLinkParser(), parser.NewLinkParser().(parser.CloseBlocker)}, 200),
+			util.Prioritized(linkSearch{parser.NewLinkParser(), parser.NewLinkParser().(parser.CloseBlocker)}, 200),
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
 			util.Prioritized(parser.NewRawHTMLParser(), 400),
 		),

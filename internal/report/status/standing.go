@@ -183,7 +183,7 @@ func (st *RunStatus) how(v report.View) {
 		case loop.Waiting:
 			if open := s.ToAccept(); len(open) > 0 {
 				st.Next = fmt.Sprintf("%s … --resume --accept NAME accepts what was found, one by one (%s), --accept all every one",
-					v.RunCommand(), v.Redacted(safetext.Few(loop.Names(open), 5)))
+					v.RunCommand(), v.Redacted(safetext.FirstN(loop.Names(open), 5)))
 			}
 		}
 	case !st.LockIsRun:
