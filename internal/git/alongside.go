@@ -75,7 +75,7 @@ func (c *Clone) Commit(ctx context.Context, message string) (output string, done
 	if _, stderr, err := c.door.run(ctx, call{args: []string{"add", "--all", ":/"}}); err != nil {
 		return stderr, false, unlessRefused(err)
 	}
-	known := secret.Know(c.secrets)
+	known := secret.NewRedactor(c.secrets)
 	seek := known.Finder()
 	if _, _, err := c.door.run(ctx,
 		call{out: seek, args: []string{"diff", "--cached", "--text", "-U0", "--no-ext-diff", "--no-textconv",

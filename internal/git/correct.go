@@ -85,7 +85,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 }
 
 // check refuses what no commit may hold.
-func (c Correction) check(secrets *secret.Known) error {
+func (c Correction) check(secrets *secret.Redactor) error {
 	for _, name := range slices.Concat(c.Restore, c.Keep, slices.Collect(maps.Keys(c.Write))) {
 		if !fs.ValidPath(name) || name == "." {
 			return fmt.Errorf("%q is no path from the top of the tree", name)

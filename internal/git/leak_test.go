@@ -53,7 +53,7 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 		if len(c.Files) != 1 || c.Files[0].Path != "work" {
 			t.Errorf("%s: committed are %+v", row.what, c.Files)
 		}
-		b.nowhere(tree, row.what, secret.Know([]string{held}))
+		b.nowhere(tree, row.what, secret.NewRedactor([]string{held}))
 		b.agreeBot(tree)
 	}
 }
@@ -67,7 +67,7 @@ func reversed(s string) string {
 }
 
 // nowhere fails the test when anything that the run's branch has and the base has not tells a secret.
-func (b *sandbox) nowhere(tree *Tree, what string, known *secret.Known) {
+func (b *sandbox) nowhere(tree *Tree, what string, known *secret.Redactor) {
 	b.t.Helper()
 	ids := must[string](b.t)(tree.git.out(b.ctx, "rev-list", "--objects", "--no-object-names", "HEAD", "^"+b.base))
 	err := tree.eachObject(b.ctx, ids, func(_, kind string, content []byte) error {
@@ -109,7 +109,7 @@ chmod +x new.cfg; cp old.cfg moved.cfg`)
 	if !strings.Contains(c.Note, "new.cfg:2 looks like an access key of AWS: taken out of the commit") {
 		t.Errorf("the note is %q", c.Note)
 	}
-	b.nowhere(tree, "a sample", secret.Know(nil))
+	b.nowhere(tree, "a sample", secret.NewRedactor(nil))
 	b.agreeBot(tree)
 
 	// One that was committed and taken out again by the agent itself.
@@ -119,7 +119,7 @@ chmod +x new.cfg; cp old.cfg moved.cfg`)
 	if !strings.Contains(c.Note, "only its files were kept") || len(c.Files) != 1 || c.Files[0].Path != "more" {
 		t.Errorf("%+v", c)
 	}
-	b.nowhere(tree, "gone again", secret.Know(nil))
+	b.nowhere(tree, "gone again", secret.NewRedactor(nil))
 
 	// Accepted, in this file alone.
 	tree.AcceptCredentials(func(path string, m secret.Mark) bool { return path == "new.cfg" && m == mark })

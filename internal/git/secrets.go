@@ -11,14 +11,14 @@ import (
 
 // leakRules say what no commit may hold.
 type leakRules struct {
-	known    *secret.Known // made when they are first asked
+	known    *secret.Redactor // made when they are first asked
 	accepted func(path string, m secret.Mark) bool
 }
 
 // secrets are the values that no commit may hold.
-func (t *Tree) secrets() *secret.Known {
+func (t *Tree) secrets() *secret.Redactor {
 	if t.leaks.known == nil {
-		t.leaks.known = secret.Know(t.o.Secrets)
+		t.leaks.known = secret.NewRedactor(t.o.Secrets)
 	}
 	return t.leaks.known
 }
@@ -30,7 +30,7 @@ func (t *Tree) refuseName() error {
 	for _, value := range t.o.Secrets {
 		values = append(values, strings.ToLower(value))
 	}
-	known := secret.Know(values)
+	known := secret.NewRedactor(values)
 	for _, name := range []string{t.branch, t.o.Task} {
 		if _, tells := known.First(name); tells {
 			return errors.New("the name of the branch or of the task holds a secret of the environment that ralph runs in; " +

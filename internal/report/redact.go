@@ -11,7 +11,7 @@ import (
 // whatever looks like a credential of GitHub, a model vendor or AWS, or a private key. Values of fewer than six
 // characters are ignored, because they would take ordinary words with them.
 func Redactor(secrets []string) func(string) string {
-	known := secret.Know(secrets)
+	known := secret.NewRedactor(secrets)
 	return func(text string) string {
 		safe := redactAll(text, known)
 		if hides(text) { // what nobody sees may part a secret, and only its beginning looks like one
@@ -38,7 +38,7 @@ const redacted = "[redacted]"
 
 // redactAll replaces what is known and what looks like a credential; what overlaps becomes one, so that no end of
 // either is left.
-func redactAll(text string, known *secret.Known) string {
+func redactAll(text string, known *secret.Redactor) string {
 	spans := secret.Merged(known.All(text), secret.Looks(text))
 	if len(spans) == 0 {
 		return text

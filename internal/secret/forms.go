@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// leastValue is how long a value must be to be looked for.
-	leastValue = 6
+	// minLength is how long a value must be to be looked for.
+	minLength = 6
 	// leastCommitted is the length below which a value keeps no file out of a commit: it would be found everywhere.
 	leastCommitted = 8
 	// leastPart is how many characters of a value in a row tell enough of it.
@@ -42,7 +42,7 @@ const asItIs = "as it is"
 // formsOf lists the ways in which a value travels.
 func formsOf(value string) []form {
 	value = strings.TrimSpace(value)
-	if len(value) < leastValue {
+	if len(value) < minLength {
 		return nil
 	}
 	small := len(value) < leastCommitted

@@ -83,7 +83,7 @@ func (x *index) next(text string, from int) (at, first int) {
 }
 
 // plain finds the forms as they are.
-func (k *Known) plain(text string, shared bool) (found []Span) {
+func (k *Redactor) plain(text string, shared bool) (found []Span) {
 	for from := 0; ; {
 		at, first := k.index.next(text, from)
 		if at < 0 {
@@ -119,7 +119,7 @@ func (k *Known) plain(text string, shared bool) (found []Span) {
 const leastKinds = 6
 
 // around is as much of a form as stands around a place of a text; ok is false when that tells nothing.
-func (k *Known) around(text string, at int, p place, shared bool) (s Span, ok bool) {
+func (k *Redactor) around(text string, at int, p place, shared bool) (s Span, ok bool) {
 	f := &k.forms[p.form]
 	if f.shared && !shared {
 		return s, false

@@ -86,7 +86,7 @@ var marks = []mark{
 }
 
 // packed finds what tells a secret within something compressed. Of that, all is a span.
-func (k *Known) packed(text string, shared bool, depth int) (found []Span) {
+func (k *Redactor) packed(text string, shared bool, depth int) (found []Span) {
 	if depth == 0 {
 		return nil
 	}

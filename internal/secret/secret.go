@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Known are values that nobody may be told. The zero value knows none. It is safe for concurrent use.
-type Known struct {
+// Redactor are values that nobody may be told. The zero value knows none. It is safe for concurrent use.
+type Redactor struct {
 	values []string
 	once   sync.Once
 	forms  []form
@@ -25,18 +25,18 @@ type Span struct {
 	As       string // how it is written there: "as it is", "in base64", "compressed with gzip, in base64"
 }
 
-// Know makes ready to look for values. Those of fewer than six characters are ignored, because they would take ordinary
+// NewRedactor makes ready to look for values. Those of fewer than six characters are ignored, because they would take ordinary
 // words with them.
-func Know(values []string) *Known { return &Known{values: slices.Clone(values)} }
+func NewRedactor(values []string) *Redactor { return &Redactor{values: slices.Clone(values)} }
 
 // Empty reports whether there is nothing to look for.
-func (k *Known) Empty() bool {
+func (k *Redactor) Empty() bool {
 	k.ready()
 	return len(k.forms) == 0
 }
 
 // ready makes the forms when somebody first looks for them: many commands never do.
-func (k *Known) ready() {
+func (k *Redactor) ready() {
 	k.once.Do(func() {
 		for _, value := range k.values {
 			k.forms = append(k.forms, formsOf(value)...)
@@ -55,11 +55,11 @@ func (k *Known) ready() {
 
 // All are the parts of a text that tell a secret, in order; parts that overlap are one. What an earlier part has
 // covered is not looked at again.
-func (k *Known) All(text string) []Span { return k.spans(text, true) }
+func (k *Redactor) All(text string) []Span { return k.spans(text, true) }
 
 // First is the first part of a text that tells a secret which no commit may hold; ok is false when none does. Forms
 // that others may share, such as the first line of a private key, do not count here.
-func (k *Known) First(text string) (first Span, ok bool) {
+func (k *Redactor) First(text string) (first Span, ok bool) {
 	spans := k.spans(text, false)
 	if len(spans) == 0 {
 		return Span{}, false
@@ -68,7 +68,7 @@ func (k *Known) First(text string) (first Span, ok bool) {
 }
 
 // spans finds what is there; shared forms are told of by others too.
-func (k *Known) spans(text string, shared bool) []Span {
+func (k *Redactor) spans(text string, shared bool) []Span {
 	k.ready()
 	if len(k.forms) == 0 {
 		return nil

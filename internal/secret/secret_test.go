@@ -136,7 +136,7 @@ func zipped(s string) string {
 }
 
 // rest is a text without what is found in it.
-func rest(k *Known, text string) string {
+func rest(k *Redactor, text string) string {
 	var b strings.Builder
 	end := 0
 	for _, s := range k.All(text) {
@@ -149,7 +149,7 @@ func rest(k *Known, text string) string {
 // TestNothingPasses: every way of writing every secret is found, wherever it stands, and little of it is left.
 func TestNothingPasses(t *testing.T) {
 	for name, value := range samples {
-		known := Know([]string{value, "another-secret-0a1b2c"})
+		known := NewRedactor([]string{value, "another-secret-0a1b2c"})
 		for way, write := range ways {
 			for _, text := range []string{write(value), "before\n+\t\"" + write(value) + "\" after\n", "k=" + write(value)} {
 				if _, ok := known.First(text); !ok {
@@ -182,7 +182,7 @@ func TestHalves(t *testing.T) {
 		if strings.Contains(value, "\n") {
 			value = strings.Split(value, "\n")[3]
 		}
-		known := Know([]string{samples[name]})
+		known := NewRedactor([]string{samples[name]})
 		for i, half := range []string{value[:len(value)/2], value[len(value)/2:]} {
 			if len(half) < leastPart {
 				continue
@@ -205,7 +205,7 @@ func TestInnocent(t *testing.T) {
 	for _, value := range samples {
 		all = append(all, value)
 	}
-	known := Know(append(all, "abc", "", "  \n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
+	known := NewRedactor(append(all, "abc", "", "  \n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
 	for name, text := range map[string]string{
 		"words":                strings.Repeat("The quick brown fox jumps over the lazy dog. ", 100),
 		"another key":          samples["a model's key"][:13] + drawn(99, 95),
@@ -225,7 +225,7 @@ func TestInnocent(t *testing.T) {
 
 // TestShared: what others have too is hidden where it is shown, but no reason to refuse a commit.
 func TestShared(t *testing.T) {
-	known := Know([]string{samples["a private key"], "pass12"})
+	known := NewRedactor([]string{samples["a private key"], "pass12"})
 	for _, text := range []string{"-----BEGIN RSA PRIVATE KEY-----", strings.Split(samples["a private key"], "\n")[1],
 		"pass12"} {
 		if _, ok := known.First(text); ok {
@@ -242,7 +242,7 @@ func TestFinder(t *testing.T) {
 	value := samples["a model's key"]
 	text := strings.Repeat("diff ", 5000) + std("k:"+value) + strings.Repeat(" more", 100)
 	for _, size := range []int{1, 7, 64, 4096, len(text)} {
-		f := Know([]string{value}).Finder()
+		f := NewRedactor([]string{value}).Finder()
 		for chunk := range slices.Chunk([]byte(text), size) {
 			_, _ = f.Write(chunk)
 		}
@@ -250,7 +250,7 @@ func TestFinder(t *testing.T) {
 			t.Errorf("in parts of %d bytes it is not found", size)
 		}
 	}
-	f := Know([]string{value}).Finder()
+	f := NewRedactor([]string{value}).Finder()
 	_, _ = io.WriteString(f, "nothing, and H4")
 	if f.Found() || f.Packed() {
 		t.Error("something is found in nothing")
@@ -269,7 +269,7 @@ func TestBombs(t *testing.T) {
 	_ = w.Close()
 	bomb := "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + b.String()
 	value := samples["a token"]
-	if _, ok := Know([]string{value}).First(strings.Repeat(bomb, 20) + strings.Repeat("eJx", 5000) + value); !ok {
+	if _, ok := NewRedactor([]string{value}).First(strings.Repeat(bomb, 20) + strings.Repeat("eJx", 5000) + value); !ok {
 		t.Error("what stands behind them is not found")
 	}
 }
@@ -278,7 +278,7 @@ func FuzzKnown(f *testing.F) {
 	for _, write := range ways {
 		f.Add(write(samples["a token"]))
 	}
-	known := Know([]string{samples["a token"], samples["a private key"], "Tr0ub4dor&3/x="})
+	known := NewRedactor([]string{samples["a token"], samples["a private key"], "Tr0ub4dor&3/x="})
 	f.Fuzz(func(t *testing.T, text string) {
 		spans, end := known.All(text), 0
 		for _, s := range spans {
@@ -298,7 +298,7 @@ func BenchmarkKnown(b *testing.B) {
 	for _, value := range samples {
 		all = append(all, value)
 	}
-	known := Know(all)
+	known := NewRedactor(all)
 	const line = "func (k *Known) ready() { // makes the forms when somebody first looks for them 0x1f\n"
 	words := strings.Repeat(line, 12<<10)
 	random := drawn(8, 1<<20)
@@ -312,7 +312,7 @@ func BenchmarkKnown(b *testing.B) {
 	}
 	b.Run("forms", func(b *testing.B) {
 		for b.Loop() {
-			Know(all).Empty()
+			NewRedactor(all).Empty()
 		}
 	})
 }

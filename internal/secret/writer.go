@@ -4,14 +4,14 @@ import "strings"
 
 // Finder looks for secrets in what is written to it, however it is parted.
 type Finder struct {
-	known  *Known
+	known  *Redactor
 	tail   string // the end of what came before: a secret may lie across two writes
 	found  bool
 	packed bool
 }
 
 // Finder makes one.
-func (k *Known) Finder() *Finder {
+func (k *Redactor) Finder() *Finder {
 	k.ready()
 	return &Finder{known: k}
 }
