@@ -22,7 +22,7 @@ func (w *supervision) attempt(hard context.Context) {
 	w.console.log("Starting agent (attempt %d/%d)", n, w.MaxRestarts)
 	w.post("attempt", "attempt %d of %d begins", n, w.MaxRestarts)
 	w.last = ending{Program: w.Argv[0]}
-	if err := w.heard.begin(); err != nil {
+	if err := w.signals.begin(); err != nil {
 		w.last.Err = err
 	} else {
 		w.run(hard, n)

@@ -109,8 +109,8 @@ func (w *supervision) endWith(hard context.Context) (wait func()) {
 	}
 }
 
-// tell logs how the last attempt ended, once it is known what comes next.
-func (w *supervision) tell(step superviseStep) {
+// logAttempt logs how the last attempt ended, once it is known what comes next.
+func (w *supervision) logAttempt(step superviseStep) {
 	if !w.ran || w.told {
 		return
 	}

@@ -23,9 +23,9 @@ type status struct {
 	Broken  string // why we cannot go on ourselves
 	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the
 	// time to wait for them.
-	Children int
-	Patience time.Duration
-	Rest     time.Duration // what is left of the delay before the next attempt
+	Children  int
+	Patience  time.Duration
+	DelayLeft time.Duration // what is left of the delay before the next attempt
 }
 
 // superviseDo is what a supervisor does next.
@@ -77,7 +77,7 @@ func (s status) next() superviseStep {
 		return stop(loop.Failed, "%s", s.Broken)
 	case s.Cancelled:
 		return stop(loop.Interrupted, "interrupted: nothing new is started")
-	case s.Rest > 0:
+	case s.DelayLeft > 0:
 		return superviseStep{Do: waitDelay}
 	case s.Attempts >= s.Max:
 		return stop(loop.Capped, "Attempt %d: Max restarts exceeded, stopping", s.Attempts)

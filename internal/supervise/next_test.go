@@ -16,7 +16,7 @@ import (
 // TestSuperviseNext has a row for each rule of S3 and C6.
 func TestSuperviseNext(t *testing.T) {
 	ran := func(change func(*status)) status { // one attempt has just ended, with whatever exit code
-		s := status{Attempts: 1, Max: 3, Fresh: true, Rest: time.Second}
+		s := status{Attempts: 1, Max: 3, Fresh: true, DelayLeft: time.Second}
 		change(&s)
 		return s
 	}
@@ -44,8 +44,8 @@ func TestSuperviseNext(t *testing.T) {
 			stop(loop.Done, reasonDone)},
 		{"S3-14, S3-15: the delay, also after exit code 0", ran(func(*status) {}), delay},
 		{"S3-14: the delay, also after the last attempt", ran(func(s *status) { s.Attempts = 3 }), delay},
-		{"S3-14: cancelled during the delay", status{Attempts: 1, Max: 3, Rest: time.Second, Cancelled: true}, interrupted},
-		{"S3-26: DONE by hand during the delay", status{Attempts: 1, Max: 3, Rest: time.Second, Done: true},
+		{"S3-14: cancelled during the delay", status{Attempts: 1, Max: 3, DelayLeft: time.Second, Cancelled: true}, interrupted},
+		{"S3-26: DONE by hand during the delay", status{Attempts: 1, Max: 3, DelayLeft: time.Second, Done: true},
 			stop(loop.Done, reasonDone)},
 		{"S3-28, S3-29: DONE that cannot be told", ran(func(s *status) { s.Fault = "DONE is a directory" }),
 			stop(loop.Invalid, "DONE is a directory")},

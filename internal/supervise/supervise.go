@@ -76,12 +76,12 @@ func (s *Supervisor) Run(ctx, hard context.Context) (outcome loop.Outcome, err e
 	for {
 		known := w.look(ctx, hard)
 		step := known.next()
-		w.tell(step)
+		w.logAttempt(step)
 		switch step.Do {
 		case startAttempt:
 			w.attempt(hard)
 		case waitDelay:
-			w.pause(ctx, known.Rest)
+			w.pause(ctx, known.DelayLeft)
 		case waitChildren:
 			w.accept()
 			w.await(hard, known) // waiting for what runs is no new start
@@ -117,7 +117,7 @@ type supervision struct {
 	*Supervisor
 	dir     string // the task directory, absolute
 	console *console
-	heard   *signals
+	signals *signals
 
 	attempts int
 	fresh    bool      // the last attempt has not been decided upon
@@ -145,7 +145,7 @@ func (s *Supervisor) open() (*supervision, error) {
 		return nil, err
 	}
 	return &supervision{
-		Supervisor: s, dir: dir, console: &console{out: s.Out, clock: s.Clock}, heard: &signals{dir: dir},
+		Supervisor: s, dir: dir, console: &console{out: s.Out, clock: s.Clock}, signals: &signals{dir: dir},
 	}, nil
 }
 
@@ -173,7 +173,7 @@ func (w *supervision) begin() error {
 	case !errors.Is(err, os.ErrNotExist):
 		return invalid.Errorf("taking away the marker of an earlier run: %w; remove it", err)
 	}
-	if err := w.heard.begin(); err != nil {
+	if err := w.signals.begin(); err != nil {
 		return invalid.Mark(err)
 	}
 	w.post("started", "at most %d attempts, %s between them", w.MaxRestarts, w.RestartDelay)
@@ -185,7 +185,7 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	now := w.Clock()
 	s := status{
 		Attempts: w.attempts, Max: w.MaxRestarts, Fresh: w.fresh,
-		Cancelled: ctx.Err() != nil && !w.accepted, Killed: hard.Err() != nil, Rest: w.next.Sub(now),
+		Cancelled: ctx.Err() != nil && !w.accepted, Killed: hard.Err() != nil, DelayLeft: w.next.Sub(now),
 	}
 	w.fresh = false
 	var err error
@@ -193,7 +193,7 @@ func (w *supervision) look(ctx, hard context.Context) status {
 		s.Children, s.Patience, err = w.children(now)
 	} else if err == nil {
 		w.accepted = false // perhaps somebody took the marker away
-		err = w.hear(&s)
+		err = w.readMessages(&s)
 	}
 	if err != nil {
 		s.Fault = err.Error()
@@ -201,12 +201,12 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	return s
 }
 
-// hear adds what the last attempt, and anybody since it began, asks for.
-func (w *supervision) hear(s *status) error {
+// readMessages adds what the last attempt, and anybody since it began, asks for.
+func (w *supervision) readMessages(s *status) error {
 	if w.ran {
 		s.Waiting, s.Fatal, s.Broken = w.last.waiting(), w.last.fatal(), w.last.broken()
 	}
-	asked, fatal, err := w.heard.look()
+	asked, fatal, err := w.signals.look()
 	s.Waiting, s.Fatal = firstOf(s.Waiting, asked), firstOf(s.Fatal, fatal)
 	return err
 }
