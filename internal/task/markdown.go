@@ -59,7 +59,7 @@ func (s source) block(content string, whole span, b *ast.FencedCodeBlock) (*Comp
 		at := b.Lines().At(i)
 		inside.Write(at.Value(written))
 	}
-	above := s.above + lineOf(content, whole.from) // with the fence itself
+	above := s.lineOffset + lineOf(content, whole.from) // with the fence itself
 	if strings.TrimSpace(inside.String()) == "" {
 		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block is empty; write what must be true, or take it out")
 	}
@@ -67,7 +67,7 @@ func (s source) block(content string, whole span, b *ast.FencedCodeBlock) (*Comp
 		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; allowed are at most %d", inside.Len(),
 			maxBlock)
 	}
-	return source{name: s.name, above: above}.completion(inside.String())
+	return source{name: s.name, lineOffset: above}.completion(inside.String())
 }
 
 // blockSpan is a fenced block with its fences, in whole lines.
@@ -107,22 +107,22 @@ func (s source) markdownTask(content string) (Task, error) {
 	head, body, ok := frontMatter(content)
 	form, d := Form{}, &decoder{source: s}
 	if ok {
-		s.above = lineOf(content, len(content)-len(body)) - 1
+		s.lineOffset = lineOf(content, len(content)-len(body)) - 1
 	}
 	if strings.TrimSpace(head) != "" {
 		var err error
-		if form, d, err = (source{name: s.name, above: 1}).form(head); err != nil {
+		if form, d, err = (source{name: s.name, lineOffset: 1}).form(head); err != nil {
 			return Task{}, err
 		}
 	}
 	trimmed := strings.TrimLeft(body, " \t\n")
-	s.above += strings.Count(body[:len(body)-len(trimmed)], "\n")
+	s.lineOffset += strings.Count(body[:len(body)-len(trimmed)], "\n")
 	if form.Title == "" || strings.HasPrefix(trimmed, "# ") {
 		first, rest, _ := strings.Cut(trimmed, "\n")
 		if form.Title == "" {
 			form.Title = strings.TrimSpace(strings.TrimLeft(first, "# "))
 		}
-		s.above++
+		s.lineOffset++
 		trimmed = rest
 	}
 	said, rest, err := s.criteria(trimmed)

@@ -10,8 +10,8 @@ import (
 
 // source is a text that somebody wrote: what it is called, and how many lines stand above it where he sees it.
 type source struct {
-	name  string
-	above int
+	name       string
+	lineOffset int
 }
 
 // mostProblems is how many mistakes are told at once.
@@ -24,9 +24,9 @@ func (s source) at(line, col int, format string, args ...any) error {
 	case line <= 0:
 		return fmt.Errorf("%s: %s", s.name, said)
 	case col <= 0:
-		return fmt.Errorf("%s, line %d: %s", s.name, line+s.above, said)
+		return fmt.Errorf("%s, line %d: %s", s.name, line+s.lineOffset, said)
 	}
-	return fmt.Errorf("%s, line %d, column %d: %s", s.name, line+s.above, col, said)
+	return fmt.Errorf("%s, line %d, column %d: %s", s.name, line+s.lineOffset, col, said)
 }
 
 // joined is the mistakes as one error, a line each; nil when there are none.

@@ -135,7 +135,7 @@ func readable(name, text string) (string, error) {
 // criteriaOf parts a text into its criteria and the rest. clean is a part of what was written, without what hides in
 // it.
 func criteriaOf(name, written, clean string) (*Completion, string, error) {
-	return source{name: name, above: linesAbove(written, clean)}.criteria(clean)
+	return source{name: name, lineOffset: linesAbove(written, clean)}.criteria(clean)
 }
 
 var ralphFence = lazy("(?mi)^ {0,3}(?:`{3,}|~{3,})[ \t]*ralph\\b[^\n]*\n[^\n]*")

@@ -23,9 +23,9 @@ const (
 )
 
 // Problem is one thing that is wrong with a task: the key and what is wrong with its value, with what is allowed.
-type Problem struct{ Key, Says string }
+type Problem struct{ Key, Message string }
 
-func (p Problem) String() string { return p.Key + " " + p.Says }
+func (p Problem) String() string { return p.Key + " " + p.Message }
 
 // problems collects what is wrong.
 type problems []Problem
