@@ -50,7 +50,7 @@ func start(s Spec, dir string) (r *running, err error) {
 	if r.pipes, err = openPipes(s, r.pulse, &meter{most: s.Limits.Output, over: r.over}); err != nil {
 		return nil, err
 	}
-	r.taken = newTaken(s, dir)
+	r.taken = newUsage(s, dir)
 	var mark string
 	if r.tree, mark, err = newTree(dir); err != nil {
 		r.pipes.abandon()

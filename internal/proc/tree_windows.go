@@ -12,7 +12,7 @@ type tree struct{ list []*os.Process }
 
 func newTree(string) (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
 
-func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
+func (t *tree) startRoot(cmd *exec.Cmd, from *starter) error {
 	err := from.start(cmd)
 	if err == nil {
 		t.list = []*os.Process{cmd.Process}

@@ -41,7 +41,7 @@ func Condition(condition string) (holds, known bool) {
 	return err == nil || required(name), true
 }
 
-// missing ends t. The reason that it gives is what internal/suite lists.
+// missing ends t. The reason that it gives is what internal/fake/suite lists.
 func missing(t testing.TB, names ...string) {
 	t.Helper()
 	what := strings.Join(names, " or ")

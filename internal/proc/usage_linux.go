@@ -21,8 +21,8 @@ type usage struct {
 	group  *group // nil: there is none
 }
 
-// newTaken begins to count, before the process does.
-func newTaken(s Spec, dir string) *usage {
+// newUsage begins to count, before the process does.
+func newUsage(s Spec, dir string) *usage {
 	t := &usage{limits: s.Limits}
 	if s.Limits.Disk > 0 {
 		t.disks = disksOf(append([]string{dir, s.WritableDir}, s.Limits.Dirs...))
