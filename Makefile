@@ -28,7 +28,9 @@ test: ## run all tests, in ten to thirty minutes on two cores
 	go test -vet=off -parallel 4 -timeout 60m ./... # make lint vets; tests wait for processes more than they compute
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestEveryCallMeetsEveryFault|Killed|TestPeopleAreTold|TestWhoEditedThePlan|TestPlanCallBudget|TestNeverDoneWhenItIsNot|TestDoneWhenItIs' ./internal/bot
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/bot
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 20m -run TestKilledAnywhere ./internal/launch
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestLeaseRace|TestHostileLease' ./internal/lease
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report/planlist
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestWhateverTheAgentDoesWithGit|TestAnyBytesInTheRepository' ./internal/git
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 20m -run TestBaseTests ./internal/check

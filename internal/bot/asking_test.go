@@ -26,6 +26,7 @@ func (w *world) dispatch(inputs map[string]string) (loop.Result, error) {
 func TestDispatch(t *testing.T) {
 	t.Parallel()
 	t.Run("issue", func(t *testing.T) {
+		seldom(t) // a label does the same
 		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
@@ -35,6 +36,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("prompt", func(t *testing.T) {
+		seldom(t) // a file of the repository has one
 		t.Parallel()
 		w := newWorld(t)
 		w.inputs["agent"] = w.script("agent", fixer)
@@ -53,8 +55,12 @@ func TestDispatch(t *testing.T) {
 		w.commit("todo.md", "# Make add add\n\nIt subtracts.\n")
 		w.inputs["agent"] = w.script("agent", fixer)
 		result := w.must(loop.Done)(w.dispatch(map[string]string{"prompt_file": "todo.md"}))
-		if result.State.Start.Title != "Make add add" {
-			t.Errorf("task = %+v", result.State.Start)
+		pr := w.gh.Pulls(owner, name)[0]
+		if result.State.Start.Title != "Make add add" || strings.Contains(pr.Body, "Closes") || pr.Draft {
+			t.Errorf("task = %+v, pull request = %+v", result.State.Start, pr)
+		}
+		if n := len(w.bodies(w.issue)); n != 0 {
+			t.Error("a prompt without an issue writes on one")
 		}
 	})
 	t.Run("a prompt file that is not there", func(t *testing.T) {
@@ -76,47 +82,26 @@ func TestDispatch(t *testing.T) {
 	})
 }
 
-// TestTokens: a personal token and an App work as GITHUB_TOKEN does, and each writes under its own name (B-30).
-func TestTokens(t *testing.T) {
+// TestPersonalToken: a personal token works as GITHUB_TOKEN does, and writes under its own name (B-30). An App does in
+// TestServerWithAnAPIHost.
+func TestPersonalToken(t *testing.T) {
 	t.Parallel()
-	t.Run("personal", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		w.gh.AddUser("robin", false)
-		w.gh.SetPermission(owner, name, "robin", "write")
-		w.gh.AddToken("ghp_0123456789012345678901234567890123ab", "robin", fake.PAT)
-		w.inputs["agent"], w.inputs["github_token"] = w.script("agent", fixer), "ghp_0123456789012345678901234567890123ab"
-		w.must(loop.Done)(w.label("alice"))
-		pr := w.gh.Pulls(owner, name)[0]
-		if pr.Author != "robin" || strings.Contains(pr.Body, "own token") {
-			t.Errorf("pull request = %+v", pr)
-		}
-	})
-	t.Run("the job's own", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		w.inputs["agent"] = w.script("agent", fixer)
-		w.must(loop.Done)(w.label("alice"))
-		if pr := w.gh.Pulls(owner, name)[0]; !strings.Contains(pr.Body, "own token, which does not start other workflows") {
-			t.Errorf("the pull request does not say that no CI will run:\n%s", pr.Body)
-		}
-	})
-	t.Run("app", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		w.inputs["agent"] = w.script("agent", fixer)
-		w.useApp()
-		w.must(loop.Done)(w.label("alice"))
-		if pr := w.gh.Pulls(owner, name)[0]; pr.Author != "ralphy[bot]" {
-			t.Errorf("pull request = %+v", pr)
-		}
-	})
+	w := newWorld(t).overHTTP()
+	w.gh.AddUser("robin", false)
+	w.gh.SetPermission(owner, name, "robin", "write")
+	w.gh.AddToken("ghp_0123456789012345678901234567890123ab", "robin", fake.PAT)
+	w.inputs["agent"], w.inputs["github_token"] = w.script("agent", fixer), "ghp_0123456789012345678901234567890123ab"
+	w.must(loop.Done)(w.label("alice"))
+	pr := w.gh.Pulls(owner, name)[0]
+	if pr.Author != "robin" || strings.Contains(pr.Body, "own token") {
+		t.Errorf("pull request = %+v", pr)
+	}
 }
 
 // TestAppTokensEndWithTheJob: however a job ends, the tokens that it made do, too.
 func TestAppTokensEndWithTheJob(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).overHTTP()
 	w.useApp()
 	w.inputs["max_iterations"] = "1"
 	rows := []struct {
@@ -204,12 +189,9 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestOutputs carry enums, numbers, names and addresses (B-23).
-func TestOutputs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	w.must(loop.Done)(w.label("alice"))
+// outputsOfSuccess holds that the outputs carry enums, numbers, names and addresses (B-23).
+func (w *world) outputsOfSuccess() {
+	w.t.Helper()
 	got := map[string]string{}
 	lines := strings.Split(w.file("output"), "\n")
 	for i := 0; i+2 < len(lines); i += 3 {
@@ -220,17 +202,18 @@ func TestOutputs(t *testing.T) {
 		"branch_name": "ralph/issue-1", "iterations": "3", "failure_branch": "",
 		"pr_url": w.gh.URL() + "/alice/demo/pull/2"} {
 		if got[key] != want {
-			t.Errorf("output %s = %q, want %q", key, got[key], want)
+			w.t.Errorf("output %s = %q, want %q", key, got[key], want)
 		}
 	}
 	if !strings.HasSuffix(got["report_file"], "report.html") {
-		t.Errorf("report_file = %q", got["report_file"])
+		w.t.Errorf("report_file = %q", got["report_file"])
 	}
 }
 
 // TestRetryOnThePullRequest: the reports stand on the pull request, so people ask there; it is the same run, on the
 // same branch.
 func TestRetryOnThePullRequest(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"
@@ -261,16 +244,26 @@ func TestRetryOnThePullRequest(t *testing.T) {
 		t.Errorf("%d iterations, more.txt: %q", len(more.State.Iterations), w.show("ralph/issue-1", "more.txt"))
 	}
 
-	// Somebody else's pull request is not ralph's to work on.
+}
+
+// TestPullRequestOfSomebodyElse is not ralph's to work on.
+func TestPullRequestOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	on := func(number int) loop.Result {
+		id := w.gh.AddComment(owner, name, number, fake.Comment{Author: "alice", Body: "/ralph run"})
+		result, _ := w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+		return result
+	}
 	other := w.gh.AddPull(owner, name, fake.Pull{Title: "P", Author: "alice", Head: "x", Base: "main"})
-	result, _ := on(other, "/ralph run")
+	result := on(other)
 	if bodies := w.bodies(other); result.Outcome != "" || len(bodies) != 1 ||
 		!strings.Contains(bodies[0], "is not one that ralph opened") {
 		t.Errorf("on another pull request: %q: %q", result.Outcome, bodies)
 	}
 	fork := w.gh.AddPull(owner, name,
 		fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
-	if result, _ := on(fork, "/ralph run"); result.Outcome != loop.Refused ||
+	if result := on(fork); result.Outcome != loop.Refused ||
 		!strings.Contains(result.Reason, "comes from a fork") {
 		t.Errorf("on a fork's pull request: %s (%s)", result.Outcome, result.Reason)
 	}
@@ -298,11 +291,12 @@ func TestSomethingMustJudge(t *testing.T) {
 // api.SUB.ghe.com has (B-31). All other tests run on an Enterprise Server's layout.
 func TestServerWithAnAPIHost(t *testing.T) {
 	t.Parallel()
-	w := newWorldOn(t, fake.Options{APIHost: true})
+	w := newWorldOn(t, fake.Options{APIHost: true}).overHTTP()
 	w.inputs["agent"] = w.script("agent", fixer)
 	w.useApp()
 	w.must(loop.Done)(w.label("alice"))
-	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || pulls[0].Draft || w.gh.APIURL() == w.gh.URL()+"/api/v3" {
+	if pulls := w.gh.Pulls(owner, name); len(pulls) != 1 || pulls[0].Draft || pulls[0].Author != "ralphy[bot]" ||
+		w.gh.APIURL() == w.gh.URL()+"/api/v3" {
 		t.Errorf("pull requests: %+v, API at %s", pulls, w.gh.APIURL())
 	}
 }

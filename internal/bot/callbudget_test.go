@@ -62,11 +62,16 @@ func stories(n int) string {
 }
 
 // TestCallBudgetOfAPlan: also in thirty iterations, for ten stories of which five are sent back once, an iteration
-// costs at most two calls; and so it does with a comment for each, here of fewer.
+// costs at most two calls; and so it does with a comment for each, and with an App on an issue of many people, here of
+// fewer.
 func TestCallBudgetOfAPlan(t *testing.T) {
 	t.Parallel()
-	for comments, n := range map[string]int{"sticky": 10, "each": 4} {
-		t.Run(comments, func(t *testing.T) {
+	for _, tt := range some(1, []struct {
+		comments      string
+		stories, most int
+		crowd         bool
+	}{{"each", 2, 10, false}, {"sticky", 3, 9, true}, {"sticky", 10, 9, false}}...) {
+		t.Run(fmt.Sprintf("%s of %d", tt.comments, tt.stories), func(t *testing.T) {
 			t.Parallel()
 			w := newJourney(t, false)
 			clock, judged := w.shared("clock"), w.shared("judged")
@@ -76,13 +81,20 @@ func TestCallBudgetOfAPlan(t *testing.T) {
 					`; verdict request_changes '[{"file":"README","line":1,"problem":"say more"}]'; fi;;
 *" review") `, 1))
 			w.inputs["checks"], w.inputs["comments"], w.inputs["max_iterations"], w.inputs["review"] = "date +%s%N >> "+judged,
-				comments, "30", "true"
-			w.offered(stories(n))
+				tt.comments, "30", "true"
+			author := "github-actions[bot]"
+			if tt.crowd {
+				w.crowd()
+				author = "ralphy[bot]"
+				w.gh.Label(owner, name, w.issue, "ralph", "alice")
+			}
+			w.gh.Label(owner, name, w.issue, "ralph:failed", "alice")
+			w.offeredBy(author, stories(tt.stories))
 			event, payload := w.commented(w.issue, "/ralph approve")
 			result := w.must(loop.Done)(w.hasten(event, payload))
 			t.Logf("%d iterations", len(result.State.Iterations))
 			turns, last := times(t, clock), times(t, judged)
-			w.withinBudget(turns, last[len(last)-1], map[string]int{"sticky": 9, "each": 10}[comments])
+			w.withinBudget(turns, last[len(last)-1], tt.most)
 			w.nothingTwice()
 		})
 	}

@@ -5,7 +5,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,15 +96,15 @@ func (w *world) commented(number int, body string) (event string, payload []byte
 	return "issue_comment", w.gh.CommentPayload(owner, name, id)
 }
 
-// newJourney is a world for very many runs: one iteration, no review, a check that costs nothing. Unless git is looked
-// at, git reaches its remote as a directory.
+// newJourney is a world for very many runs: one iteration, no review, a check that costs nothing. Only if the test looks
+// at the calls of git, git reaches its remote over HTTP.
 func newJourney(t *testing.T, git bool) *world {
 	w := newWorld(t)
+	if git {
+		w.overHTTP()
+	}
 	w.inputs["agent"] = w.script("agent", quick)
 	w.inputs["checks"], w.inputs["review"], w.inputs["max_iterations"] = "true", "false", "2"
-	if w.env["GITHUB_SERVER_URL"] = w.gh.URL(); !git {
-		w.env["GITHUB_SERVER_URL"] = "file://" + filepath.Dir(filepath.Dir(w.gh.GitDir(owner, name)))
-	}
 	return w
 }
 
@@ -213,14 +212,14 @@ func differs(got, want string) string {
 	has, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for _, line := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(has), wants...)))) {
 		is := func(l string) bool { return l == line }
-		if n, most := count(has, is), count(wants, is); n != most {
+		if n, most := matching(has, is), matching(wants, is); n != most {
 			out = append(out, fmt.Sprintf("%d times, want %d: %s", n, most, line))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-func count(lines []string, is func(string) bool) int {
+func matching(lines []string, is func(string) bool) int {
 	n := 0
 	for _, l := range lines {
 		if is(l) {

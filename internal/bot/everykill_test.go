@@ -77,16 +77,8 @@ func (w *world) diesAfter(nth int, event string, payload []byte) (killed bool) {
 	return killed
 }
 
-// sampled is of how many writes one is tried in a usual test run: more of the first journey, which has most of them.
-func sampled(journey int) int {
-	if journey == 0 {
-		return 5
-	}
-	return 10
-}
-
 // starts are how a journey goes on after a kill: by the job run again, or not. What a sweep can go on with is tried
-// both ways in turn, or with everyFault both ways each time. After the last write there is nothing left to do, and a
+// both ways in turn, or in make every both ways each time. After the last write there is nothing left to do, and a
 // job that is run again asks anew.
 func (j journey) starts(nth, writes int) []bool {
 	switch {
@@ -94,7 +86,7 @@ func (j journey) starts(nth, writes int) []bool {
 		return []bool{false}
 	case !strings.HasPrefix(j.name, "a label"): // nobody else knows of the comment
 		return []bool{true}
-	case os.Getenv(everyFault) != "":
+	case every():
 		return []bool{false, true}
 	}
 	return []bool{nth/2%2 == 0}
@@ -105,18 +97,10 @@ func (j journey) starts(nth, writes int) []bool {
 func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 	t.Parallel()
 	var jobs []func()
-	for i, j := range journeys {
-		// a fix and a label go on alike
-		if os.Getenv(everyFault) == "" && (j.name == "a retry" || j.name == "a sweep that goes on") {
-			continue
-		}
+	for _, j := range some(1, journeys...) {
 		writes, want := writesOf(t, j)
-		first := 1
-		if os.Getenv(everyFault) == "" && i > 0 { // they begin alike
-			first = writes/2 + 1
-		}
-		for nth := first; nth <= writes; nth++ {
-			if os.Getenv(everyFault) == "" && (writes-nth)%sampled(i) != 0 {
+		for nth := 1; nth <= writes; nth++ {
+			if !every() && (writes-nth)%6 != 0 {
 				continue
 			}
 			for _, rerun := range j.starts(nth, writes) {
@@ -148,6 +132,7 @@ func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 // TestKilledBeforeTheFirstCommitOfASecondRun: a run that starts fresh, on a branch that an earlier one has pushed,
 // sets that work aside, also when it is killed before it has done so and goes on.
 func TestKilledBeforeTheFirstCommitOfASecondRun(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	var jobs []func()
 	for nth := 1; nth <= 5; nth++ {

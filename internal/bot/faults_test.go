@@ -16,14 +16,14 @@ import (
 // does not stop it.
 func TestRunSurvivesGitHub(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range some(1, []struct {
 		name  string
 		fault fake.Fault
 	}{
-		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
 		{"the comment was deleted", fake.Fault{Match: "PATCH /repos/.../comments/*", Status: 404}},
+		{"no requests left for a second", fake.Fault{Match: "PATCH /repos/.../comments/*", RateLimited: true, RetryAfter: 1}},
 		{"slow answers", fake.Fault{Match: "", Delay: 50 * time.Millisecond, Times: -1}},
-	} {
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -62,7 +62,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t).overHTTP()
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Fail(tt.fault)
 			result, err := w.label("alice")
@@ -81,10 +81,10 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 // whatever the checks say. The pushes are the lease, the run record, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
-	for _, nth := range []int{1, 3, 6} { // every one of them meets more in TestEveryCallMeetsEveryFault
+	for _, nth := range some(1, 3, 1, 6) { // every one of them meets more in TestEveryCallMeetsEveryFault
 		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t).overHTTP()
 			w.inputs["agent"] = w.script("agent", fixer)
 			w.gh.Fail(fake.Fault{Match: "POST /.../git-receive-pack", Nth: nth, Status: 403, Times: -1})
 			result, err := w.label("alice")

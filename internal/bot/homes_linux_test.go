@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -64,8 +65,11 @@ func (w *world) victim() (name string, unharmed func(t *testing.T)) {
 // ralph nowhere. Without a sandbox there is one home, in which what tells a
 // reviewer what to do is put back.
 func TestHomesOfAJob(t *testing.T) {
-	for _, mode := range []string{"bwrap", "landlock", "off"} {
+	for _, mode := range some(1, "bwrap", "landlock", "off") {
 		t.Run(mode, func(t *testing.T) {
+			if mode == "bwrap" {
+				need.Program(t, mode)
+			}
 			w := newWorld(t)
 			victim, unharmed := w.victim()
 			w.env["RALPH_SANDBOX"] = ""
@@ -82,6 +86,8 @@ func TestHomesOfAJob(t *testing.T) {
 
 // TestHomesOfALaptop is the same for a person's own run, whose agent gets copies of files in their home.
 func TestHomesOfALaptop(t *testing.T) {
+	seldom(t) // the story homes
+	need.Program(t, "bwrap")
 	for _, mode := range []string{"bwrap", "landlock"} {
 		t.Run(mode, func(t *testing.T) {
 			w := newWorld(t)

@@ -405,13 +405,14 @@ func (w *world) puts(ref, file, content string) {
 // TestAgentsLinks: what the agent makes of names that ralph writes to, and of the tree itself, leads nothing out of it.
 func TestAgentsLinks(t *testing.T) {
 	t.Parallel()
-	for what, deed := range map[string]string{
-		"what ralph writes to is a link": `ln -s OUT/file .ralph_state.md; rm add.sh; ln -s OUT/file add.sh; mkdir -p .ralph; ln -s OUT .ralph/runs; ln -s OUT deep`,
-		"the directory is a link":        `rm -rf .ralph; ln -s OUT .ralph`,
-		"a tree with two dots":           `b=$(echo x | git hash-object -w --stdin); t=$(printf '100644 blob %s\t..\n' $b | git mktree); git update-ref HEAD $(git -c user.name=a -c user.email=a@a commit-tree $t -p HEAD -m x)`,
-		"a tree with a .git":             `b=$(echo x | git hash-object -w --stdin); t=$(printf '100755 blob %s\tpost-checkout\n' $b | git mktree); t=$(printf '040000 tree %s\thooks\n' $t | git mktree); t=$(printf '040000 tree %s\t.git\n' $t | git mktree); git update-ref HEAD $(git -c user.name=a -c user.email=a@a commit-tree $t -p HEAD -m x)`,
-		"the directory of git is a link": `mv .git OUT/git 2>/dev/null; ln -s OUT/git .git`,
-	} {
+	for _, row := range some(2, [][2]string{
+		{"what ralph writes to is a link", `ln -s OUT/file .ralph_state.md; rm add.sh; ln -s OUT/file add.sh; mkdir -p .ralph; ln -s OUT .ralph/runs; ln -s OUT deep`},
+		{"a tree with a .git", `b=$(echo x | git hash-object -w --stdin); t=$(printf '100755 blob %s\tpost-checkout\n' $b | git mktree); t=$(printf '040000 tree %s\thooks\n' $t | git mktree); t=$(printf '040000 tree %s\t.git\n' $t | git mktree); git update-ref HEAD $(git -c user.name=a -c user.email=a@a commit-tree $t -p HEAD -m x)`},
+		{"the directory is a link", `rm -rf .ralph; ln -s OUT .ralph`},
+		{"a tree with two dots", `b=$(echo x | git hash-object -w --stdin); t=$(printf '100644 blob %s\t..\n' $b | git mktree); git update-ref HEAD $(git -c user.name=a -c user.email=a@a commit-tree $t -p HEAD -m x)`},
+		{"the directory of git is a link", `mv .git OUT/git 2>/dev/null; ln -s OUT/git .git`},
+	}...) {
+		what, deed := row[0], row[1]
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

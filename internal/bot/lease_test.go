@@ -267,7 +267,7 @@ func TestLostLease(t *testing.T) {
 // meanwhile.
 func TestRemoteAwayAndBack(t *testing.T) {
 	t.Parallel()
-	w, clock := newWorld(t), leaseClock()
+	w, clock := newWorld(t).overHTTP(), leaseClock()
 	running, p, beats := w.takes(w.job(77, clock))
 	w.gh.Fail(fake.Fault{Match: "GET /.../refs", Status: 403, Times: -1})
 	for range 3 { // two have been answered when the third is taken

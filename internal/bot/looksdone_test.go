@@ -417,13 +417,13 @@ var isDone = []scene{
 		set: `{"guardrails": [{"command": "exit 3", "expect": {"exit": 3}}, {"command": "go test ./..."}]}`},
 }
 
-// TestNeverDoneWhenItIsNot plays ways of looking done, with everyFault each of them: none is accepted.
+// TestNeverDoneWhenItIsNot plays ways of looking done, in make every each of them: none is accepted.
 func TestNeverDoneWhenItIsNot(t *testing.T) {
 	t.Parallel()
 	if len(looksDone) < 40 {
 		t.Fatalf("%d ways, want 40 at least", len(looksDone))
 	}
-	for _, s := range everyThird(looksDone) {
+	for _, s := range oneIn(8, looksDone) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			result, log := s.run(t)
@@ -437,10 +437,10 @@ func TestNeverDoneWhenItIsNot(t *testing.T) {
 	}
 }
 
-// TestDoneWhenItIs plays honest completions, with everyFault each of them: all are accepted.
+// TestDoneWhenItIs plays honest completions, in make every each of them: all are accepted.
 func TestDoneWhenItIs(t *testing.T) {
 	t.Parallel()
-	for _, s := range everyThird(isDone) {
+	for _, s := range oneIn(8, isDone) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			if result, log := s.run(t); result.Outcome != loop.Done {

@@ -42,17 +42,17 @@ func TestPeopleAreTold(t *testing.T) {
 		mention                     string // what the one comment with a mention begins with; empty: there is none
 		assigned, requested         string
 	}
-	for _, tt := range some(
+	for _, tt := range some(2,
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]",
+			"[]"},
+		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
 		row{"done", quick, "true", "", loop.Done, "#2 @alice **✅ Done after 1 iteration: `true` passes**", "[alice]",
 			"[alice]"},
 		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[alice]", "[]"},
 		row{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]", "[]"},
 		row{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]", "[]"},
-		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[alice]",
-			"[]"},
 		row{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]", "[]"},
 		row{"nobody", quick, "true", "nobody", loop.Done, "", "[]", "[]"},
-		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", "", ""},
 	) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +139,7 @@ func TestReviewThatGitHubRefuses(t *testing.T) {
 // TestLabelsAfterTheMerge: what is merged or closed waits for nobody, and its labels say so.
 func TestLabelsAfterTheMerge(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"merged", "closed"} {
+	for _, how := range some(1, "merged", "closed") {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newJourney(t, false)

@@ -91,9 +91,8 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 // is lost, nothing is approved twice or without its review, and in the end the file says what counts.
 func TestPlanKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
-	for _, at := range some("started 1", "corrected 1", "baselined 1", "turning 1", "turned 1", "committed 1", "judged 1",
-		"corrected 2",
-		"committed 2", "turned 3", "committed 3", "judged 3", "judged 6", "ended 1") {
+	for _, at := range some(1, "committed 2", "started 1", "corrected 1", "baselined 1", "turning 1", "turned 1", "committed 1",
+		"judged 1", "corrected 2", "turned 3", "committed 3", "judged 3", "judged 6", "ended 1") {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			clone, agent := planClone(t)

@@ -44,14 +44,14 @@ done
   case "$ref$old" in refs/ralph/runs/*0000000000000000000000000000000000000000) ;; refs/heads/*|refs/ralph/runs/*) echo "GH013: Repository rule violations found" >&2; exit 1;; esac
 done
 `
-	for _, tt := range []struct {
+	for _, tt := range some(1, []struct {
 		name, hook string
 		turns      int // that the record holds
 		said       string
 	}{
 		{"a rule for branches", branchRule, 1, "GH006: Protected branch update failed"},
 		{"the run record too", everything, 0, "GH013: Repository rule violations found"},
-	} {
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -19,7 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// TestPageOfARun: the page that a run on a laptop leaves has every iteration's diff, and what its checks printed.
+// TestPageOfARun: the page that a run on a laptop leaves has every iteration's diff, and what its checks printed. That of
+// a job has, too, in TestLabelledIssueBecomesPullRequest.
 func TestPageOfARun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,14 +40,6 @@ func TestPageOfARun(t *testing.T) {
 		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
 	}
 	holdsPage(t, clone, result)
-}
-
-// TestPageOfAJob: so has that of a job, in the workspace.
-func TestPageOfAJob(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["agent"] = w.script("agent", fixer)
-	holdsPage(t, w.dir, w.must(loop.Done)(w.label("alice")))
 }
 
 // holdsPage holds the page of a run below dir against what fixer did.

@@ -17,7 +17,7 @@ import (
 // TestLabelledIssueBecomesPullRequest is the main job: a labelled issue in, a reviewed pull request out.
 func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).overHTTP()
 	w.inputs["agent"] = w.script("agent", fixer)
 	result := w.must(loop.Done)(w.label("alice"))
 
@@ -50,6 +50,11 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 	if got := w.labels(); got != "ralph:review" {
 		t.Errorf("labels = %s, want ralph:review", got)
 	}
+	if !strings.Contains(pr.Body, "own token, which does not start other workflows") {
+		t.Errorf("the pull request does not say that no CI will run:\n%s", pr.Body)
+	}
+	w.outputsOfSuccess()
+	holdsPage(t, w.dir, result)
 }
 
 // TestCallBudget counts what a run asks of the API: at most 12 calls before the first turn, 2 from one turn to the
@@ -59,12 +64,12 @@ func TestCallBudget(t *testing.T) {
 	t.Parallel()
 	stubborn := approver(
 		`echo x >> tried.txt; printf 'add() { echo cannot add: %s >&2; }\n' "$(tr -d '\n' < tried.txt)" > add.sh; echo "<response>DONE</response>"`) // fails otherwise each time
-	for _, tt := range []struct {
+	for _, tt := range some(1, []struct {
 		name, agent string
 		crowd       bool
 		want        loop.Outcome
-	}{{"done", fixer, false, loop.Done}, {"capped", stubborn, false, loop.Capped},
-		{"done in a crowd", fixer, true, loop.Done}} {
+	}{{"done in a crowd", fixer, true, loop.Done}, {"capped", stubborn, false, loop.Capped},
+		{"done", fixer, false, loop.Done}}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

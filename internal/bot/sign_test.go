@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -36,6 +37,7 @@ func signingKey(t *testing.T, passphrase string) string {
 // which prints all that it finds, not the log, not a file.
 func TestSignedRun(t *testing.T) {
 	t.Parallel()
+	need.Program(t, "ssh-keygen") // verifies
 	w := newWorld(t)
 	key := signingKey(t, "")
 	w.inputs["signing_key"] = key

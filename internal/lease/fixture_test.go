@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/git"
@@ -28,9 +29,27 @@ func newSandbox(t testing.TB) *sandbox {
 	if err := os.MkdirAll(b.home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.sh(dir, `git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed && cd seed &&
-		echo one >a.txt && git add -A && git commit -qm first && git push -q ../remote.git main`)
+	template.once.Do(func() {
+		template.dir = must[string](t)(os.MkdirTemp("", "ralph-pattern-"))
+		b.sh(template.dir, `git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed &&
+			cd seed && echo one >a.txt && git add -A && git commit -qm first && git push -q ../remote.git main`)
+	})
+	if err := os.CopyFS(dir, os.DirFS(template.dir)); err != nil {
+		t.Fatal(err)
+	}
 	return b
+}
+
+// template is what every sandbox is a copy of.
+var template struct {
+	once sync.Once
+	dir  string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(template.dir) // in the temporary directory
+	os.Exit(code)
 }
 
 // environment is one without the developer's git configuration.
