@@ -89,14 +89,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func lookPath(tool string) (string, error) { return exec.LookPath(tool) }
-
 // programs is a directory with the stand-ins for test runners that a machine seldom has, and with python3 as it is
 // behind a version manager's shim, which takes longer than a whole run.
 var programs = sync.OnceValue(func() string {
 	dir := filepath.Join(shared, "bin")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "standins"))); err != nil {
 		panic(err)
+	}
+	if !everything() { // nothing needs it, and a shim of it takes longer than a whole run
+		return dir
 	}
 	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
 		_ = os.Symlink(strings.TrimSpace(string(out)), filepath.Join(dir, "python3"))
@@ -113,12 +114,13 @@ var surroundings = sync.OnceValue(func() []string {
 		}
 		return name + "=" + value
 	}
-	goenv := func(name string) string {
-		out, _ := exec.Command("go", "env", name).Output()
-		return name + "=" + strings.TrimSpace(string(out))
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	places := strings.Split(string(out), "\n")
+	if err != nil || len(places) < 3 {
+		panic(fmt.Sprintf("go env: %v: %s", err, out))
 	}
 	return []string{
-		goenv("GOCACHE"), goenv("GOMODCACHE"), goenv("GOPATH"), "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=",
+		"GOCACHE=" + places[0], "GOMODCACHE=" + places[1], "GOPATH=" + places[2], "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=",
 		or("CARGO_HOME", filepath.Join(home, ".cargo")), or("RUSTUP_HOME", filepath.Join(home, ".rustup")),
 		"CARGO_NET_OFFLINE=true", "PYTHONDONTWRITEBYTECODE=1", "GIT_CONFIG_NOSYSTEM=1", "RALPH_SANDBOX=off",
 		"PATH=" + programs() + string(os.PathListSeparator) + os.Getenv("PATH"), "LANG=C.UTF-8",
@@ -140,7 +142,9 @@ func (p piece) play(t *testing.T, forms ...form) map[form]ending {
 	ends := map[form]ending{}
 	for _, f := range forms {
 		at := filepath.Join(dir, string(f))
-		must(t, dir, "cp", "-a", "base", at)
+		if err := os.CopyFS(at, os.DirFS(filepath.Join(dir, "base"))); err != nil {
+			t.Fatal(err)
+		}
 		ends[f] = p.run(t, ralph, dir, at, f)
 	}
 	return ends
@@ -155,11 +159,10 @@ func (p piece) repository(t *testing.T, dir string) {
 	for name, content := range p.base {
 		write(t, filepath.Join(dir, name), content)
 	}
-	must(t, dir, "git", "init", "-q", "--template=", "-b", "main")
-	must(t, dir, "git", "config", "user.name", "Alice")
-	must(t, dir, "git", "config", "user.email", "alice@example.com")
-	must(t, dir, "git", "add", "-A", "-f")
-	must(t, dir, "git", "commit", "-qm", "Begin")
+	must(t, dir, "sh", "-ec", `git init -q --template= -b main
+printf '[user]\n\tname = Alice\n\temail = alice@example.com\n' >>.git/config
+git add -A -f
+git commit -qm Begin`)
 }
 
 func settings(checks []string) string {
