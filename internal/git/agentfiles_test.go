@@ -12,10 +12,9 @@ import (
 )
 
 // TestAnyBytesInTheRepository: whatever bytes an agent leaves in a file of .git, the turn ends soon with its own commit
-// on top of the base, or with an error that says what to do; and nothing is run. Half of it is tried;
-// with RALPH_TEST_EVERY_FAULT, all.
+// on top of the base, or with an error that says what to do; and nothing is run. make test tries a
+// quarter of it.
 func TestAnyBytesInTheRepository(t *testing.T) {
-	every := os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
 	const none = "1234567890123456789012345678901234567890"
 	for i, c := range []struct{ file, text string }{
 		{"HEAD", "ref: refs/heads/a b\n"}, {"HEAD", "ref: refs/heads/a\nref: refs/heads/b\n"}, {"HEAD",
@@ -33,7 +32,7 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 			"#!/bin/sh\nTRAP\n"},
 	} {
 		for j, where := range []string{"of a bot", "of a clone"} {
-			if !every && (i+j)%2 == 0 {
+			if !every && (i+j)%4 != 2 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%d, %s, %s", i, c.file, where), func(t *testing.T) {

@@ -160,14 +160,14 @@ func TestBranchOfAnotherWorkingTree(t *testing.T) {
 // been killed in between. Of a branch on which anything has happened since, or that a person has made, that cannot be
 // so.
 func TestBranchWithoutMark(t *testing.T) {
-	for name, c := range map[string]struct{ do, want string }{
+	for name, c := range sampled(t, map[string]struct{ do, want string }{
 		"as ralph makes it": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, ""},
 		"and HEAD elsewhere": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git checkout -q main`,
 			""},
 		"as people make it":   {`git checkout -qb ralph/issue-42`, "nothing shows that ralph has made it"},
 		"with a commit on it": {`git checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --; git commit -q --allow-empty -m mine`, "nothing shows that ralph has made it"},
 		"without a log":       {`git -c core.logAllRefUpdates=false checkout -q --no-track -B ralph/issue-42 $(git rev-parse HEAD) --`, "nothing shows that ralph has made it"},
-	} {
+	}, "and HEAD elsewhere", "with a commit on it", "without a log") {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)
 			dir := b.clone()

@@ -11,14 +11,14 @@ import (
 // not.
 func TestBaseConflicts(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ theirs, want string }{
+	for name, tt := range sampled(t, map[string]struct{ theirs, want string }{
 		"the base has not moved":      {"true", ""},
 		"another file":                {"echo x >other.txt; git add other.txt; git commit -qm other", ""},
 		"the same line":               {"echo theirs >>a.txt; git commit -qam theirs", "a.txt"},
 		"a file that the run deleted": {"echo theirs >>sub/b.txt; git commit -qam theirs", "sub/b.txt"},
 		"two of them": {"echo theirs >>sub/b.txt; echo theirs >>a.txt; git commit -qam theirs",
 			"a.txt sub/b.txt"},
-	} {
+	}, "another file", "two of them") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)

@@ -65,11 +65,33 @@ func newSandbox(t testing.TB) *sandbox {
 			`git init -q --bare --template= -b main remote.git && git init -q --template= -b main seed && cd seed &&
 		printf 'one\ntwo\nthree\n' >a.txt && mkdir sub && echo b >sub/b.txt && echo '*.log' >.gitignore &&
 		mkdir .ralph && echo '{}' >.ralph/settings.json && ln -s a.txt link &&
-		git add -A && git commit -qm first && git push -q ../remote.git main && git rev-parse HEAD`))
+		git add -A && git commit -qm first && git push -q ../remote.git main && git -C ../remote.git config core.fsync none && git rev-parse HEAD`))
 	})
 	b.base = template.base
-	b.sh(dir, `cp -a '`+template.dir+`/remote.git' '`+template.dir+`/seed' .`)
+	if err := os.CopyFS(dir, os.DirFS(template.dir)); err != nil {
+		t.Fatal(err)
+	}
 	return b
+}
+
+// every reports whether all rows of all tables are tried, as make every does. make test tries a part of each.
+var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
+
+// sampled returns the rows of a table that are called so, one of each kind; for make every, all of them.
+func sampled[T any](t testing.TB, all map[string]T, names ...string) map[string]T {
+	t.Helper()
+	some := map[string]T{}
+	for _, name := range names {
+		row, ok := all[name]
+		if !ok {
+			t.Fatalf("the table has no row %q", name)
+		}
+		some[name] = row
+	}
+	if every {
+		return all
+	}
+	return some
 }
 
 // template is what every sandbox is a copy of.

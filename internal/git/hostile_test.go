@@ -2,8 +2,10 @@ package git
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,13 +115,13 @@ func TestHostileConfigurationOfAClone(t *testing.T) {
 // TestPipesAndLinksInTheRepositoryOfAClone: where an agent may write .git, nobody waits for a pipe that it leaves
 // there, and nothing is written or removed through a link.
 func TestPipesAndLinksInTheRepositoryOfAClone(t *testing.T) {
-	for name, trap := range map[string]string{
+	for name, trap := range sampled(t, map[string]string{
 		"a pipe for the configuration": `rm .git/config; mkfifo .git/config`,
 		"a pipe for what is excluded":  `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
 		"a link for a directory":       `rm -rf .git/info; ln -s "$OUT" .git/info`,
 		"a link for a file": `rm -f .git/info/exclude .git/config; mkdir -p .git/info
 ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
-	} {
+	}, "a pipe for the configuration", "a link for a file") {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)
 			dir := b.clone()
@@ -152,7 +154,7 @@ ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
 }
 
 func TestHostileHistory(t *testing.T) {
-	for name, c := range map[string]struct {
+	rows := sampled(t, map[string]struct {
 		do, note, files, log string
 	}{
 		"kept": {do: `echo 1 >x; git add x; git commit -qm agent; echo 2 >y`, files: "x\ny",
@@ -177,8 +179,13 @@ func TestHostileHistory(t *testing.T) {
 		"unfinished rebase": {do: `git checkout -q -b o HEAD~; echo z >before; git add .; git commit -qm z; git rebase ralph/issue-42 >/dev/null 2>&1 || true; echo 1 >x`, note: "", files: "x", log: "ours\nbefore\nfirst\n"},
 		"stale lock": {do: `touch .git/index.lock .git/HEAD.lock; echo 1 >x`, files: "x",
 			log: "ours\nbefore\nfirst\n"},
-	} {
-		for _, shape := range []string{"bot", "clone"} {
+	}, "ignored, committed on purpose", "kept, an address and a number", "orphan", "unfinished rebase", "stale lock")
+	for i, name := range slices.Sorted(maps.Keys(rows)) {
+		c := rows[name]
+		for j, shape := range []string{"bot", "clone"} {
+			if !every && i%2 != j {
+				continue
+			}
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				t.Parallel()
 				b := newSandbox(t)
@@ -242,6 +249,9 @@ func TestHostileRepository(t *testing.T) {
 		`mkdir -p .git/refs/heads/ralph; echo 1234567890123456789012345678901234567890 >.git/refs/heads/ralph/issue-42`,
 		`mkdir q; chmod 000 .git/objects .git/refs q`,
 	} {
+		if !every && i%3 != 2 {
+			continue
+		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			b.as = nil
 			os.RemoveAll(filepath.Join(b.dir, "root"))
@@ -268,6 +278,9 @@ func TestHostileRepository(t *testing.T) {
 
 func TestNestedRepositories(t *testing.T) {
 	for _, shape := range []string{"bot", "clone"} {
+		if shape == "clone" && !every {
+			continue
+		}
 		t.Run(shape, func(t *testing.T) {
 			b := newSandbox(t)
 			var tree *Tree
@@ -336,7 +349,7 @@ func TestSubmodulesAreLeftAlone(t *testing.T) {
 
 // TestMessagesThatAct: what an agent writes into its commits does nothing on GitHub; its work is kept.
 func TestMessagesThatAct(t *testing.T) {
-	for name, message := range map[string]string{
+	for name, message := range sampled(t, map[string]string{
 		"mentions":            "thanks, @alice",
 		"mentions a team":     "cc @org/team",
 		"closes":              "Fixes #7",
@@ -346,7 +359,7 @@ func TestMessagesThatAct(t *testing.T) {
 		"keeps CI away":       "x [skip ci]",
 		"keeps checks away":   "x\n\nskip-checks: true",
 		"says it is of a run": "x\n\nRalph-Run: 20260101-000000-0000000",
-	} {
+	}, "closes by address", "keeps checks away", "says it is of a run") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)

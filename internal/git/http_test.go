@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -32,9 +33,7 @@ func (b *sandbox) serve() *server {
 	b.t.Helper()
 	out := b.sh(b.dir, `git -C remote.git config http.receivepack true; git --exec-path`)
 	backend := filepath.Join(strings.TrimSpace(out), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		b.t.Skip("git http-backend is not installed")
-	}
+	need.That(b.t, "git-http-backend", exists(backend))
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, pass, _ := r.BasicAuth()
@@ -200,7 +199,7 @@ func TestTheAnswerToAPushIsLost(t *testing.T) {
 		return err
 	}
 	alone := func(ctx context.Context, tree *Tree) error { return tree.PushRecord(ctx) }
-	for name, c := range map[string]struct {
+	for name, c := range sampled(t, map[string]struct {
 		lost, next func(context.Context, *Tree) error
 		between    func(*sandbox, *Tree, string)
 	}{
@@ -210,7 +209,7 @@ func TestTheAnswerToAPushIsLost(t *testing.T) {
 		"both, and nothing has come since":       {both, both, func(*sandbox, *Tree, string) {}},
 		"both, then another record":              {both, alone, record},
 		"both, then another commit":              {both, both, commit},
-	} {
+	}, "the record, then a commit", "both, then another commit") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -157,6 +158,7 @@ func TestJudgeTreeIsSparse(t *testing.T) {
 
 // TestJudgeTreeHasLargeFiles that the clone has, and fetches none.
 func TestJudgeTreeHasLargeFiles(t *testing.T) {
+	need.Program(t, "git-lfs")
 	b := newSandbox(t)
 	dir := b.clone()
 	b.sh(dir,

@@ -23,7 +23,7 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout(func(o *Options) { o.Secrets = []string{held} })
 	half := held[len(held)/2:]
-	for _, row := range []struct{ what, deed, note string }{
+	for i, row := range []struct{ what, deed, note string }{
 		{"as it is", "printf 'a\\nb " + held + "\\n' >conf", "conf:2 as it is: holds a secret"},
 		{"base64", "echo x" + held + " | base64 -w 0 >conf", "conf:1 in base64: holds"},
 		{"base64 in lines", "echo xy" + held + held + " | base64 >conf", "conf:1 in base64: holds"},
@@ -44,6 +44,9 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 		{"its own commit", "echo " + held + " >conf; git add conf; git commit -qm one", "conf:1 as it is: holds"},
 		{"in an old file", "echo " + held + " >>a.txt", "a.txt:4 as it is: holds"},
 	} {
+		if !every && i%3 != 2 {
+			continue
+		}
 		since := tree.Head()
 		b.sh(tree.Dir(), row.deed+"; date +%N >>work")
 		c := must[loop.Commit](t)(tree.Commit(b.ctx, since, "the turn"))

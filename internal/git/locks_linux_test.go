@@ -114,14 +114,14 @@ func TestLocksInOurOwnRepository(t *testing.T) {
 // the first one did. A branch of that name which the user has made is refused.
 func TestKilledBeforeTheFirstRecord(t *testing.T) {
 	t.Parallel()
-	for what, leave := range map[string]string{
+	for what, leave := range sampled(t, map[string]string{
 		"nothing":               `git checkout -q main; git branch -D ralph/issue-42; rm -r .git/ralph`,
 		"the mark":              `git checkout -q main; git branch -D ralph/issue-42`,
 		"the branch":            `git checkout -q main`,
 		"the branch and HEAD":   `:`,
 		"half a new mark":       `for f in $(find .git/ralph -name branch); do printf 123 >$f.ralph-new; done`,
 		"the user's own branch": `git checkout -q main; git branch -q -D ralph/issue-42; git branch ralph/issue-42; rm -r .git/ralph`,
-	} {
+	}, "the mark", "half a new mark", "the user's own branch") {
 		b := newSandbox(t)
 		dir := b.clone()
 		first := b.open()

@@ -9,7 +9,7 @@ import (
 // user has edited since stays, and is told as any other edit.
 func TestKilledWhileItChecksOut(t *testing.T) {
 	t.Parallel()
-	for what, c := range map[string]struct{ do, refused string }{
+	for what, c := range sampled(t, map[string]struct{ do, refused string }{
 		"nothing yet":              {do: `:`},
 		"some files":               {do: `git checkout -q $new -- a.txt; git reset -q; rm sub/b.txt; : >link2`},
 		"all files":                {do: `git read-tree -m -u HEAD $new; git read-tree HEAD`},
@@ -17,7 +17,7 @@ func TestKilledWhileItChecksOut(t *testing.T) {
 		"all files and the branch": {do: `git read-tree -m -u HEAD $new; git update-ref refs/heads/ralph/issue-42 $new`},
 		"and an edit of the user's": {do: `git read-tree -m -u HEAD $new; echo mine >>a.txt`,
 			refused: "tracked files are modified (a.txt)"},
-	} {
+	}, "some files", "all files and the branch", "and an edit of the user's") {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)

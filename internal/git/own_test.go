@@ -100,7 +100,7 @@ func TestAdoptLeavesTheAgents(t *testing.T) {
 func TestRetreatGivesBack(t *testing.T) {
 	const tracked = `mkdir ralph; echo 1 >ralph/tasks.json; echo 1 >ralph/gone; echo 1 >ralph/staged; git add ralph; git commit -qm plan; `
 	const changed = `echo 2 >ralph/tasks.json; rm ralph/gone; echo 2 >ralph/staged; git add ralph/staged; echo 3 >ralph/staged; echo n >ralph/new; echo a >ralph/added; git add ralph/added; chmod +x ralph/tasks.json`
-	for name, c := range map[string]struct {
+	for name, c := range sampled(t, map[string]struct {
 		do    string
 		back  bool     // by Return, after work
 		fixes []string // what the harness writes before the first turn
@@ -121,7 +121,7 @@ func TestRetreatGivesBack(t *testing.T) {
 		"a link for what was one": {do: tracked + `rm -r ralph; ln -s sub ralph`},
 		"a link for a directory":  {do: `ln -s sub ralph`},
 		"a repository of its own": {do: `git init -q ralph/lib; echo 1 >ralph/lib/f; echo 1 >ralph/tasks.json`},
-	} {
+	}, "detached", "returned, with changes", "put right, with changes", "nothing, on its branch", "a repository of its own") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)
@@ -209,7 +209,7 @@ func TestOwnIsModified(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range sampled(t, map[string]struct {
 		do, branch, want string
 		join             bool
 	}{
@@ -223,7 +223,7 @@ func TestJoin(t *testing.T) {
 		"the remote's": {do: `git checkout -qb trunk; git push -q origin trunk; git remote set-head origin trunk`,
 			branch: "trunk", join: true, want: "is where everybody's work comes together"},
 		"any name, from any": {do: `git checkout -qb some/where`, branch: "Some-Name_1.2/x", join: true},
-	} {
+	}, "its user's", "the remote's", "any name, from any") {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)
 			dir := b.clone()

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // What the other processes of these tests do; see TestMain.
@@ -277,9 +279,7 @@ func TestWhatStandsInTheLocksPlace(t *testing.T) {
 // Where nothing may be written, a sentence says so; where only the git directory is closed, the run goes on with one
 // lock.
 func TestLockInAReadOnlyDirectory(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
-	}
+	need.That(t, "a user other than root", os.Geteuid() != 0) // root may write everywhere
 	dir := clone(t)
 	closed := func(name string) {
 		noError(t, os.Chmod(name, 0o555))
@@ -310,9 +310,7 @@ func TestLockError(t *testing.T) {
 
 // A ralph from before locks its file in another way; it is respected for as long as it lives.
 func TestLockOfAnEarlierRalph(t *testing.T) {
-	if !tellsOwner {
-		t.Skip("there is one kind of lock here")
-	}
+	need.That(t, "locks that have an owner", tellsOwner)
 	for _, dir := range places(t) {
 		a := another(t, dir, "earlier")
 		refused(t, dir, a.Process.Pid)
@@ -422,9 +420,8 @@ func newRacer(t *testing.T, dir string) *racer {
 
 // TestLockAcrossContainers: each container has a process 1 of its own, and they share a directory.
 func TestLockAcrossContainers(t *testing.T) {
-	if err := exec.Command("unshare", "-Urpf", "true").Run(); err != nil {
-		t.Skipf("there are no containers here: %v", err)
-	}
+	need.Program(t, "unshare")
+	need.That(t, "namespaces", exec.Command("unshare", "-Urpf", "true").Run() == nil)
 	for name, dir := range places(t) {
 		inside := func() *other {
 			o := &other{Cmd: exec.Command("unshare", "-Urpf", "--kill-child", os.Args[0])}

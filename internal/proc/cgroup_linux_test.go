@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // TestFindGroups looks for a place among directories that look as the kernel's do.
@@ -63,9 +65,7 @@ func must(t *testing.T, err error) {
 // TestGroups has the kernel hold processes to limits, where it does.
 func TestGroups(t *testing.T) {
 	parent := groupsOf()
-	if parent == "" {
-		t.Skip("no control group (version 2) can be made here that has limits of processes and memory")
-	}
+	need.That(t, "cgroup2", parent != "")
 	for name, test := range map[string]struct {
 		script string
 		limits Limits

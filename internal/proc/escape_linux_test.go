@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -122,9 +123,7 @@ func TestRunEndsWhatFlees(t *testing.T) {
 		"by shell": {"sh", `trap "" TERM; exec env N=$((N + 1)) setsid sh -c '[ $N -lt 500 ] && sh ./flee & exit 0'`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skip(err)
-			}
+			need.Program(t, c.program)
 			s := script(t, `env -i PATH="$PATH" `+c.program+` ./flee & sleep 0.05; exit 0`)
 			if err := os.WriteFile(filepath.Join(s.Dir, "flee"), []byte(c.text), 0o644); err != nil {
 				t.Fatal(err)
@@ -141,9 +140,8 @@ func TestRunEndsWhatFlees(t *testing.T) {
 // A process can make its children its siblings.
 func TestRunEndsSiblings(t *testing.T) {
 	clone := map[string]string{"amd64": "56", "arm64": "220"}[runtime.GOARCH]
-	if _, err := exec.LookPath("perl"); err != nil || clone == "" {
-		t.Skip("no perl to call clone with: ", err)
-	}
+	need.Program(t, "perl")
+	need.That(t, "amd64 or arm64", clone != "")
 	const parents = "0x8000 | 17" // CLONE_PARENT, SIGCHLD
 	s := script(t, `exec env -i PATH="$PATH" perl -e 'use POSIX;
 		if (!syscall(`+clone+`, `+parents+`, 0, 0, 0, 0)) { POSIX::setsid(); open F, ">", "sibling"; print F POSIX::getpid(); close F; sleep 600 }
@@ -328,9 +326,7 @@ func TestRunEndsTheHeadless(t *testing.T) {
 func TestRunGivesUpOnTheFrozen(t *testing.T) {
 	t.Parallel()
 	group, err := os.MkdirTemp("/sys/fs/cgroup/freezer", "proc-test")
-	if err != nil {
-		t.Skip("no freezer of control groups, version 1: ", err)
-	}
+	need.That(t, "cgroup1", err == nil)
 	t.Cleanup(func() {
 		for end := time.Now().Add(patience); os.Remove(group) != nil && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)

@@ -18,7 +18,7 @@ import (
 // TestKilledProcesses kills processes that take work, at any moment and again and again. No job is lost, none runs
 // twice at once, none of one key beside another, and what was killed goes on soon.
 func TestKilledProcesses(t *testing.T) {
-	kills := 6
+	kills := 3
 	if os.Getenv("RALPH_TEST_EVERY_FAULT") != "" {
 		kills = 100
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 func TestFair(t *testing.T) {
@@ -38,9 +40,7 @@ func TestFair(t *testing.T) {
 // TestGone: only a process that has certainly ended is gone.
 func TestGone(t *testing.T) {
 	here := machine()
-	if here == "" {
-		t.Skip("this system does not say where a process lives")
-	}
+	need.That(t, "a machine with an id", here != "")
 	words := strings.Fields(here)
 	at := func(i int, word string) string {
 		other := slices.Clone(words)

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // patience is how long a busy machine may take to start or to stop a server.
@@ -97,9 +99,7 @@ type absent struct{ error }
 // unavailable ends a test: where nothing is installed, without blaming it.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
-	if errors.As(err, new(absent)) {
-		t.Skip(err)
-	}
+	need.That(t, "postgres", !errors.As(err, new(absent)))
 	t.Fatal(err)
 }
 

@@ -69,7 +69,7 @@ func TestStoppedAndStarted(t *testing.T) {
 // TestEndsWithItsProcess: a killed test leaves neither a server nor a directory.
 func TestEndsWithItsProcess(t *testing.T) {
 	if _, err := program("postgres"); err != nil {
-		t.Skip(err)
+		unavailable(t, err)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "RALPH_TEST_POSTGRES_ALONE=1")

@@ -19,6 +19,7 @@ import (
 
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
@@ -135,8 +136,8 @@ func (g *ground) serve(t *testing.T) {
 func TestReachesOneAddress(t *testing.T) {
 	for _, mode := range []string{Bwrap, Landlock} {
 		t.Run(mode, func(t *testing.T) {
-			if abi, _ := llsys.LandlockGetABIVersion(); mode == Landlock && abi < llNet {
-				t.Skip("this kernel's Landlock does not restrict TCP")
+			if abi, _ := llsys.LandlockGetABIVersion(); mode == Landlock {
+				need.That(t, "landlock for TCP", abi >= llNet)
 			}
 			g := newGround(t)
 			o := g.options(mode, nil)
@@ -212,6 +213,12 @@ func port(address string) string {
 
 func (g *ground) open(t *testing.T, o Options) *Sandbox {
 	t.Helper()
+	switch abi, _ := llsys.LandlockGetABIVersion(); o.Mode {
+	case Bwrap:
+		need.Program(t, "bwrap")
+	case Landlock:
+		need.That(t, "landlock", abi > 0)
+	}
 	s, err := Open(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%v\nIs bubblewrap installed (apt-get install bubblewrap), and may this user make namespaces (sysctl "+
@@ -271,12 +278,10 @@ var (
 // TestBoxesHold attacks the machine from within each box.
 func TestBoxesHold(t *testing.T) {
 	for _, as := range []*proc.User{nil, &nobody} {
-		if as != nil && os.Geteuid() != 0 {
-			continue // only root is anybody else
-		}
 		for _, mode := range []string{Bwrap, Landlock} {
 			for _, u := range []Use{Checks, Works} {
 				t.Run(fmt.Sprintf("%s/%s/%d", mode, userName(as), u), func(t *testing.T) {
+					need.That(t, "root", as == nil || os.Geteuid() == 0) // nobody else can become another user
 					g := newGround(t)
 					s := g.open(t, g.options(mode, as))
 					g.hold(t, g.attack(t, s.Box(u), as), mode, u)
@@ -349,9 +354,8 @@ func (g *ground) hold(t *testing.T, found map[string]string, mode string, u Use)
 
 // TestBoxesHoldForAnybody runs the same as a user without rights who runs ralph.
 func TestBoxesHoldForAnybody(t *testing.T) {
-	if os.Geteuid() != 0 {
-		return // TestBoxesHold was it
-	}
+	need.That(t, "root", os.Geteuid() == 0) // for anybody else, TestBoxesHold is that
+	need.Program(t, "bwrap")
 	g := newGround(t)
 	c := exec.Command(g.self, "-test.run", "^(TestBoxesHold|TestSignalsReachWhatIsKept)$", "-test.v")
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "TMPDIR=" + g.dir}
@@ -567,11 +571,9 @@ func TestHomesBeginClean(t *testing.T) {
 	const look = `for f in ~/from-*; do if [ -e "$f" ]; then basename "$f"; fi; done
 test -x ~/link && test ! -e ~/pipe && echo tool`
 	for _, as := range []*proc.User{nil, &nobody} {
-		if as != nil && os.Geteuid() != 0 {
-			continue // only root is anybody else
-		}
 		for _, mode := range []string{Bwrap, Landlock} {
 			t.Run(mode+"/"+userName(as), func(t *testing.T) {
+				need.That(t, "root", as == nil || os.Geteuid() == 0)
 				g := newGround(t)
 				s := g.open(t, g.options(mode, as))
 				do := map[string]func() error{"seal": s.SealHome, "renew": s.RenewHome, "keep": s.KeepHome, "fresh": s.FreshHome}

@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // runner is a directory of programs like that of a runner: all that are here but bwrap, which apt-get brings.
 func runner(t *testing.T, apt string) (path string) {
 	t.Helper()
-	bwrap, err := exec.LookPath("bwrap")
-	if err != nil {
-		t.Fatalf("%v: install bubblewrap (apt-get install bubblewrap)", err)
-	}
+	bwrap := need.Program(t, "bwrap")
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "git", "ln", "cat", "true", "env"} {
 		if at, err := exec.LookPath(name); err != nil {
@@ -99,10 +97,8 @@ func TestAutoInAJob(t *testing.T) {
 		{"a job whose agents are another user", true, other, Landlock},
 		{"a job whose agents are ralph's own user", true, nil, "apt-get install bubblewrap"},
 	} {
-		if c.as != nil && os.Geteuid() != 0 {
-			continue // only root can become another user
-		}
 		t.Run(c.name, func(t *testing.T) {
+			need.That(t, "root", c.as == nil || os.Geteuid() == 0) // nobody else can become another user
 			dir := t.TempDir()
 			for at := dir; at != "/tmp" && at != "/"; at = filepath.Dir(at) {
 				if err := os.Chmod(at, 0o755); err != nil {
