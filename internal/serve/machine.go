@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -28,17 +27,17 @@ func (sv *Server) machine(ctx context.Context) (list []web.Finding) {
 	return list
 }
 
-// engine says whether containers can be run. Where none is installed and nobody's list names them, nobody misses them.
+// engine reports whether containers can be run. An engine that is missing or does not answer is reported only if an
+// allowance names containers. A repository whose settings ask for one has it on its own page.
 func (sv *Server) engine(ctx context.Context) []web.Finding {
 	name, err := sv.worker.containers.Engine(ctx)
-	var unfit *launch.UnfitError
 	switch {
 	case err == nil:
 		return []web.Finding{{Level: "ok", What: "dispatch: container can be used: " + name + " answers"}}
-	case errors.As(err, &unfit) && !sv.o.Allow.Name(config.InContainer):
-		return nil
+	case sv.o.Allow.Name(config.InContainer):
+		return []web.Finding{wrong(err)}
 	}
-	return []web.Finding{wrong(err)}
+	return nil
 }
 
 // fit says whether a repository's runs can have the container that its settings ask for.

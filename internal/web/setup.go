@@ -1,6 +1,9 @@
 package web
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/regex"
 )
 
@@ -46,6 +49,7 @@ func (a *asked) setupPage() error {
 	if err != nil {
 		return err
 	}
+	installed := slices.ContainsFunc(st.Doctor, func(d RepositoryDoctor) bool { return strings.Contains(d.Repository, "/") })
 	if !a.setup.holds(a.cookieValue(setupCookie)) { // an operator sees of repositories what the others do
 		readable := Query{Repositories: a.access.readable(a.r.Context(), a.who), Limit: len(st.Doctor)}
 		st.Doctor = held(readable, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
@@ -53,10 +57,11 @@ func (a *asked) setupPage() error {
 	body := struct {
 		SetupStanding
 		Operator     bool
+		Installed    bool
 		Form         ManifestForm
 		Organisation string
 		Mistaken     bool
-	}{SetupStanding: st, Operator: a.operator}
+	}{SetupStanding: st, Operator: a.operator, Installed: installed}
 	if st.App == "" {
 		body.Organisation = a.r.URL.Query().Get("organisation")
 		if body.Organisation != "" && !organisationName.MatchString(body.Organisation) {

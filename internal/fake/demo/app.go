@@ -54,7 +54,7 @@ func (s *stage) guide(ctx context.Context, told io.Reader) error {
 	go func() { _, _ = io.Copy(io.Discard, told) }()
 	address, _, _ := strings.Cut(setup, "/setup/")
 	s.screen.print("\n1. Open this page, send the code, and create the App; GitHub is a stand-in on this machine:\n\n   " +
-		setup + "\n\n2. Press “Install” on the page that you come back to, and install it on " + owner + ".")
+		setup + "\n\n2. Press “Choose repositories on GitHub” on the page that you come back to, and install the App on " + owner + ".")
 	if !s.wait(ctx, s.installed) {
 		return nil
 	}
