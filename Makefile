@@ -65,14 +65,14 @@ demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 demo-app: build ## show ralph serve to somebody with a browser, with a stand-in for GitHub and scripted agents
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -app
 
-pictures: build ## make the pictures of README anew: the demo's comment and report, in Chromium
+pictures: build ## make the pictures of README and docs anew: the demo's comment and report, in Chromium
 	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo
 	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
 	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" $(E2E:%/=%)
 
-recording: build ## record the terminal of README anew; needs asciinema (Debian has it) and npm
+recording: build ## record the terminal of docs/laptop.md anew; needs asciinema (Debian has it) and npm
 	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
 	RALPH="$(CURDIR)/bin/ralph" TERM=xterm-256color asciinema rec -q --overwrite --cols 100 --rows 30 -c internal/fake/demo/recording.sh bin/recording.cast
 	npm exec --yes --package=svg-term-cli@$(SVG_TERM) -- svg-term --in bin/recording.cast --out docs/images/recording.svg --window

@@ -22,6 +22,7 @@ true)
 	;;
 esac
 name=${name:-claude}
+case $INSTALL_AGENT/$name in true/*/*) exit 0 ;; esac # a program of the repository or of the runner
 package=$(awk -v name="$name" '$1 == name { print $2 }' "$here/agents.txt")
 [ -n "$package" ] || fail "there is no known CLI for the agent \"$name\": install it in a step before, and leave install_agent out."
 if [ -n "$version" ]; then

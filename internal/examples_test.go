@@ -97,7 +97,7 @@ func TestExamplesAreFound(t *testing.T) {
 		if err != nil || issue.Completion == nil || len(issue.Completion.Acceptance) == 0 {
 			t.Errorf("%s: the issue says %+v, %v", e.dir, issue, err)
 		}
-		workflow := localActions.ReplaceAllString(document(t, dir+"/.github/workflows/ralph.yml"), ".$1/")
+		workflow := localActions.ReplaceAllString(document(t, dir+"/.github/workflows/ralph.yml"), "./$1")
 		lintWorkflow(t, workflow)
 		if wrong, err := faults(workflow); err != nil || len(wrong) > 0 {
 			t.Errorf("%s: %q %v", e.dir, wrong, err)

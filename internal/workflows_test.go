@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 // workflow is what the rules look at, of a workflow or an action.
@@ -74,7 +76,7 @@ func faults(text string) (faults []string, err error) {
 	default:
 		say("permissions of the workflow are %v", p)
 	}
-	others := slices.ContainsFunc(onOthersWork, func(event string) bool { return hears(w.On, event) })
+	others := takesSecrets(w.On) || slices.ContainsFunc(onOthersWork, func(event string) bool { return hears(w.On, event) })
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 		job := w.Jobs[name]
 		if job.Timeout == nil && job.Uses == "" { // the jobs of a workflow that is called have their own
@@ -82,6 +84,9 @@ func faults(text string) (faults []string, err error) {
 		}
 		if job.Secrets == "inherit" {
 			say("job %s hands on every secret", name)
+		}
+		if job.Uses != "" && !strings.HasPrefix(job.Uses, "./") && !pinned.MatchString(job.Uses) {
+			say("%s is not pinned by the hash of a commit", job.Uses)
 		}
 		steps(job.Steps, others, cmp.Or(job.Permissions, w.Permissions), say)
 	}
@@ -103,6 +108,18 @@ func hears(on any, event string) bool {
 	return false
 }
 
+// takesSecrets reports whether a workflow gets secrets from one that calls it, on whatever event.
+func takesSecrets(on any) bool {
+	events, _ := on.(map[string]any)
+	call, _ := events["workflow_call"].(map[string]any)
+	return call["secrets"] != nil
+}
+
+// fromOurselves are what a called workflow checks out of its own repository: the commit that the caller names, or in
+// that repository itself the default branch.
+var fromOurselves = map[string]any{"repository": "${{ job.workflow_repository }}", "ref": "${{ job.workflow_repository ==" +
+	" github.repository && github.event.repository.default_branch || job.workflow_sha }}"}
+
 func steps(steps []workflowStep, others bool, permissions any, say func(string, ...any)) {
 	p, _ := permissions.(map[string]any)
 	signs := p["id-token"] == "write"
@@ -114,7 +131,8 @@ func steps(steps []workflowStep, others bool, permissions any, say func(string, 
 			if s.With["persist-credentials"] != false {
 				say("a checkout leaves its token behind")
 			}
-			if others && s.With["ref"] != "${{ github.event.repository.default_branch }}" {
+			ours := s.With["repository"] == fromOurselves["repository"] && s.With["ref"] == fromOurselves["ref"]
+			if others && !ours && s.With["ref"] != "${{ github.event.repository.default_branch }}" {
 				say("a checkout takes what others propose, in a job that may write")
 			}
 			if signs {
@@ -127,23 +145,76 @@ func steps(steps []workflowStep, others bool, permissions any, say func(string, 
 	}
 }
 
-// TestWorkflowsLetNobodyIn holds the workflows, the actions, and the workflow that ralph proposes against the rules.
-func TestWorkflowsLetNobodyIn(t *testing.T) {
+// TestWorkflows checks the workflows and the one that ralph init proposes with actionlint, and these and the actions
+// against the rules of faults. It checks the actions with actionlint through a workflow that uses them.
+func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../.github/workflows/*.yml")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("workflows: %v, %v", files, err)
 	}
-	for _, file := range append(files, "../action.yml", "../host/action.yml", "config/workflow.yml") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// what people paste names a version of ralph that moves on
-		found, err := faults(strings.NewReplacer("uses: ralph-loop/ralph@v0", "uses: ./",
-			"uses: ralph-loop/ralph/host@v0", "uses: ./host").Replace(string(text)))
-		if err != nil || len(found) > 0 {
+	for _, file := range append(files, "config/workflow.yml") {
+		text := localActions.ReplaceAllString(document(t, file), "./$1") // users paste a version that moves
+		lintWorkflow(t, text)
+		if found, err := faults(text); err != nil || len(found) > 0 {
 			t.Errorf("%s: %q %v", file, found, err)
 		}
+	}
+	for _, action := range []string{"./", "./host"} {
+		if found, err := faults(document(t, "../"+action+"/action.yml")); err != nil || len(found) > 0 {
+			t.Errorf("%s: %q %v", action, found, err)
+		}
+		lintWorkflow(t, "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - id: ralph\n        uses: "+action+
+			"\n        with:\n          issue: '1'\n"+
+			"      - run: echo \"$URL\"\n        env:\n          URL: ${{ steps.ralph.outputs.pr_url }}\n")
+	}
+}
+
+// TestQuickStart checks that README.md, docs/github.md and ralph init --github have the same workflow, in 25 lines at
+// most; that it has every event of docs/commands.md and grants what run.yml uses, without which GitHub starts nothing;
+// and that ralph's own repository and the examples differ from it only in the toolchain and the comments.
+func TestQuickStart(t *testing.T) {
+	if n := strings.Count(config.Workflow, "\n"); n > 25 {
+		t.Errorf("the workflow has %d lines", n)
+	}
+	for _, page := range []string{"../README.md", "../docs/github.md"} {
+		if !strings.Contains(document(t, page), "```yaml\n"+config.Workflow+"```") {
+			t.Errorf("%s shows another workflow than internal/config/workflow.yml", page)
+		}
+	}
+	var caller, called, events workflow
+	for text, w := range map[string]*workflow{config.Workflow: &caller, document(t, "../.github/workflows/run.yml"): &called,
+		fenced(document(t, "../docs/commands.md"), "yaml")[0]: &events} {
+		if err := yaml.Unmarshal([]byte(text), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := caller.Jobs["ralph"].Permissions, called.Jobs["ralph"].Permissions; want == nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the workflow grants %v, and run.yml uses %v", got, want)
+	}
+	for event := range events.On.(map[string]any) {
+		if event != "workflow_run" && !hears(caller.On, event) { // which names workflows of the repository
+			t.Errorf("the workflow lacks the event %s", event)
+		}
+	}
+	const pinnable = "ralph-loop/ralph/.github/workflows/run.yml@v0"
+	examples, err := filepath.Glob("../examples/*/.github/workflows/ralph.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := regexp.MustCompile(`(?m)^( *#.*| +(# )?with: .*)\n`)
+	calls := 0
+	for _, file := range append(examples, "../.github/workflows/ralph.yml") {
+		text := strings.Replace(document(t, file), "./.github/workflows/run.yml", pinnable, 1)
+		if !strings.Contains(text, pinnable) { // steps of its own
+			continue
+		}
+		calls++
+		if with.ReplaceAllString(text, "") != with.ReplaceAllString(config.Workflow, "") {
+			t.Errorf("%s is not the quick start:\n%s", file, text)
+		}
+	}
+	if calls < 10 {
+		t.Errorf("only %d of %q call run.yml", calls, examples)
 	}
 }
 
@@ -167,6 +238,7 @@ func TestRulesOfWorkflows(t *testing.T) {
 		{"a short hash", head + job("uses: actions/cache@3d3c42e"), "not pinned"},
 		{"a hash without its version", head + job("uses: actions/cache@"+hash), "lacks its version"},
 		{"a hash with another word", head + job("uses: actions/cache@"+hash+" # main"), "lacks its version"},
+		{"a called workflow by its tag", head + "jobs:\n  a:\n    uses: alice/ci/.github/workflows/a.yml@v1\n", "not pinned"},
 		{"no permissions", "on: push\n" + job("run: make"), "none are said"},
 		{"all permissions", "on: push\npermissions: write-all\n" + job("run: make"), "are write-all"},
 		{"writes everywhere", "on: push\npermissions: {contents: write}\n" + job("run: make"), "more than"},
@@ -176,6 +248,8 @@ func TestRulesOfWorkflows(t *testing.T) {
 		{"no time limit", head + "jobs:\n  a:\n    steps: []\n", "no time limit"},
 		{"every secret", head + "jobs:\n  a:\n    timeout-minutes: 5\n    secrets: inherit\n", "every secret"},
 		{"a review's own code", strings.Replace(head, "push", "[pull_request_review]", 1) + job("uses: "+checkout),
+			"what others propose"},
+		{"a caller's own code", strings.Replace(head, "push", "{workflow_call: {secrets: {key: {}}}}", 1) + job("uses: "+checkout),
 			"what others propose"},
 		{"signs what it tests", head + strings.Replace(job("uses: "+checkout), "    steps:",
 			"    permissions: {id-token: write}\n    steps:", 1), "has code"},

@@ -44,7 +44,7 @@ const (
 		"`, as `ralph init --github` proposes it. Once it is merged, the label `ralph` on an issue, or a comment " +
 		"that begins with `/ralph`, by somebody with write access starts a run.\n\nThe workflow takes the key of the agent " +
 		"from the repository's secrets: " +
-		"`ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`. Another agent, limits and checks are inputs of its step.\n"
+		"`ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`. Another agent, limits and checks go into `.ralph/settings.json`.\n"
 )
 
 // ErrUndone is that something could not be done; what and why is said already.

@@ -14,33 +14,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// TestConditions has a runner read the conditions of the workflows that are proposed: a comment or a review starts a
-// job if ralph obeys it, and none if it only looks so.
+// TestConditions has a runner read the condition of run.yml: a comment or a review starts a job if ralph obeys it, and
+// none if it only looks so.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("RALPH_E2E_ACT")
 	if program == "" {
 		t.Skip("left out: RALPH_E2E_ACT names no act; make e2e installs it")
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	bodies := []string{"/ralph", "/ralph run", "/RALPH stop", "/ralph\nrun", "/ralph\r\nrun", "/ralph\trun", "\r\n/ralph run",
 		"  /Ralph", "/ralphael has an idea", "/ralph:plan", "/ralph!", "/ralph/", "/ralp", "please /ralph run", "> /ralph run",
 		"~", ""}
-	for name, row := range map[string]struct{ text, body string }{
-		"short":            {string(readme), "github.event.comment.body"},
-		"full":             {config.Workflow, "github.event.comment.body"},
-		"full on a review": {config.Workflow, "github.event.review.body"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	condition := condition(t, document(t, ".github/workflows/run.yml"))
+	for _, place := range []string{"github.event.comment.body", "github.event.review.body"} {
+		t.Run(place, func(t *testing.T) {
 			t.Parallel()
-			begun := starts(t, program, condition(t, row.text), row.body, bodies)
+			begun := starts(t, program, condition, place, bodies)
 			for i, body := range bodies {
 				_, obeyed, _ := event.ParseCommand(body, "/ralph")
 				if begun[i] != obeyed {
@@ -51,7 +43,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// condition is the last one of a job in a text that shows a workflow, in one line.
+// condition is the one of the job that works, in one line.
 func condition(t *testing.T, text string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^    if: >-\n((?:      .*\n)+)`).FindStringSubmatch(text)
@@ -76,15 +68,11 @@ func starts(t *testing.T, program, condition, place string, bodies []string) []b
 		fmt.Fprintf(&flow, "  job%d:\n    needs: sweep\n    if: >-\n      %s\n    runs-on: here\n    steps: [{run: echo begun-%d-}]\n",
 			i, strings.ReplaceAll(condition, place, "github.event."+key), i)
 	}
-	text := flow.String()
-	if !strings.Contains(condition, "cancelled()") { // the short one, whose job waits for no other
-		text = strings.ReplaceAll(text, "    needs: sweep\n", "")
-	}
 	payload, err := json.Marshal(bodyOf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string]string{"event.json": string(payload), "flow.yml": text} {
+	for file, content := range map[string]string{"event.json": string(payload), "flow.yml": flow.String()} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -21,26 +21,25 @@ import (
 )
 
 // The tests here meet a release as its users do: a registry on this machine has the image, a server the release's
-// files, and a runner runs the workflows that README.md and docs/github.md show, as they are, with the action as the
-// release's commit has it. The agent is the real claude, with a model's stand-in. What they measure stands in
+// files, and a runner runs the workflow of README.md, as it is or with the steps of docs/github.md, with run.yml and the
+// actions as the release's commit has them. The agent is the real claude, with a model's stand-in. What they measure stands in
 // docs/benchmarks.md.
 
-// TestRehearsalInContainer runs README's workflow, first where the image has to be fetched.
+// TestRehearsalInContainer runs the workflow with steps of its own, first where the image has to be fetched.
 func TestRehearsalInContainer(t *testing.T) {
 	r := newRelease(t)
 	image, machine, e := imagesServed(t, tool(t, "RALPH_E2E_CRANE"), r.version)
 	inside := r.runner(t, image)
 	inside.args = append(inside.args, "-P", "ubuntu-24.04="+machine, "--network", "host")
-	workflow := block(t, "README.md", 0)
+	workflow := ownSteps(t)
 	inside.container(t, e, image, workflow, "the image is fetched")
 	inside.container(t, e, image, workflow, "the image is there")
 }
 
-// TestRehearsalOnHost runs the full workflow with the steps of the host variant, and its sweep, first where ralph and
-// its agent have to be fetched.
+// TestRehearsalOnHost runs the workflow, and its sweep, first where ralph and its agent have to be fetched.
 func TestRehearsalOnHost(t *testing.T) {
 	on := newRelease(t).runner(t, "ghcr.io/ralph-loop/ralph-claude@sha256:"+strings.Repeat("0", 64))
-	on.args = append(on.args, "-P", "ubuntu-24.04=-self-hosted", "-P", "ubuntu-slim=-self-hosted")
+	on.args = append(on.args, onThisMachine...)
 	on.nothingToDo(t, "ralph is fetched")
 	on.nothingToDo(t, "ralph is in the cache")
 	on.host(t, "the agent is fetched")
@@ -67,13 +66,7 @@ func newRelease(t *testing.T) release {
 // runner is one that finds the action as the release's commit has it, with an image.
 func (r release) runner(t *testing.T, image string) runner {
 	t.Helper()
-	action := releasedAction(t, r.version, image, r.files, r.serve)
-	with := runner{program: r.act, cache: openDir(t), args: []string{
-		"--local-repository", "ralph-loop/ralph@v0=" + action, "--container-daemon-socket", "-", "--pull=false"}}
-	for pin, does := range standInActions(t) {
-		with.args = append(with.args, "--local-repository", pin+"="+does)
-	}
-	return with
+	return newRunner(t, r.act, releasedAction(t, r.version, image, r.files, r.serve))
 }
 
 // container runs README's workflow on a labelled issue, and says how long it took to be seen.
@@ -93,12 +86,12 @@ func (r runner) container(t *testing.T, e engine, image, workflow, when string) 
 		seconds(j.ended.Sub(j.begun)))
 }
 
-// host runs the full workflow with the steps of the host variant on a labelled issue.
+// host runs the workflow on a labelled issue.
 func (r runner) host(t *testing.T, when string) {
 	t.Helper()
 	s, m := newScene(t), claudesModel(t)
 	r.env = append(r.env, "ANTHROPIC_BASE_URL="+m.URL)
-	j := r.do(t, s, "issues", hostWorkflow(t))
+	j := r.do(t, s, "issues", config.Workflow)
 	fetching, began := j.at(`⭐ Run Main exec "$HOST/binary.sh"`), j.at(`⭐ Run Main exec "$RALPH" action`)
 	agentStep := j.at(`⭐ Run Main exec "$HOST/agent.sh"`)
 	if began.IsZero() || fetching.IsZero() || agentStep.IsZero() {
@@ -111,7 +104,7 @@ func (r runner) host(t *testing.T, when string) {
 		seconds(agentStep.Sub(fetching)), seconds(began.Sub(agentStep)), seconds(seen.Sub(began)), seconds(j.ended.Sub(j.begun)))
 }
 
-// nothingToDo runs the sweep of the full workflow where no work is left: the job that would work is not begun.
+// nothingToDo runs the sweep where no work is left: the job that would work is not begun.
 func (r runner) nothingToDo(t *testing.T, when string) {
 	t.Helper()
 	s := newScene(t)
@@ -144,6 +137,7 @@ func delivered(t *testing.T, s scene, m *model.Server, j job) {
 	for _, problem := range s.hub.Problems() {
 		t.Error("GitHub would not have understood:", problem)
 	}
+	keptReports(t, j)
 	pulls := s.hub.Pulls("alice", "demo")
 	if len(pulls) != 1 || pulls[0].Draft || !strings.Contains(pulls[0].Body, "Closes #1") {
 		t.Fatalf("not one pull request that is ready: %+v\n%s", pulls, j.log())
@@ -250,63 +244,38 @@ func imagesServed(t *testing.T, crane, version string) (image, machine string, e
 // releasedAction is the repository as the commit of a release has it, but that the host variant's mirror is this one.
 func releasedAction(t *testing.T, version, image, files, mirror string) string {
 	t.Helper()
-	dir := openDir(t)
-	run(t, exec.Command("cp", "-R", "../../host", dir), 0)
+	dir := callable(t)
 	run(t, exec.Command("../../.ci/release-action", version, image, filepath.Join(files, "checksums.txt"), dir), 0)
-	path := filepath.Join(dir, "host", "action.yml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const input = "  release_url:\n"
-	if strings.Count(string(text), input) != 1 {
-		t.Fatal("host/action.yml has no input release_url")
-	}
-	putFile(t, path, strings.Replace(string(text), input, input+"    default: '"+mirror+"'\n", 1))
+	setDefault(t, dir, "release_url", mirror)
 	return dir
 }
 
-// standInActions are what the workflows use of others, by how they name it: act cannot fetch them here.
-func standInActions(t *testing.T) map[string]string {
+// ownSteps is run.yml with the steps of docs/github.md, on the events of an issue.
+func ownSteps(t *testing.T) string {
 	t.Helper()
-	does := map[string]string{
-		"actions/checkout": `git init -q . && ` +
-			`git -c http.extraHeader="Authorization: Basic $(printf 'x-access-token:%s' "$TOKEN" | base64 -w0)" fetch -q ` +
-			`"$GITHUB_SERVER_URL/$GITHUB_REPOSITORY.git" main && git checkout -q FETCH_HEAD`,
-		"actions/setup-go": "true", "actions/upload-artifact": `test -n "$(ls .ralph/runs)"`,
-	}
-	found := map[string]string{}
-	uses := regexp.MustCompile(`uses: ((actions/[a-z-]+)@[0-9a-f]{40})`)
-	for _, pin := range uses.FindAllStringSubmatch(hostWorkflow(t), -1) {
-		step, known := does[pin[2]]
-		if !known {
-			t.Fatalf("%s has no stand-in", pin[2])
-		}
-		found[pin[1]] = t.TempDir()
-		putFile(t, filepath.Join(found[pin[1]], "action.yml"), "name: a stand-in\nruns:\n  using: composite\n  steps:\n"+
-			"    - shell: bash\n      env: {TOKEN: '${{ github.token }}'}\n      run: |\n        "+step+"\n")
-	}
-	return found
-}
-
-// hostWorkflow is the workflow that is proposed with the steps of the host variant, as docs/github.md says.
-func hostWorkflow(t *testing.T) string {
-	t.Helper()
-	last := strings.LastIndex(config.Workflow, "    steps:\n")
-	steps := regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(block(t, "docs/github.md", 1), "      $1")
-	return config.Workflow[:last] + "    steps:\n" + steps
+	steps := strings.SplitAfter(block(t, "docs/github.md", 1), "    steps:\n")
+	jobs := strings.SplitAfter(document(t, ".github/workflows/run.yml"), "    steps:\n")
+	sweep, _, _ := strings.Cut(steps[1], "  ralph:\n")
+	_, job, _ := strings.Cut(jobs[1], "  ralph:\n")
+	_, text, _ := strings.Cut(jobs[0]+sweep+"  ralph:\n"+job+steps[2], "\npermissions:")
+	return strings.ReplaceAll("on: issues\npermissions:"+text, "secrets.anthropic_api_key", "secrets.ANTHROPIC_API_KEY")
 }
 
 // block is one of the blocks of YAML that a document shows.
-func block(t *testing.T, document string, number int) string {
+func block(t *testing.T, page string, number int) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", document))
+	found := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(document(t, page), -1)
+	if len(found) <= number {
+		t.Fatalf("%s has %d blocks of YAML", page, len(found))
+	}
+	return found[number][1]
+}
+
+func document(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)
-	if len(found) <= number {
-		t.Fatalf("%s has %d blocks of YAML", document, len(found))
-	}
-	return found[number][1]
+	return string(text)
 }
