@@ -117,6 +117,9 @@ func (run *Run) prepare(ctx context.Context, coder *Coder, reviewer *agent.Optio
 		return closeTree, err
 	}
 	if run.judging != nil {
+		if err := box.KeepCaches(run.Journal.State().Start.Base); err != nil {
+			return closeTree, err
+		}
 		if err := run.judging.Open(ctx, box, run.Journal.State().Head()); err != nil {
 			return closeTree, err
 		}
@@ -137,6 +140,9 @@ func (run *Run) judgedBy(ctx, hard context.Context, reviewer *agent.Options, wor
 	checks := run.checks(run.Journal.State(), reviewer, words)
 	checks.Stopping, checks.Stopped = func() bool { return ctx.Err() != nil }, stopped
 	if err := run.baseline(hard, checks); err != nil {
+		return checks, err
+	}
+	if err := run.boxes.sandbox.SealCaches(); err != nil {
 		return checks, err
 	}
 	// again: the baseline has told of checks that test nothing

@@ -82,7 +82,7 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 	if at.Iteration.Commit == nil {
 		return nil, nil
 	}
-	return j.keepReady(ctx, commit)
+	return j.keepReady(ctx, commit, fresh)
 }
 
 // putHomeBack makes the home that the checks share with the agent decide what it did before the run.
@@ -113,12 +113,16 @@ func (j *judgingTree) sweep(ctx context.Context) ([]string, error) {
 	return swept, j.restoreShared()
 }
 
-// keepReady runs the setup again when a file that it reads has changed, or something has changed what it made.
-func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdict, error) {
+// keepReady runs the setup again when a file that it reads has changed, when something has changed what it made, or when
+// checks decide that it has not run for.
+func (j *judgingTree) keepReady(ctx context.Context, commit string, fresh bool) (*loop.Verdict, error) {
 	if j.setAt == "" {
 		return nil, nil
 	}
 	why, err := j.unready(ctx, commit)
+	if why == "" && fresh && j.setAt != j.base && j.run.Boxed() { // what it left in caches was there for other checks
+		why = "these checks decide"
+	}
 	if err != nil || why == "" {
 		return nil, err
 	}
@@ -201,16 +205,16 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 		ignored, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) },
 	)
 	j.made, j.setAt = git.FootprintOf(j.dir, j.own), commit
-	return j.keepHome()
+	return j.sealHome()
 }
 
-// keepHome says that the setup has ended. The first time it has run on the commit that the run began from, and every
-// home begins as what it has left in its own; later it has run in the home of the checks, for them alone.
-func (j *judgingTree) keepHome() error {
-	if j.sealed {
-		return j.box.KeepHome()
+// sealHome says that the setup has ended. The first time it has run on the commit that the run began from, and every home
+// begins as what it has left in its own; later it has run in the home of the checks, for them alone.
+func (j *judgingTree) sealHome() error {
+	if j.base != "" {
+		return nil
 	}
-	j.sealed = true
+	j.base = j.tree.Commit()
 	return j.box.SealHome()
 }
 

@@ -31,7 +31,7 @@ type judgingTree struct {
 	setAt  string        // the commit that the setup last ran on; empty: it never did
 	shared []*Shared
 	home   *homeGuard // nil: the checks have a home of their own
-	sealed bool       // homes begin as what the setup has left in its own
+	base   string     // the commit whose setup homes begin with; empty: it has not run
 	swept  []string   // what was removed of earlier checks before these ones
 	dirty  []string   // the tracked files that the last check has changed
 }

@@ -47,13 +47,19 @@ func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, err
 	if err != nil {
 		return nil, err
 	}
-	if len(steps) == 0 {
-		return nil, run.judging.keepHome()
+	head := run.judging.tree.Commit()
+	later := run.Boxed() && base != "" && base != head
+	switch {
+	case later && len(steps) > 0:
+		err = run.setupOnBase(ctx, steps, base, head)
+	case later:
+		err = run.judging.box.SealCaches()
 	}
-	if head := run.judging.tree.Commit(); run.Boxed() && base != "" && base != head {
-		if err := run.setupOnBase(ctx, steps, base, head); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
+		return nil, run.judging.sealHome()
 	}
 	for _, step := range steps {
 		run.Log("setup: %s", step)
@@ -86,7 +92,7 @@ func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head s
 			break
 		}
 	}
-	err := j.keepHome()
+	err := errors.Join(j.sealHome(), j.box.SealCaches())
 	if err == nil {
 		_, err = j.tree.Wipe(ctx, j.sharedPaths())
 	}

@@ -2,13 +2,10 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -107,10 +104,6 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	}
 	if spec.JudgeName != "" {
 		o.Judge, o.Objects = spec.judgeDir(), spec.Tree.ObjectDirs()
-	}
-	if cache := CacheDir(runtime.GOOS, spec.Parent); cache != "" && !spec.InJob { // a job's machine is thrown away
-		sum := sha256.Sum256([]byte(o.Dir))
-		o.Cache = filepath.Join(cache, "ralph", "boxes", hex.EncodeToString(sum[:8]))
 	}
 	return o, nil
 }

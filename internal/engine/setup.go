@@ -118,7 +118,7 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 
 // setupUse is what a setup in the tree of the checks is run as.
 func (j *judgingTree) setupUse() sandbox.Use {
-	if j.sealed {
+	if j.base != "" {
 		return sandbox.Checks
 	}
 	return sandbox.Setup

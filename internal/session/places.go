@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -43,7 +45,7 @@ func (s *Session) Clear() {
 			safetext.Counted(ended, "process is", "processes are"),
 		)
 	}
-	_ = files.RemoveAll(scratch) // what cannot be removed is told by whoever needs the place
+	_ = removeScratch(scratch) // what cannot be removed is told by whoever needs the place
 	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
 	engine.RemovePartial(s.Dir)
 }
@@ -98,7 +100,7 @@ func GitDir(top string) string {
 // Clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out
 // of the clone.
 func (p places) Clear() error {
-	if err := files.RemoveAll(p.Scratch); err != nil {
+	if err := removeScratch(p.Scratch); err != nil {
 		return fmt.Errorf("removing what an earlier run has left in %s: %w", p.Scratch, err)
 	}
 	if err := errors.Join(os.MkdirAll(p.Scratch, 0o700), os.MkdirAll(p.State, 0o700)); err != nil {
@@ -110,6 +112,20 @@ func (p places) Clear() error {
 		}
 	}
 	return nil
+}
+
+// removeScratch removes what is in a directory for what does not outlive a process, but the caches of a base commit.
+func removeScratch(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() != sandbox.CachesDir {
+			err = errors.Join(err, files.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that

@@ -211,7 +211,7 @@ func (a *attempt) write(dir string) string { return a.makes(dir) }
 
 // homes does something with the homes and caches of the others, wherever ralph keeps them.
 func (a *attempt) homes(do func(string) string) string {
-	return a.theirs(do, []string{"*/home", "*/*/home", "*/*/*/home"}, ".cache/ralph/boxes/*/*")
+	return a.theirs(do, []string{"*/home", "*/*/home", "*/*/*/home"}, ".cache/ralph/clones/*/caches/*/*")
 }
 
 // judging does something with the tree that checks run in.

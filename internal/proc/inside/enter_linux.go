@@ -50,6 +50,11 @@ func enter(args []string) (err error) {
 		}
 		env = With(env, Proxied(address))
 	}
+	if len(in.Layers) > 0 {
+		if err := lay(in.Layers); err != nil {
+			return err
+		}
+	}
 	if len(in.Read) > 0 {
 		if err := restrict(in); err != nil {
 			return err

@@ -16,7 +16,8 @@ type Steps struct {
 	Look   bool   `json:"look,omitempty"`   // whether the program could begin is all that is asked
 	Socket string `json:"socket,omitempty"` // where somebody outside takes the listeners of this box
 	// Carry are addresses of the machine that are reached at the same address in the box: "127.0.0.1:8080".
-	Carry []string `json:"carry,omitempty"`
+	Carry  []string `json:"carry,omitempty"`
+	Layers []Layer  `json:"layers,omitempty"` // to mount
 	// Read, Write and Connect are for Landlock: what may be read, what may be written, and the TCP ports that may be
 	// connected to.
 	Read    []string `json:"read,omitempty"`
@@ -30,6 +31,18 @@ type Steps struct {
 	// From and To bound the ports that the system gives to servers that ask for any; 0: TCP is not restricted.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
+}
+
+// LayersDir is where a box has what its layers are made of, until they are mounted.
+const LayersDir = "/run/ralph/layers"
+
+// Layer is a directory that lies over others: what is written goes into Upper, and what is not there is read in Lower.
+// Work is an empty directory beside Upper, for the kernel.
+type Layer struct {
+	At    string   `json:"at"`
+	Lower []string `json:"lower"`
+	Upper string   `json:"upper"`
+	Work  string   `json:"work"`
 }
 
 // Sockets are those that a process may make besides TCP, which Landlock holds; with Own, any but those that lead out of

@@ -39,9 +39,14 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 	if b.home == "" || b.home == "/" || !isDir(b.home) {
 		b.home = boxDir + "/home"
 	}
-	s.maker, s.Complete = b, true
+	s.maker, s.Complete, s.own = b, true, s.ownCaches()
 	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to " +
 		"be read, and the network is reached only by a proxy that knows which hosts are allowed"
+	s.layered = true
+	if err := s.try(ctx); err == nil || ctx.Err() != nil {
+		return err
+	}
+	s.layered = false // the kernel, or who watches over it, lets no box mount
 	return s.try(ctx)
 }
 
@@ -143,19 +148,26 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	}
 	at := b.s.dirs(u)
 	in := dirs{home: b.home, cache: b.home + "/.cache", temp: "/tmp"}
-	inHome := slices.Concat(b.lent(u, in.cache), shown(v), b.agentFiles(u))
+	inHome := slices.Concat(shown(v), b.agentFiles(u))
 	if err := b.s.places(inHome, at, in); err != nil {
 		g.close()
 		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
+	layers, lay, leave := b.lay(u, in.cache)
+	steps := b.steps(g, s.Limits)
+	steps.Layers = lay
 	args := slices.Concat(b.base(),
-		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, inHome, tree(), b.writableIn(judge), own(s.WritableDir),
+		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, layers, inHome, tree(), b.writableIn(judge),
+		own(s.WritableDir),
 		[]string{"--ro-bind", b.s.o.self, boxSelf, "--bind", g.dir, boxSocket, "--chdir", dir, "--", boxSelf},
-		b.steps(g, s.Limits).Arguments(program, s.Argv))
+		steps.Arguments(program, s.Argv))
 	s.Argv = append([]string{b.program}, args...)
 	s.Env = b.s.environ(s, in)
 	s.Dir = "/"
-	return proc.SandboxedCommand{Spec: s, Keepers: 2, Wraps: true, Leave: g.close}, nil
+	return proc.SandboxedCommand{Spec: s, Keepers: 2, Wraps: true, Leave: func() {
+		g.close()
+		leave()
+	}}, nil
 }
 
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
@@ -205,13 +217,6 @@ func (b *bwrap) agentFiles(u Use) (args []string) {
 		case f.Access == Shown:
 			args = append(args, "--ro-bind", f.Path, at)
 		}
-	}
-	return args
-}
-
-func (b *bwrap) lent(u Use, cache string) (args []string) {
-	for _, name := range b.s.lent(u) {
-		args = append(args, "--ro-bind", filepath.Join(b.s.dirs(Setup).cache, name), filepath.Join(cache, name))
 	}
 	return args
 }

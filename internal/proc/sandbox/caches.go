@@ -1,239 +1,223 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
-	"io"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
-// toolHomes are directories in a cache in which a tool has more than its cache: programs and configuration, which go
-// with a home. Each has the names of what is a cache in it.
-var toolHomes = map[string][]string{
-	"go": {"pkg"}, "cargo": {"registry", "git"}, "gradle": {"caches", "wrapper", "jdks"},
+// Who writes into a cache decides what a check says. So when checks decide, a cache holds nothing but the user's own,
+// what the setup and the checks have made on the base commit, and what a setup has made from the commit itself. The
+// first two are read only: a box lays a directory of its own over them. Where it cannot mount, a cache begins empty on
+// a new base commit, and from then on as a copy of what was made there.
+
+// CachesDir is the directory in Options.Scratch that outlives the run: what was made on the base commit.
+const CachesDir = "caches"
+
+// toolCache is a cache of the user's that a tool of the repository finds in its own.
+type toolCache struct {
+	marks string // names of files that show that the tool is used
+	name  string // in a directory of caches
+	env   string // says where the user has it
+	own   string // where else it is, from the home
+	sub   string // what of it is shared: beside caches there are programs, configuration and passwords
 }
 
-// written are the caches that tools write all the time. What else is in a cache is put there once: browsers, models,
-// compilers.
-var written = []string{"go-build", "go", "cargo", "npm", "yarn", "pip", "uv", "gradle"}
+const (
+	ofGo     = "go.mod go.work"
+	ofNode   = "package.json"
+	ofPython = "pyproject.toml requirements.txt setup.py setup.cfg Pipfile uv.lock tox.ini"
+	ofRust   = "Cargo.toml"
+	ofGradle = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts"
+)
 
-// isCache reports whether a path in a directory of caches is one of a cache.
-func isCache(name string) bool {
-	top, rest, deep := strings.Cut(name, "/")
-	inner, ok := toolHomes[top]
-	if !ok || !deep {
-		return !ok
-	}
-	first, _, _ := strings.Cut(rest, "/")
-	return slices.Contains(inner, first)
+var toolCaches = []toolCache{
+	{ofGo, "go-build", "GOCACHE", ".cache/go-build", ""},
+	{ofNode, "npm", "npm_config_cache", ".npm", "_cacache"},
+	{ofNode, "yarn", "YARN_CACHE_FOLDER", ".cache/yarn", ""},
+	{ofPython, "pip", "PIP_CACHE_DIR", ".cache/pip", ""},
+	{ofPython, "uv", "UV_CACHE_DIR", ".cache/uv", ""},
+	{ofRust, "cargo", "CARGO_HOME", ".cargo", "registry"},
+	{ofRust, "cargo", "CARGO_HOME", ".cargo", "git"},
+	{ofGradle, "gradle", "GRADLE_USER_HOME", ".gradle", "caches"},
+	{ofGradle, "gradle", "GRADLE_USER_HOME", ".gradle", "wrapper"},
+	{"pom.xml", "../.m2", "", ".m2", "repository"},
 }
 
-// onlyCaches removes from a directory of caches what is none: in a home that begins anew nothing of an old one counts.
-func onlyCaches(dir string) error {
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for tool := range toolHomes {
-		info, err := root.Lstat(tool)
-		if err != nil {
+// layer is a directory of caches that lies over others.
+type layer struct {
+	at    string   // from the directory of caches
+	lower []string // the uppermost first
+}
+
+// store is the name of what is written there.
+func (l layer) store() string { return strings.NewReplacer("..", "", "/", "-").Replace(l.at) }
+
+// ownCaches are the user's that tools of the repository use.
+func (s *Sandbox) ownCaches() (list []layer) {
+	names := namesBelow(clone(s.o.Dir, s.o.Home), 3)
+	for _, c := range toolCaches {
+		from := filepath.Join(cmp.Or(proc.Value(s.o.Parent, c.env), filepath.Join(s.o.Home, c.own)), c.sub)
+		at, err := real(from)
+		if err != nil || !filepath.IsAbs(from) || !isDir(at) || over(at, s.o.Home) || !s.view.reach(at) ||
+			!slices.ContainsFunc(strings.Fields(c.marks), func(mark string) bool { return names[mark] }) {
 			continue
 		}
-		if !info.IsDir() {
-			if err := root.Remove(tool); err != nil {
-				return err
+		list = append(list, layer{filepath.Join(c.name, c.sub), []string{at}})
+	}
+	return list
+}
+
+// namesBelow are the names of the files in a directory and in those in it, so many levels deep.
+func namesBelow(dir string, levels int) map[string]bool {
+	names := map[string]bool{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries[:min(len(entries), 1000)] {
+		switch {
+		case !e.IsDir():
+			names[e.Name()] = true
+		case levels > 1 && e.Name()[0] != '.' && e.Name() != "node_modules":
+			for name := range namesBelow(filepath.Join(dir, e.Name()), levels-1) {
+				names[name] = true
 			}
-			continue
-		}
-		if err := onlyCachesOf(root, tool); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func onlyCachesOf(root *os.Root, tool string) error {
-	sub, err := root.OpenRoot(tool)
-	if err != nil {
-		return err
-	}
-	defer sub.Close()
-	return files.Walk(sub, func(e files.Entry) error {
-		if !isCache(tool+"/"+e.Name) || !e.Info.IsDir() {
-			if err := files.RemoveIn(e.In, e.Name); err != nil {
-				return err
-			}
-		}
-		return fs.SkipDir
-	})
-}
-
-// mostSeeded is how much of this machine's cache of Go builds a new cache begins with, and how much of a cache of the
-// setup's the checks get a copy of: copying is an order of magnitude faster than compiling the standard library.
-const mostSeeded = 1 << 30
-
-// seed fills a new cache with what this machine has compiled. Where that fails, the first build takes longer.
-func (s *Sandbox) seed(cache string) {
-	to := filepath.Join(cache, "go-build")
-	from := proc.Value(s.o.Parent, "GOCACHE")
-	if from == "" {
-		from = filepath.Join(s.o.Home, ".cache", "go-build")
-	}
-	if exists(to) || !filepath.IsAbs(from) || !isDir(from) {
-		return
-	}
-	from, err := real(from) // it may lie on a larger disk
-	if err != nil {
-		return
-	}
-	// Twice as much is no mistake: somebody may build meanwhile.
-	if s.copyTree(from, to, s.copying(2*mostSeeded, older(from, mostSeeded))) != nil {
-		_ = files.RemoveAll(to)
-		return
-	}
-	if s.o.As != nil {
-		_ = os.Lchown(to, int(s.o.As.UID), int(s.o.As.GID))
-	}
-}
-
-// older says which files of a directory to leave out so that the newest remain, at most so many bytes. Go gives a file
-// of its cache a new time when it uses it, and does without any file that is missing.
-func older(dir string, most int64) func(at string) bool {
-	type file struct {
-		at   string
-		size int64
-		used time.Time
-	}
-	var all []file
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	_ = files.Walk(root, func(e files.Entry) error {
-		if e.Info.Mode().IsRegular() {
-			all = append(all, file{e.Path, e.Info.Size(), e.Info.ModTime()})
-		}
-		return nil
-	})
-	slices.SortFunc(all, func(a, b file) int { return b.used.Compare(a.used) })
-	out := map[string]bool{}
-	for _, f := range all {
-		if most -= f.size; most < 0 {
-			out[f.at] = true
-		}
-	}
-	return func(at string) bool { return out[at] }
-}
-
-// handOn gives the checks what the setup has in its caches, and they have not, as copies; a cache that a job will not
-// ask for again, itself. A setup on a later commit writes these. What is too much to copy is lent.
-func (s *Sandbox) handOn() error {
-	from, to := s.dirs(Setup).cache, s.dirs(Checks).cache
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	dst, err := files.OpenDir(to)
-	if err != nil {
-		return err
-	}
-	defer dst.Close()
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := s.handOnOne(from, e, to, dst); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Sandbox) handOnOne(from string, e fs.DirEntry, to string, dst *os.Root) error {
-	name, src := e.Name(), filepath.Join(from, e.Name())
-	if !e.IsDir() {
-		return nil
-	}
-	_, err := dst.Lstat(name)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	if fresh && s.o.Cache == "" && slices.Contains(written, name) && len(toolHomes[name]) == 0 {
-		return os.Rename(src, filepath.Join(to, name))
-	}
-	if sizeOf(src) > mostSeeded {
-		return nil
-	}
-	c := s.copying(mostSeeded*2, func(at string) bool { return !isCache(name + "/" + at) })
-	c.Missing = true
-	if err := s.copyMissing(src, dst, name, c); err != nil && !errors.Is(err, files.ErrTooMuch) {
-		return err
-	}
-	return nil
-}
-
-func (s *Sandbox) copyMissing(from string, to *os.Root, name string, c files.Copying) error {
-	if err := to.Mkdir(name, 0o700); err == nil {
-		err = give(to, name, s.o.As)
-		if err != nil {
-			return err
-		}
-	} else if info, lerr := to.Lstat(name); lerr != nil || !info.IsDir() {
-		return lerr // something else is there
-	}
-	src, err := files.OpenDir(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := to.OpenRoot(name)
-	if err != nil {
-		return err
-	}
-	defer dst.Close()
-	return files.CopyTree(src, dst, c)
-}
-
-// lent are the directories of the setup's cache that no tool writes anew, and that everybody else may read: browsers,
-// models, compilers that the setup has fetched. Each is named from the cache.
-func (s *Sandbox) lent(u Use) (names []string) {
-	if u == Setup {
-		return nil
-	}
-	from, to := s.dirs(Setup).cache, s.dirs(u).cache
-	entries, _ := os.ReadDir(from)
-	for _, e := range entries {
-		at := filepath.Join(to, e.Name())
-		if !e.IsDir() || slices.Contains(written, e.Name()) {
-			continue
-		}
-		target, err := os.Readlink(at)
-		if err == nil && target == filepath.Join(from, e.Name()) || !exists(at) || isEmpty(at) {
-			names = append(names, e.Name())
 		}
 	}
 	return names
 }
 
-// isEmpty reports whether a path is a directory with nothing in it: what something was shown at before.
-func isEmpty(path string) bool {
-	root, err := files.OpenDir(path)
-	if err != nil {
-		return false
+// KeepCaches keeps what the setup and the checks make in caches on the base commit for later runs from that commit. What
+// was kept of other commits is removed.
+func (s *Sandbox) KeepCaches(base string) error {
+	if !s.ownHomes() || s.o.Scratch == "" {
+		return nil
 	}
-	defer root.Close()
-	list, err := root.Open(".")
-	if err != nil {
-		return false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := filepath.Join(s.o.Scratch, CachesDir)
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		if e.Name() != base {
+			if err := files.RemoveAll(filepath.Join(all, e.Name())); err != nil {
+				return fmt.Errorf("removing caches of another commit: %w", err)
+			}
+		}
 	}
-	defer list.Close()
-	names, err := list.Readdirnames(1)
-	return len(names) == 0 && errors.Is(err, io.EOF)
+	s.base = filepath.Join(all, filepath.Base(base))
+	return s.makeCaches(Setup)
+}
+
+// SealCaches says that the setup and the checks have run on the base commit: no box writes any more what they have made
+// in caches.
+func (s *Sandbox) SealCaches() error {
+	if !s.ownHomes() || s.sealedCaches {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealedCaches = true
+	return errors.Join(s.makeCaches(Checks), s.makeCaches(Works))
+}
+
+// cacheDir is where the caches of a use lie.
+func (s *Sandbox) cacheDir(u Use) string {
+	if !s.sealedCaches && (u == Setup || u == Checks) {
+		return s.base
+	}
+	return filepath.Join(s.scratch, u.dirName())
+}
+
+// freshCaches makes the caches of the checks what they were on the base commit.
+func (s *Sandbox) freshCaches() error {
+	dir := s.cacheDir(Checks)
+	if dir == s.base { // nothing else has run
+		return nil
+	}
+	return errors.Join(files.RemoveAll(filepath.Join(dir, "cache")), files.RemoveAll(filepath.Join(dir, "layers")),
+		s.makeCaches(Checks))
+}
+
+// makeCaches makes the directories for the caches of a use where they are not there.
+func (s *Sandbox) makeCaches(u Use) error {
+	dir := s.cacheDir(u)
+	for _, name := range []string{"cache", "layers"} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			return fmt.Errorf("making a place for caches: %w", err)
+		}
+		if s.o.As == nil {
+			continue
+		}
+		if err := errors.Join(os.Lchown(at, int(s.o.As.UID), int(s.o.As.GID)), os.Chmod(dir, 0o711),
+			os.Chmod(filepath.Dir(dir), 0o711)); err != nil { // who passes through, and does not look around
+			return fmt.Errorf("making a place for caches: %w", err)
+		}
+	}
+	if s.layered || dir == s.base || u == Reads {
+		return nil
+	}
+	c := s.copying(mostInherited, nil)
+	c.Missing = true
+	err := s.copyTree(filepath.Join(s.base, "cache"), filepath.Join(dir, "cache"), c)
+	if errors.Is(err, files.ErrTooMuch) {
+		s.o.Log("caches: the setup and the checks have made more than %d MiB on the base commit, which is too much to copy: "+
+			"the rest is made again", mostInherited>>20)
+		return nil
+	}
+	return err
+}
+
+// layers are those of a use: over what was made on the base commit, and over the user's own.
+func (s *Sandbox) layers(u Use) (list []layer) {
+	switch base := s.cacheDir(u) == s.base; {
+	case !s.layered:
+		return nil
+	case !s.homes.tried: // whether a box may mount is what is tried
+		return []layer{{"try", []string{s.dirs(u).temp}}}
+	case base:
+		return s.own
+	}
+	entries, _ := os.ReadDir(filepath.Join(s.base, "cache"))
+	for _, e := range entries {
+		if e.IsDir() && !slices.ContainsFunc(s.own, func(l layer) bool { return l.at == e.Name() }) {
+			list = append(list, layer{e.Name(), []string{filepath.Join(s.base, "cache", e.Name())}})
+		}
+	}
+	for _, own := range s.own {
+		if made := filepath.Join(s.base, "layers", own.store()); isDir(made) {
+			own.lower = append([]string{made}, own.lower...)
+		}
+		list = append(list, own)
+	}
+	return list
+}
+
+// lay are the arguments that bring the layers of a use into a box, and what is mounted of them there.
+func (b *bwrap) lay(u Use, cache string) (args []string, list []inside.Layer, leave func()) {
+	layers, upper := b.s.layers(u), inside.LayersDir+"/upper"
+	if len(layers) == 0 {
+		return nil, nil, func() {}
+	}
+	stores := filepath.Join(b.s.cacheDir(u), "layers")
+	work := "work" + strconv.FormatInt(b.s.counter.Add(1), 10) // two boxes at a time must not share it
+	args = []string{"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_SETPCAP",
+		"--bind", stores, upper}
+	for i, l := range layers {
+		to := inside.Layer{At: filepath.Join(cache, l.at), Upper: filepath.Join(upper, l.store()),
+			Work: filepath.Join(upper, work, strconv.Itoa(i))}
+		for j, from := range l.lower {
+			at := filepath.Join(inside.LayersDir, strconv.Itoa(i), strconv.Itoa(j))
+			args, to.Lower = append(args, "--ro-bind", from, at), append(to.Lower, at)
+		}
+		list = append(list, to)
+	}
+	return args, list, func() { _ = files.RemoveAll(filepath.Join(stores, work)) }
 }

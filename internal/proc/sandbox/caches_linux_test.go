@@ -1,56 +1,85 @@
 package sandbox
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
-	"time"
 )
 
-// TestLargeCache: a cache that is larger than what is copied, and lies elsewhere behind a link, is not done without.
-func TestLargeCache(t *testing.T) {
-	g := newGround(t)
-	elsewhere := filepath.Join(g.dir, "disk")
-	put(t, elsewhere+"/00/new-d", "compiled")
-	put(t, elsewhere+"/ff/old-d", "")
-	long := time.Now().Add(-time.Hour)
-	for _, err := range []error{os.Truncate(elsewhere+"/ff/old-d", 3*mostSeeded), // takes no room on the disk
-		os.Chtimes(elsewhere+"/ff/old-d", long, long), os.MkdirAll(g.Home+"/.cache", 0o755),
-		os.Symlink(elsewhere, g.Home+"/.cache/go-build")} {
-		if err != nil {
-			t.Fatal(err)
-		}
+// TestCachesDecideNothing: when checks decide, caches hold what this machine's own have, what the setup and the checks
+// have made on the base commit, and what a setup has made from the commit: nothing that an agent, a reviewer or an
+// earlier check has written, in this run or before.
+func TestCachesDecideNothing(t *testing.T) {
+	type step struct {
+		u         Use
+		who, want string // who leaves a file in each cache, and whose there are before
+		then      func(*Sandbox) error
 	}
-	everybody(t, g.dir)
-	o := g.options(Bwrap, nil)
-	o.Cache = filepath.Join(g.dir, "kept")
-	s := g.open(t, o)
-	if got := g.say(t, s, Setup, "cat $GOCACHE/00/new-d; test -e $GOCACHE/ff/old-d || echo ' without the old'"); got !=
-		"compiled without the old\n" {
-		t.Errorf("%q", got)
-	}
-}
-
-// TestOlder: of a cache that is too large, what was used last is kept.
-func TestOlder(t *testing.T) {
-	dir := t.TempDir()
-	for age := range 10 { // 0 was used last
-		name := filepath.Join(dir, fmt.Sprintf("%02x", age%3), fmt.Sprintf("%d-d", age))
-		put(t, name, "ten bytes!")
-		if used := time.Now().Add(-time.Duration(age) * time.Hour); os.Chtimes(name, used, used) != nil {
-			t.Fatal("a file cannot be made older")
-		}
-	}
-	for most, want := range map[int64]int{0: 0, 9: 0, 10: 1, 49: 4, 50: 5, 100: 10, 1 << 30: 10} {
-		out := older(dir, most)
-		for age := range 10 {
-			if at := fmt.Sprintf("%02x/%d-d", age%3, age); out(at) != (age >= want) {
-				t.Errorf("%d bytes: %s is left out: %v", most, at, out(at))
+	for _, mode := range []string{Bwrap, Landlock} {
+		t.Run(mode, func(t *testing.T) {
+			g := newGround(t)
+			compiled := filepath.Join(g.dir, "disk", "compiled")
+			put(t, compiled, "own")
+			put(t, g.Home+"/.cargo/registry/crate", "")
+			for _, hidden := range []string{"/.cargo/credentials.toml", "/.npm/_cacache/package", "/.cache/browsers/one"} {
+				put(t, g.Home+hidden, "") // what is no cache, of a tool that is not used, or of none that is known
 			}
-		}
-		if out("00") {
-			t.Errorf("%d bytes: a whole directory is left out", most)
-		}
+			put(t, g.Worktree+"/part/Cargo.toml", "")
+			everybody(t, g.dir)
+			o := g.options(mode, nil)
+			o.Parent = append(o.Parent, "GOCACHE="+filepath.Dir(compiled))
+			own, reader := "compiled crate ", "baseline compiled crate setup "
+			if mode != Bwrap {
+				own, reader = "", ""
+			}
+			of := func(who ...string) string { // in order
+				names := append(strings.Fields(own), who...)
+				slices.Sort(names)
+				return strings.Join(names, " ") + " "
+			}
+			for base, steps := range [][]step{
+				{
+					{Setup, "setup", own, (*Sandbox).SealHome},
+					{Checks, "baseline", of("setup"), (*Sandbox).SealCaches},
+					{Works, "agent", of("setup", "baseline"), nil},
+					{Checks, "check", of("setup", "baseline"), nil},
+					{Checks, "check", of("setup", "baseline", "check"), nil},
+					{Reads, "reader", reader, (*Sandbox).FreshHome},
+					{Checks, "check", of("setup", "baseline"), (*Sandbox).RenewHome},
+					{Checks, "later", of("setup", "baseline"), nil},
+					{Checks, "check", of("setup", "baseline", "later"), (*Sandbox).FreshHome},
+					{Checks, "check", of("setup", "baseline"), nil},
+					{Works, "agent", strings.Replace(of("setup", "baseline", "agent"), "compiled ", "", 1), nil},
+					{Reads, "reader", reader, nil},
+				},
+				{{Setup, "setup", of("setup", "baseline"), nil}},
+				{{Setup, "setup", own, nil}},
+			} {
+				s := g.open(t, o)
+				if err := s.KeepCaches([]string{"one", "one", "two"}[base]); err != nil {
+					t.Fatal(err)
+				}
+				for i, c := range steps {
+					line := `cd ${GOCACHE%/*}; ls -d go-build/* cargo/registry/* cargo/*.toml npm/*/* browsers/* 2>/dev/null |
+sed 's,.*/,,' | sort -u | tr '\n' ' '; for d in go-build cargo/registry browsers; do mkdir -p $d; echo > $d/` + c.who + `
+done; test ` + c.who + ` != agent || rm -f go-build/compiled`
+					if got := g.say(t, s, c.u, line); got != c.want {
+						t.Errorf("run %d, step %d, %s finds %q, want %q", base, i, c.who, got, c.want)
+					}
+					if c.then == nil {
+						continue
+					}
+					if err := c.then(s); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.Close()
+			}
+			if entries, err := os.ReadDir(filepath.Dir(compiled)); err != nil || len(entries) != 1 {
+				t.Errorf("this machine's own: %v %v", entries, err)
+			}
+		})
 	}
 }

@@ -88,7 +88,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		dir, tree = s.Dir, func() []string { return b.worktree(u, s.Dir) }
 		v.elsewhere(&o, s.Dir)
 	}
-	inHome := slices.Concat(b.lent(u, in.cache), b.agentFiles(u), shown(v))
+	inHome := slices.Concat(b.agentFiles(u), shown(v))
 	if err := c.s.places(inHome, at, in); err != nil {
 		g.close()
 		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)

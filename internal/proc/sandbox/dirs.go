@@ -26,20 +26,11 @@ type dirs struct{ home, cache, temp string }
 
 func (s *Sandbox) dirs(u Use) dirs {
 	in := filepath.Join(s.scratch, u.dirName())
-	r := dirs{filepath.Join(in, "home"), filepath.Join(in, "cache"), filepath.Join(in, "tmp")}
-	if s.o.Cache != "" && u != Reads { // who builds nothing, and is to find nothing of another review
-		r.cache = filepath.Join(s.o.Cache, u.dirName())
-	}
+	r := dirs{filepath.Join(in, "home"), filepath.Join(s.cacheDir(u), "cache"), filepath.Join(in, "tmp")}
 	if u == Checks && s.homes.shared {
 		r.home = filepath.Join(s.scratch, Setup.dirName(), "home")
 	}
 	return r
-}
-
-// kept is where the home of the checks is kept as the newest setup has left it. No box has it.
-func (s *Sandbox) kept() dirs {
-	in := filepath.Join(s.scratch, "kept")
-	return dirs{home: filepath.Join(in, "home"), cache: filepath.Join(in, "cache")}
 }
 
 // copying is how something is copied into a home.

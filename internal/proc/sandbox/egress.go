@@ -308,6 +308,7 @@ func (s *Sandbox) prepareDirs() (err error) {
 		return fmt.Errorf("making a directory for the sandbox: %w", err)
 	}
 	s.cleanup = append(s.cleanup, discard)
+	s.base = filepath.Join(s.scratch, "base")
 	if o.As != nil { // who may pass, but not look around
 		if err := os.Chmod(s.scratch, 0o711); err != nil {
 			return fmt.Errorf("making a directory for the sandbox: %w", err)

@@ -47,6 +47,7 @@ func newGround(t *testing.T) *ground {
 		in("writable")
 	g.Key, g.Login, g.Shown = in("home/.ssh/id_ed25519"), in("home/.agent/login.json"), in("home/.nvm/tool")
 	for name, text := range map[string]string{
+		g.Worktree + "/go.mod": "", g.Home + "/.cache/go-build/README": "", // so that a box mounts a cache
 		g.Key: "a key", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text",
 		g.Worktree + "/.git/config":       "[core]\n",
 		g.Worktree + "/.git/hooks/sample": "", g.Worktree + "/.git/HEAD": "ref: refs/heads/main\n",
@@ -514,57 +515,6 @@ func (g *ground) say(t *testing.T, s *Sandbox, u Use, line string) string {
 	return out.String()
 }
 
-// TestCaches: a new cache of builds begins as that of the machine, outlives the run where it may, and is not one for
-// agents and checks. What the setup has put into its own once is lent; what it has written, the checks have copies of.
-func TestCaches(t *testing.T) {
-	for _, mode := range []string{Bwrap, Landlock} {
-		t.Run(mode, func(t *testing.T) {
-			g := newGround(t)
-			put(t, g.Home+"/.cache/go-build/00/old-d", "compiled")
-			everybody(t, g.dir)
-			o := g.options(mode, nil)
-			o.Cache = filepath.Join(g.dir, "kept")
-			cache := "${GOCACHE%/*}"
-			for _, run := range [][]struct {
-				u          Use
-				line, want string
-			}{
-				{
-					{Setup, `cat $GOCACHE/00/old-d; mkdir -p @/browsers $CARGO_HOME/registry $CARGO_HOME/bin
-echo b > @/browsers/one; echo c > $CARGO_HOME/registry/crate; echo ours > $CARGO_HOME/config.toml`, "compiled"},
-					{Checks, `cat $GOCACHE/00/old-d @/browsers/one $CARGO_HOME/registry/crate $CARGO_HOME/config.toml
-echo x > $GOCACHE/00/old-d; echo evil > $CARGO_HOME/config.toml; echo y > @/browsers/one; echo z > @/advice`,
-						"compiledb\nc\nours\n"},
-				},
-				{
-					{Checks, `cat $GOCACHE/00/old-d @/browsers/one; cat $CARGO_HOME/config.toml 2>/dev/null`, "x\ny\n"},
-					{Works, `cat $GOCACHE/00/old-d @/browsers/one; { echo y > @/browsers/one; } 2>/dev/null || echo no
-echo evil > $CARGO_HOME/config.toml 2>/dev/null; test -e @/advice || echo none`, "compiledb\nno\nnone\n"},
-					{Reads, `cat @/browsers/one; test -e $GOCACHE || echo none; echo mine > @/mine`, "b\nnone\n"},
-					{Reads, `test -e @/mine || echo none; cat @/browsers/one`, "none\nb\n"},
-					{Works, `cat @/browsers/one`, "b\n"},
-				},
-			} {
-				s := g.open(t, o)
-				for _, c := range run {
-					if c.u != Setup {
-						if err := s.SealHome(); err != nil {
-							t.Fatal(err)
-						}
-					}
-					if got := g.say(t, s, c.u, strings.ReplaceAll(c.line, "@", cache)); got != c.want {
-						t.Errorf("%d: %s: %q, want %q", c.u, c.line, got, c.want)
-					}
-				}
-				s.Close()
-			}
-			if text, err := os.ReadFile(g.Home + "/.cache/go-build/00/old-d"); string(text) != "compiled" {
-				t.Errorf("the machine's own: %q %v", text, err)
-			}
-		})
-	}
-}
-
 // TestHomesBeginClean: every home begins as what the setup has left on the base commit, and none as what somebody else
 // has left in theirs.
 func TestHomesBeginClean(t *testing.T) {
@@ -576,7 +526,7 @@ test -x ~/link && test ! -e ~/pipe && echo tool`
 				need.That(t, "root", as == nil || os.Geteuid() == 0)
 				g := newGround(t)
 				s := g.open(t, g.options(mode, as))
-				do := map[string]func() error{"seal": s.SealHome, "renew": s.RenewHome, "keep": s.KeepHome, "fresh": s.FreshHome}
+				do := map[string]func() error{"seal": s.SealHome, "renew": s.RenewHome, "fresh": s.FreshHome}
 				for i, c := range []struct {
 					u          Use
 					first      string // what ralph does before
@@ -591,8 +541,8 @@ ln -s .tool/run ~/link && mkfifo ~/pipe; touch ~/from-setup`, ""},
 					{Checks, "", look, "from-check\nfrom-setup\ntool\n"},
 					{Checks, "fresh", look, "from-setup\ntool\n"},
 					{Checks, "renew", look + "\ntouch ~/from-later-setup", ""},
-					{Checks, "keep", "touch ~/from-check", ""},
-					{Checks, "fresh", look, "from-later-setup\n"},
+					{Checks, "", look, "from-later-setup\n"},
+					{Checks, "fresh", look, "from-setup\ntool\n"},
 					{Reads, "", look, "from-setup\ntool\n"},
 					{Works, "", look, "from-agent\nfrom-its-setup\nfrom-setup\ntool\n"},
 				} {
@@ -671,7 +621,7 @@ func TestNothingFollowsLinksInHomes(t *testing.T) {
 				}
 				for range 2 {
 					g.say(t, s, u, plant)
-					for _, do := range []func() error{s.SealHome, s.KeepHome, s.FreshHome, s.RenewHome} {
+					for _, do := range []func() error{s.SealHome, s.SealCaches, s.FreshHome, s.RenewHome} {
 						if err := do(); err != nil {
 							t.Fatal(err)
 						}

@@ -19,16 +19,13 @@ type homes struct {
 	tried   bool             // boxes work here
 	sealed  bool             // nobody runs in the home of the setup any more: the others begin as copies of it
 	shared  bool             // that home is too much to copy: the checks have it itself
-	kept    bool             // there is a copy of the checks' home as the newest setup has left it
-	unkept  bool             // it is too much to keep a copy of
 	reading int              // how many turns read now
 }
 
 // home is what has been done to one.
 type home struct {
-	made   bool // it begins as it should
-	given  bool // an agent has the files of its own there
-	seeded bool // its cache begins with what this machine has compiled
+	made  bool // it begins as it should
+	given bool // an agent has the files of its own there
 }
 
 // of is the home of a use.
@@ -60,11 +57,6 @@ func (s *Sandbox) prepareHome(u Use) error {
 		}
 		h.given = true
 	}
-	// what tries whether boxes work needs no cache
-	if u != Reads && s.homes.tried && !h.seeded {
-		s.seed(s.dirs(u).cache)
-		h.seeded = true
-	}
 	return nil
 }
 
@@ -80,24 +72,16 @@ func (s *Sandbox) beginHome(u Use, h *home) error {
 		h.made = true
 		return s.makeDirs(u)
 	}
-	err := s.makeHome(u, s.beginning(u))
+	from := ""
+	if u != Setup && s.homes.sealed {
+		from = s.dirs(Setup).home
+	}
+	err := s.makeHome(u, from)
 	if errors.Is(err, files.ErrTooMuch) { // it was not when it was looked at
-		err = s.makeHome(u, dirs{})
+		err = s.makeHome(u, "")
 	}
 	h.made = err == nil
 	return err
-}
-
-// beginning is what the home of a use begins as; nothing, if no setup has run.
-func (s *Sandbox) beginning(u Use) dirs {
-	switch {
-	case u == Setup:
-	case u == Checks && s.homes.kept:
-		return s.kept()
-	case s.homes.sealed:
-		return s.dirs(Setup)
-	}
-	return dirs{}
 }
 
 // SealHome says that the setup has run on the base commit: what it has left in its home is what all other homes begin
@@ -118,70 +102,33 @@ func (s *Sandbox) SealHome() error {
 	} else {
 		s.homes.sealed = true
 	}
-	if err := s.handOn(); err != nil {
-		return fmt.Errorf("giving the checks the caches of the setup: %w", err)
-	}
-	return nil
+	return s.beginHome(Checks, s.homes.of(Checks)) // now, and not in the time of the first check
 }
 
-// RenewHome makes the home of the checks empty, for a setup on a commit of the run's: what that leaves there is for the
-// checks alone.
-func (s *Sandbox) RenewHome() error {
-	if !s.ownHomes() || s.homes.shared {
+// RenewHome makes the home and the caches of the checks anew, for a setup on a commit of the run's: what that leaves
+// there is for the checks alone. The home is empty then.
+func (s *Sandbox) RenewHome() error { return s.resetCheckHome("") }
+
+// FreshHome makes the home and the caches of the checks what they were after the setup and the checks on the base
+// commit: what checks have left there since decides nothing.
+func (s *Sandbox) FreshHome() error { return s.resetCheckHome(s.dirs(Setup).home) }
+
+// resetCheckHome makes the home of the checks begin as another one, and their caches as on the base commit.
+func (s *Sandbox) resetCheckHome(from string) error {
+	if !s.ownHomes() {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.resetCheckHome(dirs{})
-}
-
-// KeepHome remembers the home of the checks as it is now, which is as a setup on a commit of the run's has left it.
-func (s *Sandbox) KeepHome() error {
-	if !s.ownHomes() || s.homes.shared {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.homes.of(Checks).made {
-		return nil
-	}
-	at, kept := s.dirs(Checks), s.kept()
-	s.homes.kept = false
-	err := files.RemoveAll(filepath.Dir(kept.home))
-	if err == nil {
-		err = s.copyHome(at, kept)
-	}
-	s.homes.unkept = errors.Is(err, files.ErrTooMuch)
-	if s.homes.unkept {
-		s.o.Log("sandbox: the setup has left more than %d MiB in its home, which is too much to keep a copy of: what "+
-			"checks leave there stays", mostInherited>>20)
-		return nil
+	err := s.freshCaches()
+	if h := s.homes.of(Checks); err == nil && h.made && !s.homes.shared { // else the first of them makes it
+		if !s.homes.sealed {
+			from = ""
+		}
+		err = s.makeHome(Checks, from)
+		h.made = err == nil
 	}
 	if err != nil {
-		return fmt.Errorf("keeping what the setup has left in its home: %w", err)
-	}
-	s.homes.kept = true
-	return nil
-}
-
-// FreshHome makes the home of the checks what the last setup has left: what checks have left there since decides
-// nothing. Caches stay.
-func (s *Sandbox) FreshHome() error {
-	if !s.ownHomes() || s.homes.shared {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.homes.unkept || !s.homes.of(Checks).made { // the first of them makes it
-		return nil
-	}
-	return s.resetCheckHome(s.beginning(Checks))
-}
-
-// resetCheckHome makes the home of the checks anew.
-func (s *Sandbox) resetCheckHome(from dirs) error {
-	err := s.makeHome(Checks, from)
-	if s.homes.of(Checks).made = err == nil; err != nil {
 		return fmt.Errorf("making the home of the checks again: %w", err)
 	}
 	return nil
@@ -213,8 +160,8 @@ func (s *Sandbox) read() (end func(), err error) {
 	}, nil
 }
 
-// makeHome makes the directories of a use, with a home that begins as another one. Caches stay, without what is none.
-func (s *Sandbox) makeHome(u Use, from dirs) error {
+// makeHome makes the directories of a use, with a home that begins as another one; empty: as none. Caches stay.
+func (s *Sandbox) makeHome(u Use, from string) error {
 	to := s.dirs(u)
 	for _, dir := range []string{to.home, to.temp} {
 		if err := files.RemoveAll(dir); err != nil {
@@ -224,18 +171,18 @@ func (s *Sandbox) makeHome(u Use, from dirs) error {
 	if err := s.makeDirs(u); err != nil {
 		return err
 	}
-	if from.home != "" {
-		if err := s.copyHome(from, to); err != nil {
+	if from != "" {
+		if err := s.copyTree(from, to.home, s.copying(mostInherited, nil)); err != nil {
 			return err
 		}
 	}
 	return s.writeIn(to.home, ".gitconfig", s.gitConfig())
 }
 
-// makeDirs makes the directories of a use where they are not there, and removes from its cache what is none.
+// makeDirs makes the directories of a use where they are not there.
 func (s *Sandbox) makeDirs(u Use) error {
 	to := s.dirs(u)
-	for _, dir := range []string{to.home, to.cache, to.temp} {
+	for _, dir := range []string{to.home, to.temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
@@ -251,18 +198,5 @@ func (s *Sandbox) makeDirs(u Use) error {
 			return err
 		}
 	}
-	return onlyCaches(to.cache)
-}
-
-// copyHome copies a home, and what its cache has that is no cache.
-func (s *Sandbox) copyHome(from, to dirs) error {
-	if err := s.copyTree(from.home, to.home, s.copying(mostInherited, nil)); err != nil {
-		return err
-	}
-	if !isDir(from.cache) {
-		return nil
-	}
-	c := s.copying(mostInherited, isCache)
-	c.Missing = true // caches lie beside it
-	return s.copyTree(from.cache, to.cache, c)
+	return s.makeCaches(u)
 }

@@ -106,19 +106,14 @@ func servers() (from, to int) {
 	return 32768, 60999
 }
 
-// linkFiles puts what an agent has of the user's home into its own, and what everybody has of the setup's cache.
+// linkFiles puts what an agent has of the user's home into its own.
 func (l *landlocked) linkFiles(u Use) error {
-	s, r := l.s, l.s.dirs(u)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.linkIn(r.cache, s.lent(u), func(name string) string {
-		return filepath.Join(s.dirs(Setup).cache, name)
-	}); err != nil {
-		return err
-	}
 	if !u.turn() {
 		return nil
 	}
+	s, r := l.s, l.s.dirs(u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	own := map[string]string{}
 	for _, f := range s.files() {
 		if f.Access != Copied && exists(f.Path) {
@@ -192,9 +187,6 @@ func (l *landlocked) readable(u Use, s proc.Spec, v visiblePaths, judge bool) []
 		list = append(list, clone(o.Dir, o.Home))
 	}
 	list = append(list, l.agentFiles(u, Shown)...)
-	for _, name := range l.s.lent(u) {
-		list = append(list, filepath.Join(l.s.dirs(Setup).cache, name))
-	}
 	if u != Setup && isDir(l.s.dirs(Setup).home) { // programs that it has installed there name their places
 		list = append(list, l.s.dirs(Setup).home)
 	}

@@ -32,9 +32,7 @@ type Options struct {
 	Dir  string // the worktree; when it is a part of a clone, the whole of that may be written
 	// Scratch is where files of the run are made: homes, sockets. It is passed through by As. Empty: the system's
 	// directory for temporary files.
-	Scratch string
-	// Cache is where the caches of builds outlive the run; empty: they do not.
-	Cache    string
+	Scratch  string
 	Home     string     // HOME of what runs; nothing of it is seen but what is listed here and what PATH leads to
 	As       *proc.User // whom it runs as; nil: ourselves
 	Parent   []string   // our environment, NAME=value: where tools are, and the proxy that leads out of here
@@ -128,7 +126,12 @@ type Sandbox struct {
 	counter  atomic.Int64
 	mu       sync.Mutex
 	homes    homes
-	cleanup  []func()
+	// base has the caches that the setup and the checks fill on the base commit.
+	base         string
+	sealedCaches bool    // nobody writes there any more
+	layered      bool    // a box may mount, and lays its own caches over others
+	own          []layer // the user's caches
+	cleanup      []func()
 }
 
 // maker makes boxes of one mode.
@@ -231,6 +234,9 @@ func (s *Sandbox) Close() {
 
 // say tells what was chosen, what holds and what does not, and why it is not a better one.
 func (s *Sandbox) say(not []string) {
+	if s.ownHomes() && !s.layered && len(s.ownCaches()) > 0 {
+		s.Line += "; your caches cannot be mounted, so the first run from a base commit builds and downloads everything again"
+	}
 	if len(not) > 0 {
 		s.Line += " (not taken: " + strings.Join(not, "; ") + ")"
 	}
