@@ -36,7 +36,11 @@ type ground struct {
 
 func newGround(t *testing.T) *ground {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ralph-sandbox-test-")
+	tmp := os.TempDir()
+	if strings.HasPrefix(tmp, "/dev/") { // which Landlock leaves open
+		tmp = "/tmp"
+	}
+	dir, err := os.MkdirTemp(tmp, "ralph-sandbox-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
