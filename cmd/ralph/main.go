@@ -83,14 +83,17 @@ type (
 	}
 )
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program runs the command line of this process and returns the exit code.
+func program() int {
 	if shortLived(os.Args[1:]) {
 		debug.SetGCPercent(800)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ralph: finding the current directory:", err)
-		os.Exit(loop.Invalid.ExitCode())
+		return loop.Invalid.ExitCode()
 	}
 	_ = proc.ForgetSecrets() // which we have read; where it does not work, a sandbox hides them
 	notices := &shared{to: os.Stderr}
@@ -103,7 +106,8 @@ func main() {
 	code := run(i, os.Args[1:], process{environ: os.Environ(), dir: dir, in: os.Stdin, out: os.Stdout, notices: notices},
 		os.Stderr)
 	i.notices.flush()
-	i.exit(code)
+	notices.leave()
+	return code
 }
 
 // whereWeAre is told by the environment and by what we were started with.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -18,19 +19,60 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/fake/count"
 	"github.com/ralph-loop/ralph/internal/fake/need"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+// maxProcesses is how many processes the tests of make test and the ralph that they run may start, without those of
+// fixtures and of agents.
+const maxProcesses = 20000
+
+// tests runs what a TestMain is to run.
+type tests func() int
+
+func (t tests) Run() int { return t() }
 
 func TestMain(m *testing.M) {
 	hearEverything()
-	testscript.Main(m, map[string]func(){"ralph": func() {
+	all := tests(func() int {
+		code := m.Run()
+		if ralph, err := exec.LookPath("ralph"); err == nil {
+			if info, err := os.Stat(startedBy(ralph)); err == nil {
+				for range info.Size() {
+					count.Add()
+				}
+			}
+		}
+		return code
+	})
+	testscript.Main(tests(func() int { return count.Run(all, maxProcesses) }), map[string]func(){"ralph": func() {
 		if file := os.Getenv(clockFile); file != "" {
 			setClock(file)
 		}
-		main()
+		code := program()
+		countStarted()
+		os.Exit(code)
 	}})
+}
+
+// startedBy returns the file that has one byte for each process that a ralph of these tests started.
+func startedBy(ralph string) string { return filepath.Join(filepath.Dir(ralph), "started") }
+
+// countStarted adds the processes that this process started. One in a sandbox might not be able to.
+func countStarted() {
+	ralph, err := os.Executable()
+	if err != nil {
+		return
+	}
+	file, err := os.OpenFile(startedBy(ralph), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	_, _ = file.Write(make([]byte, proc.Started.Load()))
 }
 
 // hearEverything lets the commands of tests hear signals that whoever started the tests has had ignored.
