@@ -375,16 +375,6 @@ func replace(root *os.Root, name string, content []byte, mode fs.FileMode) error
 	return nil
 }
 
-// WriteAt is Write for a file whose directory nobody but its user can replace: the directory is opened, and the file
-// written in it.
-func WriteAt(name string, content []byte, mode fs.FileMode) error {
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(Write(root, filepath.Base(name), content, mode), root.Close())
-}
-
 // MkdirAll makes a directory and those that lead to it, of that mode. Whatever is in the place of one of them, as a
 // link that leads elsewhere, goes.
 func MkdirAll(root *os.Root, name string, mode fs.FileMode) error {

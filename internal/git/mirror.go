@@ -34,9 +34,6 @@ func OpenMirror(ctx context.Context, o Options, dir string) (*Mirror, error) {
 	return m, nil
 }
 
-// Dir is where it is.
-func (m *Mirror) Dir() string { return m.dir }
-
 // Fetch makes the mirror hold what the remote's branches and tags lead to now.
 func (m *Mirror) Fetch(ctx context.Context) error {
 	err := m.git.fetch(ctx, m.o.Remote, []string{"--prune"}, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")

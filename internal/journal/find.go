@@ -58,8 +58,7 @@ func FindSealed(dir, name, task string) (s loop.State, ok bool, err error) {
 		return findUnsealed(dir, name, task)
 	case known.task != "" && known.task != task:
 		return s, false, nil
-	case known.old && known.branch == "ralph/"+task: // which told no task
-	case known.task == "": // nor does one in which nothing was announced
+	case known.task == "": // nothing was announced in it
 		if _, ok, err := Find(dir, task); !ok {
 			return s, false, err
 		}

@@ -108,36 +108,11 @@ func (s *seal) openFile(name string, known *sealed) (err error) {
 		return err
 	}
 	s.task, s.branch = known.task, known.branch
-	if known.old {
-		return s.replace(name)
-	}
 	s.at, s.chain = known.size, known.chain
 	if s.file, err = os.OpenFile(name, os.O_RDWR, 0); err != nil {
 		return err
 	}
 	return s.file.Truncate(s.at)
-}
-
-// replace puts a new seal in the place of one of an earlier ralph. It is on the disk before it takes that place: a loss
-// of power leaves the one or the other.
-func (s *seal) replace(name string) (err error) {
-	if s.file, err = os.Create(name + ".new"); err != nil {
-		return err
-	}
-	if err := s.write(entry{Is: opened, mark: s.now, Task: s.task, Branch: s.branch}); err != nil {
-		return err
-	}
-	if err := s.write(entry{Is: synced, mark: s.now}); err != nil { // the old one allowed for nothing shorter
-		return err
-	}
-	if err := errors.Join(dataSync(s.file), s.close()); err != nil { // not every system renames an open file
-		return err
-	}
-	if err := os.Rename(name+".new", name); err != nil {
-		return err
-	}
-	s.file, err = os.OpenFile(name, os.O_RDWR, 0)
-	return err
 }
 
 // write appends an entry.

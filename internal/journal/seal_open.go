@@ -36,11 +36,6 @@ func openSealed(dir, name, boot string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && known.old {
-		if err := dataSync(j.file); err != nil { // the new seal is going to say so
-			return nil, errors.Join(fmt.Errorf("putting the journal on the disk: %w", err), j.Close())
-		}
-	}
 	if j.seal.why = j.seal.begin(name, known, good, boot); j.seal.why != nil && known != nil {
 		return nil, errors.Join(j.seal.why, j.Close())
 	}

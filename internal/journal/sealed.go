@@ -65,7 +65,6 @@ type sealed struct {
 	size  int64  // of the whole entries
 	chain []byte // the hash over them
 	torn  bool   // something follows them that is no entry
-	old   bool   // an earlier ralph wrote it, in another form
 }
 
 // empty is the mark of an empty journal.
@@ -79,9 +78,6 @@ func readSeal(name string) (*sealed, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal's seal: %w", err)
-	}
-	if bytes.HasPrefix(text, []byte("{")) {
-		return readOldSeal(text, name)
 	}
 	s := &sealed{marks: []mark{empty}}
 	for line := range bytes.Lines(text) {

@@ -288,69 +288,6 @@ func TestLossOfPower(t *testing.T) {
 	}
 }
 
-// TestOldSeals: those that the version before left behind are read, and replaced.
-func TestOldSeals(t *testing.T) {
-	w := writeRun(t, 2, 1)
-	markAt := func(n int) mark {
-		s := seal{}
-		noError(t, s.begin(filepath.Join(t.TempDir(), "s", "r"), nil, w.text[:w.ends[n-1]], ""))
-		noError(t, s.close())
-		return s.now
-	}
-	old := func(state string, before, after int) []byte {
-		a, b := markAt(before), markAt(after)
-		text := fmt.Sprintf(
-			`{"state":%q,"before":{"bytes":%d,"sha256":%q},"after":{"bytes":%d,"sha256":%q},"branch":"ralph/issue-1"}`, state,
-			a.Bytes, a.SHA256, b.Bytes, b.SHA256)
-		return append([]byte(text), bytes.Repeat([]byte(" "), 1024-len(text))...)
-	}
-	for _, c := range []struct {
-		seal    []byte
-		size    int // of the journal
-		records int // 0: it is refused
-		cut     bool
-	}{
-		{old("written", 3, 3), len(w.text), 3, false},
-		{old("written", 2, 3), w.ends[1], 0, false},
-		{old("written", 2, 3), len(w.text) - 1, 0, false},
-		{old("pending", 2, 3), len(w.text), 3, false},
-		{old("pending", 2, 3), len(w.text) - 1, 2, true},
-		{old("pending", 2, 3), w.ends[1], 2, true},
-		{old("pending", 2, 3), w.ends[0], 0, false},
-		{old("written", 2, 2), len(w.text), 2, true}, // who went on with it is not believed
-	} {
-		w.put(t, w.text[:c.size], c.seal)
-		s, ok, err := FindSealed(w.dir, w.seal, "issue-1")
-		if c.records == 0 {
-			if _, opened := OpenSealed(w.dir, w.seal); !errors.As(opened, new(*TamperedError)) ||
-				!errors.As(err, new(*TamperedError)) {
-				t.Errorf("%.40s… with %d bytes: %v, %v", c.seal, c.size, opened, err)
-			}
-			continue
-		}
-		if !ok || err != nil || s.Records != c.records {
-			t.Errorf("%.40s… with %d bytes: %v, %v, %d records", c.seal, c.size, ok, err, s.Records)
-		}
-		w.goesOn(t, fmt.Sprintf("%.40s… with %d bytes", c.seal, c.size), bootID(), c.records, c.cut)
-		if text, _ := os.ReadFile(w.seal); bytes.HasPrefix(text, []byte("{")) {
-			t.Error("the seal is the old one")
-		}
-		if left, _ := filepath.Glob(w.seal + "*"); len(left) != 1 {
-			t.Errorf("there are %q", left)
-		}
-	}
-	w.put(t, nil, old("written", 3, 3))
-	if _, _, err := FindSealed(w.dir, w.seal, "issue-1"); err == nil ||
-		!strings.Contains(err.Error(), "is missing or empty") {
-		t.Error(err)
-	}
-	overwrite(t, w.seal, []byte("{}"))
-	if _, err := OpenSealed(w.dir, w.seal); err == nil ||
-		!strings.Contains(err.Error(), "is damaged: if you trust the journal, remove the seal") {
-		t.Error(err)
-	}
-}
-
 // TestUnsealedJournalCutAnywhere: without a seal the whole records count.
 func TestUnsealedJournalCutAnywhere(t *testing.T) {
 	t.Parallel()

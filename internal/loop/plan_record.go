@@ -12,8 +12,7 @@ import (
 func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
 
 // OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where
-// the work on those that are not approved began. Of a run that an earlier version has begun, only what its iterations
-// did is known.
+// the work on those that are not approved began.
 func (s State) OnRecord() []plan.RecordedReview {
 	if s.Plan == nil || s.Start.Plan == nil {
 		return nil

@@ -9,12 +9,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-// migrations bring the tables from one version to the next; the version is how many of them were done. They are only
-// ever added to, and go one way. {number} is a column that counts by itself, {key} one of numbers that come from
-// elsewhere, {bytes} one of bytes.
-func migrations() []string { return []string{tables, words, told, payloads} }
+// schemaVersion is the version of the tables. A database or a backup with another one is refused.
+const schemaVersion = 1
 
-// tables are version 1. Times are microseconds since 1970, 0 when not set; days are "2006-01-02" in UTC; what is called
+// tables are all of the store. Times are microseconds since 1970, 0 when not set; days are "2006-01-02" in UTC; what is called
 // detail is JSON. What is large stands last, so that whoever reads the rest of a row does not read over it.
 const tables = `
 CREATE TABLE ralph_deliveries (
@@ -33,12 +31,17 @@ CREATE TABLE ralph_deliveries (
 	why TEXT NOT NULL DEFAULT '',
 	subject TEXT NOT NULL DEFAULT '',
 	queued BIGINT NOT NULL DEFAULT 0,
-	detail {bytes},
-	payload {bytes}
+	detail {bytes}
 );
 CREATE INDEX ralph_deliveries_due ON ralph_deliveries (due, number) WHERE decided = 0;
 CREATE INDEX ralph_deliveries_repository ON ralph_deliveries (repository, number);
-CREATE INDEX ralph_deliveries_payload ON ralph_deliveries (received) WHERE payload IS NOT NULL;
+
+CREATE TABLE ralph_payloads (
+	delivery {key} REFERENCES ralph_deliveries (number) ON DELETE CASCADE,
+	at BIGINT NOT NULL,
+	body {bytes} NOT NULL
+);
+CREATE INDEX ralph_payloads_at ON ralph_payloads (at);
 
 CREATE TABLE ralph_runs (
 	number {number},
@@ -126,37 +129,18 @@ CREATE TABLE ralph_counters (
 	label TEXT NOT NULL,
 	value BIGINT NOT NULL,
 	PRIMARY KEY (name, label)
-)`
+);
 
-// words is version 2: what people say to runs.
-const words = `
 CREATE TABLE ralph_words (
 	number {number},
 	run TEXT NOT NULL,
 	at BIGINT NOT NULL,
 	kind TEXT NOT NULL,
 	person TEXT NOT NULL,
-	text TEXT NOT NULL
+	text TEXT NOT NULL,
+	told BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX ralph_words_run ON ralph_words (run, number)`
-
-// told is version 3: which record of the run's journal a word has become; 0 for none.
-const told = `ALTER TABLE ralph_words ADD COLUMN told BIGINT NOT NULL DEFAULT 0`
-
-// payloads is version 4: payloads are apart from what is written again and again about their deliveries.
-const payloads = `
-CREATE TABLE ralph_payloads (
-	delivery {key} REFERENCES ralph_deliveries (number) ON DELETE CASCADE,
-	at BIGINT NOT NULL,
-	body {bytes} NOT NULL
-);
-INSERT INTO ralph_payloads SELECT number, received, payload FROM ralph_deliveries WHERE payload IS NOT NULL;
-CREATE INDEX ralph_payloads_at ON ralph_payloads (at);
-DROP INDEX ralph_deliveries_payload;
-ALTER TABLE ralph_deliveries DROP COLUMN payload`
-
-// withPayloadsApart is the first version whose rows can be restored here: before it they had another form.
-const withPayloadsApart = 4
 
 // tableNames are all tables with rows of their own, in the order of a backup.
 func tableNames() []string {
@@ -191,7 +175,7 @@ CREATE TRIGGER ralph_audit_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON ralph_au
 // same in all of them.
 const migrationLock = 0x72616c7068
 
-// migrate does the migrations that are not done, in one transaction. A newer database is left alone.
+// migrate makes the tables of a new database, in one transaction.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.write(ctx, "making the tables", func(t *transaction) error {
 		if s.kind == kindPostgres {
@@ -204,18 +188,15 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 		version, err := versionOf(t)
-		if err != nil || version >= int64(len(migrations())) {
-			return err
+		if err != nil || version != 0 {
+			return err // known refuses another version
 		}
-		for _, migration := range migrations()[version:] {
-			for statement := range strings.SplitSeq(s.kind.words().Replace(migration), ";\n") {
-				if _, err := t.tx.ExecContext(ctx, statement); err != nil {
-					return fmt.Errorf("%w in %q", err, strings.TrimSpace(statement))
-				}
+		for statement := range strings.SplitSeq(s.kind.words().Replace(tables), ";\n") {
+			if _, err := t.tx.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%w in %q", err, strings.TrimSpace(statement))
 			}
 		}
-		_, err = t.exec(`INSERT INTO ralph_about (name, value) VALUES ('version', ?)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value`, len(migrations()))
+		_, err = t.exec(`INSERT INTO ralph_about (name, value) VALUES ('version', ?)`, schemaVersion)
 		return err
 	})
 }
@@ -229,20 +210,13 @@ func versionOf(t *transaction) (version int64, err error) {
 	return version, err
 }
 
-// known refuses tables of another version: of a newer program, or, where nothing may be written, of an older one.
+// known refuses tables of another version.
 func (s *Store) known(ctx context.Context) error {
 	q := ask("reading the version of the tables", "SELECT value FROM ralph_about WHERE name = 'version'")
 	version, err := one(ctx, s, q, column[int])
-	ours := len(migrations())
-	switch {
-	case err != nil:
-		return err
-	case version > ours:
-		return invalid.Errorf("the database was written by a newer ralph: its tables have version %d, and this program "+
-			"knows version %d. Run that ralph again, or restore a backup of before", version, ours)
-	case version < ours:
-		return invalid.Errorf("the tables of the database have version %d, and this program reads version %d: "+
-			"start ralph serve once, which brings them up to date", version, ours)
+	if err == nil && version != schemaVersion {
+		return invalid.Errorf("the tables of the database have version %d, this program has version %d: use the ralph that "+
+			"wrote them, or restore a backup", version, schemaVersion)
 	}
-	return nil
+	return err
 }

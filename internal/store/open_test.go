@@ -8,66 +8,25 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake/postgres"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-func TestANewerDatabaseIsRefused(t *testing.T) {
+func TestAnotherVersionIsRefused(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		ok(t, w.exec(within(t), "", "UPDATE ralph_about SET value = 99 WHERE name = 'version'"))
 		ok(t, w.Close())
 		s, err := Open(within(t), w.options)
-		if !invalid.Is(err) || !strings.Contains(err.Error(), "newer ralph") || !strings.Contains(err.Error(), "version 99") {
+		if !invalid.Is(err) || !strings.Contains(err.Error(), "version 99") {
 			t.Fatal(s, err)
 		}
 		s = &Store{clock: w.options.Clock}
 		ok(t, s.connect(within(t), w.options))
-		ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", len(migrations())))
+		ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", schemaVersion))
 		ok(t, s.close())
 		w.open(t)
 	})
-}
-
-// TestPayloadsMoveApart: what version 3 of the tables has of a delivery is there afterwards, and goes with it.
-func TestPayloadsMoveApart(t *testing.T) {
-	for name, o := range map[string]Options{"sqlite": {Dir: t.TempDir()}, "postgres": {URL: postgres.Start(t)}} {
-		t.Run(name, func(t *testing.T) {
-			ctx := within(t)
-			old := &Store{clock: time.Now}
-			ok(t, old.connect(ctx, o))
-			statements := `CREATE TABLE ralph_about (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL);
-INSERT INTO ralph_about VALUES ('version', 3);
-` + strings.Join(migrations()[:3], ";\n") + `;
-INSERT INTO ralph_deliveries (id, event, action, installation, repository, sender, received, due, decided, payload)
-	VALUES ('kept', 'issues', 'opened', 7, 'o/r', 'alice', 5, 5, 0, 'hello');
-INSERT INTO ralph_deliveries (id, event, action, installation, repository, sender, received, due, decided, payload)
-	VALUES ('forgotten', 'issues', 'opened', 7, 'o/r', 'alice', 6, 6, 6, NULL)`
-			for statement := range strings.SplitSeq(old.kind.words().Replace(statements), ";\n") {
-				ok(t, old.exec(ctx, "", statement))
-			}
-			ok(t, old.close())
-			s := got[*Store](t)(Open(ctx, o))
-			defer s.Close()
-			for id, want := range map[string]string{"kept": "hello", "forgotten": ""} {
-				if d := got[Delivery](t)(s.Delivery(ctx, id)); string(d.Payload) != want || d.Sender != "alice" {
-					t.Errorf("%s has become %+v", id, d)
-				}
-			}
-			if found := got[[]Delivery](t)(s.Undecided(ctx, 9, time.Minute)); ids(found) != "kept" {
-				t.Error("to decide:", ids(found))
-			}
-			got[bool](t)(s.Deliver(ctx, delivery("new")))
-			ok(t, s.DecidedTogether(ctx, map[string]Decision{"kept": {Step: "nothing"}}))
-			got[Forgotten](t)(s.Forget(ctx, Retention{Deliveries: time.Now().Add(-time.Hour)}))
-			for _, table := range []string{"ralph_deliveries", "ralph_payloads"} {
-				if n := got[int](t)(one(ctx, s, ask("", "SELECT count(*) FROM "+table), column[int])); n != 1 {
-					t.Errorf("%s has %d rows, want that of the new delivery", table, n)
-				}
-			}
-		})
-	}
 }
 
 func TestASecondProcessOnOneFile(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *Store) writeRows(ctx context.Context, w io.Writer) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
 	to := json.NewEncoder(w)
-	if err := to.Encode(rowsHead{rowsKind, len(migrations())}); err != nil {
+	if err := to.Encode(rowsHead{rowsKind, schemaVersion}); err != nil {
 		return err
 	}
 	lines := 0
@@ -132,14 +132,9 @@ func (s *Store) readRows(ctx context.Context, r io.Reader) error {
 	if err := from.Decode(&head); err != nil || head.Kind != rowsKind {
 		return invalid.Errorf("this is no backup of ralph: it begins neither as a SQLite file nor as a list of rows")
 	}
-	if head.Version > len(migrations()) {
-		return invalid.Errorf("the backup was written by a newer ralph: its tables have version %d, and this program knows "+
-			"version %d", head.Version, len(migrations()))
-	}
-	if head.Version < withPayloadsApart {
-		return invalid.Errorf("the backup was written by an older ralph: its tables have version %d, and this program "+
-			"restores from version %d. Restore it with that ralph, then start this one with its database", head.Version,
-			withPayloadsApart)
+	if head.Version != schemaVersion {
+		return invalid.Errorf("the backup has version %d of the tables, this program has version %d: restore it with the "+
+			"ralph that wrote it", head.Version, schemaVersion)
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
