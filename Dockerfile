@@ -18,7 +18,7 @@ COPY go.mod go.sum ./
 COPY cmd cmd
 COPY internal internal
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -gcflags='github.com/...=-l' -gcflags='github.com/tidwall/...=' -gcflags='github.com/ralph-loop/ralph/...=' -ldflags "-s -w -funcalign=16 -X main.version=${VERSION}" -o /out/ralph ./cmd/ralph
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=${VERSION}" -o /out/ralph ./cmd/ralph
 
 FROM ${BASE_IMAGE} AS ralph
 # What ralph itself needs, bubblewrap for runners that let a container use it, and make. Checks that need more run with host/action.yml, in

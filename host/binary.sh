@@ -29,7 +29,7 @@ case ${BUILD:-false} in
 true)
 	command -v go >/dev/null || fail "input build is true, and Go is not on this runner: run actions/setup-go before, or leave build out to take a released ralph."
 	cd "$here/.."
-	CGO_ENABLED=0 go build -buildvcs=false -trimpath -gcflags='github.com/...=-l' -gcflags='github.com/tidwall/...=' -gcflags='github.com/ralph-loop/ralph/...=' -ldflags "-s -w -funcalign=16 -X main.version=${VERSION:-dev}" -o "$work/ralph" ./cmd/ralph
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=${VERSION:-dev}" -o "$work/ralph" ./cmd/ralph
 	found "$work/ralph"
 	;;
 false) ;;

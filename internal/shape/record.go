@@ -19,28 +19,15 @@ var bars = []struct {
 	most int
 	says string
 }{
-	{"room lines", 5500, "split the package"},
 	{"files in a circle", 0, "let files of a package call downwards only"},
 	{"struct fields", 15, "make several types of it"},
-	{"parameters", 5, "pass a struct, or do less"},
-	{"function lines", 60, "split the function"},
-	{"long lines", 0, "wrap lines at 120 characters"},
 	{"requirement numbers", 0, "say the rule in words"},
 	{"exported but internal", 0, "unexport what only its own package uses"},
 }
 
-// total is about all of the code. It is told, with a reason where it changed, and nothing fails by it.
-type total struct {
-	Lines    int     `json:"lines"`    // of production code
-	Comments float64 `json:"comments"` // lines of comments for each line of code
-	Long     float64 `json:"long"`     // the share of lines over 120 characters
-	Reason   string  `json:"reason,omitempty"`
-}
-
-// record is what the file holds: the figures beyond their bars, and the totals as they came to be.
+// record is what the file holds: the figures beyond their bars.
 type record struct {
 	Figures figures `json:"figures"`
-	Totals  []total `json:"totals"`
 }
 
 func readRecord(file string) (record, error) {
@@ -66,25 +53,23 @@ func writeRecord(file string, r record) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// with is the record after a measurement.
-func (r record) with(found measured, reason string) record {
-	next := record{Figures: figures{}, Totals: slices.Clone(r.Totals)}
+// newRecord is the record after a measurement.
+func newRecord(found figures) record {
+	next := record{Figures: figures{}}
 	for _, bar := range bars {
-		for name, n := range found.figures[bar.kind] {
+		for name, n := range found[bar.kind] {
 			if n > bar.most {
 				next.Figures.set(bar.kind, name, n)
 			}
 		}
 	}
-	found.total.Reason = reason
-	next.Totals = append(next.Totals, found.total)
 	return next
 }
 
 // compare says what is worse than both its bar and the record, and counts what is better than the record.
-func (r record) compare(found measured) (worse []string, better int) {
+func (r record) compare(found figures) (worse []string, better int) {
 	for _, bar := range bars {
-		known, now := r.Figures[bar.kind], found.figures[bar.kind]
+		known, now := r.Figures[bar.kind], found[bar.kind]
 		for _, name := range slices.Sorted(maps.Keys(now)) {
 			if most := max(bar.most, known[name]); now[name] > most {
 				worse = append(worse, fmt.Sprintf("%s: %s: %d, at most %d: %s", bar.kind, name, now[name], most, bar.says))
