@@ -65,10 +65,15 @@ func (l layer) store() string { return strings.NewReplacer("..", "", "/", "-").R
 // ownCaches are the user's that tools of the repository use.
 func (s *Sandbox) ownCaches() (list []layer) {
 	names := namesBelow(clone(s.o.Dir, s.o.Home), 3)
+	as := proc.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	if s.o.As != nil {
+		as = *s.o.As
+	}
 	for _, c := range toolCaches {
 		from := filepath.Join(cmp.Or(proc.Value(s.o.Parent, c.env), filepath.Join(s.o.Home, c.own)), c.sub)
 		at, err := real(from)
 		if err != nil || !filepath.IsAbs(from) || !isDir(at) || over(at, s.o.Home) || !s.view.reach(at) ||
+			as.UID != 0 && !belongs(at, as) ||
 			!slices.ContainsFunc(strings.Fields(c.marks), func(mark string) bool { return names[mark] }) {
 			continue
 		}

@@ -4,10 +4,31 @@ package sandbox
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+// belongs reports whether a directory and what is in it are a user's and its group's: a namespace of users knows nobody
+// else, so that nothing of another can be written over there.
+func belongs(dir string, as proc.User) bool {
+	entries, err := os.ReadDir(dir)
+	for i := range len(entries) + 1 {
+		at := dir
+		if i > 0 {
+			at = filepath.Join(dir, entries[i-1].Name())
+		}
+		info, err := os.Lstat(at)
+		if err != nil {
+			return false
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != as.UID || owner.Gid != as.GID {
+			return false
+		}
+	}
+	return err == nil
+}
 
 // passable reports whether a user may pass through a directory.
 func passable(dir string, as *proc.User) bool {

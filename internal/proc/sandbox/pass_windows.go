@@ -3,3 +3,5 @@ package sandbox
 import "github.com/ralph-loop/ralph/internal/proc"
 
 func passable(string, *proc.User) bool { return false }
+
+func belongs(string, proc.User) bool { return false }
