@@ -11,8 +11,12 @@ COSIGN         = v3.1.3
 TOOLS         := $(CURDIR)/.tools
 E2E           ?= $(sort $(dir $(shell grep -rl --include='*_test.go' '^//go:build .*e2e' ./internal ./cmd)))
 RUN           ?= .
+SKIP          ?= ^$$
 FUZZTIME      ?= 10s
 FUZZ          ?= .
+
+# Build, tests and demo share flags, so that nothing is compiled twice, with a C compiler or without.
+export CGO_ENABLED = 0
 
 .PHONY: all help build test every lint systems shape shape-update ceilings fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
 
@@ -22,9 +26,9 @@ help: ## show these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
-	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
+	go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-# Build and tests share flags, so that nothing is compiled twice. Tests make thousands of small repositories: in memory,
+# Tests make thousands of small repositories: in memory,
 # where there is room, they take a fifth less of the processor. Linking leaves that alone: what it writes is large.
 test: ## run the tests, in about 3 minutes on two cores; the first time everything is compiled, which takes 3 more
 	@echo "make test: runs ralph's tests, in about 3 minutes on two cores (about 7 if nothing is compiled yet)"
@@ -45,8 +49,8 @@ lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run
 
 systems: ## build for other systems that releases have
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build -o /dev/null ./cmd/ralph
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -o /dev/null ./cmd/ralph
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/ralph
+	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/ralph
 
 shape: ## measure structs, exported names and circles of files; fail if a figure is worse than recorded
 	go run -trimpath ./internal/shape
@@ -67,17 +71,17 @@ fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only 
 	FUZZTIME='$(FUZZTIME)' FUZZ='$(value FUZZ)' .ci/fuzz
 
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
-	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
+	go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
 
 demo-app: build ## show ralph serve to somebody with a browser, with a stand-in for GitHub and scripted agents
-	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -app
+	go run -trimpath ./internal/fake/demo -ralph bin/ralph -app
 
 pictures: build ## make the pictures of README and docs anew: the demo's comment and report, in Chromium
-	CGO_ENABLED=0 go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo
-	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
+	go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo
+	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -trimpath -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" $(E2E:%/=%)
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -trimpath -vet=off -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" -skip "$(SKIP)" $(E2E:%/=%)
 
 recording: build ## record the terminal of docs/laptop.md anew; needs asciinema (Debian has it) and npm
 	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
@@ -127,21 +131,21 @@ $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
 
 # goreleaser finds the others by their plain names.
 $(TOOLS)/goreleaser-$(GORELEASER):
-	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 	mv "$(TOOLS)/goreleaser" "$@"
 
 $(TOOLS)/syft-$(SYFT):
-	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
+	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
 	mv "$(TOOLS)/syft" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/syft"
 
 $(TOOLS)/cosign-$(COSIGN):
-	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
+	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
 	mv "$(TOOLS)/cosign" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
 
 $(TOOLS)/crane-$(CRANE):
-	GOBIN="$(TOOLS)" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
+	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
 	mv "$(TOOLS)/crane" "$@"
 
 $(TOOLS)/act-$(ACT):
