@@ -40,8 +40,15 @@ func TestCommandTurns(t *testing.T) {
 			"exit code 3: see its log (it said: no luck)"},
 		"waits for a human": {"echo 'Which one?'; exit 42", loop.Waits, false, "Which one?",
 			"waits for a human: see what it said, answer it, then let the run go on (it said: Which one?)"},
-		"its own program is missing": {"no-such-program", loop.Broke, false, "", "exit code 127: see its log"},
-		"not executable":             {"exit 126", loop.Broke, false, "", "exit code 126: see its log"},
+		"its own program is missing": {"no-such-program", loop.Missing, false, "",
+			"could not run no-such-program (exit code 127): install it"},
+		"an interpreter is missing": {"echo './a: line 2: ./b: /no/such: bad interpreter: No such file' >&2; exit 126",
+			loop.Missing, false, "", "could not run /no/such (exit code 126)"},
+		"a library is missing": {"echo 'x: error while loading shared libraries: libx.so.1: cannot open shared object " +
+			"file: No such file or directory' >&2; exit 127", loop.Missing, false, "", "could not run libx.so.1 (exit code 127)"},
+		"not executable": {`cd "$HERE"; : > y; ./y`, loop.Missing, false, "", "could not run ./y (exit code 126): install it"},
+		"a program is missing after a claim": {"echo '<response>DONE</response>'; no-such-program", loop.Broke, true,
+			"<response>DONE</response>", "could not run no-such-program (exit code 127)"},
 		"a usage limit": {"echo 'Claude AI usage limit reached|4102444800'; exit 1", loop.UsageLimit, false,
 			"Claude AI usage limit reached|4102444800", "rate limit is reached: try again later"},
 		"no key": {"echo Working.; echo 'Error: Invalid API key' >&2; exit 1", loop.Auth, false,
@@ -124,5 +131,15 @@ func TestCommandConsole(t *testing.T) {
 	}
 	if n := len(lines[4]); n < 1000 || n > 4000 || !strings.HasSuffix(lines[4], "[...]") {
 		t.Errorf("a long line has %d bytes: %.40q", n, lines[4])
+	}
+}
+
+// TestHiddenProgram: the reason of a turn names the sandbox if the program is there outside of it.
+func TestHiddenProgram(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, "my-agent", `echo "my-agent: 9: $0: not found" >&2; exit 127`)
+	turn := f.turn(t, agent.Options{Box: noBox{}}, "Do it.")
+	if turn.Class != loop.Missing || !strings.Contains(turn.Reason, "my-agent (exit code 127): the sandbox hides it") {
+		t.Errorf("turn = %+v", turn)
 	}
 }

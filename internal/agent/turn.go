@@ -213,6 +213,7 @@ func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.T
 		}
 	}
 	a.settle(&turn, reader, end)
+	a.unrunnable(&turn, end, stderr)
 	turn.Text = strings.Clone(safetext.LastBytes(strings.ToValidUTF8(turn.Text, "\uFFFD"), loop.TextBytes))
 	if strings.TrimSpace(turn.Transcript) == strings.TrimSpace(turn.Text) {
 		turn.Transcript = ""

@@ -30,7 +30,7 @@ func (Turn) Run(_ context.Context, at Input) (loop.Verdict, error) {
 		return loop.Verdict{Pass: true}, nil
 	}
 	how := "was cut off: "
-	if t.Class == loop.Broke {
+	if t.Class == loop.Broke || t.Class == loop.Missing {
 		how = "did not end well: "
 	}
 	return loop.Verdict{Reason: t.Reason, Exit: t.Exit, PromptText: "The last attempt " + how + t.Reason}, nil

@@ -163,6 +163,13 @@ func (it Iteration) Done() bool {
 	return it.Passed()
 }
 
+// hopeless reports whether the turn ended for a reason that ends the run. An agent that could not run a program ends it
+// only if it had done nothing: no change, or where no one looks for changes, not a word.
+func (it Iteration) hopeless() bool {
+	nothing := it.Commit.Empty || it.Commit.Unchecked && it.Turn.Text == ""
+	return it.Turn.Class.Fatal() && (it.Turn.Class != Missing || nothing)
+}
+
 func withoutDetails(concerns []Concern) []Concern {
 	if len(concerns) == 0 {
 		return nil

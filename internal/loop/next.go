@@ -64,7 +64,7 @@ func Next(s State, limits Limits, now time.Time) Step {
 			return Step{Do: MakeCommit, Iteration: last.N, Mode: last.Mode}
 		case s.PlanDue:
 			return Step{Do: Correct, Iteration: last.N, Mode: last.Mode, Story: last.Story}
-		case last.Turn.Class.Fatal() && last.N > s.Reopened:
+		case last.hopeless() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
 		case s.Waits:
 			return Step{Do: Stop, Outcome: Waiting, Reason: last.Turn.Reason}

@@ -140,6 +140,17 @@ func TestNext(t *testing.T) {
 		{"a fatal class stops at once, after the commit",
 			State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Auth, Reason: "log in"}, Commit: made}}},
 			noon, Step{Do: Stop, Outcome: Invalid, Reason: "log in"}},
+		{"an agent that could not run a program stops the run if nothing changed",
+			State{MaxIterations: 5, Iterations: []*Iteration{
+				{N: 1, Turn: Turn{Class: Missing, Reason: "install it"}, Commit: &Commit{Empty: true}}}},
+			noon, Step{Do: Stop, Outcome: Invalid, Reason: "install it"}},
+		{"an agent that could not run a program, after a change",
+			State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Missing}, Commit: made}}},
+			noon, Step{Do: Judge, Iteration: 1}},
+		{"an agent that could not run a program, where no one looks for changes, after words",
+			State{MaxIterations: 5, Iterations: []*Iteration{
+				{N: 1, Turn: Turn{Class: Missing, Text: "Edited."}, Commit: &Commit{Unchecked: true}}}},
+			noon, Step{Do: Judge, Iteration: 1}},
 		{"a fatal class still keeps what the turn left",
 			State{MaxIterations: 5, Iterations: []*Iteration{{N: 1, Turn: Turn{Class: Auth}}}},
 			noon, Step{Do: MakeCommit, Iteration: 1}},

@@ -36,11 +36,11 @@ const (
 	Idle       Class = "idle"        // killed after too long without output
 	Limited    Class = "limited"     // killed because it took too much of the machine
 	Stopped    Class = "stopped"     // killed because the run was cancelled; does not count
-	Missing    Class = "missing"     // the executable does not exist or may not be run: fatal
+	Missing    Class = "missing"     // the agent, or a program it needs, cannot be run: fatal if nothing was done
 	Waits      Class = "waiting"     // it waits for a human: exit code 42 or a marker
 )
 
-// Fatal reports whether trying again cannot help.
+// Fatal reports whether trying again cannot help. After work, Missing is an attempt like any other.
 func (c Class) Fatal() bool {
 	return c == Missing || c == Auth || c == Billing || c == Rejected
 }

@@ -131,7 +131,7 @@ func result(it loop.Iteration) string {
 	}
 	switch {
 	case it.Turn.Class == loop.OK, f != nil && f.Check == loop.AgentCheck:
-	case it.Turn.Class == loop.Broke:
+	case it.Turn.Class == loop.Broke, it.Turn.Class == loop.Missing:
 		text += "; its turn did not end well: " + line(it.Turn.Reason)
 	default:
 		text += "; its turn was cut off: " + line(it.Turn.Reason)
