@@ -26,6 +26,7 @@ help: ## show these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
+	@echo '$(or $(SAYS),Building bin/ralph): about 1 minute on 2 cores the first time, when the Go modules are compiled too; then $(or $(THEN),a few seconds)'
 	go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 # Tests make thousands of small repositories: in memory,
@@ -41,6 +42,7 @@ every: ## run every fault, every kill, every story and every judged piece of wor
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestLeaseRace|TestHostileLease' ./internal/lease
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report/planlist
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/git ./internal/check ./internal/proc ./internal/files
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run TestRalphOnRalph ./internal
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 30m -run 'TestKilledProcesses|TestDatabaseGone|TestManyWait' ./internal/queue
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 90m -parallel 4 -skip 'TestServe(KeepsPace|HoldsWaitingRuns|WorksAtOnce)' ./cmd/ralph
@@ -70,6 +72,8 @@ bench: ## run the benchmarks of docs/benchmarks.md
 fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only those called so
 	FUZZTIME='$(FUZZTIME)' FUZZ='$(value FUZZ)' .ci/fuzz
 
+demo: SAYS = Building bin/ralph, then playing two runs with scripted agents and a stand-in for GitHub
+demo: THEN = about 15 seconds
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
 	go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
 
@@ -106,6 +110,7 @@ notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
 vulnerabilities: ## look for known ones in what ralph calls; asks vuln.go.dev
 	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./cmd/ralph
 
+install: SAYS = Building bin/ralph and installing it into $(DESTDIR)$(PREFIX)/bin
 install: build ## install bin/ralph into PREFIX, by default /usr/local
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/ralph "$(DESTDIR)$(PREFIX)/bin/ralph"
