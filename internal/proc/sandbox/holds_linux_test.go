@@ -457,7 +457,7 @@ func howItEnded(t *testing.T, mode string) {
 		{[]string{"sh", "-c", "exit 137"}, proc.Result{Class: proc.Exited, Exit: 137}},
 		{[]string{"no-such-program"}, proc.Result{Class: proc.NotFound, Exit: -1}},
 		{[]string{"./file.txt"}, proc.Result{Class: proc.NotExecutable, Exit: -1}},
-		{[]string{"perl", "-e", "kill 9, $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
+		{[]string{"env", "sh", "-c", "kill -9 $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
 		{[]string{"./bad"}, proc.Result{Class: proc.Exited, Exit: 127}},
 	} {
 		r, err := proc.Run(context.Background(),
