@@ -125,16 +125,5 @@ func (a *App) RotateSecret(ctx context.Context, secret string) error {
 	return nil
 }
 
-// SetHook makes the webhook what ralph needs: at this address, JSON, with the certificate checked. The secret stays.
-func (a *App) SetHook(ctx context.Context, address string) error {
-	kind, checked := "json", "0"
-	_, _, err := a.api.Apps.UpdateHookConfig(ctx,
-		&github.HookConfig{URL: &address, ContentType: &kind, InsecureSSL: &checked})
-	if err != nil {
-		return a.explain("setting the webhook's address", err)
-	}
-	return nil
-}
-
 // NewSecret is a secret for a webhook, a state or a setup code: 26 characters of 130 random bits.
 func NewSecret() string { return rand.Text() }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -151,34 +149,4 @@ func number(v any) int64 {
 		}
 	}
 	return 0
-}
-
-// EndSignIn takes a person's token back at GitHub. One that has ended already is no error.
-func (a *App) EndSignIn(ctx context.Context, token string) error {
-	const doing = "signing out at GitHub"
-	if a.o.ClientID == "" || token == "" {
-		return nil
-	}
-	text, err := json.Marshal(map[string]string{"access_token": token})
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	address := rootOf(a.o.APIURL) + "/applications/" + url.PathEscape(a.o.ClientID) + "/token"
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, address, strings.NewReader(string(text)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	req.SetBasicAuth(a.o.ClientID, a.o.ClientSecret)
-	req.Header.Set("Accept", "application/vnd.github+json")
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := (&http.Client{Transport: a.base, Timeout: time.Minute, CheckRedirect: stay}).Do(req)
-	if err != nil {
-		return explain(doing, err)
-	}
-	defer resp.Body.Close()
-	switch resp.StatusCode {
-	case http.StatusNoContent, http.StatusNotFound, http.StatusUnprocessableEntity: // GitHub knows it no longer
-		return nil
-	}
-	return fmt.Errorf("%s: GitHub answered %s; it ends by itself", doing, resp.Status)
 }

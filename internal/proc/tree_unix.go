@@ -16,7 +16,7 @@ type tree struct{ groups []int }
 
 func newTree(string) (*tree, string, error) { return new(tree), markPrefix + "=1", nil }
 
-func (t *tree) plant(cmd *exec.Cmd, from *starter) error {
+func (t *tree) startRoot(cmd *exec.Cmd, from *starter) error {
 	err := from.start(cmd)
 	if err == nil {
 		t.groups = []int{cmd.Process.Pid}

@@ -85,7 +85,7 @@ func LoadKeys(text, dir string) (Keys, error) {
 	file := filepath.Join(dir, keyFile)
 	read, err := readKeyFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKeyFile(file, 1); err == nil || errors.Is(err, fs.ErrExist) {
+		if err = makeKeyFile(file); err == nil || errors.Is(err, fs.ErrExist) {
 			read, err = readKeyFile(file)
 		}
 	}
@@ -97,39 +97,6 @@ func LoadKeys(text, dir string) (Keys, error) {
 		return Keys{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return keys, nil
-}
-
-// AddKey adds a new key to the file keyFile in dir and returns all of them. What is sealed is sealed anew by Rotate;
-// after that the older lines may be removed.
-func AddKey(dir string) (Keys, error) {
-	keys, err := LoadKeys("", dir)
-	if err != nil {
-		return Keys{}, err
-	}
-	if keys.newest == 255 {
-		return Keys{}, invalid.Errorf("%s has key 255, which is the last number: rotate, and remove the older lines",
-			filepath.Join(dir, keyFile))
-	}
-	file := filepath.Join(dir, keyFile)
-	text, err := readKeyFile(file)
-	if err != nil {
-		return Keys{}, err
-	}
-	if !strings.Contains(text, ":") {
-		text = "1:" + strings.TrimSpace(text) + "\n"
-	}
-	// The new file replaces the old one whole: a loss of power leaves one of them.
-	fresh := file + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Keys{}, err
-	}
-	if err := makeKeyFile(fresh, int(keys.newest)+1, text); err != nil {
-		return Keys{}, err
-	}
-	if err := os.Rename(fresh, file); err != nil {
-		return Keys{}, err
-	}
-	return LoadKeys("", dir)
 }
 
 func readKeyFile(file string) (string, error) {
@@ -148,8 +115,8 @@ func readKeyFile(file string) (string, error) {
 	return string(text), err
 }
 
-// makeKeyFile makes a file of keys that is not there, with what it had before and a new key.
-func makeKeyFile(file string, n int, before ...string) error {
+// makeKeyFile creates the file of keys with one key.
+func makeKeyFile(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
@@ -159,7 +126,7 @@ func makeKeyFile(file string, n int, before ...string) error {
 	}
 	key := make([]byte, keyBytes)
 	rand.Read(key) // ends the program rather than fail
-	_, err = fmt.Fprintf(f, "%s%d:%s\n", strings.Join(before, ""), n, base64.StdEncoding.EncodeToString(key))
+	_, err = fmt.Fprintf(f, "1:%s\n", base64.StdEncoding.EncodeToString(key))
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

@@ -102,18 +102,3 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
 	return list(ctx, s, q, runOf)
 }
-
-// CountRuns is how many runs of some repositories, nil for all, are in each state.
-func (s *Store) CountRuns(ctx context.Context, repositories []string) (map[string]int, error) {
-	counted := map[string]int{}
-	q := ask("counting runs", "SELECT state, count(*) FROM ralph_runs WHERE 1 = 1").in("repository", repositories).
-		and("GROUP BY state")
-	_, err := list(ctx, s, q, func(row scan) (struct{}, error) {
-		var state string
-		var n int
-		err := row(&state, &n)
-		counted[state] = n
-		return struct{}{}, err
-	})
-	return counted, err
-}

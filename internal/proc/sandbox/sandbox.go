@@ -209,18 +209,6 @@ func (s *Sandbox) ObjectsSeen() []string {
 	return seen
 }
 
-// IsolatesJudge reports whether no agent can come near the tree of the checks; else that has to be looked at before it is
-// believed.
-func (s *Sandbox) IsolatesJudge() bool {
-	switch {
-	case s == nil || s.Mode == Off:
-		return false
-	case s.Mode == Landlock:
-		return s.o.As != nil
-	}
-	return true
-}
-
 // Close throws away what the run's boxes have used.
 func (s *Sandbox) Close() {
 	if s == nil {
