@@ -26,7 +26,7 @@ help: ## show these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/ralph
-	@echo '$(or $(SAYS),Building bin/ralph): about 1 minute on 2 cores the first time, when the Go modules are compiled too; then $(or $(THEN),a few seconds)'
+	@echo '$(or $(SAYS),Building bin/ralph): about 2 minutes on 2 cores the first time, when the Go modules are compiled too; then $(or $(THEN),a few seconds)'
 	go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
 # Tests make thousands of small repositories: in memory,

@@ -136,7 +136,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		return proc.SandboxedCommand{}, err
 	}
 	v := b.s.view.clone()
-	v.hidden = append(slices.Clip(v.hidden), "/dev/shm") // which is new in the box's own /dev
+	v.hidden = append(slices.Clip(v.hidden), "/dev/shm") // bwrap mounts its own /dev
 	v.showProgram(b.s.o.Home, program)
 	if resolved, err := real(program); err == nil {
 		v.show(b.s.o.Home, resolved)
