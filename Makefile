@@ -29,12 +29,9 @@ build: ## build bin/ralph
 	@echo '$(or $(SAYS),Building bin/ralph): about 2 minutes on 2 cores the first time, when the Go modules are compiled too; then $(or $(THEN),a few seconds)'
 	go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-# Tests make thousands of small repositories: in memory,
-# where there is room, they take a fifth less of the processor. Linking leaves that alone: what it writes is large.
 test: ## run the tests, in about 3 minutes on two cores; the first time everything is compiled, which takes 3 more
 	@echo "make test: runs ralph's tests, in about 3 minutes on two cores (about 7 if nothing is compiled yet)"
-	@memory=$$(.ci/memory); [ -z "$$memory" ] || { trap 'rm -rf "$$memory"' EXIT; export GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR="$$memory"; }; \
-	go run -trimpath ./internal/fake/suite -vet=off -trimpath -ldflags='-s -w' -timeout 30m ./...
+	@go run -trimpath ./internal/fake/suite -vet=off -trimpath -ldflags='-s -w' -timeout 30m ./...
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/bot
