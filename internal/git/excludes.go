@@ -40,8 +40,10 @@ func (t *Tree) writeExcludes(ctx context.Context) error {
 	}
 	own := filepath.Join(t.dir, listFile)
 	if t.o.unsettled() {
-		if text, err := os.ReadFile(own); err == nil {
-			return t.useExcludes(text)
+		for _, name := range []string{own, t.excludes()} { // the second if ralph's repository had to be made again
+			if text, err := os.ReadFile(name); err == nil {
+				return t.useExcludes(text)
+			}
 		}
 	}
 	var b strings.Builder
@@ -97,9 +99,11 @@ const maxKept = 64 << 10
 // ("!settings.json"). They are left out of every command by name. A run that is resumed within a turn keeps what was
 // found at its beginning.
 func (t *Tree) keep(ctx context.Context) error {
-	if text, err := os.ReadFile(filepath.Join(t.dir, keptFile)); err == nil && t.o.unsettled() {
-		t.kept = records(string(text))
-		return nil
+	for _, dir := range []string{t.dir, t.state} { // the second if ralph's repository had to be made again
+		if text, err := os.ReadFile(filepath.Join(dir, keptFile)); err == nil && t.o.unsettled() {
+			t.kept = records(string(text))
+			return nil
+		}
 	}
 	names, err := t.untracked(ctx)
 	if err != nil {
