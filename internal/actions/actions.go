@@ -111,7 +111,7 @@ func (r *Runner) write(to io.Writer, p []byte) (int, error) {
 	return to.Write(p)
 }
 
-// Console is where lines are logged that were made inert before they were coloured.
+// Console is where lines are logged that were made inert before they were colored.
 func (r *Runner) Console() io.Writer { return coloured{r, safetext.Coloured(r.text)} }
 
 type coloured struct {

@@ -91,7 +91,7 @@ type timing struct {
 // plenty is what each of a job's last steps has where nothing is about to kill it.
 const plenty = 2 * time.Minute
 
-// patience is what each of the last steps of a cancelled job has; 0: what GitHub leaves it.
+// patience is what each of the last steps of a canceled job has; 0: what GitHub leaves it.
 func (a *Action) patience() time.Duration {
 	if a.Server != nil {
 		return plenty
@@ -99,7 +99,7 @@ func (a *Action) patience() time.Duration {
 	return a.last
 }
 
-// afterCancel is the time for reports: all that a cancelled job still has, or plenty.
+// afterCancel is the time for reports: all that a canceled job still has, or plenty.
 func (a *Action) afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := plenty
 	if ctx.Err() != nil {

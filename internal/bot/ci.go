@@ -9,7 +9,7 @@ import (
 )
 
 // onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that
-// is done and failed there afterwards, within the iterations that are left. Nobody asks for it: the run was authorised
+// is done and failed there afterwards, within the iterations that are left. Nobody asks for it: the run was authorized
 // when it began.
 func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	wanted := goingOn(s)

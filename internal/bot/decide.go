@@ -141,7 +141,7 @@ func (d Decision) because(step Step, why string) Decision {
 	return d
 }
 
-// ofRun decides what is authorised, once it is known which run it is about.
+// ofRun decides what is authorized, once it is known which run it is about.
 func (d Decision) ofRun() Decision {
 	d.Cases = d.cases()
 	at := d.Cases[0]

@@ -44,7 +44,7 @@ func (a *Action) elsewhere(ctx context.Context, d Decision) (handed bool, result
 }
 
 // dispatch has the repository's workflow do what was decided. It is told what somebody asked with, and reads and
-// authorises that itself.
+// authorizes that itself.
 func (a *Action) dispatch(ctx context.Context, ev event.Event, at *Elsewhere) (loop.Result, error) {
 	from, ok := event.OriginOf(ev)
 	if !ok {

@@ -59,7 +59,7 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	return out, nil
 }
 
-// orphan is the request to go on with a run: it was authorised when it began, and only people who may write can have
+// orphan is the request to go on with a run: it was authorized when it began, and only people who may write can have
 // changed its record.
 func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
 	issue, err := a.github.Issue(ctx, s.Start.Issue)

@@ -118,7 +118,7 @@ func (a *Action) waiting(ctx context.Context, ev event.Event, facts event.Facts,
 }
 
 // queued is the request that a label made, as if its event had just arrived. An issue that was edited after it was
-// labelled is skipped: the text that was asked for is not to be had any more.
+// labeled is skipped: the text that was asked for is not to be had any more.
 func (a *Action) queued(ctx context.Context, ev event.Event, runs []loop.State, issue event.Issue,
 	label string) (event.Request, event.Facts, bool) {
 	none := func(format string, args ...any) (event.Request, event.Facts, bool) {

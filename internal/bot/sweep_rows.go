@@ -13,7 +13,7 @@ func (a *Action) wantsPlan(file string) bool {
 	return a.Inputs.Issue == 0 && (a.Inputs.Plan == "" || path.Clean(a.Inputs.Plan) == file)
 }
 
-// orphanPlan is the request to go on with a run of a plan in the repository: it was authorised when it began.
+// orphanPlan is the request to go on with a run of a plan in the repository: it was authorized when it began.
 func (a *Action) orphanPlan(ev event.Event, s loop.State) pending {
 	return pending{request: planRequest(ev, s.Start.Plan.File), plan: goingOn(s)}
 }

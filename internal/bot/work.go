@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// work takes an authorised request to a pull request or a failure report.
+// work takes an authorized request to a pull request or a failure report.
 func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes")) // the one call that says: seen
 	wanted, err := a.workRequest(ctx, request, facts)

@@ -25,7 +25,7 @@ var secretValues = []*pattern{
 		`(://[^/\s:@]*:)[^/\s@]+@`), // https://user:x@host
 }
 
-// Redact takes out of a text what is named as a secret: the value of --api-key or of GH_TOKEN=, of an authorisation
+// Redact takes out of a text what is named as a secret: the value of --api-key or of GH_TOKEN=, of an authorization
 // header, the password in an address. A secret that only looks like one (sk-…, ghp_…) is not known here.
 func Redact(text string) string {
 	for i, pattern := range secretValues {

@@ -274,5 +274,5 @@ func (l *Journal) Finish(ctx context.Context) error {
 	return l.Heartbeat.Release(ctx)
 }
 
-// EndWithNextPush makes the push of the outcome the last one: a job that was cancelled may have no time for another.
+// EndWithNextPush makes the push of the outcome the last one: a job that was canceled may have no time for another.
 func (l *Journal) EndWithNextPush() { l.last = true }

@@ -21,8 +21,8 @@ import (
 // Time limits of one step that no setting changes.
 const (
 	setupLimit = 10 * time.Minute
-	// stepGrace is what a cancelled run has for its last commit; together with killing the agent and the reports it
-	// must fit into the ten seconds that a cancelled job has.
+	// stepGrace is what a canceled run has for its last commit; together with killing the agent and the reports it
+	// must fit into the ten seconds that a canceled job has.
 	stepGrace = 3 * time.Second
 )
 
@@ -132,7 +132,7 @@ type Prompts interface {
 	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
-// grace is how long an agent that is stopped may take to end: 2 s where a cancelled job has ten for everything, else
+// grace is how long an agent that is stopped may take to end: 2 s where a canceled job has ten for everything, else
 // what its context says.
 func (spec *Spec) grace() time.Duration {
 	if spec.InJob {

@@ -216,7 +216,7 @@ func built(ev Event, rules Rules) Trigger {
 	return ByBuild
 }
 
-// Failed reports whether the conclusion says that something is wrong with the commit. A workflow that was cancelled,
+// Failed reports whether the conclusion says that something is wrong with the commit. A workflow that was canceled,
 // skipped or waits for somebody says nothing about it.
 func (b Build) Failed() bool {
 	return slices.Contains([]string{"failure", "timed_out", "startup_failure"}, strings.ToLower(b.Conclusion))

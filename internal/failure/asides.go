@@ -135,7 +135,7 @@ func inspected(lines []string) []string {
 
 var refused = lazy(`-([^-]+)-`)
 
-// clauses takes the dashes off a function's head that mark what did not match: where there are colours, those mark it.
+// clauses takes the dashes off a function's head that mark what did not match: where there are colors, those mark it.
 func clauses(lines []string) []string {
 	inside := false
 	for i, line := range lines {

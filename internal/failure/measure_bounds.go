@@ -26,7 +26,7 @@ var (
 	more = lazy(`(?i)\btoo (?:low|few|small|short)\b|\bbelow\b|\binsufficient\b|\bnot enough\b`)
 	// limits matches a number that is the bound itself.
 	limits = lazy(`(?i)\b(?:timeout|time ?limit|deadline|timed out)\b`)
-	// labelled matches a line that is a name and a value.
+	// labeled matches a line that is a name and a value.
 	labelled = lazy(`^\s*([A-Za-z][\w %-]{0,30}):\s*[<>=≥≤~]*\s*-?\d`)
 	// asserts matches a line whose numbers tell one failure from another.
 	asserts = lazy(`(?i)\b(?:expect(?:ed)?|want(?:ed)?|got|actual|received|assert\w*|left|right)\b`)
@@ -96,7 +96,7 @@ func boundOf(line string, nums []num) (b bound, ok bool) {
 // comparable reports whether two numbers can be held against each other.
 func comparable(a, b num) bool { return a.unit == b.unit || a.unit == "" || b.unit == "" }
 
-// paired is the number of two labelled lines, one of which has what the other is held against: "Expected: < 500",
+// paired is the number of two labeled lines, one of which has what the other is held against: "Expected: < 500",
 // "Received: 840".
 func paired(line string, n num, rest []string) (b bound, ok bool) {
 	if !labelled.MatchString(line) {

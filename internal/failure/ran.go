@@ -17,7 +17,7 @@ func Ran(output string) Tests {
 
 // testRunner reads the lines of one kind of test runner.
 type testRunner interface {
-	// line reads one line, without its end and colours, and reports whether it was this runner's.
+	// line reads one line, without its end and colors, and reports whether it was this runner's.
 	line(s string) bool
 	// tally may be asked at any time; what is not finished counts as it stands.
 	tally() runnerCounts
@@ -116,7 +116,7 @@ func (c *TestCounter) keep(part []byte) {
 	c.part = append(c.part, part[:min(len(part), maxTestLine-len(c.part))]...)
 }
 
-// line gives the line to the runner that knows it. A coloured line, or one with a prefix, is known by what is left of
+// line gives the line to the runner that knows it. A colored line, or one with a prefix, is known by what is left of
 // it. Most lines are nobody's, and are not even handed round.
 func (c *TestCounter) line(s []byte) {
 	if bytes.IndexByte(s, escape) >= 0 {

@@ -4,7 +4,7 @@ import "bytes"
 
 const escape = 0x1b
 
-// withoutColours adds to a text what a line holds beside colours: "\x1b[1;32m".
+// withoutColours adds to a text what a line holds beside colors: "\x1b[1;32m".
 func withoutColours(to, line []byte) []byte {
 	for {
 		i := bytes.IndexByte(line, escape)
@@ -19,7 +19,7 @@ func withoutColours(to, line []byte) []byte {
 	}
 }
 
-// colourLen is how long the colour is that a text begins with; 0: it begins with none.
+// colorLen is how long the color is that a text begins with; 0: it begins with none.
 func colourLen(s []byte) int {
 	if len(s) < 3 || s[1] != '[' {
 		return 0

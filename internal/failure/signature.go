@@ -80,7 +80,7 @@ var passes = []pass{
 	{run: frames, needs: []string{"at ", "#", "stack backtrace:", "thread '"}},
 }
 
-// normalizeAll normalises lines that are no noise, before or after, each different one once, and sorts them.
+// normalizeAll normalizes lines that are no noise, before or after, each different one once, and sorts them.
 func normalizeAll(lines []string, tops map[string]bool, noise func(string) bool) []string {
 	seen := make(map[string]bool, len(lines))
 	var told []string

@@ -21,7 +21,7 @@ var passing = sync.OnceValue(func() *regexp.Regexp {
 var pauses = []time.Duration{time.Second, 3 * time.Second}
 
 // run runs a command and returns what it said. A command that fails is a *commandError. One that speaks to a remote is
-// tried again when the network failed: a fetch changes nothing, and a push that did arrive is recognised by its lease.
+// tried again when the network failed: a fetch changes nothing, and a push that did arrive is recognized by its lease.
 // A push that finds its ref moved is answered, even where git then also says that the remote hung up.
 func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
 	for try := 0; ; try++ {

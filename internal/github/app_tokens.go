@@ -50,7 +50,7 @@ func (m *appTransport) take() []string {
 	return tokens
 }
 
-// revokeTime bounds a revocation: a job that was cancelled has seconds left.
+// revokeTime bounds a revocation: a job that was canceled has seconds left.
 const revokeTime = 3 * time.Second
 
 // Revoke shuts out the tokens that the client has made as an App, which would be good for the rest of their hour. A

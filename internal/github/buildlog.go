@@ -18,7 +18,7 @@ import (
 const mostLog = 4 << 20
 
 // BuildLog reads what is worth reading of a failed build: of a job of GitHub Actions the lines around its errors and
-// its last ones, without times and colours, at most 48 KiB; and the remarks that the check run made on lines of files,
+// its last ones, without times and colors, at most 48 KiB; and the remarks that the check run made on lines of files,
 // at most 100. Both may be empty, for a status always. All of it is what strangers wrote: hostile data. With an error,
 // the findings that were read come too.
 func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, findings []Annotation, err error) {

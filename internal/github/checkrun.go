@@ -16,7 +16,7 @@ type CheckRun struct {
 	SHA        string // of the head
 	ExternalID string // the run's own name for it: unlike that of any other check run on the commit
 	URL        string // where the details are
-	// Conclusion is GitHub's word: success, failure, neutral, cancelled, skipped, timed_out, action_required; empty while
+	// Conclusion is GitHub's word: success, failure, neutral, canceled, skipped, timed_out, action_required; empty while
 	// it goes on.
 	Conclusion string
 	Title      string // one line

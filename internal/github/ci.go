@@ -51,7 +51,7 @@ const (
 //
 //   - success, neutral and skipped have passed;
 //   - failure, timed_out, startup_failure and a status's error have failed: a change can mend them;
-//   - cancelled, stale and action_required are no verdict, and no change mends them. They are pending until somebody runs them again or
+//   - canceled, stale and action_required are no verdict, and no change mends them. They are pending until somebody runs them again or
 //     approves them, so the run ends waiting and names them.
 //
 // Asking again costs no call of the hourly limit while nothing has changed.

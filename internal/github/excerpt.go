@@ -66,7 +66,7 @@ func assemble(lines []string, keep []bool) string {
 	return text
 }
 
-// tidy is a line without the time that the runner puts in front, without colours and other control characters, and not
+// tidy is a line without the time that the runner puts in front, without colors and other control characters, and not
 // too long.
 func tidy(line string) string {
 	line = strings.TrimPrefix(line, "\ufeff")

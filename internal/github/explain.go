@@ -134,7 +134,7 @@ func missing(h http.Header) string {
 	return "give the job, or the token, the permission " + needs
 }
 
-// authorise says where a token is let into single sign-on. The header is shown only as far as it is an address's host
+// authorize says where a token is let into single sign-on. The header is shown only as far as it is an address's host
 // and path.
 func authorise(header string) string {
 	_, address, _ := strings.Cut(header, "url=")

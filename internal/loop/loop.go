@@ -70,7 +70,7 @@ type Ports struct {
 	Sleep func(ctx context.Context, pause Pause)
 	// Log gets one line a step, for the console.
 	Log func(format string, args ...any)
-	// Grace is how long a cancelled run may take to commit what the agent left.
+	// Grace is how long a canceled run may take to commit what the agent left.
 	Grace time.Duration
 }
 
@@ -249,7 +249,7 @@ func judge(ctx, hard context.Context, s State, step Step, p Ports) error {
 	return err
 }
 
-// rescue commits what an interrupted turn left, on time that the cancelled context no longer has.
+// rescue commits what an interrupted turn left, on time that the canceled context no longer has.
 func rescue(ctx context.Context, s State, step Step, p Ports) error {
 	if step.Do != MakeCommit {
 		return nil

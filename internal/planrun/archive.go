@@ -151,7 +151,7 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 
 var started = regex.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
-// summarise is the directory's name and its summary.
+// summarize is the directory's name and its summary.
 func (p *Plans) summarise(
 	ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string,
 ) (name, summary string) {

@@ -67,7 +67,7 @@ func (q *Queue) claim(ctx context.Context, free int) (taken []turn, err error) {
 	return taken, nil
 }
 
-// take marks one job as run by this executor. It may have been cancelled since.
+// take marks one job as run by this executor. It may have been canceled since.
 func (q *Queue) take(ctx context.Context, tx *transaction, number int64, taken []turn) ([]turn, error) {
 	var t turn
 	err := tx.query(ctx, func(r row) error {

@@ -9,7 +9,7 @@ import (
 // nudge lets this process look for jobs at once.
 func (q *Queue) nudge() { signal(q.wake) }
 
-// lookSoon lets this process look for cancelled jobs at once.
+// lookSoon lets this process look for canceled jobs at once.
 func (q *Queue) lookSoon() { signal(q.soon) }
 
 func signal(to chan struct{}) {

@@ -38,7 +38,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Coloured is the same console for lines that were made inert and then coloured: colours pass it, and nothing else that
+// Coloured is the same console for lines that were made inert and then colored: colors pass it, and nothing else that
 // another console stops.
 func Coloured(w io.Writer) io.Writer {
 	if c, ok := w.(*Console); ok {

@@ -77,7 +77,7 @@ func (m *markup) step() {
 	}
 }
 
-// language is what shows of a fence's info string: the colours of the code.
+// language is what shows of a fence's info string: the colors of the code.
 var language = lazy(`^[A-Za-z0-9+#._-]{1,30}`)
 
 // angle handles a "<": comments and their kin go, tags lose their attributes.

@@ -27,13 +27,13 @@ type Place struct {
 	Environ []string
 }
 
-// FormatFor chooses how events are shown at a place: emoji and colours on a terminal, emoji in the log of a job, plain
+// FormatFor chooses how events are shown at a place: emoji and colors on a terminal, emoji in the log of a job, plain
 // ASCII in a pipe.
 func FormatFor(p Place) FormatOptions {
 	return FormatOptions{UseEmoji: p.Terminal || p.CI, UseColor: p.colours()}
 }
 
-// colours follows no-color.org and bixense.com/clicolors: a no counts before a yes.
+// colors follows no-color.org and bixense.com/clicolors: a no counts before a yes.
 func (p Place) colours() bool {
 	value := func(name string) string { return proc.Value(p.Environ, name) }
 	switch force := value("CLICOLOR_FORCE"); {
@@ -63,7 +63,7 @@ var (
 	}
 )
 
-// colour is the number of a terminal's graphic rendition; "" is none.
+// color is the number of a terminal's graphic rendition; "" is none.
 type colour string
 
 const (

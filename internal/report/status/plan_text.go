@@ -13,7 +13,7 @@ import (
 // planColumns is how wide a plan's status is at most.
 const planColumns = 80
 
-// planWords are the states as people read them: a sign that needs no colour, and words.
+// planWords are the states as people read them: a sign that needs no color, and words.
 var planWords = map[string]struct{ sign, words string }{
 	planTodo:       {"○", "todo"},
 	planBlocked:    {"○", "blocked"},
@@ -30,7 +30,7 @@ var planWords = map[string]struct{ sign, words string }{
 var workingWords = map[string]string{"implement": "being implemented", "review": "being reviewed",
 	"review-fix": "being fixed"}
 
-// Text is the standing for people at a terminal: at most 80 columns, without colour. What others wrote is on one line
+// Text is the standing for people at a terminal: at most 80 columns, without color. What others wrote is on one line
 // each, and not yet made harmless for a terminal.
 func (st PlanStanding) Text() string {
 	var b strings.Builder

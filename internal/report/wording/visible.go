@@ -13,5 +13,5 @@ func Bare(s string) string {
 	return safetext.Visible(Colours.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 }
 
-// Colours are what a terminal acts upon: colours, titles, links.
+// Colours are what a terminal acts upon: colors, titles, links.
 var Colours = regex.Lazy(`\x1b(\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\^_])`)
