@@ -66,20 +66,6 @@ func cells(line string) []string {
 	return out
 }
 
-func sameRows(t *testing.T, what string, got, want [][]string) {
-	t.Helper()
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			t.Errorf("%s: README.md lacks %q", what, want[i])
-		case i >= len(want):
-			t.Errorf("%s: README.md has %q, the code does not", what, got[i])
-		case !slices.Equal(got[i], want[i]):
-			t.Errorf("%s: README.md has %q, want %q", what, got[i], want[i])
-		}
-	}
-}
-
 func code(s string) string {
 	if s == "" {
 		return ""

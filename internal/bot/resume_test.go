@@ -29,7 +29,7 @@ const lateBy = "RALPH_TEST_LATE_BY"
 func TestMain(m *testing.M) {
 	at := os.Getenv(dieAt)
 	if at == "" {
-		os.Exit(count.Run(m, 20_000))
+		os.Exit(count.Run(m, 17_500))
 	}
 	environ := map[string]string{}
 	for _, pair := range os.Environ() {

@@ -73,20 +73,20 @@ func TestWorse(t *testing.T) {
 	if err := run(args, &out); err != nil {
 		t.Fatalf("as recorded: %v", err)
 	}
-	two := filepath.Join(dir, "a", "two.go")
-	source, err := os.ReadFile(two)
+	one := filepath.Join(dir, "a", "one.go")
+	source, err := os.ReadFile(one)
 	if err != nil {
 		t.Fatal(err)
 	}
 	more := append(source, "\n// A rule of S2-46.\n"...)
-	if err := os.WriteFile(two, more, 0o644); err != nil {
+	if err := os.WriteFile(one, more, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(args, &out); err == nil || !strings.Contains(err.Error(), "requirement numbers: a: 4, at most 3") {
 		t.Fatalf("one more requirement number: %v", err)
 	}
 	fewer := regexp.MustCompile(`S[0-9]+-[0-9]+`).ReplaceAll(source, nil)
-	if err := os.WriteFile(two, fewer, 0o644); err != nil {
+	if err := os.WriteFile(one, fewer, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
