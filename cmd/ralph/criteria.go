@@ -64,7 +64,7 @@ func (f roleFlags) criteria(role task.Role) (*task.Criteria, error) {
 	}
 	switch {
 	case c.Method != "" && !slices.Contains(task.Methods, c.Method):
-		return nil, fmt.Errorf("flag --%s-verify is %q; allowed are string_match, semantic and external", role, c.Method)
+		return nil, fmt.Errorf("invalid --%s-verify %q: must be string_match, semantic or external", role, c.Method)
 	case c.Method == task.MultiStage:
 		return nil, fmt.Errorf("flag --%s-verify is multi_stage, whose stages no flag can say; write them into a task file",
 			role)

@@ -194,7 +194,7 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 		err = strayWords(args, command)
 	}
 	if err != nil {
-		return misread(fmt.Errorf("%w%s", err, suggestion(args, err, parser.Model.Node)), args, p.out, stderr)
+		return misread(err, args, parser.Model.Node, p.out, stderr)
 	}
 	err = command.Run()
 	ended := (*endedError)(nil)

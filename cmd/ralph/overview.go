@@ -66,10 +66,7 @@ func firstScreen(ctx context.Context, p process) error {
 	if layers, err := session.SettingsFiles(top, p.environ); err != nil {
 		said += "Settings   " + safetext.OneLine(err.Error()) + "\n"
 	} else if len(layers) > 0 {
-		names := make([]string, len(layers))
-		for i, l := range layers {
-			names[i] = l.Name
-		}
+		names := safetext.Map(layers, func(l config.Layer) string { return l.Name })
 		said += "Settings   " + safetext.OneLine(strings.Join(names, ", ")) + "\n"
 	}
 	if st, err := newestRun(ctx, p); err == nil && st.State != "none" {

@@ -32,7 +32,7 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 	}
 	if c.ReviewCap < 1 {
 		return &endedError{loop.Invalid.ExitCode(),
-			fmt.Errorf("flag --review-cap is %d; allowed is a whole number from 1", c.ReviewCap)}
+			fmt.Errorf("invalid --review-cap \"%d\": must be a whole number from 1", c.ReviewCap)}
 	}
 	found, err := plans.Validate(ctx, planrun.Validation{
 		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview,

@@ -73,7 +73,7 @@ func (c *promptCommand) validate() error {
 			"--prompt-file FILE, or print a template with --template NAME; see ralph prompt --help")
 	}
 	if _, ok := prompt.Template(c.Template); c.Template != "" && !ok {
-		return fmt.Errorf("flag --template is %q; allowed are %s", c.Template,
+		return fmt.Errorf("invalid --template %q: must be one of %s", c.Template,
 			strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))
 	}
 	if _, err := roleNamed(c.Role); c.Role != "" && err != nil {
@@ -89,5 +89,5 @@ func roleNamed(name string) (task.Role, error) {
 			return r, nil
 		}
 	}
-	return "", fmt.Errorf("flag --role is %q; allowed are coder, tester, reviewer and qa", name)
+	return "", fmt.Errorf("invalid --role %q: must be coder, tester, reviewer or qa", name)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -225,7 +226,7 @@ func (c *runCommand) validate() error {
 	}
 	switch {
 	case given == 0:
-		return errors.New("nothing to do: say what with one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, " +
+		return errors.New("nothing to do; pass a prompt or one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, " +
 			"--task FILE|ID and --tasks DIR; see ralph run --help")
 	case given > 1:
 		return errors.New("a prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with " +
@@ -233,7 +234,7 @@ func (c *runCommand) validate() error {
 	case len(c.Check) > 0 && c.NoChecks:
 		return errors.New("--check and --no-checks exclude each other")
 	case slices.ContainsFunc(c.Check, func(command string) bool { return strings.TrimSpace(command) == "" }):
-		return errors.New("flag --check is empty; allowed is a command for the shell, such as 'go test ./...'")
+		return errors.New("invalid --check \"\": must be a shell command, such as 'go test ./...'")
 	case said+c.Prompt+c.PromptFile == "" && (c.Commit || c.DryRun):
 		return errors.New("--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration")
 	case said+c.Prompt+c.PromptFile == "" && c.NoChecks:
@@ -247,7 +248,7 @@ func (c *runCommand) validate() error {
 		return errors.New("--worktree is for an issue or a task: a run of a prompt has no branch that its work could be on, " +
 			"and changes the files where it is started; write the prompt into a file and run it with --issue FILE --worktree")
 	case c.Parallel < 1 || c.Parallel > maxParallel:
-		return fmt.Errorf("flag --parallel is %d; allowed are 1 to %d tasks at once", c.Parallel, maxParallel)
+		return fmt.Errorf("invalid --parallel \"%d\": must be a number from 1 to %d", c.Parallel, maxParallel)
 	case c.Parallel > 1 && c.Tasks == "":
 		return errors.New("--parallel is for --tasks DIR: what else is run is one task")
 	case c.Web && c.Tasks != "":
@@ -256,7 +257,7 @@ func (c *runCommand) validate() error {
 		return errors.New("--review and --skip-review exclude each other")
 	case c.TimeoutMultiplier != nil && (math.IsNaN(*c.TimeoutMultiplier) || math.IsInf(*c.TimeoutMultiplier, 0)):
 		// which no JSON holds
-		return fmt.Errorf("flag --timeout-multiplier is %g; allowed is a number from 0.1 to 100", *c.TimeoutMultiplier)
+		return fmt.Errorf("invalid --timeout-multiplier \"%g\": must be a number from 0.1 to 100", *c.TimeoutMultiplier)
 	}
 	return c.limits()
 }
@@ -264,10 +265,10 @@ func (c *runCommand) validate() error {
 // limits says what is wrong with the flags of a run, one sentence, and settles which of two names of one was given.
 func (c *runCommand) limits() error {
 	if c.Timeout != nil && (*c.Timeout <= 0 || *c.Timeout%time.Minute != 0) {
-		return fmt.Errorf("flag --timeout is %s; allowed are whole minutes from 1m", *c.Timeout)
+		return fmt.Errorf("invalid --timeout %q: must be whole minutes, such as 90m", c.Timeout)
 	}
 	if usd := c.MaxCostUSD; usd != nil && (math.IsNaN(*usd) || math.IsInf(*usd, 0)) {
-		return fmt.Errorf("flag --max-cost-usd is %g; allowed is an amount of US dollars, 0 for any", *usd)
+		return fmt.Errorf("invalid --max-cost-usd \"%g\": must be an amount of US dollars, or 0 for no limit", *usd)
 	}
 	if c.MaximumIterations == nil {
 		c.MaximumIterations = c.N
@@ -355,100 +356,99 @@ func given[T any](object map[string]any, key string, value *T) {
 	}
 }
 
-// resultJSON is how a run ended, for programs.
+// resultJSON is how a run ended, for programs. Every key is always there: empty or null where there is nothing to say.
 type resultJSON struct {
-	Outcome    loop.Outcome `json:"outcome"`
-	ExitCode   int          `json:"exit_code"`
-	Reason     string       `json:"reason,omitempty"`
-	Until      time.Time    `json:"until,omitzero"` // of waiting: when it may go on by itself
-	Run        string       `json:"run,omitempty"`
-	Task       string       `json:"task,omitempty"`
-	Iterations int          `json:"iterations"`
-	Verified   *bool        `json:"verified,omitempty"` // of done: whether anything but the agent's word says so
-	Branch     string       `json:"branch,omitempty"`
-	JudgedWith []string     `json:"judged_with,omitempty"` // paths of the clone that the checks had besides the commit
-	LeftOut    []string     `json:"left_out,omitempty"`    // modified files of the clone that the run left alone
-	Conflicts  []string     `json:"conflicts,omitempty"`   // files in which tasks that it depends on conflict
-	acceptJSON
-	planJSON
-	loop.Usage
+	Outcome    loop.Outcome      `json:"outcome"`
+	ExitCode   int               `json:"exit_code"`
+	Reason     string            `json:"reason"`
+	Until      status.Moment     `json:"until"` // of waiting: when it may go on by itself
+	Run        string            `json:"run"`
+	Task       string            `json:"task"`
+	Iterations int               `json:"iterations"`
+	Verified   *bool             `json:"verified"` // of done: whether anything but the agent's word says so
+	Branch     string            `json:"branch"`
+	JudgedWith []string          `json:"judged_with"` // paths of the clone that the checks had besides the commit
+	LeftOut    []string          `json:"left_out"`    // modified files of the clone that the run left alone
+	Conflicts  []string          `json:"conflicts"`   // files in which tasks that it depends on conflict
+	ToAccept   []loop.Concern    `json:"to_accept"`   // findings for which the run waits
+	Accepted   []loop.Acceptance `json:"accepted"`    // by whom, and why
+	AtCap      []string          `json:"at_cap"`      // of a plan: the stories that only the review cap approved
+	ByHand     []string          `json:"by_hand"`     // of a plan: the stories that a person approved
+	usageJSON
 }
 
-// acceptJSON are findings that have to be accepted by name.
-type acceptJSON struct {
-	ToAccept []loop.Concern    `json:"to_accept,omitempty"` // for which the run waits
-	Accepted []loop.Acceptance `json:"accepted,omitempty"`  // by whom, and why
+// usageJSON is loop.Usage with every key.
+type usageJSON struct {
+	CostUSD    float64 `json:"cost_usd"`
+	Input      int64   `json:"input_tokens"`
+	Output     int64   `json:"output_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
 }
 
-// planJSON is what the end of a run of a plan tells besides.
-type planJSON struct {
-	AtCap  []string `json:"at_cap,omitempty"`  // of a plan: the stories that nobody approved but the cap of reviews
-	ByHand []string `json:"by_hand,omitempty"` // of a plan: the stories that a person approved
-}
-
-// verified says of a run that is done whether anything but the agent's own word says so; nil: it is not done.
-func verified(o loop.Outcome, s loop.State) *bool {
-	if o != loop.Done || s.Start.Run == "" {
-		return nil
+// newResultJSON is what the end of a run says of it; conflicts are files.
+func newResultJSON(r loop.Result, code int, conflicts []string) resultJSON {
+	s := r.State
+	out := resultJSON{
+		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: status.Moment{Time: r.Until}, Run: s.Start.Run,
+		Task: s.Start.Task, Iterations: len(s.Iterations), Branch: s.Start.Branch, JudgedWith: list(s.JudgedWith()),
+		LeftOut: list(s.Start.LeftOut), Conflicts: list(conflicts), ToAccept: list(s.ToAccept()), Accepted: list(s.Taken()),
+		AtCap: []string{}, ByHand: []string{}, usageJSON: usageJSON(s.Usage),
 	}
-	by := s.Verified()
-	return &by
+	if r.Outcome == loop.Done && s.Start.Run != "" {
+		by := s.Verified()
+		out.Verified = &by
+	}
+	if p := s.Plan; p != nil {
+		out.AtCap, out.ByHand = list(p.AtCap()), list(p.ByHand())
+	}
+	return out
 }
+
+// list is a list that JSON shows as one also when it is empty.
+func list[T any](entries []T) []T { return append([]T{}, entries...) }
 
 // printResult prints how a run ended.
 func printResult(to io.Writer, r loop.Result, code int, failed error) error {
-	out := resultJSON{
-		Outcome: r.Outcome, ExitCode: code, Reason: r.Reason, Until: r.Until, Run: r.State.Start.Run,
-		Task:       r.State.Start.Task,
-		Iterations: len(r.State.Iterations), Branch: r.State.Start.Branch, JudgedWith: r.State.JudgedWith(),
-		LeftOut: r.State.Start.LeftOut, acceptJSON: acceptJSON{r.State.ToAccept(), r.State.Taken()}, Usage: r.State.Usage,
-		Verified: verified(r.Outcome, r.State),
-	}
-	if p := r.State.Plan; p != nil {
-		out.AtCap, out.ByHand = p.AtCap(), p.ByHand()
-	}
 	if failed != nil {
-		out.Reason, out.Conflicts = failed.Error(), local.Conflicts(failed)
+		r.Reason = failed.Error()
 	}
-	return printJSON(to, out)
+	return printJSON(to, newResultJSON(r, code, local.Conflicts(failed)))
 }
 
 // printList prints how a list of tasks ended: the outcome of all, and that of each.
-func printList(to io.Writer, list local.ListResult, code int, failed error) error {
+func printList(to io.Writer, ended local.ListResult, code int, failed error) error {
 	type entryJSON struct {
 		resultJSON
-		Skipped string `json:"skipped,omitempty"` // why it did not run
+		Skipped string `json:"skipped"` // why it did not run
 	}
 	type allJSON struct {
 		Outcome loop.Outcome `json:"outcome"`
 		Reason  string       `json:"reason"`
 		Branch  string       `json:"branch"`
-		Commit  string       `json:"commit,omitempty"` // empty: it could not be put together
+		Commit  string       `json:"commit"` // empty: it could not be put together
 		Tasks   []string     `json:"tasks"`
-		Apart   []string     `json:"apart,omitempty"` // tasks that do not go together
-		Files   []string     `json:"files,omitempty"` // that they conflict in
+		Apart   []string     `json:"apart"` // tasks that do not go together
+		Files   []string     `json:"files"` // that they conflict in
 	}
 	out := struct {
 		Outcome  loop.Outcome `json:"outcome"`
 		ExitCode int          `json:"exit_code"`
-		Reason   string       `json:"reason,omitempty"`
+		Reason   string       `json:"reason"`
 		Tasks    []entryJSON  `json:"tasks"`
-		Left     int          `json:"left,omitempty"` // tasks that the list did not come to
-		All      *allJSON     `json:"all,omitempty"`  // what holds all that is done
-	}{Outcome: list.Outcome, ExitCode: code, Tasks: []entryJSON{}, Left: list.Left}
-	if a := list.All; a != nil {
-		out.All = &allJSON{a.Outcome, a.Reason, a.Branch, a.Commit, a.Tasks, a.Apart, a.Files}
+		Left     int          `json:"left"` // tasks that the list did not come to
+		All      *allJSON     `json:"all"`  // what holds all that is done; null: nothing does
+	}{Outcome: ended.Outcome, ExitCode: code, Tasks: []entryJSON{}, Left: ended.Left}
+	if a := ended.All; a != nil {
+		out.All = &allJSON{a.Outcome, a.Reason, a.Branch, a.Commit, list(a.Tasks), list(a.Apart), list(a.Files)}
 	}
 	if failed != nil {
 		out.Reason = failed.Error()
 	}
-	for _, e := range list.Entries {
-		out.Tasks = append(out.Tasks, entryJSON{resultJSON{
-			Outcome: e.Outcome, ExitCode: e.Outcome.ExitCode(), Reason: e.Reason, Run: e.State.Start.Run, Task: e.Task.ID,
-			Iterations: len(e.State.Iterations), Branch: e.State.Start.Branch, JudgedWith: e.State.JudgedWith(),
-			LeftOut: e.State.Start.LeftOut, Usage: e.State.Usage,
-			Conflicts: e.Conflicts, Verified: verified(e.Outcome, e.State),
-		}, e.Skipped})
+	for _, e := range ended.Entries {
+		one := newResultJSON(loop.Result{Outcome: e.Outcome, Reason: e.Reason, State: e.State}, e.Outcome.ExitCode(), e.Conflicts)
+		one.Task = e.Task.ID
+		out.Tasks = append(out.Tasks, entryJSON{one, e.Skipped})
 	}
 	return printJSON(to, out)
 }

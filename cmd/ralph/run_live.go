@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -91,21 +92,13 @@ func (s *runStatus) Write(p []byte) (int, error) {
 func (s *runStatus) facts(steps *loop.StepTracker) live.Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := live.Facts{Title: s.title, Note: s.note, Now: now(), Usage: s.state.Usage.Minus(s.state.UsageBefore),
-		Limits: steps.Limits(), Checks: steps.Checks()}
-	f.Elapsed = f.Now.Sub(s.began)
-	if s.state.Start.Title != "" {
-		f.Title = s.state.Start.Title
+	p := steps.Progress()
+	p.Began = s.began
+	f := live.FactsOf(s.state, p, now())
+	f.Title = cmp.Or(f.Title, s.title)
+	if s.state.Pause != nil {
+		f.Note = s.note
 	}
-	if t := s.state.Turning; t != nil {
-		f.Iteration, f.Role = s.state.Of(t.Iteration), string(t.Role)
-	} else if n := len(s.state.Iterations); n > 0 {
-		f.Iteration = s.state.Of(n)
-	}
-	if s.state.Pause == nil {
-		f.Note = ""
-	}
-	f.Step, f.Running = steps.Current()
 	return f
 }
 

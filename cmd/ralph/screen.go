@@ -8,17 +8,24 @@ import (
 
 // screen draws a text over the one before, in one write, so that nothing flickers.
 type screen struct {
-	out    io.Writer
-	height func() int
-	drawn  int // lines of the text before
+	out   io.Writer
+	size  func() (width, height int)
+	drawn int // lines of the text before
 }
 
-// draw shows as many lines as there is room for. The terminal cuts long ones: a line that wraps would be two.
-func (s *screen) draw(text string) error {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if most := max(s.height()-1, 1); len(lines) > most {
+// draw shows a text and below it a block, if that is not nil: the whole block, and as many lines of the text as there
+// is room for. The terminal cuts long ones: a line that wraps would be two.
+func (s *screen) draw(text string, block func(width int) []string) error {
+	lines, rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n"), []string(nil)
+	width, height := s.size()
+	if block != nil {
+		rows = block(width)
+		rows = rows[:min(len(rows), max(height-2, 0))]
+	}
+	if most := max(height-1-len(rows), 1); len(lines) > most {
 		lines = lines[:most]
 	}
+	lines = append(lines, rows...)
 	var b strings.Builder
 	b.WriteString("\x1b[?7l")
 	if s.drawn > 0 {

@@ -174,7 +174,7 @@ func graphQL(api string) string {
 func publicURL(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(text, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery != "" || u.User != nil {
-		return nil, invalid.Errorf("--url is %q; allowed is an address without a path, such as https://ralph.example.com", text)
+		return nil, invalid.Errorf("invalid --url %q: must be an address without a path, such as https://ralph.example.com", text)
 	}
 	return u, nil
 }
@@ -185,7 +185,7 @@ func givenApp(environ map[string]string) (*serve.App, error) {
 	if text := environ["RALPH_APP_ID"]; text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n <= 0 {
-			return nil, invalid.Errorf("RALPH_APP_ID is %q; allowed is the number on the App's page, under About", text)
+			return nil, invalid.Errorf("invalid RALPH_APP_ID %q: must be the number on the App's page, under About", text)
 		}
 		id = n
 	}

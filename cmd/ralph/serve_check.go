@@ -15,23 +15,23 @@ import (
 func (c *serveStart) check() error {
 	_, port, err := net.SplitHostPort(c.Listen)
 	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
-		return invalid.Errorf("--listen is %q; allowed is an address with a port, such as 127.0.0.1:8080", c.Listen)
+		return invalid.Errorf("invalid --listen %q: must be an address with a port, such as 127.0.0.1:8080", c.Listen)
 	}
 	for _, n := range []struct {
 		flag  string
 		value int
 	}{{"--slots", c.Slots}, {"--per-installation", c.PerInstallation}, {"--mirrors", c.Mirrors}} {
 		if n.value < 0 {
-			return invalid.Errorf("%s is %d; allowed is 0 or more", n.flag, n.value)
+			return invalid.Errorf("invalid %s \"%d\": must be 0 or more", n.flag, n.value)
 		}
 	}
 	switch {
 	case c.Drain < 0 || c.Drain > 24*time.Hour:
-		return invalid.Errorf("--drain is %s; allowed is a time from 0s to 24h, such as 4m", c.Drain)
+		return invalid.Errorf("invalid --drain %q: must be a duration from 0s to 24h, such as 4m", c.Drain)
 	case strings.TrimSpace(c.TriggerLabel) == "":
-		return invalid.Errorf("--trigger-label is empty; allowed is the name of a label, such as ralph")
+		return invalid.Errorf("invalid --trigger-label \"\": must be the name of a label, such as ralph")
 	case len(strings.Fields(c.TriggerPhrase)) != 1:
-		return invalid.Errorf("--trigger-phrase is %q; allowed is one word, such as /ralph", c.TriggerPhrase)
+		return invalid.Errorf("invalid --trigger-phrase %q: must be one word, such as /ralph", c.TriggerPhrase)
 	}
 	return nil
 }

@@ -26,16 +26,16 @@ func (i *interruption) firstNotice(step loop.RunningStep, running bool, grace, k
 
 // waitingNotice is about a step that may go on after the first signal.
 func waitingNotice(step loop.RunningStep, grace, kill time.Duration, now time.Time) string {
-	left := max(step.Deadline.Sub(now), 0).Round(time.Second)
+	left := max(step.Deadline.Sub(now), 0)
 	switch limited := !step.Deadline.IsZero(); {
 	case grace == untilSecond && limited:
-		return waitingLine(step, fmt.Sprintf("for at most %s", left), "a second Ctrl-C stops it", kill)
+		return waitingLine(step, fmt.Sprintf("for at most %s", safetext.Duration(left)), "a second Ctrl-C stops it", kill)
 	case grace == untilSecond:
 		return waitingLine(step, "which has no time limit", "a second Ctrl-C stops it", kill)
 	case limited && left < grace:
 		grace = left
 	}
-	return waitingLine(step, fmt.Sprintf("for at most %s", grace), "then, or at a second signal, it is stopped", kill)
+	return waitingLine(step, fmt.Sprintf("for at most %s", safetext.Duration(grace)), "then, or at a second signal, it is stopped", kill)
 }
 
 func waitingLine(step loop.RunningStep, limit, then string, kill time.Duration) string {

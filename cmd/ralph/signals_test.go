@@ -64,9 +64,9 @@ func TestInterruption(t *testing.T) {
 		says     string
 	}{
 		"a person lets the step go on": {attended: true, finishes: true, first: syscall.SIGINT,
-			says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+			says: "for at most 1h; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
 		"a person sends SIGQUIT": {attended: true, finishes: true, first: syscall.SIGQUIT,
-			says: "for at most 1h0m0s; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
+			says: "for at most 1h; a second Ctrl-C stops it, and what is left of it after 5s is killed."},
 		"the person's terminal closes": {attended: true, finishes: true, first: syscall.SIGHUP,
 			says: "for at most 30s; then, or at a second signal, it is stopped, and what is left of it after 5s is killed."},
 		"nobody is there": {finishes: true, first: syscall.SIGTERM,
@@ -207,7 +207,7 @@ func TestWaitingNotice(t *testing.T) {
 		want         string
 	}{
 		{0, untilSecond, "which has no time limit; a second Ctrl-C stops it"},
-		{90 * time.Second, untilSecond, "for at most 1m30s; a second Ctrl-C stops it"},
+		{90 * time.Second, untilSecond, "for at most 1m 30s; a second Ctrl-C stops it"},
 		{0, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
 		{time.Minute, jobGrace, "for at most 30s; then, or at a second signal, it is stopped"},
 		{20 * time.Second, jobGrace, "for at most 20s; then, or at a second signal, it is stopped"},

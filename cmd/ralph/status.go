@@ -15,8 +15,10 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/live"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/status"
 )
@@ -39,7 +41,7 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
 		Task: c.Task}
 	if c.Watch {
-		err = look.Watch(ctx, watchEvery, c.shower(p.out))
+		err = look.Watch(ctx, watchEvery, c.shower(p))
 	} else {
 		var st status.RunStatus
 		if st, err = look.Look(ctx); err == nil {
@@ -68,23 +70,32 @@ func (c *statusCommand) whole(st status.RunStatus) string {
 	return safetext.InertLines(st.Text())
 }
 
-// shower shows a change: over what was there at a terminal, in a line elsewhere.
-func (c *statusCommand) shower(out io.Writer) func(status.RunStatus) error {
+// shower shows a run: at a terminal over what was there, with the block that ralph run has; otherwise each change in a
+// line.
+func (c *statusCommand) shower(p process) func(*session.Found, status.RunStatus, bool) error {
+	out := p.out
 	file, _ := safetext.Raw(out).(*os.File)
-	over := &screen{out: safetext.Raw(out), height: func() int {
-		_, h, err := term.GetSize(int(file.Fd()))
+	over := &screen{out: safetext.Raw(out), size: func() (int, int) {
+		w, h, err := term.GetSize(int(file.Fd()))
 		if err != nil {
-			return 24
+			return 80, 24
 		}
-		return h
+		return w, h
 	}}
-	return func(st status.RunStatus) error {
+	format := stream.FormatFor(stream.Place{Terminal: isTerminal(out), Environ: p.environ})
+	style := live.Style{Colour: format.UseColor, Unicode: format.UseEmoji}
+	return func(f *session.Found, st status.RunStatus, changed bool) error {
 		var err error
 		switch {
+		case isTerminal(out) && !c.JSON:
+			var block func(int) []string
+			if progress, known := f.Progress(); known && st.LockIsRun {
+				block = func(width int) []string { return style.Rows(live.FactsOf(f.State, progress, now()), width) }
+			}
+			err = over.draw(c.whole(st), block)
+		case !changed:
 		case c.JSON:
 			_, err = fmt.Fprintf(out, "%s\n", oneLineJSON(st))
-		case isTerminal(out):
-			err = over.draw(c.whole(st))
 		default:
 			_, err = fmt.Fprintf(out, "%s %s %s\n", now().Format("15:04:05"), safetext.Inert(st.Task), safetext.Inert(st.Line()))
 		}

@@ -170,7 +170,7 @@ func TestClaudeRetriesAreSilence(t *testing.T) {
 	f := newFake(t, "claude", `echo '`+say("a", "hm")+
 		`'; while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`)
 	turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond, Grace: 100 * time.Millisecond}, "Do it.")
-	if turn.Class != loop.Idle || !strings.Contains(turn.Reason, "500ms") || !strings.Contains(turn.Reason, "status 529") {
+	if turn.Class != loop.Idle || !strings.Contains(turn.Reason, "0.5s") || !strings.Contains(turn.Reason, "status 529") {
 		t.Errorf("turn = %+v", turn)
 	}
 }

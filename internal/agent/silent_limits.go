@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Some agents sit a usage limit out: they print nothing for as long as their provider told them to wait, which may be
@@ -65,7 +66,7 @@ func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
 	f.result = &stream.Result{Status: f.retry.Status}
 	j.reason = a.dialect.sentence(loop.UsageLimit, f, j.resets.UTC().Truncate(time.Second), now)
 	if idle {
-		j.reason += fmt.Sprintf("; it waited for that without a word and was stopped after %s", r.talk.patience())
+		j.reason += fmt.Sprintf("; it waited for that without a word and was stopped after %s", safetext.Duration(r.talk.patience()))
 	}
 	j.reason = because(j.reason, strings.TrimSuffix(strings.TrimPrefix(f.retry.Text, "("), ")"))
 	j.resets = j.resets.UTC().Truncate(time.Second)

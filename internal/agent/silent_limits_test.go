@@ -26,25 +26,25 @@ func TestSilentLimits(t *testing.T) {
 	}{
 		{"codex tells when it tries again", "codex", "waiting/codex", "", loop.UsageLimit, "2026-11-22T14:00:00Z", false,
 			"codex's usage limit is reached until 2026-11-22T14:00:00Z: try again after that; it waited for that without a " +
-				"word and was stopped after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request " +
+				"word and was stopped after 10m (it said: exceeded retry limit, last status: 429 Too Many Requests, request " +
 				"id: req_fake00031)"},
 		{"codex without its log", "codex", "codex/e429long", "", loop.UsageLimit, "", false,
 			"codex's rate limit is reached (HTTP 429): try again later; it waited for that without a word and was stopped " +
-				"after 10m0s (it said: exceeded retry limit, last status: 429 Too Many Requests, request id: req_fake00109)"},
+				"after 10m (it said: exceeded retry limit, last status: 429 Too Many Requests, request id: req_fake00109)"},
 		{"opencode", "opencode", "waiting/opencode", "", loop.UsageLimit, "", false,
-			"opencode's rate limit is reached: try again later; it waited for that without a word and was stopped after 10m0s " +
+			"opencode's rate limit is reached: try again later; it waited for that without a word and was stopped after 10m " +
 				"(it said: This request would exceed your account's rate limit. Please try again later)"},
 		{"opencode without its log", "opencode", "opencode/e429long", "", loop.Idle, "", true,
-			"the agent was stopped after 10m0s without output: see whether its model answers, or raise the idle limit"},
+			"the agent was stopped after 10m without output: see whether its model answers, or raise the idle limit"},
 		{"a model that has answered since", "codex", "codex/e429long", answered, loop.Idle, "", false,
-			"the agent was stopped after 10m0s without output: see whether its model answers"},
+			"the agent was stopped after 10m without output: see whether its model answers"},
 		{"a network that is not there is no limit", "codex", "codex/refused-conn", "", loop.Idle, "", true,
 			"(it said: its model did not answer, status 0 waiting for network"},
 		{"a model that answers nothing", "codex", "codex/silent", "", loop.Idle, "", true,
-			"the agent was stopped after 10m0s without output"},
+			"the agent was stopped after 10m without output"},
 		{"a model that is overloaded", "claude", "claude/e529-retry-watchdog", "", loop.Idle, "", true, "status 529"},
 		{"an agent that has worked", "claude", "claude/sigkill-tool", "", loop.Idle, "", false,
-			"the agent was stopped after 10m0s without output"},
+			"the agent was stopped after 10m without output"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

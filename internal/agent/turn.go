@@ -231,7 +231,8 @@ func (a *Agent) ended(end proc.Result) (loop.Class, string) {
 			"the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
 	case proc.Idle:
 		return loop.Idle, fmt.Sprintf(
-			"the agent was stopped after %s without output: see whether its model answers, or raise the idle limit", o.Idle)
+			"the agent was stopped after %s without output: see whether its model answers, or raise the idle limit",
+			safetext.Duration(o.Idle))
 	case proc.Limited:
 		return loop.Limited, "the agent " + end.Why
 	case proc.Cancelled:

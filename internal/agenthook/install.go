@@ -96,7 +96,7 @@ func readSettings(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	case !info.Mode().IsRegular():
 		return nil, 0, errors.New("it is a link or no file; make it a file, then run ralph hook install again")
 	case info.Size() > hook.MostSettings:
-		return nil, 0, fmt.Errorf("it has %d bytes; allowed are at most %d", info.Size(), hook.MostSettings)
+		return nil, 0, fmt.Errorf("it has %d bytes; must be at most %d", info.Size(), hook.MostSettings)
 	}
 	text, err := root.ReadFile(name)
 	return text, info.Mode().Perm(), err

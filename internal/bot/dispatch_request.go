@@ -27,7 +27,7 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 	}
 	from, ok := event.ParseOrigin(a.Inputs.Request)
 	if !ok || dispatched.Name != "workflow_dispatch" || dispatched.Ask != (event.DispatchRequest{}) || a.Inputs.PromptFile != "" {
-		return ev, nil, invalid.Errorf("input request is %q; allowed is %s, for workflow_dispatch alone, and without "+
+		return ev, nil, invalid.Errorf("input request is %q; must be %s, for workflow_dispatch alone, and without "+
 			"issue, plan, prompt and prompt_file", a.Inputs.Request, event.OriginForms)
 	}
 	if a.github, err = a.connect(ctx, dispatched); err != nil {

@@ -109,7 +109,7 @@ func TestDispatchedIsAskedAgain(t *testing.T) {
 		{"one that was edited", "ralph[bot]", fmt.Sprintf("comment:%d", edited), 0, "", ""},
 		{"one that is gone", "ralph[bot]", "comment:999999", 0, loop.Refused, "not there any more"},
 		{"a label that nobody put on", "ralph[bot]", fmt.Sprintf("label:%d:ralph", w.issue), 0, loop.Failed, ""},
-		{"something else", "ralph[bot]", "issue:1", 0, loop.Invalid, "allowed is comment:ID"},
+		{"something else", "ralph[bot]", "issue:1", 0, loop.Invalid, "must be comment:ID"},
 	} {
 		w.late = tt.late
 		result, err := w.dispatched(tt.by, tt.request)

@@ -137,7 +137,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 		Known: engine.CommandLines(work.Settings.Guardrails), Redact: a.redact, Log: a.log,
 	}, asked)
 	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("the time limit of %s is over", work.Settings.Timeout())
+		err = fmt.Errorf("the time limit of %s is over", safetext.Duration(work.Settings.Timeout()))
 	}
 	return out, err
 }

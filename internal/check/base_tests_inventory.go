@@ -73,10 +73,7 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 		return i > 0 && all[name[:i]] || r.alreadyReported(testOf(name))
 	})
 	if len(tests) > mostGone {
-		names := make([]string, len(tests))
-		for i, name := range tests {
-			names[i] = testOf(name)
-		}
+		names := safetext.Map(tests, testOf)
 		r.find(c.Name(), fmt.Sprintf("of %d tests: %s (%s)", len(tests), what, safetext.FirstN(names, 5)))
 		return
 	}

@@ -379,7 +379,7 @@ func TestCommandTimeLimit(t *testing.T) {
 	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir,
 		Timeout: 100 * time.Millisecond}
 	v, err := c.Run(context.Background(), Input{})
-	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 100ms") {
+	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 0.1s") {
 		t.Errorf("verdict = %+v, %v", v, err)
 	}
 }

@@ -109,7 +109,7 @@ func (c *CI) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
 // given says why the wait is given up; "" while it is not.
 func (c *CI) given(b Builds, err error, sha string, waited time.Duration, over bool) string {
 	nothing := err == nil && len(b.Pending) == 0 && !b.Passed
-	minutes := waited.Round(time.Second)
+	minutes := safetext.Duration(waited)
 	switch {
 	case nothing && waited >= c.Begin:
 		return fmt.Sprintf("no other workflow has begun on %.12s within %s; the job's own token starts none, so give ralph "+

@@ -72,7 +72,7 @@ func TestCIWithinTheRun(t *testing.T) {
 		Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); return nil },
 	}
 	v, err := c.Run(ctx, Input{Iteration: loop.Iteration{Commit: &loop.Commit{SHA: "0123456789abcdef"}}})
-	if err != nil || !v.Waits || !strings.Contains(v.Reason, "after 4m0s") {
+	if err != nil || !v.Waits || !strings.Contains(v.Reason, "after 4m") {
 		t.Errorf("%q, %v", v.Reason, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Command is a check that runs a shell command and judges how it ended, what it printed and whether it tested anything
@@ -206,9 +207,9 @@ func (c *Command) warn() {
 	if c.OnSoft == nil {
 		return
 	}
-	warning := fmt.Sprintf("%s has taken %s", c.Title, c.Soft)
+	warning := fmt.Sprintf("%s has taken %s", c.Title, safetext.Duration(c.Soft))
 	if c.Timeout > 0 {
-		warning += fmt.Sprintf("; it is stopped at %s", c.Timeout)
+		warning += fmt.Sprintf("; it is stopped at %s", safetext.Duration(c.Timeout))
 	}
 	c.OnSoft(warning)
 }

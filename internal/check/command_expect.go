@@ -182,7 +182,7 @@ func (c *Command) failureText(o ending, no, log string) string {
 	var b strings.Builder
 	switch {
 	case o.Class == proc.TimedOut:
-		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, c.Timeout)
+		fmt.Fprintf(&b, "Guardrail \"%s\" was stopped after %s.\n", c.Line, safetext.Duration(c.Timeout))
 	case o.Class == proc.Exited && c.exit(o) != "" && c.Expect.exit() == 0:
 		fmt.Fprintf(&b, "Guardrail \"%s\" failed with exit code %d.\n", c.Line, o.Exit)
 	default:

@@ -49,11 +49,11 @@ func TestTimeLimits(t *testing.T) {
 				if v.Pass != tt.pass || v.Duration != tt.ends {
 					t.Errorf("pass %v after %s (%s)", v.Pass, v.Duration, v.Reason)
 				}
-				if n := strings.Count(log, "check has taken 5m0s; it is stopped at 10m0s"); n != map[bool]int{true: 1}[tt.warned] {
+				if n := strings.Count(log, "check has taken 5m; it is stopped at 10m"); n != map[bool]int{true: 1}[tt.warned] {
 					t.Errorf("warned %d times:\n%s", n, log)
 				}
-				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m0s" ||
-					!strings.HasPrefix(v.PromptText, `Guardrail "make test" was stopped after 10m0s.`)) {
+				if !tt.pass && (v.Reason != "it was stopped after its time limit of 10m" ||
+					!strings.HasPrefix(v.PromptText, `Guardrail "make test" was stopped after 10m.`)) {
 					t.Errorf("reason %q, tell %q", v.Reason, v.PromptText)
 				}
 			})
@@ -77,7 +77,7 @@ func TestTimeLimitsOfARealProcess(t *testing.T) {
 	if v.Pass || v.Reason != "it was stopped after its time limit of 1.5s" || time.Since(began) > 15*time.Second {
 		t.Errorf("after %s: %+v", time.Since(began), v)
 	}
-	if len(warnings) != 1 || warnings[0] != "check has taken 50ms; it is stopped at 1.5s" {
+	if len(warnings) != 1 || warnings[0] != "check has taken 0.1s; it is stopped at 1.5s" {
 		t.Errorf("warnings = %q", warnings)
 	}
 }

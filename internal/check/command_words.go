@@ -56,7 +56,7 @@ func (c *Command) logName(iteration int) string {
 func (c *Command) reason(r proc.Result) string {
 	switch r.Class {
 	case proc.TimedOut:
-		return fmt.Sprintf("it was stopped after its time limit of %s", c.Timeout)
+		return fmt.Sprintf("it was stopped after its time limit of %s", safetext.Duration(c.Timeout))
 	case proc.Limited:
 		return "it " + r.Why
 	case proc.Signalled:

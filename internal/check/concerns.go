@@ -46,10 +46,7 @@ func byPeople(s loop.State, v *loop.Verdict) {
 	if rest {
 		return
 	}
-	names := make([]string, 0, len(accepted))
-	for _, a := range accepted {
-		names = append(names, a.Name)
-	}
+	names := safetext.Map(accepted, func(a loop.Acceptance) string { return a.Name })
 	v.Pass, v.PromptText = true, ""
 	v.Reason = fmt.Sprintf("%s; accepted%s: %s", v.Reason, who(accepted), safetext.FirstN(names, 5))
 }

@@ -115,8 +115,7 @@ func onlyThese(amounts map[diffscan.Amount][]string) string {
 		}
 		parts = append(parts, f.short)
 	}
-	last := len(parts) - 1
-	return "only " + strings.Join(parts[:last], ", ") + " and " + parts[last] + " have changed"
+	return "only " + safetext.Listed(parts) + " have changed"
 }
 
 // repaired reports whether a hard check that failed on the base commit passes now.

@@ -154,10 +154,7 @@ func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error
 		_, is := c.(*Command)
 		return !is
 	})
-	names := make([]string, len(commands))
-	for i, c := range commands {
-		names[i] = c.Name()
-	}
+	names := safetext.Map(commands, Check.Name)
 	loop.PlanChecks(ctx, names)
 	if len(names) > 0 {
 		l.Log("baseline: running %s on the code as it is, before the agent's first turn",

@@ -67,7 +67,7 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 			problems = append(problems, name+": "+account+": a limit is below 0.")
 		}
 		if a.Sandbox != "" && a.Sandbox != "require" {
-			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; allowed is "require".`)
+			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; must be "require".`)
 		}
 		for _, l := range a.Launchers {
 			if l != OnServer && l != InContainer && l != InWorkflow {

@@ -142,7 +142,7 @@ func TestAllowances(t *testing.T) {
 	for want, text := range map[string]string{
 		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
 		"allowed are process, container and workflow": `{"x": {"launchers": ["moon"]}}`,
-		"is there twice": `{"x": {}, "X": {}}`, `allowed is "require"`: `{"x": {"sandbox": "off"}}`,
+		"is there twice": `{"x": {}, "X": {}}`, `must be "require"`: `{"x": {"sandbox": "off"}}`,
 	} {
 		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "allow.json") {

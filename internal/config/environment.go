@@ -76,7 +76,7 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 	for _, name := range environNumbers {
 		if value, ok := given[name]; ok {
 			if _, err := strconv.ParseUint(value, 10, 31+32); err != nil {
-				problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is a whole number.", name,
+				problems = append(problems, fmt.Sprintf("environment variable %s is %s; must be a whole number.", name,
 					show(value)))
 			}
 		}
@@ -87,11 +87,11 @@ func ReadEnvironment(environ map[string]string) (Environment, error) {
 		}
 	}
 	if value, ok := given["GITHUB_REPOSITORY"]; ok && strings.Count(value, "/") != 1 {
-		problems = append(problems, fmt.Sprintf("environment variable GITHUB_REPOSITORY is %s; allowed is owner/name.",
+		problems = append(problems, fmt.Sprintf("environment variable GITHUB_REPOSITORY is %s; must be owner/name.",
 			show(value)))
 	}
 	if value, ok := given[SandboxSwitch]; ok && value != "off" {
-		problems = append(problems, fmt.Sprintf("environment variable %s is %s; allowed is off: name another sandbox in "+
+		problems = append(problems, fmt.Sprintf("environment variable %s is %s; must be off: name another sandbox in "+
 			"the setting sandbox.", SandboxSwitch, show(value)))
 	}
 	if err := asError(problems); err != nil {

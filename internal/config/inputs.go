@@ -120,7 +120,7 @@ func (in Inputs) contradictions() []string {
 			"them is allowed.")
 	}
 	if in.Plan != "" && !isInside(in.Plan) {
-		problems = append(problems, fmt.Sprintf("input plan is %s; allowed is the path of a file in the repository, such "+
+		problems = append(problems, fmt.Sprintf("input plan is %s; must be the path of a file in the repository, such "+
 			"as \"ralph/tasks.json\".", show(in.Plan)))
 	}
 	if (in.AppID != 0) != (in.AppPrivateKey != "") {
@@ -128,11 +128,11 @@ func (in Inputs) contradictions() []string {
 			"give both or neither.")
 	}
 	if in.SigningKey != "" && !isPrivateKey(in.SigningKey) {
-		problems = append(problems, "input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 "+
+		problems = append(problems, "input signing_key is no private key; must be a whole file as ssh-keygen -t ed25519 "+
 			"-N '' makes it, with its lines as they are.")
 	}
 	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
-		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; allowed is one word, such as \"/ralph\".",
+		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; must be one word, such as \"/ralph\".",
 			show(in.TriggerPhrase)))
 	}
 	if slices.Contains(in.CommentsBy, "nobody") && len(in.CommentsBy) > 1 {

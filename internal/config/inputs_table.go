@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Input is an input of the action.
@@ -132,20 +134,20 @@ func (i Input) check(value string) (checked, problem string) {
 	case Integer:
 		n, err := strconv.ParseInt(value, 10, 64)
 		if least := int64(max(i.min, 1)); err != nil || n < least || n > int64(i.max) {
-			return "", fmt.Sprintf("input %s is %s; allowed is a whole number from %d to %s.", i.Name, show(value), least,
+			return "", fmt.Sprintf("input %s is %s; must be a whole number from %d to %s.", i.Name, show(value), least,
 				number(i.max))
 		}
 		return strconv.FormatInt(n, 10), ""
 	case Number:
 		f, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(f > 0 && f <= i.max) {
-			return "", fmt.Sprintf("input %s is %s; allowed is a number above 0 and up to %s, such as 2.50.", i.Name,
+			return "", fmt.Sprintf("input %s is %s; must be a number above 0 and up to %s, such as 2.50.", i.Name,
 				show(value), number(i.max))
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64), ""
 	case Boolean: // as YAML writes them
 		if checked = strings.ToLower(value); checked != "true" && checked != "false" {
-			return "", fmt.Sprintf("input %s is %s; allowed is true or false.", i.Name, show(value))
+			return "", fmt.Sprintf("input %s is %s; must be true or false.", i.Name, show(value))
 		}
 		return checked, ""
 	}
@@ -198,7 +200,7 @@ func (i Input) list(text string) (value any, problem string) {
 	for _, entry := range entries {
 		if allowed := i.setting.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
 			return nil, fmt.Sprintf("input %s names %s; allowed are %s, separated by commas or white space, or nobody alone.",
-				i.Name, show(entry), list(allowed, "and"))
+				i.Name, show(entry), safetext.Listed(allowed))
 		}
 	}
 	return entries, ""

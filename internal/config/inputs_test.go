@@ -59,10 +59,10 @@ func TestInputProblems(t *testing.T) {
 		environ map[string]string
 		want    string
 	}{
-		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; allowed is a whole number from 1 to 2147483647.`},
+		{map[string]string{"INPUT_ISSUE": "#42"}, `input issue is "#42"; must be a whole number from 1 to 2147483647.`},
 		{map[string]string{"INPUT_MAX_ITERATIONS": "0"},
-			`input max_iterations is "0"; allowed is a whole number from 1 to 10000.`},
-		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; allowed is true or false.`},
+			`input max_iterations is "0"; must be a whole number from 1 to 10000.`},
+		{map[string]string{"INPUT_REVIEW": "maybe"}, `input review is "maybe"; must be true or false.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_PROMPT_FILE": "b"},
 			`inputs prompt and prompt_file are both given; only one of them is allowed.`},
 		{map[string]string{"INPUT_PROMPT": "a", "INPUT_ISSUE": "1"},
@@ -70,22 +70,22 @@ func TestInputProblems(t *testing.T) {
 		{map[string]string{"INPUT_PLAN": "ralph/tasks.json", "INPUT_ISSUE": "1"},
 			`inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed.`},
 		{map[string]string{"INPUT_PLAN": "../tasks.json"},
-			`input plan is "../tasks.json"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
+			`input plan is "../tasks.json"; must be the path of a file in the repository, such as "ralph/tasks.json".`},
 		{map[string]string{"INPUT_PLAN": "/etc/passwd"},
-			`input plan is "/etc/passwd"; allowed is the path of a file in the repository, such as "ralph/tasks.json".`},
-		{map[string]string{"INPUT_REVIEW_CAP": "101"}, `input review_cap is "101"; allowed is a whole number from 1 to 100.`},
+			`input plan is "/etc/passwd"; must be the path of a file in the repository, such as "ralph/tasks.json".`},
+		{map[string]string{"INPUT_REVIEW_CAP": "101"}, `input review_cap is "101"; must be a whole number from 1 to 100.`},
 		{map[string]string{"INPUT_APP_PRIVATE_KEY": key},
 			`inputs app_id and app_private_key belong together, but only one of them is given; give both or neither.`},
 		{map[string]string{"INPUT_SIGNING_KEY": key},
-			`input signing_key is no private key; allowed is a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
+			`input signing_key is no private key; must be a whole file as ssh-keygen -t ed25519 -N '' makes it, with its lines as they are.`},
 		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"},
-			`input trigger_phrase is "hey ralph"; allowed is one word, such as "/ralph".`},
+			`input trigger_phrase is "hey ralph"; must be one word, such as "/ralph".`},
 		{map[string]string{"INPUT_ALLOWED_BOTS": "*"},
 			`input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
 		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`},
 			`input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
 		{map[string]string{"INPUT_ISSUE": "x", "INPUT_DRY_RUN": "y", "INPUT_APP_PRIVATE_KEY": key},
-			"input issue is \"x\"; allowed is a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; allowed is true " +
+			"input issue is \"x\"; must be a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; must be true " +
 				"or false."},
 	} {
 		_, err := ReadInputs(test.environ)
@@ -104,7 +104,7 @@ func TestSandboxIsCheckedAsASetting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(in.Layers()...); err == nil || !strings.Contains(err.Error(), `inputs: sandbox is "jail"; allowed`) {
+	if _, err := Load(in.Layers()...); err == nil || !strings.Contains(err.Error(), `inputs: sandbox is "jail"; must`) {
 		t.Error(err)
 	}
 }
@@ -156,8 +156,8 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err = ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "r", "GITHUB_RUN_ID": "x"})
-	want := "environment variable GITHUB_RUN_ID is \"x\"; allowed is a whole number.\nenvironment variable " +
-		"GITHUB_REPOSITORY is \"r\"; allowed is owner/name."
+	want := "environment variable GITHUB_RUN_ID is \"x\"; must be a whole number.\nenvironment variable " +
+		"GITHUB_REPOSITORY is \"r\"; must be owner/name."
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

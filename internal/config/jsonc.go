@@ -28,7 +28,7 @@ func (l Layer) parse() (map[string]any, []string) {
 	text := bytes.TrimPrefix(l.JSON, []byte("\xef\xbb\xbf"))
 	switch {
 	case len(text) > mostText:
-		return nil, []string{fmt.Sprintf("%s has %d bytes; allowed are at most %d.", l.Name, len(text), mostText)}
+		return nil, []string{fmt.Sprintf("%s has %d bytes; must be at most %d.", l.Name, len(text), mostText)}
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, []string{l.Name + " is empty; an object is needed, at least {}."}
 	case !utf8.Valid(text):

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Set is the text of a settings file in which one key has another value; the order of the file and its comments stay.
@@ -112,7 +114,7 @@ func (s *Setting) typed(text string) (value any, problem string) {
 		}
 	case Object:
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") && s.Keys != nil {
-			return nil, fmt.Sprintf("has keys of its own: set one of %s.", list(s.names(), "and"))
+			return nil, fmt.Sprintf("has keys of its own: set one of %s.", safetext.Listed(s.names()))
 		}
 	}
 	tree, err := hujson.Parse([]byte(text))
@@ -133,11 +135,11 @@ func (s *Setting) typed(text string) (value any, problem string) {
 // entries reads a list as the action's inputs take it. A list of something else than texts and commands is JSON.
 func (s *Setting) entries(text string) (value any, problem string) {
 	if s.Entry.Kind != Text && s.Syntax != byLines {
-		return nil, fmt.Sprintf("is %s; allowed is a list in JSON, such as [].", show(text))
+		return nil, fmt.Sprintf("is %s; must be a list in JSON, such as [].", show(text))
 	}
 	read, problem := Input{kind: List, setting: s}.list(text)
 	if problem != "" {
-		return nil, fmt.Sprintf("is %s; allowed is a list in JSON, or its entries.", show(text))
+		return nil, fmt.Sprintf("is %s; must be a list in JSON, or its entries.", show(text))
 	}
 	made, err := json.Marshal(read)
 	if err != nil {

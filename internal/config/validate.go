@@ -44,9 +44,13 @@ func (s *Setting) check(value any, at []string, tell reportFunc) bool {
 	}
 	if !s.fits(value) {
 		if value == nil { // some tools take null for "as below"
-			return wrong("is null; allowed is %s, or to leave the key out.", s.allowed())
+			return wrong("is null; must be %s. To use the default, remove the key.", s.allowed())
 		}
-		return wrong("is %s; allowed is %s.", show(value), s.allowed())
+		must := s.allowed()
+		if example := s.around(value); example != "" && s.Allowed == "" {
+			must += ", such as " + example
+		}
+		return wrong("is %s; must be %s.", show(value), must)
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -55,14 +59,14 @@ func (s *Setting) check(value any, at []string, tell reportFunc) bool {
 		return s.checkEntries(v, at, tell, wrong)
 	case string:
 		if n := utf8.RuneCountInString(v); s.MaxLen > 0 && n > s.MaxLen &&
-			!wrong("has %d characters; allowed are at most %d.", n, s.MaxLen) {
+			!wrong("has %d characters; must be at most %d.", n, s.MaxLen) {
 			return false
 		}
 		if s.Pattern != nil && !s.Pattern.MatchString(v) {
 			if s.Allowed == "" {
 				return wrong("is %s; it must not be empty.", show(v))
 			}
-			return wrong("is %s; allowed is %s.", show(v), s.allowed())
+			return wrong("is %s; must be %s.", show(v), s.allowed())
 		}
 	}
 	return true
@@ -123,6 +127,24 @@ func (s *Setting) allowed() string {
 	return "a text in quotes"
 }
 
+// around is a value in the list, or as the command of the object, that the row wants; "" if it is neither.
+func (s *Setting) around(value any) string {
+	switch {
+	case s.Kind == List && s.Entry.fits(value):
+		return "[" + show(value) + "]"
+	case s.Kind == List:
+		if entry := s.Entry.around(value); entry != "" {
+			return "[" + entry + "]"
+		}
+	case s.Kind == Object:
+		i := slices.IndexFunc(s.Keys, func(row Setting) bool { return row.Key == "command" && row.fits(value) })
+		if i >= 0 {
+			return fmt.Sprintf("{%q: %s}", s.Keys[i].Key, show(value))
+		}
+	}
+	return ""
+}
+
 func (s *Setting) checkKeys(object map[string]any, at []string, tell reportFunc, wrong func(string, ...any) bool) bool {
 	if s.Keys == nil {
 		return true
@@ -157,9 +179,9 @@ func (s *Setting) key(name string) *Setting {
 
 func (s *Setting) checkEntries(entries []any, at []string, tell reportFunc, wrong func(string, ...any) bool) bool {
 	n := len(entries)
-	if s.MaxLen > 0 && n > s.MaxLen && !wrong("has %d entries; allowed are at most %d.", n, s.MaxLen) ||
+	if s.MaxLen > 0 && n > s.MaxLen && !wrong("has %d entries; must be at most %d.", n, s.MaxLen) ||
 		s.Distinct && n == 0 && !wrong("has no entries; leave the key out, or name at least one.") ||
-		s.Distinct && repeats(entries) && !wrong("names an entry twice; allowed is each once.") {
+		s.Distinct && repeats(entries) && !wrong("names an entry twice; each must be there once.") {
 		return false
 	}
 	for i, entry := range entries {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // unknown names keys that do not exist, and what they may have been meant to be: the nearest keys, or all where none is
@@ -18,10 +20,7 @@ func (s *Setting) unknown(at, keys []string) string {
 	if more := len(keys) - mostKeys; more > 0 {
 		keys, word = keys[:mostKeys], fmt.Sprintf("and %d more %s", more, word)
 	}
-	full := make([]string, len(keys))
-	for i, key := range keys {
-		full[i] = keyPath(append(slices.Clone(at), key))
-	}
+	full := safetext.Map(keys, func(key string) string { return keyPath(append(slices.Clone(at), key)) })
 	var allowed []string
 	for _, row := range s.Keys {
 		if row.Key != "$schema" {
@@ -30,14 +29,22 @@ func (s *Setting) unknown(at, keys []string) string {
 	}
 	slices.Sort(allowed)
 	meant := nearest(keys, allowed)
-	switch {
-	case len(meant) == 0:
-		return fmt.Sprintf("%s %s; allowed are %s.", list(full, "and"), word, list(allowed, "and"))
-	case len(meant) == len(keys):
-		return fmt.Sprintf("%s %s. Did you mean %s?", list(full, "and"), word, list(meant, "and"))
+	if len(meant) == 0 && len(keys) == 1 {
+		if paths := elsewhere(keys[0]); len(paths) > 0 {
+			return fmt.Sprintf("%s %s. Did you mean %s?", full[0], word, either(paths))
+		}
 	}
-	return fmt.Sprintf("%s %s. Did you mean %s? Allowed are %s.", list(full, "and"), word, list(meant, "and"),
-		list(allowed, "and"))
+	switch {
+	case len(meant) >= len(keys):
+		return fmt.Sprintf("%s %s. Did you mean %s?", safetext.Listed(full), word, safetext.Listed(meant))
+	case len(allowed) > mostKeys:
+		allowed = []string{"those that ralph settings schema lists"}
+	}
+	if len(meant) == 0 {
+		return fmt.Sprintf("%s %s; allowed are %s.", safetext.Listed(full), word, safetext.Listed(allowed))
+	}
+	return fmt.Sprintf("%s %s. Did you mean %s? Allowed are %s.", safetext.Listed(full), word, safetext.Listed(meant),
+		safetext.Listed(allowed))
 }
 
 // ordinary keys are written as they are, others in quotes and shortened.
@@ -77,28 +84,15 @@ func show(value any) string {
 	if err != nil {
 		return "something else"
 	}
-	return shorten(Redact(string(text)))
-}
-
-func shorten(text string) string {
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return text
+	return safetext.Shorten(Redact(string(text)), 80)
 }
 
 func choices(values []string) string {
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = show(value)
-	}
-	return list(words, "or")
+	return either(safetext.Map(values, func(value string) string { return show(value) }))
 }
 
-// list joins words: "a, b and c".
-func list(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+// either is "a, b or c".
+func either(words []string) string {
+	last := len(words) - 1
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or ", " or ") + words[last]
 }

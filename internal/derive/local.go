@@ -160,7 +160,7 @@ func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) 
 		if err := c.Write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
-		run.Log("asking %s, which may take up to %s", filepath.Base(o.Command), o.Timeout)
+		run.Log("asking %s, which may take up to %s", filepath.Base(o.Command), safetext.Duration(o.Timeout))
 		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
 		return budget.Turn(ctx, o, asked)
 	}

@@ -86,22 +86,14 @@ func isKept(name string, f *fileDiff, own []string) bool {
 }
 
 func matchesAny(globs []string, name string) bool {
-	for _, glob := range globs {
-		if doublestar.MatchUnvalidated(glob, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) })
 }
 
 // onlySpace reports whether nothing but white space differs. Where indentation has a meaning, it counts.
 func (f *fileDiff) onlySpace() bool {
-	for _, h := range f.hunks {
-		if squeeze(h.old, f.indented()) != squeeze(h.new, f.indented()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.hunks, func(h hunk) bool {
+		return squeeze(h.old, f.indented()) != squeeze(h.new, f.indented())
+	})
 }
 
 // indented reports whether a file is written in a language in which the beginning of a line says what it belongs to.

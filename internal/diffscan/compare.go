@@ -1,6 +1,7 @@
 package diffscan
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -95,12 +96,9 @@ func (s suites) matched() (kept [][2]testCase) {
 
 // inLost reports whether a part of a test was deleted with the whole.
 func inLost(lost []testCase, t testCase) bool {
-	for _, o := range lost {
-		if !o.inner && o.file == t.file && o.line < t.line && t.line <= o.end {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lost, func(o testCase) bool {
+		return !o.inner && o.file == t.file && o.line < t.line && t.line <= o.end
+	})
 }
 
 // gone says that a test was deleted, or what was made of it.

@@ -2,6 +2,7 @@ package diffscan
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -123,10 +124,7 @@ func (d *Change) takenOut() map[string]bool {
 
 // hasNewBelow reports whether the change adds a file with that ending below a directory.
 func (d *Change) hasNewBelow(dir, ending string) bool {
-	for _, f := range d.files {
-		if f.added && strings.HasPrefix(f.name, dir+"/") && strings.HasSuffix(f.name, ending) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.files, func(f *fileDiff) bool {
+		return f.added && strings.HasPrefix(f.name, dir+"/") && strings.HasSuffix(f.name, ending)
+	})
 }

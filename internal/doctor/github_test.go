@@ -58,10 +58,10 @@ func TestFindHub(t *testing.T) {
 		{"a remote that is a directory", "/srv/demo", "", all, "invalid: which repository is meant is not known"},
 		{"more than a repository has", "https://gitlab.example/group/sub/demo", "", all,
 			"invalid: which repository is meant is not known"},
-		{"half a name", "", "demo", all, `invalid: flag --repo is "demo"`},
-		{"a name with more in it", "", "alice/demo?x=", all, `invalid: flag --repo is "alice/demo?x="`},
-		{"a way out of the address", "", "alice/..", all, `invalid: flag --repo is "alice/.."`},
-		{"three names without a host", "", "a/b/c", all, `invalid: flag --repo is "a/b/c"`},
+		{"half a name", "", "demo", all, `invalid: invalid --repo "demo"`},
+		{"a name with more in it", "", "alice/demo?x=", all, `invalid: invalid --repo "alice/demo?x="`},
+		{"a way out of the address", "", "alice/..", all, `invalid: invalid --repo "alice/.."`},
+		{"three names without a host", "", "a/b/c", all, `invalid: invalid --repo "a/b/c"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

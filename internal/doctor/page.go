@@ -214,10 +214,5 @@ func agentRow(name string, f agent.Found, chosen bool) row {
 }
 
 func known(agents []agent.Found, name string) bool {
-	for _, f := range agents {
-		if f.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(agents, func(f agent.Found) bool { return f.Name == name })
 }

@@ -28,7 +28,7 @@ func TestImage(t *testing.T) {
 	})
 	t.Run("a wrong input", func(t *testing.T) {
 		out := run(t, e.docker(t, "run", "--rm", "--network=none", "--env", "INPUT_ISSUE=x", image), 2)
-		if want := `input issue is "x"; allowed is a whole number`; !strings.Contains(out, want) {
+		if want := `input issue is "x"; must be a whole number`; !strings.Contains(out, want) {
 			t.Errorf("%s is not in %s", want, out)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked
@@ -122,7 +123,7 @@ func (p *Budget) tellLimits(agents ...*agent.Options) {
 		return
 	}
 	if p.limits.Wall > 0 {
-		held = append(held, p.limits.Wall.String())
+		held = append(held, safetext.Duration(p.limits.Wall))
 	}
 	p.log("limits: %s", strings.Join(held, ", "))
 	told := map[string]bool{}

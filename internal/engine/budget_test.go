@@ -49,12 +49,12 @@ func TestPurse(t *testing.T) {
 			t.Errorf("%s: %d left (%s), want %d", step.what, left.Tokens, empty, step.left)
 		}
 	}
-	if want := []string{"warning: 850 of 1000 tokens are used up"}; !slices.Equal(log.lines, want) {
+	if want := []string{"warning: 850 of 1000 tokens used"}; !slices.Equal(log.lines, want) {
 		t.Errorf("log = %q, want %q, once", log.lines, want)
 	}
 	turn, err := p.Turn(context.Background(), agent.Options{Command: "no-such-agent"}, "Do it.")
 	if err != nil || turn.Class != loop.Spent || !turn.Ours ||
-		turn.Reason != "1000 of the 1000 tokens that the run may take are used up" {
+		turn.Reason != "token limit reached: 1000 of 1000 used" {
 		t.Errorf("turn = %+v, %v; want none", turn, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestTellLimits(t *testing.T) {
 		"no budget": {loop.Limits{Wall: time.Hour}, []*agent.Options{codex}, ""},
 		"all of them": {loop.Limits{Wall: time.Hour, CostUSD: 5, Tokens: 10, IssueCostUSD: 20},
 			[]*agent.Options{claude, nil},
-			"limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h0m0s"},
+			"limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h"},
 		"no price": {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex, codex},
 			"limits: $5.00|warning: codex does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"},
 		"tokens are told": {loop.Limits{Tokens: 5}, []*agent.Options{codex}, "limits: 5 tokens"},
@@ -106,7 +106,7 @@ func TestPaid(t *testing.T) {
 	}
 	later := &check.Review{After: func(check.Input) string { return "the tester has yet to work" }}
 	at := check.Input{Iteration: loop.Iteration{N: 1, Role: task.Coder}}
-	const empty = "$5.00 of the $5.00 that the run may cost are spent"
+	const empty = "cost limit reached: $5.00 of $5.00 spent"
 	for name, c := range map[string]struct {
 		check check.Waiter
 		spent float64

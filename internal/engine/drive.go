@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // ErrWall is why a run's context ends when its time limit is over.
@@ -40,7 +41,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 	result, err := run.tryDrive(bounded, stopped, words, limits)
 	switch {
 	case errors.Is(context.Cause(bounded), ErrWall) && result.Outcome != loop.Done:
-		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", limits.Wall)
+		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", safetext.Duration(limits.Wall))
 	case bounded.Err() != nil && result.Outcome != loop.Done:
 		result.Outcome = loop.Interrupted
 		// somebody said why, perhaps before the loop began

@@ -83,7 +83,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		o.Mode = sandbox.Off
 	default:
 		return o, invalid.Errorf(
-			"environment variable %s is %q; allowed is off; name another sandbox in the setting sandbox",
+			"environment variable %s is %q; must be off; name another sandbox in the setting sandbox",
 			config.SandboxSwitch, said,
 		)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // countdown is how often a waiting run says in a log how long it still waits; at a terminal it counts the seconds in
@@ -28,10 +29,10 @@ func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 			spec.showCountdown("")
 			return
 		}
-		spec.showCountdown(fmt.Sprintf("⏳ %s to go", left.Round(time.Second)))
+		spec.showCountdown(fmt.Sprintf("⏳ %s to go", safetext.Duration(left)))
 		if spec.Live == nil && spec.Clock().Sub(told) >= countdown {
 			told = spec.Clock()
-			spec.Log("waiting, %s to go", left.Round(time.Second))
+			spec.Log("waiting, %s to go", safetext.Duration(left))
 		}
 		Wait(ctx, min(left, time.Second))
 	}

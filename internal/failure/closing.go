@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // closing keeps the last lines of an output, in which a runner sums up what it did. What stands further above may be
 // what a test has printed: a sample, a runner that was itself under test.
@@ -182,12 +185,7 @@ func (o endDetector) at(lines []string, i int) (runnerCounts, bool) {
 }
 
 func hasLine(lines []string, p *pattern) bool {
-	for _, s := range lines {
-		if p.MatchString(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines, func(s string) bool { return p.MatchString(s) })
 }
 
 var ofTAP = lazy(`^(?:(?:not )?ok \d+\b|\d+\.\.\d+|#|\s|TAP version \d)`)

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,12 +52,9 @@ func mayPlace(line string) bool {
 // pureFormat reports whether a format can be read without looking at files, and one line at a time; and does not end by
 // ignoring all.
 func pureFormat(lines []string) bool {
-	for _, line := range lines {
-		if len(line) > 1 && line[0] == '%' && strings.ContainsAny(strings.TrimLeft(line[1:], "+-")[:1], "OPQACZEWIDXG") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lines, func(line string) bool {
+		return len(line) > 1 && line[0] == '%' && strings.ContainsAny(strings.TrimLeft(line[1:], "+-")[:1], "OPQACZEWIDXG")
+	})
 }
 
 // readPlaces finds "file:line: message" wherever nothing else was found.

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,12 +62,7 @@ func readGoTest(lines []string, found *findings) {
 
 // parentOf reports whether one of the tests is a part of this one.
 func parentOf(test string, tests []string) bool {
-	for _, t := range tests {
-		if strings.HasPrefix(t, test+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tests, func(t string) bool { return strings.HasPrefix(t, test+"/") })
 }
 
 // goPlace is the first place of a dump that is not the runtime's.

@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // without are the lines but those that are of a kind.
 func without(lines []string, kind func(string) bool) []string {
@@ -14,10 +17,5 @@ func without(lines []string, kind func(string) bool) []string {
 }
 
 func startsAny(text string, prefixes ...string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }

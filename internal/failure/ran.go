@@ -143,12 +143,7 @@ func (c *TestCounter) line(s []byte) {
 }
 
 func (c *TestCounter) known(s string) bool {
-	for _, r := range c.runners {
-		if r.line(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.runners, func(r testRunner) bool { return r.line(s) })
 }
 
 // Tests is what has been said so far; the last line need not have ended.

@@ -1,6 +1,9 @@
 package failure
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 const escape = 0x1b
 
@@ -195,10 +198,5 @@ func mayName(line []byte) bool {
 	if s[len(s)-1] == ')' && bytes.Contains(s, []byte(" (")) { // unittest, whose result is in the next line
 		return true
 	}
-	for _, sign := range nameWithin {
-		if bytes.Contains(s, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nameWithin, func(sign []byte) bool { return bytes.Contains(s, sign) })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // JudgeTree is a checkout of exactly one commit that checks run in, apart from the tree that the agent works in: no
@@ -308,11 +309,7 @@ func (j *JudgeTree) wipe(name string, kept paths, removed []string) ([]string, e
 }
 
 func trimmed(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = strings.TrimSuffix(name, "/")
-	}
-	return out
+	return safetext.Map(names, func(name string) string { return strings.TrimSuffix(name, "/") })
 }
 
 // Remove takes files and directories away, by their paths from the top. No link is followed.

@@ -37,23 +37,6 @@ func (t *Tree) Changed(ctx context.Context, from, to string) ([]string, error) {
 	return records(out), nil
 }
 
-// mostChanged is how many paths ChangedBetween names.
-const mostChanged = 10_000
-
-// ChangedBetween is Changed, cut: it names the first 10,000 paths. more reports whether there are others.
-func (t *Tree) ChangedBetween(ctx context.Context, from, to string) (names []string, more bool, err error) {
-	out := bounded{most: mostNames}
-	_, _, err = t.git.run(ctx, call{out: &out,
-		args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to, "--"}})
-	if err != nil {
-		return nil, false, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
-	}
-	if names = whole(out, "\x00"); len(names) > mostChanged {
-		return names[:mostChanged], true, nil
-	}
-	return names, out.lost > 0, nil
-}
-
 // Read reads at most so many bytes of the beginning of a file as a commit has it; ok is false when it has none, or
 // something that is not a regular file: a link, a directory, a submodule. What a commit holds never changes, so the
 // same question is asked once.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Unkept is a file of the working tree that no commit takes up.
@@ -74,10 +76,7 @@ func lastChange(info os.FileInfo) time.Time {
 
 // WhyUnkept says of each path why no commit takes it up: "is ignored by .gitignore:5".
 func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
-	asked := make([]string, len(names))
-	for i, name := range names {
-		asked[i] = "./" + name // so that no name is read as a pattern
-	}
+	asked := safetext.Map(names, func(name string) string { return "./" + name }) // so that no name is read as a pattern
 	out, _, err := t.git.run(ctx, call{in: joined(asked),
 		args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
 	if err != nil && exit(err) != 1 {

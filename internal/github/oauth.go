@@ -51,16 +51,7 @@ func (a *App) oauth(redirect string) (*oauth2.Config, error) {
 	}, nil
 }
 
-// BeginSignIn makes the state, the verifier and the address that somebody signs in at. GitHub sends the browser back to
-// redirect, which must be one of the App's callback addresses, with the state and a code.
-func (a *App) BeginSignIn(redirect string) (SignIn, error) {
-	in := SignIn{State: NewSecret(), Verifier: oauth2.GenerateVerifier()}
-	var err error
-	in.Address, err = a.SignInAddress(redirect, in.State, in.Verifier)
-	return in, err
-}
-
-// SignInAddress is BeginSignIn's address for a state and a verifier of the caller's. A verifier has 43 to 128 letters,
+// SignInAddress is where a browser signs in, with a state and a verifier of the caller's. A verifier has 43 to 128 letters,
 // digits, and - . _ ~; only its digest is in the address.
 func (a *App) SignInAddress(redirect, state, verifier string) (string, error) {
 	config, err := a.oauth(redirect)

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -85,12 +86,7 @@ func (c *Client) TokenNotes() []string {
 }
 
 func (c *Client) scope(name string) bool {
-	for _, s := range c.scopes {
-		if s == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.scopes, name)
 }
 
 // actionsBot is who GITHUB_TOKEN writes as.

@@ -68,7 +68,7 @@ func parseSettings(text []byte) (*settings, error) {
 	}
 	if _, ok := tree.Value.(*hujson.Object); !ok {
 		return nil,
-			errors.New("it holds no JSON object; allowed is one in braces. Mend it, then run ralph hook install again")
+			errors.New("it must hold a JSON object in braces. Fix it, then run ralph hook install again")
 	}
 	f := &settings{tree: tree, indent: "  "}
 	if found := firstIndent.Regexp().FindSubmatch(text); found != nil {

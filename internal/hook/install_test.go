@@ -125,7 +125,7 @@ func TestInstallUpdates(t *testing.T) {
 func TestInstallRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                               "it is not JSON",
-		`[]`:                              "it holds no JSON object",
+		`[]`:                              "it must hold a JSON object",
 		`{"hooks":[]}`:                    `its "hooks" is no object`,
 		`{"hooks":{"Stop":{}}}`:           "its hooks.Stop is no list",
 		`{"hooks":{},"hooks":{}}`:         `it has "hooks" twice`,

@@ -35,7 +35,7 @@ func ReadGauge(environ map[string]string) (Gauge, []string) {
 		if err == nil && n > 0 {
 			g.Window = n
 		} else {
-			problems = append(problems, fmt.Sprintf("%s is %q; allowed is a number of tokens above 0. %d is taken.",
+			problems = append(problems, fmt.Sprintf("%s is %q; must be a number of tokens above 0. %d is taken.",
 				WindowVariable, text, g.Window))
 		}
 	}
@@ -44,7 +44,7 @@ func ReadGauge(environ map[string]string) (Gauge, []string) {
 		if err == nil && n >= leastDivisor && n <= mostDivisor {
 			g.Divisor = n
 		} else {
-			problems = append(problems, fmt.Sprintf("%s is %q; allowed is %d to %d, the bytes a token. %d is taken.",
+			problems = append(problems, fmt.Sprintf("%s is %q; must be %d to %d, the bytes a token. %d is taken.",
 				DivisorVariable, text, leastDivisor, mostDivisor, defaultDivisor))
 		}
 	}

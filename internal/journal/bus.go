@@ -35,7 +35,7 @@ var messageType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // Valid says what is wrong with a message; nil when it can be posted.
 func (m Message) Valid() error {
 	if !messageType().MatchString(m.Type) {
-		return fmt.Errorf("the type of the message is %.80q; allowed is one word of 1 to 64 letters, digits, dots, dashes "+
+		return fmt.Errorf("the type of the message is %.80q; must be one word of 1 to 64 letters, digits, dots, dashes "+
 			"and underscores", m.Type)
 	}
 	return nil

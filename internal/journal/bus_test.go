@@ -130,10 +130,10 @@ func TestBusThatBeganAnew(t *testing.T) {
 func TestPostRefuses(t *testing.T) {
 	dir := onBus(t)
 	for _, c := range []struct{ kind, text, want string }{
-		{"two words", "", "allowed is one word"},
-		{"", "", "allowed is one word"},
-		{strings.Repeat("x", 65), "", "allowed is one word"},
-		{"note\n", "", "allowed is one word"},
+		{"two words", "", "must be one word"},
+		{"", "", "must be one word"},
+		{strings.Repeat("x", 65), "", "must be one word"},
+		{"note\n", "", "must be one word"},
 		{"note", strings.Repeat("x", MaxMessage), "write it to a file"},
 	} {
 		if err := Post(dir, Message{Type: c.kind, Text: c.text}); err == nil || !strings.Contains(err.Error(), c.want) {

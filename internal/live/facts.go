@@ -21,12 +21,20 @@ type Facts struct {
 	Role      string // who has the turn: "coder"
 	Elapsed   time.Duration
 	Usage     loop.Usage
-	Limits    loop.Limits // zero: not known yet
-	Step      loop.RunningStep
-	Running   bool // Step is what runs
-	Checks    []loop.CheckStep
 	Note      string // what is waited for; empty: nothing
 	Now       time.Time
+	loop.Progress
+}
+
+// FactsOf returns what a run's records and its process say at a moment.
+func FactsOf(s loop.State, p loop.Progress, now time.Time) Facts {
+	f := Facts{Title: s.Start.Title, Usage: s.Usage.Minus(s.UsageBefore), Now: now, Elapsed: now.Sub(p.Began), Progress: p}
+	if t := s.Turning; t != nil {
+		f.Iteration, f.Role = s.Of(t.Iteration), string(t.Role)
+	} else if n := len(s.Iterations); n > 0 {
+		f.Iteration = s.Of(n)
+	}
+	return f
 }
 
 // Style is how facts are drawn.

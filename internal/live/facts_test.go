@@ -15,19 +15,19 @@ func TestRows(t *testing.T) {
 	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	passed, failed := &loop.Verdict{Pass: true}, &loop.Verdict{Severity: loop.Hard}
 	f := Facts{Title: "fix the failing test", Iteration: "2/10", Role: "coder", Elapsed: 192 * time.Second, Now: noon,
-		Usage: loop.Usage{CostUSD: 0.42}, Limits: loop.Limits{Wall: time.Hour, CostUSD: 5}, Running: true,
-		Step: loop.RunningStep{Name: "the check go test ./...", Began: noon.Add(-12 * time.Second),
-			Deadline: noon.Add(108 * time.Second), Doing: "Edit main.go\x1b[2J"},
-		Checks: []loop.CheckStep{{Name: "go build ./...", Began: noon, Verdict: passed}, {Name: "lint", Verdict: failed},
-			{Name: "go test ./...", Began: noon.Add(-12 * time.Second)}, {Name: "review"}}}
+		Usage: loop.Usage{CostUSD: 0.42}, Progress: loop.Progress{Limits: loop.Limits{Wall: time.Hour, CostUSD: 5}, Running: true,
+			Step: loop.RunningStep{Name: "the check go test ./...", Began: noon.Add(-12 * time.Second),
+				Deadline: noon.Add(108 * time.Second), Doing: "Edit main.go\x1b[2J"},
+			Checks: []loop.CheckStep{{Name: "go build ./...", Began: noon, Verdict: passed}, {Name: "lint", Verdict: failed},
+				{Name: "go test ./...", Began: noon.Add(-12 * time.Second)}, {Name: "review"}}}}
 	for _, row := range []struct {
 		style Style
 		width int
 		want  string
 	}{
 		{Style{}, 60, `-- fix the failing test --
-| iteration 2/10 - coder - 3m 12s of 1h 00m - $0.42 of $5.00
-  the check go test ./... - 12s of at most 2m 00s
+| iteration 2/10 - coder - 3m 12s of 1h - $0.42 of $5.00
+  the check go test ./... - 12s of at most 2m
   > Edit main.go
   [x] go build ./...   [!] lint   | go test ./... 12s
   [ ] review`},

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -43,6 +44,11 @@ const askedFile = "runs/cancelled"
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run goes on.
 func (c *Cancel) Run(ctx context.Context) error {
 	c.Begin()
+	if c.Task != "" {
+		if _, err := (&Status{Session: c.Session, Task: c.Task}).find(ctx); err != nil {
+			return err
+		}
+	}
 	dir, owner, err := c.holder(ctx)
 	if err != nil {
 		return err
@@ -215,7 +221,7 @@ func (c *Cancel) await(ctx context.Context, dir string, pid int) error {
 		}
 		switch past := time.Since(begun); {
 		case past > wait:
-			return fmt.Errorf("process %d is still at work after %s: ralph cancel --now stops it at once", pid, wait)
+			return fmt.Errorf("process %d is still at work after %s: ralph cancel --now stops it at once", pid, safetext.Duration(wait))
 		case past > cancelQuiet && !told:
 			told = true
 			c.Log("…still finishing its step; --now stops it at once")

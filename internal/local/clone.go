@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -195,7 +196,7 @@ func (o *cloneOpening) checkout(ctx context.Context, way loop.ResumeMode, at *se
 }
 
 // beginning says how the run begins or goes on.
-func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
+func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
 	run, owner := engine.NewRunID(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
 	if way != loop.Begin {
 		run = filepath.Base(o.dir)
@@ -205,12 +206,14 @@ func (o *cloneOpening) beginning(_ context.Context, work *engine.Run, way loop.R
 		return b, err
 	}
 	work.OnClose(leave)
+	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
 	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
 	given, leftOut := engine.SharedRecord(o.shared), work.Tree.Modified()
 	if way == loop.Begin {
 		b.Start = work.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
+		b.Start.Again = report.Resuming(o.Typed)
 		b.Start.Accept = engine.Acceptances(o.Accept, o.shared)
 		b.Start.BuiltOn, b.Start.StartedAt = o.start.works(), work.Tree.Came()
 		if ground := work.Tree.Ground(); ground != b.Start.Base {

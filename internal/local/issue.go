@@ -160,7 +160,7 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 	content, err := os.ReadFile(name) // the user names it
 	if err != nil {
 		return task.Task{}, invalid.Errorf(
-			"flag --issue is %q: %w; allowed are a file that says what is wanted, and an issue's number", l.Issue,
+			"invalid --issue %q: %w; must be a file that describes the change, or an issue number", l.Issue,
 			err,
 		)
 	}

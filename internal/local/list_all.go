@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -155,7 +156,7 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 	failed := firstFailure(j.all.Verdicts)
 	switch {
 	case errors.Is(context.Cause(ctx), engine.ErrWall):
-		j.all.Outcome, j.all.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", w.Wall)
+		j.all.Outcome, j.all.Reason = loop.Timeout, fmt.Sprintf("the time limit of %s is over", safetext.Duration(w.Wall))
 	case ctx.Err() != nil:
 		j.all.Outcome, j.all.Reason = loop.Interrupted, "interrupted while the checks ran; the next start runs them again"
 	case invalid.Is(err):

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
@@ -252,6 +253,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 		return b, err
 	}
 	work.OnClose(leave)
+	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
 	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact, Stored: o.Stored}
 	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
@@ -259,7 +261,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 		Run: run, Task: id, Title: title, Spec: recordedPrompt(base),
 		Agent: filepath.Base(work.Settings.Agent.Command), Owner: owner,
 		Checks: engine.CommandLines(work.Settings.Guardrails), Detected: work.Detected, MaxIterations: capped(most),
-		Review: work.Settings.Review, Base: work.Base,
+		Review: work.Settings.Review, Base: work.Base, Again: report.Resuming(o.Typed),
 	}
 	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again}
 	if way == loop.Again {
@@ -356,12 +358,13 @@ func (p *PromptRun) plan(run *engine.Run, base string) error {
 		p.Log("Iterations: at most %d", most)
 	}
 	if run.Wall > 0 {
-		p.Log("Time: at most %s", run.Wall)
+		p.Log("Time: at most %s", safetext.Duration(run.Wall))
 	}
 	p.Log("Completion: <response>%s</response>", run.Settings.CompletionResponse)
 	p.tellChecks(run.Rules, true)
 	for _, g := range run.Settings.Guardrails {
-		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction, run.Settings.CheckTimeout(g))
+		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction,
+			safetext.Duration(run.Settings.CheckTimeout(g)))
 	}
 	if scm := run.Settings.SCM; scm != nil {
 		p.Log("Source control: %s %s", scm.Command, strings.Join(scm.Tasks, ", "))

@@ -26,7 +26,7 @@ func readPrompt(name string) (string, error) {
 		)
 	case info.Size() > mostPrompt:
 		return "", invalid.Errorf(
-			"flag --prompt-file: %s has %d bytes; allowed are at most %d", name, info.Size(), mostPrompt,
+			"invalid --prompt-file %q: %d bytes, must be at most %d", name, info.Size(), mostPrompt,
 		)
 	}
 	file, err := os.Open(name) // the user names it

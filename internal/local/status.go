@@ -27,8 +27,9 @@ func (i *Status) Look(ctx context.Context) (status.RunStatus, error) {
 	return found.Status()
 }
 
-// Watch shows where the run stands, and again whenever that changes, until it works no more or ctx is done.
-func (i *Status) Watch(ctx context.Context, every time.Duration, show func(status.RunStatus) error) error {
+// Watch shows the run at every interval until it has ended or ctx is done. changed says whether its status has.
+func (i *Status) Watch(ctx context.Context, every time.Duration,
+	show func(f *session.Found, st status.RunStatus, changed bool) error) error {
 	found, err := i.find(ctx)
 	for shown := ""; err == nil; {
 		var st status.RunStatus
@@ -36,8 +37,9 @@ func (i *Status) Watch(ctx context.Context, every time.Duration, show func(statu
 			break
 		}
 		begins := st.LockAlive && !st.LockIsRun && i.Task == "" // a run has the lock, and nothing to tell yet
-		if text := st.Text(); text != shown && !begins {
-			shown, err = text, show(st)
+		if text := st.Text(); !begins {
+			err = show(found, st, text != shown)
+			shown = text
 		}
 		if err != nil || !st.LockIsRun && !begins {
 			break
@@ -82,12 +84,11 @@ func (i *Status) find(ctx context.Context) (*session.Found, error) {
 	if newest != nil {
 		return newest, nil
 	}
-	why := fmt.Sprintf("nothing has run in %s yet; ralph run begins", homes[0])
 	if i.Task != "" {
-		why = fmt.Sprintf(
-			"no run of the task %s is in %s; ralph status without a task shows the newest run", i.Task, homes[0],
-		)
+		return nil, invalid.Errorf("no run of the task %q in %s; run ralph status without a task to see the latest run",
+			i.Task, homes[0])
 	}
+	why := fmt.Sprintf("no runs in %s yet; start one with ralph run", homes[0])
 	return &session.Found{Session: &i.Session, Dir: homes[0], Why: why}, nil
 }
 

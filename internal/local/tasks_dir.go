@@ -200,7 +200,7 @@ func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	content, err := files.Read(name)
 	if err != nil {
 		return nil, invalid.Errorf(
-			"flag --file: %w; allowed are a file with a task in YAML or Markdown, and - for standard input", err,
+			"invalid --file: %w; must be a file with a task in YAML or Markdown, or - for standard input", err,
 		)
 	}
 	return content, nil

@@ -1,6 +1,9 @@
 package loop
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Left is what a run may still spend. A field of 0 is any amount.
 type Left struct {
@@ -24,12 +27,11 @@ func (l Limits) Left(s State) (left Left, why string) {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
 	case l.CostUSD > 0 && run.CostUSD >= l.CostUSD:
-		why = fmt.Sprintf("%s of the %s that the run may cost are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
+		why = "cost limit reached: " + dollarsOf(run.CostUSD, l.CostUSD)
 	case l.IssueCostUSD > 0 && issue >= l.IssueCostUSD:
-		why = fmt.Sprintf("%s of the %s that all runs of the issue may cost are spent", Dollars(issue),
-			Dollars(l.IssueCostUSD))
+		why = "cost limit of the issue reached: " + dollarsOf(issue, l.IssueCostUSD)
 	case l.Tokens > 0 && run.Tokens() >= l.Tokens:
-		why = fmt.Sprintf("%d of the %d tokens that the run may take are used up", run.Tokens(), l.Tokens)
+		why = fmt.Sprintf("token limit reached: %d of %d used", run.Tokens(), l.Tokens)
 	}
 	if why != "" {
 		return left, why
@@ -51,16 +53,16 @@ func (l Limits) usedUp(s State) bool {
 	return why != ""
 }
 
-// Warning says that four fifths of a limit are spent, of the first that it is true of; empty: of none.
+// Warning names the first limit of which 80% are used, and what is; it is empty if there is none.
 func (l Limits) Warning(s State) string {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
 	case nearLimit(run.CostUSD, l.CostUSD):
-		return fmt.Sprintf("%s of %s are spent", Dollars(run.CostUSD), Dollars(l.CostUSD))
+		return dollarsOf(run.CostUSD, l.CostUSD)
 	case nearLimit(issue, l.IssueCostUSD):
-		return fmt.Sprintf("%s of %s for all runs of the issue are spent", Dollars(issue), Dollars(l.IssueCostUSD))
+		return dollarsOf(issue, l.IssueCostUSD) + " for all runs of the issue"
 	case nearLimit(float64(run.Tokens()), float64(l.Tokens)):
-		return fmt.Sprintf("%d of %d tokens are used up", run.Tokens(), l.Tokens)
+		return fmt.Sprintf("%d of %d tokens used", run.Tokens(), l.Tokens)
 	}
 	return ""
 }
@@ -74,6 +76,15 @@ func Dollars(usd float64) string {
 		return "$" + short
 	}
 	return fmt.Sprintf("$%.4f", usd)
+}
+
+// dollarsOf writes what is spent and its limit with the same digits.
+func dollarsOf(spent, limit float64) string {
+	a, b := Dollars(spent), Dollars(limit)
+	if len(a)-strings.IndexByte(a, '.') != len(b)-strings.IndexByte(b, '.') {
+		a, b = fmt.Sprintf("$%.4f", spent), fmt.Sprintf("$%.4f", limit)
+	}
+	return a + " of " + b + " spent"
 }
 
 // overspent says why no turn may begin, of a run whose newest turn was stopped because of what it spent, or that has

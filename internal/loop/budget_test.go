@@ -39,11 +39,11 @@ func TestLeft(t *testing.T) {
 func TestWarning(t *testing.T) {
 	limits := Limits{CostUSD: 5, IssueCostUSD: 20, Tokens: 1000}
 	for want, s := range map[string]State{
-		"":                         {Usage: Usage{CostUSD: 3.99, Input: 799}},
-		"$4.10 of $5.00 are spent": {Usage: Usage{CostUSD: 4.1}},
-		"$16.00 of $20.00 for all runs of the issue are spent": {Start: Start{Earlier: &Usage{CostUSD: 15}},
+		"":                     {Usage: Usage{CostUSD: 3.99, Input: 799}},
+		"$4.10 of $5.00 spent": {Usage: Usage{CostUSD: 4.1}},
+		"$16.00 of $20.00 spent for all runs of the issue": {Start: Start{Earlier: &Usage{CostUSD: 15}},
 			Usage: Usage{CostUSD: 1}},
-		"800 of 1000 tokens are used up": {Usage: Usage{Input: 700, Output: 100}},
+		"800 of 1000 tokens used": {Usage: Usage{Input: 700, Output: 100}},
 	} {
 		if got := limits.Warning(s); got != want {
 			t.Errorf("Warning = %q, want %q", got, want)
@@ -102,7 +102,7 @@ func TestResumed(t *testing.T) {
 			Step{Do: TakeTurn, Iteration: 2, Mode: Implement}},
 		{"the money was spent, and nobody asks for more", recorded(cut, cutVerdicts, Interrupted), Resume{},
 			Step{Do: Stop, Outcome: Budget,
-				Reason: "$6.00 of the $5.00 that the run may cost are spent, in the middle of iteration 1"}},
+				Reason: "cost limit reached: $6.00 of $5.00 spent, in the middle of iteration 1"}},
 		{"the money was spent before the review: it is asked for now", recorded(costly, with(unpaid, 2), Budget),
 			Resume{Retry: true}, Step{Do: Judge, Iteration: 1, Mode: Implement}},
 		{"the money was spent before the review, and something is to be changed", recorded(costly, with(unpaid, 2), Budget),

@@ -141,8 +141,8 @@ func warn(ctx context.Context, s State, limits Limits, p Ports) (State, error) {
 	if s.Warning != "" || limits.Soft.IsZero() || now.Before(limits.Soft) {
 		return s, nil
 	}
-	left := limits.Deadline.Sub(now).Round(time.Second)
-	warning := fmt.Sprintf("the run has %s of its %s left; it is stopped then", left, limits.Wall)
+	warning := fmt.Sprintf("the run has %s of its %s left; it is stopped then", safetext.Duration(limits.Deadline.Sub(now)),
+		safetext.Duration(limits.Wall))
 	return p.Journal.Append(ctx, Record{Type: Warned, At: now, Warning: warning})
 }
 
@@ -162,7 +162,7 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if err != nil {
 		return fmt.Errorf("writing the prompt of iteration %d: %w", step.Iteration, err)
 	}
-	p.Log("Ralph Loop: Iteration %s for %s (%s)", s.Of(step.Iteration), s.Start.Task, step.what())
+	p.Log("Ralph Loop: Iteration %s for %s (%s)", s.Of(step.Iteration), s.Start.Name(), step.what())
 	if step.Tier > Moving {
 		p.Log("STUCK: Escalating to strategy shift")
 	}

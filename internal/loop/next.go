@@ -110,7 +110,7 @@ func (s State) nextTurn(limits Limits, now time.Time) Step {
 	case overspent != "":
 		return Step{Do: Stop, Outcome: Budget, Reason: overspent}
 	case !limits.Deadline.IsZero() && !now.Before(limits.Deadline):
-		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", limits.Wall)}
+		return Step{Do: Stop, Outcome: Timeout, Reason: fmt.Sprintf("the run's time limit of %s is over", safetext.Duration(limits.Wall))}
 	case s.MaxIterations > 0 && n > s.MaxIterations:
 		return Step{Do: Stop, Outcome: Capped, Reason: s.capReason(n - 1)}
 	case s.readersCap() != "":

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -60,7 +61,8 @@ type Start struct {
 	Asked      string `json:"asked,omitempty"` // login of who asked; co-author of the commits
 	Base       string `json:"base"`            // commit the run began from, full hash
 	BaseBranch string `json:"onto"`            // branch the pull request goes to: "main"
-	Branch     string `json:"branch"`          // "ralph/issue-42"
+	Branch     string `json:"branch"`          // "ralph/issue-42"; empty for a prompt
+	Again      string `json:"again,omitempty"` // on a laptop, the command line that resumes the run; empty if unknown
 	Agent      string `json:"agent"`           // "claude"
 	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it.
 	Spec          string   `json:"spec"`
@@ -106,6 +108,14 @@ type Start struct {
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and
 	// leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// Name returns what people call the task: its id, or the quoted first words of a prompt.
+func (s Start) Name() string {
+	if s.Branch == "" && s.Title != "" {
+		return safetext.Quoted(s.Title)
+	}
+	return s.Task
 }
 
 // Work is what the run of another task has done.

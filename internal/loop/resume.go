@@ -32,7 +32,7 @@ func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, stri
 		return Begin, "this is the first run"
 	}
 	if s.End == nil && now.Before(s.Lease) && s.Owner != asked.Owner {
-		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Task, s.Owner)
+		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Name(), s.Owner)
 	}
 	if asked.Fresh {
 		return Begin, "a fresh start was asked for"

@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away.
@@ -52,8 +54,8 @@ func retry(s State, limits Limits, now time.Time) Step {
 			Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
 	case limits.over(until):
 		return Step{Do: Stop, Outcome: Timeout,
-			Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s", limits.Wall,
-				t.Reason)}
+			Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s",
+				safetext.Duration(limits.Wall), t.Reason)}
 	}
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
 }
@@ -74,7 +76,7 @@ func (s State) silence() string {
 	return fmt.Sprintf("the model has answered nothing in %d turns, each stopped for its silence after %s: it does not "+
 		"work, or the agent waits for a usage limit without saying so; "+
 		"see whether it answers, or raise the idle limit if it needs longer", maxSilent,
-		s.Last().Turn.Duration.Round(time.Second))
+		safetext.Duration(s.Last().Turn.Duration))
 }
 
 func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }

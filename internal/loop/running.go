@@ -41,6 +41,40 @@ func (t *StepTracker) Current() (step RunningStep, ok bool) {
 	return withOthers(t.running), true
 }
 
+// Progress is what a StepTracker knows at a moment, as another process can show it.
+type Progress struct {
+	Began   time.Time   // when the process started on the run
+	Step    RunningStep // the latest
+	Running bool        // false: no step is running
+	Checks  []CheckStep // of the last iteration, in the order they run; of a verdict only what it comes to
+	Limits  Limits      // of the run; zero before it starts
+}
+
+// Progress returns what the tracker knows now. The caller sets Began.
+func (t *StepTracker) Progress() (p Progress) {
+	p.Step, p.Running = t.Current()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.Limits, p.Checks = t.limits, slices.Clone(t.checks)
+	for i, c := range p.Checks {
+		if v := c.Verdict; v != nil {
+			p.Checks[i].Verdict = &Verdict{Pass: v.Pass, Severity: v.Severity, Skipped: v.Skipped}
+		}
+	}
+	return p
+}
+
+// RecordLimits tells the tracker of ctx, if it has one, what bounds the run that begins.
+func RecordLimits(ctx context.Context, l Limits) {
+	t := StepsOf(ctx)
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limits = l
+}
+
 type stepTrackerKey struct{}
 
 // WithStepTracker makes a context whose steps a tracker is told of.

@@ -13,13 +13,6 @@ type CheckStep struct {
 	Verdict *Verdict  // nil: it has none yet
 }
 
-// Checks are those of the last round, in the order they run. The slice is the caller's.
-func (t *StepTracker) Checks() []CheckStep {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.checks)
-}
-
 // PlanChecks tells the tracker of ctx, if it has one, which checks a round has that begins now.
 func PlanChecks(ctx context.Context, names []string) {
 	t := StepsOf(ctx)

@@ -20,13 +20,13 @@ func TestCheckSteps(t *testing.T) {
 	EndCheck(ctx, Verdict{Check: "build", Pass: true})
 	EndCheck(ctx, Verdict{Check: "claim", Pass: true}) // nobody has planned it, and it has nothing to say
 	EndCheck(ctx, Verdict{Check: "diff"})
-	list := tracker.Checks()
+	list := tracker.Progress().Checks
 	if len(list) != 3 || list[0].Verdict == nil || !list[0].Began.Equal(noon) || list[1].Verdict != nil ||
 		!list[1].Began.IsZero() || list[2].Name != "diff" {
 		t.Errorf("the checks are %+v", list)
 	}
 	PlanChecks(ctx, []string{"test"})
-	if list = tracker.Checks(); len(list) != 1 || list[0].Verdict != nil {
+	if list = tracker.Progress().Checks; len(list) != 1 || list[0].Verdict != nil {
 		t.Errorf("the checks of the next round are %+v", list)
 	}
 	PlanChecks(context.Background(), nil) // nobody looks

@@ -92,7 +92,7 @@ func TestTimeLimits(t *testing.T) {
 				for _, r := range m.records {
 					if r.Type == Warned {
 						warnings++
-						if !strings.Contains(r.Warning, "of its 1h0m0s left") {
+						if !strings.Contains(r.Warning, "of its 1h left") {
 							t.Errorf("warning %q", r.Warning)
 						}
 					}

@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Error is everything that is wrong with a plan's file, one sentence each.
@@ -13,11 +15,7 @@ type Error struct {
 
 // Error is a line for each problem, which begins with the file's name.
 func (e *Error) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = e.Name + ": " + p
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(safetext.Map(e.Problems, func(p string) string { return e.Name + ": " + p }), "\n")
 }
 
 // mostProblems bounds what is told of one file: whoever has fixed these asks again.

@@ -61,7 +61,7 @@ func (f fields) text(key string, required bool) string {
 		return ""
 	}
 	if v.kind != aText {
-		f.wrong("%s is %s; allowed is a string", key, v.shown())
+		f.wrong("%s is %s; must be a string", key, v.shown())
 	}
 	return v.text
 }
@@ -73,17 +73,17 @@ func (f fields) texts(key string, required bool) []string {
 		return nil
 	}
 	if v.kind != aList {
-		f.wrong("%s is %s; allowed is a list of strings", key, v.shown())
+		f.wrong("%s is %s; must be a list of strings", key, v.shown())
 		return nil
 	}
 	if required && len(v.items) == 0 {
-		f.wrong("%s is empty; allowed is a list with at least one string", key)
+		f.wrong("%s is empty; must be a list with at least one string", key)
 	}
 	var out []string
 	for i, item := range v.items {
 		switch {
 		case item.kind != aText:
-			f.wrong("%s[%d] is %s; allowed is a string", key, i+1, item.shown())
+			f.wrong("%s[%d] is %s; must be a string", key, i+1, item.shown())
 		case strings.TrimSpace(item.text) == "":
 			f.wrong("%s[%d] is empty; give it a text, or leave it out", key, i+1)
 		}
@@ -98,7 +98,7 @@ func (f fields) id() string {
 	case v == nil:
 		return ""
 	case v.kind != aText:
-		f.wrong("id is %s; allowed is a string", v.shown())
+		f.wrong("id is %s; must be a string", v.shown())
 		return ""
 	case !storyIDForm.MatchString(v.text):
 		f.wrong("id is %s; %s", safetext.Quoted(v.text), storyIDRule)
@@ -114,7 +114,7 @@ func (f fields) priority() float64 {
 	}
 	n, err := strconv.ParseFloat(v.text, 64)
 	if v.kind != aNumber || err != nil || math.Abs(n) > maxStoryPriority {
-		f.wrong("priority is %s; allowed is a number from -1e9 to 1e9, the lower the sooner", v.shown())
+		f.wrong("priority is %s; must be a number from -1e9 to 1e9, the lower the sooner", v.shown())
 		return 0
 	}
 	return n
@@ -156,7 +156,7 @@ func (f fields) reviewCount() int {
 			return n
 		}
 	}
-	f.wrong("reviewCount is %s; allowed is a whole number from 0 to %d", v.shown(), maxReviewCount)
+	f.wrong("reviewCount is %s; must be a whole number from 0 to %d", v.shown(), maxReviewCount)
 	return 0
 }
 
@@ -165,11 +165,7 @@ var reviewStatuses = []ReviewStatus{NeedsReview, ChangesRequested, Approved}
 
 // quoted is `"a", "b" and "c"`.
 func quoted[T ~string](words []T) string {
-	shown := make([]string, len(words))
-	for i, w := range words {
-		shown[i] = strconv.Quote(string(w))
-	}
-	return safetext.Listed(shown)
+	return safetext.Listed(safetext.Map(words, func(w T) string { return strconv.Quote(string(w)) }))
 }
 
 func lead(where string) string {

@@ -40,12 +40,12 @@ func TestReadPlan(t *testing.T) {
 			"stories wait for each other: US-001 → US-001; take one of these out of dependsOn"},
 		"none of it": {fileWith("dependsOn", `["X"]`), false,
 			`story US-001 depends on "X", which is no story of the plan; add it, or take it out of dependsOn`},
-		"not JSON": {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; allowed is " +
+		"not JSON": {`{`, false, "line 1, column 1: this is not JSON: unexpected end of JSON input; must be " +
 			"one object, without comments and without a comma after the last item"},
 		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, ""},
 		"foreign, empty": {`{"project":"P","userStories":[{"id":1.5,"title":"T","acceptanceCriteria":[],"passes":"yes"}]}`,
-			true, "story number 1: id is 1.5 (a number); allowed is a string\nstory number 1: acceptanceCriteria is empty; " +
-				"allowed is a list with at least one string\nstory number 1: passes is \"yes\" (a string); allowed are true and " +
+			true, "story number 1: id is 1.5 (a number); must be a string\nstory number 1: acceptanceCriteria is empty; " +
+				"must be a list with at least one string\nstory number 1: passes is \"yes\" (a string); allowed are true and " +
 				"false"},
 		"foreign, miscased": {`{"project":"P","userStories":[{"id":"A","title":"T","acceptanceCriteria":["c"],"ReviewStatus":"approved"}]}`, true, `story A: "ReviewStatus" is no key, and looks like one; write it "reviewStatus"`},
 		"no objects":        {`{"project":"P","userStories":[1,null]}`, true, "branchName"},
@@ -55,7 +55,7 @@ func TestReadPlan(t *testing.T) {
 		p, foreign, err := Read("tasks.json", []byte(row.content))
 		got := strings.Join(problemsOf(t, err), "\n")
 		if name == "no objects" {
-			if !strings.Contains(got, "story number 1 is 1 (a number); allowed is an object") ||
+			if !strings.Contains(got, "story number 1 is 1 (a number); must be an object") ||
 				!strings.Contains(got, "story number 2 is null") {
 				t.Errorf("%s: %q", name, got)
 			}

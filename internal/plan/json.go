@@ -81,7 +81,7 @@ func (v *jsonValue) shown() string {
 func readJSON(content []byte) (*jsonValue, error) {
 	switch {
 	case len(content) > maxPlan:
-		return nil, fmt.Errorf("the file has %d bytes; allowed are at most %d", len(content), maxPlan)
+		return nil, fmt.Errorf("the file has %d bytes; must be at most %d", len(content), maxPlan)
 	case len(bytes.TrimSpace(content)) == 0:
 		return nil, errors.New("the file is empty; it must hold a JSON object with project, branchName, description and " +
 			"userStories")
@@ -106,7 +106,7 @@ func notJSON(content []byte, err error) error {
 		return fmt.Errorf("this is not JSON: %w", err)
 	}
 	line, col := placeIn(content, int(wrong.Offset)-1)
-	return fmt.Errorf("line %d, column %d: this is not JSON: %w; allowed is one object, without comments and without a "+
+	return fmt.Errorf("line %d, column %d: this is not JSON: %w; must be one object, without comments and without a "+
 		"comma after the last item",
 		line, col, err)
 }
@@ -126,7 +126,7 @@ type jsonReader struct {
 
 func (r *jsonReader) value(depth int) (v jsonValue, err error) {
 	if r.values++; r.values > maxPlanValues {
-		return v, fmt.Errorf("the file holds more than %d values; allowed are at most that many", maxPlanValues)
+		return v, fmt.Errorf("the file holds more than %d values; must be at most that many", maxPlanValues)
 	}
 	if depth > maxPlanNesting {
 		line, col := placeIn(r.text, r.pos)

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Mode says what the next iteration is for: review-fix, else review, else implement; with SkipReview always implement.
 func (p Plan) Mode(r Rules) Mode {
 	mode := Implement
@@ -50,12 +52,7 @@ func (s Story) waitsFor(m Mode, r Rules) bool {
 }
 
 func (s Story) ready(passed map[string]bool) bool {
-	for _, id := range s.DependsOn {
-		if !passed[id] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.DependsOn, func(id string) bool { return !passed[id] })
 }
 
 // done reports whether nothing is left to do for a story.

@@ -14,7 +14,7 @@ import (
 func (r *reader) story(n int, v *jsonValue) Story {
 	where := fmt.Sprintf("story number %d", n)
 	if v.kind != anObject {
-		r.add("%s is %s; allowed is an object with the keys %s", where, v.shown(), safetext.Listed(storyKeys))
+		r.add("%s is %s; must be an object with the keys %s", where, v.shown(), safetext.Listed(storyKeys))
 		return Story{}
 	}
 	if id := v.get("id"); id != nil && id.kind == aText && storyIDForm.MatchString(id.text) {
@@ -75,7 +75,7 @@ type reader struct{ problems }
 
 func (r *reader) plan(v *jsonValue) Plan {
 	if v.kind != anObject {
-		r.add("the plan is %s; allowed is an object with the keys %s", v.shown(), safetext.Listed(planKeys))
+		r.add("the plan is %s; must be an object with the keys %s", v.shown(), safetext.Listed(planKeys))
 		return Plan{}
 	}
 	f := fields{r, "", v}
@@ -90,9 +90,9 @@ func (r *reader) plan(v *jsonValue) Plan {
 	switch {
 	case list == nil:
 	case list.kind != aList:
-		r.add("userStories is %s; allowed is a list of stories", list.shown())
+		r.add("userStories is %s; must be a list of stories", list.shown())
 	case len(list.items) > maxStories:
-		r.add("userStories has %d stories; allowed are at most %d", len(list.items), maxStories)
+		r.add("userStories has %d stories; must be at most %d", len(list.items), maxStories)
 	default:
 		for i := range list.items {
 			p.Stories = append(p.Stories, r.story(i+1, &list.items[i]))

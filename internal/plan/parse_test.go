@@ -40,8 +40,8 @@ func TestParsePlanFields(t *testing.T) {
 	const missing = ""
 	for _, row := range []struct{ key, value, want string }{
 		{"id", missing, "story number 1: id is missing; every story has it"},
-		{"id", `1`, "story number 1: id is 1 (a number); allowed is a string"},
-		{"id", `null`, "story number 1: id is null; allowed is a string"},
+		{"id", `1`, "story number 1: id is 1 (a number); must be a string"},
+		{"id", `null`, "story number 1: id is null; must be a string"},
 		{"id", `""`,
 			`story number 1: id is ""; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
 		{"id", `"../x"`,
@@ -55,7 +55,7 @@ func TestParsePlanFields(t *testing.T) {
 			`story number 1: id is "` + strings.Repeat("x", 60) +
 				`…"; allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001`},
 		{"title", missing, "story US-001: title is missing; every story has it"},
-		{"title", `7`, "story US-001: title is 7 (a number); allowed is a string"},
+		{"title", `7`, "story US-001: title is 7 (a number); must be a string"},
 		{"title", `"a\u0000b"`, "story US-001: title holds a zero byte; leave it out"},
 		{"title", `"\ud83d\ude00 \\ud800"`, ""},
 		{"title", `"\ud800"`,
@@ -65,21 +65,21 @@ func TestParsePlanFields(t *testing.T) {
 		{"title", `"\ud83dx"`,
 			`story US-001: title holds half a character, an escape from \ud800 to \udfff without its other half; write the whole character`},
 		{"description", missing, ""},
-		{"description", `null`, "story US-001: description is null; allowed is a string"},
+		{"description", `null`, "story US-001: description is null; must be a string"},
 		{"acceptanceCriteria", missing, "story US-001: acceptanceCriteria is missing; every story has it"},
-		{"acceptanceCriteria", `[]`, "story US-001: acceptanceCriteria is empty; allowed is a list with at least one string"},
+		{"acceptanceCriteria", `[]`, "story US-001: acceptanceCriteria is empty; must be a list with at least one string"},
 		{"acceptanceCriteria", `"it works"`,
-			`story US-001: acceptanceCriteria is "it works" (a string); allowed is a list of strings`},
+			`story US-001: acceptanceCriteria is "it works" (a string); must be a list of strings`},
 		{"acceptanceCriteria", `["a"," "]`, "story US-001: acceptanceCriteria[2] is empty; give it a text, or leave it out"},
-		{"acceptanceCriteria", `["a",{}]`, "story US-001: acceptanceCriteria[2] is an object; allowed is a string"},
+		{"acceptanceCriteria", `["a",{}]`, "story US-001: acceptanceCriteria[2] is an object; must be a string"},
 		{"priority", missing, "story US-001: priority is missing; every story has it"},
 		{"priority", `"1"`,
-			`story US-001: priority is "1" (a string); allowed is a number from -1e9 to 1e9, the lower the sooner`},
+			`story US-001: priority is "1" (a string); must be a number from -1e9 to 1e9, the lower the sooner`},
 		{"priority", `-1.5e3`, ""},
 		{"priority", `1e9`, ""},
-		{"priority", `1000000001`, "story US-001: priority is 1000000001 (a number); allowed is a number from -1e9 to 1e9, " +
+		{"priority", `1000000001`, "story US-001: priority is 1000000001 (a number); must be a number from -1e9 to 1e9, " +
 			"the lower the sooner"},
-		{"priority", `1e999`, "story US-001: priority is 1e999 (a number); allowed is a number from -1e9 to 1e9, the lower " +
+		{"priority", `1e999`, "story US-001: priority is 1e999 (a number); must be a number from -1e9 to 1e9, the lower " +
 			"the sooner"},
 		{"passes", missing, "story US-001: passes is missing; every story has it"},
 		{"passes", `"true"`, `story US-001: passes is "true" (a string); allowed are true and false`},
@@ -99,22 +99,22 @@ func TestParsePlanFields(t *testing.T) {
 			`story US-001: reviewStatus is false; allowed are null, "needs_review", "changes_requested" and "approved"`},
 		{"reviewCount", missing, "story US-001: reviewCount is missing; every story has it"},
 		{"reviewCount", `1000`, ""},
-		{"reviewCount", `1001`, "story US-001: reviewCount is 1001 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `-1`, "story US-001: reviewCount is -1 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `-0`, "story US-001: reviewCount is -0 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `1.0`, "story US-001: reviewCount is 1.0 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `1e0`, "story US-001: reviewCount is 1e0 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `1e999`, "story US-001: reviewCount is 1e999 (a number); allowed is a whole number from 0 to 1000"},
-		{"reviewCount", `"1"`, `story US-001: reviewCount is "1" (a string); allowed is a whole number from 0 to 1000`},
-		{"reviewCount", `null`, "story US-001: reviewCount is null; allowed is a whole number from 0 to 1000"},
+		{"reviewCount", `1001`, "story US-001: reviewCount is 1001 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `-1`, "story US-001: reviewCount is -1 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `-0`, "story US-001: reviewCount is -0 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `1.0`, "story US-001: reviewCount is 1.0 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `1e0`, "story US-001: reviewCount is 1e0 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `1e999`, "story US-001: reviewCount is 1e999 (a number); must be a whole number from 0 to 1000"},
+		{"reviewCount", `"1"`, `story US-001: reviewCount is "1" (a string); must be a whole number from 0 to 1000`},
+		{"reviewCount", `null`, "story US-001: reviewCount is null; must be a whole number from 0 to 1000"},
 		{"reviewFeedback", missing, "story US-001: reviewFeedback is missing; every story has it"},
-		{"reviewFeedback", `null`, "story US-001: reviewFeedback is null; allowed is a string"},
+		{"reviewFeedback", `null`, "story US-001: reviewFeedback is null; must be a string"},
 		{"notes", missing, ""},
-		{"notes", `["a"]`, "story US-001: notes is a list; allowed is a string"},
+		{"notes", `["a"]`, "story US-001: notes is a list; must be a string"},
 		{"dependsOn", missing, ""},
 		{"dependsOn", `["US-404"]`, ""},
-		{"dependsOn", `"US-404"`, `story US-001: dependsOn is "US-404" (a string); allowed is a list of strings`},
-		{"dependsOn", `[1]`, "story US-001: dependsOn[1] is 1 (a number); allowed is a string"},
+		{"dependsOn", `"US-404"`, `story US-001: dependsOn is "US-404" (a string); must be a list of strings`},
+		{"dependsOn", `[1]`, "story US-001: dependsOn[1] is 1 (a number); must be a string"},
 		{"Passes", `true`, `story US-001: "Passes" is no key, and looks like one; write it "passes"`},
 		{"paſſes", `true`, `story US-001: "paſſes" is no key, and looks like one; write it "passes"`},
 		{"reviewstatus", `"approved"`, `story US-001: "reviewstatus" is no key, and looks like one; write it "reviewStatus"`},
@@ -167,13 +167,13 @@ func TestParsePlanFile(t *testing.T) {
 			"and userStories"},
 		"nothing there": {`{}`, "project is missing; every plan has it\nbranchName is missing; every plan has " +
 			"it\ndescription is missing; every plan has it\nuserStories is missing; every plan has it"},
-		"a list": {`[]`, "the plan is a list; allowed is an object with the keys project, branchName, " +
+		"a list": {`[]`, "the plan is a list; must be an object with the keys project, branchName, " +
 			"description, verifyCommands and userStories"},
-		"null": {`null`, "the plan is null; allowed is an object with the keys project, branchName, " +
+		"null": {`null`, "the plan is null; must be an object with the keys project, branchName, " +
 			"description, verifyCommands and userStories"},
 		"an object": {strings.Replace(fileOfStories(""), "[]", "{}", 1),
-			"userStories is an object; allowed is a list of stories"},
-		"a story of none": {fileOfStories(`null`), "story number 1 is null; allowed is an object with the keys id, title, " +
+			"userStories is an object; must be a list of stories"},
+		"a story of none": {fileOfStories(`null`), "story number 1 is null; must be an object with the keys id, title, " +
 			"description, acceptanceCriteria, priority, passes, reviewStatus, reviewCount, reviewFeedback, notes and dependsOn"},
 		"a command": {strings.Replace(fileOfStories(""), `"userStories"`, `"verifyCommands":["make",""],"userStories"`,
 			1), "verifyCommands[2] is empty; give it a text, or leave it out"},
@@ -187,27 +187,27 @@ func TestParsePlanFile(t *testing.T) {
 			"the file begins with a byte order mark; save it as UTF-8 without one"},
 		"not UTF-8": {"{\n\"project\":\"\xff\"}", "line 2, column 12 is not UTF-8; save the file as UTF-8"},
 		"a comment": {"{\n  // this\n}", "line 2, column 3: this is not JSON: invalid character '/' looking for " +
-			"beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
+			"beginning of object key string; must be one object, without comments and without a comma after the last item"},
 		"a comma": {"{\"a\":1,}", "line 1, column 8: this is not JSON: invalid character '}' looking for beginning " +
-			"of object key string; allowed is one object, without comments and without a comma after the last item"},
+			"of object key string; must be one object, without comments and without a comma after the last item"},
 		"NaN": {fileWith("priority", "NaN"), "line 1, column 191: this is not JSON: invalid character 'N' " +
-			"looking for beginning of value; allowed is one object, without comments and without a comma after the last item"},
+			"looking for beginning of value; must be one object, without comments and without a comma after the last item"},
 		"two documents": {fileOfStories("") + "\n{}", "line 2, column 1: this is not JSON: invalid character '{' after " +
-			"top-level value; allowed is one object, without comments and without a comma after the last item"},
-		"half of it": {`{"project":`, "line 1, column 11: this is not JSON: unexpected end of JSON input; allowed is " +
+			"top-level value; must be one object, without comments and without a comma after the last item"},
+		"half of it": {`{"project":`, "line 1, column 11: this is not JSON: unexpected end of JSON input; must be " +
 			"one object, without comments and without a comma after the last item"},
 		"UTF-16": {"{\x00\"\x00}\x00", "line 1, column 2: this is not JSON: invalid character '\\x00' looking for " +
-			"beginning of object key string; allowed is one object, without comments and without a comma after the last item"},
+			"beginning of object key string; must be one object, without comments and without a comma after the last item"},
 		"deep": {strings.Replace(fileOfStories(""), `"P"`, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), 1),
 			"line 1, column 76: values are nested more than 64 deep; a plan has four levels"},
 		"a bomb": {strings.Repeat(`{"a":`, 100_000), "line 1, column 50001: this is not JSON: invalid character " +
-			"'{' exceeded max depth; allowed is one object, without comments and without a comma after the last item"},
+			"'{' exceeded max depth; must be one object, without comments and without a comma after the last item"},
 		"10 MB": {strings.Repeat(" ", 10<<20) + fileOfStories(""),
-			"the file has 10485833 bytes; allowed are at most 4194304"},
+			"the file has 10485833 bytes; must be at most 4194304"},
 		"many values": {`[` + strings.Repeat("0,", 1<<20) + `0]`,
-			"the file holds more than 100000 values; allowed are at most that many"},
+			"the file holds more than 100000 values; must be at most that many"},
 		"1001 stories": {fileOfStories(strings.Repeat("{},", 1000) + "{}"),
-			"userStories has 1001 stories; allowed are at most 1000"},
+			"userStories has 1001 stories; must be at most 1000"},
 	} {
 		_, err := Parse("tasks.json", []byte(row.content))
 		if got := problemsOf(t, err); strings.Join(got, "\n") != row.want {

@@ -29,7 +29,7 @@ func TestReviewIntegrity(t *testing.T) {
 			"2 Story US-001 has reviewStatus 'approved' but passes=false; the two must be in sync. Set reviewStatus back to " +
 				"what it was or complete the review cycle."},
 		{"7", `"passes":false,"reviewStatus":null,"reviewCount":-1,"reviewFeedback":""`, false,
-			"1 story US-001: reviewCount is -1 (a number); allowed is a whole number from 0 to 1000"},
+			"1 story US-001: reviewCount is -1 (a number); must be a whole number from 0 to 1000"},
 		{"8", `"passes":true,"reviewStatus":null,"reviewCount":0,"reviewFeedback":""`, true, ""},
 		// and its bound, S4-67
 		{"6 of 5", `"passes":false,"reviewStatus":"needs_review","reviewCount":6,"reviewFeedback":""`, false, ""},

@@ -39,7 +39,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		!strings.ContainsFunc(
 			label, func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) },
 		) {
-		return invalid.Errorf("flag --label is %q; allowed is a text with letters or digits, as in todo-list", label)
+		return invalid.Errorf("flag --label is %q; must be a text with letters or digits, as in todo-list", label)
 	}
 	root, err := p.Open(ctx)
 	if err != nil {

@@ -99,11 +99,7 @@ func (p *Run) budget(most int) string {
 }
 
 func violationLines(all []plan.Violation) string {
-	lines := make([]string, len(all))
-	for i, v := range all {
-		lines[i] = v.Text
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(safetext.Map(all, func(v plan.Violation) string { return v.Text }), "\n")
 }
 
 // Recorded implements engine.Plan.

@@ -1,6 +1,9 @@
 package proc
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Allowed is what a process gets of our environment when nothing else is said: what builds and tools need to find their
 // way, and nothing that opens a door. An entry is a name, or a prefix and a star.
@@ -63,12 +66,9 @@ func allowed(name string, allow []string) bool {
 			return false
 		}
 	}
-	for _, pattern := range allow {
-		if matches(pattern, name) && (pattern == name || !NamesSecret(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(allow, func(pattern string) bool {
+		return matches(pattern, name) && (pattern == name || !NamesSecret(name))
+	})
 }
 
 func matches(pattern, name string) bool {
@@ -81,12 +81,7 @@ func matches(pattern, name string) bool {
 // NamesSecret reports whether a variable of an environment has the name of a secret: GH_TOKEN, DATABASE_PASSWORD.
 func NamesSecret(name string) bool {
 	name = strings.ToUpper(name)
-	for _, part := range secretive {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretive, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // Value is what a name has in an environment, "" when it has nothing.

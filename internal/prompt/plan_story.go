@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -114,12 +115,9 @@ func passed(p plan.Plan) int {
 
 // othersApproved reports whether an approval of this story would finish the plan.
 func othersApproved(p plan.Plan, id string) bool {
-	for _, st := range p.Stories {
-		if st.ID != id && (!st.Passes || st.ReviewStatus != plan.Approved) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Stories, func(st plan.Story) bool {
+		return st.ID != id && (!st.Passes || st.ReviewStatus != plan.Approved)
+	})
 }
 
 // changeOf says where the work on a story is: what changed since the commit before its first iteration.

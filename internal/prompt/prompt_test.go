@@ -66,7 +66,7 @@ func TestPrompts(t *testing.T) {
 	agreed.Start.Completion = jwt()
 	agreed.Start.Pipeline = []task.Role{task.Coder, task.Tester, task.Reviewer, task.QA}
 	late := started(append(iteration(1, "I think it works.", build, test),
-		loop.Record{Type: loop.Warned, Warning: "the run has 24m0s of its 1h0m0s left; it is stopped then"})...)
+		loop.Record{Type: loop.Warned, Warning: "the run has 24m of its 1h left; it is stopped then"})...)
 	spinning := func(v loop.Verdict) loop.State {
 		return started(slices.Concat(iteration(1, "I swapped the operands.", v), iteration(2, "I swapped them back.", v),
 			iteration(3, "I think it works.", build, v))...)

@@ -93,7 +93,7 @@ func read(name string, content []byte) (*template.Template, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(content), "\uFEFF"), "\r\n", "\n")
 	switch {
 	case len(content) > MaxTemplate:
-		return nil, fmt.Errorf("%s has %d bytes; allowed are at most %d", name, len(content), MaxTemplate)
+		return nil, fmt.Errorf("%s has %d bytes; must be at most %d", name, len(content), MaxTemplate)
 	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
 		return nil, fmt.Errorf("%s is not UTF-8 text; save it as UTF-8", name)
 	case strings.TrimSpace(text) == "":

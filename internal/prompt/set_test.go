@@ -32,7 +32,7 @@ func TestLoadMistakes(t *testing.T) {
 		{"nothing in it", "qa.md", " \n", ".ralph/prompts/qa.md is empty"},
 		{"no text", "qa.md", "a\xff", ".ralph/prompts/qa.md is not UTF-8 text"},
 		{"too large", "qa.md", strings.Repeat("x", 64<<10+1),
-			".ralph/prompts/qa.md has 65537 bytes; allowed are at most 65536"},
+			".ralph/prompts/qa.md has 65537 bytes; must be at most 65536"},
 		{"an action that does not end", "implement.md", "a\nb {{if .Shift}}\n",
 			".ralph/prompts/implement.md:3: unexpected EOF; allowed are {{if}}"},
 		{"an unknown field", "implement.md", "a\n\n{{.Spec}}", ".ralph/prompts/implement.md:3: {{.Spec}} is not known; " +

@@ -67,28 +67,3 @@ func (q *Queue) Old(ctx context.Context) (o Others, err error) {
 	}
 	return o, nil
 }
-
-// Executor is one process that runs jobs, as far as the others have heard of it.
-type Executor struct {
-	ID    string
-	Slots int
-	Seen  time.Time // by its own clock
-}
-
-// Executors lists the processes that are not known to be dead.
-func (q *Queue) Executors(ctx context.Context) (all []Executor, err error) {
-	err = q.db.query(ctx, func(r row) error {
-		var e Executor
-		var seen int64
-		if err := r.Scan(&e.ID, &e.Slots, &seen); err != nil {
-			return err
-		}
-		e.Seen = moment(seen)
-		all = append(all, e)
-		return nil
-	}, `SELECT id, slots, seen FROM ralph_queue_executors ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("listing executors: %w", err)
-	}
-	return all, nil
-}

@@ -50,16 +50,6 @@ func (q *Queue) Cancel(ctx context.Context, id, why string) (bool, error) {
 	return found > 0, nil
 }
 
-// Soon lets a waiting job run at once, whatever its NotBefore. It reports whether the job waited.
-func (q *Queue) Soon(ctx context.Context, id string) (bool, error) {
-	found, err := q.db.exec(ctx, `UPDATE ralph_queue_jobs SET due = 0 WHERE id = $1 AND state = 'waiting'`, id)
-	if err != nil {
-		return false, fmt.Errorf("hastening job %s: %w", id, err)
-	}
-	q.nudge()
-	return found > 0, nil
-}
-
 // Filter chooses jobs: those that match every field that is set.
 type Filter struct {
 	States []State

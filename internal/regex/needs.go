@@ -168,12 +168,7 @@ func beginnings(re *syntax.Regexp, first *[256]bool) (empty bool) {
 	case syntax.OpRepeat:
 		return beginnings(re.Sub[0], first) || re.Min == 0
 	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if !beginnings(sub, first) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !beginnings(sub, first) })
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
 			empty = beginnings(sub, first) || empty

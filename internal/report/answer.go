@@ -88,11 +88,7 @@ func listed(names []string, most int) string {
 		before = fmt.Sprintf("%d more, ", hidden)
 		names = names[hidden:]
 	}
-	last := len(names) - 1
-	if last == 0 {
-		return before + names[0]
-	}
-	return before + strings.Join(names[:last], ", ") + " and " + names[last]
+	return before + safetext.Listed(names)
 }
 
 // feedback says what a review or other workflows asked for, and what became of it: a line, and an item for each thread.

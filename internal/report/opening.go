@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -241,12 +242,7 @@ func (v View) openStory() string {
 
 // isCommand reports whether a check is one of the commands that the repository has.
 func (v View) isCommand(check string) bool {
-	for _, c := range v.State.Start.Checks {
-		if c == check {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(v.State.Start.Checks, check)
 }
 
 // exited begins a reason that goes on with what was printed.
@@ -299,7 +295,7 @@ func EndText(v View) (lines []string) {
 	n := len(s.Iterations)
 	switch o := s.End.Outcome; {
 	case o == loop.Done:
-		add("SUCCESS: ", s.Start.Task+" completed in "+safetext.Count(n, "iteration"))
+		add("SUCCESS: ", s.Start.Name()+" completed in "+safetext.Count(n, "iteration"))
 		if s.Verified() {
 			add("Verified: ", v.cause())
 		} else {
@@ -311,7 +307,7 @@ func EndText(v View) (lines []string) {
 		if o == loop.Capped {
 			word = "CAP HIT"
 		}
-		add(word+": ", wording.JoinedBy(": ", s.Start.Task+" failed after "+safetext.Count(n, "attempt"), v.cause()))
+		add(word+": ", wording.JoinedBy(": ", s.Start.Name()+" failed after "+safetext.Count(n, "attempt"), v.cause()))
 		if why := v.why(); why != "" {
 			add("Why it stopped: ", safetext.OneLine(v.Clean(s.End.Reason)))
 		}

@@ -1,19 +1,19 @@
 package report
 
 import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// RunCommand is the command that began the run.
-func (v View) RunCommand() string {
-	if v.State.Plan != nil {
-		return "ralph plan run"
-	}
-	return "ralph run"
-}
+// maxAgain is how long a command that resumes a run may be.
+const maxAgain = 200
 
-// Resuming is the command line that goes on with the run of another one, quoted for a shell; "" for none.
+// Resuming returns the command line that resumes the run of another one, quoted for a shell; "" if there is none, or if
+// it is too long for a sentence.
 func Resuming(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -28,16 +28,24 @@ func Resuming(args []string) string {
 			line += " " + wording.ShellWord(a)
 		}
 	}
-	return line + " --resume"
+	if line += " --resume"; utf8.RuneCountInString(line) > maxAgain || strings.Contains(line, "\n") {
+		return ""
+	}
+	return line
 }
 
-// mostAgain is how long a command may be to be shown in a sentence.
-const mostAgain = 200
+// sameAgain is said where no command is known.
+const sameAgain = "the same command with --resume"
 
-// again is the command that goes on with a run of the CLI.
+// Resume returns the command that resumes a run of the CLI, with more arguments, or says in words what it is.
+func (v View) Resume(more string) string {
+	return cmp.Or(safetext.OneLine(v.Clean(cmp.Or(v.Again, v.State.Start.Again))), sameAgain) + more
+}
+
+// again is Resume in a sentence.
 func (v View) again() string {
-	if again := safetext.OneLine(v.Clean(v.Again)); again != "" && len([]rune(again)) <= mostAgain {
+	if again := v.Resume(""); again != sameAgain {
 		return v.shown(again)
 	}
-	return v.shown(v.RunCommand() + " … --resume")
+	return "the same command with " + v.shown("--resume")
 }

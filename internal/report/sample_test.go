@@ -21,7 +21,7 @@ func view(s *sample.Script) View {
 func timedOut() View {
 	s := sample.Begin(nil)
 	s.Iterate(1, loop.Implement, "", sample.Fail("claim", "the agent did not claim completion", ""))
-	return end(s, loop.Timeout, "the run's time limit of 1h0m0s is over", "wip/ralph-fail-issue-42-20261121-063000")
+	return end(s, loop.Timeout, "the run's time limit of 1h is over", "wip/ralph-fail-issue-42-20261121-063000")
 }
 
 func mistaken() View {

@@ -71,10 +71,7 @@ func (v View) leftOut() string {
 	if len(names) == 0 {
 		return ""
 	}
-	shown := make([]string, len(names))
-	for i, name := range names {
-		shown[i] = v.Code(name, 100)
-	}
+	shown := safetext.Map(names, func(name string) string { return v.Code(name, 100) })
 	return "What you have modified in " + safetext.FirstN(shown, mostNames) +
 		" is not in the commits, and the checks did not see it."
 }

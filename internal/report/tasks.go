@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -95,6 +94,6 @@ func ConflictLine(tasks []string) string {
 	case 1:
 		return tasks[0] + " alone makes it fail there"
 	default:
-		return strings.Join(tasks[:n-1], ", ") + " and " + tasks[n-1] + " do not go together, though each passed alone"
+		return safetext.Listed(tasks) + " do not go together, though each passed alone"
 	}
 }

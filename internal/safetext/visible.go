@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -96,10 +97,7 @@ func joins(prev, next rune) bool {
 	if !unicode.IsLetter(next) || !unicode.IsLetter(prev) && !unicode.IsMark(prev) {
 		return false
 	}
-	for _, script := range joined {
-		if unicode.Is(script, prev) && unicode.Is(script, next) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(joined, func(script *unicode.RangeTable) bool {
+		return unicode.Is(script, prev) && unicode.Is(script, next)
+	})
 }

@@ -67,11 +67,10 @@ func FirstInvalid(content []byte) int {
 	return len(content)
 }
 
-// Map is a copy of texts with f applied to each.
-func Map[T ~[]string](texts T, f func(string) string) T {
-	out := append(T(nil), texts...)
-	for i := range out {
-		out[i] = f(out[i])
+// Map returns what f makes of each item; nil if there is none.
+func Map[T any](items []T, f func(T) string) (out []string) {
+	for _, item := range items {
+		out = append(out, f(item))
 	}
 	return out
 }

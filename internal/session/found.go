@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/status"
 )
 
@@ -16,7 +17,8 @@ type Found struct {
 	Dir      string // the directory that the run guards
 	Run      string // the run's own; empty: there is none
 	Follower *journal.Follower
-	Why      string // there is none
+	Why      string     // there is none
+	State    loop.State // of the run, as Status has read it last
 }
 
 // Status says where the run is now.
@@ -32,6 +34,7 @@ func (f *Found) Status() (status.RunStatus, error) {
 	if err != nil {
 		return status.RunStatus{}, invalid.Errorf("%w", err)
 	}
+	f.State = state
 	if lock, err = f.lock(state.Start.Task); err != nil {
 		return status.RunStatus{}, err
 	}

@@ -66,7 +66,7 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 		var ok bool
 		if at, ok = parseNamed(named); !ok {
 			return at, false, invalid.Errorf(
-				"flag --repo is %q; allowed are OWNER/NAME and HOST/OWNER/NAME, such as alice/demo", named,
+				"invalid --repo %q: must be OWNER/NAME or HOST/OWNER/NAME, such as alice/demo", named,
 			)
 		}
 		chosen = at.host != ""

@@ -138,7 +138,7 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Res
 	}
 	answer, err := s.Ask(
 		fmt.Sprintf(
-			"%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Task,
+			"%s is unfinished after %s. Resume or fresh? (R/f): ", before.Start.Name(),
 			safetext.Counted(finished, "iteration", "iterations"),
 		),
 	)

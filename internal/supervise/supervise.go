@@ -98,16 +98,16 @@ func (s *Supervisor) Valid() error {
 		return invalid.Errorf("no command is named: ralph supervise [flags] -- COMMAND…")
 	case s.MaxRestarts < 0:
 		return invalid.Errorf(
-			"flag --max-restarts is %d; allowed is a whole number from 0, and 10 to 50 is sensible", s.MaxRestarts,
+			"invalid --max-restarts \"%d\": must be a whole number from 0, such as 10", s.MaxRestarts,
 		)
 	case s.RestartDelay < 0:
-		return invalid.Errorf("flag --restart-delay is %s; allowed is a time from 0s: 5s", s.RestartDelay)
+		return invalid.Errorf("invalid --restart-delay %q: must be a duration of at least 0s, such as 5s", s.RestartDelay)
 	case s.WaitTimeout <= 0:
-		return invalid.Errorf("flag --wait-timeout is %s; allowed is a time longer than 0s: 5m", s.WaitTimeout)
+		return invalid.Errorf("invalid --wait-timeout %q: must be longer than 0s, such as 5m", s.WaitTimeout)
 	case s.PollInterval <= 0:
-		return invalid.Errorf("flag --poll-interval is %s; allowed is a time longer than 0s: 1s", s.PollInterval)
+		return invalid.Errorf("invalid --poll-interval %q: must be longer than 0s, such as 1s", s.PollInterval)
 	case s.Timeout < 0:
-		return invalid.Errorf("flag --timeout is %s; allowed is a time longer than 0s, or 0s for none", s.Timeout)
+		return invalid.Errorf("invalid --timeout %q: must be longer than 0s, or 0s for no limit", s.Timeout)
 	}
 	return nil
 }

@@ -55,11 +55,11 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 	case reflect.Int:
 		whole, err := strconv.Atoi(n.text)
 		if n.kind != aNumber || err != nil {
-			d.wrong(n, key, "is %s; allowed is a whole number", found(n))
+			d.wrong(n, key, "is %s; must be a whole number", found(n))
 			return
 		}
 		if whole == 0 && slices.Contains(fromOne, lastOf(key)) {
-			d.wrong(n, key, "is 0; allowed is a number from 1, or leave it out")
+			d.wrong(n, key, "is 0; must be a number from 1, or leave it out")
 		}
 		v.SetInt(int64(whole))
 	case reflect.Bool:
@@ -81,7 +81,7 @@ func (d *decoder) text(n *node, v reflect.Value, key string) {
 		}
 	case nothing:
 	default:
-		d.wrong(n, key, "is %s; allowed is a text", n.kind)
+		d.wrong(n, key, "is %s; must be a text", n.kind)
 		return
 	}
 	if !slices.Contains(mayBeEmpty, lastOf(key)) {
@@ -104,7 +104,7 @@ func (d *decoder) question(n *node, v reflect.Value, key string) {
 
 func (d *decoder) list(n *node, v reflect.Value, key string) {
 	if n.kind != aList {
-		d.wrong(n, key, "is %s; allowed is a list", found(n))
+		d.wrong(n, key, "is %s; must be a list", found(n))
 		return
 	}
 	if len(n.items) == 0 {
@@ -119,7 +119,7 @@ func (d *decoder) list(n *node, v reflect.Value, key string) {
 
 func (d *decoder) object(n *node, v reflect.Value, key string) {
 	if n.kind != anObject {
-		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; allowed is an object with the keys %s", found(n),
+		d.wrong(n, strings.TrimPrefix(key, "."), "is %s; must be an object with the keys %s", found(n),
 			safetext.Listed(keysOf(v.Type())))
 		return
 	}

@@ -87,7 +87,7 @@ func Marshal(t Task) ([]byte, error) {
 func (s source) readable(content []byte) (string, error) {
 	switch {
 	case len(content) > maxFile:
-		return "", s.at(0, 0, "the text has %d bytes; allowed are at most %d", len(content), maxFile)
+		return "", s.at(0, 0, "the text has %d bytes; must be at most %d", len(content), maxFile)
 	case !utf8.Valid(content):
 		line := 1 + bytes.Count(content[:safetext.FirstInvalid(content)], []byte("\n"))
 		return "", s.at(line, 0, "the text is not UTF-8 there; save it as UTF-8")
@@ -178,7 +178,7 @@ func (s source) one(text, key string) (*node, error) {
 		n = n.items[0]
 	}
 	if n.kind != anObject {
-		return nil, s.at(n.line, n.col, "the %s is %s; allowed is an object, a key and its value a line", key, found(n))
+		return nil, s.at(n.line, n.col, "the %s is %s; must be an object, a key and its value a line", key, found(n))
 	}
 	return n, nil
 }

@@ -29,7 +29,7 @@ func (s source) criteria(content string) (*Completion, string, error) {
 	sec := readSections(content)
 	if len(sec.blocks) > 1 {
 		return nil, "", s.at(lineOf(content, blockSpan(content, sec.blocks[1]).from), 0,
-			"here begins the second ralph block; allowed is one: put both together")
+			"a second ralph block begins here; put both into one")
 	}
 	c := &Completion{Acceptance: unique(sec.found)}
 	rest := content
@@ -64,7 +64,7 @@ func (s source) block(content string, whole span, b *ast.FencedCodeBlock) (*Comp
 		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block is empty; write what must be true, or take it out")
 	}
 	if inside.Len() > maxBlock {
-		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; allowed are at most %d", inside.Len(),
+		return nil, s.at(lineOf(content, whole.from), 0, "the ralph block has %d bytes; must be at most %d", inside.Len(),
 			maxBlock)
 	}
 	return source{name: s.name, lineOffset: above}.completion(inside.String())

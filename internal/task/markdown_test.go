@@ -119,11 +119,11 @@ func TestBrokenBlocks(t *testing.T) {
 		{"no YAML", block("outcome: [x"), `issue #7, line 4, column 10: this is not YAML`},
 		{"empty", block(""), `issue #7, line 3: the ralph block is empty`},
 		{"too big", block("outcome: " + strings.Repeat("x", 17000)),
-			`issue #7, line 3: the ralph block has 17010 bytes; allowed are at most 16384`},
+			`issue #7, line 3: the ralph block has 17010 bytes; must be at most 16384`},
 		{"too deep", "a\n\n" + strings.Repeat("> ", 60) + "x",
 			`issue #7, line 3: the line begins with 50 lists or quotes in each other, or more`},
 		{"two", block("outcome: x") + "\n" + block("outcome: y"),
-			`issue #7, line 9: here begins the second ralph block; allowed is one`},
+			`issue #7, line 9: a second ralph block begins here; put both into one`},
 		{"no object", block("done"), `issue #7, line 4, column 1: the completion is "done"`},
 		{"below something hidden", "<!-- a\nb\nc -->\n" + block("tester: {promis: y}"),
 			`issue #7, line 7, column 10: tester.promis is an unknown key`},
@@ -131,7 +131,7 @@ func TestBrokenBlocks(t *testing.T) {
 			"<!-- a\r\nb\r\nc -->\r\n" + strings.ReplaceAll(block("tester: {promis: y}"), "\n", "\r\n"),
 			`issue #7, line 7, column 10`},
 		{"too many", "## Done when\n" + strings.Repeat("- [ ] a\n", 3) + longList(51),
-			`issue #7: acceptance_criteria are 52; allowed are at most 50`},
+			`issue #7: acceptance_criteria are 52; must be at most 50`},
 	} {
 		ev := event.Event{Issue: &event.Issue{Number: 7, Title: "t", Body: c.text}}
 		if _, err := From(event.Request{Event: ev}, event.Facts{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -3,9 +3,8 @@ package task
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/agext/levenshtein"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // source is a text that somebody wrote: what it is called, and how many lines stand above it where he sees it.
@@ -37,22 +36,10 @@ func joined(mistakes []error) error {
 	return errors.Join(mistakes...)
 }
 
-// meant is "; did you mean X?" when one of the allowed words is what somebody may have meant to write.
+// meant is "; did you mean X?" when one of the allowed words may have been meant.
 func meant[T ~string](found string, allowed []T) string {
-	word := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(found))
-	best, least := "", 3
-	for _, a := range allowed {
-		candidate := strings.ToLower(string(a))
-		d := levenshtein.Distance(word, candidate, nil)
-		if len(word) > 3 && (strings.HasPrefix(candidate, word) || strings.HasPrefix(word, candidate)) {
-			d = min(d, 2)
-		}
-		if d < least && d < len(candidate)-1 {
-			best, least = string(a), d
-		}
+	if best := safetext.Nearest(found, allowed); best != "" {
+		return "; did you mean " + string(best) + "?"
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
+	return ""
 }

@@ -62,7 +62,7 @@ func (t Task) Problems() []Problem {
 		p.add("priority", "is %d; allowed are 0 to 1000000, the lower the sooner", t.Priority)
 	}
 	if len(t.Dependencies) > maxNeeds {
-		p.add("dependencies", "are %d; allowed are at most %d", len(t.Dependencies), maxNeeds)
+		p.add("dependencies", "are %d; must be at most %d", len(t.Dependencies), maxNeeds)
 	}
 	for i, id := range t.Dependencies {
 		key := fmt.Sprintf("dependencies[%d]", i+1)
@@ -129,12 +129,12 @@ func (p *problems) promise(key, promise string) {
 	switch {
 	case promise == "":
 	case strings.TrimSpace(promise) == "":
-		p.add(key, "is empty; allowed is a text such as IMPLEMENTATION_COMPLETE")
+		p.add(key, "is empty; must be a text such as IMPLEMENTATION_COMPLETE")
 	case strings.ContainsAny(promise, "<>"):
-		p.add(key, "is %s; allowed is a text without < and >: it stands between <promise> and </promise>",
+		p.add(key, "is %s; must be a text without < and >: it stands between <promise> and </promise>",
 			safetext.Quoted(promise))
 	case strings.ContainsFunc(promise, unicode.IsControl):
-		p.add(key, "is %s; allowed is a text of one line", safetext.Quoted(promise))
+		p.add(key, "is %s; must be a text of one line", safetext.Quoted(promise))
 	}
 	p.long(key, promise, maxPromise)
 }
@@ -183,7 +183,7 @@ func (p *problems) fields(key string, v *Verification) {
 	p.long(below(key, "output_contains"), v.OutputContains, maxCriterion)
 	p.long(below(key, "output_not_contains"), v.OutputNotContains, maxCriterion)
 	if strings.ContainsRune(v.Command, 0) {
-		p.add(below(key, "command"), "holds a zero byte; allowed is a command as a shell reads it")
+		p.add(below(key, "command"), "holds a zero byte; must be a command as a shell reads it")
 	}
 	if v.SuccessExitCode < 0 || v.SuccessExitCode > 255 {
 		p.add(below(key, "success_exit_code"), "is %d; allowed are 0 to 255", v.SuccessExitCode)
@@ -192,7 +192,7 @@ func (p *problems) fields(key string, v *Verification) {
 		p.add(below(key, "timeout"), "is %d; allowed are 1 to %d seconds", v.Timeout, maxSeconds)
 	}
 	if !within(v.WorkingDir) {
-		p.add(below(key, "working_dir"), "is %s; allowed is a directory in the worktree, such as . or services/api",
+		p.add(below(key, "working_dir"), "is %s; must be a directory in the worktree, such as . or services/api",
 			safetext.Quoted(v.WorkingDir))
 	}
 }
@@ -206,7 +206,7 @@ func within(dir string) bool {
 
 func (p *problems) stages(key string, stages []Stage) {
 	if len(stages) > maxStages {
-		p.add(key, "are %d; allowed are at most %d", len(stages), maxStages)
+		p.add(key, "are %d; must be at most %d", len(stages), maxStages)
 	}
 	single := []Method{StringMatch, Semantic, External}
 	for i, s := range stages {
@@ -260,13 +260,13 @@ func (v *Verification) used() []field {
 
 func (p *problems) long(key, s string, most int) {
 	if len(s) > most {
-		p.add(key, "has %d bytes; allowed are at most %d", len(s), most)
+		p.add(key, "has %d bytes; must be at most %d", len(s), most)
 	}
 }
 
 func (p *problems) texts(key string, texts []string) {
 	if len(texts) > maxAcceptance {
-		p.add(key, "are %d; allowed are at most %d", len(texts), maxAcceptance)
+		p.add(key, "are %d; must be at most %d", len(texts), maxAcceptance)
 		return
 	}
 	for i, s := range texts {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Answers about what people may do are kept for a minute: somebody who loses access sees nothing more after it.
@@ -54,10 +56,7 @@ func (a *access) permission(ctx context.Context, who Identity, repository string
 func (a *access) readable(ctx context.Context, who Identity) []string {
 	return a.ask(question{who.Login, aboutAll}, func() (answer, error) {
 		names, err := a.from.Readable(ctx, who)
-		lower := make([]string, 0, len(names))
-		for _, name := range names {
-			lower = append(lower, strings.ToLower(name))
-		}
+		lower := safetext.Map(names, strings.ToLower)
 		slices.Sort(lower)
 		return answer{readable: slices.Compact(lower)}, err
 	}).readable

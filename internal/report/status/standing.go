@@ -14,8 +14,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
+// A Moment is a time that may not be known: null in JSON.
+type Moment struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	return m.Time.MarshalJSON()
+}
+
 // RunStatus is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
-// field is always there but for times that are not known.
+// field is always there.
 type RunStatus struct {
 	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is
 	// gone that worked on it; none, when there is no run.
@@ -24,18 +35,18 @@ type RunStatus struct {
 	Reason string `json:"reason"` // why it ended, or waits
 	Next   string `json:"next"`   // what to do to stop it, or to go on
 
-	Directory     string    `json:"directory"`
-	Run           string    `json:"run"`
-	RunDir        string    `json:"run_dir"` // its journal and reports, from the directory
-	Task          string    `json:"task"`
-	Title         string    `json:"title"`
-	Agent         string    `json:"agent"`
-	Branch        string    `json:"branch"`
-	FailureBranch string    `json:"failure_branch"`
-	StateFile     string    `json:"state_file"` // from the directory; empty when there is none
-	StartedAt     time.Time `json:"started_at,omitzero"`
-	UpdatedAt     time.Time `json:"updated_at,omitzero"`
-	Until         time.Time `json:"until,omitzero"` // of waiting and paused: when it may go on
+	Directory     string `json:"directory"`
+	Run           string `json:"run"`
+	RunDir        string `json:"run_dir"` // its journal and reports, from the directory
+	Task          string `json:"task"`
+	Title         string `json:"title"`
+	Agent         string `json:"agent"`
+	Branch        string `json:"branch"`
+	FailureBranch string `json:"failure_branch"`
+	StateFile     string `json:"state_file"` // from the directory; empty when there is none
+	StartedAt     Moment `json:"started_at"`
+	UpdatedAt     Moment `json:"updated_at"`
+	Until         Moment `json:"until"` // of waiting and paused: when it may go on
 
 	LockPID   int  `json:"lock_pid"`   // the process that the directory's lock names; 0: there is no lock
 	LockAlive bool `json:"lock_alive"` // it lives and holds the lock
@@ -117,7 +128,7 @@ func NewRunStatus(v report.View, lock Lock) RunStatus {
 	out := RunStatus{
 		Run: s.Start.Run, Task: v.Redacted(s.Start.Task), Title: v.Redacted(s.Start.Title), Agent: v.Redacted(s.Start.Agent),
 		Branch:    v.Redacted(s.Start.Branch),
-		StartedAt: s.StartedAt.UTC(), UpdatedAt: s.At.UTC(), LockPID: lock.PID, LockAlive: lock.Alive,
+		StartedAt: Moment{s.StartedAt.UTC()}, UpdatedAt: Moment{s.At.UTC()}, LockPID: lock.PID, LockAlive: lock.Alive,
 		LockIsRun:  lock.Alive && s.End == nil && s.Owner == fmt.Sprintf("process %d", lock.PID),
 		StuckCount: s.StuckCount(), Shifts: s.Shifts(), Warning: v.Redacted(s.Warning), MaxIterations: s.MaxIterations,
 		CostUSD: s.Usage.CostUSD, InputTokens: s.Usage.Input + s.Usage.CacheRead + s.Usage.CacheWrite,
@@ -163,12 +174,12 @@ func (st *RunStatus) turn(s loop.State) {
 
 // how says in which state the run is, what it does there, and what to do about it.
 func (st *RunStatus) how(v report.View) {
-	again := v.RunCommand() + " … --resume goes on from here, --fresh starts over"
+	again := v.Resume("") + "  (--fresh instead starts over)"
 	s := v.State
 	switch {
 	case s.End != nil:
 		st.State, st.Reason = string(s.End.Outcome), v.Redacted(s.End.Reason)
-		st.FailureBranch, st.Until = v.Redacted(s.End.FailureBranch), s.End.Until.UTC()
+		st.FailureBranch, st.Until = v.Redacted(s.End.FailureBranch), Moment{s.End.Until.UTC()}
 		st.Next = again
 		switch s.End.Outcome {
 		case loop.Done:
@@ -182,14 +193,14 @@ func (st *RunStatus) how(v report.View) {
 			st.Next = ""
 		case loop.Waiting:
 			if open := s.ToAccept(); len(open) > 0 {
-				st.Next = fmt.Sprintf("%s … --resume --accept NAME accepts what was found, one by one (%s), --accept all every one",
-					v.RunCommand(), v.Redacted(safetext.FirstN(loop.Names(open), 5)))
+				st.Next = fmt.Sprintf("%s  (to accept %s; all accepts everything)", v.Resume(" --accept NAME"),
+					v.Redacted(safetext.FirstN(loop.Names(open), 5)))
 			}
 		}
 	case !st.LockIsRun:
 		st.State, st.Reason, st.Next = "dead", "the process that worked on it is gone", again
 	case s.Pause != nil:
-		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), s.Pause.Until.UTC()
+		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), Moment{s.Pause.Until.UTC()}
 		st.Doing, st.Next = "waits, and goes on by itself", "ralph cancel stops it; what is done so far is kept"
 	default:
 		st.State, st.Doing, st.Next = "running", Doing(v), "ralph cancel stops it; what is done so far is kept"

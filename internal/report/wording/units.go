@@ -6,28 +6,14 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Clock is a time of day; a report is read on the same day or not at all, the table carries the rest.
 func Clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
-// Duration is a length of time in at most two units; below ten seconds with a tenth.
-func Duration(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "0s"
-	case d < 10*time.Second-50*time.Millisecond && d%time.Second != 0:
-		return fmt.Sprintf("%.1fs", max(d.Seconds(), 0.1))
-	}
-	d = d.Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
-}
+// Duration is safetext.Duration.
+func Duration(d time.Duration) string { return safetext.Duration(d) }
 
 // Tokens is a number of tokens in three figures at most.
 func Tokens(n int64) string {
