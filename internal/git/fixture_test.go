@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	processes "github.com/ralph-loop/ralph/internal/fake/count"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -105,7 +106,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("git is not installed: nothing of this package can be tested")
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := processes.Run(m, 6600)
 	os.RemoveAll(template.dir)
 	os.Exit(code)
 }
