@@ -11,8 +11,8 @@ import (
 )
 
 type hintCommand struct {
-	Task string   `placeholder:"TASK" help:"To the run of which task, when several are at work. Default: the one that something was written of last."`
-	Text []string `arg:"" placeholder:"TEXT" help:"What the next turn is to know: ralph hint 'leave the parser alone'."`
+	Task string   `placeholder:"TASK" help:"Send the hint to this task's run (default: the most recent)"`
+	Text []string `arg:"" placeholder:"TEXT" help:"Hint for the next turn or review: ralph hint 'leave the parser alone'"`
 }
 
 // Run implements ralph hint.

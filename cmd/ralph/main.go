@@ -49,7 +49,7 @@ type cli struct {
 	Task       taskCommand       `cmd:"" group:"run" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
 	Status     statusCommand     `cmd:"" group:"look" help:"Show the newest run in this directory, or a task's."`
 	Watch      watchCommand      `cmd:"" group:"look" help:"Show the newest run in this directory while it works: ralph status --watch."`
-	Hint       hintCommand       `cmd:"" group:"run" help:"Say something to the run in this directory: its next turn reads it."`
+	Hint       hintCommand       `cmd:"" group:"run" help:"Send a hint to the active run in this directory."`
 	Cancel     cancelCommand     `cmd:"" group:"run" help:"Stop the run in this directory."`
 	Clean      cleanCommand      `cmd:"" group:"prepare" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
 	Completion completionCommand `cmd:"" group:"tools" help:"Print the shell completion of commands and flags."`

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
@@ -10,9 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Hint is what the engine takes in, for those who know the bot alone.
-type Hint = engine.Hint
 
 // passHint leaves what somebody says in a comment where the run looks before its next turn: whoever works on it, a job
 // or a server.
@@ -27,9 +25,26 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
+	if over := a.overMeanwhile(ctx, r, s); over.Why != "" {
+		return a.decline(ctx, r.Event, over)
+	}
 	a.warn("reacting", a.react(ctx, r.Event, "+1"))
-	a.Runner.Notice(a.mask(fmt.Sprintf("the next turn of %s reads what %s said", s.Start.Task, r.Event.Sender.Login)))
+	a.Runner.Notice(a.mask(fmt.Sprintf("%s reads what %s said before it ends", s.Start.Task, r.Event.Sender.Login)))
 	return loop.Result{}, nil
+}
+
+// overMeanwhile is what becomes of a hint whose run has ended since it was looked for: nobody reads it. A run looks for
+// hints once more after its end is on record, so that none falls between the two.
+func (a *Action) overMeanwhile(ctx context.Context, r event.Request, s loop.State) Case {
+	all, err := jobReader{a}.recorded(ctx)
+	a.warn("looking whether the run has ended", err)
+	for _, now := range all {
+		if of := event.Decide(r, runStatus(now, true, a.owner(), a.Clock()), a.rules); now.Start.Run == s.Start.Run &&
+			slices.Contains(idle, of.Do) {
+			return Case{Do: of.Do, Why: of.Why}
+		}
+	}
+	return Case{}
 }
 
 // hintID names what an event says, however often the event comes.
@@ -43,16 +58,9 @@ func hintID(ev event.Event) string {
 	return ""
 }
 
-// hinted are the run's prompts, before each of which it takes in what people have said meanwhile: in comments, and on
-// the page of a server.
-func (a *Action) hinted(ctx context.Context, work *job) engine.Prompts {
-	return engine.HintPrompts{Prompts: work.Prompts, Run: work.Run, As: loop.Resume{Owner: a.owner(), RunURL: a.runURL()},
-		Said: func(s loop.State) []Hint { return a.hints(ctx, work, s) }}
-}
-
-// hints is what people have said to a run.
-func (a *Action) hints(ctx context.Context, work *job, s loop.State) []Hint {
-	var said []Hint
+// hints are what people have said to a run: in comments, and on the page of a server.
+func (a *Action) hints(ctx context.Context, work *job, s loop.State) []loop.Hint {
+	var said []loop.Hint
 	if a.Server != nil && a.Server.Hints != nil {
 		said = a.Server.Hints()
 	}
@@ -61,7 +69,7 @@ func (a *Action) hints(ctx context.Context, work *job, s loop.State) []Hint {
 		a.warn("looking for hints", err)
 		for _, h := range left {
 			if !h.At.Before(s.StartedAt) { // an earlier run was meant
-				said = append(said, Hint{ID: h.ID, By: h.By, Text: h.Text})
+				said = append(said, loop.Hint{ID: h.ID, By: h.By, Text: h.Text})
 			}
 		}
 	}

@@ -55,8 +55,8 @@ echo "tried <response>DONE</response>"
 	if got := w.file("told"); got != "0\n1\n1\n" {
 		t.Errorf("turns were told so often: %q", got)
 	}
-	if hints := result.State.Hints; len(hints) != 1 || hints[0] != "the moon is full" || len(result.State.HintIDs) != 1 {
-		t.Errorf("the run took in %q, %q", hints, result.State.HintIDs)
+	if hints := result.State.Hints; len(hints) != 1 || hints[0].Text != "the moon is full" || hints[0].ReadIn != 2 {
+		t.Errorf("the run took in %+v", hints)
 	}
 	if left := w.git("for-each-ref", "refs/ralph/hints"); left != "" {
 		t.Errorf("hints are left: %s", left)

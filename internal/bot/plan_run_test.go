@@ -229,8 +229,8 @@ func TestStoppedPlanIsRetried(t *testing.T) {
 			id := w.gh.AddComment(owner, name, on, fake.Comment{Author: "alice", Body: "/ralph retry be brief"})
 			again := w.must(loop.Done)(w.action(context.Background(), "issue_comment", w.gh.CommentPayload(owner, name, id)))
 			if again.State.Start.Run != result.State.Start.Run || len(again.State.Iterations) != 4 ||
-				again.State.Hints[0] != "be brief" {
-				t.Errorf("the retry is run %s with %d iterations and hints %q", again.State.Start.Run, len(again.State.Iterations),
+				again.State.Hints[0].Text != "be brief" {
+				t.Errorf("the retry is run %s with %d iterations and hints %+v", again.State.Start.Run, len(again.State.Iterations),
 					again.State.Hints)
 			}
 			if prs := w.gh.Pulls(owner, name); len(prs) != 1 || prs[0].Draft {

@@ -163,9 +163,9 @@ func TestContinue(t *testing.T) {
 	}
 	w.inputs["agent"] = w.script("agent", fixer)
 	after := w.must(loop.Done)(w.comment("alice", "/ralph continue use plus"))
-	if after.State.Start.Run != before.State.Start.Run || after.State.Hints[0] != "use plus" ||
+	if after.State.Start.Run != before.State.Start.Run || after.State.Hints[0].Text != "use plus" ||
 		w.show("ralph/issue-1", "half.txt") != "half\n" {
-		t.Errorf("run %s, hints %q", after.State.Start.Run, after.State.Hints)
+		t.Errorf("run %s, hints %+v", after.State.Start.Run, after.State.Hints)
 	}
 	if result, err := w.comment("alice", "/ralph continue"); err != nil || result.Outcome != "" {
 		t.Errorf("going on with what is done: %s, %v", result.Outcome, err)

@@ -32,7 +32,8 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.record(running, work, work.publisher.begin)
 	a.tellPlan(running, request.Event, wanted)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	result := work.Drive(running, running, a.hinted(running, work))
+	work.Hints = func(ctx context.Context, s loop.State) []loop.Hint { return a.hints(ctx, work, s) }
+	result := work.Drive(running, running, work.Prompts)
 	obey()
 
 	if a.handsOn(ctx, running, result) {
@@ -49,7 +50,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second
-	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs))
+	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs()))
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
 	err = errors.Join(err, a.reportOn(late, work, result))

@@ -28,18 +28,19 @@ func (run *Run) Conclude(
 	if result.Outcome == loop.Done || result.ForPull {
 		end.Conflicts = run.conflicts(ctx)
 	}
-	s, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
+	_, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
 		end = loop.End{
 			Outcome: loop.Failed, Reason: err.Error() + run.saveWork(ctx, result.State), FailureBranch: end.FailureBranch,
 		}
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
-		if s, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
+		if _, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
 			run.Log("the run record on the remote does not hold how the run ended: %v", alone)
 		}
 	}
-	result.State = s
+	run.hear(ctx) // it is too late for these, and the reports say so
+	result.State = run.Journal.State()
 	return result, err
 }
 

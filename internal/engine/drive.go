@@ -105,6 +105,7 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 	return loop.Run(ctx, hard, limits, loop.Ports{
 		Agent: run.showPrompts(agent), Plan: run.planFile(), Tree: run.showChanges(run.Commits), Checks: checks,
 		Journal: run.Journal, Prompt: words,
+		Hear: run.hear, Back: run.Tree.GoBack,
 		Clock: run.Clock, Log: run.Log, Sleep: run.sleep, Grace: cmp.Or(run.LastCommit, stepGrace),
 	})
 }

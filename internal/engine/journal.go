@@ -54,9 +54,9 @@ func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.Redact)
 	var failed error
-	if l.Remote && (r.Commit != nil || r.Type == loop.Ended) {
+	if l.Remote && (r.Commit != nil || r.Type == loop.Ended || r.Type == loop.WentBack) {
 		r, failed = l.push(ctx, r)
-		if failed != nil && r.Type == loop.Ended {
+		if failed != nil && r.Commit == nil {
 			return l.State(), failed
 		}
 		if failed != nil {
@@ -160,7 +160,10 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 		if err != nil {
 			return r, fmt.Errorf("pushing %s: %w", l.Tree.Branch(), err)
 		}
-		if moved == nil {
+		switch {
+		case moved != nil && r.Type == loop.WentBack:
+			return r, fmt.Errorf("%s has moved to %.12s on the remote; ask again to go on from there", l.Tree.Branch(), moved.Onto)
+		case moved == nil:
 			l.saved = l.State().Records + 1
 			return r, nil
 		}
@@ -171,6 +174,7 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 		commit.Note = fmt.Sprintf(
 			"the branch had moved to %.12s; the run's commits were put on top of it", moved.Onto,
 		)
+		commit.Onto = moved.Onto
 		r.Commit = &commit
 	}
 	return r, fmt.Errorf(

@@ -32,6 +32,9 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 		},
 		Checkout: run.Copies.Checkout,
 		Prompt: func(ctx context.Context, at check.Input) (string, error) {
+			if run.hear(ctx) {
+				at.State = run.Journal.State()
+			}
 			c := at.Iteration.Commit
 			diff, err := run.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
 			if err != nil {

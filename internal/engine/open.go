@@ -28,6 +28,9 @@ type Run struct {
 	Prompts   prompt.Writer
 	Heartbeat *lease.Heartbeat // of its lease; nil: nobody else can want it
 	Cleanup   []func()
+	// Hints are all that people have said to the run, those that it knows among them; nil: nobody can. Once its state has
+	// an end, this is the last call.
+	Hints func(ctx context.Context, s loop.State) []loop.Hint
 
 	judging *judgingTree // where the checks run; nil: where the agent works
 	budget  *Budget      // what its turns are paid from; nil: there is no end of it

@@ -18,7 +18,7 @@ const (
 	Accept     Verb = "accept"   // accept findings about the change by name, and go on
 	Fix        Verb = "fix"      // work on what the reviews of the pull request ask for
 	Stop       Verb = "stop"     // end the run; what is done is kept
-	Hint       Verb = "hint"     // tell a run that works something; its next turn reads it
+	Hint       Verb = "hint"     // send a hint to the active run
 	Plan       Verb = "plan"     // derive a plan from the issue and post it
 	Approve    Verb = "approve"  // run the plan that was posted, as it is written now
 	Status     Verb = "status"
@@ -50,7 +50,7 @@ var verbs = []struct {
 	{Accept, "NAME…|all", "accept findings about the change by their names, each of them or all, and go on", false},
 	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
 	{Stop, "", "stop the run; what it has done is kept", false},
-	{Hint, "TEXT", "tell a run something while it works: the agent's next turn reads it, and those after it", false},
+	{Hint, "TEXT", "send a hint to the active run: the next turn or review reads it, and all later ones", false},
 	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
 		"agent", false},
 	{Approve, "", "run the newest plan on this issue as it is written now", false},

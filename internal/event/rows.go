@@ -66,7 +66,7 @@ var rows = []row{
 	{asks: []Trigger{ByClosing, RunningOff}, do: Ignore, why: "nothing runs here that could be stopped"},
 
 	// Saying something to a run that works.
-	{asks: []Trigger{ByHint}, at: []RunStatus{Running}, do: Pass, why: "the run's next turn reads what you said"},
+	{asks: []Trigger{ByHint}, at: []RunStatus{Running}, do: Pass, why: "a turn or the reviewer reads what you said before the run ends; its report names every hint that was not read"},
 	{asks: []Trigger{ByHint}, at: []RunStatus{None}, do: Drop,
 		why: "nothing runs here that could read it; `{phrase} run` and your words start a run"},
 	{asks: []Trigger{ByHint}, at: []RunStatus{Waiting, Halted, Abandoned}, do: Drop,

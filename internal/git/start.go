@@ -116,14 +116,21 @@ func (t *Tree) setAside(ctx context.Context) error {
 	if _, err := t.git.out(ctx, "merge-base", "--is-ancestor", old, t.base); err == nil {
 		return nil // the base has all of it
 	}
-	ref := fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, old)
+	_, err := t.archiveCommit(ctx, old)
+	return err
+}
+
+// archiveCommit keeps a commit of the run's branch as wip/archive/<branch>-<commit>.
+func (t *Tree) archiveCommit(ctx context.Context, commit string) (branch string, err error) {
+	branch = fmt.Sprintf("wip/archive/%s-%.8s", t.branch, commit)
+	ref := "refs/heads/" + branch
 	if !t.bot {
-		return t.user.set(ctx, ref, old)
+		return branch, t.user.set(ctx, ref, commit)
 	}
-	if _, err := t.git.out(ctx, "update-ref", ref, old); err != nil {
-		return fmt.Errorf("keeping the earlier work of %s: %w", t.branch, err)
+	if _, err := t.git.out(ctx, "update-ref", ref, commit); err != nil {
+		return "", fmt.Errorf("keeping the earlier work of %s: %w", t.branch, err)
 	}
-	return t.pushRefs(ctx, old+":"+ref)
+	return branch, t.pushRefs(ctx, commit+":"+ref)
 }
 
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration

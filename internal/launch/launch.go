@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -107,7 +108,7 @@ const mostHint = 16 << 10
 
 // Hint tells the agent's next turn something. Of hints with one ID the run takes in the first, also in its next
 // process.
-func (r *Running) Hint(h bot.Hint) error {
+func (r *Running) Hint(h loop.Hint) error {
 	if h.Text == "" || h.ID == "" || len(h.Text) > mostHint {
 		return fmt.Errorf("giving a hint: it has %d bytes and the ID %q; allowed are 1 to %d, and some ID", len(h.Text), h.ID,
 			mostHint)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
 )
@@ -109,7 +108,7 @@ esac
 	r := w.start(w.labelled("5f1e-7", 1))
 	<-hinted
 	for range 2 { // as the next process of the job is told everything once more
-		if err := r.Hint(bot.Hint{ID: "word-1", By: owner, Text: "the moon is full"}); err != nil {
+		if err := r.Hint(loop.Hint{ID: "word-1", By: owner, Text: "the moon is full"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +120,7 @@ esac
 	w.mu.Lock()
 	heard := 0
 	for _, r := range w.records {
-		if r.Resume != nil && r.Resume.Said != nil && r.Resume.Said.By == owner {
+		if r.Hint != nil && r.Hint.By == owner {
 			heard++
 		}
 	}
@@ -129,8 +128,8 @@ esac
 	if heard != 1 {
 		t.Errorf("the hint was taken in %d times", heard)
 	}
-	if r.Hint(bot.Hint{ID: "x"}) == nil || r.Hint(bot.Hint{ID: "x", Text: strings.Repeat("x", mostHint+1)}) == nil ||
-		r.Hint(bot.Hint{Text: "x"}) == nil {
+	if r.Hint(loop.Hint{ID: "x"}) == nil || r.Hint(loop.Hint{ID: "x", Text: strings.Repeat("x", mostHint+1)}) == nil ||
+		r.Hint(loop.Hint{Text: "x"}) == nil {
 		t.Error("hints of any size are taken")
 	}
 }

@@ -20,29 +20,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Hint says something to the run at work in this directory: its next turn reads it.
+// Hint says something to the active run in this directory.
 type Hint struct {
 	session.Session
 	Text string
-	Task string // to the run of this task; empty: to the one that something was written of last
+	Task string // the run's task; empty: the most recent
 }
 
-// saidHere is a hint as it waits for the next turn, a line each.
-type saidHere struct {
-	Run string `json:"run"`
-	engine.Hint
-}
-
-// Run leaves the hint where the run looks before each turn. An error says why nobody would read it.
+// Run leaves the hint where the run looks before each turn and each review. An error says why nobody reads it.
 func (h *Hint) Run(ctx context.Context) error {
 	h.Begin()
 	text := strings.TrimSpace(h.Text)
 	switch {
 	case text == "":
-		return invalid.Errorf("the hint is empty; say what the next turn is to know: ralph hint 'leave the parser alone'")
+		return invalid.Errorf("the hint is empty; write it after the command: ralph hint 'leave the parser alone'")
 	case len(text) > engine.MaxHint:
-		return invalid.Errorf("the hint has %d bytes; allowed are %d: put more into a file of the repository, and name "+
-			"that", len(text), engine.MaxHint)
+		return invalid.Errorf("the hint has %d bytes, the limit is %d; put the text into a file of the repository and name the "+
+			"file in the hint", len(text), engine.MaxHint)
 	}
 	look := &Status{Session: h.Session, Task: h.Task}
 	found, err := look.find(ctx)
@@ -54,24 +48,26 @@ func (h *Hint) Run(ctx context.Context) error {
 		return err
 	}
 	if !st.LockIsRun {
-		return invalid.Errorf("no run is at work in %s, so nobody would read the hint; ralph status says how the newest "+
-			"stands", found.Dir)
+		return invalid.Errorf("no run is active in %s, so nothing reads the hint; ralph status shows the latest run", found.Dir)
 	}
 	at := found.Session
 	at.Dir = found.Dir
 	file, err := hintsFile(at, filepath.Base(found.Run))
 	if err != nil {
-		return invalid.Errorf("nothing was said: %w; set XDG_STATE_HOME to a directory elsewhere, for the run too", err)
+		return invalid.Errorf("the hint was not sent: %w; set XDG_STATE_HOME to another directory, also for the run", err)
 	}
-	line, err := json.Marshal(saidHere{filepath.Base(found.Run), engine.Hint{ID: engine.NewRunID(h.Clock()),
-		By: "somebody at this machine", Text: text}})
+	line, err := json.Marshal(loop.Hint{ID: engine.NewRunID(h.Clock()), By: "someone at this machine", Text: text})
 	if err != nil {
 		return err
 	}
-	if err := appendLine(file, line); err != nil {
+	err = appendLine(file, line)
+	if errors.Is(err, fs.ErrNotExist) {
+		return invalid.Errorf("no turn reads the hint: the run is still starting or has just ended; ralph status shows which")
+	}
+	if err != nil {
 		return files.Advise(fmt.Errorf("leaving the hint for the run: %w", err))
 	}
-	h.Log("the next turn of %s reads it", st.Task)
+	h.Log("hint sent to %s; its end names every hint that was not read", st.Task)
 	return nil
 }
 
@@ -84,52 +80,54 @@ func hintsFile(s *session.Session, run string) (string, error) {
 	return filepath.Join(s.Places().State, "said", run), nil
 }
 
-// appendLine adds a line at once: two that speak at the same time take nothing from each other.
+// appendLine adds a line at once: two that speak at the same time take nothing from each other. The error is
+// fs.ErrNotExist when the run has stopped looking, perhaps before it could read the line.
 func appendLine(file string, line []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	to, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	to, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
 	_, err = to.Write(append(line, '\n'))
-	return errors.Join(err, to.Close())
+	_, gone := os.Lstat(file)
+	return errors.Join(err, to.Close(), gone)
 }
 
-// hearing are a run's prompts, before each of which it takes in what was said to it here.
-func hearing(s *session.Session, work *engine.Run, words engine.Prompts) engine.Prompts {
-	begun := work.Journal.State()
-	if begun.Start.Run == "" {
-		return words
-	}
-	file, err := hintsFile(s, begun.Start.Run)
+// takeHints lets people say something to a run, until its end is recorded.
+func takeHints(s *session.Session, work *engine.Run) {
+	file, err := hintsFile(s, work.Journal.State().Start.Run)
 	if err != nil { // the journal has said so
-		return words
+		return
 	}
-	work.OnClose(func() { _ = os.Remove(file) }) // what is left was said to a run that is over
-	return engine.HintPrompts{Prompts: words, Run: work, As: loop.Resume{Owner: begun.Owner},
-		Said: func(loop.State) []engine.Hint {
-			said, err := saidTo(file, begun.Start.Run)
-			if err != nil {
-				s.Log("looking for hints: %v", err)
-			}
-			return said
-		}}
+	made := os.MkdirAll(filepath.Dir(file), 0o700)
+	open, err := os.OpenFile(file, os.O_CREATE, 0o600)
+	if err := errors.Join(made, err, open.Close()); err != nil {
+		s.Log("warning: ralph hint does not reach this run: %v", err)
+		return
+	}
+	over := file + ".ended"
+	work.OnClose(func() { _, _ = os.Remove(file), os.Remove(over) })
+	work.Hints = func(_ context.Context, now loop.State) []loop.Hint {
+		from := file
+		if now.End != nil && os.Rename(file, over) == nil { // from here on ralph hint says that the run has ended
+			from = over
+		}
+		said, err := readHints(from)
+		if err != nil {
+			s.Log("looking for hints: %v", err)
+		}
+		return said
+	}
 }
 
-// saidTo is what was said to a run. A line that is none of ours is skipped.
-func saidTo(file, run string) (said []engine.Hint, err error) {
+// readHints is what was said to a run. A line that is none of ours is skipped.
+func readHints(file string) (said []loop.Hint, err error) {
 	text, err := files.Read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 16*engine.MaxHint)
 	for lines.Scan() {
-		var s saidHere
-		if json.Unmarshal(lines.Bytes(), &s) == nil && s.Run == run {
-			said = append(said, s.Hint)
+		var h loop.Hint
+		if json.Unmarshal(lines.Bytes(), &h) == nil {
+			said = append(said, h)
 		}
 	}
 	return said, errors.Join(err, lines.Err())

@@ -68,7 +68,8 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
-	result := work.Drive(ctx, hard, hearing(&l.Session, work, work.Prompts))
+	takeHints(&l.Session, work)
+	result := work.Drive(ctx, hard, work.Prompts)
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		err := errors.Join(

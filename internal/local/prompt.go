@@ -52,7 +52,8 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	}
 	p.tellChecks(work.Rules, !work.Journal.State().Baselined)
 	words := prompt.Verbatim{Base: p.base, Writer: work.PlainPrompt(nil)}
-	result := work.Drive(ctx, hard, hearing(&p.Session, work, words))
+	takeHints(&p.Session, work)
+	result := work.Drive(ctx, hard, words)
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
 		return result, errors.Join(mistake(result), work.Journal.File.Discard())

@@ -17,6 +17,14 @@ func (s State) Branch() WorkBranch {
 	return WorkBranch{s.Start.Branch}
 }
 
+// GivenUp is the branch that keeps what a run did before it went back to an earlier commit.
+func (s State) GivenUp() WorkBranch {
+	if s.Back == nil || s.Start.DryRun {
+		return WorkBranch{}
+	}
+	return WorkBranch{s.Back.Branch}
+}
+
 // Kept is the branch that keeps the work of a run that has ended: the failure branch where there is one, else its own.
 func (s State) Kept() WorkBranch {
 	if s.End != nil && s.End.FailureBranch != "" && !s.Start.DryRun {

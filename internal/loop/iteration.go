@@ -43,6 +43,8 @@ type Commit struct {
 	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
+	// Onto is where the branch had moved on the remote: the run's commits were put on top of that. Empty: it had not.
+	Onto string `json:"onto,omitempty"`
 	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or
 	// there is no remote.
 	Refused string `json:"refused,omitempty"`

@@ -68,6 +68,10 @@ type Ports struct {
 	Clock   func() time.Time
 	// Sleep waits until a time or until ctx is done, and tells whoever looks on why.
 	Sleep func(ctx context.Context, pause Pause)
+	// Hear records what people have said to the run meanwhile, and reports whether they have; nil: nobody can.
+	Hear func(ctx context.Context) bool
+	// Back puts the tree from one commit back to an earlier one, and names the branch that keeps what came after.
+	Back func(ctx context.Context, from, to string) (branch string, err error)
 	// Log gets one line a step, for the console.
 	Log func(format string, args ...any)
 	// Grace is how long a canceled run may take to commit what the agent left.
@@ -95,9 +99,12 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 	for {
 		s := p.Journal.State()
 		step := Next(s, limits, p.Clock())
-		if step.Do != Stop && ctx.Err() != nil {
-			err := rescue(hard, s, step, p)
-			return Result{Outcome: Interrupted, Reason: cause(ctx), State: p.Journal.State()}, err
+		stopped := ctx.Err() != nil
+		switch {
+		case !stopped && (step.Do == TakeTurn || step.Do == Stop) && p.Hear != nil && p.Hear(hard):
+			continue
+		case stopped && step.Do != Stop && step.Do != MakeCommit && step.Do != GoBack:
+			return Result{Outcome: Interrupted, Reason: cause(ctx), State: s}, nil
 		}
 		var err error
 		switch step.Do {
@@ -107,8 +114,8 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 			}
 		case Wait:
 			err = pause(ctx, s, step, p)
-		case MakeCommit:
-			err = commit(hard, s, step, p)
+		case MakeCommit, GoBack:
+			err = keep(ctx, hard, s, step, p)
 		case Judge:
 			err = judge(ctx, hard, s, step, p)
 		case Correct:
@@ -116,8 +123,15 @@ func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 		case Stop:
 			return Result{Outcome: step.Outcome, Reason: step.Reason, Until: step.Until, State: s}, nil
 		}
-		if err != nil && ctx.Err() == nil {
-			return Result{Outcome: Failed, Reason: err.Error(), State: p.Journal.State()}, err
+		s = p.Journal.State()
+		if err != nil && ctx.Err() == nil && s.DoneAt > 0 && step.Do != GoBack && back(hard, s, err.Error(), p) == nil {
+			err = nil
+		}
+		switch {
+		case err != nil && stopped:
+			return Result{Outcome: Interrupted, Reason: cause(ctx), State: s}, err
+		case err != nil && ctx.Err() == nil:
+			return Result{Outcome: Failed, Reason: err.Error(), State: s}, err
 		}
 	}
 }
@@ -190,6 +204,19 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 // sameSignal is how long the signal that has ended an agent or a check may take to reach us, too.
 const sameSignal = 250 * time.Millisecond
 
+// keep commits or goes back. When ctx is done it has some time left all the same.
+func keep(ctx, hard context.Context, s State, step Step, p Ports) error {
+	if ctx.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(hard), p.Grace)
+		defer cancel()
+		hard = late
+	}
+	if step.Do == GoBack {
+		return back(hard, s, step.Reason, p)
+	}
+	return commit(hard, s, step, p)
+}
+
 // Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of somebody else:
 // whoever stops a run from outside, as a supervisor does, asks everything that came of it to end.
 func Stopping(ctx context.Context) bool {
@@ -247,16 +274,6 @@ func judge(ctx, hard context.Context, s State, step Step, p Ports) error {
 	_, err = p.Journal.Append(context.WithoutCancel(ctx),
 		Record{Type: Judged, At: p.Clock(), Iteration: step.Iteration, Verdicts: verdicts})
 	return err
-}
-
-// rescue commits what an interrupted turn left, on time that the canceled context no longer has.
-func rescue(ctx context.Context, s State, step Step, p Ports) error {
-	if step.Do != MakeCommit {
-		return nil
-	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Grace)
-	defer cancel()
-	return commit(late, s, step, p)
 }
 
 func cause(ctx context.Context) string {

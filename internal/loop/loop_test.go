@@ -243,7 +243,7 @@ func TestResumeGivesMoreIterations(t *testing.T) {
 	s := Fold([]Record{started(), {Type: Turned, Iteration: 1, Turn: &Turn{Class: OK}},
 		{Type: Ended, End: &End{Outcome: Capped}},
 		{Type: Resumed, Resume: &Resume{Retry: true, MaxIterations: 3, Hint: "try harder", Title: "new", Spec: "text"}}})
-	if s.End != nil || s.MaxIterations != 4 || s.Hints[0] != "try harder" || s.Start.Spec != "text" || s.Retries != 1 {
+	if s.End != nil || s.MaxIterations != 4 || s.Hints[0].Text != "try harder" || s.Start.Spec != "text" || s.Retries != 1 {
 		t.Errorf("state after a retry: %+v", s)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	MakeCommit Do = "commit"
 	Judge      Do = "judge"
 	Correct    Do = "correct" // of a plan: its file is made to say what counts
+	GoBack     Do = "go back" // to the iteration that was done before the turn for a hint
 	Stop       Do = "stop"
 )
 
@@ -57,6 +58,11 @@ func Next(s State, limits Limits, now time.Time) Step {
 	if s.End != nil {
 		return Step{Do: Stop, Outcome: s.End.Outcome, Reason: s.End.Reason}
 	}
+	return s.orHint(s.next(limits, now), limits, now)
+}
+
+// next is Next without hints, for a run that has not ended.
+func (s State) next(limits Limits, now time.Time) Step {
 	last := s.Last()
 	if last != nil && s.Turning == nil {
 		switch {

@@ -23,6 +23,8 @@ const (
 	Committed RecordType = "committed" // whatever it changed is a commit
 	Judged    RecordType = "judged"    // the checks have spoken about that commit
 	Corrected RecordType = "corrected" // of a plan: its file says again what the harness knows
+	Hinted    RecordType = "hinted"    // the run has taken in what someone said to it while it worked
+	WentBack  RecordType = "back"      // the newest commits are given up for one that was done
 	Warned    RecordType = "warned"    // the run's soft time limit is over
 	Posted    RecordType = "posted"    // something was published: comment, pull request
 	Ended     RecordType = "ended"     // the run has an outcome
@@ -37,6 +39,8 @@ type Record struct {
 
 	Start    *Start     `json:"start,omitempty"`
 	Resume   *Resume    `json:"resume,omitempty"`
+	Hint     *Hint      `json:"hint,omitempty"`
+	Back     *Back      `json:"back,omitempty"`
 	Baseline []Verdict  `json:"baseline,omitempty"`
 	Mode     Mode       `json:"mode,omitempty"`
 	Story    string     `json:"story,omitempty"` // of a plan: the story that the turn is for
@@ -170,13 +174,12 @@ func (p *Planned) Rules() plan.Rules {
 
 // Resume says that another process took the run up, and what changed with that.
 type Resume struct {
-	Owner         string      `json:"owner"`
-	Hint          string      `json:"hint,omitempty"`
-	Said          *HintSource `json:"said,omitempty"`           // of a Hint that was given while the run works
-	MaxIterations int         `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
-	Retry         bool        `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
-	RunURL        string      `json:"run_url,omitempty"`
-	Asked         string      `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
+	Owner         string `json:"owner"`
+	Hint          string `json:"hint,omitempty"`
+	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
+	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
+	RunURL        string `json:"run_url,omitempty"`
+	Asked         string `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
 	// Accept are concerns that whoever asked accepts.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Feedback is what the run goes on for: a review of its work.
@@ -193,12 +196,6 @@ type Resume struct {
 	Plan *Planned `json:"plan,omitempty"`
 	// Shared replaces what the checks have besides the commit, when somebody has accepted a change of it; nil: as it was.
 	Shared []Shared `json:"shared,omitempty"`
-}
-
-// HintSource is where a hint comes from that was given while the run works.
-type HintSource struct {
-	ID string `json:"id"`           // the same however often it is told: "comment-123"
-	By string `json:"by,omitempty"` // login
 }
 
 // Post is where something was published. Fields that are not set leave what was known.
@@ -261,7 +258,8 @@ func (e *NewerError) Error() string {
 // Valid says what is missing from a record that was read from outside; nil when it can be folded.
 func (r Record) Valid() error {
 	missing := map[RecordType]bool{
-		Started: r.Start == nil, Resumed: r.Resume == nil, Turned: r.Turn == nil,
+		Started: r.Start == nil, Resumed: r.Resume == nil, Hinted: r.Hint == nil, WentBack: r.Back == nil,
+		Turned:    r.Turn == nil,
 		Committed: r.Commit == nil, Paused: r.Pause == nil, Posted: r.Post == nil, Ended: r.End == nil,
 		Baselined: false, TurnBegun: false, Corrected: r.Commit == nil, Judged: false, Warned: r.Warning == "",
 	}

@@ -17,8 +17,10 @@ type State struct {
 	Retries       int          // how often the run was asked for again after an outcome
 	Endings       int          // how many outcomes the run has had
 	Asked         string       // login of who asked for the run last; empty: nobody knows
-	Hints         []string     // what maintainers said, oldest first
-	HintIDs       []string     // IDs of those that were said while the run worked
+	Hints         []TakenHint  // oldest first
+	HintTurn      bool         // a turn was taken only for a hint since the run was last asked for
+	DoneAt        int          // the iteration that was done before that turn, as long as the run can go back; 0: none
+	Back          *Back        // that it went back; nil: it did not
 	Accepted      []Acceptance // what people have accepted, oldest first
 	MaxIterations int
 	Baseline      []Verdict
@@ -92,9 +94,11 @@ func (s State) With(r Record) State {
 	case Baselined:
 		s.Baseline, s.Baselined = r.Baseline, true
 	case TurnBegun:
-		s.Turning = &Turning{Iteration: r.Iteration, Mode: r.Mode, Role: orCoder(r.Role), Story: r.Story, Tier: r.Tier,
-			At: r.At}
-		s.Pause = nil
+		s.beginTurn(r)
+	case Hinted:
+		s.takeHint(*r.Hint, r.At)
+	case WentBack:
+		s.goBack(r.Back)
 	case Warned:
 		s.Warning = r.Warning
 	case Paused:
@@ -123,9 +127,7 @@ func (s *State) start(start Start, at time.Time) {
 	s.Owner, s.RunURL, s.Asked = start.Owner, start.RunURL, start.Asked
 	s.plan(start.Plan)
 	s.accept(start.Accept)
-	if start.Hint != "" {
-		s.Hints = []string{start.Hint}
-	}
+	s.takeHint(Hint{By: start.Asked, Text: start.Hint}, at)
 }
 
 func (s *State) resume(r Resume, at time.Time) {
@@ -139,19 +141,14 @@ func (s *State) resume(r Resume, at time.Time) {
 	if r.Asked != "" {
 		s.Asked = r.Asked
 	}
-	if r.Hint != "" {
-		s.Hints = append(append([]string(nil), s.Hints...), r.Hint)
-		if r.Said != nil {
-			s.HintIDs = append(append([]string(nil), s.HintIDs...), r.Said.ID)
-		}
-	}
+	s.takeHint(Hint{By: r.Asked, Text: r.Hint}, at)
 	if r.Retry {
 		s.Retries++
 		s.UsageBefore = s.Usage
 		s.Feedback = nil // whoever asks again says what for
 	}
 	if r.Retry || r.Feedback != nil {
-		s.Reopened = len(s.Iterations)
+		s.Reopened, s.HintTurn, s.DoneAt, s.Back = len(s.Iterations), false, 0, nil
 	}
 	s.askAgain(r, ended)
 	if r.Feedback != nil {
@@ -217,6 +214,8 @@ func (s *State) turned(r Record) {
 	s.Waits = it.Turn.Class == Waits
 	if s.FailInRow++; !it.Turn.Class.Transient() {
 		s.FailInRow = 0
+	} else {
+		s.readHints(it.N, 0) // no model has
 	}
 	its := append(make([]*Iteration, 0, len(s.Iterations)+1), s.Iterations...)
 	if n := len(its); n > 0 && its[n-1].N == it.N {
@@ -242,6 +241,9 @@ func (s *State) committed(c Commit) {
 	}
 	last.Commit = &c
 	s.tree = c.Tree
+	if c.Onto != "" { // the work of others is not given up
+		s.DoneAt = 0
+	}
 	if last.Turn.Class == Empty && (c.Empty || c.Unchecked) {
 		s.EmptyInRow++
 	} else {
@@ -261,6 +263,9 @@ func (s *State) judged(r Record) {
 	for _, v := range r.Verdicts {
 		if v.Usage != nil {
 			s.Usage = s.Usage.Plus(*v.Usage)
+		}
+		if v.Usage != nil && !v.Waits && (v.Check == ReviewCheck || v.Role.ReadOnly()) {
+			s.readHints(0, last.N)
 		}
 	}
 }

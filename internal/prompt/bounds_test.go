@@ -105,7 +105,7 @@ func wild(r *rand.Rand) loop.State {
 	s.Start.Spec, s.Start.Title = text(r, 60000), text(r, 300)
 	s.MaxIterations = pick(r, 0, 5, 5000)
 	for range r.IntN(60) {
-		s.Hints = append(s.Hints, text(r, 4000))
+		s.Hints = append(s.Hints, loop.TakenHint{Hint: loop.Hint{Text: text(r, 4000)}})
 		s.Start.Checks = append(s.Start.Checks, text(r, 1000))
 	}
 	if r.IntN(2) == 0 {

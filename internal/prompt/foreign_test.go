@@ -23,7 +23,7 @@ var ours = map[string]string{
 	"Start.Pipeline[]":       "roles of ours",
 	"Start.Plan.Dir":         "a setting",
 	"Start.Plan.File":        "a setting",
-	"Hints[]":                "a maintainer's words are instructions",
+	"Hints[].Text":           "a maintainer's words are instructions",
 	"Warning":                "the harness's own sentence",
 	"Feedback.By":            "a login, which has letters, digits and hyphens",
 	"Promise":                "what the agent has to print, which the task sets; one line",

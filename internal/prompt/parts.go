@@ -111,11 +111,11 @@ func hints(s loop.State) string {
 	const lead = "The maintainer adds: "
 	wishes := make([]int, len(all))
 	for i, h := range all {
-		wishes[i] = len(h)
+		wishes[i] = len(h.Text)
 	}
 	var out []string
 	for i, most := range fair(wishes, maxHints-len(all)*(len(lead)+2)) {
-		out = append(out, lead+clip(all[i], most))
+		out = append(out, lead+clip(all[i].Text, most))
 	}
 	return strings.Join(out, "\n\n")
 }
@@ -179,6 +179,9 @@ func notes(s loop.State, step loop.Step, border safetext.Border) string {
 	case step.Mode == loop.ReviewFix:
 		out = append(out, "All checks pass; only the reviewer stands in the way. Address every point of the review above, "+
 			"and nothing else.")
+	}
+	if last := s.Last(); s.DoneAt > 0 || last != nil && last.Done() && s.Unread() {
+		out = append(out, "All checks pass on what is committed. Do what the maintainer added last, and nothing else.")
 	}
 	if last := s.Last(); last != nil && last.N == step.Iteration || s.Turning != nil {
 		out = append(out, "An attempt at this iteration was cut off before it ended. What it left is in the working "+

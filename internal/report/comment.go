@@ -70,6 +70,7 @@ func (v View) links(p *wording.Markdown, r room) {
 	p.Part(v.question(r))
 	p.Part(v.askedToAccept(r))
 	p.Part(v.atCap(r))
+	p.Part(strings.Join(v.openHints(), "\n\n"))
 	p.Part(next)
 }
 

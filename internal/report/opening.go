@@ -321,6 +321,7 @@ func EndText(v View) (lines []string) {
 	if ids := s.AtCap(); len(ids) > 0 {
 		add(plan.AtCap+" ", wording.Brief(v.Clean(strings.Join(ids, ", ")), 200))
 	}
+	lines = append(lines, v.openHints()...)
 	add("What now: ", v.nextInPlain())
 	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {
 		add("Or take over: ", v.reproduce())

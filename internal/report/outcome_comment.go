@@ -36,6 +36,7 @@ func OutcomeComment(v View) string {
 		var p wording.Markdown
 		p.Part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
 		p.Part(v.question(r))
+		p.Part(strings.Join(v.openHints(), "\n\n"))
 		p.Part(v.whatNow())
 		return p.String()
 	})

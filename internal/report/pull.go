@@ -98,7 +98,7 @@ func (v View) wording(r room) string {
 			p.Part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
 			break
 		}
-		p.Part("Hint: " + v.Text(hint, 500))
+		p.Part("Hint: " + v.Text(hint.Text, 500))
 	}
 	return p.String()
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -64,7 +64,7 @@ func (w *worker) pass(ctx context.Context, id string, r *launch.Running, to *rec
 		}
 	}
 	for _, word := range to.untold(asked) {
-		if err := r.Hint(bot.Hint{ID: wordID(word), By: word.Person, Text: word.Text}); err != nil {
+		if err := r.Hint(loop.Hint{ID: wordID(word), By: word.Person, Text: word.Text}); err != nil {
 			w.log.Warn("a hint is not handed on", "run", id, "error", err)
 		}
 	}

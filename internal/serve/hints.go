@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"fmt"
+
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 )
@@ -8,9 +10,8 @@ import (
 // hints are what people have said for the agent. Each becomes a record of the run's journal, and is told to no later
 // process then.
 type hints struct {
-	handed  []int64 // numbers of words that the process has got, and that are no records yet
-	last    int64   // the highest of them
-	earlier int     // how many records of the journal the process began with
+	last    int64 // the highest number of a word that the process has got
+	earlier int   // how many records of the journal the process began with
 }
 
 // heardUpTo is the number after which words are new.
@@ -35,7 +36,6 @@ func (r *recorder) untold(said []store.Word) (list []store.Word) {
 		if w.Record > 0 && w.Record <= r.earlier { // a later record never left the process that died
 			continue
 		}
-		r.handed = append(r.handed, w.Number)
 		list = append(list, w)
 	}
 	return list
@@ -43,9 +43,11 @@ func (r *recorder) untold(said []store.Word) (list []store.Word) {
 
 // heard notes that a hint has become a record; the caller holds the lock.
 func (r *recorder) heard(of loop.Record, number int) {
-	if of.Type != loop.Resumed || of.Resume == nil || of.Resume.Hint == "" || of.Resume.Retry || len(r.handed) == 0 {
+	var word int64
+	if of.Hint == nil {
 		return
 	}
-	r.told = append(r.told, store.Told{Word: r.handed[0], Record: number})
-	r.handed = r.handed[1:]
+	if _, err := fmt.Sscanf(of.Hint.ID, wordIDs, &word); err == nil {
+		r.told = append(r.told, store.Told{Word: word, Record: number})
+	}
 }

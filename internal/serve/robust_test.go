@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -205,7 +206,8 @@ func TestHintsOnce(t *testing.T) {
 			told = append(told, w.Text)
 		}
 		for n := range recorded {
-			r.Record(work.Record{Number: known + n + 1, Record: loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Hint: "x"}}})
+			r.Record(work.Record{Number: known + n + 1, Record: loop.Record{Type: loop.Hinted,
+				Hint: &loop.Hint{ID: fmt.Sprintf(wordIDs, known+n+1), Text: "x"}}})
 		}
 		r.end(func(r *store.Run, _ *detail) { row = *r })
 		row, err = sv.s.Run(t.Context(), row.ID)

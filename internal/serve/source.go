@@ -111,8 +111,10 @@ func (o source) Records(ctx context.Context, run string, after int64, limit int)
 	return shown, err
 }
 
-// wordID names what was said to a run, for its records.
-func wordID(w store.Word) string { return fmt.Sprintf("word-%d", w.Number) }
+// wordIDs are the form in which the records of a run name what was said to it.
+const wordIDs = "word-%d"
+
+func wordID(w store.Word) string { return fmt.Sprintf(wordIDs, w.Number) }
 
 // Hints implements web.Hints.
 func (o source) Hints(ctx context.Context, run string) (given []web.HintGiven, err error) {

@@ -43,8 +43,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	script.Turned(1, loop.Turn{Class: loop.OK, Text: "I did it."})
 	script.Committed(1, loop.FileChange{Path: "a.go", Added: 1})
 	script.Judged(1, sample.Pass("claim"))
-	script.Add(loop.Record{Type: loop.Resumed, Resume: &loop.Resume{Owner: "job 1", Hint: "mind the gap",
-		Said: &loop.HintSource{ID: "word-7", By: "alice"}}})
+	script.Add(loop.Record{Type: loop.Hinted, Hint: &loop.Hint{ID: "word-7", By: "alice", Text: "mind the gap"}})
 	w.Facts(id, script.Records[before:]...)
 	text := page()
 	if strings.Count(text, ">mind the gap</pre>") != 1 || !strings.Contains(text, "waits for the next turn") ||

@@ -35,7 +35,6 @@ type story struct {
 	printed int  // bytes of output
 	cut     bool // something older was printed
 	prompt  int  // number of the iteration that was told something last
-	hints   []hint
 }
 
 // piece is one record of what was printed.
@@ -85,7 +84,6 @@ func (st *story) take(r Record) (changed int) {
 		}
 		st.detail.State = st.detail.State.With(fact)
 		st.detail.Records = append(st.detail.Records, fact)
-		st.hear(fact)
 		if last := st.detail.State.Last(); last != nil && fact.Iteration > 0 {
 			return last.N
 		}

@@ -78,10 +78,10 @@ type Stop struct {
 
 // ToProcess is a message of the server; one of its parts is set.
 type ToProcess struct {
-	Order *Order    `json:"order,omitempty"`
-	Token *Token    `json:"token,omitempty"` // asked for with Ask
-	Stop  *Stop     `json:"stop,omitempty"`
-	Hint  *bot.Hint `json:"hint,omitempty"`
+	Order *Order     `json:"order,omitempty"`
+	Token *Token     `json:"token,omitempty"` // asked for with Ask
+	Stop  *Stop      `json:"stop,omitempty"`
+	Hint  *loop.Hint `json:"hint,omitempty"`
 }
 
 // ToServer is a message of the process; one of its parts is set.

@@ -63,7 +63,7 @@ type process struct {
 	tokens  *tokens
 	stop    chan lease.Stop
 	mu      sync.Mutex
-	hints   []bot.Hint
+	hints   []loop.Hint
 	started string // a workflow of the repository, instead of a run here
 	secrets []string
 }
@@ -146,7 +146,7 @@ func (p *process) listen(end context.CancelCauseFunc) {
 }
 
 // takeHints are the hints since it was asked last.
-func (p *process) takeHints() []bot.Hint {
+func (p *process) takeHints() []loop.Hint {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	hints := p.hints

@@ -159,6 +159,10 @@ func (d Detail) between() (list []moment) {
 				d.view().brief(r.Pause.Reason, 200))
 		case loop.Resumed:
 			note = "Taken up again" + d.view().resumed(*r.Resume)
+		case loop.Hinted:
+			note = "Hint from " + d.view().brief(r.Hint.By, 60) + ": " + d.view().brief(r.Hint.Text, 200)
+		case loop.WentBack:
+			note = fmt.Sprintf("Went back to iteration %d: %s", r.Iteration, d.view().brief(r.Back.Reason, 200))
 		case loop.Warned:
 			note = d.view().brief(r.Warning, 200)
 		case loop.Baselined:

@@ -33,7 +33,7 @@ func planned(v report.View) plan.Plan {
 	return plan.Plan{Project: s.Start.Title, Description: s.Start.Spec, VerifyCommands: s.Start.Checks,
 		Stories: []plan.Story{
 			{ID: s.Start.Task, Title: s.Start.Title, Description: s.Start.Spec,
-				AcceptanceCriteria: append([]string{s.Start.Spec}, s.Hints...), DependsOn: []string{s.Start.Branch, s.Start.Task}},
+				AcceptanceCriteria: []string{s.Start.Spec}, DependsOn: []string{s.Start.Branch, s.Start.Task}},
 			{ID: s.Start.Branch, Title: s.Start.Branch, DependsOn: []string{s.Start.Task}},
 		}}
 }
