@@ -22,7 +22,7 @@ func TestOneFunctionMakesBorders(t *testing.T) {
 				!strings.Contains(text.Value, "--- end ") {
 				return true
 			}
-			if s.path == "internal/safetext/border.go" {
+			if s.path == "internal/safetext/cut.go" {
 				made = true
 			} else {
 				t.Errorf("%s has %s: safetext.Border sets text between borders", s.path, text.Value)

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
-
-	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/session"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/planrun"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 type planCommand struct {
@@ -60,4 +63,142 @@ func planEnded(err error) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return err
+}
+
+type planApprove struct {
+	IDs []string `arg:"" name:"id" help:"The stories."`
+	planFlags
+}
+
+// Help implements kong.HelpProvider.
+func (c *planApprove) Help() string {
+	return "A story that somebody approves by hand is not reviewed again, and everything that shows the plan says who " +
+		"approved it. " +
+		"Approvals that are in the plan's file alone, and on nobody's record, are not believed: a run reviews those stories."
+}
+
+// Run implements ralph plan approve.
+func (c *planApprove) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := c.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	return planEnded(plans.Approve(ctx, c.IDs))
+}
+
+type planArchive struct {
+	planFlags
+	Label string `placeholder:"LABEL" help:"What the archive is called, after the date. Default: the plan's branch."`
+}
+
+// Run implements ralph plan archive.
+func (c *planArchive) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := c.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	return planEnded(plans.Archive(ctx, c.Label))
+}
+
+type planInit struct {
+	planFlags
+	Name string `placeholder:"NAME" help:"The feature: the branch of the plan is ralph/NAME. Default: the branch is for whoever writes the plan to name."`
+}
+
+// Run implements ralph plan init.
+func (c *planInit) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := c.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	return planEnded(plans.Init(ctx, c.Name))
+}
+
+type planSkill struct {
+	ProjectDir string `name:"dir" aliases:"project-dir" short:"d" placeholder:"PATH" help:"The project. Default: the current directory."`
+	Plugin     string `placeholder:"DIR" help:"Write a plugin for Claude Code into DIR instead: the skill, ralph's hooks, the templates, a marketplace."`
+	Force      bool   `help:"Replace what is there."`
+}
+
+// Run implements ralph plan skill.
+func (c *planSkill) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := planFlags{ProjectDir: c.ProjectDir, RalphDir: "ralph"}.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	if c.Plugin != "" {
+		return planEnded(plans.Plugin(below(p.dir, c.Plugin), c.Force))
+	}
+	return planEnded(plans.Skill(ctx, c.Force))
+}
+
+type planStatus struct {
+	planFlags
+	JSON    bool `name:"json" xor:"form" help:"Print it as one JSON object."`
+	Mermaid bool `xor:"form" help:"Print the stories and what they depend on as a graph of Mermaid."`
+}
+
+// Run implements ralph plan status.
+func (c *planStatus) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := c.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	st, err := plans.Look(ctx)
+	if err != nil {
+		return planEnded(err)
+	}
+	text := ""
+	switch {
+	case c.JSON:
+		text = string(plainJSON(st))
+	case c.Mermaid:
+		text = safetext.InertLines(st.Mermaid())
+	default:
+		text = safetext.InertLines(st.Text())
+	}
+	_, err = io.WriteString(p.out, text)
+	return err
+}
+
+type planValidate struct {
+	File string `arg:"" optional:"" help:"A tasks.json. Default: the plan of the project."`
+	planFlags
+	Before     string `placeholder:"FILE" help:"Instead of one plan: as it was before an iteration."`
+	After      string `placeholder:"FILE" help:"As it is after it."`
+	Mode       string `placeholder:"MODE" help:"What the iteration was for: implement, review or review-fix."`
+	Story      string `placeholder:"ID" help:"The story that the iteration was for. Default: the one whose review fields changed."`
+	ReviewCap  int    `default:"5" placeholder:"N" help:"How many reviews a story may take. Default: 5."`
+	SkipReview bool   `help:"By the rules of a run without reviews."`
+	JSON       bool   `name:"json" help:"Print JSON for programs: whether it is legal, and every violation."`
+}
+
+// Run implements ralph plan validate: exit code 0 for what is legal, 1 for what is not, 2 for what cannot be looked at.
+func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) error {
+	plans, err := c.plans(p, p.out, stderr)
+	if err != nil {
+		return err
+	}
+	if c.ReviewCap < 1 {
+		return &endedError{loop.Invalid.ExitCode(),
+			fmt.Errorf("invalid --review-cap \"%d\": must be a whole number from 1", c.ReviewCap)}
+	}
+	found, err := plans.Validate(ctx, planrun.Validation{
+		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview,
+		ReviewCap: c.ReviewCap,
+	})
+	if err != nil {
+		return planEnded(err)
+	}
+	text := safetext.InertLines(found.Text())
+	if c.JSON {
+		text = string(plainJSON(found))
+	}
+	if _, err := io.WriteString(p.out, text); err != nil {
+		return err
+	}
+	if !found.Legal {
+		return &endedError{loop.Failed.ExitCode(), nil}
+	}
+	return nil
 }

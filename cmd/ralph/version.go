@@ -1,8 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"runtime/debug"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/failure"
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // version is what the build was given: -X main.version=v1.2.3. Releases and make build give one.
@@ -45,4 +52,55 @@ func versionOf(info *debug.BuildInfo) string {
 		return unknownVersion
 	}
 	return strings.TrimSpace(unknownVersion + " " + commit[:min(12, len(commit))] + changed)
+}
+
+// mostFailure is how much of a recorded failure is read.
+const mostFailure = 64 << 20
+
+type signatureCommand struct {
+	File    string `arg:"" optional:"" default:"-" placeholder:"FILE" help:"What a failing check printed. Default: -, which is standard input."`
+	Check   string `placeholder:"NAME" help:"The check that failed: in a run, each check has signatures of its own. Default: none."`
+	Explain bool   `help:"Print the text that is hashed too."`
+}
+
+// Run implements ralph signature: it prints the hash of a failure, which is the same whenever the same failure happens.
+func (c *signatureCommand) Run(ctx context.Context, p process) error {
+	text, err := c.read(ctx, p)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &endedError{loop.Interrupted.ExitCode(), nil}
+	case err != nil:
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	output := failure.Read(text)
+	_, err = fmt.Fprintln(p.out, output.Signature(c.Check))
+	if err == nil && c.Explain {
+		_, err = fmt.Fprintln(p.out, output.Explain())
+	}
+	return err
+}
+
+func (c *signatureCommand) read(ctx context.Context, p process) (string, error) {
+	file, err := open(p, c.File)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(until{ctx, file}, mostFailure+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading a failure from %s: %w", c.name(), err)
+	case len(text) > mostFailure:
+		return "", fmt.Errorf("%s holds more than %d MiB; give the end of it, as with tail -c 1M", c.name(), mostFailure>>20)
+	case strings.TrimSpace(string(text)) == "":
+		return "", fmt.Errorf("%s is empty; give what a failing check printed", c.name())
+	}
+	return string(text), nil
+}
+
+func (c *signatureCommand) name() string {
+	if c.File == "-" {
+		return "standard input"
+	}
+	return c.File
 }

@@ -33,8 +33,8 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 	return loop.Result{}, nil
 }
 
-// overMeanwhile is what becomes of a hint whose run has ended since it was looked for: nobody reads it. A run looks for
-// hints once more after its end is on record, so that none falls between the two.
+// overMeanwhile is the answer to a hint whose run has ended meanwhile, so that no turn reads it. A run reads its hints once
+// more after it has recorded its end, so that no hint is lost between the two.
 func (a *Action) overMeanwhile(ctx context.Context, r event.Request, s loop.State) Case {
 	all, err := jobReader{a}.recorded(ctx)
 	a.warn("looking whether the run has ended", err)

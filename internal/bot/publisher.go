@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/github"
@@ -103,4 +104,88 @@ func (p *publisher) showLate(ctx context.Context) {
 	err := p.github.EditComment(ctx, id, report.Comment(p.view(s)))
 	p.at, p.commentDeleted = p.clock(), github.ErrGone(err)
 	p.try("updating the comment", err)
+}
+
+// checkName is what ralph calls its check run, and the commit status that stands for it.
+const checkName = "ralph"
+
+// checkRun says the outcome on the newest commit, with a remark on each line that a failing check names.
+func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
+	if s.Tip == "" || s.Post.Pull == 0 {
+		return nil
+	}
+	said := report.CheckRunOf(p.view(s))
+	run := github.CheckRun{
+		Name: checkName, SHA: s.Tip, ExternalID: s.Start.Run, URL: s.RunURL, Conclusion: said.Conclusion,
+		Title: said.Title, Summary: said.Summary, Text: said.Text, Find: p.again || !s.ResumedAt.IsZero(),
+	}
+	if s.Post.CheckedSHA == s.Tip {
+		run.ID = s.Post.CheckRun
+	}
+	for _, a := range said.Annotations {
+		run.Annotations = append(run.Annotations,
+			github.Annotation{Path: a.Path, Line: a.Line, Level: a.Level, Title: a.Title, Message: a.Message})
+	}
+	id, err := p.github.PutCheckRun(ctx, run)
+	p.try("writing the check run", err)
+	if id == 0 || id == run.ID {
+		return nil
+	}
+	return &loop.Post{CheckRun: id, CheckedSHA: s.Tip}
+}
+
+// ending tells whoever asked of the outcome, in a comment of its own: nobody is told of one that is edited. Of a run
+// that a limit stopped the failure report is that comment.
+func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
+	number := s.Post.Pull
+	if number == 0 {
+		number = s.Start.Issue
+	}
+	if number == 0 || s.End.Outcome.Limited() || s.Post.NotifyComment != 0 || !p.shouldNotify(s) {
+		return nil
+	}
+	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
+	return posted(&loop.Post{NotifyComment: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)),
+		"the comment that tells of the outcome")})
+}
+
+// people gives the pull request to whoever asked, and asks them for a review of what is done. GitHub asks the owners of
+// the code by itself. What GitHub refuses is said and left: it would refuse it again.
+func (p *publisher) people(ctx context.Context, s loop.State) *loop.Post {
+	who, made := p.view(s).Asker(), &loop.Post{}
+	if s.Post.Pull == 0 || who == "" || !p.shouldNotify(s) {
+		return nil
+	}
+	if s.Post.Assigned == "" { // once: whoever gives it to somebody else means it
+		if p.settled("assigning the pull request", p.github.Assign(ctx, s.Post.Pull, who)) {
+			made.Assigned = who
+		}
+	}
+	// its author cannot review
+	if s.End.Outcome == loop.Done && s.Post.Requested == "" && !strings.EqualFold(who, p.github.Self()) {
+		if p.settled("asking for a review", p.github.RequestReview(ctx, s.Post.Pull, who)) {
+			made.Requested = who
+		}
+	}
+	return posted(made)
+}
+
+// settled reports whether a write need not be tried again.
+func (p *publisher) settled(doing string, err error) bool {
+	if github.ErrRefused(err) {
+		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
+		return true
+	}
+	p.try(doing, err)
+	return err == nil
+}
+
+// record publishes and notes in the journal what came of it.
+func (a *Action) record(ctx context.Context, work *job, publish func(context.Context, loop.State) *loop.Post) {
+	post := publish(ctx, work.Journal.State())
+	if post == nil {
+		return
+	}
+	_, err := work.Journal.Store(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
+	a.warn("recording what was published", err)
 }

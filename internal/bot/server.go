@@ -30,7 +30,7 @@ type Server struct {
 	Elsewhere
 	Mirror string // where the repository's objects are on this machine; "" is nowhere
 	Stop   <-chan lease.Stop
-	Hints  func() []loop.Hint              // what people have said since it was asked last; nil: nobody can
+	Hints  func() []loop.Hint              // hints since the last call; nil: the run takes no hints
 	Begun  func(StartedRun)                // before the first record of the run
 	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 	Shown  engine.Shown                    // what the page shows besides

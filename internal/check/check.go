@@ -4,7 +4,9 @@ package check
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // Check is one judge. Run fills what it knows of the verdict; name, tree, hash and duration are the list's part, and so
@@ -64,3 +66,16 @@ const (
 	EditedCheck     = "edited checks"
 	acceptedCheck   = "accepted findings"
 )
+
+// changeOf is the change that a check judges; nil when there is nothing to compare.
+func changeOf(ctx context.Context, c *diffscan.Changes, at Input) (*diffscan.Change, error) {
+	if c == nil || at.Iteration.Commit == nil || at.State.Start.Base == "" || at.Iteration.Commit.SHA == "" {
+		return nil, nil
+	}
+	return c.Between(ctx, at.State.Start.Base, at.Iteration.Commit.SHA)
+}
+
+type pattern = regex.Pattern
+
+// lazy is a pattern that is compiled when it is first asked.
+func lazy(text string) *pattern { return regex.Lazy(text) }

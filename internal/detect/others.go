@@ -1,5 +1,10 @@
 package detect
 
+import (
+	"encoding/json"
+	"strings"
+)
+
 // plainProject is a kind of which names tell everything: a row a kind.
 type plainProject struct {
 	files  []string // one of them is there
@@ -115,4 +120,188 @@ func preCommit(files topFiles) (d Result) {
 		d.soft(atLint, "pre-commit run --all-files", name+" is there")
 	}
 	return d
+}
+
+// dotnetProject builds and tests the one solution, or else the one project, at the top. dotnet itself takes it without
+// being told where there is no other; of several it wants to be told which, and nothing says that.
+func dotnetProject(files topFiles) (d Result) {
+	solutions, projects := files.ending(".sln", ".slnx"), files.ending(".csproj", ".fsproj", ".vbproj")
+	chosen := solutions
+	if len(chosen) == 0 {
+		chosen = projects
+	}
+	switch {
+	case len(chosen) == 0:
+		return d
+	case len(chosen) > 1:
+		d.note("several solutions or projects of .NET are at the top, and nothing says which is meant")
+		return d
+	case !safeName(chosen[0]):
+		d.note("the solution or project of .NET at the top has a name that is not plain: it is not used")
+		return d
+	}
+	name := ""
+	if len(solutions)+len(projects) > 1 {
+		name = " " + chosen[0]
+	}
+	why := chosen[0] + " is there"
+	d.hard(atBuild, strings.TrimSpace("dotnet build"+name), why)
+	d.hard(atTest, strings.TrimSpace("dotnet test"+name), why)
+	return d
+}
+
+// mavenProject runs everything up to verify. The wrapper is run by sh: not every repository has kept its mode.
+func mavenProject(files topFiles) (d Result) {
+	switch {
+	case !files.has("pom.xml"):
+	case files.has("mvnw"):
+		d.hard(atTest, "sh ./mvnw -B verify", "pom.xml and mvnw are there")
+	default:
+		d.hard(atTest, "mvn -B verify", "pom.xml is there")
+	}
+	return d
+}
+
+func gradleProject(files topFiles) (d Result) {
+	name := files.first("build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle")
+	switch {
+	case name == "":
+	case files.has("gradlew"):
+		d.hard(atTest, "sh ./gradlew check", name+" and gradlew are there")
+	default:
+		d.hard(atTest, "gradle check", name+" is there")
+	}
+	return d
+}
+
+var (
+	rakeSpec = lazy(`(?m)^\s*(task\s*\(?\s*(:spec\b|["']spec["']|spec:)|RSpec::Core::RakeTask\.new)`)
+	rakeTest = lazy(
+		`(?m)^\s*(task\s*\(?\s*(:test\b|["']test["']|test:)|(Rake::TestTask|Minitest::TestTask)\.(new|create)\b)`)
+	gemRails   = lazy(`(?m)^\s*gem\s*\(?\s*["']rails["']`)
+	gemRSpec   = lazy(`(?m)^\s*gem\s*\(?\s*["']rspec(-rails)?["']`)
+	gemRubocop = lazy(`(?m)^\s*gem\s*\(?\s*["']rubocop["']`)
+)
+
+// rubyProject takes a task of rake that tests; else RSpec, or the tests of Rails.
+func rubyProject(files topFiles) (d Result) {
+	rake, spec := files.first("Rakefile", "rakefile", "Rakefile.rb"), files.first(".rspec", "spec")
+	if !files.has("Gemfile") && rake == "" && !files.has(".rspec") {
+		return d
+	}
+	exec := ""
+	if files.has("Gemfile") {
+		exec = "bundle exec "
+		if files.has("Gemfile.lock") {
+			d.locked("bundle install", "Gemfile.lock is there")
+		} else {
+			d.installs("bundle install", "Gemfile is there")
+		}
+	}
+	switch {
+	case files.has(".rubocop.yml"):
+		d.soft(atLint, exec+"rubocop", ".rubocop.yml is there")
+	case files.says("Gemfile", gemRubocop):
+		d.soft(atLint, exec+"rubocop", "Gemfile names rubocop")
+	}
+	switch {
+	case rake != "" && files.says(rake, rakeTest):
+		d.hard(atTest, exec+"rake test", rake+" has a task test")
+	case rake != "" && files.says(rake, rakeSpec):
+		d.hard(atTest, exec+"rake spec", rake+" has a task spec")
+	case spec == ".rspec":
+		d.hard(atTest, exec+"rspec", ".rspec is there")
+	case files.says("Gemfile", gemRSpec):
+		d.hard(atTest, exec+"rspec", "Gemfile names rspec")
+	case files.says("Gemfile", gemRails) && files.has("test"):
+		d.hard(atTest, exec+"rails test", "Gemfile names rails, and test is there")
+	}
+	return d
+}
+
+// rustProject is a package or a workspace of cargo.
+func rustProject(files topFiles) (d Result) {
+	if !files.has("Cargo.toml") {
+		return d
+	}
+	manifest := files.table("Cargo.toml", &d)
+	all, why := "", "Cargo.toml is there"
+	if manifest.has("workspace") {
+		all, why = " --workspace", "Cargo.toml has a table workspace"
+	}
+	if name := files.first("rustfmt.toml", ".rustfmt.toml"); name != "" {
+		d.soft(atFormat, "cargo fmt --all --check", name+" is there")
+	}
+	clippy := "cargo clippy" + all + " --all-targets"
+	if name := files.first("clippy.toml", ".clippy.toml"); name != "" {
+		d.soft(atLint, clippy, name+" is there")
+	} else {
+		for _, lints := range []string{"lints.clippy", "workspace.lints.clippy"} {
+			if manifest.has(lints) {
+				d.soft(atLint, clippy, "Cargo.toml has a table "+lints)
+				break
+			}
+		}
+	}
+	d.hard(atBuild, "cargo build"+all, why)
+	d.hard(atTest, "cargo test"+all, why)
+	return d
+}
+
+// phpScripts are the scripts of composer that make a check; of each list, the first that is there.
+var phpScripts = []struct {
+	at    stage
+	names []string
+}{
+	{atLint, []string{"lint", "cs", "check-style"}},
+	{atTypes, []string{"analyse", "analyze", "phpstan", "stan", "psalm"}},
+	{atTest, []string{"test", "tests"}},
+}
+
+// phpProject takes the scripts of composer.json, and where none tests, Pest or PHPUnit by what shows them.
+func phpProject(files topFiles) (d Result) {
+	unit := files.first("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+	if !files.has("composer.json") {
+		return d
+	}
+	manifest := files.object("composer.json", &d)
+	if manifest == nil {
+		return d
+	}
+	if files.has("composer.lock") {
+		d.locked("composer install --no-interaction", "composer.lock is there")
+	} else {
+		d.installs("composer install --no-interaction", "composer.json is there")
+	}
+	taken := map[stage]bool{}
+	for _, s := range phpScripts {
+		for _, name := range s.names {
+			if _, there := phpScript(manifest["scripts"])[name]; there {
+				d.hard(s.at, "composer run-script --timeout=0 "+name, "composer.json has a script "+name)
+				taken[s.at] = true
+				break
+			}
+		}
+	}
+	if config := files.first("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"); config != "" && !taken[atTypes] {
+		d.soft(atTypes, "php vendor/bin/phpstan analyse --no-progress", config+" is there")
+	}
+	dev := texts(manifest["require-dev"])
+	switch {
+	case taken[atTest]:
+	case dev["pestphp/pest"] != "":
+		d.hard(atTest, "php vendor/bin/pest", "composer.json names pestphp/pest")
+	case unit != "":
+		d.hard(atTest, "php vendor/bin/phpunit", unit+" is there")
+	case dev["phpunit/phpunit"] != "" && files.has("tests"):
+		d.hard(atTest, "php vendor/bin/phpunit tests", "composer.json names phpunit/phpunit, and tests is there")
+	}
+	return d
+}
+
+// phpScript are the scripts by name: each is a text or a list of texts, which does not matter here.
+func phpScript(object json.RawMessage) map[string]json.RawMessage {
+	var scripts map[string]json.RawMessage
+	_ = json.Unmarshal(object, &scripts)
+	return scripts
 }

@@ -3,13 +3,16 @@ package engine
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -151,4 +154,17 @@ func unheld(l loop.Limits, o agent.Options) string {
 			"hold it; timeoutMinutes and maximumIterations can"
 	}
 	return ""
+}
+
+// limits are what one turn, one check or the setup may take of the machine.
+func (spec *Spec) limits() proc.Limits {
+	set := spec.Settings.Limits
+	dirs := []string{spec.Scratch, os.TempDir(), "/dev/shm"}
+	if cache := CacheDir(runtime.GOOS, spec.Parent); cache != "" {
+		dirs = append(dirs, filepath.Join(cache, "ralph"))
+	}
+	return proc.Limits{
+		Processes: set.MostProcesses(runtime.NumCPU()), Memory: set.MostMemory(proc.Memory()), Disk: set.Disk.Bytes(),
+		Output: set.Output.Bytes(), Dirs: dirs,
+	}
 }

@@ -28,8 +28,8 @@ type Run struct {
 	Prompts   prompt.Writer
 	Heartbeat *lease.Heartbeat // of its lease; nil: nobody else can want it
 	Cleanup   []func()
-	// Hints are all that people have said to the run, those that it knows among them; nil: nobody can. Once its state has
-	// an end, this is the last call.
+	// Hints returns all hints to the run, also those that it has read; nil: the run takes no hints. The first call after the
+	// run has recorded its end is the last.
 	Hints func(ctx context.Context, s loop.State) []loop.Hint
 
 	judging *judgingTree // where the checks run; nil: where the agent works

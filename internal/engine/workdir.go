@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -148,3 +149,103 @@ func (Directory) Clean(context.Context) ([]string, error) { return nil, nil }
 
 // Restore implements check.Tree.
 func (Directory) Restore(context.Context) error { return nil }
+
+// runDir is a directory of the run's own: records, prompts, outputs. On a laptop it lies in the worktree, and where no
+// sandbox closes it an agent can put links in the place of what leads there. None is followed.
+type runDir struct{ top, dir string }
+
+func (spec *Spec) aside(dir string) runDir { return runDir{spec.Workspace.Dir(), dir} }
+
+// open opens it, and makes it where it is missing.
+func (a runDir) open() (*os.Root, error) {
+	if rel, err := filepath.Rel(a.top, a.dir); err == nil && filepath.IsLocal(rel) {
+		return files.OpenBelow(a.top, a.dir)
+	}
+	if err := os.MkdirAll(a.dir, 0o755); err != nil { // nobody but ralph writes there
+		return nil, err
+	}
+	return os.OpenRoot(a.dir)
+}
+
+// write puts a file there, in the place of whatever has its name.
+func (a runDir) write(name string, content []byte, mode fs.FileMode) error {
+	root, err := a.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(files.Write(root, name, content, mode), root.Close())
+}
+
+// remove removes files from it; what cannot be removed stays.
+func (a runDir) remove(names ...string) {
+	root, err := a.open()
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		_ = root.Remove(name)
+	}
+	_ = root.Close()
+}
+
+// replacePath replaces a path by another one, where it stands as a whole or with something below it.
+func replacePath(text, from, to string) string {
+	if from == "" || from == to || !strings.Contains(text, from) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, from)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := i + len(from)
+		b.WriteString(text[:i])
+		if endsName(text[end:]) && !escapesTree(text[end:]) && (i == 0 || !pathRune(text[i-1])) {
+			b.WriteString(to)
+		} else {
+			b.WriteString(from)
+		}
+		text = text[end:]
+	}
+}
+
+// endsName reports whether what follows a path does not go on with its last name.
+func endsName(rest string) bool {
+	return rest == "" || rest[0] == filepath.Separator || !pathRune(rest[0])
+}
+
+// escapesTree reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the
+// tree.
+func escapesTree(rest string) bool {
+	up, ok := strings.CutPrefix(rest, string(filepath.Separator)+"..")
+	return ok && (up == "" || !pathRune(up[0]))
+}
+
+// pathRune reports whether a byte may be a part of a name.
+func pathRune(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+		strings.IndexByte("._-+~", c) >= 0 ||
+		c >= 0x80
+}
+
+// RemovePartial removes the files that a killed process was about to put in the place of others. No link leads it out
+// of the directory.
+func RemovePartial(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	halves, _ := fs.Glob(root.FS(), ".ralph/runs/*/*"+files.NewSuffix) // the pattern is sound
+	for _, name := range append(halves, ActiveFile+files.NewSuffix, StateFile+files.NewSuffix) {
+		_ = root.Remove(name)
+	}
+}
+
+// ActiveFile tells an agent's hooks that a plan is run, and how.
+const ActiveFile = ".ralph-active"
+
+// StateFile is the view of the journal that people and agents read.
+const StateFile = ".ralph_state.md"

@@ -1,7 +1,9 @@
 package event
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,3 +57,123 @@ type Request struct {
 
 // Skip says why an event is not ours. It is a value, not an error: the job ends quietly with exit 0.
 type Skip struct{ Reason string }
+
+// Permission is what the collaborator-permission API said about one login. Level is GitHub's legacy permission (admin,
+// write, read, none), to which maintain, triage and custom roles are already mapped. Err is set when the lookup failed.
+type Permission struct {
+	Level string
+	Role  string // the role's own name, as in "triage", or a custom one; empty when it was not told
+	Err   error
+}
+
+func (p Permission) writes() bool {
+	return p.Err == nil && slices.Contains([]string{"admin", "maintain", "write"}, p.Level)
+}
+
+// Facts are everything that is read from GitHub before a decision, once.
+type Facts struct {
+	Self        string                // the login ralph writes as
+	Labeller    string                // Labeled: who put the label on, from the issue's event log
+	LabelOff    bool                  // Labeled: the label is not on the issue any more
+	Permissions map[string]Permission // by login, lower case
+	Comments    []Comment             // the issue's comments, oldest first
+	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
+	Dropped int
+}
+
+// Pull is a pull request of ours.
+type Pull struct {
+	Number int
+	NodeID string
+	URL    string
+	Draft  bool
+}
+
+// CanWrite reports whether login has write access by the facts; false when it was not looked up.
+func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
+
+// Withdrawn reports whether what a label asked for came to nothing before the job began: somebody has taken the label
+// off, or another job has when it took the request up.
+func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
+	if !f.LabelOff {
+		return "", false
+	}
+	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up",
+		true
+}
+
+// Reads reports whether the agent reads what login wrote. ralph's own comments are never read, not even where a
+// person's account is what it writes as: an agent must not be told what another one said as if a maintainer had said
+// it.
+func (f Facts) Reads(login string, by CommentsBy) bool {
+	return (f.Self == "" || !strings.EqualFold(login, f.Self)) && by.Reads(login, f.CanWrite(login))
+}
+
+// Origin names what on GitHub somebody asked with, so that whoever knows only the name can read it there again: a
+// comment by its id, a comment on a line by its id, a review by its id and the pull request's number, or a label by its
+// name and the number of what it is on. It is no proof of anything.
+type Origin struct {
+	Comment, Line, Review int64
+	Number                int
+	Label                 string
+}
+
+// OriginOf is that of an event; ok is false for what nobody can read again, such as another workflow's end.
+func OriginOf(ev Event) (o Origin, ok bool) {
+	number := ev.On
+	if number == 0 && ev.Issue != nil {
+		number = ev.Issue.Number
+	}
+	switch {
+	case ev.Kind == Commented && ev.Comment != nil && ev.Comment.Inline:
+		return Origin{Line: ev.Comment.ID}, true
+	case ev.Kind == Commented && ev.Comment != nil:
+		return Origin{Comment: ev.Comment.ID}, true
+	case ev.Kind == Reviewed && ev.Review != nil && number != 0:
+		return Origin{Review: ev.Review.ID, Number: number}, true
+	case ev.Kind == Labeled && number != 0:
+		return Origin{Label: ev.Label, Number: number}, true
+	}
+	return o, false
+}
+
+// String is what ParseOrigin reads: "comment:123", "line:123", "review:43:567", "label:42:ralph".
+func (o Origin) String() string {
+	switch {
+	case o.Comment != 0:
+		return fmt.Sprintf("comment:%d", o.Comment)
+	case o.Line != 0:
+		return fmt.Sprintf("line:%d", o.Line)
+	case o.Review != 0:
+		return fmt.Sprintf("review:%d:%d", o.Number, o.Review)
+	}
+	return fmt.Sprintf("label:%d:%s", o.Number, o.Label)
+}
+
+// OriginForms are the forms of ParseOrigin, for errors.
+const OriginForms = "comment:ID, line:ID, review:PULL_REQUEST:ID or label:ISSUE:NAME"
+
+// ParseOrigin reads the text of an origin. ok is false for anything else.
+func ParseOrigin(text string) (o Origin, ok bool) {
+	kind, rest, _ := strings.Cut(text, ":")
+	number, after, _ := strings.Cut(rest, ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 {
+		return Origin{}, false
+	}
+	switch kind {
+	case "comment":
+		o = Origin{Comment: n}
+	case "line":
+		o = Origin{Line: n}
+	case "review":
+		id, err := strconv.ParseInt(after, 10, 64)
+		if err != nil || id <= 0 {
+			return Origin{}, false
+		}
+		o = Origin{Review: id, Number: int(n)}
+	case "label":
+		o = Origin{Label: after, Number: int(n)}
+	}
+	return o, o != Origin{} && o.String() == text && (kind != "label" || after != "") && n < 1<<53
+}

@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What draws a message below source, once quotes are all of one kind: it begins with "╭─[a.js:3:5]" and ends with
 // "╰──", or, in letters that every terminal has, with ",-[a.js:3:5]" and "'--".
@@ -56,4 +59,60 @@ func headOfDrawing(line string) []string {
 func endsDrawing(line string) bool {
 	trimmed := strings.TrimSpace(line)
 	return startsAny(trimmed, "╰──", "'--", "───╯", "──╯") && !strings.Contains(trimmed, " ")
+}
+
+var gtestSays = lazy(`^\[ *(RUN|OK|FAILED) *\] (\S+?)[,.]?(?: .*)?$`)
+
+// gtest drops what GoogleTest says of tests that passed, and that a test begins, unless it never ended.
+func gtest(lines []string) []string {
+	ended := map[string]string{}
+	for _, line := range lines {
+		if m := matchAfter(gtestSays, line, "["); m != nil && m[1] != "RUN" {
+			ended[m[2]] = m[1]
+		}
+	}
+	if len(ended) == 0 {
+		return lines
+	}
+	var kept []string
+	for _, line := range lines {
+		m := matchAfter(gtestSays, line, "[")
+		if m == nil || m[1] == "FAILED" || m[1] == "RUN" && ended[m[2]] == "" {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+var (
+	batsPlace  = lazy(`^(?:# |   )\((?:in test file|from function|in file|in setup|in teardown).*, line \d+`)
+	batsFailed = lazy(`^(?:not ok \d+| [✗✘]) (.*)$`)
+	batsOther  = lazy(`^(?:ok \d+ .*| [✓✔-] .*|\S+\.bats|1\.\.\d+)$`)
+)
+
+// bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines
+// on a terminal.
+func bats(lines []string) []string {
+	if !slices.ContainsFunc(lines,
+		func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
+		return lines
+	}
+	var kept []string
+	failed := false
+	for _, line := range lines {
+		if m := batsFailed.FindStringSubmatch(line); m != nil {
+			failed = true
+			kept = append(kept, "not ok "+m[1])
+			continue
+		}
+		if batsOther.MatchString(line) {
+			failed = false
+			continue
+		}
+		if failed {
+			line = strings.TrimPrefix(line, "# ")
+		}
+		kept = append(kept, line)
+	}
+	return kept
 }

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -240,4 +243,92 @@ func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string,
 		tell("gateway: the model's provider cannot be asked: %v", err)
 		fail(w, a.protocol, http.StatusBadGateway, fmt.Sprintf("ralph: the model's provider cannot be asked: %v", err))
 	}
+}
+
+// refuse answers so that the agent stops at once and says why: each CLI was seen to try again after other answers.
+func refuse(w http.ResponseWriter, p Protocol, why string) {
+	if p == Responses { // codex shows a plain text as it is
+		respond(w, http.StatusBadRequest, "text/plain; charset=utf-8", why)
+		return
+	}
+	fail(w, p, http.StatusPaymentRequired, why)
+}
+
+// fail answers with an error in the shape of its protocol.
+func fail(w http.ResponseWriter, p Protocol, status int, why string) {
+	respond(w, status, "application/json", string(failure(p, status, why)))
+}
+
+// failure is an error in the shape of its protocol.
+func failure(p Protocol, status int, why string) []byte {
+	kind := "api_error"
+	if status == http.StatusPaymentRequired {
+		kind = "billing_error"
+	}
+	var body any
+	switch p {
+	case Anthropic:
+		body = map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": why}}
+	case Gemini:
+		body = map[string]any{"error": map[string]any{"code": status, "message": why, "status": "FAILED_PRECONDITION"}}
+	default:
+		body = map[string]any{"error": map[string]any{"type": kind, "message": why, "code": "ralph", "param": nil}}
+	}
+	text, _ := json.Marshal(body) // strings and numbers
+	return text
+}
+
+func respond(w http.ResponseWriter, status int, kind, body string) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+// keys are the credentials of a way, which may be renewed while it is open.
+type keys struct {
+	renew func(ctx context.Context, refused []Credential) ([]Credential, bool)
+
+	mu   sync.Mutex
+	held *[]Credential // replaced, never changed
+	lost bool          // held was refused, and there are no others
+}
+
+func (k *keys) now() *[]Credential {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held
+}
+
+// renewed reports whether there are other credentials than those that the provider has refused. Whoever comes while
+// they are renewed waits, and finds the new ones.
+func (k *keys) renewed(ctx context.Context, refused *[]Credential) bool {
+	if k.renew == nil || refused == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held != refused {
+		return true
+	}
+	if k.lost {
+		return false
+	}
+	fresh, ok := k.renew(ctx, *refused)
+	if k.lost = !ok; ok {
+		k.held = &fresh
+	}
+	return ok
+}
+
+// askAgain makes a refusal of credentials that have been renewed an answer after which each CLI asks again at once.
+func askAgain(r *http.Response, p Protocol) {
+	_ = r.Body.Close()
+	text := failure(p, http.StatusServiceUnavailable, "ralph: the login has been renewed: ask again")
+	r.StatusCode, r.Status = http.StatusServiceUnavailable, ""
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(text))},
+		"X-Should-Retry": {"true"}, "Retry-After": {"0"}}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 }

@@ -138,3 +138,163 @@ func ofComment(ev event.Event, p *github.IssueCommentEvent) (event.Event, error)
 	}
 	return ev, nil
 }
+
+// ofWorkflow reads what a workflow made of a commit. A head that names no repository counts as one of another.
+func ofWorkflow(ev event.Event, p *github.WorkflowRunEvent) (event.Event, error) {
+	r := p.GetWorkflowRun()
+	if r == nil {
+		return ev, errors.New("it holds no workflow run")
+	}
+	ev.Build = &event.Build{
+		Name: r.GetName(), Conclusion: strings.ToLower(r.GetConclusion()), Branch: r.GetHeadBranch(), SHA: r.GetHeadSHA(),
+		URL:  r.GetHTMLURL(),
+		Fork: !strings.EqualFold(r.GetHeadRepository().GetFullName(), ev.Repo.String()),
+	}
+	return completed(ev, p.GetAction()), nil
+}
+
+// ofSuite reads what a service made of a commit. GitHub names the branch only of what is in this repository.
+func ofSuite(ev event.Event, p *github.CheckSuiteEvent) (event.Event, error) {
+	s := p.GetCheckSuite()
+	if s == nil {
+		return ev, errors.New("it holds no check suite")
+	}
+	ev.Build = &event.Build{
+		Name: s.GetApp().GetName(), Conclusion: strings.ToLower(s.GetConclusion()), Branch: s.GetHeadBranch(),
+		SHA: s.GetHeadSHA(),
+		URL: fmt.Sprintf("%s/commit/%s/checks", p.GetRepo().GetHTMLURL(), s.GetHeadSHA()), Fork: s.GetHeadBranch() == "",
+	}
+	return completed(ev, p.GetAction()), nil
+}
+
+func completed(ev event.Event, action string) event.Event {
+	if action == "completed" {
+		ev.Kind = event.Built
+	}
+	return ev
+}
+
+// dispatchType is the event_type of a repository_dispatch that is meant for ralph.
+const dispatchType = "ralph"
+
+// ofDispatch reads what another program asks for. A dispatch of another type is another program's.
+func ofDispatch(ev event.Event, p *github.RepositoryDispatchEvent) (event.Event, error) {
+	if p.GetAction() != dispatchType {
+		return ev, nil
+	}
+	var err error
+	ev.Kind = event.Dispatched
+	ev.Ask, err = event.ParseAsk(p.ClientPayload)
+	return ev, err
+}
+
+// ofAction is the kind of what happened to an issue or a pull request.
+func ofAction(action string) event.Kind {
+	switch action {
+	case "labeled":
+		return event.Labeled
+	case "unlabeled":
+		return event.Unlabeled
+	case "closed":
+		return event.Closed
+	}
+	return event.Other
+}
+
+func repo(r *github.Repository) event.Repo {
+	return event.Repo{Owner: r.GetOwner().GetLogin(), Name: r.GetName(), DefaultBranch: r.GetDefaultBranch()}
+}
+
+func actor(u *github.User) event.Actor {
+	return event.Actor{Login: u.GetLogin(), Bot: u.GetType() == "Bot"}
+}
+
+func issue(i *github.Issue) *event.Issue {
+	out := &event.Issue{
+		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), Author: actor(i.GetUser()),
+		Pull: i.IsPullRequest(), Closed: i.GetState() == "closed",
+	}
+	for _, l := range i.Labels {
+		out.Labels = append(out.Labels, l.GetName())
+	}
+	return out
+}
+
+func comment(c *github.IssueComment) event.Comment {
+	return event.Comment{
+		ID: c.GetID(), NodeID: c.GetNodeID(), Author: actor(c.GetUser()), Body: c.GetBody(),
+		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
+	}
+}
+
+// later is when something happened as the payload tells it, or else when the job was told of it.
+func later(told, happened time.Time) time.Time {
+	if happened.IsZero() {
+		return told
+	}
+	return happened
+}
+
+// side is the issue side of a pull request. Its head is somebody else's when that repository is another one, or is
+// gone.
+func side(p *github.PullRequest) *event.Issue {
+	head := p.GetHead().GetRepo().GetFullName()
+	out := &event.Issue{
+		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Author: actor(p.GetUser()), Pull: true,
+		Fork: head == "" || !strings.EqualFold(head, p.GetBase().GetRepo().GetFullName()), Closed: p.GetState() == "closed",
+	}
+	for _, l := range p.Labels {
+		out.Labels = append(out.Labels, l.GetName())
+	}
+	return out
+}
+
+var errNoPull = errors.New("it holds no pull request")
+
+func ofPull(ev event.Event, p *github.PullRequestEvent) (event.Event, error) {
+	if p.GetPullRequest().GetNumber() <= 0 {
+		return ev, errNoPull
+	}
+	ev.Issue, ev.Label, ev.At = side(p.GetPullRequest()), p.GetLabel().GetName(), p.GetPullRequest().GetUpdatedAt().Time
+	ev.Kind = ofAction(p.GetAction())
+	return ev, nil
+}
+
+// ofReview reads a review. Its time is when it was submitted: the text of a draft may be older.
+func ofReview(ev event.Event, p *github.PullRequestReviewEvent) (event.Event, error) {
+	if p.GetPullRequest().GetNumber() <= 0 || p.Review == nil {
+		return ev, errors.New("it holds no pull request or no review")
+	}
+	r := p.GetReview()
+	ev.Issue, ev.At = side(p.GetPullRequest()), later(ev.At, r.GetSubmittedAt().Time)
+	ev.Review = &event.Review{
+		ID: r.GetID(), Author: actor(r.GetUser()), State: strings.ToLower(r.GetState()), Body: r.GetBody(),
+		Commit: r.GetCommitID(), At: ev.At,
+	}
+	if p.GetAction() == "submitted" {
+		ev.Kind = event.Reviewed
+	}
+	return ev, nil
+}
+
+// ofInline reads a comment on a line. One that was drafted with a review is created when it was written and updated
+// when the review was submitted; that is no edit.
+func ofInline(ev event.Event, p *github.PullRequestReviewCommentEvent) (event.Event, error) {
+	if p.GetPullRequest().GetNumber() <= 0 || p.Comment == nil {
+		return ev, errors.New("it holds no pull request or no comment")
+	}
+	c := p.GetComment()
+	ev.Issue = side(p.GetPullRequest())
+	ev.Comment = &event.Comment{
+		ID: c.GetID(), Author: actor(c.GetUser()), Body: c.GetBody(), Inline: true,
+		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
+	}
+	ev.At = ev.Comment.UpdatedAt
+	if ev.At.Before(ev.Comment.CreatedAt) {
+		ev.At = ev.Comment.CreatedAt
+	}
+	if p.GetAction() == "created" {
+		ev.Kind = event.Commented
+	}
+	return ev, nil
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -191,4 +192,111 @@ func (s Style) coloured(colour ansi.BasicColor, text string) string {
 		return text
 	}
 	return ansi.NewStyle().ForegroundColor(colour).Styled(text)
+}
+
+// model is the block as bubbletea draws it.
+type model struct {
+	rows          func(width, height int) []string
+	width, height int
+	over          bool
+}
+
+type (
+	tick time.Time
+	stop struct{}
+)
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return next() }
+
+func next() tea.Cmd { return tea.Tick(frame, func(t time.Time) tea.Msg { return tick(t) }) }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tick:
+		return m, next()
+	case stop:
+		m.over = true
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// View implements tea.Model. The cursor stays to be seen, so that a terminal whose program is killed has one.
+func (m *model) View() tea.View {
+	view := tea.View{DisableBracketedPasteMode: true, Cursor: tea.NewCursor(0, 0)}
+	if m.over || m.width <= 0 {
+		return view
+	}
+	rows := m.rows(m.width, m.height)
+	if most := max(m.height-2, 1); len(rows) > most {
+		rows = rows[:most]
+	}
+	last := len(rows) - 1
+	view.Content = strings.Join(rows, "\n")
+	view.Cursor = tea.NewCursor(min(ansi.StringWidth(rows[last]), m.width-1), last)
+	return view
+}
+
+// Several are the facts of runs at once, a line or two each, in at most `most` lines that are no wider than width
+// columns. Title and now are those of all.
+func (s Style) Several(title string, all []Facts, now time.Time, width, most int) []string {
+	width, most = max(width, 10), max(most, 2)
+	rows := []string{s.rule(title, width)}
+	if len(all) == 0 {
+		return append(rows, s.row(width, s.spinner(now)+" ", "preparing"))
+	}
+	shown, each := len(all), 2
+	if 1+2*shown > most {
+		each = 1
+	}
+	if 1+shown > most {
+		shown = most - 2
+	}
+	for _, f := range all[:shown] {
+		rows = append(rows, s.row(width, s.spinner(now)+" ", s.oneOf(f, each == 1)))
+		if each == 2 {
+			rows = append(rows, s.row(width, "  ", s.faint(s.mark("↳ ", "> "))+s.doing(f)))
+		}
+	}
+	if left := len(all) - shown; left > 0 {
+		rows = append(rows, s.row(width, "  ", fmt.Sprintf("and %s", safetext.Count(left, "more task"))))
+	}
+	return rows
+}
+
+// oneOf is a run in a line: which, how far, for how long; with what it does when nothing else says so.
+func (s Style) oneOf(f Facts, whole bool) string {
+	parts := []string{s.bold(safetext.Shorten(safetext.Inert(f.Name), 30))}
+	switch {
+	case f.Iteration == "":
+		parts = append(parts, "preparing")
+	case f.Role == "":
+		parts = append(parts, "iteration "+f.Iteration)
+	default:
+		parts = append(parts, "iteration "+f.Iteration+" "+f.Role)
+	}
+	parts = append(parts, wording.Duration(f.Elapsed.Truncate(time.Second)))
+	if whole {
+		parts = append(parts, s.doing(f))
+	} else {
+		parts = append(parts, s.spend(f))
+	}
+	return strings.Join(parts, s.mark(" · ", " - "))
+}
+
+// doing is what a run does now.
+func (s Style) doing(f Facts) string {
+	switch {
+	case f.Note != "":
+		return safetext.Inert(f.Note)
+	case f.Running && f.Step.Doing != "":
+		return safetext.Inert(f.Step.Doing) + s.mark(" · ", " - ") + took(f.Now.Sub(f.Step.Began))
+	case f.Running:
+		return ansi.Strip(s.step(f))
+	}
+	return safetext.Inert(f.Title)
 }

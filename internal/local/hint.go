@@ -27,7 +27,7 @@ type Hint struct {
 	Task string // the run's task; empty: the most recent
 }
 
-// Run leaves the hint where the run looks before each turn and each review. An error says why nobody reads it.
+// Run leaves the hint where the run looks before each turn and each review. An error says why no turn reads it.
 func (h *Hint) Run(ctx context.Context) error {
 	h.Begin()
 	text := strings.TrimSpace(h.Text)
@@ -119,7 +119,7 @@ func takeHints(s *session.Session, work *engine.Run) {
 	}
 }
 
-// readHints is what was said to a run. A line that is none of ours is skipped.
+// readHints returns the hints in a file. It skips lines that ralph hint has not written.
 func readHints(file string) (said []loop.Hint, err error) {
 	text, err := files.Read(file)
 	lines := bufio.NewScanner(bytes.NewReader(text))

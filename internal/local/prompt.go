@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -383,4 +384,70 @@ func mistake(r loop.Result) error {
 		return invalid.Mark(r.Mistake)
 	}
 	return invalid.Mark(errors.New(r.Reason))
+}
+
+// tellChecks says what will judge the work, where that is to be said. now says that the checks that were found run
+// before the first turn.
+func (p *PromptRun) tellChecks(rules engine.Rules, now bool) {
+	lines := engine.CommandLines(rules.Settings.Guardrails)
+	if len(lines) == 0 {
+		return
+	}
+	if rules.Detected == "" {
+		p.Log(
+			"the guardrails run in this directory as the agent leaves it; a run of an issue (--issue) has them judge its " +
+				"commits, in a checkout of their own",
+		)
+		return
+	}
+	when := "they run in this directory"
+	if now {
+		when += " now, and then"
+	}
+	p.Log(
+		"checks found: %s (%s); %s whenever the agent says that it is done; --no-checks uses none",
+		strings.Join(lines, ", "), rules.Detected, when,
+	)
+}
+
+// asBegun are the rules of a run that goes on. Where no setting names checks, they are those that it began with.
+func asBegun(rules engine.Rules, before loop.State) engine.Rules {
+	if rules.Settings.GuardrailsFrom != "" || !before.Baselined && len(before.Iterations) == 0 {
+		return rules
+	}
+	return engine.DetectedBefore(before, rules)
+}
+
+// mostPrompt bounds a prompt file, in bytes: no agent takes more, and whoever names a disk image has named the wrong
+// file.
+const mostPrompt = 16 << 20
+
+// readPrompt reads the file of --prompt-file. It is read before every iteration, so it must be one that can be read
+// twice: a pipe, such as a shell's <(…), would leave the second iteration waiting for ever.
+func readPrompt(name string) (string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
+	case !info.Mode().IsRegular():
+		return "", invalid.Errorf(
+			"flag --prompt-file: %s is not a regular file, and it is read again before every iteration; write what to do into "+
+				"a file, or say it with --prompt TEXT",
+			name,
+		)
+	case info.Size() > mostPrompt:
+		return "", invalid.Errorf(
+			"invalid --prompt-file %q: %d bytes, must be at most %d", name, info.Size(), mostPrompt,
+		)
+	}
+	file, err := os.Open(name) // the user names it
+	if err != nil {
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that you may read", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostPrompt))
+	if err != nil {
+		return "", invalid.Errorf("flag --prompt-file: %w; give a file that says what to do", err)
+	}
+	return string(text), nil
 }

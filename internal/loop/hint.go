@@ -25,7 +25,7 @@ type TakenHint struct {
 // Back is why a run went back to the iteration that was done before the turn for a hint.
 type Back struct {
 	Reason string `json:"reason"`           // one sentence
-	Branch string `json:"branch,omitempty"` // the branch with the later commits; empty: there were none
+	Branch string `json:"branch,omitempty"` // the branch with the later commits; empty: no later commits
 }
 
 // HintIDs are those of the hints that were said to the run while it worked.
@@ -49,7 +49,7 @@ func (s *State) takeHint(h Hint, at time.Time) {
 	}
 }
 
-// readHints moves the hints that were first read in one iteration to another one; 0 is none.
+// readHints moves the hints that were first read in one iteration to another one; 0: unread.
 func (s *State) readHints(from, to int) {
 	s.Hints = slices.Clone(s.Hints)
 	for i := range s.Hints {
@@ -105,7 +105,7 @@ func (s State) orHint(step Step, limits Limits, now time.Time) Step {
 	return step
 }
 
-// notApproved is why the turn for a hint came to nothing.
+// notApproved is why the turn for a hint has no approved commit.
 func (s State) notApproved(step Step) string {
 	f := s.Failure()
 	switch {

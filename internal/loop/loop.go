@@ -68,7 +68,7 @@ type Ports struct {
 	Clock   func() time.Time
 	// Sleep waits until a time or until ctx is done, and tells whoever looks on why.
 	Sleep func(ctx context.Context, pause Pause)
-	// Hear records what people have said to the run meanwhile, and reports whether they have; nil: nobody can.
+	// Hear records the hints since the last call, and reports whether there are any; nil: the run takes no hints.
 	Hear func(ctx context.Context) bool
 	// Back puts the tree from one commit back to an earlier one, and names the branch that keeps what came after.
 	Back func(ctx context.Context, from, to string) (branch string, err error)
@@ -204,7 +204,7 @@ func turn(ctx, hard context.Context, s State, step Step, p Ports) error {
 // sameSignal is how long the signal that has ended an agent or a check may take to reach us, too.
 const sameSignal = 250 * time.Millisecond
 
-// keep commits or goes back. When ctx is done it has some time left all the same.
+// keep commits or goes back. If ctx is done, it still has Grace.
 func keep(ctx, hard context.Context, s State, step Step, p Ports) error {
 	if ctx.Err() != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(hard), p.Grace)

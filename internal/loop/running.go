@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -131,4 +132,97 @@ func (t *StepTracker) begin(step *RunningStep) (end func()) {
 		defer t.mu.Unlock()
 		t.running = slices.DeleteFunc(t.running, func(s *RunningStep) bool { return s == step })
 	}
+}
+
+// CheckStep is one check of the last round, as far as it has come.
+type CheckStep struct {
+	Name    string
+	Began   time.Time // zero: it has not begun
+	Verdict *Verdict  // nil: it has none yet
+}
+
+// PlanChecks tells the tracker of ctx, if it has one, which checks a round has that begins now.
+func PlanChecks(ctx context.Context, names []string) {
+	t := StepsOf(ctx)
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.checks = make([]CheckStep, len(names))
+	for i, name := range names {
+		t.checks[i].Name = name
+	}
+}
+
+// BeginCheck is BeginStep for a check.
+func BeginCheck(ctx context.Context, name string, limit time.Duration) (end func()) {
+	end = BeginStep(ctx, "the check "+name, limit)
+	if t := StepsOf(ctx); t != nil {
+		t.ofCheck(name, func(c *CheckStep) { c.Began = t.Clock() })
+	}
+	return end
+}
+
+// EndCheck tells the tracker of ctx, if it has one, what a check has said, also of one that no round had planned: that
+// is heard of when it fails.
+func EndCheck(ctx context.Context, v Verdict) {
+	t := StepsOf(ctx)
+	if t == nil {
+		return
+	}
+	if !t.ofCheck(v.Check, func(c *CheckStep) { c.Verdict = &v }) && !v.Pass && v.Skipped == "" {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.checks = append(t.checks, CheckStep{Name: v.Check, Verdict: &v})
+	}
+}
+
+// ofCheck changes the check of a name, and reports whether there is one.
+func (t *StepTracker) ofCheck(name string, change func(*CheckStep)) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(t.checks, func(c CheckStep) bool { return c.Name == name })
+	if i >= 0 {
+		change(&t.checks[i])
+	}
+	return i >= 0
+}
+
+// Child is a tracker of one of several runs at once: its steps are this one's, too, behind the run's name.
+func (t *StepTracker) Child(name string) *StepTracker {
+	if t == nil {
+		return nil
+	}
+	return &StepTracker{Clock: t.Clock, above: t, name: name}
+}
+
+// beginIn is a step in the tracker above, until end is called.
+func (t *StepTracker) beginIn(step RunningStep) (end func()) {
+	if t.above == nil {
+		return func() {}
+	}
+	step.Name, step.of = t.name+": "+step.Name, t.name
+	return t.above.begin(&step)
+}
+
+// withOthers is the newest step, with how many other runs are at a step, and when the last of them ends.
+func withOthers(running []*RunningStep) RunningStep {
+	newest := *running[len(running)-1]
+	others := map[string]bool{}
+	for _, s := range running {
+		if s.of == newest.of {
+			continue
+		}
+		others[s.of] = true
+		if s.Deadline.IsZero() || newest.Deadline.IsZero() {
+			newest.Deadline = time.Time{}
+		} else if s.Deadline.After(newest.Deadline) {
+			newest.Deadline = s.Deadline
+		}
+	}
+	if len(others) > 0 {
+		newest.Name += fmt.Sprintf(", and %d more", len(others))
+	}
+	return newest
 }

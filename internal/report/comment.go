@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -101,4 +103,110 @@ func IssueLine(v View) string {
 		asks = " " + safetext.UpperFirst(v.whileWaiting())
 	}
 	return fmt.Sprintf("%s\n%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.headline(), where, asks)
+}
+
+// person is what a login of a person looks like. One of a bot is none: nobody would read what it is told.
+var person = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
+
+// Asker is the login of whoever asked for the run last; empty when that is nobody who can be told. It is the only one
+// that is ever mentioned, and it comes from GitHub's own words about who did what, never from a text.
+func (v View) Asker() string {
+	if who := v.State.Asked; len(who) <= 39+1+8 && person.MatchString(who) { // an enterprise adds its short name
+		return who
+	}
+	return ""
+}
+
+// Mention is the line that tells whoever asked; empty when nobody can be told.
+func (v View) Mention() string {
+	if who := v.Asker(); who != "" {
+		return "@" + who
+	}
+	return ""
+}
+
+// OutcomeComment is the short comment that tells of an outcome whoever asked: an edited comment tells nobody. It has at
+// most 65,000 bytes, and mentions nobody else.
+func OutcomeComment(v View) string {
+	v = v.onPull()
+	return fit(CommentLimit, func(r room) string {
+		var p wording.Markdown
+		p.Part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
+		p.Part(v.question(r))
+		p.Part(strings.Join(v.openHints(), "\n\n"))
+		p.Part(v.whatNow())
+		return p.String()
+	})
+}
+
+// NotifyKind reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
+// is none. A wait that ends by itself needs nobody.
+func (v View) NotifyKind() string {
+	e := v.State.End
+	switch {
+	case e == nil, e.Outcome == loop.Interrupted, e.Outcome == loop.Refused:
+		return ""
+	case e.Outcome == loop.Done:
+		return "done"
+	case e.Outcome != loop.Waiting:
+		return "failed"
+	case !e.Until.IsZero(), v.waitsForOthers():
+		return ""
+	}
+	return "waiting"
+}
+
+// Sections are the parts of a run's report in Markdown, each "" where there is nothing to say, for a page that arranges
+// them itself. What others wrote is inert in them.
+type Sections struct {
+	Subject, Lead, Now, Footer string
+	AtCap, Silent, Look        string
+	Failure, Reproduce         string
+	Stories, Verification      string
+	Asked, Checks, History     string
+	Posted                     string // the failure report of a run that a limit stopped
+}
+
+// SectionsOf are the parts of a run's report.
+func SectionsOf(v View) Sections {
+	r := rooms[0]
+	return Sections{
+		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
+		AtCap: v.atCap(r), Silent: v.silent(), Look: v.warned(r) + v.riskiest(r.files),
+		Failure: v.failureInFull(r), Reproduce: v.reproduction(),
+		Stories: v.storyList(r), Verification: v.verification(r.rows),
+		Asked:   wording.JoinedBy("\n", v.title(), v.wording(r)),
+		Checks:  wording.JoinedBy("\n\n", v.checkList(r.checks), v.baseline()),
+		History: v.errorHistory(r.history), Posted: v.posted(),
+	}
+}
+
+// failureInFull is the last failure with the places that it names and all that is kept of its output.
+func (v View) failureInFull(r room) string {
+	f := v.State.Failure()
+	if f == nil {
+		return ""
+	}
+	var p wording.Markdown
+	p.Part(fmt.Sprintf("%s: %s", v.Code(f.Check, 80), cmp.Or(wording.Sentence(v.Text(f.Reason, 400)), "it failed.")))
+	p.Part(v.findings(r))
+	if strings.TrimSpace(f.Output) != "" {
+		p.Part(v.Fence(f.Output, r.lines))
+	}
+	p.Part(v.turnEnd(v.Judged()))
+	return p.String()
+}
+
+func (v View) reproduction() string {
+	if !v.stoppedShort() {
+		return ""
+	}
+	return safetext.Fence(v.reproduce())
+}
+
+func (v View) posted() string {
+	if !v.stoppedShort() {
+		return ""
+	}
+	return Failure(v)
 }

@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -111,4 +112,36 @@ func UpperFirst(s string) string {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+// Bytes is a number of bytes for people, rounded down to a tenth: "512 bytes", "1.5 MiB", "16 GiB".
+func Bytes(n int64) string {
+	size, unit := float64(n), ""
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if size < 1024 {
+			break
+		}
+		size, unit = size/1024, next
+	}
+	switch tenths := int64(size * 10); {
+	case unit == "":
+		return Count(int(n), "byte")
+	case tenths%10 == 0:
+		return fmt.Sprintf("%d %s", tenths/10, unit)
+	default:
+		return fmt.Sprintf("%d.%d %s", tenths/10, tenths%10, unit)
+	}
+}
+
+// Border is what the text of others stands between in a prompt. It is drawn after that text was written, or made of
+// what its author cannot know.
+type Border string
+
+// Around sets a text between two lines with the border. This is the one place that does, and nothing within can end it:
+// whoever found the border out reads another word there.
+func (b Border) Around(text string) string {
+	if b != "" {
+		text = strings.ReplaceAll(text, string(b), "(the border)")
+	}
+	return "--- begin " + string(b) + " ---\n" + strings.TrimRight(text, "\n") + "\n--- end " + string(b) + " ---"
 }

@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -100,4 +101,32 @@ func joins(prev, next rune) bool {
 	return slices.ContainsFunc(joined, func(script *unicode.RangeTable) bool {
 		return unicode.Is(script, prev) && unicode.Is(script, next)
 	})
+}
+
+// Revealed is a line of which everything can be seen: what is invisible may be what is wrong with it, and stands there
+// as its number, "⟦U+202E⟧". A carriage return at the end is left out; invalid UTF-8 becomes U+FFFD.
+func Revealed(line string) string {
+	line = strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD")
+	left := Visible(line)
+	if left == line {
+		return line
+	}
+	return revealed(line, []rune(left))
+}
+
+// revealed writes out the characters of a line that are not among those that are left when it has only visible ones.
+func revealed(line string, left []rune) string {
+	var b strings.Builder
+	for _, r := range line {
+		for len(left) > 0 && left[0] == '\n' {
+			left = left[1:]
+		}
+		if len(left) > 0 && left[0] == r {
+			b.WriteRune(r)
+			left = left[1:]
+			continue
+		}
+		fmt.Fprintf(&b, "⟦U+%04X⟧", r)
+	}
+	return b.String()
 }

@@ -4,9 +4,13 @@ package secret
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // Redactor are values that nobody may be told. The zero value knows none. It is safe for concurrent use.
@@ -89,4 +93,95 @@ func Merged(lists ...[]Span) []Span {
 		out = append(out, s)
 	}
 	return out
+}
+
+// Finder looks for secrets in what is written to it, however it is parted.
+type Finder struct {
+	known  *Redactor
+	tail   string // the end of what came before: a secret may lie across two writes
+	found  bool
+	packed bool
+}
+
+// Finder makes one.
+func (k *Redactor) Finder() *Finder {
+	k.ready()
+	return &Finder{known: k}
+}
+
+// Found reports whether something that was written tells a secret.
+func (f *Finder) Found() bool { return f.found }
+
+// Packed reports whether something that was written may be compressed: only whole files tell what is in it.
+func (f *Finder) Packed() bool { return f.packed }
+
+// Write implements io.Writer. It never fails.
+func (f *Finder) Write(p []byte) (int, error) {
+	if f.found || len(f.known.forms) == 0 {
+		return len(p), nil
+	}
+	text := f.tail + string(p)
+	f.found = len(f.known.plain(text, false)) > 0
+	if !f.packed {
+		_, of := nextMark(text, 0)
+		f.packed = of != nil
+	}
+	f.tail = strings.Clone(text[max(0, len(text)-f.known.most):])
+	return len(p), nil
+}
+
+// MarkWord is in every mark that stands where something that looks like a credential was taken out of a commit.
+const MarkWord = "ralph-took-out"
+
+// Mark stands for a credential that was taken out. It says of what kind that was, and tells it from others by a hash
+// that leads nobody back.
+type Mark struct{ Rule, Sum string }
+
+// MarkOf is the mark of a credential of a text.
+func MarkOf(text string, c Credential) Mark {
+	sum := sha256.Sum256([]byte(text[c.From:c.To]))
+	return Mark{c.Rule, hex.EncodeToString(sum[:4])}
+}
+
+func (m Mark) String() string { return "[" + MarkWord + ":" + m.Rule + ":" + m.Sum + "]" }
+
+// Name is what somebody accepts it by, in the file of that path: "docs/sample.md:aws-key".
+func (m Mark) Name(path string) string { return path + ":" + m.Rule }
+
+// Says is what it means, in a sentence without its end: the same for the same credential, wherever it stands.
+func (m Mark) Says() string {
+	return "it looked like " + what(m.Rule) + " (" + m.Sum + "), and was taken out of the commit"
+}
+
+func what(name string) string {
+	for _, r := range rules {
+		if r.Name == name {
+			return r.What
+		}
+	}
+	return "a credential"
+}
+
+var marked = regex.Lazy(`\[` + MarkWord + `:([a-z-]{1,40}):([0-9a-f]{8})\]`)
+
+// Marks are those that stand in a text.
+func Marks(text string) (marks []Mark) {
+	if !strings.Contains(text, MarkWord) {
+		return nil
+	}
+	for _, m := range marked.FindAllStringSubmatch(text, -1) {
+		marks = append(marks, Mark{m[1], m[2]})
+	}
+	return marks
+}
+
+// TakeOut puts marks in the place of the credentials of a text.
+func TakeOut(text string, out []Credential) string {
+	var b strings.Builder
+	end := 0
+	for _, c := range out {
+		b.WriteString(text[end:c.From] + MarkOf(text, c).String())
+		end = c.To
+	}
+	return b.String() + text[end:]
 }

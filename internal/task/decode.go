@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -183,3 +184,82 @@ func keysOf(t reflect.Type) []string {
 }
 
 func fieldOf(t reflect.Type, key string) int { return slices.Index(keysOf(t), key) }
+
+// Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays
+// nil.
+func (c *Completion) Map(f func(string) string) *Completion {
+	if c == nil {
+		return nil
+	}
+	out := &Completion{Outcome: f(c.Outcome), Acceptance: safetext.Map(c.Acceptance, f)}
+	for _, r := range Roles {
+		of := c.For(r)
+		if of == nil {
+			continue
+		}
+		copied := *of
+		copied.Promise, copied.Description, copied.Config = f(of.Promise), f(of.Description), of.Config.mapped(f)
+		out.Set(r, &copied)
+	}
+	return out
+}
+
+func (v *Verification) mapped(f func(string) string) *Verification {
+	if v == nil {
+		return nil
+	}
+	out := *v
+	out.CheckFor, out.NegativePatterns = safetext.Map(v.CheckFor, f), safetext.Map(v.NegativePatterns, f)
+	out.Command, out.OutputContains, out.OutputNotContains = f(v.Command), f(v.OutputContains), f(v.OutputNotContains)
+	out.Model, out.WorkingDir = f(v.Model), f(v.WorkingDir)
+	out.Stages = append([]Stage(nil), v.Stages...)
+	for i := range out.Stages {
+		s := &out.Stages[i]
+		s.Name, s.Config = f(s.Name), s.Config.mapped(f)
+	}
+	return &out
+}
+
+// Needs are the ids of all tasks that a task depends on, directly or through others, in the order in which they are
+// listed.
+func Needs(t Task, listed []Task) (ids []string) {
+	need := map[string]bool{}
+	var add func(t Task)
+	add = func(t Task) {
+		for _, id := range t.Dependencies {
+			i := slices.IndexFunc(listed, func(other Task) bool { return other.ID == id })
+			if i >= 0 && !need[id] {
+				need[id] = true
+				add(listed[i])
+			}
+		}
+	}
+	add(t)
+	for _, other := range listed {
+		if need[other.ID] {
+			ids = append(ids, other.ID)
+		}
+	}
+	return ids
+}
+
+// Externals are the verifications by commands that a promise does not hold without, in their order.
+func (c Criteria) Externals() (all []*Verification) {
+	switch v := c.Config; {
+	case v == nil:
+	case c.Method == External || c.Method == "" && v.Command != "":
+		all = append(all, v)
+	case c.Method == MultiStage:
+		for _, s := range v.Stages {
+			if s.Method == External && s.Config != nil && (s.Required == nil || *s.Required) {
+				all = append(all, s.Config)
+			}
+		}
+	}
+	return all
+}
+
+type pattern = regex.Pattern
+
+// lazy is a pattern that is compiled when it is first asked.
+func lazy(text string) *pattern { return regex.Lazy(text) }

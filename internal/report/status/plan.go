@@ -1,9 +1,15 @@
 package status
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // PlanView is a plan with what is known besides its file.
@@ -155,4 +161,119 @@ func planState(s plan.Story, blocked bool) string {
 		return planBlocked
 	}
 	return planTodo
+}
+
+// planClasses are how Mermaid draws the states.
+const planClasses = `  classDef todo fill:#ffffff,stroke:#666666,color:#000000
+  classDef blocked fill:#eeeeee,stroke:#999999,color:#555555
+  classDef needs_review fill:#fff3c4,stroke:#b8860b,color:#000000
+  classDef changes_requested fill:#ffd9c4,stroke:#c0522b,color:#000000
+  classDef approved fill:#d3f2d3,stroke:#2b7a2b,color:#000000
+  classDef approved_at_cap fill:#ffb3b3,stroke:#b00000,color:#000000,stroke-width:3px
+  classDef approved_by_hand fill:#d3f2d3,stroke:#2b7a2b,color:#000000,stroke-dasharray:4
+  classDef unrecorded fill:#ffd9c4,stroke:#b00000,color:#000000,stroke-dasharray:4
+  classDef passed fill:#d3e6f2,stroke:#2b5a7a,color:#000000
+  classDef working stroke-width:4px
+`
+
+// Mermaid is the plan as a graph: an arrow leads from a story to those that wait for it, and a story's class is its
+// state. Nothing that somebody wrote into the plan can break out of its label.
+func (st PlanStanding) Mermaid() string {
+	var b strings.Builder
+	b.WriteString("flowchart TD\n")
+	at := make(map[string]int, len(st.Stories))
+	for i, s := range st.Stories {
+		at[s.ID] = i + 1
+		words := planWords[s.State].words
+		if s.Working != "" {
+			words = cmp.Or(workingWords[s.Working], words)
+		}
+		fmt.Fprintf(&b, "  s%d[\"%s: %s<br/>%s\"]:::%s\n", i+1, mermaid(s.ID, 40), mermaid(s.Title, 60), words, s.State)
+	}
+	for i, s := range st.Stories {
+		for _, id := range s.DependsOn {
+			if from, known := at[id]; known {
+				fmt.Fprintf(&b, "  s%d --> s%d\n", from, i+1)
+			}
+		}
+		if s.Working != "" {
+			fmt.Fprintf(&b, "  class s%d working\n", i+1)
+		}
+	}
+	b.WriteString(planClasses)
+	return b.String()
+}
+
+// mermaid is a text as a part of a quoted label: letters, digits and a few signs as they are, everything else as its
+// number.
+func mermaid(s string, most int) string {
+	var b strings.Builder
+	for _, r := range wording.Brief(s, most) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" .,-", r):
+			b.WriteRune(r)
+		case unicode.Is(unicode.C, r): // nobody sees it
+		default:
+			fmt.Fprintf(&b, "#%d;", r)
+		}
+	}
+	return b.String()
+}
+
+// PlanSummary is the summary of a plan that is put away, in Markdown: how far it came, what its reviews took,
+// which stories no review found good. from and to are dates as people write them; empty: nobody knows. why says that
+// the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
+func PlanSummary(v PlanView, title, from, to, why string) string {
+	safe := report.View{Redact: v.Redact, Phrase: "/ralph"}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(safe.Text(title, 200), "A plan"))
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, text)
+		}
+	}
+	line("Dates", dates(from, to))
+	if why != "" {
+		line("Stories", "not known, since the plan cannot be read")
+		return b.String() + "\n" + safe.Fence(why, 20)
+	}
+	st := StandPlan(v)
+	line("Branch", safe.Code(st.Branch, 200))
+	line("Stories", fmt.Sprintf("%d of %d completed", st.Passed, st.Total))
+	reviews, most := 0, 0
+	for _, s := range st.Stories {
+		reviews, most = reviews+s.Reviews, max(most, s.Reviews)
+	}
+	line("Reviews", fmt.Sprintf("%d, at most %d of one story", reviews, most))
+	if len(st.AtCap) > 0 {
+		var ids []string
+		for _, id := range st.AtCap {
+			ids = append(ids, safe.Code(id, 64))
+		}
+		line("**Approved at the cap**, which no review found good", strings.Join(ids, ", "))
+	}
+	if text := safe.Text(st.Description, 1000); text != "" {
+		b.WriteString("\n" + text + "\n")
+	}
+	b.WriteString("\n| story | title | state | reviews |\n|---|---|---|---:|\n")
+	for _, s := range st.Stories {
+		b.WriteString(wording.Row(safe.Code(s.ID, 64), safe.Text(s.Title, 120), planWords[s.State].words,
+			fmt.Sprint(s.Reviews)))
+	}
+	for _, s := range st.Stories {
+		if feedback := strings.TrimSpace(s.Feedback); feedback != "" {
+			fmt.Fprintf(&b, "\nWhat the last review of %s left open:\n\n%s", safe.Code(s.ID, 64), safe.Fence(feedback, 50))
+		}
+	}
+	return b.String()
+}
+
+func dates(from, to string) string {
+	switch {
+	case from == "" || from == to:
+		return to
+	case to == "":
+		return "from " + from
+	}
+	return from + " to " + to
 }
