@@ -15,8 +15,9 @@ SKIP          ?= ^$$
 FUZZTIME      ?= 10s
 FUZZ          ?= .
 
-# Build, tests and demo share flags, so that nothing is compiled twice, with a C compiler or without.
+# Build, tests, and what the tests build share these, so that nothing is compiled twice.
 export CGO_ENABLED = 0
+export GOFLAGS = -trimpath
 
 .PHONY: all help build test every lint systems shape shape-update ceilings fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
 
@@ -31,7 +32,7 @@ build: ## build bin/ralph
 
 test: ## run the tests, in about 3 minutes on two cores; the first time everything is compiled, which takes 3 more
 	@echo "make test: runs ralph's tests, in about 3 minutes on two cores (about 7 if nothing is compiled yet)"
-	@go run -trimpath ./internal/fake/suite -vet=off -trimpath -ldflags='-s -w' -timeout 30m ./...
+	@go run ./internal/fake/suite $(SUITE) -vet=off -ldflags='-s -w' -timeout 30m ./...
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/bot
@@ -39,7 +40,7 @@ every: ## run every fault, every kill, every story and every judged piece of wor
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run 'TestLeaseRace|TestHostileLease' ./internal/lease
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -run TestPlanListReadsBack ./internal/report/planlist
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m ./internal/git ./internal/check ./internal/proc ./internal/files
-	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run TestRalphOnRalph ./internal
+	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 40m -run 'TestRalphOnRalph|TestExamplesOfContributing' ./internal
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 60m -parallel 4 ./internal/judged
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 30m -run 'TestKilledProcesses|TestDatabaseGone|TestManyWait' ./internal/queue
 	RALPH_TEST_EVERY_FAULT=1 go test -count=1 -timeout 90m -parallel 4 -skip 'TestServe(KeepsPace|HoldsWaitingRuns|WorksAtOnce)' ./cmd/ralph
@@ -52,13 +53,13 @@ systems: ## build for other systems that releases have
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/ralph
 
 shape: ## measure structs, exported names and circles of files; fail if a figure is worse than recorded
-	go run -trimpath ./internal/shape
+	go run ./internal/shape
 
 shape-update: ## record the figures
-	go run -trimpath ./internal/shape -update
+	go run ./internal/shape -update
 
 ceilings: ## write down what has fallen: lines of code, and hits of the style guide
-	RALPH_LOWER_CEILINGS=1 go test -trimpath -vet=off -count=1 -run 'TestCodeLines|TestStyle' ./internal
+	RALPH_LOWER_CEILINGS=1 go test -vet=off -count=1 -run 'TestCodeLines|TestStyle' ./internal
 
 fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 	$< fmt
@@ -72,17 +73,17 @@ fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only 
 demo: SAYS = Building bin/ralph, then playing two runs with scripted agents and a stand-in for GitHub
 demo: THEN = about 15 seconds
 demo: build ## show two runs, with a stand-in for GitHub and scripted agents
-	go run -trimpath ./internal/fake/demo -ralph bin/ralph # the flags of build, so that nothing is compiled twice
+	go run ./internal/fake/demo -ralph bin/ralph
 
 demo-app: build ## show ralph serve to somebody with a browser, with a stand-in for GitHub and scripted agents
-	go run -trimpath ./internal/fake/demo -ralph bin/ralph -app
+	go run ./internal/fake/demo -ralph bin/ralph -app
 
 pictures: build ## make the pictures of README and docs anew: the demo's comment and report, in Chromium
-	go run -trimpath ./internal/fake/demo -ralph bin/ralph -keep bin/demo
-	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -trimpath -count=1 -run TestPictures ./internal/e2e
+	go run ./internal/fake/demo -ralph bin/ralph -keep bin/demo
+	RALPH_PICTURES="$(CURDIR)/bin/demo" go test -tags e2e -count=1 -run TestPictures ./internal/e2e
 
 e2e: build $(TOOLS)/act-$(ACT) ## test with real agents, the real runner and the real image, as far as they are here
-	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -trimpath -vet=off -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" -skip "$(SKIP)" $(E2E:%/=%)
+	RALPH_E2E_ACT="$(TOOLS)/act-$(ACT)" go test -tags e2e -vet=off -count=1 -timeout 40m -p 1 -parallel 4 -v -run "$(RUN)" -skip "$(SKIP)" $(E2E:%/=%)
 
 recording: build ## record the terminal of docs/laptop.md anew; needs asciinema (Debian has it) and npm
 	@command -v asciinema >/dev/null || { echo "asciinema is missing: apt-get install asciinema" >&2; exit 2; }
@@ -133,21 +134,21 @@ $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):
 
 # goreleaser finds the others by their plain names.
 $(TOOLS)/goreleaser-$(GORELEASER):
-	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	GOBIN="$(TOOLS)" go install -ldflags '-s -w' github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 	mv "$(TOOLS)/goreleaser" "$@"
 
 $(TOOLS)/syft-$(SYFT):
-	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
+	GOBIN="$(TOOLS)" go install -ldflags '-s -w' github.com/anchore/syft/cmd/syft@$(SYFT)
 	mv "$(TOOLS)/syft" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/syft"
 
 $(TOOLS)/cosign-$(COSIGN):
-	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
+	GOBIN="$(TOOLS)" go install -ldflags '-s -w' github.com/sigstore/cosign/v3/cmd/cosign@$(COSIGN)
 	mv "$(TOOLS)/cosign" "$@"
 	mkdir -p "$(TOOLS)/path" && ln -sf "$@" "$(TOOLS)/path/cosign"
 
 $(TOOLS)/crane-$(CRANE):
-	GOBIN="$(TOOLS)" go install -trimpath -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
+	GOBIN="$(TOOLS)" go install -ldflags '-s -w' github.com/google/go-containerregistry/cmd/crane@$(CRANE)
 	mv "$(TOOLS)/crane" "$@"
 
 $(TOOLS)/act-$(ACT):

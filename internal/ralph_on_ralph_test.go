@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// every reports whether make every runs the tests.
+var every = os.Getenv("RALPH_TEST_EVERY_FAULT") != ""
+
 // TestRalphOnRalph holds that ralph works on ralph: its settings are valid and name packages with tests. The scripted
 // iteration on a clone, with these settings, compiles everything, so only make every plays it.
 func TestRalphOnRalph(t *testing.T) {
@@ -34,7 +37,7 @@ func TestRalphOnRalph(t *testing.T) {
 			t.Errorf("%s has no tests", dir)
 		}
 	}
-	if os.Getenv("RALPH_TEST_EVERY_FAULT") == "" {
+	if !every {
 		return
 	}
 	run := exec.Command("sh", "-c", onRalph, program, top) //nolint:gosec // our own script
@@ -54,7 +57,7 @@ cat > ../agent.sh <<'EOF'
 case $(cat) in
 *'# Review'*) echo '{"verdict":"approve","tree":"'"$(git rev-parse HEAD^{tree})"'","summary":"Fine.","issues":[]}' ;;
 *)
-  printf '\n// Fine reports that all is well.\nfunc Fine() bool { return true }\n' >> internal/safetext/bytes.go
+  printf '\n// Fine reports that all is well.\nfunc Fine() bool { return true }\n' >> internal/safetext/cut.go
   echo 'Added. <response>DONE</response>' ;;
 esac
 EOF

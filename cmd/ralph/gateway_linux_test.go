@@ -17,11 +17,7 @@ import (
 // so that it does not find itself; NUMBER tells it from the keys of rows beside it, whose processes it can see.
 const seeker = `#!/bin/bash
 needle=made-up; needle=$needle-NUMBER
-for place in environ cmdline; do
-	for f in /proc/[0-9]*/$place; do
-		tr '\0' '\n' < "$f" 2>/dev/null | grep -a "$needle" | sed "s|^|seen in $f: |"
-	done
-done
+printf %s "$needle" | grep -azHf - /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | sed 's|^|seen in |'
 env | grep "$needle" | sed 's|^|seen in env: |'
 grep -ra "$needle" "$HOME" "$PWD" 2>/dev/null | sed 's|^|seen in files: |'
 echo "sought by $1, whose gateway is ${ANTHROPIC_BASE_URL:-nowhere}"

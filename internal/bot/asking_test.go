@@ -100,6 +100,7 @@ func TestPersonalToken(t *testing.T) {
 
 // TestAppTokensEndWithTheJob: however a job ends, the tokens that it made do, too.
 func TestAppTokensEndWithTheJob(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t).overHTTP()
 	w.useApp()
@@ -290,6 +291,7 @@ func TestSomethingMustJudge(t *testing.T) {
 // TestServerWithAnAPIHost: every address is one that the runner names, also where the API has a host of its own, as
 // api.SUB.ghe.com has (B-31). All other tests run on an Enterprise Server's layout.
 func TestServerWithAnAPIHost(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorldOn(t, fake.Options{APIHost: true}).overHTTP()
 	w.inputs["agent"] = w.script("agent", fixer)

@@ -84,6 +84,7 @@ func (w *world) dispatched(by, request string) (loop.Result, error) {
 // TestDispatchedIsAskedAgain: a dispatch says only what somebody asked with. Whether it counts, GitHub says: who wrote
 // it and what they may, whether it was edited, how old it is, and whether it has been followed.
 func TestDispatchedIsAskedAgain(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.gh.AddUser("ralph[bot]", true)

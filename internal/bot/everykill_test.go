@@ -100,7 +100,7 @@ func TestKilledBetweenAnyTwoWrites(t *testing.T) {
 	for _, j := range some(1, journeys...) {
 		writes, want := writesOf(t, j)
 		for nth := 1; nth <= writes; nth++ {
-			if !every() && (writes-nth)%6 != 0 {
+			if !every() && (writes-nth)%12 != 0 {
 				continue
 			}
 			for _, rerun := range j.starts(nth, writes) {

@@ -65,6 +65,7 @@ func (w *world) victim() (name string, unharmed func(t *testing.T)) {
 // ralph nowhere. Without a sandbox there is one home, in which what tells a
 // reviewer what to do is put back.
 func TestHomesOfAJob(t *testing.T) {
+	seldom(t)
 	for _, mode := range some(1, "bwrap", "landlock", "off") {
 		t.Run(mode, func(t *testing.T) {
 			if mode == "bwrap" {

@@ -77,6 +77,7 @@ func TestPeopleAreTold(t *testing.T) {
 // TestWhoeverAskedLastIsTold: a retry by somebody else tells them of its outcome; that of the run before was told
 // already, and is not told again.
 func TestWhoeverAskedLastIsTold(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newJourney(t, false)
 	w.gh.SetPermission(owner, name, "robin", "write")

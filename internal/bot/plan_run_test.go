@@ -72,6 +72,7 @@ func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 // TestApprovalsInAPlanOfTheRepository count as far as the run's record has them: what the file alone says is reviewed,
 // and once it is merged, nothing is reviewed again.
 func TestApprovalsInAPlanOfTheRepository(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
@@ -149,6 +150,7 @@ func TestPlansThatAreNotThere(t *testing.T) {
 // TestSweepRunsPlans of the settings: what is complete, done, stopped or at work is left alone until somebody changes
 // it.
 func TestSweepRunsPlans(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
@@ -267,6 +269,7 @@ func TestApprovedOnThePullRequest(t *testing.T) {
 
 // TestApprovedBesideAPlan: where the repository has a plan of its own, an issue's lies beside it.
 func TestApprovedBesideAPlan(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
@@ -281,6 +284,7 @@ func TestApprovedBesideAPlan(t *testing.T) {
 
 // TestApprovedWhereGitIgnoresPlans: the run's first commit holds the plan all the same, and so do its later ones.
 func TestApprovedWhereGitIgnoresPlans(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
@@ -294,6 +298,7 @@ func TestApprovedWhereGitIgnoresPlans(t *testing.T) {
 
 // TestPlanThatCannotBeLaid: the lease is given back, so that whoever asks again is not told to wait.
 func TestPlanThatCannotBeLaid(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")
@@ -441,6 +446,7 @@ func TestFreshRetryOfAPlan(t *testing.T) {
 
 // TestPlanBringsNoCommands: an issue's plan may not say what is run, whatever stands in its comment.
 func TestPlanBringsNoCommands(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner("echo no one asks")

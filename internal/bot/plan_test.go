@@ -187,6 +187,7 @@ func edited(body, old, by string) string {
 
 // TestPlanAskedTwice: the comment is edited in place, unless somebody has edited it since.
 func TestPlanAskedTwice(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))
@@ -308,6 +309,7 @@ func TestApprovals(t *testing.T) {
 
 // TestPlanLineNotUnderstood: a line that means nothing is told with its number and what is allowed, and nothing runs until it is put right.
 func TestPlanLineNotUnderstood(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.planner(w.answerPlan(twoStories))

@@ -148,6 +148,7 @@ func TestKilledAtAnyRecord(t *testing.T) {
 
 // TestKilledTwice kills the process that had taken the run up again, right after it said so.
 func TestKilledTwice(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)

@@ -211,6 +211,7 @@ func TestHopelessIssue(t *testing.T) {
 
 // TestFreshRetry begins at the base again and keeps the old work.
 func TestFreshRetry(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"], w.inputs["max_iterations"] = w.script("agent", hopeless), "1"

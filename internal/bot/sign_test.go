@@ -36,6 +36,7 @@ func signingKey(t *testing.T, passphrase string) string {
 // TestSignedRun: every commit of a run that ralph makes verifies, and nobody but ralph sees the key: not the agent,
 // which prints all that it finds, not the log, not a file.
 func TestSignedRun(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	need.Program(t, "ssh-keygen") // verifies
 	w := newWorld(t)

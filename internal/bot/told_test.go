@@ -55,6 +55,7 @@ func TestBaseThatHasMoved(t *testing.T) {
 // TestClosedPullRequestIsNotReady: the job is not told that somebody has closed the pull request, and sees it at the
 // end.
 func TestClosedPullRequestIsNotReady(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
@@ -73,6 +74,7 @@ func TestClosedPullRequestIsNotReady(t *testing.T) {
 
 // TestDryRunNamesNoBranch: what a dry run commits goes with its checkout, so there is nothing to link.
 func TestDryRunNamesNoBranch(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["dry_run"], w.inputs["agent"] = "true", w.script("agent", fixer)

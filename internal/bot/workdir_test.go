@@ -26,6 +26,7 @@ func apart(t *testing.T) *world {
 // TestWorkingDirectory: agent and checks work there, what is detected is what is there, and what is committed is named
 // from the top.
 func TestWorkingDirectory(t *testing.T) {
+	seldom(t)
 	t.Parallel()
 	w := apart(t)
 	told := w.shared("where")

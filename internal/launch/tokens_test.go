@@ -24,10 +24,7 @@ case "$p" in
 *) {
   ls -l /proc/self/fd 2>/dev/null | grep -o 'socket:.*' && echo "a socket in self"
   (echo '{"ask":{"number":99}}' >&3) 2>/dev/null && echo "3 is open"
-  for d in /proc/[0-9]*; do
-    tr '\0' '\n' < $d/environ 2>/dev/null | grep -a 'ghs_made\|of-the-server' && echo "in the environment of $d"
-    tr '\0' '\n' < $d/cmdline 2>/dev/null | grep -a 'ghs_made\|of-the-server' && echo "in the arguments of $d"
-  done
+  grep -al 'ghs_made\|of-the-server' /proc/[0-9]*/environ /proc/[0-9]*/cmdline
   grep -rl 'ghs_made\|of-the-server' "$PWD" "$PWD/../repo.git" "$PWD/../logs" 2>/dev/null
   ls -d "$PWD"/../../*/index.json 2>/dev/null
 } > ` + into + ` 2>/dev/null

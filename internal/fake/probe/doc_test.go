@@ -15,6 +15,32 @@ var update = flag.Bool("update", false, "write down what was reached, and the ta
 
 const page = "../../../docs/security.md"
 
+// configuration is a way in which ralph is run.
+type configuration struct {
+	sandbox string
+	job     bool   // ralph action, else ralph run
+	user    string // root, or one without rights; in a job root's agents are somebody else
+	layout  string // of the runner's directories
+}
+
+func (c configuration) String() string {
+	kind := "run"
+	if c.job {
+		kind = "job"
+	}
+	return kind + " " + c.sandbox + " " + c.user
+}
+
+// configurations are all of them. Root can try each; others can try their own.
+var configurations = []configuration{
+	{"off", false, "root", ""}, {"off", false, "user", ""}, {"off", true, "root", "container"},
+	{"off", true, "user", "self-hosted"},
+	{"landlock", false, "root", ""}, {"landlock", false, "user", ""}, {"landlock", true, "root", "container"},
+	{"landlock", true, "user", "self-hosted"},
+	{"bwrap", false, "root", ""}, {"bwrap", false, "user", ""}, {"bwrap", true, "root", "container"},
+	{"bwrap", true, "user", "self-hosted"},
+}
+
 // columns of the table, and the configurations that each stands for.
 var columns = []struct {
 	title, sandbox string

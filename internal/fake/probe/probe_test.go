@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && e2e
 
 package main
 
@@ -17,43 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// configuration is a way in which ralph is run.
-type configuration struct {
-	sandbox string
-	job     bool   // ralph action, else ralph run
-	user    string // root, or one without rights; in a job root's agents are somebody else
-	layout  string // of the runner's directories
-}
-
-func (c configuration) String() string {
-	kind := "run"
-	if c.job {
-		kind = "job"
-	}
-	return kind + " " + c.sandbox + " " + c.user
-}
-
-// configurations are all of them. Root can try each; others can try their own.
-var configurations = []configuration{
-	{"off", false, "root", ""}, {"off", false, "user", ""}, {"off", true, "root", "container"},
-	{"off", true, "user", "self-hosted"},
-	{"landlock", false, "root", ""}, {"landlock", false, "user", ""}, {"landlock", true, "root", "container"},
-	{"landlock", true, "user", "self-hosted"},
-	{"bwrap", false, "root", ""}, {"bwrap", false, "user", ""}, {"bwrap", true, "root", "container"},
-	{"bwrap", true, "user", "self-hosted"},
-}
-
-// tried reports whether a configuration is tried here: a part of them, unless every one is asked for.
-func (c configuration) tried() bool {
-	if user := "root"; c.sandbox == "bwrap" && c.job {
-		if os.Geteuid() != 0 {
-			user = "user"
-		}
-		return c.user == user || every || *update
-	}
-	return every || *update || c.sandbox == "landlock" && !c.job && c.user == "user"
-}
-
 // TestProbe runs the probe in every configuration, and holds what it reaches against what docs/security.md admits.
 func TestProbe(t *testing.T) {
 	known, where := readFacts(t)
@@ -62,8 +25,6 @@ func TestProbe(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			uid := os.Geteuid()
 			switch {
-			case !c.tried():
-				t.Skip("left to make e2e")
 			case c.user == "root" && uid != 0:
 				t.Skip("left out: it takes root")
 			case c.user == "user" && uid == 0:

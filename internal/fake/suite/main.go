@@ -1,14 +1,17 @@
 // Command suite runs go test with the arguments it is given and prints one line a package, the output of tests that
-// failed, which tests were skipped for want of what, and the totals.
+// failed, which tests were skipped for want of what, and the totals. RALPH_TEST_SKIPPED names a file for the list of
+// these tests. With -again FILE before the arguments only the tests of such a list run.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,36 +28,69 @@ type results struct {
 	out                     io.Writer
 	output                  map[string]*strings.Builder // of tests that have not passed, and of packages
 	passed, failed, skipped int
+	used                    time.Duration       // of the processor
 	needs                   map[string][]string // skipped tests by what they need
+	wanting                 []string            // the same, as "package test"
 	others                  []string            // tests skipped for another reason
 }
 
 func main() {
 	started := time.Now()
-	test := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
-	test.Stderr = os.Stderr
+	r := &results{out: os.Stdout, output: map[string]*strings.Builder{}, needs: map[string][]string{}}
+	runs, err := runs(os.Args[1:])
+	for _, args := range runs {
+		test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+		test.Stderr = os.Stderr
+		err = errors.Join(err, r.run(test))
+	}
+	if file := os.Getenv("RALPH_TEST_SKIPPED"); file != "" {
+		err = errors.Join(err, os.WriteFile(file, []byte(strings.Join(r.wanting, "\n")), 0o600))
+	}
+	r.finish(time.Since(started))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		os.Exit(1)
+	}
+}
+
+// runs are the arguments of each go test. The list of -again has tests of one package together, and subtests of one
+// test.
+func runs(args []string) (runs [][]string, err error) {
+	if len(args) < 2 || args[0] != "-again" {
+		return [][]string{args}, nil
+	}
+	list, err := os.ReadFile(args[1])
+	args = slices.DeleteFunc(args[2:], func(arg string) bool { return arg == "./..." })
+	names := map[[2]string][]string{} // by package and parent
+	for _, test := range strings.Fields(strings.ReplaceAll(string(list), " ", "/")) {
+		i := strings.Index(test, "/Test")
+		parent, name := "", test[i+1:]
+		if at := strings.LastIndex(name, "/"); at > 0 {
+			parent, name = "^"+strings.ReplaceAll(name[:at], "/", "$/^")+"$/", name[at+1:]
+		}
+		key := [2]string{test[:i], parent}
+		names[key] = append(names[key], regexp.QuoteMeta(name))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(names), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		runs = append(runs, append(slices.Clone(args), "-run", key[1]+"^("+strings.Join(names[key], "|")+")$", key[0]))
+	}
+	return runs, err
+}
+
+// run prints what is worth seeing while the tests of one go test run.
+func (r *results) run(test *exec.Cmd) error {
 	stdout, err := test.StdoutPipe()
 	if err == nil {
 		err = test.Start()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "suite:", err)
-		os.Exit(2)
+		return err
 	}
-	r := &results{out: os.Stdout, output: map[string]*strings.Builder{}, needs: map[string][]string{}}
-	if err := r.read(stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "suite: reading the output of go test:", err)
-		defer os.Exit(2)
-	}
-	err = test.Wait()
-	used := test.ProcessState.UserTime() + test.ProcessState.SystemTime()
-	r.finish(time.Since(started), used)
-	if err != nil {
-		os.Exit(1)
-	}
+	err = errors.Join(r.read(stdout), test.Wait())
+	r.used += test.ProcessState.UserTime() + test.ProcessState.SystemTime()
+	return err
 }
 
-// read prints what is worth seeing while the tests run.
 func (r *results) read(events io.Reader) error {
 	decoder := json.NewDecoder(events)
 	for {
@@ -105,6 +141,7 @@ func (r *results) endTest(e event, text string) {
 		_, need, ok := strings.Cut(text, ": needs ")
 		if need, _, _ = strings.Cut(need, "\n"); ok {
 			r.needs[need] = append(r.needs[need], e.Test)
+			r.wanting = append(r.wanting, e.Package+" "+e.Test)
 		} else {
 			r.others = append(r.others, e.Test)
 		}
@@ -122,7 +159,7 @@ func (r *results) endPackage(e event, text string) {
 }
 
 // finish prints what was not tried, and the totals as the last line.
-func (r *results) finish(wall, cpu time.Duration) {
+func (r *results) finish(wall time.Duration) {
 	if len(r.needs) > 0 {
 		var list []string
 		count := 0
@@ -136,6 +173,6 @@ func (r *results) finish(wall, cpu time.Duration) {
 	if len(r.others) > 0 {
 		fmt.Fprintf(r.out, "skipped for other reasons: %s\n", strings.Join(r.others, ", "))
 	}
-	fmt.Fprintf(r.out, "%s of wall time, %s of processor time\n", wall.Round(time.Second), cpu.Round(time.Second))
+	fmt.Fprintf(r.out, "%s of wall time, %s of processor time\n", wall.Round(time.Second), r.used.Round(time.Second))
 	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
 }

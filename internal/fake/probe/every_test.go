@@ -1,6 +1,0 @@
-//go:build linux && e2e
-
-package main
-
-// every says that all configurations are tried.
-const every = true
