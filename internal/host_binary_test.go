@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // hostCase is one way in which the host variant of the action looks for its program.
@@ -46,6 +48,7 @@ func releasedProgram(t *testing.T) (archive []byte, checksum string) {
 // TestHostTakesOnlyWhatWasReleased: the host variant fetches the program of its own version, holds it to its checksum
 // and attestation, keeps it, and ends with one sentence when anything is not as it should be.
 func TestHostTakesOnlyWhatWasReleased(t *testing.T) {
+	need.Program(t, "bash")
 	archive, checksum := releasedProgram(t)
 	cut := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(archive)))

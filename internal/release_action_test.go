@@ -8,11 +8,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/fake/need"
 )
 
 // TestReleaseNamesItsImageByDigest: the commit of a release has main's action.yml, but for the line that names the
 // image, and the checksums by which the host variant knows its programs. What names no release is refused.
 func TestReleaseNamesItsImageByDigest(t *testing.T) {
+	need.Program(t, "bash")
 	if runtime.GOOS != "linux" {
 		t.Skip("releases are made on Linux")
 	}
