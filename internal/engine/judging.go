@@ -179,21 +179,17 @@ func (j *judgingTree) setupReads(name string) bool {
 // noteSetup remembers what the setup has left in the tree, and removes what belongs neither to the commit nor to what
 // is ignored.
 func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
-	dirty, err := j.tree.Changed(ctx)
+	found, err := j.tree.Strays(ctx)
 	if err != nil {
 		return err
 	}
-	stray, err := j.tree.Untracked(ctx)
-	if err != nil {
-		return err
-	}
-	if names := slices.Concat(dirty, stray); len(names) > 0 {
+	if names := slices.Concat(found.Changed, found.Others); len(names) > 0 {
 		j.run.Log(
 			"warning: the setup has left %s, which is neither committed nor ignored: it is taken back before the checks",
 			safetext.FirstN(names, 5),
 		)
 	}
-	if err := j.tree.Restore(ctx, dirty); err != nil {
+	if err := j.tree.Restore(ctx, found); err != nil {
 		return err
 	}
 	ignored, err := j.tree.Ignored(ctx)
@@ -220,9 +216,9 @@ func (j *judgingTree) sealHome() error {
 
 // Clean implements check.Tree.
 func (j *judgingTree) Clean(ctx context.Context) (dirty []string, err error) {
-	j.dirty, err = j.tree.Changed(ctx)
-	return j.dirty, err
+	j.strays, err = j.tree.Strays(ctx)
+	return j.strays.Changed, err
 }
 
-// Restore implements check.Tree: it puts back what Clean has just named.
-func (j *judgingTree) Restore(ctx context.Context) error { return j.tree.Restore(ctx, j.dirty) }
+// Restore implements check.Tree: it puts back what Clean has just found.
+func (j *judgingTree) Restore(ctx context.Context) error { return j.tree.Restore(ctx, j.strays) }

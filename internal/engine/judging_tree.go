@@ -40,7 +40,7 @@ type judgingTree struct {
 	home   *homeGuard // nil: the checks have a home of their own
 	base   string     // the commit whose setup homes begin with; empty: it has not run
 	swept  []string   // what was removed of earlier checks before these ones
-	dirty  []string   // the tracked files that the last check has changed
+	strays git.Strays // what the last check has left
 }
 
 // newJudgingTree plans a run's judging tree, with what is shared with it.

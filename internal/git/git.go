@@ -96,7 +96,7 @@ type Options struct {
 
 // Tree is the working tree of one run. It is not safe for use by two goroutines at once.
 type Tree struct {
-	known readResults
+	known known
 	leaks leakRules
 	o     Options
 	git   door

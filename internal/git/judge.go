@@ -184,27 +184,45 @@ func (j *JudgeTree) makeWritable(p *part) error {
 	})
 }
 
-// Changed names the tracked files that are not as the commit has them.
-func (j *JudgeTree) Changed(ctx context.Context) (dirty []string, err error) {
-	for _, p := range j.parts {
+// Strays are what the tree has otherwise than its commit.
+type Strays struct {
+	Changed []string // tracked files
+	Others  []string // files and directories, these with a slash at the end, that are neither tracked nor ignored
+}
+
+// Strays looks for them.
+func (j *JudgeTree) Strays(ctx context.Context) (found Strays, err error) {
+	for i, p := range j.parts {
 		if p.commit == "" {
 			continue
 		}
-		out, err := p.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv",
-			"--ignore-submodules=all", p.commit, "--")
-		if err != nil {
-			return nil, fmt.Errorf("comparing the tree of the checks with commit %.12s: %w", p.commit, err)
+		args := []string{"ls-files", "-z", "-t", "--modified", "--deleted"}
+		if i == 0 {
+			args = append(args, "--others", "--exclude-standard", "--directory")
 		}
-		for _, name := range records(out) {
-			dirty = append(dirty, path.Join(p.path, name))
+		out, err := p.git.out(ctx, args...)
+		if err != nil {
+			return found, fmt.Errorf("comparing the tree of the checks with commit %.12s: %w", p.commit, err)
+		}
+		for _, record := range records(out) {
+			kind, name, _ := strings.Cut(record, " ")
+			if p.path != "" {
+				name = p.path + "/" + name
+			}
+			switch {
+			case kind == "?":
+				found.Others = append(found.Others, name)
+			case !slices.Contains(found.Changed[max(0, len(found.Changed)-1):], name): // a removed file is listed twice
+				found.Changed = append(found.Changed, name)
+			}
 		}
 	}
-	return dirty, nil
+	return found, nil
 }
 
-// Restore puts back what Changed names, and removes what is neither tracked nor ignored.
-func (j *JudgeTree) Restore(ctx context.Context, dirty []string) error {
-	if len(dirty) > 0 {
+// Restore puts the tree back from what Strays has found.
+func (j *JudgeTree) Restore(ctx context.Context, found Strays) error {
+	if len(found.Changed) > 0 {
 		for _, p := range j.parts {
 			if p.commit == "" {
 				continue
@@ -213,11 +231,13 @@ func (j *JudgeTree) Restore(ctx context.Context, dirty []string) error {
 				return err
 			}
 		}
-		if err := j.t.ownIn(j.dir, dirty); err != nil {
+		if err := j.t.ownIn(j.dir, found.Changed); err != nil {
 			return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 		}
-	}
-	if err := j.clean(ctx); err != nil {
+		if err := j.clean(ctx); err != nil { // what was in the way of a tracked file is no longer there
+			return err
+		}
+	} else if err := j.Remove(found.Others); err != nil {
 		return err
 	}
 	return j.renewRepo(ctx)
@@ -225,37 +245,29 @@ func (j *JudgeTree) Restore(ctx context.Context, dirty []string) error {
 
 // clean removes what is neither tracked nor ignored.
 func (j *JudgeTree) clean(ctx context.Context) error {
-	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+	others, err := j.others(ctx, "--exclude-standard")
 	if err != nil {
-		return fmt.Errorf("looking for what checks have left: %w", err)
+		return err
 	}
-	return j.Remove(records(out))
+	return j.Remove(others)
 }
 
 // Left names what lies in the tree and is not the commit's, ignored or not: files, and whole directories with a slash
 // at the end.
 func (j *JudgeTree) Left(ctx context.Context) ([]string, error) {
-	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--directory")
-	if err != nil {
-		return nil, fmt.Errorf("looking for what checks have left: %w", err)
-	}
-	return slices.DeleteFunc(records(out), func(name string) bool { return name == ".git/" || name == ".git" }), nil
+	others, err := j.others(ctx)
+	return slices.DeleteFunc(others, func(name string) bool { return name == ".git/" || name == ".git" }), err
 }
 
 // Ignored names what lies in the tree and is ignored, as Left does.
 func (j *JudgeTree) Ignored(ctx context.Context) ([]string, error) {
-	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-	if err != nil {
-		return nil, fmt.Errorf("looking for what is ignored: %w", err)
-	}
-	return records(out), nil
+	return j.others(ctx, "--ignored", "--exclude-standard")
 }
 
-// Untracked names what is neither tracked nor ignored.
-func (j *JudgeTree) Untracked(ctx context.Context) ([]string, error) {
-	out, err := j.parts[0].git.out(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
+func (j *JudgeTree) others(ctx context.Context, which ...string) ([]string, error) {
+	out, err := j.parts[0].git.out(ctx, append([]string{"ls-files", "-z", "--others", "--directory"}, which...)...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for what is not tracked: %w", err)
+		return nil, fmt.Errorf("listing what is not tracked in the tree of the checks: %w", err)
 	}
 	return records(out), nil
 }
@@ -411,6 +423,9 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 		return nil
 	}
 	for _, p := range j.parts {
+		if before[p.path] == p.commit {
+			continue
+		}
 		if before[p.path] == "" {
 			if err := j.t.giveTree(ctx, p.git, p.git.dir, j.indexFile(p.path)); err != nil {
 				return err

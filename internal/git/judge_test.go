@@ -50,11 +50,11 @@ func TestJudgeTreeIsTheCommit(t *testing.T) {
 			// What a check leaves: a changed file, a new one, an ignored one, marks in its own repository.
 			b.sh(j.Dir(),
 				`echo dirt >a.txt; git update-index --assume-unchanged a.txt; rm run; echo junk >junk; mkdir -p sub/new out; echo j >sub/new/j; echo l >sub/kept.log; git commit -qm mine --allow-empty 2>/dev/null || true; chmod 500 sub/new`)
-			dirty := must[[]string](t)(j.Changed(b.ctx))
-			if strings.Join(dirty, " ") != "a.txt run" {
-				t.Errorf("changed: %q", dirty)
+			found := must[Strays](t)(j.Strays(b.ctx))
+			if strings.Join(found.Changed, " ") != "a.txt run" || strings.Join(found.Others, " ") != "junk out/ sub/new/" {
+				t.Errorf("changed: %q", found)
 			}
-			if err := j.Restore(b.ctx, dirty); err != nil {
+			if err := j.Restore(b.ctx, found); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.sh(j.Dir(),
@@ -125,7 +125,7 @@ func TestJudgeTreeHasSubmodules(t *testing.T) {
 			(len(lacking) != 1 || !strings.Contains(lacking[0], c.want)) {
 			t.Errorf("%s: %q", c.do, lacking)
 		}
-		if dirty := must[[]string](t)(j.Changed(b.ctx)); dirty != nil {
+		if dirty := must[Strays](t)(j.Strays(b.ctx)).Changed; dirty != nil {
 			t.Error(dirty)
 		}
 		since = got.SHA
@@ -179,7 +179,7 @@ func TestJudgeTreeHasLargeFiles(t *testing.T) {
 		`cat x.bin y.bin; git cat-file -p HEAD:y.bin | head -n 1`); got != "content\nmore\nversion https://git-lfs.github.com/spec/v1\n" {
 		t.Errorf("%q", got)
 	}
-	if dirty := must[[]string](t)(j.Changed(b.ctx)); dirty != nil {
+	if dirty := must[Strays](t)(j.Strays(b.ctx)).Changed; dirty != nil {
 		t.Error(dirty)
 	}
 }

@@ -80,6 +80,11 @@ func (t *Tree) entries(ctx context.Context, commit string) (map[string]entry, er
 	if err != nil {
 		return nil, err
 	}
+	return entriesOf(out), nil
+}
+
+// entriesOf reads what ls-tree -z has printed.
+func entriesOf(out string) map[string]entry {
 	all := map[string]entry{}
 	for _, record := range records(out) {
 		about, name, _ := strings.Cut(record, "\t")
@@ -87,5 +92,5 @@ func (t *Tree) entries(ctx context.Context, commit string) (map[string]entry, er
 			all[name] = entry{f[0], f[2], name}
 		}
 	}
-	return all, nil
+	return all
 }

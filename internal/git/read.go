@@ -2,8 +2,14 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,35 +18,66 @@ import (
 
 // File reads a file as a commit has it; ok is false when it has none. Only regular files are read: a link is refused.
 func (t *Tree) File(ctx context.Context, commit, path string) (content []byte, ok bool, err error) {
-	out, err := t.git.out(ctx, "ls-tree", "-z", "--full-tree", commit, "--", ":(literal)"+path)
-	if err != nil {
-		return nil, false, fmt.Errorf("looking for %s in commit %.12s: %w", path, commit, err)
+	if e, there, err := t.entry(ctx, commit, path); err == nil && there && !e.regular() {
+		return nil, false, fmt.Errorf("%s is not a regular file in commit %.12s: make it one", path, commit)
 	}
-	for _, entry := range records(out) {
-		about, name, _ := strings.Cut(entry, "\t")
-		f := fields(about)
-		if name != path || len(f) != 3 {
-			continue
-		}
-		if f[0] != "100644" && f[0] != "100755" {
-			return nil, false, fmt.Errorf("%s is not a regular file in commit %.12s: make it one", path, commit)
-		}
-		text, err := t.git.out(ctx, "cat-file", "blob", f[2])
-		if err != nil {
-			return nil, false, fmt.Errorf("reading %s of commit %.12s: %w", path, commit, err)
-		}
-		return []byte(text), true, nil
+	return t.Read(ctx, commit, path, math.MaxInt)
+}
+
+// Read reads at most so many bytes of the beginning of a file as a commit has it; ok is false when it has none, or
+// something that is not a regular file: a link, a directory, a submodule.
+func (t *Tree) Read(ctx context.Context, commit, path string, most int) (content []byte, ok bool, err error) {
+	e, ok, err := t.entry(ctx, commit, path)
+	if err != nil || !ok || !e.regular() {
+		return nil, false, err
 	}
-	return nil, false, nil
+	content, err = t.blob(ctx, e, most)
+	return content, true, err
 }
 
 // List names what is at the top of a commit's tree.
 func (t *Tree) List(ctx context.Context, commit string) ([]string, error) {
-	out, err := t.git.out(ctx, "ls-tree", "-z", "--name-only", "--full-tree", commit)
-	if err != nil {
-		return nil, fmt.Errorf("listing commit %.12s: %w", commit, err)
-	}
-	return records(out), nil
+	all, err := t.directory(ctx, commit, "")
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+func (e entry) regular() bool { return e.mode == "100644" || e.mode == "100755" }
+
+// entry is what a commit has at a path.
+func (t *Tree) entry(ctx context.Context, commit, name string) (e entry, ok bool, err error) {
+	dir, _ := path.Split(name)
+	all, err := t.directory(ctx, commit, dir)
+	e, ok = all[name]
+	return e, ok, err
+}
+
+// directory is what a commit has in a directory, "" or with a slash at the end, by the path from the top.
+func (t *Tree) directory(ctx context.Context, commit, dir string) (map[string]entry, error) {
+	lasts := func(map[string]entry) bool { return fullID.MatchString(commit) }
+	return t.known.directories.once(commit+":"+dir, lasts, func() (map[string]entry, error) {
+		args := []string{"ls-tree", "-z", "--full-tree", commit}
+		if dir != "" {
+			args = append(args, "--", ":(literal)"+dir)
+		}
+		out, err := t.git.out(ctx, args...)
+		if err != nil {
+			return nil, fmt.Errorf("listing %s in commit %.12s: %w", cmp.Or(dir, "files"), commit, err)
+		}
+		return entriesOf(out), nil
+	})
+}
+
+// blob is the beginning of a file.
+func (t *Tree) blob(ctx context.Context, e entry, most int) ([]byte, error) {
+	small := func(text string) bool { return len(text) <= mostKept }
+	text, err := t.known.blobs.once(fmt.Sprintf("%s %d", e.id, most), small, func() (string, error) {
+		kept := bounded{most: most}
+		if _, _, err := t.git.run(ctx, call{out: &kept, args: []string{"cat-file", "blob", e.id}}); err != nil {
+			return "", fmt.Errorf("reading %s: %w", e.name, err)
+		}
+		return kept.kept.String(), nil
+	})
+	return []byte(text), err
 }
 
 // Diff is the change between two commits as a patch, at most so many bytes of its beginning and a line that says how
@@ -74,47 +111,79 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bounds of what is kept of files that were read: so many of them, each of at most so many bytes.
-const (
-	mostKnown      = 256
-	mostKnownBytes = 16 << 10
-)
-
 // fullID matches a name that stands for one commit for ever.
 var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// readKey is a question to a commit.
-type readKey struct {
-	commit, path string
-	most         int
+// known are directories and files that were read. A commit never changes, so each question is asked once.
+type known struct {
+	directories answers[map[string]entry]
+	blobs       answers[string]
 }
 
-type readResult struct {
-	content []byte
-	ok      bool
-}
-
-// readResults are the answers that are kept. The zero value is empty. When it is full it begins anew.
-type readResults struct {
+// answers are kept by their questions. The zero value is empty. When it is full it begins anew.
+type answers[T any] struct {
 	mu   sync.Mutex
-	kept map[readKey]readResult
+	kept map[string]T
 }
 
-func (r *readResults) get(k readKey) (readResult, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.kept[k]
-	return known, ok
+// Bounds of what is kept: so many answers, and files of at most so many bytes.
+const (
+	mostAnswers = 256
+	mostKept    = 16 << 10
+)
+
+func (a *answers[T]) once(question string, lasts func(T) bool, ask func() (T, error)) (T, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if answer, ok := a.kept[question]; ok {
+		return answer, nil
+	}
+	answer, err := ask()
+	if err == nil && lasts(answer) {
+		if a.kept == nil || len(a.kept) >= mostAnswers {
+			a.kept = map[string]T{}
+		}
+		a.kept[question] = answer
+	}
+	return answer, err
 }
 
-func (r *readResults) put(k readKey, answer readResult) {
-	if len(answer.content) > mostKnownBytes {
-		return
+// plain are the options of a diff that say the same whatever a user's configuration asks for, and start no program that
+// a repository names.
+var plain = []string{"--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "-O/dev/null",
+	"--ignore-submodules=none", "--submodule=short"}
+
+// Patch is the change between two commits for a program to read: no context, no renames (a moved file is one deleted
+// and one added), bytes as they are. It ends after so many bytes, in the middle of a line or not; whole is false then.
+// What a repository's attributes call binary is named and not shown: read such a file with Read.
+func (t *Tree) Patch(ctx context.Context, from, to string, most int) (patch string, whole bool, err error) {
+	out := bounded{most: most}
+	args := append([]string{"diff"}, plain...)
+	args = append(args, "-U0", "--inter-hunk-context=0", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
+		from, to, "--")
+	if _, _, err := t.git.run(ctx, call{out: &out, args: args}); err != nil {
+		return "", false, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, to, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.kept == nil || len(r.kept) >= mostKnown {
-		r.kept = map[readKey]readResult{}
+	return out.kept.String(), out.lost == 0, nil
+}
+
+// Changed names every file that two commits have not alike, in content, mode or kind, in order. Of a moved file it
+// names both places. The list is never cut.
+func (t *Tree) Changed(ctx context.Context, from, to string) ([]string, error) {
+	args := append([]string{"diff"}, plain...)
+	out, err := t.git.out(ctx, append(args, "--name-only", "-z", from, to, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
 	}
-	r.kept[k] = answer
+	return records(out), nil
+}
+
+// Subjects are those of the newest commits up to one, merges left out, at most so many, newest first.
+func (t *Tree) Subjects(ctx context.Context, commit string, most int) ([]string, error) {
+	out, err := t.git.out(ctx, "log", "-z", "--no-merges", "--format=%s", "-n", strconv.Itoa(most), "--end-of-options",
+		commit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the newest commits of %.12s: %w", commit, err)
+	}
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
 }

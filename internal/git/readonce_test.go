@@ -2,29 +2,33 @@ package git
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
 
-// TestReadResultsAreBounded: neither many files nor large ones fill the memory, and what is kept is what was read.
-func TestReadResultsAreBounded(t *testing.T) {
-	var r readResults
-	for i := range 2 * mostKnown {
-		r.put(readKey{"c", fmt.Sprint(i), 9}, readResult{[]byte("x"), true})
+// TestAnswersAreBounded: the same question is asked once, neither many answers nor large ones fill the memory, and what
+// is kept is what was said.
+func TestAnswersAreBounded(t *testing.T) {
+	var a answers[string]
+	asked := 0
+	ask := func(question string, lasts bool) string {
+		answer, _ := a.once(question, func(string) bool { return lasts }, func() (string, error) {
+			asked++
+			return "answer to " + question, nil
+		})
+		return answer
 	}
-	if len(r.kept) > mostKnown {
-		t.Errorf("%d files are kept", len(r.kept))
+	for i := range 2 * mostAnswers {
+		ask(fmt.Sprint(i), true)
 	}
-	large := readKey{"c", "large", 1 << 20}
-	r.put(large, readResult{[]byte(strings.Repeat("x", mostKnownBytes+1)), true})
-	if _, there := r.get(large); there {
-		t.Error("a large file is kept")
+	if len(a.kept) > mostAnswers {
+		t.Errorf("%d answers are kept", len(a.kept))
 	}
-	last := readKey{"c", fmt.Sprint(2*mostKnown - 1), 9}
-	if got, there := r.get(last); !there || string(got.content) != "x" || !got.ok {
-		t.Errorf("%+v, %v", got, there)
+	before := asked
+	if got := ask(fmt.Sprint(2*mostAnswers-1), true); got != "answer to "+fmt.Sprint(2*mostAnswers-1) || asked != before {
+		t.Errorf("%q, asked %d more times", got, asked-before)
 	}
-	if _, there := r.get(readKey{"c", last.path, 8}); there {
-		t.Error("another length is the same question")
+	ask("what does not last", false)
+	if ask("what does not last", false); asked != before+2 {
+		t.Errorf("asked %d times, want 2", asked-before)
 	}
 }

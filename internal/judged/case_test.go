@@ -47,7 +47,13 @@ func (p piece) told() []string {
 
 // absent names a tool of the piece that is not here.
 func (p piece) absent() string {
-	for _, tool := range p.tools {
+	tools := p.tools
+	for _, script := range p.change {
+		if strings.Contains(script, "perl ") {
+			tools = append(slices.Clone(tools), "perl")
+		}
+	}
+	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
 			return tool
 		}

@@ -92,7 +92,7 @@ func (v View) question(r room) string {
 
 // IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the
 // comment which was there is edited into it. When the agent asks, it says how to answer, which may be done on the issue
-// as well.
+// as well. Below the line are the hints that were not read or not done.
 func IssueLine(v View) string {
 	where := v.pull()
 	if where == "" {
@@ -102,7 +102,8 @@ func IssueLine(v View) string {
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
 		asks = " " + safetext.UpperFirst(v.whileWaiting())
 	}
-	return fmt.Sprintf("%s\n%s — work and report are in %s.%s\n", Marker(v.State.Start.Run), v.headline(), where, asks)
+	lines := append([]string{fmt.Sprintf("%s — work and report are in %s.%s", v.headline(), where, asks)}, v.openHints()...)
+	return Marker(v.State.Start.Run) + "\n" + strings.Join(lines, "\n\n") + "\n"
 }
 
 // person is what a login of a person looks like. One of a bot is none: nobody would read what it is told.

@@ -13,6 +13,7 @@ import (
 
 // TestTheDiskIsFull: on a file system of four megabytes, in a namespace of its own.
 func TestTheDiskIsFull(t *testing.T) {
+	need.Program(t, "mount")
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", `mount -t tmpfs -o size=4m none "$1" && exec "$2"`, "sh", dir, os.Args[0])
 	cmd.Env = append(os.Environ(), "RALPH_TEST_FULL="+dir)
