@@ -48,10 +48,8 @@ func (p piece) told() []string {
 // absent names a tool of the piece that is not here.
 func (p piece) absent() string {
 	tools := p.tools
-	for _, script := range p.change {
-		if strings.Contains(script, "perl ") {
-			tools = append(slices.Clone(tools), "perl")
-		}
+	if strings.Contains(p.script, "perl ") {
+		tools = append(slices.Clone(tools), "perl")
 	}
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -64,9 +64,8 @@ func slow(begun string) string {
 	return `p=$(cat)
 case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) echo x >> ` + begun + `
-   if [ -e half.txt ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed <response>DONE</response>"; exit 0; fi
-   echo half > half.txt; sleep 300;;
+*) if [ -e half.txt ]; then echo x >> ` + begun + `; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed <response>DONE</response>"; exit 0; fi
+   echo half > half.txt; echo x >> ` + begun + `; sleep 300;;
 esac
 `
 }
