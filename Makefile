@@ -30,8 +30,8 @@ build: ## build bin/ralph
 	@echo '$(or $(SAYS),Building bin/ralph): about 2 minutes on 2 cores the first time, when the Go modules are compiled too; then $(or $(THEN),a few seconds)'
 	go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ralph ./cmd/ralph
 
-test: ## run the tests, in about 3 minutes on two cores; the first time everything is compiled, which takes 3 more
-	@echo "make test: runs ralph's tests, in about 3 minutes on two cores (about 7 if nothing is compiled yet)"
+test: ## run the tests, in 4 to 15 minutes on two cores: they start some 60,000 processes
+	@echo "make test: runs ralph's tests, in 4 minutes on two fast cores, 15 in a slow virtual machine, and 3 more to compile them the first time"
 	@go run ./internal/fake/suite $(SUITE) -vet=off -ldflags='-s -w' -timeout 30m ./...
 
 every: ## run every fault, every kill, every story and every judged piece of work, of which test runs a part
