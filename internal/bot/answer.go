@@ -137,3 +137,11 @@ func (a *Action) react(ctx context.Context, ev event.Event, content string) erro
 	}
 	return a.github.React(ctx, ev, content)
 }
+
+// status answers /ralph status from the run record on the remote.
+func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, known bool) error {
+	if !known {
+		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))
+	}
+	return a.answer(ctx, ev, report.Status(a.view(run)))
+}

@@ -1,15 +1,12 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/report"
 )
 
 // chosen is the case that the steps are told for: where it depends on a run that nobody could look at, the first in
@@ -155,12 +152,4 @@ func number(ev event.Event) int {
 		return ev.Issue.Number
 	}
 	return 0
-}
-
-// status answers /ralph status from the run record on the remote.
-func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, known bool) error {
-	if !known {
-		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))
-	}
-	return a.answer(ctx, ev, report.Status(a.view(run)))
 }
