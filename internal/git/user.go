@@ -119,15 +119,15 @@ func (u *users) readRefs(ctx context.Context) (map[string]string, error) {
 	return refs, nil
 }
 
-// freezeFiles are the files of a clone that decide what git does in it.
+// freezeFiles are the files of a clone that decide what git does in it, its hooks as they are now among them.
 func (u *users) freezeFiles() []string {
-	return []string{
+	hooks, _ := filepath.Glob(filepath.Join(u.common, "hooks", "*"))
+	return append(hooks,
 		filepath.Join(u.common, "config"), filepath.Join(u.dir, "config.worktree"), filepath.Join(u.dir, "commondir"),
 		filepath.Join(u.common, "info", "exclude"), filepath.Join(u.common, "info", "attributes"),
 		filepath.Join(u.common, "info", "grafts"),
 		filepath.Join(u.dir, "info", "sparse-checkout"), filepath.Join(u.common, "shallow"),
-		filepath.Join(u.common, "objects", "info", "alternates"),
-	}
+		filepath.Join(u.common, "objects", "info", "alternates"))
 }
 
 // freeze remembers the files that decide what git does, as they were before the agent ran.
@@ -192,6 +192,11 @@ func readText(file string) (t fileText, err error) {
 // its configuration names, outside of the agent's sandbox. What they were changed to is kept in a directory. It names
 // what was put back.
 func (u *users) thaw(kept string) (changed []string, err error) {
+	for _, file := range u.freezeFiles() {
+		if _, known := u.frozen[file]; !known { // a new hook
+			u.frozen[file] = fileText{}
+		}
+	}
 	for _, file := range slices.Sorted(maps.Keys(u.frozen)) {
 		was := u.frozen[file]
 		now, err := readText(file)

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -131,4 +132,55 @@ func addCounts(t *transaction, some map[counter]int64) error {
 		}
 	}
 	return nil
+}
+
+// Entry is one thing that a person, or ralph by itself, has done.
+type Entry struct {
+	Number     int64 // given in the order of storing; ignored by Audit
+	At         time.Time
+	Person     string          // a login; "" for ralph itself
+	Action     string          // "run.stop", "session.begin"
+	Repository string          // "owner/name"; "" for what concerns no repository
+	Subject    string          // what it was done to: the id of a run
+	Result     string          // "done", or why it was refused
+	Detail     json.RawMessage // may be nil
+}
+
+// Audit adds an entry to the audit log, which is only ever added to. Its time is now if it is not set.
+func (s *Store) Audit(ctx context.Context, e Entry) error {
+	if e.At.IsZero() {
+		e.At = s.clock()
+	}
+	return s.exec(ctx, "writing the audit log", `INSERT INTO ralph_audit (at, person, action, repository, subject, result,
+		detail) VALUES (?, ?, ?, ?, ?, ?, ?)`, micros(e.At), plain(e.Person), plain(e.Action), plain(e.Repository),
+		plain(e.Subject), plain(e.Result), []byte(e.Detail))
+}
+
+// AuditFilter says which entries a page shows. Empty fields ask for nothing.
+type AuditFilter struct {
+	Repositories []string // nil for all; an empty list for none
+	Person       string
+	Action       string
+	Subject      string
+	Before       int64 // only smaller numbers: the number of the last one of the page before
+	Limit        int   // at most 1000, by default 100
+}
+
+// Audits are the newest entries of the filter.
+func (s *Store) Audits(ctx context.Context, f AuditFilter) ([]Entry, error) {
+	q := ask("reading the audit log", `SELECT number, at, person, action, repository, subject, result, detail
+		FROM ralph_audit WHERE 1 = 1`).
+		in("repository", f.Repositories).
+		andIf(f.Person != "", "AND person = ?", plain(f.Person)).
+		andIf(f.Action != "", "AND action = ?", plain(f.Action)).
+		andIf(f.Subject != "", "AND subject = ?", plain(f.Subject)).
+		andIf(f.Before != 0, "AND number < ?", f.Before).
+		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
+	return list(ctx, s, q, func(row scan) (e Entry, err error) {
+		var at int64
+		var detail []byte
+		err = row(&e.Number, &at, &e.Person, &e.Action, &e.Repository, &e.Subject, &e.Result, &detail)
+		e.At, e.Detail = fromMicros(at), detail
+		return e, err
+	})
 }

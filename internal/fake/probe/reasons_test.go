@@ -18,8 +18,8 @@ var reasons = map[string]map[string]string{
 		othersHome: "there are no homes of the run's own. ralph compares the tree of the checks with the " +
 			"commit before it believes them.",
 		leftover: "one home and one directory for temporary files are everybody's. Processes are ended with the turn.",
-		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn; hooks are " +
-			"not.",
+		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn, and hooks " +
+			"are.",
 		ralphs: "the agent works in the clone, as the user. A journal that somebody else has written is " +
 			"refused. Where the agent is another user, it can only make files beside ralph's in the directory for " +
 			"temporary files.",
@@ -39,7 +39,7 @@ var reasons = map[string]map[string]string{
 		outside:   "Landlock restricts no mode, time or attribute. It needs a file of the same user.",
 		leftover:  "/dev/shm is one for all, for who may write there.",
 		gitDecides: "Landlock takes nothing out of a directory that may be written. What decides how git works " +
-			"is put back after each turn, in a person's clone; hooks are not. In a job the clone is the agent's alone: " +
+			"is put back after each turn, in a person's clone, and hooks are. In a job the clone is the agent's alone: " +
 			"ralph's own git uses another.",
 		ralphs: "they lie in the worktree. A journal that somebody else has written is refused, and the " +
 			"settings are those of before the run.",

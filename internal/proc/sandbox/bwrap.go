@@ -259,6 +259,9 @@ func (b *bwrap) worktree(u Use, dir string) []string {
 		for _, from := range b.s.borrowed {
 			args = append(args, "--ro-bind", from, from)
 		}
+		for _, config := range gitConfigs(top) {
+			args = append(args, "--ro-bind", b.s.masked(config), config)
+		}
 		return args
 	}
 	args := []string{"--bind", top, top}

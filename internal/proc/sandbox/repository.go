@@ -32,7 +32,7 @@ func (b *bwrap) repository(top string) (args []string) {
 		}
 		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
 			if path := filepath.Join(dir, name); exists(path) && !isLink(path) {
-				args = append(args, "--ro-bind", path, path)
+				args = append(args, "--ro-bind", b.s.masked(path), path)
 			}
 		}
 		common = shared
@@ -50,7 +50,7 @@ func (b *bwrap) repository(top string) (args []string) {
 	// the last: where else objects come from
 	for _, name := range []string{"hooks", "config", "config.worktree", "objects/info"} {
 		if path := filepath.Join(common, name); exists(path) && !isLink(path) {
-			args = append(args, "--ro-bind", path, path)
+			args = append(args, "--ro-bind", b.s.masked(path), path)
 		}
 	}
 	_ = filepath.WalkDir(filepath.Join(common, "modules"), func(path string, d fs.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func (b *bwrap) repository(top string) (args []string) {
 			args = append(args, "--ro-bind", path, path)
 			return fs.SkipDir
 		case d.Type().IsRegular() && d.Name() == "config":
-			args = append(args, "--ro-bind", path, path)
+			args = append(args, "--ro-bind", b.s.masked(path), path)
 		}
 		return nil
 	})

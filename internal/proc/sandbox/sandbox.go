@@ -230,6 +230,7 @@ func (s *Sandbox) say(not []string) {
 	}
 	if s.o.Log != nil {
 		s.o.Log("%s", s.Line)
+		s.sayCredentials()
 	}
 }
 
