@@ -34,7 +34,6 @@ type planRun struct {
 	Verbose      bool           `short:"V" xor:"loud" help:"Verbose logging on standard error."`
 	Quiet        bool           `short:"q" xor:"loud" help:"Print nothing but warnings and how the run ends."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
-	AllowDirty   bool           `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
@@ -72,7 +71,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 	defer stamp(env, out)()
 	run.begin(out)
 	defer run.live(ctx, &seat, p, out, stderr)()
-	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept, AllowDirty: c.AllowDirty}
+	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept}
 	result, err := l.Run(ctx, hard)
 	result, err = notBegun(ctx, result, err)
 	return run.end(p, result, err)

@@ -57,9 +57,7 @@ type runCommand struct {
 	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
-	Worktree         bool     `help:"Work in a working tree of its own beside the clone, whose files, index and branch stay as they are. With --issue, --task or --tasks."`
 	Parallel         int      `default:"1" placeholder:"N" help:"With --tasks: how many tasks may run at once, 1 to 16, each in a working tree of its own. Every one takes the memory of an agent and of its checks. Default: 1."`
-	AllowDirty       bool     `help:"Work in a clone whose tracked files are modified. Those files are left as they are, out of the commits, and the checks do not see what was modified."`
 	showFlags
 
 	criteriaFlags `group:"done"`
@@ -120,16 +118,14 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 	var result loop.Result
 	switch {
 	case c.Tasks != "":
-		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept,
-			AllowDirty: c.AllowDirty, Worktree: c.Worktree}, Tasks: c.Tasks, Parallel: c.Parallel, Lanes: c.lanes.begin}
+		l := &local.List{IssueRun: local.IssueRun{Session: seat, Criteria: criteria, Accept: c.Accept}, Tasks: c.Tasks, Parallel: c.Parallel, Lanes: c.lanes.begin}
 		list, err := l.Run(ctx, hard)
 		if err != nil && ctx.Err() != nil && len(list.Entries) == 0 {
 			list.Outcome, err = loop.Interrupted, nil
 		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept,
-			AllowDirty: c.AllowDirty, Worktree: c.Worktree}
+		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
@@ -241,12 +237,9 @@ func (c *runCommand) validate() error {
 		return errors.New("--no-checks is for a prompt: a run of an issue or a task is judged by checks")
 	case said+c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
-	case said+c.Prompt+c.PromptFile != "" && (c.AllowDirty || len(c.Accept) > 0):
-		return errors.New("--accept and --allow-dirty are for an issue or a task: a run of a prompt works with the files " +
-			"as they lie, and so do its checks")
-	case said+c.Prompt+c.PromptFile != "" && c.Worktree:
-		return errors.New("--worktree is for an issue or a task: a run of a prompt has no branch that its work could be on, " +
-			"and changes the files where it is started; write the prompt into a file and run it with --issue FILE --worktree")
+	case said+c.Prompt+c.PromptFile != "" && len(c.Accept) > 0:
+		return errors.New("--accept is for an issue or a task: a run of a prompt works with the files as they lie, and so do " +
+			"its checks")
 	case c.Parallel < 1 || c.Parallel > maxParallel:
 		return fmt.Errorf("invalid --parallel \"%d\": must be a number from 1 to %d", c.Parallel, maxParallel)
 	case c.Parallel > 1 && c.Tasks == "":

@@ -193,7 +193,6 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 	if err != nil {
 		return at, err
 	}
-	work.OnClose(func() { a.warn("closing the checkout", tree.Close()) })
 	return site{
 		Place: engine.Place{
 			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"),

@@ -18,7 +18,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model,
 		AgentSettings: set.AgentSettings, Dir: run.agentDir(), Parent: run.Parent, Allow: set.Environment,
 		Home: run.Home, As: run.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(),
-		Completion: set.CompletionResponse, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Works),
+		Completion: set.CompletionResponse, Keys: run.Keys, Box: run.box(sandbox.Works),
 		Limits: run.limits(),
 		Format: run.Format, Groups: run.Groups, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -50,7 +51,7 @@ func (run *Run) shown(text string) string {
 // checkEnvironment is what checks get: no token, no key, and nothing that leads to the agent's tree.
 func (run *Run) checkEnvironment() []string {
 	if run.judging == nil {
-		return run.environment(run.Workspace.Env())
+		return run.environment(nil)
 	}
 	return run.judging.environ(run.environment(nil))
 }
@@ -61,7 +62,12 @@ func (spec *Spec) environment(extra []string) []string {
 	if spec.Home != "" {
 		extra = append(extra, "HOME="+spec.Home)
 	}
-	return proc.Environment(spec.Parent, slices.Concat(proc.Allowed, spec.Settings.Environment), extra...)
+	env := proc.Environment(spec.Parent, slices.Concat(proc.Allowed, spec.Settings.Environment), extra...)
+	for i, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[i] = name + "=" + spec.inTree(value)
+	}
+	return env
 }
 
 // present are the words of a command that are programs now.

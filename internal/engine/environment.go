@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/git"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,11 +21,11 @@ import (
 // working directory: ".venv"; "" none. known and accepted are as of Share: one that came after a run's first turn is
 // the agent's.
 func Environment(
-	ctx context.Context, p Place, set config.Settings, known []loop.Shared, accepted []string,
+	ctx context.Context, p Place, parent []string, set config.Settings, known []loop.Shared, accepted []string,
 ) (string, error) {
 	spec := &Spec{Place: p, Rules: Rules{Settings: set}}
-	name := environmentIn(spec.workdir())
-	if name == "" || p.InJob || p.Tree == nil {
+	name := environmentIn(filepath.Join(p.Clone, filepath.FromSlash(set.WorkingDirectory)))
+	if name == "" || p.Clone == "" {
 		return "", nil
 	}
 	at := spec.fromTop(name)
@@ -32,7 +33,7 @@ func Environment(
 		!slices.Contains(accepted, at) && !slices.Contains(accepted, "all") {
 		return "", nil
 	}
-	ignored, err := p.Tree.IgnoredPaths(ctx)
+	ignored, err := git.IgnoredIn(ctx, p.Clone, parent)
 	if err != nil || !slices.Contains(ignored, at+"/") || spec.sharable(ctx, at) != nil {
 		return "", err
 	}

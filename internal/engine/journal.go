@@ -22,7 +22,7 @@ type Journal struct {
 	Heartbeat *lease.Heartbeat
 	// last makes the push of the outcome give the lease back; see hurry.
 	last bool
-	// remote says that commits and the run record are pushed.
+	// Remote says that the run record is pushed with the commits.
 	Remote bool
 	// token is the credential to push with now; an App's is renewed every hour. nil: the tree's own.
 	Token func(context.Context) (string, error)
@@ -54,7 +54,7 @@ func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.Redact)
 	var failed error
-	if l.Remote && (r.Commit != nil || r.Type == loop.Ended || r.Type == loop.WentBack) {
+	if l.Tree != nil && (r.Commit != nil || r.Type == loop.Ended || r.Type == loop.WentBack) {
 		r, failed = l.push(ctx, r)
 		if failed != nil && r.Commit == nil {
 			return l.State(), failed
@@ -149,8 +149,10 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 		return r, err
 	}
 	for range 2 {
-		if err := l.save(ctx, r); err != nil {
-			return r, err
+		if l.Remote {
+			if err := l.save(ctx, r); err != nil {
+				return r, err
+			}
 		}
 		var moved *git.Moved
 		err := l.send(ctx, l.last && r.Type == loop.Ended, func() (err error) {

@@ -88,7 +88,10 @@ func (j *judgingTree) asWorktree(text string) string {
 
 // inCheckout is a text of the settings or of the environment as a check gets it.
 func (j *judgingTree) inCheckout(text string) string {
-	if j == nil || j.mapped() {
+	if j == nil {
+		return text
+	}
+	if text = j.run.inTree(text); j.mapped() {
 		return text
 	}
 	return replacePath(text, j.run.Workspace.Dir(), j.dir)
@@ -96,7 +99,7 @@ func (j *judgingTree) inCheckout(text string) string {
 
 // environ leads the variables of an environment to the tree.
 func (j *judgingTree) environ(env []string) []string {
-	if j == nil || j.mapped() {
+	if j == nil {
 		return env
 	}
 	out := make([]string, len(env))

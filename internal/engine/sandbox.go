@@ -64,6 +64,9 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	o.Agree = spec.AgreeToNone
+	if spec.Clone != "" {
+		o.Hide = []string{spec.Clone}
+	}
 	if spec.InJob {
 		o.Job = &sandbox.Job{Install: spec.InstallSandbox}
 	}
@@ -97,6 +100,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		o.Writable = append(o.Writable, path)
 	}
 	for i, c := range []config.Command{set.Agent, set.Reviewer} {
+		o.Readable = append(o.Readable, spec.agentCommand(c.Command))
 		if c.Command != "" &&
 			(i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
 			o.Agents = append(o.Agents, agent.Needs(spec.lookedAt(c, set.AgentSettings && i == 0)))

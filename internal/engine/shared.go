@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/files"
@@ -39,8 +41,9 @@ var cachedNames = []string{
 
 // Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the
 // directories in which they usually lie. known is what the run's record says of an earlier process, nil when it says
-// nothing; accepted are names that the person accepts as they are now.
-func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
+// nothing; accepted are names that the person accepts as they are now. With lay the agent's tree is given copies of what
+// lies in the clone; else it has them.
+func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string, lay bool) ([]*Shared, error) {
 	paths, err := spec.sharedNames(ctx)
 	if err != nil {
 		return nil, err
@@ -54,6 +57,9 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 	}
 	var out []*Shared
 	for _, name := range paths {
+		if err := spec.layShared(name, lay); err != nil {
+			return nil, err
+		}
 		digest, err := digestOf(spec.Workspace.Dir(), name)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s, which is shared with the checks: %w", name, err)
@@ -68,6 +74,31 @@ func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []str
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// layShared gives the agent's tree a copy of a path of the clone. What it says of the clone's place is said of the
+// tree's, so that no tool is led back.
+func (spec *Spec) layShared(name string, anew bool) error {
+	to := spec.Workspace.Dir()
+	if !anew && Exists(filepath.Join(to, filepath.FromSlash(name))) {
+		return nil
+	}
+	began := time.Now()
+	root, err := os.OpenRoot(to)
+	if err == nil {
+		err = errors.Join(files.RemoveIn(root, name), root.Close())
+	}
+	if err == nil {
+		c := copier{from: spec.Clone, to: to, rewrite: func(text string) string { return replacePath(text, spec.Clone, to) }}
+		err = c.copy(name)
+	}
+	if err != nil {
+		return fmt.Errorf("giving %s to the run: %w", name, err)
+	}
+	if took := time.Since(began); took > time.Second {
+		spec.Log("%s is copied for the run (%s)", name, safetext.Duration(took.Round(time.Second)))
+	}
+	return nil
 }
 
 // Acceptable says what is wrong with the names that a person accepts: one that goes on with a run is a path that is
@@ -115,8 +146,8 @@ func SharedRecord(all []*Shared) []loop.Shared {
 
 // sharedNames are the paths that are shared.
 func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
-	if spec.InJob || spec.Tree == nil {
-		return nil, nil // a job's checkout has nothing that the commit has not
+	if spec.Clone == "" {
+		return nil, nil // there is nothing but what the commit has
 	}
 	if spec.namesShared() {
 		return spec.namedShared(ctx)
@@ -124,7 +155,7 @@ func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
 	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
 		return spec.sharedEnvironment(), err
 	}
-	ignored, err := spec.Tree.IgnoredPaths(ctx)
+	ignored, err := git.IgnoredIn(ctx, spec.Clone, spec.Parent)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +189,7 @@ func (spec *Spec) namedShared(ctx context.Context) ([]string, error) {
 				given,
 			)
 		}
-		if !Exists(filepath.Join(spec.Workspace.Dir(), name)) {
+		if !Exists(filepath.Join(spec.Clone, name)) {
 			spec.Log("warning: the setting judge.share names %s, which is not in the clone", name)
 			continue
 		}
@@ -172,12 +203,12 @@ func (spec *Spec) namedShared(ctx context.Context) ([]string, error) {
 
 // sharable says why a path cannot be shared.
 func (spec *Spec) sharable(ctx context.Context, name string) error {
-	at := filepath.Join(spec.Workspace.Dir(), filepath.FromSlash(name))
+	at := filepath.Join(spec.Clone, filepath.FromSlash(name))
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil {
 		return invalid.Errorf("the setting judge.share names %s, which cannot be read: %w", name, err)
 	}
-	top, err := filepath.EvalSymlinks(spec.Workspace.Dir())
+	top, err := filepath.EvalSymlinks(spec.Clone)
 	if err != nil {
 		return fmt.Errorf("finding the worktree: %w", err)
 	}

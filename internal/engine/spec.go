@@ -63,6 +63,7 @@ type Rules struct {
 type Place struct {
 	Workspace      Workspace     // where the agent works
 	Tree           *git.Tree     // the same, as git sees it; nil when the run commits nothing
+	Clone          string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
 	JudgeName      string        // the name of the directory that the checks run in; empty: they run where the agent works
 	Scratch        string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
 	Logs           string        // outputs that the agent may read
@@ -121,7 +122,6 @@ type Plan interface {
 // Workspace is where a run works: a git tree, or for a prompt alone a directory.
 type Workspace interface {
 	Dir() string
-	Env() []string // what processes there need to know of it
 	// Restore puts back what something other than a turn has changed there.
 	Restore(ctx context.Context) error
 }

@@ -62,7 +62,7 @@ func (run *Run) asker() check.Asker {
 			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
 			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(),
 			Idle: set.ReviewIdleTimeout(), Grace: run.grace(), ReadOnly: true, NoTools: true,
-			Schema: check.SemanticSchema, Keys: run.Keys, Extra: run.Workspace.Env(), Box: run.box(sandbox.Reads),
+			Schema: check.SemanticSchema, Keys: run.Keys, Box: run.box(sandbox.Reads),
 			Limits:  run.limits(),
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,14 @@ import (
 // workdir is where checks work, an absolute path.
 func (spec *Spec) workdir() string {
 	return filepath.Join(spec.Workspace.Dir(), filepath.FromSlash(spec.Settings.WorkingDirectory))
+}
+
+// inTree is what a text of the settings or of the environment says of the clone, as it is said of the run's tree.
+func (spec *Spec) inTree(text string) string {
+	if spec.Clone == "" {
+		return text
+	}
+	return replacePath(text, spec.Clone, spec.Workspace.Dir())
 }
 
 // agentDir is where the agent works.
@@ -112,12 +121,12 @@ func (spec *Spec) topNames(ctx context.Context, base string) ([]string, error) {
 }
 
 // agentCommand is a program of the settings as the agent's door takes it. A path is one from the top, where the
-// settings are.
+// settings are: of a person's clone, which no agent writes.
 func (spec *Spec) agentCommand(program string) string {
-	if spec.Settings.WorkingDirectory == "" || filepath.Base(program) == program || filepath.IsAbs(program) {
+	if filepath.Base(program) == program || filepath.IsAbs(program) || spec.Settings.WorkingDirectory+spec.Clone == "" {
 		return program
 	}
-	return filepath.Join(spec.Workspace.Dir(), program)
+	return filepath.Join(cmp.Or(spec.Clone, spec.Workspace.Dir()), program)
 }
 
 // logsShownAs is where outputs are, as a prompt names it to an agent in the working directory; empty: by the whole
@@ -134,9 +143,6 @@ type Directory string
 
 // Dir implements Workspace.
 func (d Directory) Dir() string { return string(d) }
-
-// Env implements Workspace.
-func (Directory) Env() []string { return nil }
 
 // Prepare implements check.Tree: the checks run in the directory as the turn has left it.
 func (Directory) Prepare(context.Context, check.Input, bool) (*loop.Verdict, error) { return nil, nil }

@@ -43,13 +43,13 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 		{".git/HEAD", r.head + "\n"},
 		{".git/config", t.agentConfig(r)},
 		{".git/packed-refs", r.packed()},
-		{".git/info/exclude", runtimeFiles},
+		{".git/info/exclude", string(readQuietly(t.excludes()))},
 		{".git/objects/info/alternates", t.alternates(r)},
 	}
 	if r.sparse != nil {
 		files = append(files, struct{ name, text string }{".git/info/sparse-checkout", string(r.sparse)})
 	}
-	if shallow, err := os.ReadFile(filepath.Join(t.common(), "shallow")); err == nil {
+	if shallow, err := os.ReadFile(filepath.Join(t.common, "shallow")); err == nil {
 		files = append(files, struct{ name, text string }{".git/shallow", string(shallow)})
 	}
 	for _, d := range []string{".git", ".git/refs", ".git/info", ".git/objects", ".git/objects/info"} {
@@ -91,7 +91,7 @@ func copyInto(root *os.Root, name, from string) error {
 // alternates is the list of directories that a repository borrows objects from.
 func (t *Tree) alternates(r agentRepo) string {
 	if r.objects == nil {
-		return filepath.Join(t.common(), "objects") + "\n"
+		return filepath.Join(t.common, "objects") + "\n"
 	}
 	return strings.Join(r.objects, "\n") + "\n"
 }
@@ -117,18 +117,9 @@ func (t *Tree) agentConfig(r agentRepo) string {
 
 // handOver gives the agent its repository as the run stands, with the files that belong to it.
 func (t *Tree) handOver(ctx context.Context) error {
-	if !t.bot {
-		return t.handBack(ctx, t.head)
-	}
-	refs := map[string]string{t.ref(): t.head}
-	if t.baseBranch != t.branch {
-		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
-	}
-	for name, id := range t.tags {
-		refs["refs/tags/"+name] = id
-	}
+	refs := t.refsToHand()
 	t.handedAs = refs
-	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index}
+	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse}
 	dir := filepath.Join(t.work, ".git")
 	now, err := look(dir, "index")
 	if err == nil && t.handed != nil && len(t.handed.changes(now)) == 0 {
@@ -143,21 +134,16 @@ func (t *Tree) handOver(ctx context.Context) error {
 	return err
 }
 
-// handBack makes the clone's repository stand where the run does: HEAD on the run's branch, that on a commit, and the
-// index as ours.
-func (t *Tree) handBack(ctx context.Context, commit string) error {
-	if t.user.seen == nil {
-		var err error
-		if t.user.now, t.user.seen, err = t.user.look(ctx, t.ref(), t.tell); err != nil {
-			return err
-		}
+// refsToHand are the refs that the agent's repository is given.
+func (t *Tree) refsToHand() map[string]string {
+	refs := map[string]string{t.ref(): t.head}
+	if t.baseBranch != t.branch && t.baseBranch != "" {
+		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
 	}
-	if err := t.user.stand(ctx, t.user.now, t.user.seen, t.ref(), commit); err != nil {
-		return err
+	for name, id := range t.tags {
+		refs["refs/tags/"+name] = id
 	}
-	t.user.seen = nil
-	t.noteIndex()
-	return t.giveIndex(ctx)
+	return refs
 }
 
 // renewRepo brings a repository up to date that is as we wrote it.

@@ -52,12 +52,11 @@ func (c *Clone) KeepOut(ctx context.Context) error {
 // ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at
 // work there.
 func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...any)) error {
-	t := &Tree{o: Options{Log: log},
-		user: users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}}
-	if err := t.user.find(ctx); err != nil {
+	u := users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}
+	if err := u.find(ctx); err != nil {
 		return err
 	}
-	return t.unlockAtFirst(true)
+	return u.unlock(true, log)
 }
 
 // Changed reports whether there is anything to commit, new files too.

@@ -43,10 +43,10 @@ func (t *Tree) absorb(ctx context.Context, l left) error {
 	return err
 }
 
-// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: a bot
-// throws that away.
+// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: that is
+// thrown away.
 func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
-	if !t.bot || len(t.links) == 0 {
+	if len(t.links) == 0 {
 		return nil
 	}
 	for _, f := range c.Files {
@@ -171,33 +171,15 @@ func smallFile(root *os.Root, name string) (string, error) {
 	return string(text), err
 }
 
-// halfDone are the files of a clone's .git by which a merge, a rebase or the like goes on.
-var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
-	"AUTO_MERGE",
-	"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START"}
+// halfDone are the files of a .git by which a merge, a rebase or the like goes on. The messages and trees that git
+// prepares for them say nothing.
+var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
+	"sequencer", "BISECT_LOG", "BISECT_START"}
 
 // unfinished notes what halfDone shows.
 const unfinished = "the agent had left a merge or rebase unfinished; its files were kept as they stood"
 
-// halfDoneIn reports whether a .git is in the middle of something. The messages and trees that git prepares say
-// nothing.
+// halfDoneIn reports whether a .git is in the middle of something.
 func halfDoneIn(dir string) bool {
-	return slices.ContainsFunc(halfDone, func(name string) bool {
-		return !slices.Contains([]string{"MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE"}, name) && exists(filepath.Join(dir, name))
-	})
-}
-
-// dropHalfDone ends what the agent had begun and not ended. Our commit would else go on with it.
-func (t *Tree) dropHalfDone() (notes []string) {
-	found := halfDoneIn(t.user.dir)
-	for _, name := range halfDone {
-		file := filepath.Join(t.user.dir, name)
-		if exists(file) {
-			_ = os.RemoveAll(file) // what is still there fails the commit, which says so
-		}
-	}
-	if found {
-		notes = append(notes, unfinished)
-	}
-	return notes
+	return slices.ContainsFunc(halfDone, func(name string) bool { return exists(filepath.Join(dir, name)) })
 }

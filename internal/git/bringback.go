@@ -54,7 +54,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 // wasThere reports whether a commit was there before the turn: where a ref was when it was handed over, or for a HEAD
 // on no branch any commit.
 func (t *Tree) wasThere(ref, commit string) bool {
-	return ref == "" || t.handedRefs()[ref] == commit
+	return ref == "" || t.handedAs[ref] == commit
 }
 
 // treesOf are the tree of our index and that of a commit.
@@ -97,9 +97,6 @@ func (t *Tree) layTree(ctx context.Context, from, to string) error {
 // keepCommit keeps a commit that is on no branch, and says where.
 func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err error) {
 	ref = fmt.Sprintf("%s%s/%.12s", keptRefs, t.o.Task, commit)
-	if !t.bot {
-		return ref, t.user.set(ctx, ref, commit)
-	}
 	found, err := t.leaksIn(ctx, t.base, commit)
 	if err != nil {
 		return "", err

@@ -18,9 +18,10 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
 		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
 	}
-	t := &Tree{o: o, bot: true, branch: branch, work: filepath.Join(o.Root, "work"),
+	t := &Tree{o: o, branch: branch, work: filepath.Join(o.Root, "work"),
 		dir:   filepath.Join(o.Root, "repo.git"),
-		index: filepath.Join(o.Root, "index"), state: o.Root}
+		index: filepath.Join(o.Root, "index")}
+	t.common, t.origin = t.dir, remote{t}
 	if err := t.refuseName(); err != nil {
 		return nil, err
 	}

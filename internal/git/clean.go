@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -11,10 +10,6 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
-	if err := t.guardOwn(ctx); err != nil {
-		return nil, err
-	}
-	defer t.noteIndex()
 	out, err := t.git.out(ctx, "diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=all", t.head, "--")
 	if err != nil {
@@ -24,12 +19,8 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 }
 
 // Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor
-// ignored removed. A commit has taken up everything of the agent's, so what is removed was made by something else. The
-// user's own untracked files stay.
+// ignored removed. A commit has taken up everything of the agent's, so what is removed was made by something else.
 func (t *Tree) Restore(ctx context.Context) error {
-	if t.owes {
-		return errors.New("putting the tree back: what is the run's own has not been committed yet")
-	}
 	dirty, err := t.Clean(ctx)
 	if err != nil {
 		return err
@@ -39,10 +30,7 @@ func (t *Tree) Restore(ctx context.Context) error {
 
 // restore is Restore for what Clean has just named: no other file is written.
 func (t *Tree) restore(ctx context.Context, dirty []string) error {
-	if !t.bot {
-		t.dropHalfDone()
-	}
-	if err := t.setHead(ctx, t.head); err != nil {
+	if err := t.setHead(t.head); err != nil {
 		return err
 	}
 	t.indexed = ""

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ const maxFiles = 50
 // nothing changed the result is Empty, with SHA since. Note tells of everything out of the ordinary.
 func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, error) {
 	c, err := t.takeUp(ctx, since, message)
-	if err != nil && !t.bot && t.misses(ctx, since) {
-		return c, &GoneError{t.user.common, t.user.top}
+	if err != nil {
+		err = cmp.Or(t.origin.gone(), err)
 	}
 	return c, err
 }
@@ -35,15 +36,11 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
-	if err := t.guardOwn(ctx); err != nil {
-		return loop.Commit{}, err
-	}
-	defer t.noteIndex()
 	took, err := t.take(ctx, since)
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	notes := slices.Concat(t.told, took.notes, t.overlookedNotes())
+	notes := slices.Concat(t.told, took.notes)
 	t.told = nil
 	changed, more, err := t.stage(ctx, took)
 	if err != nil {
@@ -89,12 +86,6 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 	return c, found, err
 }
 
-// misses reports whether a commit of the run is not there any more.
-func (t *Tree) misses(ctx context.Context, commit string) bool {
-	_, err := t.git.out(ctx, "cat-file", "-e", commit+"^{tree}")
-	return exit(err) > 0
-}
-
 // commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the
 // working tree, submodules included, before it said that there is nothing to commit.
 func (t *Tree) commit(ctx context.Context, parent, message string) error {
@@ -105,7 +96,7 @@ func (t *Tree) commit(ctx context.Context, parent, message string) error {
 		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace",
 		"-uno", "-F", "-"}})
 	var unsigned *SigningError
-	if err = t.unsigned(ctx, err); err != nil && !errors.As(err, &unsigned) {
+	if err = t.unsigned(err); err != nil && !errors.As(err, &unsigned) {
 		err = fmt.Errorf("committing: %w", err)
 	}
 	return err
@@ -210,6 +201,6 @@ func (t *Tree) acts(ctx context.Context, since, commit string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
 	}
-	return t.bot && acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
+	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
 		safetext.Visible(messages) != messages, nil
 }

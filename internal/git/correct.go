@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +37,9 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
 	c.Message = t.harmless(c.Message)
-	if err := errors.Join(t.settle(), t.guardOwn(ctx)); err != nil {
+	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
-	defer t.noteIndex()
 	puts, gone, err := t.corrections(ctx, c)
 	if err != nil {
 		return loop.Commit{}, err
@@ -61,7 +59,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err := t.layDown(ctx, puts, gone); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the working tree: %w", err)
 	}
-	if err := t.stand(ctx, commit); err != nil {
+	if err := t.setHead(commit); err != nil {
 		return loop.Commit{}, err
 	}
 	if steady {
@@ -73,9 +71,6 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	made, err := t.compared(ctx, t.head, commit, tree)
 	if err != nil {
 		return loop.Commit{}, err
-	}
-	if t.adopted.tip == t.head {
-		t.adopted.tip = made.SHA
 	}
 	t.head, t.headTree = made.SHA, made.Tree
 	if err := t.handOver(ctx); err != nil {
@@ -278,7 +273,7 @@ func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) er
 	}
 	var in strings.Builder
 	for _, e := range gone {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(cmp.Or(t.head, t.came.commit))), e.name)
+		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(t.head)), e.name)
 	}
 	for _, e := range puts {
 		fmt.Fprintf(&in, "%s %s\t%s\x00", e.mode, e.id, e.name)
@@ -286,12 +281,4 @@ func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) er
 	_, _, err := t.git.run(ctx, call{env: own, in: strings.NewReader(in.String()),
 		args: []string{"update-index", "-z", "--index-info"}})
 	return err
-}
-
-// stand puts the run's branch on a commit.
-func (t *Tree) stand(ctx context.Context, commit string) error {
-	if !t.bot {
-		t.dropHalfDone()
-	}
-	return t.setHead(ctx, commit)
 }

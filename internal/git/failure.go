@@ -24,33 +24,24 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 		}
 	}
-	if signs, err := t.gitSigns(ctx); err != nil {
-		return commit, fmt.Errorf("making the failure branch %s: %w", name, err)
-	} else if signs {
-		if commit, err = t.signAgain(ctx, ref, commit, message); err != nil {
+	if t.signs {
+		if commit, err = t.signAgain(ctx, commit, message); err != nil {
 			return commit, fmt.Errorf("making the failure branch %s: %w", name, err)
 		}
 	}
-	if t.o.Remote.URL == "" {
-		return commit, nil
-	}
-	if err := t.pushRefs(ctx, "+"+commit+":"+ref); err != nil {
+	if err := t.pushRefs(ctx, move{ref: ref, to: commit}); err != nil {
 		return commit, fmt.Errorf("pushing the failure branch %s: %w", name, err)
 	}
 	return commit, nil
 }
 
-// signAgain makes the one commit of a ref above the run's newest again, signed by git.
-func (t *Tree) signAgain(ctx context.Context, ref, commit, message string) (string, error) {
+// signAgain makes a commit above the run's newest again, signed by git.
+func (t *Tree) signAgain(ctx context.Context, commit, message string) (string, error) {
 	tree, err := t.TreeOf(ctx, commit)
 	if err != nil {
 		return commit, err
 	}
-	signed, err := t.commitTree(ctx, tree, t.head, message)
-	if err != nil {
-		return commit, err
-	}
-	return signed, t.user.set(ctx, ref, signed)
+	return t.commitTree(ctx, tree, t.head, message)
 }
 
 // Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/…
@@ -59,24 +50,22 @@ func (t *Tree) Archive(ctx context.Context) error {
 	if t.o.Task == "" {
 		return nil
 	}
-	if !t.bot {
-		return t.archiveHere(ctx, old)
-	}
-	refs, err := t.git.listRemote(ctx, t.o.Remote, old+"*")
+	refs, err := t.origin.list(ctx, old+"*")
 	if err != nil {
 		return err
 	}
-	var fetch, push []string
+	var fetch []string
+	var push []move
 	for ref, commit := range refs.at {
 		if to, ok := archived(ref, old); ok {
 			fetch = append(fetch, "+"+ref+":"+to)
-			push = append(push, lease(ref, commit), commit+":"+to, ":"+ref)
+			push = append(push, move{ref: to, to: commit}, move{ref: ref, leased: true, from: commit})
 		}
 	}
 	if len(push) == 0 {
 		return nil
 	}
-	if err := t.git.fetch(ctx, t.o.Remote, nil, fetch...); err != nil {
+	if err := t.origin.fetch(ctx, fetch...); err != nil {
 		return err
 	}
 	if err := t.pushRefs(ctx, push...); err != nil {
@@ -93,26 +82,4 @@ func archived(ref, old string) (to string, ok bool) {
 		return "", false
 	}
 	return "refs/heads/wip/archive/" + strings.TrimPrefix(ref, "refs/heads/wip/"), true
-}
-
-func (t *Tree) archiveHere(ctx context.Context, old string) error {
-	out, err := t.user.door.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", old+"*")
-	if err != nil {
-		return fmt.Errorf("looking for old failure branches: %w", err)
-	}
-	var in strings.Builder
-	for line := range strings.Lines(out) {
-		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if to, ok := archived(ref, old); ok {
-			fmt.Fprintf(&in, "update %s %s\ndelete %s %s\n", to, commit, ref, commit)
-		}
-	}
-	if in.Len() == 0 {
-		return nil
-	}
-	if _, _, err := t.user.door.run(ctx,
-		call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
-		return fmt.Errorf("archiving old failure branches: %w", err)
-	}
-	return nil
 }

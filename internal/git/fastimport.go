@@ -46,11 +46,7 @@ func (t *Tree) write(ctx context.Context, s snapshot) (commit string, err error)
 	if err != nil {
 		return "", err
 	}
-	commit = strings.TrimSpace(out)
-	if !t.bot {
-		return commit, t.user.set(ctx, s.ref, commit)
-	}
-	return commit, nil
+	return strings.TrimSpace(out), nil
 }
 
 func data(b *bytes.Buffer, content []byte) {

@@ -11,10 +11,9 @@ func (t *Tree) BeginFresh() {
 }
 
 // BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the
-// remote's branch: for a fresh run that was killed before its first commit. In a clone the branch is set back before
-// anything is recorded.
+// origin's branch: for a fresh run that was killed before its first commit.
 func (t *Tree) BeginAgain() {
-	if t.bot && t.pushed.branch != "" {
+	if t.pushed.branch != "" {
 		t.o.Fresh = true
 		t.head, t.headTree = t.base, t.baseTree
 	}

@@ -64,7 +64,7 @@ func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
 	if j.objects == nil {
 		j.objects = t.ObjectDirs()
 	}
-	j.parts = []*part{{git: j.door("", filepath.Join(t.common(), "objects"))}}
+	j.parts = []*part{{git: j.door("", filepath.Join(t.common, "objects"))}}
 	return j, nil
 }
 
@@ -90,7 +90,7 @@ func (j *JudgeTree) indexFile(at string) string {
 
 // ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
 func (t *Tree) ObjectDirs() []string {
-	return objectDirs(filepath.Join(t.common(), "objects"))
+	return objectDirs(filepath.Join(t.common, "objects"))
 }
 
 // objectDirs are a directory of objects and those that it borrows from.
@@ -353,7 +353,7 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 		return nil
 	}
 	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects,
-		sparse: j.t.sparse()}
+		sparse: j.t.sparse}
 	alone := j.objects != nil && len(j.objects) == 0
 	if alone {
 		r.refs = map[string]string{j.t.ref(): j.commit}

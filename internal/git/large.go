@@ -25,7 +25,7 @@ const largeFiles = "filter=lfs"
 // missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that
 // it lacked when the run began. A clone without Git LFS has none of them anyhow.
 func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
-	if !bytes.Contains(j.t.config(), []byte("[filter \"lfs\"]")) {
+	if !j.t.large {
 		return nil, nil
 	}
 	p := j.parts[0]
@@ -89,12 +89,4 @@ func (j *JudgeTree) isPointer(name string) bool {
 	}
 	text, err := files.ReadIn(root, name, 1024)
 	return err == nil && bytes.HasPrefix(text, []byte(pointer))
-}
-
-// config is the configuration of the harness's repository.
-func (t *Tree) config() []byte {
-	if f := t.owned["config"]; f != nil {
-		return f.text
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -14,7 +13,6 @@ type Leftover struct {
 	Ref    string // full
 	Commit string
 	Used   string // the working tree that it is checked out in; empty: none
-	Marked bool   // a run in this working tree has made the branch
 }
 
 // Name is the branch as people write it; of another ref it is the whole.
@@ -22,23 +20,23 @@ func (l Leftover) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/"
 
 // Leftovers looks through a clone for what its runs have left.
 type Leftovers struct {
-	t    *Tree
+	users
 	refs map[string]string
 }
 
 // OpenLeftovers opens the clone that dir is in. Nothing in it is changed.
 func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, error) {
-	t := &Tree{user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
-	if err := t.user.find(ctx); err != nil {
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	if err := u.find(ctx); err != nil {
 		return nil, err
 	}
-	refs, err := t.user.readRefs(ctx)
-	return &Leftovers{t, refs}, err
+	refs, err := u.door.below(ctx, "")
+	return &Leftovers{u, refs}, err
 }
 
 // Candidates are all branches, and all refs under which runs have kept work.
 func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
-	out, err := l.t.user.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)",
+	out, err := l.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)",
 		"refs/heads/", keptRefs)
 	if err != nil {
 		return nil, fmt.Errorf("listing branches: %w", err)
@@ -48,12 +46,7 @@ func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) 
 		if len(f) != 3 {
 			continue
 		}
-		o := Leftover{Ref: f[1], Commit: f[0], Used: f[2]}
-		if branch, ok := strings.CutPrefix(o.Ref, "refs/heads/"); ok {
-			text, err := readText(filepath.Join(l.t.user.dir, "ralph", stateName(branch), "branch"))
-			o.Marked = err == nil && text.text != nil && !strings.HasSuffix(string(text.text), theirMark)
-		}
-		all = append(all, o)
+		all = append(all, Leftover{Ref: f[1], Commit: f[0], Used: f[2]})
 	}
 	return all, nil
 }
@@ -74,7 +67,7 @@ func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, me
 	if merges {
 		args = append(args, "--no-merges")
 	}
-	out, _, err := l.t.user.door.run(ctx,
+	out, _, err := l.door.run(ctx,
 		call{in: strings.NewReader(in.String()), args: append(args, "--", ":(top)", ":(top,exclude).ralph_state.md")})
 	if err != nil {
 		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
@@ -97,12 +90,9 @@ func (l *Leftovers) Remove(ctx context.Context, all []Leftover) error {
 		}
 		fmt.Fprintf(&in, "option no-deref\ndelete %s %s\n", o.Ref, o.Commit)
 	}
-	if _, _, err := l.t.user.door.run(ctx,
+	if _, _, err := l.door.run(ctx,
 		call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("removing branches: %w", err)
 	}
 	return nil
 }
-
-// StateName is the name of the directory that a run's branch has among those of ralph's.
-func StateName(branch string) string { return stateName(branch) }

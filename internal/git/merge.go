@@ -14,16 +14,22 @@ import (
 // baseNow is where the base branch is kept as the remote has it at the end of a run.
 const baseNow = "refs/ralph/base-now"
 
-// BaseConflicts asks the remote for the base branch as it is now, and names the files in which the run's branch
+// BaseConflicts asks the origin for the base branch as it is now, and names the files in which the run's branch
 // conflicts with it; none when the two can be merged. Nothing is checked out and nothing is changed.
 func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
-	if t.o.Remote.URL == "" || t.baseBranch == "" {
+	if t.origin == nil || t.baseBranch == "" {
 		return nil, nil
 	}
-	if err := t.git.fetch(ctx, t.o.Remote, nil, "+refs/heads/"+t.baseBranch+":"+baseNow); err != nil {
+	ref := "refs/heads/" + t.baseBranch
+	refs, err := t.origin.list(ctx, ref)
+	now := refs.at[ref]
+	if err != nil || now == "" || now == t.Ground() {
 		return nil, err
 	}
-	_, err = t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", t.head, baseNow)
+	if err := t.origin.fetch(ctx, "+"+ref+":"+baseNow); err != nil {
+		return nil, err
+	}
+	_, err = t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", t.head, now)
 	const conflict = 1
 	var e *commandError
 	switch code := exit(err); {
@@ -139,18 +145,14 @@ func (t *Tree) commitMerge(ctx context.Context, tree, at string, w Work) (string
 		}
 	}
 	args := []string{"commit-tree", tree, "-p", at, "-p", w.Commit, "-F", "-"}
-	signs, err := t.gitSigns(ctx)
-	if err != nil {
-		return "", fmt.Errorf("merging %s: %w", w.Name, err)
-	}
-	if signs {
+	if t.signs {
 		args = append(args, "-S")
 	}
 	when := fmt.Sprintf("%d +0000", newest)
 	commit, _, err := t.git.run(ctx,
 		call{in: strings.NewReader("Merge " + w.Name + "\n"), args: args,
 			env: []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}})
-	if err = t.unsigned(ctx, err); err != nil {
+	if err = t.unsigned(err); err != nil {
 		return "", fmt.Errorf("merging %s: %w", w.Name, err)
 	}
 	return strings.TrimSpace(commit), nil

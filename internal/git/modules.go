@@ -24,21 +24,42 @@ type module struct {
 // deepModules bounds how deep submodules are looked for within each other.
 const deepModules = 5
 
-// findModules remembers the submodules of a clone. The bot checks none out.
-func (t *Tree) findModules(ctx context.Context) error {
+// findModules remembers the submodules that the run's first commit has, and those that the origin has checked out.
+func (t *Tree) findModules(ctx context.Context) (err error) {
 	t.modules, t.firstLinks = map[string]module{}, map[string]string{}
 	if len(t.links) == 0 {
 		return nil
 	}
-	if t.bot {
-		var err error
-		t.firstLinks, err = t.gitlinks(ctx, t.head, filepath.Join(t.common(), "objects"))
-		return err
+	objects := filepath.Join(t.common, "objects")
+	if c, ok := t.origin.(*clone); ok {
+		return t.findModulesIn(ctx, c.top, "", t.head, objects, 0)
 	}
-	return t.findModulesIn(ctx, "", t.head, filepath.Join(t.common(), "objects"), 0)
+	t.firstLinks, err = t.gitlinks(ctx, t.head, objects)
+	return err
 }
 
-func (t *Tree) findModulesIn(ctx context.Context, at, commit, objects string, deep int) error {
+// layModules checks the submodules out that the origin has, for the agent.
+func (t *Tree) layModules(ctx context.Context) error {
+	if err := t.findModules(ctx); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
+		m := t.modules[name]
+		dir := filepath.Join(t.work, filepath.FromSlash(name))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("checking out the submodule %s: %w", name, err)
+		}
+		index := filepath.Join(t.o.Root, "module.index")
+		_, _, err := t.git.run(ctx, call{args: []string{"read-tree", "--reset", "-u", m.commit},
+			env: []string{"GIT_WORK_TREE=" + dir, "GIT_OBJECT_DIRECTORY=" + m.objects, "GIT_INDEX_FILE=" + index}})
+		if err = errors.Join(ignore(err), os.Remove(index)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("checking out the submodule %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects string, deep int) error {
 	links, err := t.gitlinks(ctx, commit, objects)
 	if err != nil || deep == deepModules {
 		return err
@@ -48,23 +69,22 @@ func (t *Tree) findModulesIn(ctx context.Context, at, commit, objects string, de
 	}
 	for name, id := range links {
 		name = path.Join(at, name)
-		dir := moduleDir(filepath.Join(t.work, name))
+		dir := moduleDir(filepath.Join(top, name))
 		if dir == "" { // it is not checked out
 			continue
 		}
 		m := module{objects: filepath.Join(dir, "objects"), commit: id}
-		refs, err := (&users{door: door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}}).readRefs(
-			ctx)
+		refs, err := door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}.below(ctx, "refs/remotes/")
 		if err != nil {
 			continue // what cannot be read is not there
 		}
-		for ref, id := range refs {
-			if strings.HasPrefix(ref, "refs/remotes/") && !slices.Contains(m.known, id) {
+		for _, id := range refs {
+			if !slices.Contains(m.known, id) {
 				m.known = append(m.known, id)
 			}
 		}
 		t.modules[name] = m
-		if err := t.findModulesIn(ctx, name, id, m.objects, deep+1); err != nil {
+		if err := t.findModulesIn(ctx, top, name, id, m.objects, deep+1); err != nil {
 			continue
 		}
 	}

@@ -30,11 +30,14 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 	if _, err := os.Lstat(filepath.Join(t.dir, "MERGE_HEAD")); err == nil {
 		return "", errors.New("a merge is going on in the clone: end it (git commit, or git merge --abort), then ask again")
 	}
-	t.o.Identity = id
-	if err := t.identify(ctx); err != nil {
+	who, err := whoCommits(ctx, dir, env)
+	if err != nil {
 		return "", err
 	}
-	t.git.env = append(t.git.env, t.who...)
+	if who == nil {
+		who = identity(id)
+	}
+	t.git.env = append(t.git.env, who...)
 	sha, err = t.commitPaths(ctx, message, paths)
 	if err != nil {
 		return "", fmt.Errorf("committing %s: %w", strings.Join(paths[:min(len(paths), 5)], ", "), err)
@@ -63,4 +66,74 @@ func (t *Tree) commitPaths(ctx context.Context, message string, paths []string) 
 	// only from where it was looked at
 	_, err = t.git.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, t.head)
 	return sha, err
+}
+
+// uncommitted are the files under some paths that are not as HEAD has them.
+func (t *Tree) uncommitted(ctx context.Context, under []string) ([]string, error) {
+	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}
+	for _, name := range under {
+		args = append(args, ":(top,literal)"+name)
+	}
+	out, err := t.git.out(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is not committed: %w", err)
+	}
+	var names []string
+	for _, e := range records(out) {
+		if name := e[3:]; !strings.HasSuffix(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// commitFiles makes a commit of files as they lie in the working tree, on top of another one, by an index of its own.
+// The result is that one when they are in it like this.
+func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, names []string,
+	message string) (commit string, err error) {
+	before, err := t.TreeOf(ctx, parent)
+	if err != nil {
+		return "", err
+	}
+	if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", parent}}); err != nil {
+		return "", err
+	}
+	if err := t.update(ctx, own, names); err != nil {
+		return "", err
+	}
+	tree, _, err := t.git.run(ctx, call{env: own, args: []string{"write-tree"}})
+	if tree = strings.TrimSpace(tree); err != nil || tree == before {
+		return parent, err
+	}
+	return t.commitTree(ctx, tree, parent, message)
+}
+
+// update makes an index hold files as they lie in the working tree, and not those that are not there.
+func (t *Tree) update(ctx context.Context, own, names []string) error {
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var there, gone []string
+	for _, name := range names {
+		if info, err := root.Lstat(name); err == nil && !info.IsDir() && behindDirectories(root, name) {
+			there = append(there, name)
+		} else {
+			gone = append(gone, name)
+		}
+	}
+	for _, c := range []struct {
+		names   []string
+		options []string
+	}{{gone, []string{"--force-remove"}}, {there, []string{"--add", "--replace"}}} {
+		if len(c.names) == 0 {
+			continue
+		}
+		args := append(append([]string{"update-index"}, c.options...), "-z", "--stdin")
+		if _, _, err := t.git.run(ctx, call{env: own, in: joined(c.names), args: args}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -72,9 +72,8 @@ func (t *Tree) takeAway(ctx context.Context, gone []entry) error {
 	if err != nil {
 		return err
 	}
-	users := newPaths(t.kept)
 	for _, e := range gone {
-		if ignored[e.name] || users.cover(e.name) || users.below(e.name) {
+		if ignored[e.name] {
 			continue
 		}
 		info, err := root.Lstat(e.name)

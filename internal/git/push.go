@@ -22,7 +22,7 @@ type Moved struct {
 // is fetched, our commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError,
 // *WorkflowsError, *AccessError. Without a remote it does nothing.
 func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
-	if t.o.Remote.URL == "" || t.settled() {
+	if t.origin == nil || t.settled() {
 		return nil, nil
 	}
 	err = t.pushBoth(ctx)
@@ -45,11 +45,11 @@ func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 // PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two
 // processes that want the run one gets it; the other gets a *TakenError.
 func (t *Tree) PushRecord(ctx context.Context) error {
-	if t.o.Remote.URL == "" || t.record == t.pushed.record {
+	if t.origin == nil || t.record == t.pushed.record {
 		return nil
 	}
-	err := t.offer(ctx, pushed{t.pushed.branch, t.record}, func() []string {
-		return append(t.deletion(), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+	err := t.offer(ctx, pushed{branch: t.pushed.branch, record: t.record}, func() []move {
+		return append(t.deletion(), t.recordMove())
 	})
 	if err == nil {
 		t.deleting = RemoteRef{}
@@ -61,13 +61,13 @@ func (t *Tree) PushRecord(ctx context.Context) error {
 	return err
 }
 
-// offer pushes what args name, so that the remote then has next. Should the remote have an earlier push of ours, whose
+// offer pushes what moves says, so that the remote then has next. Should the remote have an earlier push of ours, whose
 // answer got lost, it pushes once more from there.
-func (t *Tree) offer(ctx context.Context, next pushed, args func() []string) (err error) {
+func (t *Tree) offer(ctx context.Context, next pushed, moves func() []move) (err error) {
 	t.offered = append(t.offered, next)
 	for range 2 {
 		known := t.pushed
-		if err = t.lost(ctx, t.pushRefs(ctx, args()...)); err == nil {
+		if err = t.lost(ctx, t.pushRefs(ctx, moves()...)); err == nil {
 			t.offered = nil
 			return nil
 		}
@@ -83,7 +83,7 @@ func (t *Tree) arrived(ctx context.Context) bool {
 	if t.o.DryRun || t.o.Task == "" {
 		return false
 	}
-	refs, err := t.git.listRemote(ctx, t.o.Remote, t.recordRef(), t.ref())
+	refs, err := t.origin.list(ctx, t.recordRef(), t.ref())
 	if err != nil || refs.at[t.recordRef()] != t.record || t.ahead() && refs.at[t.ref()] != t.head {
 		return false
 	}
@@ -109,37 +109,45 @@ type RemoteRef struct{ Name, Commit string }
 func (t *Tree) DeleteWithRecord(ref RemoteRef) { t.deleting = ref }
 
 // deletion is what DeleteWithRecord adds to a push.
-func (t *Tree) deletion() []string {
+func (t *Tree) deletion() []move {
 	if t.deleting.Commit == "" {
 		return nil
 	}
-	return []string{lease(t.deleting.Name, t.deleting.Commit), ":" + t.deleting.Name}
+	return []move{{ref: t.deleting.Name, leased: true, from: t.deleting.Commit}}
+}
+
+func (t *Tree) recordMove() move {
+	return move{ref: t.recordRef(), to: t.record, leased: true, from: t.pushed.record}
 }
 
 func (t *Tree) pushBoth(ctx context.Context) error {
-	next := pushed{t.pushed.branch, t.record}
+	next := pushed{branch: t.pushed.branch, record: t.record}
 	if t.ahead() {
 		next.branch = t.head
 	}
-	if err := t.offer(ctx, next, t.both); err != nil {
-		return err
+	err := t.offer(ctx, next, t.both)
+	if errors.Is(err, errHeld) { // what else there was has moved
+		t.pushed.record, t.keeping = t.record, nil
+		return nil
 	}
-	t.pushedBoth()
-	return nil
+	if err == nil {
+		t.pushedBoth()
+	}
+	return err
 }
 
-// both are the arguments of a push of the branch and its record.
-func (t *Tree) both() (args []string) {
+// both are the moves of a push of the branch and its record.
+func (t *Tree) both() (moves []move) {
 	if t.ahead() {
-		args = append(args, lease(t.ref(), t.pushed.branch), t.head+":"+t.ref())
+		moves = append(moves, move{ref: t.ref(), to: t.head, leased: true, from: t.pushed.branch})
 	}
 	if t.record != t.pushed.record {
-		args = append(append(args, t.deletion()...), lease(t.recordRef(), t.pushed.record), t.record+":"+t.recordRef())
+		moves = append(append(moves, t.deletion()...), t.recordMove())
 	}
 	for _, ref := range slices.Sorted(maps.Keys(t.keeping)) {
-		args = append(args, "+"+t.keeping[ref]+":"+ref)
+		moves = append(moves, move{ref: ref, to: t.keeping[ref]})
 	}
-	return args
+	return moves
 }
 
 // pushedBoth notes that the remote has the branch and its record as they are here.
@@ -150,42 +158,64 @@ func (t *Tree) pushedBoth() {
 	t.pushed.record, t.deleting, t.keeping = t.record, RemoteRef{}, nil
 }
 
-// lease lets a ref of the remote be moved only from what we know it to be. It is named in full, since a lease on "what
-// was fetched" means nothing where nothing was.
-func lease(ref, from string) string { return "--force-with-lease=" + ref + ":" + from }
-
 // staleError is a push that the remote did not take because a ref had moved.
 type staleError struct{ detail string }
 
 func (e *staleError) Error() string { return "the remote has moved: " + e.detail }
 
-// pushRefs pushes in one step; arguments that begin with a dash are options.
-func (t *Tree) pushRefs(ctx context.Context, args ...string) error {
-	if t.o.DryRun {
+// pushRefs moves refs of the origin in one step.
+func (t *Tree) pushRefs(ctx context.Context, moves ...move) error {
+	if t.o.DryRun || len(moves) == 0 {
 		return nil
 	}
 	if err := t.settle(); err != nil {
 		return err
 	}
-	if s, ok := t.secrets().First(strings.Join(args, "\n")); ok {
-		return fmt.Errorf("the name of a branch would tell a secret of ralph's, %s: nothing was pushed", s.As)
-	}
-	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
-		"--no-signed"}
-	var specs []string
-	for _, a := range args {
-		if strings.HasPrefix(a, "-") {
-			options = append(options, a)
-		} else {
-			specs = append(specs, a)
+	for _, m := range moves {
+		if s, ok := t.secrets().First(m.ref); ok {
+			return fmt.Errorf("the name of a branch would tell a secret of ralph's, %s: nothing was pushed", s.As)
 		}
 	}
-	_, _, err := t.git.ask(ctx, t.o.Remote, call{args: append(append(options, "--", t.o.Remote.URL), specs...)})
+	return t.origin.push(ctx, moves)
+}
+
+// remote is an origin that is reached by its URL.
+type remote struct{ *Tree }
+
+func (r remote) list(ctx context.Context, patterns ...string) (remoteRefs, error) {
+	return r.git.listRemote(ctx, r.o.Remote, patterns...)
+}
+
+func (r remote) fetch(ctx context.Context, specs ...string) error {
+	return r.git.fetch(ctx, r.o.Remote, nil, specs...)
+}
+
+func (remote) hold(context.Context, string, string) error { return nil } // it has the base anyhow
+
+func (remote) bring(context.Context, *Tree) error { return nil } // Checkout did
+
+func (remote) gone() error { return nil }
+
+// push pushes in one step. A lease is named in full, since one on "what was fetched" means nothing where nothing was.
+func (r remote) push(ctx context.Context, moves []move) error {
+	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--no-signed"}
+	specs := []string{"--", r.o.Remote.URL}
+	for _, m := range moves {
+		spec := m.to + ":" + m.ref
+		if m.leased {
+			options = append(options, "--force-with-lease="+m.ref+":"+m.from)
+		} else {
+			spec = "+" + spec
+		}
+		specs = append(specs, spec)
+	}
+	_, _, err := r.git.ask(ctx, r.o.Remote, call{args: append(options, specs...)})
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err
 	}
-	return t.rejected(e)
+	return r.rejected(e)
 }
 
 // movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in
@@ -250,7 +280,7 @@ func (t *Tree) lost(ctx context.Context, err error) error {
 	if t.deleting.Commit != "" {
 		ask = append(ask, t.deleting.Name)
 	}
-	refs, listErr := t.git.listRemote(ctx, t.o.Remote, ask...)
+	refs, listErr := t.origin.list(ctx, ask...)
 	if listErr != nil {
 		return listErr
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,20 +10,20 @@ import (
 // rebase puts our commits on top of where the remote's branch is now, in the working tree too. It returns nil when the
 // branch has not moved after all.
 func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
-	refs, err := t.git.listRemote(ctx, t.o.Remote, t.ref())
+	refs, err := t.origin.list(ctx, t.ref())
 	if err != nil {
 		return nil, err
 	}
 	onto, from := refs.at[t.ref()], t.pushed.branch
 	switch {
 	case onto == from:
-		return nil, fmt.Errorf("%s did not take the branch %s: try again", t.o.Remote.shown(), t.branch)
+		return nil, fmt.Errorf("%s did not take the branch %s: try again", cmp.Or(t.o.Remote.shown(), "the clone"), t.branch)
 	case onto == "":
 		return nil, &ConflictError{t.branch, "does not exist there any more"}
 	case from == "":
 		from = t.base
 	}
-	if err := t.git.fetch(ctx, t.o.Remote, nil, "+"+t.ref()+":refs/ralph/onto"); err != nil {
+	if err := t.origin.fetch(ctx, "+"+t.ref()+":refs/ralph/onto"); err != nil {
 		return nil, err
 	}
 	m := &Moved{From: t.head, Onto: onto}
@@ -37,7 +38,7 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
 		return nil, err
 	}
-	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s on the remote; the run's commits were put on top of that",
+	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of that",
 		onto)
 	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
 	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head, "--")

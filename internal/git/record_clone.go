@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,15 +45,10 @@ func (t *Tree) Has(ctx context.Context, commit, in string) bool {
 	return err == nil && on
 }
 
-// KeepRecord makes the run record the next commit of the clone's own refs/ralph/runs/<task>, for its user to push. It
-// names the ref.
+// KeepRecord makes the run record the next commit of the origin's refs/ralph/runs/<task>. It names the ref.
 func (t *Tree) KeepRecord(ctx context.Context, files map[string][]byte, message string) (ref string, err error) {
-	if t.bot {
-		return "", errors.New("a bot pushes its run records")
-	}
-	commit, err := t.SaveRecord(ctx, files, message)
-	if err != nil {
+	if _, err = t.SaveRecord(ctx, files, message); err != nil {
 		return "", err
 	}
-	return t.recordRef(), t.user.set(ctx, t.recordRef(), commit)
+	return t.recordRef(), t.PushRecord(ctx)
 }

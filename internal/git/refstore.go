@@ -51,7 +51,9 @@ func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
 // ownRepository is a repository of ours without anybody's work in it.
 func ownRepository(o Options, dir string) *Tree {
 	o.Root, o.Identity, o.As = dir, Identity{"ralph", "ralph@localhost"}, nil
-	return &Tree{o: o, bot: true, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", state: dir}
+	t := &Tree{o: o, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", common: dir + "/repo.git"}
+	t.origin = remote{t}
+	return t
 }
 
 // Close removes the repository. On the remote nothing changes.
@@ -103,7 +105,7 @@ func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (
 // Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it
 // is deleted. The error is a *RefMovedError when the ref is not at from.
 func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
-	err := s.t.pushRefs(ctx, lease(ref, from), to+":"+ref)
+	err := s.t.pushRefs(ctx, move{ref: ref, to: to, leased: true, from: from})
 	var stale *staleError
 	if errors.As(err, &stale) {
 		return &RefMovedError{ref}

@@ -5,252 +5,83 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// In a user's clone the harness works by a repository of its own, as it does in the bot's checkout: a few files beside
-// the clone that borrow its objects. The index, the excluded files, the attributes and the configuration are those of
-// the moment before the first turn. So no mark in the clone's index, no rule in its info/exclude, no replacement, graft
-// or setting that an agent has made there says what is committed.
-
-// ownFile is a file of the harness's repository that nobody else is to change.
-type ownFile struct {
-	text  []byte
-	stamp stamp
+// settings are what a checkout of a clone has of the configuration that git would use for its user. Of a bot's nothing
+// is taken.
+type settings struct {
+	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
+	large  bool   // large files are taken through Git LFS
+	signs  bool   // git signs commits
 }
 
-// layRepository makes the harness's repository for the clone, or takes up the one of a process that died within a turn:
-// what the clone says by now may be the agent's word.
-func (t *Tree) layRepository(ctx context.Context) error {
-	for _, dir := range []string{"refs/heads", "info"} {
-		if err := os.MkdirAll(filepath.Join(t.dir, dir), 0o700); err != nil {
-			return fmt.Errorf("making a place for the run: %w", err)
+// layBeside makes the harness's repository beside the checkout of a clone: a few files that say what git would be told
+// in the clone, over its objects.
+func (t *Tree) layBeside(ctx context.Context, c *clone) error {
+	for _, dir := range []string{t.work, filepath.Join(t.dir, "refs", "heads"), filepath.Join(t.dir, "info")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making the checkout: %w", err)
 		}
 	}
-	if err := t.identify(ctx); err != nil {
-		return err
-	}
-	files, err := t.ownTexts(ctx)
+	who, err := whoCommits(ctx, c.top, t.o.Env)
 	if err != nil {
 		return err
 	}
-	t.owned = map[string]*ownFile{}
-	for name, text := range files {
-		if err := t.writeOwn(name, text); err != nil {
-			return err
-		}
+	if who == nil {
+		who = identity(t.o.Identity)
+	} else {
+		t.o.Identity = Identity{value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL")}
 	}
-	t.git = door{dir: t.work, pair: safe, env: append(environment(t.o.Env),
-		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index,
-		"GIT_OBJECT_DIRECTORY="+filepath.Join(t.user.common, "objects"),
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")}
-	t.git.env = append(t.git.env, t.who...)
-	removeLocks(t.dir) // of a process that died: this one holds the clone
-	return nil
-}
-
-// writeOwn writes a file of the harness's repository.
-func (t *Tree) writeOwn(name string, text []byte) error {
-	path := filepath.Join(t.dir, name)
-	if text == nil {
-		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("making a place for the run: %w", err)
-		}
-		t.owned[name] = &ownFile{}
-		return nil
-	}
-	if err := replace(path, text, 0o600); err != nil {
-		return fmt.Errorf("making a place for the run: %w", err)
-	}
-	at, err := stampOf(path)
-	t.owned[name] = &ownFile{text, at}
-	return err
-}
-
-// writeHead puts the run's branch in the harness's repository on a commit.
-func (t *Tree) writeHead(commit string) error {
-	name := filepath.Join(t.dir, "refs", "heads", t.branch)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
-	}
-	if err := replaceVia(filepath.Join(t.dir, "branch"+newSuffix), name, []byte(commit+"\n"), 0o600); err != nil {
-		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
-	}
-	return nil
-}
-
-// guardOwn writes the files of the harness's repository again that something else has changed, and makes its index anew
-// when that is not as the harness has left it. Where agents run as the same user without a sandbox, nothing else keeps
-// them from it. Whoever calls it may change the index, and notes it in the end.
-func (t *Tree) guardOwn(ctx context.Context) error {
-	for name, f := range t.owned {
-		now, err := stampOf(filepath.Join(t.dir, name))
-		if f.text == nil && errors.Is(err, fs.ErrNotExist) || err == nil && f.text != nil && now == f.stamp {
-			continue
-		}
-		t.tell("a file of ralph's own repository was changed and is written again")
-		if err := t.writeOwn(name, f.text); err != nil {
-			return err
-		}
-	}
-	was := t.indexAt
-	t.indexAt = stamp{}
-	if now, err := stampOf(t.index); was == (stamp{}) || err == nil && now == was {
-		return nil
-	}
-	t.tell("ralph's own index was changed and is made again")
-	return t.rebuildIndex(ctx, t.head)
-}
-
-// noteIndex remembers the index as the harness leaves it.
-func (t *Tree) noteIndex() {
-	if !t.bot {
-		t.indexAt, _ = stampOf(t.index) // none: it is made again
-	}
-}
-
-// rebuildIndex makes the index anew, as a commit has it and with the marks that the user had set before the run.
-func (t *Tree) rebuildIndex(ctx context.Context, commit string) error {
-	if err := os.RemoveAll(t.index); err != nil {
-		return fmt.Errorf("making the index again: %w", err)
-	}
-	t.indexed = ""
-	if _, err := t.git.out(ctx, "read-tree", commit); err != nil {
-		return fmt.Errorf("making the index again: %w", err)
-	}
-	for option, names := range t.marks {
-		if err := t.setMark(ctx, option, names); ignore(err) != nil {
-			return fmt.Errorf("making the index again: %w", err)
-		}
-	}
-	return t.passOver(ctx, commit)
-}
-
-// takeIndex makes the harness's index what the clone's is now, before the first turn: with the user's own marks, and
-// what is known of each file's state, so that nothing has to be read again.
-func (t *Tree) takeIndex(ctx context.Context) error {
-	shared, _ := filepath.Glob(filepath.Join(t.user.dir, "sharedindex.*"))
-	for _, from := range append(shared, t.user.index()) {
-		to := filepath.Join(t.dir, filepath.Base(from))
-		if err := copyWhole(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("reading the clone's index: %w", err)
-		}
-	}
-	t.indexed = ""
-	if len(t.modified) > 0 {
-		at, err := t.user.where(ctx)
-		if err != nil {
-			return err
-		}
-		if err := t.passOver(ctx, at.commit); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(t.unmarkOwn(ctx), t.findMarks(ctx)); err != nil {
-		return err
-	}
-	t.noteIndex()
-	return nil
-}
-
-// findMarks lists the files that the user has marked as not to be looked at.
-func (t *Tree) findMarks(ctx context.Context) error {
-	out, err := t.git.out(ctx, "ls-files", "-v", "-z")
-	if err != nil {
-		return fmt.Errorf("reading the clone's index: %w", err)
-	}
-	t.marks, t.unseen = map[string][]string{}, map[string]stamp{}
-	for _, entry := range records(out) {
-		tag, name, _ := strings.Cut(entry, " ")
-		if tag == "S" || tag == "s" {
-			t.marks["--skip-worktree"] = append(t.marks["--skip-worktree"], name)
-		}
-		if strings.ToLower(tag) == tag {
-			t.marks["--assume-unchanged"] = append(t.marks["--assume-unchanged"], name)
-		}
-		if tag == "S" || strings.ToLower(tag) == tag {
-			if at, err := stampOf(filepath.Join(t.work, name)); err == nil {
-				t.unseen[name] = at
-			}
-		}
-	}
-	return nil
-}
-
-// overlooked names the files with a mark of the user's that were changed since they were last looked at: no commit
-// takes them up.
-func (t *Tree) overlooked() (names []string) {
-	for name, was := range t.unseen {
-		if now, err := stampOf(filepath.Join(t.work, name)); err == nil && now != was {
-			names = append(names, name)
-			t.unseen[name] = now
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// giveIndex makes the clone's index what the harness's is: the user and the agent see what is committed, and no mark
-// that was set since.
-func (t *Tree) giveIndex(ctx context.Context) error {
-	lock := t.user.index() + ".lock"
-	if err := copyWhole(t.index, lock); err != nil {
-		return fmt.Errorf("writing the clone's index: %w", err)
-	}
-	if err := t.showModified(ctx, lock); err != nil {
-		return err
-	}
-	if err := os.Rename(lock, t.user.index()); err != nil {
-		return fmt.Errorf("writing the clone's index: %w", err)
-	}
-	return nil
-}
-
-// copyWhole replaces a file by a copy of another.
-func copyWhole(from, to string) error {
-	text, err := os.ReadFile(from)
+	t.by = fmt.Sprintf("%s <%s>", value(who, "GIT_COMMITTER_NAME"), value(who, "GIT_COMMITTER_EMAIL"))
+	t.writer = fmt.Sprintf("%s <%s>", value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL"))
+	u, err := t.usersConfig(ctx, c)
 	if err != nil {
 		return err
 	}
-	return replace(to, text, 0o644)
-}
-
-// ownTexts are the files of the harness's repository, by name; nil for one that must not be there.
-func (t *Tree) ownTexts(ctx context.Context) (map[string][]byte, error) {
-	files := map[string][]byte{"HEAD": []byte("ref: " + t.ref() + "\n"), "info/exclude": nil, "commondir": nil,
-		"info/grafts": nil}
-	kept := []string{"config", "attributes", "info/attributes", "info/sparse-checkout", "shallow"}
-	if t.o.Died && isRegular(filepath.Join(t.dir, "config")) {
-		for _, name := range kept {
-			text, err := readText(filepath.Join(t.dir, name))
-			if err != nil {
-				return nil, fmt.Errorf("reading what an earlier process has left: %w", err)
-			}
-			files[name] = text.text
-		}
-		return files, nil
+	c.partial, t.o.Remote = u.partial, Remote{URL: u.remote}
+	texts := map[string][]byte{
+		filepath.Join(t.dir, "HEAD"): []byte("ref: " + t.ref() + "\n"), filepath.Join(t.dir, "config"): u.config,
+		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.excludes(): slices.Concat(readQuietly(u.excludes),
+			[]byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles)),
 	}
-	config, attributes, err := t.usersConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
-	files["config"], files["attributes"] = config, attributes
 	for name, from := range map[string]string{
-		"info/attributes":      filepath.Join(t.user.common, "info", "attributes"),
-		"shallow":              filepath.Join(t.user.common, "shallow"),
-		"info/sparse-checkout": filepath.Join(t.user.dir, "info", "sparse-checkout"),
+		"info/attributes": filepath.Join(c.common, "info", "attributes"), "shallow": filepath.Join(c.common, "shallow"),
+		"info/sparse-checkout": filepath.Join(c.dir, "info", "sparse-checkout"),
 	} {
 		text, err := readText(from)
 		if err != nil {
-			return nil, fmt.Errorf("reading the clone's configuration: %w", err)
+			return fmt.Errorf("reading the clone's configuration: %w", err)
 		}
-		files[name] = text.text
+		texts[filepath.Join(t.dir, name)] = text.text
 	}
-	return files, nil
+	if t.settings = u.settings; u.sparse != nil {
+		t.sparse = texts[filepath.Join(t.dir, "info/sparse-checkout")]
+	}
+	for name, text := range texts {
+		if err = os.Remove(name); text != nil {
+			err = replace(name, text, 0o644)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("making the checkout: %w", err)
+		}
+	}
+	removeLocks(t.dir) // of a process that died: this one has the task's lock
+	t.git = door{dir: t.work, pair: slices.Concat(safe, offline), env: append(environment(t.o.Env),
+		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index,
+		"GIT_OBJECT_DIRECTORY="+filepath.Join(c.common, "objects"), "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")}
+	t.git.env = append(t.git.env, who...)
+	return nil
+}
+
+// readQuietly reads a file; nothing where it cannot be read, as git does with those that its configuration names.
+func readQuietly(path string) []byte {
+	text, _ := os.ReadFile(path)
+	return append([]byte{}, text...)
 }
 
 func isRegular(path string) bool {
@@ -267,40 +98,61 @@ var takenKeys = []string{
 	"core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "core.bigfilethreshold",
 	"core.sharedrepository",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat",
-	"extensions.partialclone", "filter.", "lfs.", "i18n.", "index.sparse",
+	"filter.", "lfs.", "i18n.",
 }
 
-// lazyKeys are taken where objects are still to be fetched from a remote.
-var lazyKeys = []string{"remote.", "url.", "http.", "credential.", "core.sshcommand", "core.askpass", "ssh.",
-	"protocol."}
+// usersConfig is what the harness takes of the configuration that git would use for its user.
+type usersConfig struct {
+	settings
+	config               []byte // for the harness's repository
+	attributes, excludes string // the user's own files for all repositories
+	remote               string // the URL of origin, without its user
+	partial              bool   // objects are still to be fetched
+}
 
-// usersConfig is the configuration of the harness's repository, and the user's own attributes for all repositories.
-func (t *Tree) usersConfig(ctx context.Context) (config, attributes []byte, err error) {
-	d := door{dir: t.work, env: usersEnvironment(t.o.Env)}
+func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err error) {
+	d := door{dir: c.top, env: usersEnvironment(t.o.Env)}
 	out, err := d.out(ctx, "config", "--includes", "--list", "-z")
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the clone's configuration: %w", err)
+		return u, fmt.Errorf("reading the clone's configuration: %w", err)
 	}
-	entries, keys := records(out), takenKeys
-	if slices.ContainsFunc(entries, func(e string) bool { return strings.HasPrefix(e, "extensions.partialclone\n") }) {
-		keys = slices.Concat(keys, lazyKeys)
+	home, xdg := value(t.o.Env, "HOME"), value(t.o.Env, "XDG_CONFIG_HOME")
+	if xdg == "" {
+		xdg = filepath.Join(home, ".config")
 	}
+	u.attributes, u.excludes = filepath.Join(xdg, "git", "attributes"), filepath.Join(xdg, "git", "ignore")
 	var b bytes.Buffer
-	b.WriteString("[core]\n\tbare = false\n\tattributesFile = " + quoted(filepath.Join(t.dir, "attributes")) +
-		"\n\texcludesFile = /dev/null\n")
-	b.WriteString("[lfs]\n\tstorage = " + quoted(filepath.Join(t.user.common, "lfs")) + "\n")
-	from := filepath.Join(t.xdgConfig(), "git", "attributes")
-	for _, entry := range entries {
+	fmt.Fprintf(&b, "[core]\n\tbare = false\n\tattributesFile = %s\n\texcludesFile = %s\n[lfs]\n\tstorage = %s\n",
+		quoted(filepath.Join(t.dir, "attributes")), quoted(t.excludes()), quoted(filepath.Join(c.common, "lfs")))
+	for _, entry := range records(out) {
 		name, value, set := strings.Cut(entry, "\n")
-		if name == "core.attributesfile" {
-			from = t.fromHome(value)
+		path := value
+		if rest, ok := strings.CutPrefix(value, "~/"); ok {
+			path = filepath.Join(home, rest)
 		}
-		if takes(keys, name) {
+		yes := !set || slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(value))
+		switch {
+		case name == "core.attributesfile":
+			u.attributes = path
+		case name == "core.excludesfile":
+			u.excludes = path
+		case name == "commit.gpgsign":
+			u.signs = yes
+		case name == "core.sparsecheckout" && yes:
+			u.sparse = []byte{}
+		case name == "remote.origin.url":
+			u.remote = Remote{URL: value}.shown()
+		case name == "extensions.partialclone":
+			u.partial = true
+		case strings.HasPrefix(name, "filter.lfs."):
+			u.large = true
+		}
+		if takes(takenKeys, name) {
 			b.WriteString(setting(name, value, set))
 		}
 	}
-	text, _ := os.ReadFile(from) // git, too, passes over one that it cannot read
-	return b.Bytes(), append([]byte{}, text...), nil
+	u.config = b.Bytes()
+	return u, nil
 }
 
 func takes(keys []string, name string) bool {
@@ -322,15 +174,6 @@ func setting(name, value string, set bool) string {
 	return head + "\n\t" + key + " = " + quoted(value) + "\n"
 }
 
-// identify settles who the commits are by: whoever git itself would say, else the identity of the options.
-func (t *Tree) identify(ctx context.Context) (err error) {
-	t.who, err = whoCommits(ctx, t.work, t.o.Env)
-	if err == nil && t.who == nil {
-		t.who = identity(t.o.Identity)
-	}
-	return err
-}
-
 // whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told
 // git who they are.
 func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
@@ -348,20 +191,4 @@ func whoCommits(ctx context.Context, dir string, env []string) (who []string, er
 		who = append(who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
 	}
 	return who, nil
-}
-
-// xdgConfig is where the user's programs keep their configuration.
-func (t *Tree) xdgConfig() string {
-	if dir := value(t.o.Env, "XDG_CONFIG_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(value(t.o.Env, "HOME"), ".config")
-}
-
-// fromHome is a path of git's configuration, in which a tilde is the user's home.
-func (t *Tree) fromHome(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return filepath.Join(value(t.o.Env, "HOME"), rest)
-	}
-	return path
 }

@@ -61,8 +61,8 @@ func (r *Review) fill(ctx context.Context, commit string) (err error) {
 	if r.refs, err = t.refs(ctx); err != nil {
 		return err
 	}
-	r.at, err = t.headNow(ctx)
-	return err
+	r.at = t.headNow()
+	return nil
 }
 
 // Dir is the checkout.
@@ -81,9 +81,6 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	var found []string
 	if err := r.t.settle(); err != nil {
 		return false, "", err
-	}
-	if n := len(r.t.told); n > 0 {
-		found = append(found, "the clone's configuration")
 	}
 	now, err := look(r.dir, filepath.Join(".git", "index"))
 	if err != nil {
@@ -113,14 +110,10 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	return false, "the reviewer changed " + safetext.FirstN(found, 5), nil
 }
 
-// putBack names the refs that have moved. In a clone only the run's own are put back: the user may have moved the
-// others.
+// putBack puts the refs back that have moved, and names them.
 func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	t := r.t
-	at, err := t.headNow(ctx)
-	if err != nil {
-		return nil, err
-	}
+	at := t.headNow()
 	if at != r.at {
 		moved = append(moved, "HEAD of the run's tree")
 	}
@@ -131,26 +124,18 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	var in strings.Builder
 	for _, ref := range union(r.refs, now) {
 		was, is := r.refs[ref], now[ref]
-		mine := t.bot || ref == t.ref() || ref == t.recordRef()
-		// beside a run with a tree of its own its user and other runs are at work
-		if was == is || !mine && (t.o.Marks != "" || t.ofOthers(ref, is)) {
+		if was == is {
 			continue
 		}
 		moved = append(moved, strings.TrimPrefix(ref, "refs/heads/"))
-		switch {
-		case !mine:
-		case was == "":
+		if was == "" {
 			fmt.Fprintf(&in, "delete %s\n", ref)
-		default:
+		} else {
 			fmt.Fprintf(&in, "update %s %s\n", ref, was)
 		}
 	}
 	if in.Len() > 0 {
-		d := t.git
-		if !t.bot {
-			d = t.user.door
-		}
-		if _, _, err := d.run(ctx, call{args: []string{"update-ref", "--stdin"},
+		if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"},
 			in: strings.NewReader(in.String())}); err != nil {
 			return moved, fmt.Errorf("putting the refs back: %w", err)
 		}
@@ -161,25 +146,18 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	return nil, nil
 }
 
-// headNow is where HEAD is for the agent: in its own repository, or in the clone.
-func (t *Tree) headNow(ctx context.Context) (place, error) {
-	if !t.bot {
-		return t.user.where(ctx)
-	}
+// headNow is where HEAD is in the agent's repository.
+func (t *Tree) headNow() place {
 	l, err := readAgents(t.work)
 	if err != nil { // broken is somewhere, too
-		return place{ref: err.Error()}, nil
+		return place{ref: err.Error()}
 	}
-	return l.place, nil
+	return l.place
 }
 
-// refs are the branches, tags and run records of the run's own repository.
+// refs are the branches, tags and run records of the harness's repository.
 func (t *Tree) refs(ctx context.Context) (map[string]string, error) {
-	u := t.user
-	if t.bot {
-		u.door = t.git
-	}
-	refs, err := u.readRefs(ctx)
+	refs, err := t.git.below(ctx, "")
 	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
 	return refs, err
 }

@@ -120,3 +120,11 @@ func lastLine(stderr string) string {
 	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
+
+// ignore drops the failure of a command that was a question.
+func ignore(err error) error {
+	if exit(err) > 0 {
+		return nil
+	}
+	return err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -104,19 +105,19 @@ func whole(out bounded, sep string) []string {
 // Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any
 // state. branch is what the run's branch would be.
 func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, error) {
-	t := &Tree{o: Options{Env: env}, branch: branch, user: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}}
-	if err := t.user.find(ctx); err != nil {
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	if err := u.find(ctx); err != nil {
 		return nil, err
 	}
-	t.git, t.work, t.dir, t.index = t.user.door, t.user.top, t.user.dir, t.user.index()
-	head, err := t.user.where(ctx)
+	head, err := u.where(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if head.commit == "" {
-		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", t.work)
+		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
 	}
-	t.came, t.baseBranch = head, strings.TrimPrefix(head.ref, "refs/heads/")
+	t := &Tree{o: Options{Env: env}, branch: branch, git: u.door, work: u.top, dir: u.dir, common: u.common,
+		index: filepath.Join(u.dir, "index"), baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}
 	if err := t.UseBase(ctx, head.commit); err != nil {
 		return nil, err
 	}
@@ -131,4 +132,32 @@ func (t *Tree) TreeOf(ctx context.Context, commit string) (string, error) {
 		return "", fmt.Errorf("finding the tree of commit %.12s: %w", commit, err)
 	}
 	return strings.TrimSpace(out), nil
+}
+
+// Top is the top of the clone that dir is in.
+func Top(ctx context.Context, dir string, env []string) (string, error) {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	out, err := d.out(ctx, "rev-parse", "--show-toplevel")
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// Standing is the branch that the clone is on, or the commit where it is on none.
+func Standing(ctx context.Context, dir string, env []string) (string, error) {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	if out, err := d.out(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
+		return strings.TrimSpace(out), nil
+	}
+	out, err := d.out(ctx, "rev-parse", "--verify", "-q", "HEAD^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s is not in a git repository with a commit: change into one, or run git init and make a "+
+			"first commit", dir)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// HasBranch reports whether the clone has a branch.
+func HasBranch(ctx context.Context, dir string, env []string, branch string) bool {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	_, err := d.out(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+branch+"^{commit}")
+	return err == nil
 }

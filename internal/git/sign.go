@@ -84,13 +84,11 @@ func (s *Signer) signed(commit []byte, idLength int) ([]byte, error) {
 func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (commit string, err error) {
 	if t.o.Sign == nil {
 		args := []string{"commit-tree", tree, "-p", parent, "-F", "-"}
-		if signs, err := t.gitSigns(ctx); err != nil {
-			return "", err
-		} else if signs {
+		if t.signs {
 			args = append(args, "-S")
 		}
 		commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: args})
-		return strings.TrimSpace(commit), t.unsigned(ctx, err)
+		return strings.TrimSpace(commit), t.unsigned(err)
 	}
 	by, err := t.committer(ctx)
 	if err != nil {
@@ -105,23 +103,11 @@ func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (co
 		parent, author, now, by, now, strings.TrimSpace(message)), len(parent))
 }
 
-// gitSigns reports whether the user's git signs commits: in a clone it does so for us, with what the user has told it.
-func (t *Tree) gitSigns(ctx context.Context) (bool, error) {
-	if t.bot {
-		return false, nil
-	}
-	out, err := t.git.out(ctx, "config", "--type=bool", "commit.gpgsign")
-	return strings.TrimSpace(out) == "true", ignore(err)
-}
-
 // unsigned makes the error of a git that could not sign a commit one that says so.
-func (t *Tree) unsigned(ctx context.Context, err error) error {
+func (t *Tree) unsigned(err error) error {
 	var e *commandError
-	if !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
+	if !t.signs || !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
 		func(said string) bool { return strings.Contains(e.Stderr, said) }) {
-		return err
-	}
-	if signs, unknown := t.gitSigns(ctx); unknown != nil || !signs {
 		return err
 	}
 	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}

@@ -45,11 +45,6 @@ func (t *Tree) add(ctx context.Context, tree string, only []string, options ...s
 			specs = append(specs, ":(top,literal,exclude)"+name)
 		}
 	}
-	if only == nil {
-		for _, name := range t.kept {
-			specs = append(specs, ":(top,literal,exclude)"+name)
-		}
-	}
 	c := call{in: joined(specs), args: append([]string{"add"},
 		append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)}
 	if tree != "" {
@@ -78,11 +73,6 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if len(linked) > 0 {
 		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in "+
 			"the run's commit, but on its branch as far as it was committed")
-	}
-	for _, name := range linked { // from now on it is looked at as the user's files are
-		if err := t.writeKept(append(t.kept, name+"/")); err != nil {
-			return notes, err
-		}
 	}
 	for _, name := range nested { // not to be looked into as repositories, as long as they are no plain directories to git
 		t.links[name] = true
@@ -113,10 +103,7 @@ func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 		return nil, all
 	}
 	defer root.Close()
-	dir := filepath.Join(t.common(), "worktrees")
-	if t.bot {
-		dir = filepath.Join(t.work, ".git", "worktrees")
-	}
+	dir := filepath.Join(t.work, ".git", "worktrees")
 	for _, name := range all {
 		line, err := firstLine(root, filepath.Join(name, ".git"))
 		if to, ok := strings.CutPrefix(line, "gitdir: "); err == nil && ok && filepath.Dir(filepath.Clean(to)) == dir {

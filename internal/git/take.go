@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,11 +34,11 @@ func (t *Tree) take(ctx context.Context, since string) (taken, error) {
 	if err != nil {
 		return k, err
 	}
-	if l == nil || l.commit == since && t.head == since && maps.Equal(l.refs, t.handedRefs()) {
+	if l == nil || l.commit == since && t.head == since && maps.Equal(l.refs, t.handedAs) {
 		if l != nil {
 			k.steady, k.notes = t.indexed == since, append(k.notes, t.wandered(l.ref)...)
 		}
-		return k, t.setHead(ctx, since)
+		return k, t.setHead(since)
 	}
 	if err := t.choose(ctx, &k, since, *l); err != nil {
 		return k, err
@@ -47,29 +48,11 @@ func (t *Tree) take(ctx context.Context, since string) (taken, error) {
 		return k, err
 	}
 	k.notes = append(k.notes, others...)
-	return k, t.setHead(ctx, k.parent)
+	return k, t.setHead(k.parent)
 }
 
 // left reads where the agent left HEAD and the refs; nil where nothing of it can be read.
 func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
-	if t.bot {
-		return t.leftApart(ctx, k)
-	}
-	k.notes = append(k.notes, t.dropHalfDone()...)
-	now, refs, err := t.user.look(ctx, t.ref(), t.tell)
-	if err != nil {
-		return nil, err
-	}
-	t.user.now, t.user.seen = now, refs
-	if err := t.unreplace(ctx); err != nil {
-		return nil, err
-	}
-	return &left{now, t.user.seen}, nil
-}
-
-// leftApart is left for the bot: what the agent has in a repository of its own is fetched from there as from a
-// stranger's.
-func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
 	l, err := readAgents(t.work)
 	if halfDoneIn(filepath.Join(t.work, ".git")) {
 		k.notes = append(k.notes, unfinished)
@@ -78,7 +61,7 @@ func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
 		k.notes = append(k.notes, fmt.Sprintf("the agent's repository cannot be read (%v); its files were kept", err))
 		return nil, nil
 	}
-	if l.commit == t.head && maps.Equal(l.refs, t.handedRefs()) {
+	if l.commit == t.head && maps.Equal(l.refs, t.handedAs) {
 		return l, nil
 	}
 	if err := t.absorb(ctx, *l); err != nil {
@@ -89,14 +72,6 @@ func (t *Tree) leftApart(ctx context.Context, k *taken) (*left, error) {
 		return nil, nil
 	}
 	return l, nil
-}
-
-// handedRefs are the refs as the agent was given them.
-func (t *Tree) handedRefs() map[string]string {
-	if t.bot {
-		return t.handedAs
-	}
-	return t.user.refs
 }
 
 // choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
@@ -124,13 +99,6 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 	if err := t.mute(ctx, k, since); err != nil {
 		return err
 	}
-	if in, err := t.holdsLeftOut(ctx, since, k.parent); err != nil {
-		return err
-	} else if in {
-		k.parent = since
-		k.notes = append(k.notes, "the agent's commits hold files that are left out of the run; its files were kept, its "+
-			"commits were not")
-	}
 	return t.indexAs(ctx, l.commit)
 }
 
@@ -151,14 +119,8 @@ func (t *Tree) indexAs(ctx context.Context, commit string) error {
 	}
 	t.indexed = ""
 	_, err := t.git.out(ctx, "read-tree", "--reset", commit)
-	if exit(err) > 0 { // a file with a mark is in the way
-		err = t.rebuildIndex(ctx, commit)
-	}
 	if err != nil {
 		return fmt.Errorf("reading the agent's commits: %w", err)
-	}
-	if err := t.passOver(ctx, t.head); err != nil {
-		return err
 	}
 	return t.dropLinks(ctx)
 }
@@ -191,14 +153,16 @@ func (t *Tree) related(ctx context.Context, one, other string) bool {
 }
 
 // setHead puts the run's branch, in the harness's repository, on a commit.
-func (t *Tree) setHead(ctx context.Context, commit string) error {
-	if t.headAt == commit && t.bot {
+func (t *Tree) setHead(commit string) error {
+	if t.headAt == commit {
 		return nil
 	}
-	if !t.bot {
-		return t.writeHead(commit)
+	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = replaceVia(filepath.Join(t.dir, "branch"+newSuffix), name, []byte(commit+"\n"), 0o644)
 	}
-	if _, err := t.git.out(ctx, "update-ref", t.ref(), commit); err != nil {
+	if err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
 	}
 	t.headAt = commit
@@ -206,7 +170,6 @@ func (t *Tree) setHead(ctx context.Context, commit string) error {
 }
 
 // mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
-// In a user's clone they may mention somebody, as the user's own may.
 func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 	if k.parent == since {
 		return nil
@@ -235,7 +198,7 @@ func (t *Tree) wandered(ref string) []string {
 // moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent
 // left HEAD.
 func (t *Tree) moved(l left) (changed []string) {
-	before := t.handedRefs()
+	before := t.handedAs
 	for _, ref := range union(before, l.refs) {
 		if before[ref] != l.refs[ref] && ref != t.ref() && ref != t.recordRef() && !strings.HasPrefix(ref, keptRefs) {
 			changed = append(changed, ref)
@@ -247,35 +210,22 @@ func (t *Tree) moved(l left) (changed []string) {
 // mostNamed is how many refs a note names.
 const mostNamed = 5
 
-// elsewhere says what the agent did to refs other than the run's own. The bot keeps commits that are nowhere else; in a
-// clone they are where the agent put them, and whoever moved a ref may have been its user.
+// elsewhere says what the agent did to refs other than the run's own. Commits that are nowhere else are kept: its
+// repository is made anew.
 func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
-	changed := t.moved(l)
-	changed = slices.DeleteFunc(changed, func(ref string) bool {
-		return t.bot && ref == k.brought || ref != k.brought && t.ofOthers(ref, l.refs[ref])
-	})
-	var left []string
-	for _, ref := range changed {
-		note, err := t.putBackOther(ctx, ref, t.handedRefs()[ref], l.refs[ref])
-		if err != nil {
-			return notes, err
-		}
-		if note == "" {
-			left = append(left, ref)
-			continue
-		}
-		notes = append(notes, note)
-	}
-	changed = left
+	changed := slices.DeleteFunc(t.moved(l), func(ref string) bool { return ref == k.brought || l.refs[ref] == "" })
 	for i, ref := range changed {
 		if i == mostNamed {
 			return append(notes, fmt.Sprintf("%d other refs were moved", len(changed)-i)), nil
 		}
-		parent := k.parent
-		if ref == k.brought {
-			parent = l.refs[ref] // what is there is in the run's commit by its content
+		in, err := t.descends(ctx, l.refs[ref], k.parent)
+		if err != nil {
+			return notes, err
 		}
-		note, err := t.movedNote(ctx, parent, ref, t.handedRefs()[ref], l.refs[ref])
+		if in {
+			continue
+		}
+		note, err := t.keepRef(ctx, ref, l.refs[ref])
 		if err != nil {
 			return notes, err
 		}
@@ -284,33 +234,6 @@ func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, 
 		}
 	}
 	return notes, nil
-}
-
-func (t *Tree) movedNote(ctx context.Context, parent, ref, was, is string) (string, error) {
-	name := refInWords(ref)
-	if is == "" {
-		if t.bot { // its repository is made anew
-			return "", nil
-		}
-		return fmt.Sprintf("%s was deleted during the turn; it was at %.12s", name, was), nil
-	}
-	in, err := t.descends(ctx, is, parent)
-	if err != nil {
-		return "", err
-	}
-	what := fmt.Sprintf("%s was made during the turn, at %.12s", name, is)
-	if was != "" {
-		what = fmt.Sprintf("%s was moved during the turn, from %.12s to %.12s", name, was, is)
-	}
-	switch {
-	case in && t.bot:
-		return "", nil
-	case in:
-		return what, nil
-	case !t.bot:
-		return what + "; what is there is not in the run's commit", nil
-	}
-	return t.keepRef(ctx, ref, is)
 }
 
 // refInWords names a ref for a sentence.
@@ -325,23 +248,4 @@ func refInWords(ref string) string {
 		return "the stash"
 	}
 	return "the ref " + ref
-}
-
-// unreplace removes the replacements of commits that were made since the last look: every git that reads the clone
-// would be lied to.
-func (t *Tree) unreplace(ctx context.Context) error {
-	if t.user.refs == nil {
-		return nil
-	}
-	for _, ref := range slices.Sorted(maps.Keys(t.user.seen)) {
-		if !strings.HasPrefix(ref, "refs/replace/") || t.user.refs[ref] == t.user.seen[ref] {
-			continue
-		}
-		if _, err := t.user.door.out(ctx, "update-ref", "-d", ref); err != nil {
-			return fmt.Errorf("removing a replacement of commits: %w", err)
-		}
-		delete(t.user.seen, ref)
-		t.tell("a commit was replaced by another one (git replace); the replacement is removed")
-	}
-	return nil
 }

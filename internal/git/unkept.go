@@ -24,8 +24,7 @@ const grain = 20 * time.Millisecond
 // mostUnkept bounds how many such files are listed.
 const mostUnkept = 20_000
 
-// Unkept lists files that lie in the working tree and are in no commit, since they are ignored or were there,
-// untracked, when the run began; at most 20,000. Made says of each whether it was written since a time.
+// Unkept lists files that lie in the working tree and are in no commit, since they are ignored; at most 20,000. Made says of each whether it was written since a time.
 func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	out := bounded{most: mostNames}
 	_, _, err := t.git.run(ctx, call{out: &out,
@@ -33,7 +32,7 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is not committed: %w", err)
 	}
-	names := append(whole(out, "\x00"), t.kept...)
+	names := whole(out, "\x00")
 	var found []Unkept
 	for _, name := range names[:min(len(names), mostUnkept)] {
 		info, err := os.Lstat(filepath.Join(t.work, filepath.FromSlash(name)))
@@ -45,26 +44,22 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	return found, nil
 }
 
-// IgnoredPaths names what lies in the working tree and is ignored: files, and whole directories with a slash at the
-// end.
-func (t *Tree) IgnoredPaths(ctx context.Context) ([]string, error) {
-	out := bounded{most: mostNames}
-	_, _, err := t.git.run(ctx, call{out: &out,
+// IgnoredIn names what lies in the clone that dir is the top of and is ignored: files, and whole directories with a
+// slash at the end.
+func IgnoredIn(ctx context.Context, dir string, env []string) ([]string, error) {
+	out, d := bounded{most: mostNames}, door{dir: dir, env: usersDoor(env), pair: safe}
+	_, _, err := d.run(ctx, call{out: &out,
 		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is ignored: %w", err)
 	}
-	return append(whole(out, "\x00"), t.kept...), nil
+	return whole(out, "\x00"), nil
 }
 
-// Tracked reports whether git tracks a path of the working tree, or anything in it.
+// Tracked reports whether the run's newest commit has a file or a directory at a path.
 func (t *Tree) Tracked(ctx context.Context, name string) (bool, error) {
-	out := bounded{most: 1}
-	_, _, err := t.git.run(ctx, call{out: &out, args: []string{"ls-files", "-z", "--", ":(top,literal)" + name}})
-	if err != nil {
-		return false, fmt.Errorf("looking whether %s is tracked: %w", name, err)
-	}
-	return out.kept.Len() > 0, nil
+	_, ok, err := t.entry(ctx, t.head, name)
+	return ok, err
 }
 
 func lastChange(info os.FileInfo) time.Time {
@@ -85,12 +80,47 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 	parts := records(out) // source, line, pattern and path of each
 	why := make([]string, len(names))
 	for i := range names {
-		why[i] = "is not tracked, and lay there when the run began"
-		if 4*i+3 < len(parts) && parts[4*i] != "" && !strings.HasSuffix(parts[4*i], listFile) {
-			why[i] = fmt.Sprintf("is ignored by %s:%s", parts[4*i], parts[4*i+1])
-		} else if 4*i+3 < len(parts) && !strings.HasPrefix(parts[4*i+2], "/") && parts[4*i] != "" {
+		switch {
+		case 4*i+3 >= len(parts) || parts[4*i] == "":
+			why[i] = "is not tracked"
+		case parts[4*i] == t.excludes():
 			why[i] = fmt.Sprintf("is ignored by %q, one of your own patterns", parts[4*i+2])
+		default:
+			why[i] = fmt.Sprintf("is ignored by %s:%s", parts[4*i], parts[4*i+1])
 		}
 	}
 	return why, nil
+}
+
+// Modified names the tracked files of the clone that dir is the top of that are not as its newest commit has them.
+func Modified(ctx context.Context, dir string, env []string) (names []string, err error) {
+	d := door{dir: dir, env: usersDoor(env), pair: safe}
+	out, err := d.out(ctx, "--no-optional-locks", "status", "--porcelain=v1", "-z", "-uno", "--no-renames",
+		"--ignore-submodules=all")
+	if err != nil {
+		return nil, fmt.Errorf("looking for modified files: %w", err)
+	}
+	for _, entry := range records(out) {
+		names = append(names, entry[3:])
+	}
+	return names, nil
+}
+
+// Uncommitted names the files below a directory of the clone that dir is the top of that are not as its newest commit
+// has them, and not ignored.
+func Uncommitted(ctx context.Context, dir string, env []string, below string) ([]string, error) {
+	t := &Tree{git: door{dir: dir, env: usersDoor(env), pair: safe}}
+	return t.uncommitted(ctx, []string{below})
+}
+
+// TipOf is the newest commit that a run of a task has made on its branch in the clone that dir is in; empty: none.
+func TipOf(ctx context.Context, dir string, env []string, branch, task string) string {
+	d := door{dir: dir, env: usersDoor(env), pair: safe}
+	for _, ref := range []string{"refs/ralph/tip/" + task, "refs/heads/" + branch} {
+		out, err := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}")
+		if err == nil {
+			return strings.TrimSpace(out)
+		}
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"io"
 	"io/fs"
 	"maps"
@@ -13,26 +14,20 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// users is the repository of a clone, in which its user and the agent work. The harness reads there where HEAD and the
-// refs are, and moves its own; whatever looks at contents is done in the harness's own repository (see repository.go).
+// users is the repository of a clone, in which its user works.
 type users struct {
 	door   door
 	dir    string // its git directory, absolute; of a linked worktree its own
 	common string // where objects and branches are
 	top    string // the working tree
 
-	file    *fileText           // of a linked worktree: its file .git, which leads to dir
 	objects os.FileInfo         // the directory of objects: the same as long as nobody has put another repository there
 	frozen  map[string]fileText // files that decide what git does, as they were before the first turn
-	refs    map[string]string   // as the harness has left them, full name → id
-
-	now  place // HEAD, as it was last looked at
-	seen map[string]string
-	tips string // where the runs of the repository note what they move; empty: nowhere
 }
 
 // notARepository says why a directory cannot be worked in.
@@ -76,8 +71,6 @@ func commonOf(dir string) string {
 	}
 	return filepath.Clean(common)
 }
-
-func (u *users) index() string { return filepath.Join(u.dir, "index") }
 
 // place is where HEAD is: "" as the ref when it is detached, "" as the commit when there is none.
 type place struct{ ref, commit string }
@@ -139,13 +132,6 @@ func (u *users) freeze() error {
 			return fmt.Errorf("reading the clone's configuration: %w", err)
 		}
 		u.frozen[file] = text
-	}
-	if git := filepath.Join(u.top, ".git"); !isDirectory(git) {
-		text, err := readText(git)
-		if err != nil {
-			return fmt.Errorf("reading where the clone's repository is: %w", err)
-		}
-		u.file = &text
 	}
 	return nil
 }
@@ -213,14 +199,6 @@ func (u *users) thaw(kept string) (changed []string, err error) {
 		}
 		changed = append(changed, filepath.Base(file))
 	}
-	if git := filepath.Join(u.top, ".git"); u.file != nil {
-		if now, err := readText(git); err != nil || !bytes.Equal(now.text, u.file.text) {
-			if err := u.file.putBack(git); err != nil {
-				return changed, fmt.Errorf("putting back where the clone's repository is: %w", err)
-			}
-			changed = append(changed, ".git")
-		}
-	}
 	return changed, nil
 }
 
@@ -269,97 +247,6 @@ func (u *users) check() error {
 	return nil
 }
 
-// mendHead makes HEAD and the directory of refs readable to git where they are not: without them it finds no repository
-// at all.
-func (u *users) mendHead(ref string, tell func(string)) error {
-	head := filepath.Join(u.dir, "HEAD")
-	text, err := readText(head)
-	if err != nil || !plainFile(head, fileText{text: []byte{}}) || !soundHead(text.text) {
-		if err := (fileText{text: []byte("ref: " + ref + "\n"), mode: 0o644}).putBack(head); err != nil {
-			return fmt.Errorf("putting HEAD back: %w", err)
-		}
-		tell("HEAD pointed nowhere and is set back to " + short(ref))
-	}
-	refs := filepath.Join(u.common, "refs")
-	if !isDirectory(refs) {
-		if err := errors.Join(os.RemoveAll(refs), os.Mkdir(refs, 0o755)); err != nil {
-			return fmt.Errorf("putting the refs back: %w", err)
-		}
-	}
-	return nil
-}
-
-// soundHead reports whether git takes a text for a HEAD.
-func soundHead(text []byte) bool {
-	line := strings.TrimSpace(string(text))
-	if ref, ok := strings.CutPrefix(line, "ref: "); ok {
-		odd := func(r rune) bool { return r <= ' ' || r == 0x7f }
-		return strings.HasPrefix(ref, "refs/") && !strings.HasSuffix(ref, "/") && !strings.Contains(ref, "..") &&
-			!strings.ContainsFunc(ref, odd)
-	}
-	return (len(line) == 40 || len(line) == 64) && strings.Trim(line, "0123456789abcdef") == ""
-}
-
-// look reads where HEAD and every ref are, after others have been at work: what keeps git from reading them is put
-// right first. ref is the branch that HEAD is put on where it is nothing that git can read, which is told.
-func (u *users) look(ctx context.Context, ref string, tell func(string)) (now place, refs map[string]string,
-	err error) {
-	if err := errors.Join(u.check(), u.mendHead(ref, tell)); err != nil {
-		return now, nil, err
-	}
-	if refs, err = u.readRefs(ctx); err != nil {
-		return now, nil, err
-	}
-	head, err := readText(filepath.Join(u.dir, "HEAD"))
-	if err != nil {
-		return now, nil, fmt.Errorf("reading HEAD: %w", err)
-	}
-	line := strings.TrimSpace(string(head.text))
-	name, symbolic := strings.CutPrefix(line, "ref: ")
-	switch {
-	case !symbolic:
-		return place{commit: line}, refs, nil
-	case strings.HasSuffix(name, "/.invalid"): // refs are kept in tables, and HEAD with them
-		now, err = u.where(ctx)
-		return now, refs, err
-	}
-	return place{ref: name, commit: refs[name]}, refs, nil
-}
-
-// stand puts HEAD on a branch and that on a commit. The files stay as they are. now and refs are what look has found.
-func (u *users) stand(ctx context.Context, now place, refs map[string]string, ref, commit string) error {
-	if now.ref != ref {
-		if _, err := u.door.out(ctx, "symbolic-ref", "HEAD", ref); err != nil {
-			return fmt.Errorf("putting HEAD back on %s: %w", short(ref), err)
-		}
-	}
-	if refs[ref] != commit {
-		if err := u.note(ref, commit); err != nil {
-			return err
-		}
-		if _, err := u.door.out(ctx, "update-ref", ref, commit); err != nil {
-			return fmt.Errorf("moving %s: %w", short(ref), err)
-		}
-	}
-	u.refs = maps.Clone(refs)
-	u.refs[ref] = commit
-	return nil
-}
-
-// set puts a ref on a commit.
-func (u *users) set(ctx context.Context, ref, commit string) error {
-	if err := u.note(ref, commit); err != nil {
-		return err
-	}
-	if _, err := u.door.out(ctx, "update-ref", ref, commit); err != nil {
-		return fmt.Errorf("moving %s: %w", short(ref), err)
-	}
-	if u.refs != nil {
-		u.refs[ref] = commit
-	}
-	return nil
-}
-
 // short is a ref as people write it.
 func short(ref string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/")
@@ -368,4 +255,74 @@ func short(ref string) string {
 func isDirectory(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
+}
+
+// How long a lock of git's may be somebody's who is at work.
+const (
+	lockWait = 2 * time.Second // when whoever could have left it is dead
+	lockAge  = time.Minute
+)
+
+// unlock removes the locks in the clone's repository that nobody holds any more, before the run has touched
+// anything. left says that whoever may have left one is dead. A git of the user's keeps its locks: it may hold one for
+// as long as an editor is open.
+func (u *users) unlock(left bool, log func(format string, args ...any)) error {
+	begun := time.Now()
+	for _, lock := range u.locks() {
+		for ; ; time.Sleep(50 * time.Millisecond) {
+			info, err := os.Lstat(lock)
+			if err != nil {
+				break
+			}
+			pid, line := u.atWork()
+			abandoned, waited := left || time.Since(info.ModTime()) > lockAge, time.Since(begun) > lockWait
+			switch {
+			case pid == 0 && !abandoned: // it may be in nobody's way
+			case !waited && (pid != 0 || left):
+				continue
+			case pid != 0:
+				return fmt.Errorf("the clone's repository is locked: %s is there, and git is at work in the clone (process %d: "+
+					"%s): let it end, then run again", lock, pid, line)
+			default:
+				log("git: removing the lock %s, which a git that was killed has left", lock)
+				_ = os.Remove(lock) // what is still in the way is told by the next command
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// atWork finds a git that is at work in the clone, none that only waits to be asked.
+func (u *users) atWork() (pid int, line string) {
+	pid, args := proc.At([]string{u.top, u.dir, u.common}, func(args []string) bool {
+		return strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "git" &&
+			!slices.ContainsFunc(args, func(arg string) bool { return arg == "cat-file" || strings.HasSuffix(arg, "daemon") })
+	})
+	return pid, strings.Join(args, " ")
+}
+
+// mostRefFiles bounds how many files are looked at for locks.
+const mostRefFiles = 5000
+
+// locks are the locks that there are in the repository.
+func (u *users) locks() (found []string) {
+	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"),
+		filepath.Join(u.common, "config.lock"),
+		filepath.Join(u.common, "packed-refs.lock"), filepath.Join(u.common, "shallow.lock")} {
+		if exists(name) {
+			found = append(found, name)
+		}
+	}
+	seen := 0
+	_ = filepath.WalkDir(filepath.Join(u.common, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if seen++; seen > mostRefFiles {
+			return fs.SkipAll
+		}
+		if err == nil && strings.HasSuffix(path, ".lock") && d.Type().IsRegular() {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found
 }

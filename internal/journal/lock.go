@@ -55,7 +55,7 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 		unlock()
 		return nil, err
 	}
-	place.logTakeover(files, log)
+	logTakeover(files, log)
 	for _, f := range files {
 		f.claim()
 	}
@@ -64,7 +64,7 @@ func Lock(dir string, log func(format string, args ...any)) (unlock func(), err 
 
 // LockIn takes one name in a directory of ours for this process, as Lock takes a worktree: a file in it, which is removed
 // when unlock is called.
-func LockIn(dir, name string) (unlock func(), err error) {
+func LockIn(dir, name string, log func(format string, args ...any)) (unlock func(), err error) {
 	whole := filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("taking the lock: %w", err)
@@ -78,6 +78,7 @@ func LockIn(dir, name string) (unlock func(), err error) {
 		return nil, err
 	}
 	f.removes = true
+	logTakeover([]*lockFile{f}, log)
 	f.claim()
 	return func() {
 		f.release()
@@ -108,12 +109,12 @@ func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile
 }
 
 // logTakeover says that a lock was there whose owner is gone.
-func (p lockPlace) logTakeover(files []*lockFile, log func(format string, args ...any)) {
+func logTakeover(files []*lockFile, log func(format string, args ...any)) {
 	for _, f := range slices.Backward(files) {
 		switch {
 		case f.left > 0:
 			log("the lock of process %d is taken over: that process ended without giving back %s", f.left,
-				filepath.Join(p.top, LockFile))
+				f.path())
 			return
 		case f.leftText != "":
 			log("the lock file %s is taken over: nobody holds it", f.path())

@@ -48,6 +48,18 @@ func LockOwner(dir string) (Owner, error) {
 	return o, err
 }
 
+// OwnerIn says who has a name in a directory of ours, as LockIn takes it.
+func OwnerIn(dir, name string) (Owner, error) {
+	if ours.has(filepath.Join(dir, name)) {
+		return Owner{Dir: dir, PID: os.Getpid(), Alive: true, Holds: true}, nil
+	}
+	o, err := ownerOf(dir, name)
+	if o.Dir = dir; errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return o, err
+}
+
 // ownerOf is what one lock says.
 func ownerOf(dir, name string) (o Owner, err error) {
 	root, err := os.OpenRoot(dir)

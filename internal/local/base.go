@@ -23,7 +23,6 @@ type start struct {
 	base string     // a branch or a commit; empty: where the clone stands
 	onto string     // the branch that the base is on; empty: base says it
 	with []git.Work // what the base is to hold besides
-	came string     // where the clone stood before a process that was killed; empty: where it stands
 	// replaces is a commit on the branch that holds nothing of its own, so that a fresh start need not keep it.
 	replaces string
 }
@@ -42,11 +41,7 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 	case o.Plan != "":
 		return f, nil
 	case way != loop.Begin:
-		f.base, f.onto = o.before.Start.Base, o.before.Start.BaseBranch
-		if o.before.End == nil || o.Killed { // no process has come to leave the clone as it was
-			f.came = o.before.Start.StartedAt
-		}
-		return f, nil
+		return start{base: o.before.Start.Base, onto: o.before.Start.BaseBranch}, nil
 	case o.listStart != nil:
 		return *o.listStart, nil
 	}
@@ -57,19 +52,18 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 }
 
 // startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another
-// run, it is what that run began from: people work off a list of tasks one by one, and each run leaves the clone on its
-// branch.
+// run, it is what that run began from: who looks at the work of one task may ask for the next.
 func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
 	at, err := git.Standing(ctx, l.Dir, l.Parent)
 	if err != nil {
 		return f, invalid.Mark(err)
 	}
-	was, ok, err := l.begunOn(ctx, at)
+	was, ok, err := l.begunOn(at)
 	switch {
 	case err != nil || !ok:
 		return f, err
 	case at == branch && fresh && was.onto != "" && git.HasBranch(ctx, l.Dir, l.Parent, was.onto):
-		return start{base: was.onto, came: was.came}, nil
+		return start{base: was.onto}, nil
 	case at == branch:
 		return was, nil
 	}
@@ -85,26 +79,17 @@ func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f 
 
 // begunOn is what the run began from that a branch is of, without the work of other tasks; ok is false when no run has
 // made the branch.
-func (l *IssueRun) begunOn(ctx context.Context, branch string) (f start, ok bool, err error) {
+func (l *IssueRun) begunOn(branch string) (f start, ok bool, err error) {
 	if id := taskOf(branch); id != "" {
 		state, _, err := l.NewestRun(id)
 		if err != nil {
 			return f, false, err
 		}
 		if s := state.Start; s.Run != "" && (s.Branch == branch || branch != "ralph/"+id) {
-			f = start{base: cmp.Or(s.MergeBase, s.Base), onto: s.BaseBranch}
-			if state.End == nil || l.Killed {
-				f.came = s.StartedAt
-			}
-			return f, true, nil
+			return start{base: cmp.Or(s.MergeBase, s.Base), onto: s.BaseBranch}, true, nil
 		}
 	}
-	// its process was killed before it could record that it began
-	m, ok, err := git.Marked(ctx, l.Dir, l.Parent, branch)
-	if err != nil || !ok {
-		return f, false, err
-	}
-	return start{base: m.Ground, onto: m.Onto, came: m.Came}, true, nil
+	return f, false, nil
 }
 
 // The names of branches that runs make, with the task in the middle.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,114 +51,114 @@ func (c *Cancel) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	dir, owner, err := c.holder(ctx)
+	work, owner, err := c.holder(ctx)
 	if err != nil {
 		return err
 	}
 	if owner.PID == 0 {
-		c.Log("nothing to cancel: no run is at work in %s", dir)
+		c.Log("nothing to cancel: no run is at work in %s", work.dir)
 		return nil
 	}
 	if !owner.Alive && !owner.Elsewhere {
 		c.Log(
 			"nothing to cancel: process %d, which had %s, is gone; the next ralph run takes up what it left",
-			owner.PID, dir,
+			owner.PID, work.dir,
 		)
 		return nil
 	}
-	look := &Status{Session: c.Session, Task: c.inTree(owner.Dir)}
+	look := &Status{Session: c.Session, Task: cmp.Or(work.task, c.Task)}
+	if work.task == "" && c.Task == "" {
+		look.Task = ""
+	}
 	st, err := look.Look(ctx)
 	if err != nil {
 		return err
 	}
 	if c.Task != "" && st.Task != c.Task {
 		c.Log(
-			"nothing to cancel: the run at work in %s is of %s, not of %s", dir, cmp.Or(st.Task, "another task"),
+			"nothing to cancel: the run at work in %s is of %s, not of %s", work.dir, cmp.Or(st.Task, "another task"),
 			c.Task,
 		)
 		return nil
 	}
-	if err := c.ask(ctx, dir, owner); err != nil {
+	if err := c.ask(ctx, work, owner); err != nil {
 		return err
 	}
-	if err := c.await(ctx, dir, owner.PID); err != nil {
+	if err := c.await(ctx, work, owner.PID); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Join(dir, ".ralph", askedFile))
+	_ = os.Remove(filepath.Join(work.dir, ".ralph", askedFile))
 	return c.tell(ctx, look)
 }
 
-// holder is the directory that somebody has, and who; the first of ours when nobody has any.
-func (c *Cancel) holder(ctx context.Context) (dir string, o journal.Owner, err error) {
+// atWork is what a process works on: a task of the clone at dir, or with "" a prompt there.
+type atWork struct {
+	*session.Session
+	dir, task string
+}
+
+func (w atWork) owner() (journal.Owner, error) {
+	o, err := w.Holder(w.dir, w.task)
+	if err != nil {
+		err = invalid.Errorf("%w", err)
+	}
+	return o, err
+}
+
+// holder finds what is at work, and who works on it: the task that was named or the only one there is, else a prompt.
+func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err error) {
 	homes := c.RunHomes(ctx)
-	for _, home := range homes {
-		if o, err = journal.LockOwner(home); err != nil {
-			return home, o, invalid.Errorf("%w", err)
+	in := c.Session
+	in.Dir = homes[len(homes)-1]
+	all := map[int][]string{}
+	for _, task := range in.TasksAtWork() {
+		if o, err = c.Holder(in.Dir, task); err != nil {
+			return w, o, invalid.Errorf("%w", err)
 		}
-		if o.PID > 0 {
+		if c.Task == "" || task == c.Task {
+			all[o.PID] = append(all[o.PID], task)
+			w = atWork{&c.Session, in.Dir, task}
+		}
+	}
+	if len(all) > 1 {
+		tasks := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(all))...)))
+		return w, o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
+			strings.Join(tasks, ", "), tasks[0])
+	}
+	prompt := atWork{Session: &c.Session, dir: homes[0]}
+	for _, home := range homes {
+		at, err := atWork{Session: &c.Session, dir: home}.owner()
+		if err != nil {
+			return w, at, err
+		}
+		if at.PID > 0 {
+			prompt.dir, o = at.Dir, at
 			break
 		}
 	}
-	home, tree, err := c.holderOfTree(homes[len(homes)-1], o.PID > 0 && o.Alive)
-	switch {
-	case err != nil:
-		return homes[0], o, err
-	case tree.PID > 0:
-		return home, tree, nil
-	case o.PID > 0:
-		return o.Dir, o, nil
+	if len(all) == 1 && (c.Task != "" || !o.Alive || o.PID == 0 || all[o.PID] != nil) {
+		o, err = w.owner()
+		return w, o, err
 	}
-	return homes[0], o, nil
-}
-
-// holderOfTree is who works in a tree of its own beside a clone, on the task that was named or on the only one there is.
-// busy says that somebody has the clone itself: without a name that one is meant. PID is 0 when there is nobody.
-func (c *Cancel) holderOfTree(top string, busy bool) (dir string, o journal.Owner, err error) {
-	in := c.Session
-	in.Dir = top
-	if c.Task == "" && busy {
-		return "", o, nil
-	}
-	var found []string
-	for _, task := range in.Trees() {
-		tree, err := in.TreeOf(task)
-		if err != nil || c.Task != "" && task != c.Task {
-			continue
-		}
-		at, err := journal.LockOwner(tree.Dir)
-		if err != nil {
-			return "", o, invalid.Errorf("%w", err)
-		}
-		if at.PID > 0 && at.Alive {
-			found, dir, o = append(found, task), at.Dir, at
+	if c.Task == "" && prompt.dir == homes[0] && o.PID == 0 {
+		// what a run of a task has left that was killed
+		for _, task := range in.Checkouts() {
+			if left, err := c.Holder(in.Dir, task); err == nil && left.PID > 0 {
+				return atWork{&c.Session, in.Dir, task}, left, nil
+			}
 		}
 	}
-	if len(found) > 1 {
-		return "", o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
-			strings.Join(found, ", "), found[0])
-	}
-	if len(found) == 1 {
-		c.Task = found[0]
-	}
-	return dir, o, nil
-}
-
-// inTree is the task when its run works in a tree of its own at dir; empty: it works in the clone.
-func (c *Cancel) inTree(dir string) string {
-	if c.Task != "" && filepath.Base(dir) == c.Task {
-		return c.Task
-	}
-	return ""
+	return prompt, o, nil
 }
 
 // ask sends the signals, to a ralph that holds the lock and to nobody else.
-func (c *Cancel) ask(ctx context.Context, dir string, owner journal.Owner) error {
-	before := c.asked(dir, owner.PID)
+func (c *Cancel) ask(ctx context.Context, w atWork, owner journal.Owner) error {
+	before := c.asked(w, owner.PID)
 	if !before {
-		if err := c.signal(dir, owner.PID); err != nil {
+		if err := c.signal(w, owner.PID); err != nil {
 			return err
 		}
-		c.remember(dir, owner.PID)
+		c.remember(w, owner.PID)
 	}
 	c.Log("process %d was asked to stop", owner.PID)
 	if !c.Now {
@@ -167,27 +169,27 @@ func (c *Cancel) ask(ctx context.Context, dir string, owner journal.Owner) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if now, err := journal.LockOwner(dir); err != nil || now.PID != owner.PID {
+	if now, err := w.owner(); err != nil || now.PID != owner.PID {
 		return nil //nolint:nilerr // it is gone already
 	}
-	return c.signal(dir, owner.PID)
+	return c.signal(w, owner.PID)
 }
 
-func (c *Cancel) signal(dir string, pid int) error {
+func (c *Cancel) signal(w atWork, pid int) error {
 	return proc.Ask(pid, func(name string) error {
-		owner, err := journal.LockOwner(dir)
+		owner, err := w.owner()
 		if err == nil && !owner.Holds { // it may have been giving it back just now
 			time.Sleep(cancelLook)
-			owner, err = journal.LockOwner(dir)
+			owner, err = w.owner()
 		}
-		lock := filepath.Join(owner.Dir, journal.LockFile)
+		lock := filepath.Join(owner.Dir, cmp.Or(w.task, journal.LockFile))
 		switch {
 		case err != nil:
 			return err
 		case owner.Elsewhere:
 			return fmt.Errorf(
 				"the run in %s is of another container or machine, where process %d is to be found: cancel it there",
-				dir, pid,
+				w.dir, pid,
 			)
 		case owner.PID != pid:
 			return fmt.Errorf(
@@ -208,14 +210,14 @@ func (c *Cancel) signal(dir string, pid int) error {
 }
 
 // await waits until the directory is free.
-func (c *Cancel) await(ctx context.Context, dir string, pid int) error {
+func (c *Cancel) await(ctx context.Context, w atWork, pid int) error {
 	wait := c.Wait
 	if wait <= 0 {
 		wait = cancelWait
 	}
 	begun, told := time.Now(), c.Now
 	for {
-		owner, err := journal.LockOwner(dir)
+		owner, err := w.owner()
 		if err != nil || owner.PID != pid || !owner.Alive {
 			return err
 		}
@@ -249,8 +251,8 @@ func (c *Cancel) tell(ctx context.Context, look *Status) error {
 }
 
 // asked reports whether the process has been asked before. remember keeps it.
-func (c *Cancel) asked(dir string, pid int) bool {
-	root, err := os.OpenRoot(dir)
+func (c *Cancel) asked(w atWork, pid int) bool {
+	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return false
 	}
@@ -260,13 +262,13 @@ func (c *Cancel) asked(dir string, pid int) bool {
 		return false
 	}
 	text, err := root.ReadFile(filepath.Join(".ralph", askedFile))
-	return err == nil && string(text) == mark(dir, pid)
+	return err == nil && string(text) == mark(w, pid)
 }
 
-func (c *Cancel) remember(dir string, pid int) {
-	err := makeRuns(dir) // a run of a prompt below the top has its own elsewhere
+func (c *Cancel) remember(w atWork, pid int) {
+	err := makeRuns(w.dir) // a run of a prompt below the top has its own elsewhere
 	if err == nil {
-		err = files.Replace(filepath.Join(dir, ".ralph", askedFile), []byte(mark(dir, pid)))
+		err = files.Replace(filepath.Join(w.dir, ".ralph", askedFile), []byte(mark(w, pid)))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.Log("remembering that process %d was asked: %v", pid, err)
@@ -284,8 +286,12 @@ func makeRuns(dir string) error {
 }
 
 // mark tells a holder of the lock from a later one of the same number.
-func mark(dir string, pid int) string {
-	info, err := os.Lstat(filepath.Join(dir, journal.LockFile))
+func mark(w atWork, pid int) string {
+	owner, err := w.owner()
+	if err != nil {
+		return fmt.Sprintf("%d\n", pid)
+	}
+	info, err := os.Lstat(filepath.Join(owner.Dir, cmp.Or(w.task, journal.LockFile)))
 	if err != nil {
 		return fmt.Sprintf("%d\n", pid)
 	}

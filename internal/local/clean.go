@@ -35,14 +35,13 @@ type Clean struct {
 
 // leftover is what one cleaning has found.
 type leftover struct {
-	plan     cleanup.Plan
-	refs     []git.Leftover // of the branches that go
-	open     *git.Leftovers // nil: outside of a clone
-	logs     []string       // from the top of the directory
-	state    []string       // directories of ralph's for branches that are gone, absolute
-	scratch  string         // what is for no longer than a process; empty: nothing is there
-	noBranch bool           // no branch of a run stays
-	trees    []git.Linked   // working trees of runs that are over
+	plan      cleanup.Plan
+	refs      []git.Leftover     // of the branches that go
+	open      *git.Leftovers     // nil: outside of a clone
+	logs      []string           // from the top of the directory
+	scratch   string             // what is for no longer than a process; empty: nothing is there
+	noBranch  bool               // no branch of a run stays
+	checkouts []session.Checkout // of runs that are over
 }
 
 // Run lists what runs have left, asks, and removes it. A run at work is left alone: then nothing is removed.
@@ -57,7 +56,7 @@ func (c *Clean) Run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	free, err := c.holdTrees()
+	free, err := c.holdTasks()
 	defer free()
 	if err != nil {
 		return err
@@ -95,11 +94,10 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		return f, err
 	}
 	if inClone {
-		f.trees = c.treesOver(runs)
+		f.checkouts = c.checkoutsOver(runs)
 	}
 	var branches []cleanup.Branch
 	var refs []git.Leftover
-	all := map[string]bool{}
 	if inClone {
 		if f.open, err = git.OpenLeftovers(ctx, c.Dir, c.Parent); err != nil {
 			return f, err
@@ -109,11 +107,8 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 			return f, err
 		}
 		for _, o := range candidates {
-			all[o.Name()] = true
-			if slices.ContainsFunc(f.trees, func(t git.Linked) bool { return t.Dir == o.Used }) {
-				o.Used = "" // which goes before
-			}
-			if o.Marked || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
+			ours := slices.ContainsFunc(runs, func(r cleanup.Run) bool { return r.Branch == o.Name() })
+			if ours || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
 				!strings.HasPrefix(o.Ref, "refs/heads/") {
 				refs = append(refs, o)
 			}
@@ -135,7 +130,6 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 	for _, o := range refs {
 		if slices.ContainsFunc(f.plan.Branches, func(i cleanup.Item) bool { return i.Name == o.Name() }) {
 			f.refs = append(f.refs, o)
-			delete(all, o.Name())
 		} else {
 			f.noBranch = false
 		}
@@ -144,7 +138,6 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		f.logs = c.logs()
 	}
 	if inClone {
-		f.state = c.stateDirs(all)
 		if entries, err := os.ReadDir(c.Places().Scratch); err == nil && len(entries) > 0 {
 			f.scratch = c.Places().Scratch
 		}
@@ -234,25 +227,6 @@ func (c *Clean) logs() (found []string) {
 	return found
 }
 
-// stateDirs are the directories of ralph's for branches that are not there, or will not be.
-func (c *Clean) stateDirs(stays map[string]bool) (found []string) {
-	keep := map[string]bool{"lock": true, "own": true}
-	for branch := range stays {
-		keep[git.StateName(branch)] = true
-	}
-	places := c.Places()
-	for _, dir := range []string{filepath.Join(session.GitDir(places.Clone), "ralph"),
-		filepath.Join(places.State, "repo")} {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			if e.IsDir() && !keep[e.Name()] {
-				found = append(found, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	return found
-}
-
 // list says what goes and what stays. It is false when there is nothing to remove.
 func (c *Clean) list(f leftover) bool {
 	var lines []string
@@ -269,11 +243,8 @@ func (c *Clean) list(f leftover) bool {
 	if len(f.logs) > 0 {
 		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.FirstN(f.logs, 5))
 	}
-	for _, t := range f.trees {
-		add("working tree %s", t.Dir)
-	}
-	for _, dir := range f.state {
-		add("%s", dir)
+	for _, at := range f.checkouts {
+		add("the checkout of %s, %s", at.Task, at.Root)
 	}
 	if f.scratch != "" {
 		add("%s", f.scratch)
@@ -311,8 +282,8 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 		return fmt.Errorf("opening %s: %w", c.Dir, err)
 	}
 	defer root.Close()
-	for _, t := range f.trees {
-		if err := removeOwnTree(ctx, &c.Session, t); err != nil {
+	for _, at := range f.checkouts {
+		if err := errors.Join(removeCheckout(ctx, &c.Session, at), at.Remove()); err != nil {
 			return err
 		}
 	}
@@ -347,12 +318,9 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 			return fmt.Errorf("removing %s: %w", name, err)
 		}
 	}
-	for _, dir := range append(f.state, f.scratch) {
-		if dir == "" {
-			continue
-		}
-		if err := files.RemoveAll(dir); err != nil {
-			return fmt.Errorf("removing %s: %w", dir, err)
+	if f.scratch != "" {
+		if err := files.RemoveAll(f.scratch); err != nil {
+			return fmt.Errorf("removing %s: %w", f.scratch, err)
 		}
 	}
 	c.removeEmpty(root, f)
@@ -369,10 +337,9 @@ func (c *Clean) removeEmpty(root *os.Root, f leftover) {
 	}
 	places := c.Places()
 	own := filepath.Join(session.GitDir(places.Clone), "ralph")
-	_ = files.RemoveAll(c.Tips()) // of branches that are gone
 	for _, dir := range []string{filepath.Join(places.State, "at-work"), filepath.Join(places.State, "said"),
-		filepath.Join(places.State, "repo"), filepath.Join(places.State, session.CloneNote),
-		places.State, filepath.Join(own, "own", "repo"), filepath.Join(own, "own")} {
+		filepath.Join(places.State, "checkouts"), filepath.Join(places.State, session.CloneNote),
+		places.State, filepath.Join(own, "own")} {
 		_ = os.Remove(dir)
 	}
 	if entries, err := os.ReadDir(own); err == nil && len(entries) == 1 && entries[0].Name() == "lock" {
@@ -381,27 +348,27 @@ func (c *Clean) removeEmpty(root *os.Root, f leftover) {
 	}
 }
 
-// holdTrees keeps runs out of the trees beside the clone while it is cleaned. free is never nil.
-func (c *Clean) holdTrees() (free func(), err error) {
+// holdTasks keeps runs away while the clone is cleaned. free is never nil.
+func (c *Clean) holdTasks() (free func(), err error) {
 	var all []func()
 	free = func() {
 		for _, unlock := range all {
 			unlock()
 		}
 	}
-	for _, task := range c.Trees() {
-		unlock, err := c.LockTask(task)
+	for _, task := range append(c.TasksAtWork(), c.Checkouts()...) {
+		_, unlock, err := c.LockTask(task)
 		if err != nil {
-			return free, fmt.Errorf("a run of %s is at work in a tree of its own, so nothing is removed: %w", task, err)
+			return free, fmt.Errorf("a run of %s is at work, so nothing is removed: %w", task, err)
 		}
 		all = append(all, unlock)
 	}
 	return free, nil
 }
 
-// treesOver are the trees beside the clone whose runs do not go on.
-func (c *Clean) treesOver(runs []cleanup.Run) (over []git.Linked) {
-	for _, task := range c.Trees() {
+// checkoutsOver are the checkouts whose runs do not go on.
+func (c *Clean) checkoutsOver(runs []cleanup.Run) (over []session.Checkout) {
+	for _, task := range c.Checkouts() {
 		goesOn := false
 		for _, r := range slices.Backward(runs) {
 			if r.Task == task {
@@ -409,8 +376,8 @@ func (c *Clean) treesOver(runs []cleanup.Run) (over []git.Linked) {
 				break
 			}
 		}
-		if tree, err := c.TreeOf(task); err == nil && !goesOn {
-			over = append(over, tree)
+		if at, err := c.Checkout(task); err == nil && !goesOn {
+			over = append(over, at)
 		}
 	}
 	return over

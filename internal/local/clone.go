@@ -19,31 +19,30 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// cloneOpening opens a run in the user's clone: a lock keeps others out, and the record is in the worktree.
+// cloneOpening opens a run beside the user's clone: the task's lock keeps others out, and the record is in the clone.
 type cloneOpening struct {
 	*IssueRun
-	from   string // the directory that files are named from
-	given  given
-	wanted task.Task
-	before loop.State // the newest run of the task
-	dir    string     // its directory; empty: there is none
-	start  start
-	shared []*engine.Shared // with the checks
-	judges bool             // nothing but checks is run: no agent is needed
+	from    string // the directory that files are named from
+	given   given
+	wanted  task.Task
+	before  loop.State // the newest run of the task
+	dir     string     // its directory; empty: there is none
+	at      session.Checkout
+	made    bool     // nothing has run in it before
+	run     string   // the name of the run
+	leftOut []string // what the clone's user has modified
+	start   start
+	shared  []*engine.Shared // with the checks
+	judges  bool             // nothing but checks is run: no agent is needed
 }
 
-// Hold implements engine.Opener.
-func (o *cloneOpening) Hold(ctx context.Context, work *engine.Run) (context.Context, error) {
-	if o.locked || o.Worktree { // which has a lock of its own
-		return ctx, nil
-	}
-	unlock, err := o.Lock()
-	work.OnClose(unlock)
-	return ctx, err
+// Hold implements engine.Opener. Who runs the task is known once it is read; Prepare takes its lock.
+func (o *cloneOpening) Hold(ctx context.Context, _ *engine.Run) (context.Context, error) {
+	return ctx, nil
 }
 
-// Prepare implements engine.Opener: it reads the settings and the task, finds the run or starts one, and takes the
-// clone for it.
+// Prepare implements engine.Opener: it reads the settings and the task, finds the run or starts one, and makes its
+// checkout.
 func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	if o.given, err = o.read(); err != nil {
 		return b, err
@@ -77,16 +76,20 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	return o.beginning(ctx, work, way)
 }
 
+// holdTask keeps every other run of the task away.
+func (o *cloneOpening) holdTask(work *engine.Run) error {
+	at, unlock, err := o.LockTask(o.wanted.ID)
+	work.OnClose(unlock)
+	o.at = at
+	return err
+}
+
 // host stands in the addresses of commits that a clone's own runs make.
 const host = "localhost"
 
 // openClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.ResumeMode) error {
-	at, err := o.enter(ctx, work, way)
-	if err != nil {
-		return err
-	}
-	tree, err := o.checkout(ctx, way, at)
+	tree, err := o.checkOut(ctx, way)
 	var apart *git.MergeError
 	switch {
 	case errors.As(err, &apart):
@@ -98,16 +101,12 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 	case err != nil:
 		return invalid.Mark(err)
 	}
-	work.OnClose(func() { _ = tree.Close() })
-	if names := tree.Modified(); len(names) > 0 {
-		o.Log(
-			"%s stay as you have modified them: the run commits nothing of that, and its checks do not see it",
-			safetext.FirstN(names, 5),
-		)
+	if o.run = engine.NewRunID(o.Clock()); way != loop.Begin {
+		o.run = filepath.Base(o.dir)
 	}
 	place := engine.Place{
-		Workspace: tree, Tree: tree, JudgeName: at.Dir, Scratch: at.Places().Scratch,
-		Logs: filepath.Join(at.Dir, ".ralph"), AgreeToNone: o.AgreeToNone,
+		Workspace: tree, Tree: tree, Clone: o.Dir, JudgeName: o.Dir, Scratch: o.at.Scratch,
+		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{
 		Console: o.Console(),
@@ -149,41 +148,29 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Re
 	if way != loop.Begin {
 		before, known = &o.before, o.before.Start.Shared
 	}
-	if o.shared, err = work.Share(ctx, known, o.Accept); err != nil {
+	if o.shared, err = work.Share(ctx, known, o.Accept, way == loop.Begin || before.Settled()); err != nil {
 		return err
 	}
 	return engine.Acceptable(o.Accept, o.shared, before)
 }
 
-// checkout takes the working tree at a place: the clone, or the run's own.
-func (o *cloneOpening) checkout(ctx context.Context, way loop.ResumeMode, at *session.Session) (*git.Tree, error) {
+// checkOut makes the run's checkout, or takes up the one that is there.
+func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree *git.Tree, err error) {
 	branch, fresh := "ralph/"+o.wanted.ID, way == loop.Begin && (o.dir != "" || o.Fresh)
+	ours := o.before.Start.Branch == branch
 	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
-		branch, fresh = o.source.Plan.BranchName, way == loop.Begin && o.Fresh
+		branch, fresh, ours = o.source.Plan.BranchName, way == loop.Begin && o.Fresh, true
 	}
-	places := at.Places()
-	if err := places.Clear(); err != nil {
-		return nil, err
-	}
-	var err error
 	if o.start, err = o.startOf(ctx, way); err != nil {
 		return nil, err
 	}
-	marks := ""
-	if o.tree != nil {
-		marks = session.GitDir(o.Dir)
-		if o.start, err = o.startBeside(ctx, o.start); err != nil {
-			return nil, err
-		}
-	}
-	tree, err := git.Open(ctx, at.Dir, git.Options{
-		With: o.start.with, Onto: o.start.onto, Came: o.start.came, Replaces: o.start.replaces, Env: o.Parent,
-		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Join: o.Plan != "",
-		Own: o.source.Untracked(way != loop.Begin && !o.before.Settled()), Root: places.State,
-		Scratch: places.Scratch, Fresh: fresh, Resume: way != loop.Begin, Settled: o.before.Settled(),
-		Died: way != loop.Begin && o.before.End == nil, Killed: at.Killed, AllowDirty: o.AllowDirty && o.tree == nil, Log: o.Log,
-		Secrets: o.Secrets(), Marks: marks, Tips: o.Tips(),
-	}, branch, o.start.base)
+	o.made = !o.at.Exists()
+	tree, err = git.CheckoutOf(ctx, o.Dir, git.Options{
+		With: o.start.with, Onto: o.start.onto, Replaces: o.start.replaces, Env: o.Parent,
+		Identity: git.Identity{Name: "ralph", Email: "ralph@localhost"}, Task: o.wanted.ID, Root: o.at.Root,
+		Scratch: o.at.Scratch, Fresh: fresh, Resume: way != loop.Begin, Unsettled: way != loop.Begin && !o.before.Settled(),
+		Ours: ours, Killed: o.Killed, Log: o.Log, Secrets: o.Secrets(),
+	}, o.start.base, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -192,15 +179,26 @@ func (o *cloneOpening) checkout(ctx context.Context, way loop.ResumeMode, at *se
 			o.Log("archiving old failure branches: %v", err)
 		}
 	}
+	o.tellBegin(ctx)
 	return tree, nil
+}
+
+// tellBegin says where the run works, and what of the clone is not in it.
+func (o *cloneOpening) tellBegin(ctx context.Context) {
+	o.Log("works in a checkout of its own; your files, branch and index stay as they are")
+	names, err := git.Modified(ctx, o.Dir, o.Parent)
+	if err != nil {
+		o.Log("warning: %v", err)
+	}
+	if o.leftOut = o.source.Without(names); len(o.leftOut) > 0 {
+		o.Log("not in the run: what you have not committed in %s (%s)", safetext.FirstN(o.leftOut, 5),
+			safetext.Counted(len(o.leftOut), "file", "files"))
+	}
 }
 
 // beginning says how the run begins or goes on.
 func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
-	run, owner := engine.NewRunID(o.Clock()), fmt.Sprintf("process %d", os.Getpid())
-	if way != loop.Begin {
-		run = filepath.Base(o.dir)
-	}
+	run, owner := o.run, fmt.Sprintf("process %d", os.Getpid())
 	leave, err := o.Register()
 	if err != nil {
 		return b, err
@@ -209,13 +207,13 @@ func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop
 	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
 	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
-	given, leftOut := engine.SharedRecord(o.shared), work.Tree.Modified()
+	given := engine.SharedRecord(o.shared)
 	if way == loop.Begin {
 		b.Start = work.FirstRecord(run, o.wanted)
-		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, leftOut
+		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, o.leftOut
 		b.Start.Again = report.Resuming(o.Typed)
 		b.Start.Accept = engine.Acceptances(o.Accept, o.shared)
-		b.Start.BuiltOn, b.Start.StartedAt = o.start.works(), work.Tree.Came()
+		b.Start.BuiltOn = o.start.works()
 		if ground := work.Tree.Ground(); ground != b.Start.Base {
 			b.Start.MergeBase = ground
 		}
@@ -239,7 +237,7 @@ func (l *IssueRun) goalAndRules(
 ) (engine.Work, engine.Rules, error) {
 	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
 	var err error
-	if rules.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
+	if rules.Environment, err = engine.Environment(ctx, p, l.Parent, set, known, l.Accept); err != nil {
 		return engine.Work{}, rules, err
 	}
 	rules, err = engine.DetectChecks(ctx, p, rules, out.Log)

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/hook"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/planrun"
@@ -37,14 +37,9 @@ type IssueRun struct {
 	// Accept names what the person accepts: findings about the change, and paths, shared with the checks, whose changes
 	// in the run are accepted; "all" names every one.
 	Accept []string
-	// AllowDirty lets the run begin in a clone whose tracked files are modified: it leaves them alone.
-	AllowDirty bool
-	// Worktree has the run work in a tree of its own beside the clone, which is left alone.
-	Worktree bool
 
-	tree      *ownTree       // where it works then; nil: in the clone
 	listStart *start         // of a list: what the run begins from; nil: the run finds out
-	locked    bool           // whoever runs a list of tasks holds the lock
+	locked    bool           // whoever runs a list of tasks holds the task's lock
 	one       *task.Task     // of a list: the task
 	given     *given         // of a list: what was read before its first task
 	source    planrun.Source // of a plan: as it lies in the clone
@@ -57,14 +52,15 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
-	_, work, err := engine.Open(ctx, &cloneOpening{IssueRun: l, from: from})
+	o := &cloneOpening{IssueRun: l, from: from}
+	_, work, err := engine.Open(ctx, o)
 	defer work.Close()
 	if all := new(completeError); errors.As(err, &all) {
 		l.Log("%s", all.reason)
 		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.Plan}}, nil
 	}
 	if err != nil {
-		l.leaveUnbegun(ctx)
+		o.leaveUnbegun(ctx)
 		return loop.Result{Outcome: outcomeOf(err)}, files.Advise(err)
 	}
 
@@ -72,10 +68,8 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	result := work.Drive(ctx, hard, work.Prompts)
 	// nothing has happened that is worth keeping
 	if result.Outcome == loop.Invalid && len(result.State.Iterations) == 0 {
-		err := errors.Join(
-			mistake(result), work.Tree.Retreat(ctx), work.Journal.File.Discard(),
-		)
-		l.leaveUnbegun(ctx)
+		err := errors.Join(mistake(result), work.Journal.File.Discard())
+		o.leaveUnbegun(ctx)
 		return result, err
 	}
 
@@ -86,38 +80,30 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		return result, err
 	}
 	l.keepRecord(late, work)
-	return result, errors.Join(l.leaveClone(late, work.Tree, result), l.finish(late, work, result), l.leaveTree(late, result))
+	return result, errors.Join(o.finish(late, work, result), o.leave(late, result))
 }
 
-// leaveClone puts the clone back where it stood when the run has come to nothing: who reads and works there goes on
-// with what they had. When it is done, or goes on later, the clone stays on its branch. A plan's does in any case:
-// where it stands is in its file there. Between the tasks of a list the clone is back in any case.
-func (l *IssueRun) leaveClone(ctx context.Context, tree *git.Tree, result loop.Result) error {
-	came, stood := tree.Came(), strings.TrimPrefix(tree.Came(), "refs/heads/")
-	if l.tree != nil || came == "refs/heads/"+tree.Branch() {
+// leave removes the checkout once the run is over: what it has done is in commits. A run that is to go on keeps it.
+func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
+	if result.Outcome == loop.Interrupted || result.Outcome == loop.Waiting {
+		o.Log("what the last turn left is kept in %s", o.at.Dir())
 		return nil
 	}
-	nothing := result.Outcome.Limited() || result.Outcome == loop.Failed ||
-		l.one != nil && result.Outcome == loop.Done
-	if nothing && result.State.Plan == nil && result.State.Settled() {
-		err := tree.Return(ctx)
-		if err == nil && l.one == nil {
-			l.Log("the clone is on %s again, as before the run", stood)
-		}
-		return err
-	}
-	if l.one == nil {
-		l.Log("the clone is on %s now; %s goes back to where it was", tree.Branch(), returnCommand(came))
-	}
-	return nil
+	return removeCheckout(ctx, &o.Session, o.at)
 }
 
-// returnCommand is the command that takes a clone to where it stood.
-func returnCommand(came string) string {
-	if branch, ok := strings.CutPrefix(came, "refs/heads/"); ok {
-		return "git switch " + hook.Quote(branch)
+// leaveUnbegun removes a checkout that was made for a run which did not begin.
+func (o *cloneOpening) leaveUnbegun(ctx context.Context) {
+	if !o.made || !o.at.Exists() {
+		return
 	}
-	return "git switch --detach " + came
+	if err := errors.Join(removeCheckout(context.WithoutCancel(ctx), &o.Session, o.at), o.at.Remove()); err != nil {
+		o.Log("warning: %v", err)
+	}
+}
+
+func removeCheckout(ctx context.Context, s *session.Session, at session.Checkout) error {
+	return git.RemoveCheckout(ctx, s.Dir, s.Parent, at.Root, at.Task)
 }
 
 // given is what a run takes from the directory's files, once, before the first turn of an agent.
@@ -175,7 +161,7 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 // watch keeps the state file a view of the journal.
 func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
-		name, text := filepath.Join(l.workDir(), engine.StateFile), report.StateFile(l.View(s))
+		name, text := filepath.Join(l.RunDir(s.Start.Run), engine.StateFile), report.StateFile(l.View(s))
 		if err := files.Replace(name, []byte(text)); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
@@ -184,11 +170,11 @@ func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.P
 }
 
 // finish writes the reports and clears up.
-func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
+func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
 	file, err := engine.WriteReports(l.Dir, work.Dir, work.Detail(ctx, v, work.Journal.File.Bytes()))
 	if result.Outcome == loop.Done {
-		_ = os.Remove(filepath.Join(l.workDir(), engine.StateFile))
+		_ = os.Remove(filepath.Join(work.Dir, engine.StateFile))
 	}
 	l.PrintEnding(v, result)
 	if names := result.State.JudgedWith(); len(names) > 0 {
@@ -197,7 +183,22 @@ func (l *IssueRun) finish(ctx context.Context, work *engine.Run, result loop.Res
 	if names := result.State.Start.LeftOut; len(names) > 0 {
 		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.FirstN(names, 5))
 	}
+	l.tellEnd(work.Tree)
 	l.Log("report: %s", file)
 	work.Notify(ctx, v, "")
 	return err
+}
+
+// tellEnd says where the work is.
+func (l *cloneOpening) tellEnd(tree *git.Tree) {
+	if in, tip := tree.Held(); in != "" {
+		l.Log("%s is checked out in %s, so it is not moved under you: git merge --ff-only %s takes the new work", tree.Branch(),
+			in, tip)
+		return
+	}
+	if tree.Resumed() {
+		base := cmp.Or(tree.BaseBranch(), tree.Base()[:12])
+		l.Log("your checkout is as you left it; the work is on %s: git diff %s...%[1]s shows it, git merge %[1]s takes it",
+			tree.Branch(), base)
+	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -27,16 +26,14 @@ import (
 type List struct {
 	IssueRun
 	Tasks string // the directory
-	// Parallel is how many run at once at most, each in a working tree of its own; up to 1: one after another, in the
-	// clone unless Worktree says otherwise.
+	// Parallel is how many run at once at most; up to 1: one after another.
 	Parallel int
 	// Lanes shows one of several that run at once, whose steps it is given; nil: nobody does.
 	Lanes func(task.Task, *loop.StepTracker) Lane
 
 	asking sync.Mutex // a question at a time
 
-	base  start  // of every task; its work is that of nobody
-	came  string // where the clone stood before all
+	base  start // of every task; its work is that of nobody
 	ids   []string
 	works map[string]git.Work // of the tasks that are done, by their ids
 }
@@ -49,15 +46,6 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir = top
 	}
-	left, _ := journal.LockOwner(l.Dir) // what is in the way of an answer is in the way of the lock
-	unlock, err := journal.Lock(l.Dir, l.Log)
-	if err != nil {
-		return ListResult{Outcome: outcomeOf(err)}, err
-	}
-	defer unlock()
-	l.locked, l.Killed = true, left.PID != 0
-	l.Worktree = l.Worktree || l.Parallel > 1
-	l.Clear()
 	dir := l.Tasks
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(from, dir)
@@ -71,10 +59,16 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
 	l.given = &read
+	at, unlock, err := l.LockTask(wholeName(dir)) // of the whole, so that nobody else works off the same list
+	if err != nil {
+		return ListResult{Outcome: outcomeOf(err)}, err
+	}
+	defer unlock()
 	whole, err := l.begin(ctx, dir, tasks)
 	if err != nil {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
+	whole.at = at
 	result, over := ListResult{Outcome: loop.Done}, false
 	result.Entries, over = l.runAll(ctx, hard, tasks)
 	for _, e := range result.Entries {
@@ -89,10 +83,9 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		for _, e := range result.Entries {
 			done[e.Task.ID] = e.State
 		}
-		result.All, err = whole.run(ctx, hard, done, result.Outcome == loop.Done)
+		result.All, err = whole.run(ctx, hard, done)
 		result.join()
 	}
-	l.tellPlace(ctx)
 	return result, errors.Join(err, l.report(result))
 }
 
@@ -102,7 +95,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	for _, t := range tasks {
 		l.ids = append(l.ids, t.ID)
 	}
-	all := &wholeList{List: l, name: "all-" + listName(dir)}
+	all := &wholeList{List: l, name: wholeName(dir)}
 	if slices.Contains(l.ids, all.name) {
 		return nil, invalid.Errorf(
 			"the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id",
@@ -110,8 +103,8 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 		)
 	}
 	branch := "ralph/" + all.name
-	_, ours, err := git.Marked(ctx, l.Dir, l.Parent, branch)
-	if err != nil || !ours && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
+	before, _, err := l.NewestRun(all.name)
+	if err != nil || before.Start.Branch != branch && git.HasBranch(ctx, l.Dir, l.Parent, branch) {
 		return nil, cmp.Or(
 			err,
 			invalid.Errorf(
@@ -129,25 +122,15 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 			return nil, invalid.Mark(err)
 		}
 	}
-	if l.came = base.came; l.came == "" {
-		l.came, err = git.Place(ctx, l.Dir, l.Parent)
-	}
-	return all, err
+	return all, nil
 }
+
+// wholeName is the task that holds all that is done of a list.
+func wholeName(dir string) string { return "all-" + listName(dir) }
 
 // listName is what a list of tasks is called: as its directory, in letters that a branch may have.
 func listName(dir string) string {
 	return cmp.Or(safetext.Slug(filepath.Base(filepath.Clean(dir)), 40), "tasks")
-}
-
-// tellPlace says where the clone stands now.
-func (l *List) tellPlace(ctx context.Context) {
-	if at, err := git.Place(ctx, l.Dir, l.Parent); err == nil && at != l.came {
-		l.Log(
-			"the clone is on %s now; %s goes back to where it was", strings.TrimPrefix(at, "refs/heads/"),
-			returnCommand(l.came),
-		)
-	}
 }
 
 // ListResult is how a list of tasks ended.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/session"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,7 @@ func (r *ListResult) join() {
 type wholeList struct {
 	*List
 	name string // "all-todo"
+	at   session.Checkout
 }
 
 // allOpening opens that run. It always begins anew: it costs nothing but the time of the checks.
@@ -53,9 +55,6 @@ type allOpening struct{ cloneOpening }
 // Prepare implements engine.Opener.
 func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	o.given, o.wanted = *o.IssueRun.given, *o.one
-	if err := o.holdTask(work); err != nil {
-		return b, err
-	}
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
 		return b, err
 	}
@@ -83,12 +82,11 @@ func (a *wholeList) opening() *allOpening {
 		}
 	}
 	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
-	return &allOpening{cloneOpening{IssueRun: &one, judges: true}}
+	return &allOpening{cloneOpening{IssueRun: &one, judges: true, at: a.at}}
 }
 
-// run makes the branch and judges it. In the end the clone is on it when the checks pass and every task is done, else
-// where it was.
-func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, every bool) (*All, error) {
+// run makes the branch and judges it.
+func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (*All, error) {
 	o := a.opening()
 	all := &All{Branch: "ralph/" + a.name}
 	for _, w := range o.listStart.with {
@@ -122,12 +120,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State, e
 		all.Outcome, all.Reason = loop.Failed, failed.Error()
 		err = errors.Join(err, failed)
 	}
-	if o.tree == nil && (all.Outcome != loop.Done || !every) {
-		err = errors.Join(err, work.Tree.Return(late))
-	}
-	if o.tree != nil { // its branch has all that there is
-		o.removeTree(late)
-	}
+	err = errors.Join(err, removeCheckout(late, &o.Session, o.at)) // its branch has all that there is
 	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
 	return all, err
 }
@@ -266,7 +259,7 @@ func (j *allJudge) heads(ctx context.Context) (heads []git.Work, err error) {
 			if k == i || other.Commit == one.Commit && k > i {
 				continue
 			}
-			has, err := git.Contains(ctx, w.Workspace.Dir(), w.Parent, other.Commit, one.Commit)
+			has, err := git.Contains(ctx, w.Clone, w.Parent, other.Commit, one.Commit)
 			if err != nil {
 				return nil, err
 			}

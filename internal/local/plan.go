@@ -1,13 +1,11 @@
 package local
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -27,11 +25,6 @@ func (l *IssueRun) planTask(ctx context.Context, from string) (t task.Task, err 
 	if err != nil {
 		return t, err
 	}
-	if l.Killed {
-		if err := l.layAgain(ctx, path.Join(dir, planrun.PlanFile)); err != nil {
-			return t, err
-		}
-	}
 	if l.source, err = planrun.ReadPlanIn(l.Dir, dir); err != nil {
 		return t, err
 	}
@@ -41,34 +34,48 @@ func (l *IssueRun) planTask(ctx context.Context, from string) (t task.Task, err 
 	if err := git.CheckBranchName(ctx, l.source.Plan.BranchName); err != nil {
 		return t, invalid.Errorf("%s: branchName: %w", l.source.File, err)
 	}
-	return t, nil
+	return l.planOfBranch(ctx, t)
 }
 
-// layAgain writes a file of the plan as HEAD has it, where a git that was killed has removed it and not yet written it
-// anew.
-func (l *IssueRun) layAgain(ctx context.Context, name string) error {
-	root, err := os.OpenRoot(l.Dir)
+// planOfBranch settles whether the plan's file counts as it lies here or as the run's branch has it. A copy that the run
+// has taken, and that nobody has edited since, is behind it.
+func (l *IssueRun) planOfBranch(ctx context.Context, t task.Task) (task.Task, error) {
+	src := &l.source
+	lying, err := git.Uncommitted(ctx, l.Dir, l.Parent, src.Dir)
 	if err != nil {
-		return err
+		return t, err
 	}
-	defer root.Close()
-	if info, err := root.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) ||
-		err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil
+	before, _, err := l.NewestRun(t.ID)
+	if err != nil || l.Fresh || before.Start.Plan == nil || before.Start.Branch != src.Plan.BranchName {
+		return t, errors.Join(err, src.TakeAlong(l.Dir, lying))
 	}
-	tree, err := git.Look(ctx, l.Dir, l.Parent, "")
+	tree, err := git.Look(ctx, l.Dir, l.Parent, before.Start.Branch)
 	if err != nil {
-		return invalid.Mark(err)
+		return t, invalid.Mark(err)
 	}
-	content, ok, err := tree.File(ctx, tree.Head(), name)
-	if err != nil || !ok {
-		return err
+	newest := tree.Newest().SHA // where the clone stands
+	head := git.TipOf(ctx, l.Dir, l.Parent, before.Start.Branch, t.ID)
+	there, err := planrun.ReadPlanAt(ctx, tree, cmp.Or(head, newest), src.File)
+	if head == "" || err != nil || bytes.Equal(there.Content, src.Content) {
+		return t, src.TakeAlong(l.Dir, lying) // it is not on the branch, or as it is here
 	}
-	if err := errors.Join(root.MkdirAll(path.Dir(name), 0o755), root.WriteFile(name, content, 0o644)); err != nil {
-		return fmt.Errorf("writing %s again: %w", name, err)
+	wanted, newer, err := there.Task()
+	if err != nil {
+		return t, err
 	}
-	l.Log("%s is written again as the newest commit has it: a ralph was killed when it was about to do so", name)
-	return nil
+	there.Plan = newer
+	behind := src.Behind(newer)
+	switch {
+	case planrun.DigestOf(src.Content) == before.Start.Plan.Taken:
+		there.Taken = before.Start.Plan.Taken
+		l.source = there
+		return wanted, nil
+	case newest == head || len(behind) == 0:
+		return t, src.TakeAlong(l.Dir, append(lying, src.File))
+	}
+	return t, invalid.Errorf("%s was edited here, and lacks what the run has done since on %s (%s): git restore --source=%[2]s "+
+		"-- %[1]s takes the newer one, to be edited; --fresh begins again with this one", src.File, before.Start.Branch,
+		safetext.FirstN(behind, 5))
 }
 
 // completeError says that a plan has nothing left to do.
@@ -82,9 +89,6 @@ func (l *IssueRun) complete(before loop.State, known bool, reviewed bool) error 
 	if l.Plan == "" || l.Fresh || known && before.End == nil ||
 		!l.source.Plan.Complete(plan.Rules{SkipReview: !reviewed}) {
 		return nil
-	}
-	if known && before.End.Outcome == loop.Done { // it may have died before it did so itself
-		_ = os.Remove(filepath.Join(l.Dir, engine.StateFile))
 	}
 	return &completeError{
 		fmt.Sprintf(

@@ -108,7 +108,7 @@ func violationLines(all []plan.Violation) string {
 func (p *Run) Recorded(tree string) *loop.Planned {
 	return &loop.Planned{
 		Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview,
-		ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record,
+		ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record, Taken: p.Taken,
 	}
 }
 
@@ -164,12 +164,10 @@ func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error
 // has not committed, what the bot brings, and the review fields that a foreign plan has not. The plan counts as that
 // commit has it.
 func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, error) {
-	c, err := tree.Adopt(ctx, "ralph: the plan as it is run\n")
-	if err != nil {
-		return c, fmt.Errorf("committing the plan: %w", err)
-	}
+	c := tree.Newest()
+	var err error
 	if len(p.Write) > 0 {
-		as := git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it was approved\n"}
+		as := git.Correction{Since: c.SHA, Write: p.Write, Message: "ralph: the plan as it is run\n"}
 		if c, err = tree.Correct(ctx, as); err != nil {
 			return c, fmt.Errorf("committing the plan: %w", err)
 		}

@@ -2,11 +2,14 @@ package planrun
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -45,6 +48,8 @@ type Source struct {
 	Reviews [][]plan.RecordedReview
 	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
 	ReviewCost float64
+	// Taken is the digest of Content where it lies in a user's clone; empty: it is that of a commit.
+	Taken string
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there
 	// already.
 	Write map[string][]byte
@@ -158,13 +163,47 @@ func (src Source) files() []string {
 	return files
 }
 
-// Untracked is what belongs to the run although nobody has committed it yet. Of a run whose turn was cut off nothing
-// does: what is not committed is the agent's.
-func (src Source) Untracked(cut bool) []string {
-	if src.Dir == "" || cut {
-		return nil
+// Without are the names that are not the plan's.
+func (src Source) Without(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return src.Dir != "" && strings.HasPrefix(name, src.Dir+"/")
+	})
+}
+
+// TakeAlong makes the run begin with the plan's files as they lie in a clone, by their names from its top.
+func (src *Source) TakeAlong(top string, names []string) error {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return fmt.Errorf("reading the plan: %w", err)
 	}
-	return []string{src.Dir}
+	defer root.Close()
+	src.Taken, src.Write = DigestOf(src.Content), map[string][]byte{}
+	for _, name := range names {
+		text, ok, err := files.ReadIfThere(root, name, MaxPlanFile)
+		if err != nil {
+			return invalid.Errorf("reading %s: %w", name, err)
+		}
+		if ok {
+			src.Write[name] = text
+		}
+	}
+	return nil
+}
+
+// DigestOf tells one content of a plan's file from another.
+func DigestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Behind are the stories that are done in a plan and not here.
+func (src Source) Behind(newer plan.Plan) (ids []string) {
+	for _, s := range newer.Stories {
+		if own := src.Plan.Story(s.ID); own != nil && s.Passes && !own.Passes {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what

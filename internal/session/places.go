@@ -39,15 +39,20 @@ func (s *Session) Lock() (unlock func(), err error) {
 func (s *Session) Clear() {
 	proc.ClearTemp("")
 	scratch := s.Places().Scratch
-	if ended := proc.EndLeft(s.Dir, scratch); ended > 0 {
+	s.endLeft(s.Dir, scratch)
+	_ = removeScratch(scratch) // what cannot be removed is told by whoever needs the place
+	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
+	engine.RemovePartial(s.Dir)
+}
+
+// endLeft ends what processes that were killed have left running in directories of theirs.
+func (s *Session) endLeft(dirs ...string) {
+	if ended := proc.EndLeft(dirs...); ended > 0 {
 		s.Log(
 			"%s ended that an earlier ralph had left when it was killed",
 			safetext.Counted(ended, "process is", "processes are"),
 		)
 	}
-	_ = removeScratch(scratch) // what cannot be removed is told by whoever needs the place
-	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
-	engine.RemovePartial(s.Dir)
 }
 
 // places are the directories of ours for a clone, outside of it where an agent has no business.
@@ -97,17 +102,18 @@ func GitDir(top string) string {
 	return git
 }
 
-// Clear removes what a process that died has left, and makes the place for this one. Whoever calls it keeps others out
-// of the clone.
-func (p places) Clear() error {
-	if err := removeScratch(p.Scratch); err != nil {
-		return fmt.Errorf("removing what an earlier run has left in %s: %w", p.Scratch, err)
+// clearPlaces removes what a process that died has left in the scratch of a clone's run, and makes its places. Whoever
+// calls it keeps others out of them.
+func clearPlaces(clone, scratch, state string) error {
+	if err := removeScratch(scratch); err != nil {
+		return fmt.Errorf("removing what an earlier run has left in %s: %w", scratch, err)
 	}
-	if err := errors.Join(os.MkdirAll(p.Scratch, 0o700), os.MkdirAll(p.State, 0o700)); err != nil {
-		return fmt.Errorf("making a place for the run: %w", err)
-	}
-	for _, dir := range []string{p.Scratch, p.State} {
-		if err := files.Replace(filepath.Join(dir, CloneNote), []byte(p.Clone+"\n")); err != nil {
+	for _, dir := range []string{scratch, state} {
+		err := os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = files.Replace(filepath.Join(dir, CloneNote), []byte(clone+"\n"))
+		}
+		if err != nil {
 			return fmt.Errorf("making a place for the run: %w", err)
 		}
 	}

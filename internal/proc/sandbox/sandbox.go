@@ -38,6 +38,7 @@ type Options struct {
 	Parent   []string   // our environment, NAME=value: where tools are, and the proxy that leads out of here
 	Writable []string   // absolute paths that may be written, too
 	Readable []string   // absolute paths that must be seen, though they lie where nothing is
+	Hide     []string   // directories that are not seen, whatever a variable or a link says of them, but for Readable
 	Network  []string   // hosts that everything in a box may speak to
 	Agents   []Agent    // those that take turns
 	Sockets  string     // of mode landlock: "all", or anything else for TCP alone where no more can be held

@@ -15,6 +15,7 @@ type visiblePaths struct {
 	hidden []string // directories that are empty there
 	blank  []string // files that are
 	shown  []string // what is seen though it lies in what is hidden
+	closed []string // what of it never is
 	links  [][2]string
 	as     *proc.User // who looks; nil: we
 }
@@ -47,7 +48,7 @@ var pointers = []string{
 func look(o Options) visiblePaths {
 	v := visiblePaths{as: o.As}
 	runner, files := ofRunner(o.Parent)
-	for _, place := range slices.Concat(places, []string{o.Home}, o.own(), runner) {
+	for _, place := range slices.Concat(places, []string{o.Home}, o.own(), runner, o.Hide) {
 		at, err := real(place)
 		if err != nil || at == "/" || !isDir(at) || over(o.Dir, at) {
 			continue
@@ -64,6 +65,14 @@ func look(o Options) visiblePaths {
 		v.secrets()
 	}
 	v.sockets(o.Dir)
+	for _, path := range o.Readable {
+		v.show(o.Home, path)
+	}
+	for _, path := range o.Hide {
+		if at, err := real(path); err == nil {
+			v.closed = append(v.closed, at)
+		}
+	}
 	for _, name := range toolchains {
 		v.show(o.Home, filepath.Join(o.Home, name))
 	}
@@ -75,9 +84,6 @@ func look(o Options) visiblePaths {
 	}
 	if cache := moduleCache(o); cache != "" {
 		v.show(o.Home, cache)
-	}
-	for _, path := range o.Readable {
-		v.show(o.Home, path)
 	}
 	return v
 }
@@ -97,7 +103,8 @@ func (v *visiblePaths) hides(path string) bool {
 // show lets a path be seen, unless a home or more than one would be seen with it.
 func (v *visiblePaths) show(home, path string) {
 	at, err := real(path)
-	if path == "" || err != nil || !v.reach(at) || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
+	in := func(dir string) bool { return over(dir, at) }
+	if path == "" || err != nil || slices.ContainsFunc(v.closed, in) || !v.reach(at) || over(at, home) || !v.hides(at) || slices.Contains(v.hidden, at) {
 		return
 	}
 	if clean := filepath.Clean(path); clean != at && v.hides(clean) &&
@@ -173,7 +180,7 @@ func under(dir, path string) int {
 // secrets hides what nobody but root may read: root keeps its own files even where it has lost every other right.
 func (v *visiblePaths) secrets() {
 	for _, top := range []string{"/etc", "/var", "/opt", "/srv"} {
-		v.closed(top, 3)
+		v.closeBelow(top, 3)
 	}
 	entries, _ := os.ReadDir("/")
 	for _, e := range entries {
@@ -183,7 +190,7 @@ func (v *visiblePaths) secrets() {
 	}
 }
 
-func (v *visiblePaths) closed(dir string, deep int) {
+func (v *visiblePaths) closeBelow(dir string, deep int) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -191,7 +198,7 @@ func (v *visiblePaths) closed(dir string, deep int) {
 			continue
 		}
 		if !v.closedOne(path, e) && e.IsDir() && deep > 1 {
-			v.closed(path, deep-1)
+			v.closeBelow(path, deep-1)
 		}
 	}
 }

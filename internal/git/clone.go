@@ -1,0 +1,320 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
+)
+
+// origin is where a run's work comes from and goes to: a remote, or the clone of a person on this machine.
+type origin interface {
+	// list says where refs are; a pattern without a star is the full name of one.
+	list(ctx context.Context, patterns ...string) (remoteRefs, error)
+	// fetch brings refspecs into the harness's repository.
+	fetch(ctx context.Context, specs ...string) error
+	// push moves refs, all or none. The error is a *staleError when one of them is not where a move says.
+	push(ctx context.Context, moves []move) error
+	// hold keeps a commit, the run's first or newest, until its branch has it.
+	hold(ctx context.Context, commit, branch string) error
+	// bring makes sure that a commit's contents are here.
+	bring(ctx context.Context, t *Tree) error
+	// gone says why nothing can be done there any more; nil: nothing is wrong.
+	gone() error
+}
+
+// move is what a push does to one ref.
+type move struct {
+	ref string
+	to  string // a commit; "" deletes the ref
+	// leased moves the ref only from where we know it to be; "" is that there is none.
+	leased bool
+	from   string
+}
+
+// clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
+// transaction, without a hook. Nothing else of the clone is touched: a branch that is checked out somewhere is not moved
+// under whoever works there; what it should be is kept at the tip instead.
+type clone struct {
+	users
+	tip string // "refs/ralph/tip/issue-42"
+	// held is the branch that stands still, and the directory that it is checked out in.
+	held    [2]string
+	partial bool // contents are still to be fetched
+}
+
+// errHeld is a push whose branch stays where it is, since somebody works on it.
+var errHeld = errors.New("the branch is checked out, so it is not moved")
+
+func (c *clone) list(ctx context.Context, patterns ...string) (remoteRefs, error) {
+	at, _, err := c.refs(ctx, patterns...)
+	return remoteRefs{at: at}, err
+}
+
+// refs are refs with the commits that they are at, and the working trees that branches are checked out in.
+func (c *clone) refs(ctx context.Context, patterns ...string) (at, used map[string]string, err error) {
+	out, err := c.door.out(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)"},
+		patterns...)...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the refs of %s: %w", c.top, err)
+	}
+	at, used = map[string]string{}, map[string]string{}
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(f) == 3 {
+			at[f[1]], used[f[1]] = f[0], f[2]
+		}
+	}
+	return at, used, nil
+}
+
+// fetch makes refs of the harness's repository what refs of the clone are. Their objects are there.
+func (c *clone) fetch(context.Context, ...string) error { return nil }
+
+func (c *clone) push(ctx context.Context, moves []move) error {
+	names := []string{c.tip}
+	for _, m := range moves {
+		names = append(names, m.ref)
+	}
+	now, used, err := c.refs(ctx, names...)
+	if err != nil {
+		return err
+	}
+	in, held := "start\n", false
+	tip := now[c.tip]
+	for _, m := range moves {
+		if m.leased && strings.HasPrefix(m.ref, "refs/heads/") && used[m.ref] != "" {
+			if c.held = [2]string{m.ref, used[m.ref]}; tip != m.to {
+				in += transaction(c.tip, tip, m.to)
+			}
+			held = true
+			continue
+		}
+		if m.leased && now[m.ref] != m.from && !c.forward(ctx, now[m.ref], m.to) {
+			return &staleError{short(m.ref) + " is at " + now[m.ref]}
+		}
+		in += transaction(m.ref, now[m.ref], m.to)
+		if m.leased && tip != "" && m.ref != c.tip && strings.HasPrefix(m.ref, "refs/heads/") {
+			in, tip = in+transaction(c.tip, tip, ""), "" // the branch has it now
+		}
+	}
+	in += "prepare\ncommit\n"
+	_, stderr, err := c.door.run(ctx, call{in: strings.NewReader(in), args: []string{"update-ref", "--stdin"}})
+	switch {
+	case err != nil && strings.Contains(stderr, "but expected"):
+		return &staleError{lastLine(stderr)}
+	case err != nil:
+		return fmt.Errorf("moving refs of %s: %w", c.top, err)
+	case held:
+		return errHeld
+	}
+	return nil
+}
+
+// transaction is one line of what update-ref reads: from the zero id makes a ref, to it deletes one.
+func transaction(ref, from, to string) string {
+	zero := strings.Repeat("0", max(len(from), len(to)))
+	switch {
+	case to == "" && from == "":
+		return ""
+	case to == "":
+		return fmt.Sprintf("delete %s %s\n", ref, from)
+	case from == "":
+		from = zero
+	}
+	return fmt.Sprintf("update %s %s %s\n", ref, to, from)
+}
+
+// forward reports whether a commit goes on from where a branch is: its user has taken up what the tip had.
+func (c *clone) forward(ctx context.Context, from, to string) bool {
+	if from == "" || to == "" {
+		return false
+	}
+	on, err := c.door.contains(ctx, to, from)
+	return err == nil && on
+}
+
+func (c *clone) gone() error { return c.check() }
+
+func (c *clone) hold(ctx context.Context, commit, branch string) error {
+	if err := excludeRuntimeFiles(c.common); err != nil {
+		return fmt.Errorf("keeping ralph's own files out of commits: %w", err)
+	}
+	if commit == branch {
+		return nil
+	}
+	if _, err := c.door.out(ctx, "update-ref", c.tip, commit); err != nil {
+		return fmt.Errorf("holding commit %.12s in %s: %w", commit, c.top, err)
+	}
+	return nil
+}
+
+// bring checks a commit out by the clone's own repository, which fetches what it lacks.
+func (c *clone) bring(ctx context.Context, t *Tree) error {
+	if !c.partial {
+		return nil
+	}
+	_, _, err := c.door.run(ctx, call{args: []string{"read-tree", "--reset", "-u", t.head},
+		env: []string{"GIT_WORK_TREE=" + t.work, "GIT_INDEX_FILE=" + t.index}})
+	if err != nil {
+		return fmt.Errorf("fetching what the clone lacks of commit %.12s: %w; run git checkout %.12[1]s in the clone while "+
+			"its remote can be reached, then run again", t.head, err)
+	}
+	return nil
+}
+
+// CheckoutOf makes a checkout of the clone that dir is in, below o.Root, or takes up the one that a run has left there.
+// It shares the clone's objects; its index, HEAD, refs and configuration are its own. base is a branch or a commit of
+// the clone, "" is where it stands. Nothing of the clone is written before Start.
+func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string) (*Tree, error) {
+	t := &Tree{o: o, branch: branch, work: filepath.Join(o.Root, "work"), dir: filepath.Join(o.Root, "repo.git"),
+		index: filepath.Join(o.Root, "index")}
+	if err := t.refuseName(); err != nil {
+		return nil, err
+	}
+	c := &clone{users: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}, tip: "refs/ralph/tip/" + o.Task}
+	if err := c.find(ctx); err != nil {
+		return nil, err
+	}
+	t.origin, t.common = c, c.common
+	if err := c.unlock(o.Killed, t.log); err != nil {
+		return nil, err
+	}
+	head, err := c.where(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if head.commit == "" {
+		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", c.top)
+	}
+	if err := t.layBeside(ctx, c); err != nil {
+		return nil, err
+	}
+	t.baseBranch = base
+	if base == "" {
+		base, t.baseBranch = head.commit, strings.TrimPrefix(head.ref, "refs/heads/")
+	} else if o.Onto != "" {
+		t.baseBranch = o.Onto
+	}
+	return t, t.beginAt(ctx, c, base)
+}
+
+// beginAt settles base and head, and that the branch is ours to work on.
+func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
+	refs, used, err := c.refs(ctx, t.ref(), c.tip, t.recordRef(), "refs/heads/"+base, "refs/tags/")
+	if err != nil {
+		return err
+	}
+	t.tags = map[string]string{}
+	for ref, id := range refs {
+		if name, ok := strings.CutPrefix(ref, "refs/tags/"); ok {
+			t.tags[name] = id
+		}
+	}
+	at := refs["refs/heads/"+base]
+	if at == "" {
+		at = c.at(ctx, base)
+	}
+	switch {
+	case at == "" && t.o.Resume:
+		return t.UseBase(ctx, base) // says what to do
+	case at == "" && exists(filepath.Join(t.common, "shallow")):
+		return fmt.Errorf("the clone is shallow and does not hold %s: run git fetch --unshallow, then run again", base)
+	case at == "":
+		return fmt.Errorf("%s is not a commit or branch of this clone: name another base", base)
+	}
+	if len(t.o.With) > 0 && !t.o.Resume {
+		t.ground = at
+		if at, err = t.mergeAll(ctx, at, t.o.With); err != nil {
+			return err
+		}
+	}
+	t.pushed = pushed{refs[t.ref()], refs[t.recordRef()], refs[c.tip]}
+	t.record = t.pushed.record
+	switch in := used[t.ref()]; {
+	case t.pushed.branch == "":
+	case !t.o.Ours:
+		return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose "+
+			"another name", t.branch)
+	case t.o.Fresh && in != "" && at != t.pushed.branch:
+		return fmt.Errorf("the branch %s is checked out in %s, and a fresh run would set it back: switch to another branch "+
+			"there (git switch -), then run again", t.branch, in)
+	}
+	work := t.pushed.branch
+	if tip := t.pushed.tip; tip != "" && tip != at && !c.forward(ctx, tip, work) {
+		work = tip
+	}
+	if t.o.Fresh {
+		work = ""
+	}
+	return t.begin(ctx, at, work)
+}
+
+// Held says where the run's branch is checked out and what its tip is kept as, when it was not moved because somebody
+// works there.
+func (t *Tree) Held() (dir, tip string) {
+	if c, ok := t.origin.(*clone); ok && c.held[0] == t.ref() {
+		return c.held[1], c.tip
+	}
+	return "", ""
+}
+
+// keepLying keeps what lies in the checkout of an earlier process and is in no commit under a ref: a run that begins
+// anew has no use for it.
+func (t *Tree) keepLying(ctx context.Context) error {
+	if !exists(t.index) || !exists(filepath.Join(t.work, ".git")) {
+		return nil
+	}
+	out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()) // none: nothing was checked out yet
+	at := strings.TrimSpace(out)
+	if at == "" {
+		return nil
+	}
+	if _, err := t.git.out(ctx, "add", "-A", ":(top)"); err != nil {
+		t.log("git: what the last turn left cannot be kept: %v", err)
+		return nil
+	}
+	tree, there, err := t.treesOf(ctx, at)
+	if err != nil || tree == there {
+		return err
+	}
+	made, err := t.commitTree(ctx, tree, at, "ralph: what an earlier run has left\n")
+	if err != nil {
+		return err
+	}
+	ref, err := t.keepCommit(ctx, made)
+	if err == nil {
+		err = t.pushRefs(ctx, move{ref: ref, to: made})
+	}
+	if err == nil {
+		t.log("what the earlier run has left uncommitted is kept as %s", ref)
+	}
+	return err
+}
+
+// RemoveCheckout removes a checkout of a clone that is not needed any more; its work is in commits.
+func RemoveCheckout(ctx context.Context, dir string, env []string, root, task string) error {
+	c := &clone{users: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}, tip: "refs/ralph/tip/" + task}
+	if err := c.find(ctx); err != nil {
+		return err
+	}
+	if err := files.RemoveAll(root); err != nil {
+		return fmt.Errorf("removing the checkout %s: %w", root, err)
+	}
+	_ = os.Remove(filepath.Dir(root)) // unless there are others
+	out, err := c.door.out(ctx, "for-each-ref", "--format=%(objectname)", c.tip)
+	tip := strings.TrimSpace(out)
+	if err != nil || tip == "" {
+		return err
+	}
+	out, err = c.door.out(ctx, "for-each-ref", "--count=1", "--contains="+tip, "--format=%(refname)", "refs/heads",
+		"refs/remotes", "refs/tags")
+	if err != nil || strings.TrimSpace(out) == "" {
+		return err
+	}
+	return c.push(ctx, []move{{ref: c.tip}})
+}

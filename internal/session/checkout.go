@@ -1,0 +1,110 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Checkout is where the run of a task works, beside the clone. The records of its runs are in the clone, with those of
+// all others.
+type Checkout struct {
+	Task    string
+	Root    string // what git.CheckoutOf is given; outlives the process
+	Scratch string // what does not, but for the caches of a base commit
+}
+
+// Dir is the working tree.
+func (c Checkout) Dir() string { return filepath.Join(c.Root, "work") }
+
+// Exists reports whether a run has left it there.
+func (c Checkout) Exists() bool {
+	_, err := os.Lstat(c.Root)
+	return err == nil
+}
+
+// Remove removes what lies in Scratch, the caches too.
+func (c Checkout) Remove() error {
+	err := files.RemoveAll(c.Scratch)
+	_ = os.Remove(filepath.Dir(c.Scratch)) // unless there are others
+	return err
+}
+
+// Checkout is that of a task of the clone at Dir, whether or not it is there.
+func (s *Session) Checkout(task string) (Checkout, error) {
+	if _, err := SealFile(runtime.GOOS, s.Parent, s.Dir, ""); err != nil {
+		return Checkout{}, invalid.Errorf("there is no place for a checkout beside the clone: %w; set XDG_STATE_HOME to a "+
+			"directory elsewhere", err)
+	}
+	places := s.Places()
+	c := Checkout{Task: task, Root: filepath.Join(s.checkouts(), task), Scratch: filepath.Join(places.State, "scratch", task)}
+	if cache := engine.CacheDir(runtime.GOOS, s.Parent); cache != "" && !liesIn(places.Clone, cache) {
+		c.Scratch = filepath.Join(cache, "ralph", "tasks", filepath.Base(places.State), task)
+	}
+	return c, nil
+}
+
+// checkouts is where they lie, without links: tools compare paths.
+func (s *Session) checkouts() string {
+	state := s.Places().State
+	if real, err := filepath.EvalSymlinks(state); err == nil {
+		state = real
+	}
+	return filepath.Join(state, "checkouts")
+}
+
+// Checkouts are the tasks that have one beside the clone at Dir.
+func (s *Session) Checkouts() (tasks []string) {
+	entries, _ := os.ReadDir(s.checkouts()) // none: there are none
+	for _, e := range entries {
+		if e.IsDir() {
+			tasks = append(tasks, e.Name())
+		}
+	}
+	return tasks
+}
+
+// LockTask keeps every other run of a task away, and clears up after one that was killed.
+func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
+	if c, err = s.Checkout(task); err != nil {
+		return c, func() {}, err
+	}
+	left, _ := journal.OwnerIn(s.tasksAtWork(), task) // what is in the way of an answer is in the way of the lock
+	if unlock, err = journal.LockIn(s.tasksAtWork(), task, s.Log); err != nil {
+		return c, func() {}, err
+	}
+	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
+	proc.ClearTemp("")
+	s.endLeft(c.Dir(), c.Scratch)
+	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State)
+	return c, unlock, err
+}
+
+func (s *Session) tasksAtWork() string { return filepath.Join(s.Places().State, "at-work") }
+
+// TasksAtWork are the tasks that a process works on in the clone at Dir.
+func (s *Session) TasksAtWork() (tasks []string) {
+	entries, _ := os.ReadDir(s.tasksAtWork()) // none: nobody is
+	for _, e := range entries {
+		if o, err := journal.OwnerIn(s.tasksAtWork(), e.Name()); err == nil && o.PID != 0 && (o.Alive || o.Elsewhere) {
+			tasks = append(tasks, e.Name())
+		}
+	}
+	return tasks
+}
+
+// Holder is who works on a task of the clone at dir, or with "" on a prompt there.
+func (s *Session) Holder(dir, task string) (journal.Owner, error) {
+	if task == "" {
+		return journal.LockOwner(dir)
+	}
+	in := *s
+	in.Dir = dir
+	return journal.OwnerIn(in.tasksAtWork(), task)
+}
