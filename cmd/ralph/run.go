@@ -56,7 +56,7 @@ type runCommand struct {
 	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
-	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
+	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume. With a prompt: clone-credentials lets agents read the git credentials of the clone in a job whose sandbox cannot hide them."`
 	Parallel         int      `default:"1" placeholder:"N" help:"With --tasks: how many tasks may run at once, 1 to 16, each in a working tree of its own. Every one takes the memory of an agent and of its checks. Default: 1."`
 	showFlags
 
@@ -129,12 +129,15 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
-			Commit: c.Commit, DryRun: c.DryRun}
+			Commit: c.Commit, DryRun: c.DryRun, AcceptCredentials: len(c.Accept) > 0}
 		result, err = l.Run(ctx, hard)
 	}
 	result, err = notBegun(ctx, result, err)
 	return c.end(p, result, err)
 }
+
+// acceptCredentials is what --accept takes for a prompt.
+const acceptCredentials = "clone-credentials"
 
 // promptFromWords makes a prompt of words, and of standard input.
 func (c *runCommand) promptFromWords(ctx context.Context, p process) (err error) {
@@ -237,9 +240,9 @@ func (c *runCommand) validate() error {
 		return errors.New("--no-checks is for a prompt: a run of an issue or a task is judged by checks")
 	case said+c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
-	case said+c.Prompt+c.PromptFile != "" && len(c.Accept) > 0:
-		return errors.New("--accept is for an issue or a task: a run of a prompt works with the files as they lie, and so do " +
-			"its checks")
+	case said+c.Prompt+c.PromptFile != "" && len(c.Accept) > 0 && !slices.Equal(c.Accept, []string{acceptCredentials}):
+		return fmt.Errorf("--accept is for an issue or a task, but for --accept %s: a run of a prompt works with the files as "+
+			"they lie, and so do its checks", acceptCredentials)
 	case c.Parallel < 1 || c.Parallel > maxParallel:
 		return fmt.Errorf("invalid --parallel \"%d\": must be a number from 1 to %d", c.Parallel, maxParallel)
 	case c.Parallel > 1 && c.Tasks == "":

@@ -26,7 +26,7 @@ func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 		return fmt.Errorf("making the tree for the checks: %w", err)
 	}
 	j.box, j.home = box, j.run.guardHome(box)
-	j.run.Log("the checks run in a checkout of their own, %s", j.dir)
+	j.run.Log("the checks run in a checkout of their own")
 	if j.tree, err = j.run.Tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
 		return err
 	}

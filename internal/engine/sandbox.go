@@ -63,7 +63,7 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		Sockets: set.SandboxSockets,
 		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
-	o.Agree = spec.AgreeToNone
+	o.Agree, o.AcceptCredentials = spec.AgreeToNone, spec.AcceptCredentials
 	if spec.Clone != "" {
 		o.Hide = []string{spec.Clone}
 	}

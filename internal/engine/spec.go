@@ -61,16 +61,17 @@ type Rules struct {
 
 // Place is where the run works.
 type Place struct {
-	Workspace      Workspace     // where the agent works
-	Tree           *git.Tree     // the same, as git sees it; nil when the run commits nothing
-	Clone          string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
-	JudgeName      string        // the name of the directory that the checks run in; empty: they run where the agent works
-	Scratch        string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
-	Logs           string        // outputs that the agent may read
-	LogsAs         string        // the same as prompts name it, from the workspace; empty: Logs
-	InJob          bool          // a job of GitHub's: once it is cancelled, it has ten seconds
-	LastCommit     time.Duration // what a cancelled run has for the commit of what its agent left; 0: stepGrace
-	InstallSandbox bool          // what a sandbox needs of this machine may be installed
+	Workspace         Workspace     // where the agent works
+	Tree              *git.Tree     // the same, as git sees it; nil when the run commits nothing
+	Clone             string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
+	JudgeName         string        // the name of the directory that the checks run in; empty: they run where the agent works
+	Scratch           string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
+	Logs              string        // outputs that the agent may read
+	LogsAs            string        // the same as prompts name it, from the workspace; empty: Logs
+	InJob             bool          // a job of GitHub's: once it is cancelled, it has ten seconds
+	LastCommit        time.Duration // what a cancelled run has for the commit of what its agent left; 0: stepGrace
+	AcceptCredentials bool          // agents may read the git credentials of the clone that they work in
+	InstallSandbox    bool          // what a sandbox needs of this machine may be installed
 	// AgreeToNone asks the person whether to run where no sandbox works, for the reason given; nil: nobody is there.
 	AgreeToNone func(why string) error
 }

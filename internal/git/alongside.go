@@ -59,6 +59,16 @@ func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...
 	return u.unlock(true, log)
 }
 
+// Guard remembers the files of the clone that decide what git does, hooks and configuration. putBack makes them what they
+// were, keeps what they were changed to in a directory, and names them.
+func (c *Clone) Guard(ctx context.Context) (putBack func(kept string) (changed []string, err error), err error) {
+	u := &users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}
+	if err := u.find(ctx); err != nil {
+		return nil, err
+	}
+	return u.thaw, u.freeze()
+}
+
 // Changed reports whether there is anything to commit, new files too.
 func (c *Clone) Changed(ctx context.Context) (bool, error) {
 	out, err := c.door.out(ctx, "status", "--porcelain", "--untracked-files=normal")

@@ -254,13 +254,17 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	return t.begin(ctx, at, work)
 }
 
-// Held says where the run's branch is checked out and what its tip is kept as, when it was not moved because somebody
-// works there.
-func (t *Tree) Held() (dir, tip string) {
-	if c, ok := t.origin.(*clone); ok && c.held[0] == t.ref() {
-		return c.held[1], c.tip
+// Held says where the run's branch is checked out, and the command that takes the new work there, when it was not moved
+// because somebody works there.
+func (t *Tree) Held() (dir, command string) {
+	c, ok := t.origin.(*clone)
+	switch {
+	case !ok || c.held[0] != t.ref():
+		return "", ""
+	case t.o.Fresh: // what it has is of the run before, and is kept
+		return c.held[1], "git reset --keep " + c.tip
 	}
-	return "", ""
+	return c.held[1], "git merge " + c.tip
 }
 
 // keepLying keeps what lies in the checkout of an earlier process and is in no commit under a ref: a run that begins

@@ -49,7 +49,8 @@ func (t *Tree) Start(ctx context.Context) error {
 
 // takeUpTurn leaves everything as the turn has left it, its repository too. The next commit takes it up.
 func (t *Tree) takeUpTurn(ctx context.Context) error {
-	t.given = t.refsToHand()
+	t.handedAs = t.refsToHand()
+	t.given = maps.Clone(t.handedAs)
 	if err := errors.Join(t.settle(), t.findLinks(ctx)); err != nil {
 		return err
 	}

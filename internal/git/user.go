@@ -190,6 +190,9 @@ func (u *users) thaw(kept string) (changed []string, err error) {
 			continue
 		}
 		if now.text != nil {
+			if err := os.MkdirAll(kept, 0o700); err != nil {
+				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
+			}
 			if err := replace(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
 				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
 			}

@@ -191,9 +191,8 @@ func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop
 
 // tellEnd says where the work is.
 func (l *cloneOpening) tellEnd(tree *git.Tree) {
-	if in, tip := tree.Held(); in != "" {
-		l.Log("%s is checked out in %s, so it is not moved under you: git merge --ff-only %s takes the new work", tree.Branch(),
-			in, tip)
+	if in, command := tree.Held(); in != "" {
+		l.Log("%s is checked out in %s, so it is not moved under you: %s takes the new work", tree.Branch(), in, command)
 		return
 	}
 	if tree.Resumed() {

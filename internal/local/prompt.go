@@ -31,7 +31,9 @@ type PromptRun struct {
 	Words      bool   // the prompt is words of a command line, which say nothing of how to end: that is added
 	PromptFile string // from the current directory; read again before every iteration
 	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
-	DryRun     bool   // say what would be run, and run nothing
+	// AcceptCredentials lets the agent read the git credentials of the clone in a job where no sandbox hides them.
+	AcceptCredentials bool
+	DryRun            bool // say what would be run, and run nothing
 
 	ending string // what is added to words
 }
@@ -107,7 +109,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	settings.Setup = "" // prepares a checkout; this directory is as its owner left it
 	place := engine.Place{
 		Workspace: engine.Directory(p.Dir), Logs: filepath.Join(p.Dir, ".ralph"), LogsAs: ".ralph",
-		AgreeToNone: p.AgreeToNone,
+		AgreeToNone: p.AgreeToNone, AcceptCredentials: p.AcceptCredentials,
 	}
 	if err := engine.CheckWorkingDir(place, settings); err != nil {
 		return invalid.Mark(err)
@@ -124,7 +126,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 				"from 1",
 		)
 	}
-	clone, inClone, err := p.clone(ctx)
+	clone, inClone, err := p.clone(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (p *PromptRun) output() engine.Output {
 }
 
 // clone is the git clone that the run's directory is in, if there is one, made ready for a run.
-func (p *PromptRun) clone(ctx context.Context) (*git.Clone, bool, error) {
+func (p *PromptRun) clone(ctx context.Context, run *engine.Run) (*git.Clone, bool, error) {
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.Secrets())
 	if !ok || p.DryRun {
 		return clone, ok, nil
@@ -185,6 +187,20 @@ func (p *PromptRun) clone(ctx context.Context) (*git.Clone, bool, error) {
 			return clone, ok, invalid.Mark(err)
 		}
 	}
+	putBack, err := clone.Guard(ctx)
+	if err != nil {
+		return clone, ok, err
+	}
+	run.OnClose(func() {
+		changed, err := putBack(p.Places().State)
+		if len(changed) > 0 {
+			p.Log("warning: %s of the clone's repository was changed during the run and is put back; the change is in %s",
+				strings.Join(changed, ", "), p.Places().State)
+		}
+		if err != nil {
+			p.Log("warning: %v", err)
+		}
+	})
 	return clone, ok, nil
 }
 

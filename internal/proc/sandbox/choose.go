@@ -24,6 +24,10 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 		switch {
 		case err == nil:
 			s.say(not)
+			if err := s.refuseCredentials(); err != nil {
+				s.Close()
+				return nil, err
+			}
 			return s, nil
 		case !errors.As(err, &missing):
 			return nil, fmt.Errorf("making the sandbox %s: %w", mode, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // withoutCredentials returns a git configuration without headers, tokens, helpers and the users in HTTP URLs. keys names
@@ -83,20 +84,38 @@ func (s *Sandbox) masked(path string) string {
 	return at
 }
 
-// sayCredentials logs the credentials in the repository's configuration, by name, and whether the sandbox hides them.
-func (s *Sandbox) sayCredentials() {
-	var found []string
+// credentials names those in the configuration of the worktree's repository.
+func (s *Sandbox) credentials() (found []string) {
 	for _, path := range gitConfigs(clone(s.o.Dir, s.o.Home)) {
 		config, _ := files.Read(path)
 		_, keys := withoutCredentials(string(config))
 		found = append(found, keys...)
 	}
+	return found
+}
+
+// sayCredentials logs the credentials in the repository's configuration, by name, and whether the sandbox hides them.
+func (s *Sandbox) sayCredentials() {
+	found := strings.Join(s.credentials(), ", ")
 	switch {
-	case len(found) == 0:
+	case found == "":
 	case s.Mode == Bwrap:
-		s.o.Log("sandbox: the git credentials in this clone's configuration are hidden: %s", strings.Join(found, ", "))
+		s.o.Log("sandbox: the git credentials in this clone's configuration are hidden: %s", found)
 	default:
 		s.o.Log("warning: agents and checks can read the git credentials in this clone's configuration: %s; use a credential "+
-			"helper, or persist-credentials: false of actions/checkout", strings.Join(found, ", "))
+			"helper, or persist-credentials: false of actions/checkout", found)
 	}
+}
+
+// refuseCredentials fails in a job in which agents could read them, unless somebody has accepted that.
+func (s *Sandbox) refuseCredentials() error {
+	if s.Mode == Bwrap || s.o.AcceptCredentials || proc.Value(s.o.Parent, "GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	if found := s.credentials(); len(found) > 0 {
+		return &UnavailableError{fmt.Sprintf("the sandbox %s cannot hide the git credentials in this clone's configuration (%s): "+
+			"set persist-credentials: false in actions/checkout, or accept it with --accept clone-credentials", s.Mode,
+			strings.Join(found, ", "))}
+	}
+	return nil
 }

@@ -50,6 +50,8 @@ type Options struct {
 	// from. Empty: checks run in the worktree.
 	Judge   string
 	Objects []string
+	// AcceptCredentials lets agents read the git credentials of the worktree's repository in a job, where no box hides them.
+	AcceptCredentials bool
 	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
 	Log func(format string, args ...any)
 
