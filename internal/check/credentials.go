@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/secret"
@@ -18,6 +19,7 @@ const credentialsCheck = "credentials"
 // taken out of a commit. The agent puts a placeholder there, or a person accepts what it was: then the agent puts that
 // back. It judges every iteration, claimed or not, since nothing but the mark is in the commits.
 type Credentials struct {
+	Changes *diffscan.Changes
 	// Find lists the lines of a commit's text files that have a word in them.
 	Find func(ctx context.Context, commit, word string) ([]Line, error)
 }
@@ -51,6 +53,10 @@ func (c *Credentials) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	commit := at.Iteration.Commit
 	if c.Find == nil || commit == nil || commit.SHA == "" || commit.NoDiff || at.State.Start.Base == "" {
 		return loop.Verdict{Pass: true}, nil
+	}
+	change, err := c.Changes.Between(ctx, at.State.Start.Base, commit.SHA)
+	if err != nil || !change.Marked {
+		return loop.Verdict{Pass: true}, err
 	}
 	lines, err := c.Find(ctx, commit.SHA, secret.MarkWord)
 	if err != nil || len(lines) == 0 {

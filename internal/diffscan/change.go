@@ -7,6 +7,7 @@ type Change struct {
 	From, To string
 	Names    []string // every path that differs, the old and the new one of a moved file
 	Partial  string   // why not all of it could be looked through; empty: it could
+	Marked   bool     // a mark of something that was taken out of a commit may be in it
 
 	files  []*fileDiff // those whose patch could be read, in its order
 	named  map[string]bool

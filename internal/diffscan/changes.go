@@ -6,7 +6,10 @@ package diffscan
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // Changes gives what a run has changed. Its owner fills the functions; every commit is named by its hash. It may be
@@ -47,7 +50,7 @@ func (c *Changes) Between(ctx context.Context, from, to string) (*Change, error)
 	}
 	files, unread := parsePatch(text, whole)
 	d := newChange(from, to, names, files)
-	d.file = c.File
+	d.file, d.Marked = c.File, !whole || strings.Contains(text, secret.MarkWord)
 	left, err := d.reveal(ctx)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (i *Init) lookAround(ctx context.Context, dir string) suggestion {
 		look.Command = name
 		return agent.Look(ctx, look)
 	})
-	s.branch, _ = git.Standing(ctx, dir, i.Parent)
+	_, s.branch, _ = git.Stand(ctx, dir, i.Parent)
 	return s
 }
 

@@ -92,9 +92,10 @@ func (spec *Spec) changes() *diffscan.Changes {
 }
 
 // credentials looks for marks of what was taken out of commits.
-func (spec *Spec) credentials() []check.Check {
+func (spec *Spec) credentials(changes *diffscan.Changes) []check.Check {
 	t := spec.Tree
 	return []check.Check{&check.Credentials{
+		Changes: changes,
 		Find: func(ctx context.Context, commit, word string) (lines []check.Line, err error) {
 			hits, err := t.Grep(ctx, commit, []string{word})
 			for _, h := range hits {

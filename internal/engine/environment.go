@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/git"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 // working directory: ".venv"; "" none. known and accepted are as of Share: one that came after a run's first turn is
 // the agent's.
 func Environment(
-	ctx context.Context, p Place, parent []string, set config.Settings, known []loop.Shared, accepted []string,
+	ctx context.Context, p Place, set config.Settings, known []loop.Shared, accepted []string,
 ) (string, error) {
 	spec := &Spec{Place: p, Rules: Rules{Settings: set}}
 	name := environmentIn(filepath.Join(p.Clone, filepath.FromSlash(set.WorkingDirectory)))
@@ -33,9 +32,8 @@ func Environment(
 		!slices.Contains(accepted, at) && !slices.Contains(accepted, "all") {
 		return "", nil
 	}
-	ignored, err := git.IgnoredIn(ctx, p.Clone, parent)
-	if err != nil || !slices.Contains(ignored, at+"/") || spec.sharable(ctx, at) != nil {
-		return "", err
+	if !slices.Contains(p.Ignored, at+"/") || spec.sharable(ctx, at) != nil {
+		return "", nil
 	}
 	return name, nil
 }

@@ -60,7 +60,15 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 	if at.Iteration.Commit != nil {
 		commit = at.Iteration.Commit.SHA
 	}
-	lacking, err := j.tree.Use(ctx, commit)
+	var lacking []string
+	var err error
+	if j.used || commit != j.tree.Commit() {
+		lacking, err = j.tree.Use(ctx, commit)
+		if err == nil && !fresh { // else the sweep does
+			err = j.tree.Tidy(ctx)
+		}
+		j.used = false
+	}
 	if err == nil {
 		err = j.putHomeBack()
 	}

@@ -41,6 +41,7 @@ type judgingTree struct {
 	base   string     // the commit whose setup homes begin with; empty: it has not run
 	swept  []string   // what was removed of earlier checks before these ones
 	strays git.Strays // what the last check has left
+	used   bool       // something has run there since the tree was made what its commit has
 }
 
 // newJudgingTree plans a run's judging tree, with what is shared with it.
@@ -58,7 +59,10 @@ func (spec *Spec) judgeDir() string {
 
 // admit lets the user whom checks run as come to the tree, or keeps it out: while an agent takes a turn as that user.
 func (j *judgingTree) admit(in bool) {
-	if j == nil || j.run.User == nil {
+	if j == nil {
+		return
+	}
+	if j.used = j.used || in; j.run.User == nil {
 		return
 	}
 	mode := os.FileMode(0o700)

@@ -155,12 +155,8 @@ func (spec *Spec) sharedNames(ctx context.Context) ([]string, error) {
 	if steps, err := spec.setupSteps(ctx); err != nil || len(steps) > 0 {
 		return spec.sharedEnvironment(), err
 	}
-	ignored, err := git.IgnoredIn(ctx, spec.Clone, spec.Parent)
-	if err != nil {
-		return nil, err
-	}
 	var found []string
-	for _, name := range ignored {
+	for _, name := range spec.Ignored {
 		if name, isDir := strings.CutSuffix(
 			name, "/",
 		); isDir && slices.Contains(detect.DependencyDirs, path.Base(name)) &&

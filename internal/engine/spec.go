@@ -64,6 +64,7 @@ type Place struct {
 	Workspace         Workspace     // where the agent works
 	Tree              *git.Tree     // the same, as git sees it; nil when the run commits nothing
 	Clone             string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
+	Ignored           []string      // what lies in the clone and is ignored, directories with a slash at the end
 	JudgeName         string        // the name of the directory that the checks run in; empty: they run where the agent works
 	Scratch           string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
 	Logs              string        // outputs that the agent may read

@@ -41,7 +41,8 @@ type move struct {
 // under whoever works there; what it should be is kept at the tip instead.
 type clone struct {
 	users
-	tip string // "refs/ralph/tip/issue-42"
+	tip  string // "refs/ralph/tip/issue-42"
+	tips string // the commit that is there, as far as we have moved it
 	// held is the branch that stands still, and the directory that it is checked out in.
 	held    [2]string
 	partial bool // contents are still to be fetched
@@ -112,6 +113,7 @@ func (c *clone) push(ctx context.Context, moves []move) error {
 	case held:
 		return errHeld
 	}
+	c.tips = tip
 	return nil
 }
 
@@ -150,6 +152,7 @@ func (c *clone) hold(ctx context.Context, commit, branch string) error {
 	if _, err := c.door.out(ctx, "update-ref", c.tip, commit); err != nil {
 		return fmt.Errorf("holding commit %.12s in %s: %w", commit, c.top, err)
 	}
+	c.tips = commit
 	return nil
 }
 
@@ -184,10 +187,7 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 	if err := c.unlock(o.Killed, t.log); err != nil {
 		return nil, err
 	}
-	head, err := c.where(ctx)
-	if err != nil {
-		return nil, err
-	}
+	head := c.head
 	if head.commit == "" {
 		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", c.top)
 	}
@@ -205,7 +205,11 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 
 // beginAt settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
-	refs, used, err := c.refs(ctx, t.ref(), c.tip, t.recordRef(), "refs/heads/"+base, "refs/tags/")
+	names := []string{t.ref(), c.tip, t.recordRef(), "refs/tags/"}
+	if !fullID.MatchString(base) {
+		names = append(names, "refs/heads/"+base)
+	}
+	refs, used, err := c.refs(ctx, names...)
 	if err != nil {
 		return err
 	}
@@ -216,6 +220,9 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 		}
 	}
 	at := refs["refs/heads/"+base]
+	if at == "" && base == c.head.commit {
+		at = base
+	}
 	if at == "" {
 		at = c.at(ctx, base)
 	}
@@ -250,6 +257,10 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	}
 	if t.o.Fresh {
 		work = ""
+	}
+	if work == "" && at == c.head.commit {
+		t.base, t.baseTree, t.head, t.headTree = at, c.tree, at, c.tree
+		return nil
 	}
 	return t.begin(ctx, at, work)
 }
@@ -300,25 +311,23 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	return err
 }
 
-// RemoveCheckout removes a checkout of a clone that is not needed any more; its work is in commits.
-func RemoveCheckout(ctx context.Context, dir string, env []string, root, task string) error {
-	c := &clone{users: users{door: door{dir: dir, env: usersDoor(env), pair: safe}}, tip: "refs/ralph/tip/" + task}
-	if err := c.find(ctx); err != nil {
+// Remove removes a checkout of a clone that is not needed any more; its work is in commits. What the tip holds for
+// nobody goes, too.
+func (t *Tree) Remove(ctx context.Context) error {
+	if err := RemoveCheckout(t.o.Root); err != nil {
 		return err
 	}
+	if c, ok := t.origin.(*clone); ok && c.tips != "" && c.tips == t.base {
+		return c.push(ctx, []move{{ref: c.tip}})
+	}
+	return nil
+}
+
+// RemoveCheckout removes a checkout of a clone.
+func RemoveCheckout(root string) error {
 	if err := files.RemoveAll(root); err != nil {
 		return fmt.Errorf("removing the checkout %s: %w", root, err)
 	}
 	_ = os.Remove(filepath.Dir(root)) // unless there are others
-	out, err := c.door.out(ctx, "for-each-ref", "--format=%(objectname)", c.tip)
-	tip := strings.TrimSpace(out)
-	if err != nil || tip == "" {
-		return err
-	}
-	out, err = c.door.out(ctx, "for-each-ref", "--count=1", "--contains="+tip, "--format=%(refname)", "refs/heads",
-		"refs/remotes", "refs/tags")
-	if err != nil || strings.TrimSpace(out) == "" {
-		return err
-	}
-	return c.push(ctx, []move{{ref: c.tip}})
+	return nil
 }

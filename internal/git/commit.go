@@ -125,6 +125,9 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 		if err != nil {
 			return loop.Commit{}, fmt.Errorf("reading the new commit: %w", err)
 		}
+		if f := fields(id); len(f) == 2 && len(t.links) == 0 {
+			t.known.changed.keep(since+" "+f[0], namesOf(stats))
+		}
 		return t.described(fields(id), stats)
 	}
 	if err := t.seekThrough(ctx, since, seek); err != nil {
@@ -173,6 +176,17 @@ func (t *Tree) described(ids []string, stats string) (loop.Commit, error) {
 			Deleted: count(f[1])})
 	}
 	return c, nil
+}
+
+// namesOf are those of all files that a list of numbers names.
+func namesOf(stats string) (names []string) {
+	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
+		if f := strings.SplitN(entry, "\t", 3); len(f) == 3 {
+			names = append(names, f[2])
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // count reads a number of lines; "-" stands for a binary file.

@@ -123,7 +123,7 @@ func (j *JudgeTree) Dir() string { return j.dir }
 func (j *JudgeTree) Commit() string { return j.commit }
 
 // Use makes the tree what a commit has: every tracked file is held against it, and written anew where it differs. What
-// is neither tracked nor ignored is removed; what is ignored stays. lacking says in sentences what of the commit could
+// is not tracked stays; see Tidy and Wipe. lacking says in sentences what of the commit could
 // not be had: contents of submodules and large files that this clone did not hold before the turn.
 func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, err error) {
 	before := map[string]string{}
@@ -141,9 +141,6 @@ func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, e
 		return nil, err
 	}
 	j.commit = commit
-	if err := j.clean(ctx); err != nil {
-		return nil, err
-	}
 	if err := j.give(ctx, before); err != nil {
 		return nil, fmt.Errorf("giving the tree for the checks to their user: %w", err)
 	}
@@ -234,7 +231,7 @@ func (j *JudgeTree) Restore(ctx context.Context, found Strays) error {
 		if err := j.t.ownIn(j.dir, found.Changed); err != nil {
 			return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 		}
-		if err := j.clean(ctx); err != nil { // what was in the way of a tracked file is no longer there
+		if err := j.Tidy(ctx); err != nil { // what was in the way of a tracked file is no longer there
 			return err
 		}
 	} else if err := j.Remove(found.Others); err != nil {
@@ -243,8 +240,8 @@ func (j *JudgeTree) Restore(ctx context.Context, found Strays) error {
 	return j.renewRepo(ctx)
 }
 
-// clean removes what is neither tracked nor ignored.
-func (j *JudgeTree) clean(ctx context.Context) error {
+// Tidy removes what is neither tracked nor ignored.
+func (j *JudgeTree) Tidy(ctx context.Context) error {
 	others, err := j.others(ctx, "--exclude-standard")
 	if err != nil {
 		return err

@@ -65,6 +65,9 @@ func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
 // changed.
 func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
 	p, attributes := j.parts[0], ":(glob)**/.gitattributes"
+	if j.attributesAt == p.commit {
+		return j.largeThere, nil
+	}
 	if j.attributesAt != "" {
 		_, err := p.git.out(ctx, "diff-tree", "-r", "--quiet", j.attributesAt, p.commit, "--", attributes)
 		if err == nil {

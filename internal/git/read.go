@@ -118,6 +118,7 @@ var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 type known struct {
 	directories answers[map[string]entry]
 	blobs       answers[string]
+	changed     answers[[]string] // by the newest commit
 }
 
 // answers are kept by their questions. The zero value is empty. When it is full it begins anew.
@@ -140,12 +141,23 @@ func (a *answers[T]) once(question string, lasts func(T) bool, ask func() (T, er
 	}
 	answer, err := ask()
 	if err == nil && lasts(answer) {
-		if a.kept == nil || len(a.kept) >= mostAnswers {
-			a.kept = map[string]T{}
-		}
-		a.kept[question] = answer
+		a.put(question, answer)
 	}
 	return answer, err
+}
+
+// keep keeps an answer that is known without a question.
+func (a *answers[T]) keep(question string, answer T) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.put(question, answer)
+}
+
+func (a *answers[T]) put(question string, answer T) {
+	if a.kept == nil || len(a.kept) >= mostAnswers {
+		a.kept = map[string]T{}
+	}
+	a.kept[question] = answer
 }
 
 // plain are the options of a diff that say the same whatever a user's configuration asks for, and start no program that
@@ -170,12 +182,15 @@ func (t *Tree) Patch(ctx context.Context, from, to string, most int) (patch stri
 // Changed names every file that two commits have not alike, in content, mode or kind, in order. Of a moved file it
 // names both places. The list is never cut.
 func (t *Tree) Changed(ctx context.Context, from, to string) ([]string, error) {
-	args := append([]string{"diff"}, plain...)
-	out, err := t.git.out(ctx, append(args, "--name-only", "-z", from, to, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
-	}
-	return records(out), nil
+	lasts := func([]string) bool { return false }
+	return t.known.changed.once(from+" "+to, lasts, func() ([]string, error) {
+		args := append([]string{"diff"}, plain...)
+		out, err := t.git.out(ctx, append(args, "--name-only", "-z", from, to, "--")...)
+		if err != nil {
+			return nil, fmt.Errorf("naming what differs between commits %.12s and %.12s: %w", from, to, err)
+		}
+		return records(out), nil
+	})
 }
 
 // Subjects are those of the newest commits up to one, merges left out, at most so many, newest first.

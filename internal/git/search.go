@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,19 +110,13 @@ func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, 
 	if err := u.find(ctx); err != nil {
 		return nil, err
 	}
-	head, err := u.where(ctx)
-	if err != nil {
-		return nil, err
-	}
+	head := u.head
 	if head.commit == "" {
 		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
 	}
 	t := &Tree{o: Options{Env: env}, branch: branch, git: u.door, work: u.top, dir: u.dir, common: u.common,
 		index: filepath.Join(u.dir, "index"), baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}
-	if err := t.UseBase(ctx, head.commit); err != nil {
-		return nil, err
-	}
-	t.head, t.headTree = t.base, t.baseTree
+	t.base, t.baseTree, t.head, t.headTree = head.commit, u.tree, head.commit, u.tree
 	return t, nil
 }
 
@@ -136,23 +131,18 @@ func (t *Tree) TreeOf(ctx context.Context, commit string) (string, error) {
 
 // Top is the top of the clone that dir is in.
 func Top(ctx context.Context, dir string, env []string) (string, error) {
-	d := door{dir: dir, env: environment(env), pair: safe}
-	out, err := d.out(ctx, "rev-parse", "--show-toplevel")
-	return strings.TrimSuffix(out, "\n"), err
+	top, _, err := Stand(ctx, dir, env)
+	return top, err
 }
 
-// Standing is the branch that the clone is on, or the commit where it is on none.
-func Standing(ctx context.Context, dir string, env []string) (string, error) {
-	d := door{dir: dir, env: environment(env), pair: safe}
-	if out, err := d.out(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
-		return strings.TrimSpace(out), nil
+// Stand is the top of the clone that dir is in, and the branch that it is on: the commit where it is on none, "" where
+// there is no commit yet.
+func Stand(ctx context.Context, dir string, env []string) (top, at string, err error) {
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	if err := u.find(ctx); err != nil {
+		return "", "", err
 	}
-	out, err := d.out(ctx, "rev-parse", "--verify", "-q", "HEAD^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%s is not in a git repository with a commit: change into one, or run git init and make a "+
-			"first commit", dir)
-	}
-	return strings.TrimSpace(out), nil
+	return u.top, cmp.Or(strings.TrimPrefix(u.head.ref, "refs/heads/"), u.head.commit), nil
 }
 
 // HasBranch reports whether the clone has a branch.

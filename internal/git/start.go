@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/git/give"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,11 @@ func (t *Tree) archiveCommit(ctx context.Context, commit string) (branch string,
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
 // says.
 func (t *Tree) findLinks(ctx context.Context) error {
+	links, err := give.Links(t.index)
+	if err == nil {
+		t.links = links
+		return nil
+	}
 	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return fmt.Errorf("looking for submodules: %w", err)

@@ -44,18 +44,6 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	return found, nil
 }
 
-// IgnoredIn names what lies in the clone that dir is the top of and is ignored: files, and whole directories with a
-// slash at the end.
-func IgnoredIn(ctx context.Context, dir string, env []string) ([]string, error) {
-	out, d := bounded{most: mostNames}, door{dir: dir, env: usersDoor(env), pair: safe}
-	_, _, err := d.run(ctx, call{out: &out,
-		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
-	if err != nil {
-		return nil, fmt.Errorf("looking for what is ignored: %w", err)
-	}
-	return whole(out, "\x00"), nil
-}
-
 // Tracked reports whether the run's newest commit has a file or a directory at a path.
 func (t *Tree) Tracked(ctx context.Context, name string) (bool, error) {
 	_, ok, err := t.entry(ctx, t.head, name)
@@ -92,18 +80,24 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 	return why, nil
 }
 
-// Modified names the tracked files of the clone that dir is the top of that are not as its newest commit has them.
-func Modified(ctx context.Context, dir string, env []string) (names []string, err error) {
-	d := door{dir: dir, env: usersDoor(env), pair: safe}
-	out, err := d.out(ctx, "--no-optional-locks", "status", "--porcelain=v1", "-z", "-uno", "--no-renames",
-		"--ignore-submodules=all")
+// Lying names what lies in the clone that dir is the top of: the tracked files that are not as its newest commit has
+// them, and what is ignored, files and whole directories with a slash at the end.
+func Lying(ctx context.Context, dir string, env []string) (modified, ignored []string, err error) {
+	out, d := bounded{most: mostNames}, door{dir: dir, env: usersDoor(env), pair: safe}
+	_, _, err = d.run(ctx, call{out: &out, args: []string{"--no-optional-locks", "status", "--porcelain=v1", "-z", "-unormal",
+		"--ignored=traditional", "--no-renames", "--ignore-submodules=all"}})
 	if err != nil {
-		return nil, fmt.Errorf("looking for modified files: %w", err)
+		return nil, nil, fmt.Errorf("looking for modified files: %w", err)
 	}
-	for _, entry := range records(out) {
-		names = append(names, entry[3:])
+	for _, entry := range whole(out, "\x00") {
+		switch {
+		case strings.HasPrefix(entry, "!! "):
+			ignored = append(ignored, entry[3:])
+		case !strings.HasPrefix(entry, "?? "):
+			modified = append(modified, entry[3:])
+		}
 	}
-	return names, nil
+	return modified, ignored, nil
 }
 
 // Uncommitted names the files below a directory of the clone that dir is the top of that are not as its newest commit

@@ -25,6 +25,8 @@ type users struct {
 	dir    string // its git directory, absolute; of a linked worktree its own
 	common string // where objects and branches are
 	top    string // the working tree
+	head   place  // where it stands
+	tree   string // of that commit
 
 	objects os.FileInfo         // the directory of objects: the same as long as nobody has put another repository there
 	frozen  map[string]fileText // files that decide what git does, as they were before the first turn
@@ -44,14 +46,25 @@ func (u *users) notARepository(err error) error {
 	return err
 }
 
-// find settles where the clone is. From here on every command is told so, whatever becomes of the directory's .git.
+// find settles where the clone is, and where it stands. From here on every command is told so, whatever becomes of the
+// directory's .git.
 func (u *users) find(ctx context.Context) error {
-	out, err := u.door.out(ctx, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
+	out, err := u.door.out(ctx, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "HEAD^{commit}",
+		"HEAD^{tree}", "--symbolic-full-name", "HEAD")
+	if e := (*commandError)(nil); errors.As(err, &e) { // perhaps there is no commit yet
+		out = e.Stdout
+	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if err != nil || len(lines) != 3 {
+	if len(lines) < 3 || lines[0] != "true" {
 		return u.notARepository(err)
 	}
 	u.top, u.dir = lines[1], lines[2]
+	if u.head = (place{}); len(lines) == 6 {
+		u.head.commit, u.tree = lines[3], lines[4]
+		if lines[5] != "HEAD" {
+			u.head.ref = lines[5]
+		}
+	}
 	u.common = commonOf(u.dir)
 	u.door.dir = u.top
 	u.door.env = append(u.door.env, "GIT_DIR="+u.dir, "GIT_WORK_TREE="+u.top)
@@ -74,23 +87,6 @@ func commonOf(dir string) string {
 
 // place is where HEAD is: "" as the ref when it is detached, "" as the commit when there is none.
 type place struct{ ref, commit string }
-
-// where reads HEAD.
-func (u *users) where(ctx context.Context) (place, error) {
-	var p place
-	out, err := u.door.out(ctx, "rev-parse", "-q", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-	if exit(err) > 0 {
-		ref, err := u.door.out(ctx, "symbolic-ref", "-q", "HEAD")
-		return place{ref: strings.TrimSpace(ref)}, ignore(err)
-	}
-	if ids := fields(out); len(ids) > 0 {
-		p.commit = ids[0]
-		if len(ids) > 1 && ids[1] != "HEAD" {
-			p.ref = ids[1]
-		}
-	}
-	return p, err
-}
 
 // at is the commit that a ref is at; "" when there is no such ref.
 func (u *users) at(ctx context.Context, ref string) string {

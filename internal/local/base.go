@@ -54,10 +54,7 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 // startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another
 // run, it is what that run began from: who looks at the work of one task may ask for the next.
 func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
-	at, err := git.Standing(ctx, l.Dir, l.Parent)
-	if err != nil {
-		return f, invalid.Mark(err)
-	}
+	at := l.stands
 	was, ok, err := l.begunOn(at)
 	switch {
 	case err != nil || !ok:

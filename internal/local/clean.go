@@ -283,7 +283,7 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 	}
 	defer root.Close()
 	for _, at := range f.checkouts {
-		if err := errors.Join(removeCheckout(ctx, &c.Session, at), at.Remove()); err != nil {
+		if err := errors.Join(git.RemoveCheckout(at.Root), at.Remove()); err != nil {
 			return err
 		}
 	}

@@ -22,18 +22,19 @@ import (
 // cloneOpening opens a run beside the user's clone: the task's lock keeps others out, and the record is in the clone.
 type cloneOpening struct {
 	*IssueRun
-	from    string // the directory that files are named from
-	given   given
-	wanted  task.Task
-	before  loop.State // the newest run of the task
-	dir     string     // its directory; empty: there is none
-	at      session.Checkout
-	made    bool     // nothing has run in it before
-	run     string   // the name of the run
-	leftOut []string // what the clone's user has modified
-	start   start
-	shared  []*engine.Shared // with the checks
-	judges  bool             // nothing but checks is run: no agent is needed
+	from             string // the directory that files are named from
+	given            given
+	wanted           task.Task
+	before           loop.State // the newest run of the task
+	dir              string     // its directory; empty: there is none
+	at               session.Checkout
+	tree             *git.Tree // there
+	made             bool      // nothing has run in it before
+	run              string    // the name of the run
+	leftOut, ignored []string  // what the clone's user has modified, and what is ignored there
+	start            start
+	shared           []*engine.Shared // with the checks
+	judges           bool             // nothing but checks is run: no agent is needed
 }
 
 // Hold implements engine.Opener. Who runs the task is known once it is read; Prepare takes its lock.
@@ -105,7 +106,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		o.run = filepath.Base(o.dir)
 	}
 	place := engine.Place{
-		Workspace: tree, Tree: tree, Clone: o.Dir, JudgeName: o.Dir, Scratch: o.at.Scratch,
+		Workspace: tree, Tree: tree, Clone: o.Dir, Ignored: o.ignored, JudgeName: o.Dir, Scratch: o.at.Scratch,
 		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{
@@ -174,26 +175,28 @@ func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree 
 	if err != nil {
 		return nil, err
 	}
+	o.tree = tree
 	if way == loop.Begin && o.dir != "" && (fresh || o.Plan == "") {
 		if err := tree.Archive(ctx); err != nil {
 			o.Log("archiving old failure branches: %v", err)
 		}
 	}
-	o.tellBegin(ctx)
-	return tree, nil
+	return tree, o.tellBegin(ctx)
 }
 
 // tellBegin says where the run works, and what of the clone is not in it.
-func (o *cloneOpening) tellBegin(ctx context.Context) {
+func (o *cloneOpening) tellBegin(ctx context.Context) error {
 	o.Log("works in a checkout of its own; your files, branch and index stay as they are")
-	names, err := git.Modified(ctx, o.Dir, o.Parent)
+	names, ignored, err := git.Lying(ctx, o.Dir, o.Parent)
 	if err != nil {
-		o.Log("warning: %v", err)
+		return err
 	}
+	o.ignored = ignored
 	if o.leftOut = o.source.Without(names); len(o.leftOut) > 0 {
 		o.Log("not in the run: what you have not committed in %s (%s)", safetext.FirstN(o.leftOut, 5),
 			safetext.Counted(len(o.leftOut), "file", "files"))
 	}
+	return nil
 }
 
 // beginning says how the run begins or goes on.
@@ -237,7 +240,7 @@ func (l *IssueRun) goalAndRules(
 ) (engine.Work, engine.Rules, error) {
 	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
 	var err error
-	if rules.Environment, err = engine.Environment(ctx, p, l.Parent, set, known, l.Accept); err != nil {
+	if rules.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
 		return engine.Work{}, rules, err
 	}
 	rules, err = engine.DetectChecks(ctx, p, rules, out.Log)

@@ -40,6 +40,7 @@ type IssueRun struct {
 
 	listStart *start         // of a list: what the run begins from; nil: the run finds out
 	locked    bool           // whoever runs a list of tasks holds the task's lock
+	stands    string         // the branch that the clone is on; a commit where it is on none
 	one       *task.Task     // of a list: the task
 	given     *given         // of a list: what was read before its first task
 	source    planrun.Source // of a plan: as it lies in the clone
@@ -49,8 +50,8 @@ type IssueRun struct {
 func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	l.Begin()
 	from := l.Dir // the issue's file is named from here; all else is at the top of the clone
-	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
-		l.Dir = top
+	if top, at, err := git.Stand(ctx, l.Dir, l.Parent); err == nil {
+		l.Dir, l.stands = top, at
 	}
 	o := &cloneOpening{IssueRun: l, from: from}
 	_, work, err := engine.Open(ctx, o)
@@ -89,7 +90,7 @@ func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 		o.Log("what the last turn left is kept in %s", o.at.Dir())
 		return nil
 	}
-	return removeCheckout(ctx, &o.Session, o.at)
+	return o.tree.Remove(ctx)
 }
 
 // leaveUnbegun removes a checkout that was made for a run which did not begin.
@@ -97,13 +98,13 @@ func (o *cloneOpening) leaveUnbegun(ctx context.Context) {
 	if !o.made || !o.at.Exists() {
 		return
 	}
-	if err := errors.Join(removeCheckout(context.WithoutCancel(ctx), &o.Session, o.at), o.at.Remove()); err != nil {
+	err := git.RemoveCheckout(o.at.Root)
+	if o.tree != nil {
+		err = o.tree.Remove(context.WithoutCancel(ctx))
+	}
+	if err = errors.Join(err, o.at.Remove()); err != nil {
 		o.Log("warning: %v", err)
 	}
-}
-
-func removeCheckout(ctx context.Context, s *session.Session, at session.Checkout) error {
-	return git.RemoveCheckout(ctx, s.Dir, s.Parent, at.Root, at.Task)
 }
 
 // given is what a run takes from the directory's files, once, before the first turn of an agent.

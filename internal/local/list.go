@@ -43,8 +43,8 @@ type List struct {
 func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	l.Begin()
 	from := l.Dir
-	if top, err := git.Top(ctx, l.Dir, l.Parent); err == nil {
-		l.Dir = top
+	if top, at, err := git.Stand(ctx, l.Dir, l.Parent); err == nil {
+		l.Dir, l.stands = top, at
 	}
 	dir := l.Tasks
 	if !filepath.IsAbs(dir) {
@@ -118,9 +118,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 		return nil, err
 	}
 	if l.base = base; base.base == "" {
-		if l.base.base, err = git.Standing(ctx, l.Dir, l.Parent); err != nil {
-			return nil, invalid.Mark(err)
-		}
+		l.base.base = l.stands
 	}
 	return all, nil
 }

@@ -14,11 +14,13 @@ const (
 	atCtime = 0
 	atMtime = 8
 	atInode = 20
+	atMode  = 24
 	atOwner = 28
 	atSize  = 36
 	atFlags = 60
 	atName  = 62
 
+	gitlink  = 0o16   // the type of an entry
 	extended = 0x4000 // a flag: two more bytes of them follow
 )
 
@@ -98,4 +100,19 @@ func (e indexEntry) nameAt() int {
 func (e indexEntry) name() string {
 	name, _, _ := bytes.Cut(e[e.nameAt():], []byte{0})
 	return string(name)
+}
+
+// Links are the submodules that an index has, by their paths. The error is ErrOtherIndex where it is of another kind.
+func Links(index string) (map[string]bool, error) {
+	x, err := readIndex(index)
+	if err != nil {
+		return nil, err
+	}
+	links := map[string]bool{}
+	for e := range x.entries() {
+		if binary.BigEndian.Uint32(e[atMode:])>>12 == gitlink {
+			links[e.name()] = true
+		}
+	}
+	return links, nil
 }

@@ -85,6 +85,11 @@ func (s *Sandbox) files() (files []File) {
 var kept = []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.eol"}
 
 func (s *Sandbox) gitConfig() []byte {
+	s.gitOnce.Do(func() { s.git = s.readGitConfig() })
+	return s.git
+}
+
+func (s *Sandbox) readGitConfig() []byte {
 	out := proc.NewTail(64<<10, 0)
 	env := proc.Environment(s.o.Parent, proc.Allowed, "HOME="+s.o.Home)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

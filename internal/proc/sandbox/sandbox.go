@@ -135,6 +135,9 @@ type Sandbox struct {
 	layered      bool    // a box may mount, and lays its own caches over others
 	own          []layer // the user's caches
 	cleanup      []func()
+
+	gitOnce sync.Once
+	git     []byte // what a home has of the user's git configuration
 }
 
 // maker makes boxes of one mode.
