@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"strings"
 )
 
@@ -21,6 +22,32 @@ const runtimeFiles = `# ralph
 .ralph.lock
 .ralph-active
 `
+
+// leftOut begins what the harness adds to the run's list of excluded files.
+const leftOut = "# working trees of the agent's own\n"
+
+// leaveOut keeps directories of the working tree out of every commit, and out of what is removed.
+func (t *Tree) leaveOut(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	list := string(readQuietly(t.excludes()))
+	if !strings.Contains(list, leftOut) {
+		list += leftOut
+	}
+	for _, name := range names {
+		list += pattern(name) + "/\n"
+	}
+	if err := replace(t.excludes(), []byte(list), 0o644); err != nil {
+		return fmt.Errorf("writing the run's list of excluded files: %w", err)
+	}
+	return nil
+}
+
+// pattern is a line of a list of excluded files that matches one path and no other.
+func pattern(name string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "\n", "?").Replace(name)
+}
 
 // clean removes what is neither tracked nor ignored: everywhere, or in a path.
 func (t *Tree) clean(ctx context.Context, in ...string) error {

@@ -43,10 +43,14 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 		return err
 	}
 	c.partial, t.o.Remote = u.partial, Remote{URL: u.remote}
+	var more []byte // of the turn that is taken up
+	if _, list, ok := bytes.Cut(readQuietly(t.excludes()), []byte(leftOut)); ok && t.o.Unsettled {
+		more = append([]byte(leftOut), list...)
+	}
 	texts := map[string][]byte{
 		filepath.Join(t.dir, "HEAD"): []byte("ref: " + t.ref() + "\n"), filepath.Join(t.dir, "config"): u.config,
 		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.excludes(): slices.Concat(readQuietly(u.excludes),
-			[]byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles)),
+			[]byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles), more),
 	}
 	for name, from := range map[string]string{
 		"info/attributes": filepath.Join(c.common, "info", "attributes"), "shallow": filepath.Join(c.common, "shallow"),

@@ -74,6 +74,9 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in "+
 			"the run's commit, but on its branch as far as it was committed")
 	}
+	if err := t.leaveOut(linked); err != nil {
+		return notes, err
+	}
 	for _, name := range nested { // not to be looked into as repositories, as long as they are no plain directories to git
 		t.links[name] = true
 	}
