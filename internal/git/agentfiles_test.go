@@ -31,14 +31,15 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 		{"config", "[include]\n\tpath = config\n[core]\n\tfsmonitor = \"TRAP\"\n"}, {"hooks/post-index-change",
 			"#!/bin/sh\nTRAP\n"},
 	} {
-		for j, where := range []string{"of a bot", "of a clone"} {
+		for j, where := range []string{"bot", "clone"} {
 			if !every && (i+j)%4 != 2 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%d, %s, %s", i, c.file, where), func(t *testing.T) {
 				t.Parallel()
 				b := newSandbox(t)
-				tree, dir := b.bytesTree(where)
+				tree := b.work(where)
+				dir := tree.Dir()
 				file := filepath.Join(dir, ".git", c.file)
 				text := strings.ReplaceAll(c.text, "TRAP", "echo run >>'"+b.canary+"'")
 				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.RemoveAll(file),
@@ -67,14 +68,4 @@ func TestAnyBytesInTheRepository(t *testing.T) {
 			})
 		}
 	}
-}
-
-// bytesTree is a tree of a kind, and where the agent works.
-func (b *sandbox) bytesTree(where string) (*Tree, string) {
-	if where == "of a bot" {
-		tree := b.checkout()
-		return tree, tree.Dir()
-	}
-	dir := b.clone()
-	return b.open(), dir
 }

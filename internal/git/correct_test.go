@@ -17,12 +17,7 @@ const planFile = "ralph/tasks.json"
 // planned starts a run of either shape whose first commit holds a plan.
 func (b *sandbox) planned(shape string) (tree *Tree, first string) {
 	b.t.Helper()
-	if shape == "bot" {
-		tree = b.checkout(b.asNobody)
-	} else {
-		b.clone()
-		tree = b.open()
-	}
+	tree = b.work(shape)
 	b.sh(tree.Dir(),
 		`mkdir ralph; echo trusted >ralph/tasks.json; echo prd >ralph/prd.md; chmod +x ralph/prd.md; ln -s prd.md ralph/also`)
 	return tree, must[loop.Commit](b.t)(tree.Commit(b.ctx, b.base, "plan\n")).SHA
@@ -150,16 +145,16 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestCorrectLeavesTheUsersFiles: also those that the agent had committed by force, and what else lies in the tree.
-func TestCorrectLeavesTheUsersFiles(t *testing.T) {
+// TestCorrectLeavesIgnoredFiles: also those that the agent had committed by force, and what else lies in the tree.
+func TestCorrectLeavesIgnoredFiles(t *testing.T) {
 	b := newSandbox(t)
-	dir := b.clone()
-	b.sh(dir,
-		`mkdir -p conf; printf '*\n!mine*\n' >conf/.gitignore; echo s >conf/mine.json; echo own >own.txt; echo log >x.log; mkdir empty`)
+	b.clone()
 	tree := b.open()
-	b.sh(dir, `git add -f own.txt x.log conf/mine.json; git commit -qm force; echo 1 >made; mkdir d; echo 1 >d/made`)
+	dir := tree.Dir()
+	b.sh(dir, `echo log >x.log; echo t >x.tmp; mkdir empty`)
+	b.sh(dir, `git add -f x.tmp x.log; git commit -qm force; echo 1 >made; mkdir d; echo 1 >d/made`)
 	turn := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "turn\n"))
-	if len(turn.Files) != 5 {
+	if len(turn.Files) != 4 {
 		t.Fatalf("%+v", turn)
 	}
 	b.sh(dir, `echo dirt >>a.txt; echo junk >junk; echo staged >sub/b.txt; git add sub/b.txt`)
@@ -171,8 +166,8 @@ func TestCorrectLeavesTheUsersFiles(t *testing.T) {
 	if tree.headTree != tree.BaseTree() {
 		t.Error("the trees differ")
 	}
-	if got := b.sh(dir, `git status --porcelain -uall --ignored; cat own.txt x.log conf/mine.json; ls -d empty`); got !=
-		"?? conf/mine.json\n?? junk\n?? own.txt\n!! conf/.gitignore\n!! x.log\nown\nlog\ns\nempty\n" {
+	if got := b.sh(dir, `git status --porcelain -uall --ignored; cat x.log x.tmp; ls -d empty`); got !=
+		"?? junk\n!! x.log\n!! x.tmp\nlog\nt\nempty\n" {
 		t.Errorf("%s", got)
 	}
 }
@@ -192,7 +187,7 @@ func TestCorrectOnAResumedTree(t *testing.T) {
 					os.RemoveAll(filepath.Join(b.dir, "root"))
 					return b.checkout(b.asNobody)
 				}
-				return b.open(func(o *Options) { o.Resume, o.Settled = true, true })
+				return b.open(func(o *Options) { o.Resume, o.Ours = true, true })
 			}
 			c := Correction{Since: since, Restore: []string{"ralph"}, Message: "back\n"}
 			if shape == "clone" { // killed after the working tree was put right

@@ -163,24 +163,35 @@ func (b *sandbox) clone() string {
 
 func (b *sandbox) cliOptions() Options {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}
-	return Options{Task: "issue-42", Env: env, Identity: Identity{"ralph", "ralph@example.com"}, Log: b.t.Logf}
+	return Options{Task: "issue-42", Env: env, Root: filepath.Join(b.dir, "own"),
+		Identity: Identity{"ralph", "ralph@example.com"}, Log: b.t.Logf}
 }
 
+// open makes the checkout of a run of the user's clone, or takes it up, and starts it.
 func (b *sandbox) open(change ...func(*Options)) *Tree {
 	b.t.Helper()
 	o := b.cliOptions()
 	for _, c := range change {
 		c(&o)
 	}
-	tree, err := Open(b.ctx, filepath.Join(b.dir, "clone", "sub"), o, "ralph/issue-42", "")
+	tree, err := CheckoutOf(b.ctx, filepath.Join(b.dir, "clone"), o, "", "ralph/issue-42")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { tree.Close() })
 	if err := tree.Start(b.ctx); err != nil {
 		b.t.Fatal(err)
 	}
 	return tree
+}
+
+// work opens a checkout of either shape: of the bot, or of a user's clone.
+func (b *sandbox) work(shape string) *Tree {
+	b.t.Helper()
+	if shape == "bot" {
+		return b.checkout(b.asNobody)
+	}
+	b.clone()
+	return b.open()
 }
 
 // files lists a commit's files in the tree's repository, as "path" or "path mode" for what is not a regular file.

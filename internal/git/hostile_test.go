@@ -51,8 +51,16 @@ func TestTrapWorks(t *testing.T) {
 }
 
 func TestHostileConfiguration(t *testing.T) {
-	b := newSandbox(t)
-	tree := b.checkout(b.asNobody)
+	for _, shape := range []string{"bot", "clone"} {
+		t.Run(shape, func(t *testing.T) {
+			b := newSandbox(t)
+			b.hostile(b.work(shape))
+		})
+	}
+}
+
+func (b *sandbox) hostile(tree *Tree) {
+	t := b.t
 	b.sh(tree.Dir(), `echo mine >own; git add own; git commit -qm "my own"`)
 	b.sh(tree.Dir(), b.trap(tree.Dir())+attributes+
 		`echo work >>a.txt; ln -s /etc/passwd passwd; rm -r sub; ln -s /etc sub; echo /etc >.git/objects/info/alternates.x`)
@@ -88,33 +96,9 @@ func TestHostileConfiguration(t *testing.T) {
 	b.quiet()
 }
 
-func TestHostileConfigurationOfAClone(t *testing.T) {
-	b := newSandbox(t)
-	dir := b.clone()
-	config := b.sh(dir, `git remote set-url origin ../remote.git; cat .git/config`)
-	tree := b.open()
-	b.sh(dir, b.trap(dir)+attributes+
-		`git config extensions.worktreeConfig true; git config --worktree a.b c; echo work >>a.txt; echo .. >.git/commondir`)
-	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
-	if len(c.Files) != 2 || !strings.Contains(c.Note, "configuration was changed and is put back") {
-		t.Fatalf("%+v", c)
-	}
-	if got := b.sh(dir, `cat .git/config; ! test -e .git/config.worktree; ! test -e .git/commondir; ls .git/hooks | grep -v sample || true`); got != config {
-		t.Fatal(got)
-	}
-	b.sh(dir, b.trap(dir)+`echo dirt >>a.txt`)
-	if err := tree.Restore(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if c = must[loop.Commit](t)(tree.Commit(b.ctx, c.SHA, "none")); !c.Empty || c.Note == "" {
-		t.Fatalf("%+v", c)
-	}
-	b.quiet()
-}
-
-// TestPipesAndLinksInTheRepositoryOfAClone: where an agent may write .git, nobody waits for a pipe that it leaves
-// there, and nothing is written or removed through a link.
-func TestPipesAndLinksInTheRepositoryOfAClone(t *testing.T) {
+// TestPipesAndLinksInTheAgentsRepository: nobody waits for a pipe that an agent leaves there, and nothing is written or
+// removed through a link.
+func TestPipesAndLinksInTheAgentsRepository(t *testing.T) {
 	for name, trap := range sampled(t, map[string]string{
 		"a pipe for the configuration": `rm .git/config; mkfifo .git/config`,
 		"a pipe for what is excluded":  `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`,
@@ -124,7 +108,8 @@ ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
 	}, "a pipe for the configuration", "a link for a file") {
 		t.Run(name, func(t *testing.T) {
 			b := newSandbox(t)
-			dir := b.clone()
+			tree := b.work("clone")
+			dir := tree.Dir()
 			config := b.sh(dir, `cat .git/config`)
 			out := t.TempDir()
 			for _, file := range []string{"exclude", "config", "attributes", "sparse-checkout", "grafts"} {
@@ -132,7 +117,6 @@ ln -s "$OUT/exclude" .git/info/exclude; ln -s "$OUT/config" .git/config`,
 					t.Fatal(err)
 				}
 			}
-			tree := b.open()
 			b.sh(dir, strings.ReplaceAll(trap, "$OUT", out)+`; echo work >>a.txt`)
 			if c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work")); len(c.Files) != 1 {
 				t.Errorf("%+v", c)
@@ -189,19 +173,10 @@ func TestHostileHistory(t *testing.T) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				t.Parallel()
 				b := newSandbox(t)
-				var tree *Tree
-				if shape == "bot" {
-					tree = b.checkout(b.asNobody)
-				} else {
-					b.clone()
-					tree = b.open()
-				}
+				tree := b.work(shape)
 				b.sh(tree.Dir(), `echo b >before`)
 				since := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "before")).SHA
 				b.sh(tree.Dir(), c.do)
-				if shape == "clone" && name == "stale lock" {
-					b.sh(tree.Dir(), `rm .git/HEAD.lock`) // the user's own to remove
-				}
 				got := must[loop.Commit](t)(tree.Commit(b.ctx, since, "ours"))
 				if !strings.Contains(got.Note, c.note) || c.note == "" && got.Note != "" && name != "unfinished rebase" {
 					t.Errorf("note %q, want %q", got.Note, c.note)
@@ -283,13 +258,7 @@ func TestNestedRepositories(t *testing.T) {
 		}
 		t.Run(shape, func(t *testing.T) {
 			b := newSandbox(t)
-			var tree *Tree
-			if shape == "bot" {
-				tree = b.checkout(b.asNobody)
-			} else {
-				b.clone()
-				tree = b.open()
-			}
+			tree := b.work(shape)
 			b.sh(tree.Dir(),
 				`git init -q one; cd one; echo 1 >f; ln -s /etc/passwd l; mkdir d; echo 2 >d/g; echo x >x.log; git add -A; git commit -qm nested; cd ..
 				git init -q two; echo 3 >two/h; mkfifo two/pipe; git init -q two/three; echo 4 >two/three/i; git init -q empty; mkdir -p node; echo '/node' >>.gitignore; git init -q node/dep; echo no >node/dep/no`)

@@ -29,8 +29,7 @@ func TestJudgeTreeIsTheCommit(t *testing.T) {
 				b.sh(b.dir, `git -C seed tag v1; git -C seed push -q ../remote.git v1`)
 				tree = b.checkout(b.asNobody)
 			} else {
-				b.clone()
-				b.sh(filepath.Join(b.dir, "clone"), `git tag v1; echo mine >own.txt`)
+				b.sh(b.clone(), `git tag v1; echo mine >own.txt`)
 				tree = b.open()
 			}
 			j := b.judge(tree)
@@ -115,8 +114,8 @@ func TestJudgeTreeHasSubmodules(t *testing.T) {
 	}
 	since := tree.Head()
 	for _, c := range []struct{ do, want, f string }{
-		{`git -C dep checkout -q origin/master; git add dep; git commit -qm forward`, "", "2\n"},
-		{`cd dep; echo mine >f; git -c user.name=a -c user.email=a@b.c commit -qam mine; cd ..; git add dep; git commit -qm own`, "the submodule dep is at", ""},
+		{`git update-index --cacheinfo 160000,$(git -C ../../lib rev-parse master),dep; git commit -qm forward`, "", "2\n"},
+		{`cd dep; git init -q; git add f; git commit -qm mine; cd ..; git add dep; git commit -qm own`, "the submodule dep is at", ""},
 	} {
 		b.sh(tree.Dir(), c.do)
 		got := must[loop.Commit](t)(tree.Commit(b.ctx, since, "x"))
@@ -137,13 +136,7 @@ func TestJudgeTreeIsSparse(t *testing.T) {
 	b := newSandbox(t)
 	b.clone()
 	b.sh(filepath.Join(b.dir, "clone"), `git sparse-checkout set --no-cone '/*' '!/sub/'`)
-	tree, err := Open(b.ctx, filepath.Join(b.dir, "clone"), b.cliOptions(), "ralph/issue-42", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Start(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	tree := b.open()
 	b.sh(tree.Dir(), `echo new >new; mkdir -p sub; echo s >sub/s`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
 	if got := b.files(tree, c.SHA); got != ".gitignore\n.ralph/settings.json\na.txt\n120000 link\nnew\nsub/b.txt\nsub/s" {
@@ -169,7 +162,7 @@ func TestJudgeTreeHasLargeFiles(t *testing.T) {
 	if lacking := must[[]string](t)(j.Use(b.ctx, since)); lacking != nil {
 		t.Fatal(lacking)
 	}
-	b.sh(dir, `echo more >y.bin; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 7 >z.bin`)
+	b.sh(tree.Dir(), `echo more >y.bin; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 7 >z.bin`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, since, "x"))
 	lacking := must[[]string](t)(j.Use(b.ctx, c.SHA))
 	if len(lacking) != 1 || !strings.Contains(lacking[0], "the contents of z.bin are not in this clone") {
@@ -187,16 +180,18 @@ func TestJudgeTreeHasLargeFiles(t *testing.T) {
 func TestUnkept(t *testing.T) {
 	b := newSandbox(t)
 	dir := b.clone()
-	b.sh(dir,
-		`echo before >own.txt; echo b >old.log; mkdir -p sub/deep; echo '/lib' >sub/deep/.gitignore; git add -A sub; git commit -qm x`)
+	b.sh(dir, `mkdir -p sub/deep; echo '/lib' >sub/deep/.gitignore; git add -A sub; git commit -qm x
+		echo mine.txt >>.git/info/exclude`)
+	tree := b.open()
+	dir = tree.Dir()
+	b.sh(dir, `echo b >old.log`)
 	old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err := os.Chtimes(filepath.Join(dir, "old.log"), old, old); err != nil {
 		t.Fatal(err)
 	}
-	tree := b.open()
 	time.Sleep(5 * grain)
 	now := time.Now()
-	b.sh(dir, `echo l >x.log; mkdir sub/deep/lib; echo u >sub/deep/lib/util.py; echo t >y.tmp; echo new >new`)
+	b.sh(dir, `echo l >x.log; mkdir sub/deep/lib; echo u >sub/deep/lib/util.py; echo t >y.tmp; echo m >mine.txt; echo new >new`)
 	found := must[[]Unkept](t)(tree.Unkept(b.ctx, now))
 	var names []string
 	for _, f := range found {
@@ -204,12 +199,12 @@ func TestUnkept(t *testing.T) {
 			names = append(names, f.Path)
 		}
 	}
-	if got := strings.Join(names, " "); got != "sub/deep/lib/util.py x.log y.tmp" || len(found) != 5 {
+	if got := strings.Join(names, " "); got != "mine.txt sub/deep/lib/util.py x.log y.tmp" || len(found) != 5 {
 		t.Errorf("%q of %+v", got, found)
 	}
-	why := must[[]string](t)(tree.WhyUnkept(b.ctx, append(names, "own.txt")))
+	why := must[[]string](t)(tree.WhyUnkept(b.ctx, append(names, "new")))
 	if got := strings.Join(why,
-		"; "); got != `is ignored by sub/deep/.gitignore:1; is ignored by .gitignore:1; is ignored by "*.tmp", one of your own patterns; is not tracked, and lay there when the run began` {
+		"; "); got != `is ignored by "mine.txt", one of your own patterns; is ignored by sub/deep/.gitignore:1; is ignored by .gitignore:1; is ignored by "*.tmp", one of your own patterns; is not tracked` {
 		t.Errorf("%s", got)
 	}
 }

@@ -26,11 +26,7 @@ func TestBaseHoldsWorkOfOthers(t *testing.T) {
 	open := func(base string, with ...Work) (*Tree, error) {
 		o := b.cliOptions()
 		o.With, o.Onto = with, "main"
-		tree, err := Open(b.ctx, dir, o, "ralph/issue-42", base)
-		if err == nil {
-			t.Cleanup(func() { tree.Close() })
-		}
-		return tree, err
+		return CheckoutOf(b.ctx, dir, o, base, "ralph/issue-42")
 	}
 	for _, c := range []struct {
 		name, base, files string
@@ -74,27 +70,5 @@ func TestBaseHoldsWorkOfOthers(t *testing.T) {
 	if got := b.sh(dir,
 		`git status --porcelain; git branch --list 'ralph/*'; git branch --show-current`); got != "main\n" {
 		t.Errorf("the clone was touched: %s", got)
-	}
-}
-
-// TestMark: what a run's branch is known by tells how the run began, before there is any record of it.
-func TestMark(t *testing.T) {
-	b := newSandbox(t)
-	dir := b.clone()
-	b.sh(dir, `git checkout -q -b one; echo 1 >one; git add one; git commit -qm one; git checkout -q main`)
-	one := strings.TrimSpace(b.sh(dir, `git rev-parse one`))
-	if _, ok, err := Marked(b.ctx, dir, testEnv(b.home), "ralph/issue-42"); ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	b.open(func(o *Options) { o.With = []Work{{"one", one}} }).Close()
-	m, ok, err := Marked(b.ctx, dir, testEnv(b.home), "ralph/issue-42")
-	if want := (Mark{b.base, "main", "refs/heads/main"}); m != want || !ok || err != nil {
-		t.Fatal(m, ok, err)
-	}
-	// A process that was killed there goes back to where the clone stood before.
-	tree := b.open(func(o *Options) { o.Resume, o.Settled, o.Came = true, true, m.Came })
-	if err := tree.Return(b.ctx); err != nil ||
-		b.sh(dir, `git branch --show-current; git status --porcelain`) != "main\n" {
-		t.Fatal(err, b.sh(dir, `git branch --show-current; git status --porcelain`))
 	}
 }

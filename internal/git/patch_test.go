@@ -17,7 +17,7 @@ func TestPatch(t *testing.T) {
 	b.sh(dir,
 		`git config diff.noprefix true; git config diff.renames copies; git config diff.context 9; git config diff.external false; git config color.diff always`)
 	tree := b.open()
-	b.sh(dir, `mv sub/b.txt sub/moved.txt; echo more >>a.txt; chmod +x .gitignore; printf 'a\nb' >'new"
+	b.sh(tree.Dir(), `mv sub/b.txt sub/moved.txt; echo more >>a.txt; chmod +x .gitignore; printf 'a\nb' >'new"
 file'; echo '*.txt -diff' >.gitattributes`)
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "work"))
 	patch, whole, err := tree.Patch(b.ctx, b.base, c.SHA, 1<<20)

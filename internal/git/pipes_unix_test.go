@@ -15,26 +15,20 @@ import (
 // nothing, and is not waited for.
 func TestNobodyWaitsForAPipe(t *testing.T) {
 	dir := t.TempDir()
-	tree := &Tree{work: dir, state: dir, branch: "ralph/issue-42",
-		user: users{dir: filepath.Join(dir, "worktrees/w"), common: dir}}
+	agent := filepath.Join(dir, "agent")
+	mustDo(t, os.MkdirAll(filepath.Join(agent, ".git", "objects"), 0o755))
+	mustDo(t, os.MkdirAll(filepath.Join(agent, ".git", "refs"), 0o755))
 	for _, c := range []struct {
 		file string
 		read func() bool // reports whether it has read anything
 	}{
 		{"commondir", func() bool { return commonOf(dir) != dir }},
 		{".git", func() bool { return moduleDir(dir) != "" }},
-		{"branch", func() bool { return tree.earlierBase() != "" }},
-		{"HEAD", func() bool { return tree.checkedOutElsewhere("refs/heads/x") }},
+		{"agent/.git/HEAD", func() bool { _, err := readAgents(agent); return err == nil }},
 		{"objects/info/alternates", func() bool { return len(objectDirs(filepath.Join(dir, "objects"))) != 1 }},
-		{"worktrees/v/gitdir", func() bool { return tree.usedIn() != "" }},
 	} {
 		name := filepath.Join(dir, c.file)
 		mustDo(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		if strings.HasSuffix(c.file, "gitdir") {
-			mark := filepath.Join(filepath.Dir(name), "ralph", stateName(tree.branch), "branch")
-			mustDo(t, os.MkdirAll(filepath.Dir(mark), 0o755))
-			mustDo(t, os.WriteFile(mark, nil, 0o644))
-		}
 		for what, put := range map[string]func() error{
 			"a pipe":           func() error { return syscall.Mkfifo(name, 0o644) },
 			"a link to no end": func() error { return os.Symlink("/dev/zero", name) },
@@ -79,14 +73,20 @@ func FuzzSmallFiles(f *testing.F) {
 		f.Fatal(err)
 	}
 	git, common := filepath.Join(dir, ".git"), filepath.Join(dir, "commondir")
+	agent := filepath.Join(dir, "agent")
+	for _, name := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(agent, ".git", name), 0o755); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(agent, ".git", "packed-refs"), []byte(strings.Repeat("1", 40)+" refs/heads/main\n"),
+		0o644); err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if soundHead(text) {
-			line := strings.TrimSpace(string(text))
-			name, symbolic := strings.CutPrefix(line, "ref: refs/")
-			if strings.ContainsAny(line, "\n\x00") || symbolic && (name == "" || strings.Contains(name, "..")) ||
-				!symbolic && len(line) != 40 && len(line) != 64 {
-				t.Errorf("%q is taken for a HEAD", text)
-			}
+		mustDo(t, os.WriteFile(filepath.Join(agent, ".git", "HEAD"), text, 0o644))
+		if l, err := readAgents(agent); err == nil && (!isID(l.commit) || l.ref != "" && l.ref != "refs/heads/main") {
+			t.Errorf("%q is taken for a HEAD: %+v", text, l.place)
 		}
 		mustDo(t, os.WriteFile(git, text, 0o644))
 		mustDo(t, os.WriteFile(common, text, 0o644))

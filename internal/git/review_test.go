@@ -31,13 +31,7 @@ func TestReview(t *testing.T) {
 			t.Run(shape+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				b := newSandbox(t)
-				var tree *Tree
-				if shape == "bot" {
-					tree = b.checkout(b.asNobody)
-				} else {
-					b.clone()
-					tree = b.open()
-				}
+				tree := b.work(shape)
 				b.sh(tree.Dir(), `echo 1 >one; echo x >x.log`)
 				commit := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
 				r := must[*Review](t)(tree.Review(b.ctx, commit.SHA))
@@ -51,9 +45,8 @@ func TestReview(t *testing.T) {
 				if err != nil || ok != (c.what == "") || !strings.Contains(what, c.what) {
 					t.Errorf("%v %q %v", ok, what, err)
 				}
-				head, err := tree.headNow(b.ctx)
-				if err != nil || head != (place{"refs/heads/ralph/issue-42", commit.SHA}) {
-					t.Errorf("the run's HEAD is %v %v", head, err)
+				if head := tree.headNow(); head != (place{"refs/heads/ralph/issue-42", commit.SHA}) {
+					t.Errorf("the run's HEAD is %v", head)
 				}
 				if left, err := tree.changed(b.ctx); err != nil || len(left) > 0 {
 					t.Errorf("the run's tree is left with %q %v", left, err)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // TestSearch: what is read of a commit is the same whatever the clone's owner likes, and follows no link.
@@ -15,12 +17,12 @@ func TestSearch(t *testing.T) {
 	b.sh(dir,
 		`git config grep.patternType perl; git config grep.lineNumber false; git config grep.column true; git config color.grep always; git config grep.fullName false`)
 	tree := b.open()
-	b.sh(dir, `mkdir -p pkg .ralph/prompts && mkdir -p 'odd
+	b.sh(tree.Dir(), `mkdir -p pkg .ralph/prompts && mkdir -p 'odd
 pkg'; printf 'x\nfunc foo() {}\nfooled\n' >pkg/a.go; printf 'foo\0' >pkg/bin; printf 'a.b\naxb\n' >pkg/b.txt; ln -s /etc/passwd pkg/link
 echo hi >.ralph/prompts/implement.md; printf 'foo\n' >'odd
 pkg/a.go'`)
-	b.sh(dir, `git add -A -f && git commit -qm more`)
-	c := strings.TrimSpace(b.sh(dir, `git rev-parse HEAD`))
+	b.sh(tree.Dir(), `git add -A -f && git commit -qm more`)
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "none")).SHA
 
 	hits := must[[]Hit](t)(tree.Grep(b.ctx, c, []string{"foo", "a.b", "-none"}))
 	if want := []Hit{{"pkg/a.go", 2, "func foo() {}"}, {"pkg/b.txt", 1, "a.b"}}; !reflect.DeepEqual(hits, want) {
