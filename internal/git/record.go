@@ -110,7 +110,11 @@ func (t *Tree) recordsHere(ctx context.Context) ([]RunRecord, error) {
 
 // below are the refs whose names begin so, by what follows, with what they are at.
 func (d door) below(ctx context.Context, prefix string) (map[string]string, error) {
-	out, err := d.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+	if prefix != "" {
+		args = append(args, prefix)
+	}
+	out, err := d.out(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the refs below %s: %w", prefix, err)
 	}
