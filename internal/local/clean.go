@@ -356,7 +356,9 @@ func (c *Clean) holdTasks() (free func(), err error) {
 			unlock()
 		}
 	}
-	for _, task := range append(c.TasksAtWork(), c.Checkouts()...) {
+	tasks := append(c.TasksAtWork(), c.Checkouts()...)
+	slices.Sort(tasks)
+	for _, task := range slices.Compact(tasks) {
 		_, unlock, err := c.LockTask(task)
 		if err != nil {
 			return free, fmt.Errorf("a run of %s is at work, so nothing is removed: %w", task, err)
