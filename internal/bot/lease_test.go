@@ -93,7 +93,7 @@ func (w *world) ledgerOf(a *Action, p *lease.Heartbeat) *engine.Journal {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = book.Close(); _ = tree.Close() })
+	w.t.Cleanup(func() { _ = book.Close() })
 	l := &engine.Journal{File: book, Tree: tree, Clock: a.Clock, Heartbeat: p, Remote: true, Token: a.github.Token,
 		Redact: a.redact}
 	start := &loop.Start{Run: "run-1", Task: "issue-1", Issue: 1, Base: tree.Base(), BaseBranch: "main", Branch: "ralph/issue-1",

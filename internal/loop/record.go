@@ -107,8 +107,6 @@ type Start struct {
 	MergeBase string `json:"ground,omitempty"`
 	// BuiltOn is that work.
 	BuiltOn []Work `json:"built_on,omitempty"`
-	// StartedAt is where the user's clone stood when the run began: a ref, or a commit where HEAD was detached.
-	StartedAt string `json:"came,omitempty"`
 	// LeftOut names a user's files that were modified when the run began, from the top: it commits nothing of them, and
 	// leaves them as they are.
 	LeftOut []string `json:"left_out,omitempty"`

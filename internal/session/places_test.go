@@ -21,14 +21,14 @@ func TestPlacesApart(t *testing.T) {
 		if rel, err := filepath.Rel(p.Scratch, p.State); err != nil || !strings.HasPrefix(rel, "..") {
 			t.Errorf("%s: the state %s is in the scratch %s", system, p.State, p.Scratch)
 		}
-		if err := p.Clear(); err != nil {
+		if err := clearPlaces(p.Clone, p.Scratch, p.State); err != nil {
 			t.Fatal(err)
 		}
 		kept := filepath.Join(p.State, "kept")
 		if err := files.Replace(kept, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Clear(); err != nil {
+		if err := clearPlaces(p.Clone, p.Scratch, p.State); err != nil {
 			t.Fatal(err)
 		}
 		if text, err := files.Read(kept); err != nil || string(text) != "x" {
