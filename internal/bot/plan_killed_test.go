@@ -88,7 +88,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 }
 
 // TestPlanKilledAtAnyRecord kills the run of a plan right after a record of each kind: the next run goes on, no commit
-// is lost, nothing is approved twice or without its review, and in the end the file says what counts.
+// is lost, nothing is approved twice or without its review, and in the end the branch's file says what counts.
 func TestPlanKilledAtAnyRecord(t *testing.T) {
 	t.Parallel()
 	for _, at := range some(1, "committed 2", "started 1", "corrected 1", "baselined 1", "turning 1", "turned 1", "committed 1",
@@ -118,11 +118,8 @@ func TestPlanKilledAtAnyRecord(t *testing.T) {
 					t.Errorf("commit %s is lost", c)
 				}
 			}
-			content, err := os.ReadFile(filepath.Join(clone, "ralph", "tasks.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := plan.Parse("tasks.json", content)
+			content := gitIn(t, clone, "show", "ralph/p:ralph/tasks.json")
+			p, err := plan.Parse("tasks.json", []byte(content))
 			if err != nil || !p.Complete(plan.Rules{ReviewCap: 5}) {
 				t.Fatalf("%v: %s", err, content)
 			}
@@ -131,11 +128,11 @@ func TestPlanKilledAtAnyRecord(t *testing.T) {
 					t.Errorf("%s was reviewed %d times", s.ID, s.ReviewCount)
 				}
 			}
-			if log := gitIn(t, clone, "log", "--format=%s", "main..HEAD"); strings.Count(log, "review: [") != 2 {
+			if log := gitIn(t, clone, "log", "--format=%s", "main..ralph/p"); strings.Count(log, "review: [") != 2 {
 				t.Errorf("reviews in the log:\n%s", log)
 			}
-			if dirty := gitIn(t, clone, "status", "--porcelain", "-uno"); dirty != "" {
-				t.Errorf("not committed: %s", dirty)
+			if got := gitIn(t, clone, "status", "--porcelain", "--branch"); got != "## main\n?? ralph/\n" {
+				t.Errorf("the clone: %s", got)
 			}
 		})
 	}

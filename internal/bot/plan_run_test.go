@@ -59,7 +59,7 @@ func TestApprovedPlanKilledAtAnyRecord(t *testing.T) {
 				}
 			}
 			if n := strings.Count(w.git("log", "--format=%s", "main..ralph/issue-1"),
-				"ralph: the plan as it was approved"); n != 1 {
+				"ralph: the plan as it is run"); n != 1 {
 				t.Errorf("the plan was laid %d times", n)
 			}
 			if p := w.gh.Pulls(owner, name); len(p) != 1 || p[0].Draft {

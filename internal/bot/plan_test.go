@@ -147,7 +147,7 @@ func TestPlanEditedAndApproved(t *testing.T) {
 	}
 	log := strings.Fields(w.git("log", "--reverse", "--format=%H", "main..ralph/issue-1"))
 	if got := w.git("show", "--format=%s", "--name-only",
-		log[0]); got != "ralph: the plan as it was approved\n\nralph/prd.md\nralph/progress.txt\nralph/tasks.json\n" {
+		log[0]); got != "ralph: the plan as it is run\n\nralph/prd.md\nralph/progress.txt\nralph/tasks.json\n" {
 		t.Errorf("the first commit is %q", got)
 	}
 	if prd := w.show("ralph/issue-1", "ralph/prd.md"); prd != "# Make add add\n\nIt subtracts.\n" {
