@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 type statusCommand struct {
 	Task  string `arg:"" optional:"" placeholder:"TASK" help:"Of which task. Default: the run that something was written of last."`
 	JSON  bool   `name:"json" help:"Print it as one JSON object; with --watch, one a line."`
+	Path  bool   `help:"Print the directory that the agent works in, and nothing else. Look, do not edit there."`
 	Watch bool   `short:"w" help:"Show it again whenever it changes, until the run has ended."`
 }
 
@@ -40,15 +42,30 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	}
 	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
 		Task: c.Task}
-	if c.Watch {
+	if c.Watch && !c.Path {
 		err = look.Watch(ctx, watchEvery, c.shower(p))
 	} else {
 		var st status.RunStatus
-		if st, err = look.Look(ctx); err == nil {
+		if st, err = look.Look(ctx); err == nil && c.Path {
+			err = c.path(p, st)
+		} else if err == nil {
 			_, err = io.WriteString(p.out, c.whole(st))
 		}
 	}
 	return lookEnded(ctx, err)
+}
+
+// path prints where the agent works.
+func (c *statusCommand) path(p process, st status.RunStatus) error {
+	at := cmp.Or(st.Checkout, st.Directory)
+	switch {
+	case st.Run == "":
+		return invalid.Errorf("%s", st.Reason)
+	case st.Branch != "" && st.Checkout == "":
+		return invalid.Errorf("the checkout of %s is removed; its work is on %s", st.Task, st.Branch)
+	}
+	_, err := fmt.Fprintln(p.out, at)
+	return err
 }
 
 // lookEnded is how a command ends that only looks.

@@ -195,7 +195,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 	}
 	return site{
 		Place: engine.Place{
-			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Logs: filepath.Join(root, "logs"),
+			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Caches: filepath.Join(root, "caches"), Logs: filepath.Join(root, "logs"),
 			InJob: true, LastCommit: a.patience(), InstallSandbox: a.Inputs.InstallSandbox && a.Runner.Inside(),
 		},
 		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},

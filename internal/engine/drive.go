@@ -119,7 +119,7 @@ func (run *Run) prepare(ctx context.Context, coder *Coder, reviewer *agent.Optio
 		return closeTree, err
 	}
 	if run.judging != nil {
-		if err := box.KeepCaches(run.Journal.State().Start.Base); err != nil {
+		if err := box.KeepCaches(run.Caches, run.Journal.State().Start.Base); err != nil {
 			return closeTree, err
 		}
 		if err := run.judging.Open(ctx, box, run.Journal.State().Head()); err != nil {

@@ -67,6 +67,7 @@ type Place struct {
 	Ignored           []string      // what lies in the clone and is ignored, directories with a slash at the end
 	JudgeName         string        // the name of the directory that the checks run in; empty: they run where the agent works
 	Scratch           string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
+	Caches            string        // what later runs have of caches; nobody else uses it meanwhile; empty: nothing is kept
 	Logs              string        // outputs that the agent may read
 	LogsAs            string        // the same as prompts name it, from the workspace; empty: Logs
 	InJob             bool          // a job of GitHub's: once it is cancelled, it has ten seconds

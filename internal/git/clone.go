@@ -36,6 +36,9 @@ type move struct {
 	from   string
 }
 
+// tipRefs is where the newest commit of a run is held that no branch has.
+const tipRefs = "refs/ralph/tip/"
+
 // clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
 // transaction, without a hook. Nothing else of the clone is touched: a branch that is checked out somewhere is not moved
 // under whoever works there; what it should be is kept at the tip instead.
@@ -179,7 +182,7 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 	if err := t.refuseName(); err != nil {
 		return nil, err
 	}
-	c := &clone{users: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}, tip: "refs/ralph/tip/" + o.Task}
+	c := &clone{users: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}, tip: tipRefs + o.Task}
 	if err := c.find(ctx); err != nil {
 		return nil, err
 	}

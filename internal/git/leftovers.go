@@ -37,7 +37,7 @@ func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, e
 // Candidates are all branches, and all refs under which runs have kept work.
 func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
 	out, err := l.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)",
-		"refs/heads/", keptRefs)
+		"refs/heads/", keptRefs, tipRefs)
 	if err != nil {
 		return nil, fmt.Errorf("listing branches: %w", err)
 	}

@@ -106,7 +106,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		o.run = filepath.Base(o.dir)
 	}
 	place := engine.Place{
-		Workspace: tree, Tree: tree, Clone: o.Dir, Ignored: o.ignored, JudgeName: o.Dir, Scratch: o.at.Scratch,
+		Workspace: tree, Tree: tree, Clone: o.Dir, Ignored: o.ignored, JudgeName: o.Dir, Scratch: o.at.Scratch, Caches: o.at.Caches,
 		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
 	out := engine.Output{

@@ -90,7 +90,7 @@ func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 		o.Log("what the last turn left is kept in %s", o.at.Dir())
 		return nil
 	}
-	return o.tree.Remove(ctx)
+	return errors.Join(o.tree.Remove(ctx), o.at.Remove())
 }
 
 // leaveUnbegun removes a checkout that was made for a run which did not begin.
@@ -160,12 +160,13 @@ func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 }
 
 // watch keeps the state file a view of the journal.
-func (l *IssueRun) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
+func (l *cloneOpening) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
 	if r.Type == loop.Judged || r.Type == loop.Ended {
 		name, text := filepath.Join(l.RunDir(s.Start.Run), engine.StateFile), report.StateFile(l.View(s))
 		if err := files.Replace(name, []byte(text)); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
+		_ = os.Symlink(name, filepath.Join(l.tree.Dir(), engine.StateFile)) // for the agent; it may be there
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (
 		all.Outcome, all.Reason = loop.Failed, failed.Error()
 		err = errors.Join(err, failed)
 	}
-	err = errors.Join(err, o.tree.Remove(late)) // its branch has all that there is
+	err = errors.Join(err, o.tree.Remove(late), o.at.Remove()) // its branch has all that there is
 	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
 	return all, err
 }

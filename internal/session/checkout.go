@@ -17,7 +17,9 @@ import (
 type Checkout struct {
 	Task    string
 	Root    string // what git.CheckoutOf is given; outlives the process
-	Scratch string // what does not, but for the caches of a base commit
+	Scratch string // what does not
+	// Caches is what outlives the run: caches of a base commit. They are the clone's, unless another run has these.
+	Caches string
 }
 
 // Dir is the working tree.
@@ -29,7 +31,7 @@ func (c Checkout) Exists() bool {
 	return err == nil
 }
 
-// Remove removes what lies in Scratch, the caches too.
+// Remove removes what lies in Scratch.
 func (c Checkout) Remove() error {
 	err := files.RemoveAll(c.Scratch)
 	_ = os.Remove(filepath.Dir(c.Scratch)) // unless there are others
@@ -80,6 +82,12 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 		return c, func() {}, err
 	}
 	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
+	c.Caches = filepath.Join(c.Scratch, cachesDir)
+	if free, err := journal.LockIn(s.Places().State, "caches", s.Explain); err == nil {
+		c.Caches = filepath.Join(s.Places().Scratch, cachesDir)
+		release := unlock
+		unlock = func() { free(); release() }
+	}
 	proc.ClearTemp("")
 	s.endLeft(c.Dir(), c.Scratch)
 	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State)

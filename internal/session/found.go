@@ -43,12 +43,22 @@ func (f *Found) Status() (status.RunStatus, error) {
 	if st.RunDir, err = filepath.Rel(f.Dir, f.Run); err != nil {
 		st.RunDir = f.Run
 	}
-	// a run of a prompt has none
-	if _, err := os.Lstat(filepath.Join(f.Dir, engine.StateFile)); err == nil && st.State != "done" &&
-		st.Branch != "" {
-		st.StateFile = engine.StateFile
+	if st.Branch == "" { // of a prompt
+		return st, nil
+	}
+	if at, err := f.checkout(st.Task); err == nil && at.Exists() {
+		st.Checkout = at.Dir()
+	}
+	if _, err := os.Lstat(filepath.Join(f.Run, engine.StateFile)); err == nil && st.State != "done" {
+		st.StateFile = filepath.Join(st.RunDir, engine.StateFile)
 	}
 	return st, nil
+}
+
+func (f *Found) checkout(task string) (Checkout, error) {
+	in := *f.Session
+	in.Dir = f.Dir
+	return in.Checkout(task)
 }
 
 // lock is who has the place where the run of a task works.

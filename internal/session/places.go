@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -120,6 +119,9 @@ func clearPlaces(clone, scratch, state string) error {
 	return nil
 }
 
+// cachesDir is the directory in a clone's scratch that outlives a process: what was made in caches on a base commit.
+const cachesDir = "caches"
+
 // removeScratch removes what is in a directory for what does not outlive a process, but the caches of a base commit.
 func removeScratch(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -127,7 +129,7 @@ func removeScratch(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Name() != sandbox.CachesDir {
+		if e.Name() != cachesDir {
 			err = errors.Join(err, files.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}

@@ -20,9 +20,6 @@ import (
 // first two are read only: a box lays a directory of its own over them. Where it cannot mount, a cache begins empty on
 // a new base commit, and from then on as a copy of what was made there.
 
-// CachesDir is the directory in Options.Scratch that outlives the run: what was made on the base commit.
-const CachesDir = "caches"
-
 // toolCache is a cache of the user's that a tool of the repository finds in its own.
 type toolCache struct {
 	marks string // names of files that show that the tool is used
@@ -99,15 +96,14 @@ func namesBelow(dir string, levels int) map[string]bool {
 	return names
 }
 
-// KeepCaches keeps what the setup and the checks make in caches on the base commit for later runs from that commit. What
-// was kept of other commits is removed.
-func (s *Sandbox) KeepCaches(base string) error {
-	if !s.ownHomes() || s.o.Scratch == "" {
+// KeepCaches keeps what the setup and the checks make in caches on the base commit in a directory, for later runs from
+// that commit. What was kept there of other commits is removed. Nobody else may use the directory meanwhile.
+func (s *Sandbox) KeepCaches(all, base string) error {
+	if !s.ownHomes() || all == "" {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := filepath.Join(s.o.Scratch, CachesDir)
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
 		if e.Name() != base {

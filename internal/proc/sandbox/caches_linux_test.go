@@ -58,7 +58,7 @@ func TestCachesDecideNothing(t *testing.T) {
 				{{Setup, "setup", own, nil}},
 			} {
 				s := g.open(t, o)
-				if err := s.KeepCaches([]string{"one", "one", "two"}[base]); err != nil {
+				if err := s.KeepCaches(filepath.Join(s.o.Scratch, "caches"), []string{"one", "one", "two"}[base]); err != nil {
 					t.Fatal(err)
 				}
 				for i, c := range steps {
