@@ -36,6 +36,15 @@ func (spec *Spec) inTree(text string) string {
 	return replacePath(text, spec.Clone, spec.Workspace.Dir())
 }
 
+// ForPeople is what tools print, with the clone's place for those of its checkouts: these are gone when the run is over.
+func (p Place) ForPeople(text string) string {
+	if p.Clone == "" {
+		return text
+	}
+	judge := (&Spec{Place: p}).judgeDir()
+	return replacePath(replacePath(text, judge, p.Clone), p.Workspace.Dir(), p.Clone)
+}
+
 // agentDir is where the agent works.
 func (spec *Spec) agentDir() string {
 	if spec.Plan != nil {

@@ -109,6 +109,7 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		Workspace: tree, Tree: tree, Clone: o.Dir, Ignored: o.ignored, JudgeName: o.Dir, Scratch: o.at.Scratch, Caches: o.at.Caches,
 		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
+	o.AsSeen = place.ForPeople
 	out := engine.Output{
 		Console: o.Console(),
 		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,

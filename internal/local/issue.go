@@ -87,7 +87,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 // leave removes the checkout once the run is over: what it has done is in commits. A run that is to go on keeps it.
 func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 	if result.Outcome == loop.Interrupted || result.Outcome == loop.Waiting {
-		o.Log("what the last turn left is kept in %s", o.at.Dir())
+		o.Log("what the last turn left is kept; ralph status --path says where")
 		return nil
 	}
 	return errors.Join(o.tree.Remove(ctx), o.at.Remove())

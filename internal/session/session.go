@@ -52,6 +52,7 @@ type Session struct {
 	Watch
 
 	Redact func(string) string
+	AsSeen func(string) string // what tools print, as a person here knows its places; nil: as it is
 	Killed bool // a ralph was killed here before
 }
 
@@ -82,8 +83,16 @@ func (s *Session) Secrets() []string { return engine.Secrets(s.Env, s.Parent) }
 
 // Redacted shows no secret; lines are cleared of them before they are cut, since half a secret is one too.
 func (s *Session) Redacted(f stream.FormatOptions) stream.FormatOptions {
-	f.Redact = s.Redact
+	f.Redact = s.forPeople
 	return f
+}
+
+// forPeople is a text as a terminal shows it.
+func (s *Session) forPeople(text string) string {
+	if text = s.Redact(text); s.AsSeen != nil {
+		text = s.AsSeen(text)
+	}
+	return text
 }
 
 // AgentKeys are the credentials of agents in the environment.
@@ -189,11 +198,11 @@ func (s *Session) Console() io.Writer {
 	if s.Quiet {
 		return io.Discard
 	}
-	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.Redact}
+	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.forPeople}
 }
 
 func (s *Session) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
+	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.forPeople(fmt.Sprintf(format, args...))))
 }
 
 // Explain tells what nobody needs to know until something goes wrong.
