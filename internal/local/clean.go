@@ -39,7 +39,7 @@ type leftover struct {
 	refs      []git.Leftover     // of the branches that go
 	open      *git.Leftovers     // nil: outside of a clone
 	logs      []string           // from the top of the directory
-	scratch   string             // what is for no longer than a process; empty: nothing is there
+	scratch   []string           // what is for no longer than a process, and caches
 	noBranch  bool               // no branch of a run stays
 	checkouts []session.Checkout // of runs that are over
 }
@@ -138,8 +138,10 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		f.logs = c.logs()
 	}
 	if inClone {
-		if entries, err := os.ReadDir(c.Places().Scratch); err == nil && len(entries) > 0 {
-			f.scratch = c.Places().Scratch
+		for _, dir := range c.Scratches() {
+			if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+				f.scratch = append(f.scratch, dir)
+			}
 		}
 	}
 	return f, nil
@@ -246,8 +248,8 @@ func (c *Clean) list(f leftover) bool {
 	for _, at := range f.checkouts {
 		add("the checkout of %s, %s", at.Task, at.Root)
 	}
-	if f.scratch != "" {
-		add("%s", f.scratch)
+	for _, dir := range f.scratch {
+		add("%s", dir)
 	}
 	if len(lines) == 0 {
 		c.Log("nothing to remove")
@@ -318,9 +320,9 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 			return fmt.Errorf("removing %s: %w", name, err)
 		}
 	}
-	if f.scratch != "" {
-		if err := files.RemoveAll(f.scratch); err != nil {
-			return fmt.Errorf("removing %s: %w", f.scratch, err)
+	for _, dir := range f.scratch {
+		if err := files.RemoveAll(dir); err != nil {
+			return fmt.Errorf("removing %s: %w", dir, err)
 		}
 	}
 	c.removeEmpty(root, f)
@@ -359,7 +361,7 @@ func (c *Clean) holdTasks() (free func(), err error) {
 	tasks := append(c.TasksAtWork(), c.Checkouts()...)
 	slices.Sort(tasks)
 	for _, task := range slices.Compact(tasks) {
-		_, unlock, err := c.LockTask(task)
+		unlock, err := c.HoldTask(task)
 		if err != nil {
 			return free, fmt.Errorf("a run of %s is at work, so nothing is removed: %w", task, err)
 		}

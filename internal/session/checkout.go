@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
@@ -44,12 +43,8 @@ func (s *Session) Checkout(task string) (Checkout, error) {
 		return Checkout{}, invalid.Errorf("there is no place for a checkout beside the clone: %w; set XDG_STATE_HOME to a "+
 			"directory elsewhere", err)
 	}
-	places := s.Places()
-	c := Checkout{Task: task, Root: filepath.Join(s.checkouts(), task), Scratch: filepath.Join(places.State, "scratch", task)}
-	if cache := engine.CacheDir(runtime.GOOS, s.Parent); cache != "" && !liesIn(places.Clone, cache) {
-		c.Scratch = filepath.Join(cache, "ralph", "tasks", filepath.Base(places.State), task)
-	}
-	return c, nil
+	return Checkout{Task: task, Root: filepath.Join(s.checkouts(), task),
+		Scratch: filepath.Join(s.scratchOfTasks(), tasksScratch, task)}, nil
 }
 
 // checkouts is where they lie, without links: tools compare paths.
@@ -78,7 +73,7 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 		return c, func() {}, err
 	}
 	left, _ := journal.OwnerIn(s.tasksAtWork(), task) // what is in the way of an answer is in the way of the lock
-	if unlock, err = journal.LockIn(s.tasksAtWork(), task, s.Log); err != nil {
+	if unlock, err = s.HoldTask(task); err != nil {
 		return c, func() {}, err
 	}
 	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
@@ -90,8 +85,13 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 	}
 	proc.ClearTemp("")
 	s.endLeft(c.Dir(), c.Scratch)
-	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State)
+	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State, s.scratchOfTasks())
 	return c, unlock, err
+}
+
+// HoldTask keeps every run of a task away, and does nothing else.
+func (s *Session) HoldTask(task string) (unlock func(), err error) {
+	return journal.LockIn(s.tasksAtWork(), task, s.Log)
 }
 
 func (s *Session) tasksAtWork() string { return filepath.Join(s.Places().State, "at-work") }

@@ -101,20 +101,23 @@ func GitDir(top string) string {
 	return git
 }
 
-// clearPlaces removes what a process that died has left in the scratch of a clone's run, and makes its places. Whoever
-// calls it keeps others out of them.
-func clearPlaces(clone, scratch, state string) error {
+// clearPlaces removes what a process that died has left in the scratch of a clone's run, and makes it. The directories
+// that are given besides say what clone they are for. Whoever calls it keeps others out of the scratch.
+func clearPlaces(clone, scratch string, noted ...string) error {
 	if err := removeScratch(scratch); err != nil {
 		return fmt.Errorf("removing what an earlier run has left in %s: %w", scratch, err)
 	}
-	for _, dir := range []string{scratch, state} {
-		err := os.MkdirAll(dir, 0o700)
+	err := os.MkdirAll(scratch, 0o700)
+	for _, dir := range noted {
+		if err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
 		if err == nil {
 			err = files.Replace(filepath.Join(dir, CloneNote), []byte(clone+"\n"))
 		}
-		if err != nil {
-			return fmt.Errorf("making a place for the run: %w", err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("making a place for the run: %w", err)
 	}
 	return nil
 }
@@ -122,14 +125,32 @@ func clearPlaces(clone, scratch, state string) error {
 // cachesDir is the directory in a clone's scratch that outlives a process: what was made in caches on a base commit.
 const cachesDir = "caches"
 
-// removeScratch removes what is in a directory for what does not outlive a process, but the caches of a base commit.
+// tasksScratch is the directory in a clone's scratch in which each task has one of its own.
+const tasksScratch = "tasks"
+
+// Scratches are the directories that hold what does not outlive a process, and caches.
+func (s *Session) Scratches() []string {
+	return slices.Compact([]string{s.Places().Scratch, s.scratchOfTasks()})
+}
+
+// scratchOfTasks is the one for what tasks have, which lies outside of the clone.
+func (s *Session) scratchOfTasks() string {
+	p := s.Places()
+	if liesIn(p.Clone, p.Scratch) {
+		return filepath.Join(p.State, "scratch")
+	}
+	return p.Scratch
+}
+
+// removeScratch removes what is in a directory for what does not outlive a process, but the caches of a base commit, and
+// what is of tasks: they may be at work.
 func removeScratch(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Name() != cachesDir {
+		if e.Name() != cachesDir && e.Name() != tasksScratch {
 			err = errors.Join(err, files.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
