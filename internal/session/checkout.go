@@ -79,7 +79,7 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
 	c.Caches = filepath.Join(c.Scratch, cachesDir)
 	if free, err := journal.LockIn(s.Places().State, "caches", s.Explain); err == nil {
-		c.Caches = filepath.Join(s.Places().Scratch, cachesDir)
+		c.Caches = filepath.Join(s.scratchOfTasks(), cachesDir)
 		release := unlock
 		unlock = func() { free(); release() }
 	}

@@ -35,7 +35,11 @@ func (f *Found) Status() (status.RunStatus, error) {
 		return status.RunStatus{}, invalid.Errorf("%w", err)
 	}
 	f.State = state
-	if lock, err = f.lock(state.Start.Task); err != nil {
+	task := state.Start.Task
+	if state.Start.Branch == "" { // a prompt's
+		task = ""
+	}
+	if lock, err = f.lock(task); err != nil {
 		return status.RunStatus{}, err
 	}
 	st := status.NewRunStatus(f.Session.View(state), lock)
@@ -61,7 +65,7 @@ func (f *Found) checkout(task string) (Checkout, error) {
 	return in.Checkout(task)
 }
 
-// lock is who has the place where the run of a task works.
+// lock is who works on a task, or with "" on a prompt.
 func (f *Found) lock(task string) (status.Lock, error) {
 	owner, err := f.Session.Holder(f.Dir, task)
 	if err != nil {
