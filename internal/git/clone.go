@@ -36,9 +36,6 @@ type move struct {
 	from   string
 }
 
-// tipRefs is where the newest commit of a run is held that no branch has.
-const tipRefs = "refs/ralph/tip/"
-
 // clone is the origin of a run on a laptop: the objects are there already, so only refs move. They do in one
 // transaction, without a hook. Nothing else of the clone is touched: a branch that is checked out somewhere is not moved
 // under whoever works there; what it should be is kept at the tip instead.
@@ -50,6 +47,12 @@ type clone struct {
 	held    [2]string
 	partial bool // contents are still to be fetched
 }
+
+// tipRefs is where the newest commit of a task is held until its branch has it.
+const tipRefs = "refs/ralph/tip/"
+
+// TipTask is the task that a ref holds the newest commit of.
+func TipTask(ref string) (task string, ok bool) { return strings.CutPrefix(ref, tipRefs) }
 
 // errHeld is a push whose branch stays where it is, since somebody works on it.
 var errHeld = errors.New("the branch is checked out, so it is not moved")

@@ -107,6 +107,9 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 			return f, err
 		}
 		for _, o := range candidates {
+			if task, ok := git.TipTask(o.Ref); ok && goesOn(runs, task) {
+				continue
+			}
 			ours := slices.ContainsFunc(runs, func(r cleanup.Run) bool { return r.Branch == o.Name() })
 			if ours || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
 				!strings.HasPrefix(o.Ref, "refs/heads/") {
@@ -114,7 +117,11 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 			}
 		}
 		for _, o := range refs {
-			alone, err := f.open.Alone(ctx, o, refs, merges[o.Commit])
+			mayGo := refs
+			if _, ok := git.TipTask(o.Ref); ok { // nobody needs it where a branch has it, whether or not that goes
+				mayGo = nil
+			}
+			alone, err := f.open.Alone(ctx, o, mayGo, merges[o.Commit])
 			if err != nil {
 				return f, err
 			}
@@ -373,16 +380,19 @@ func (c *Clean) holdTasks() (free func(), err error) {
 // checkoutsOver are the checkouts whose runs do not go on.
 func (c *Clean) checkoutsOver(runs []cleanup.Run) (over []session.Checkout) {
 	for _, task := range c.Checkouts() {
-		goesOn := false
-		for _, r := range slices.Backward(runs) {
-			if r.Task == task {
-				goesOn = !r.Over
-				break
-			}
-		}
-		if at, err := c.Checkout(task); err == nil && !goesOn {
+		if at, err := c.Checkout(task); err == nil && !goesOn(runs, task) {
 			over = append(over, at)
 		}
 	}
 	return over
+}
+
+// goesOn reports whether the newest run of a task is to go on.
+func goesOn(runs []cleanup.Run, task string) bool {
+	for _, r := range slices.Backward(runs) {
+		if r.Task == task {
+			return !r.Over
+		}
+	}
+	return false
 }

@@ -53,7 +53,7 @@ type Session struct {
 
 	Redact func(string) string
 	AsSeen func(string) string // what tools print, as a person here knows its places; nil: as it is
-	Killed bool // a ralph was killed here before
+	Killed bool                // a ralph was killed here before
 }
 
 // Again is what the person says about a run that was there before.
