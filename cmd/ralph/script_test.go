@@ -150,6 +150,10 @@ func play(t *testing.T, files ...string) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[standInKey{}] = &standIn{}
 			e.Setenv("HOME", e.WorkDir)
+			// the clone is the home, and checkouts lie outside of the clone
+			state := e.WorkDir + "-state"
+			e.Setenv("XDG_STATE_HOME", state)
+			e.Defer(func() { _ = os.RemoveAll(state) })
 			e.Setenv("HOST_ACTION", host)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("RALPH_TIMESTAMPS", "off")
@@ -225,7 +229,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE ARGS...")
 	}
 	var environ []string
-	for _, name := range []string{"HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY",
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH", "GIT_CONFIG_NOSYSTEM", "GITHUB_TOKEN", "GITHUB_REPOSITORY",
 		"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_EVENT_NAME", "INPUT_MAX_ITERATIONS",
 		"INPUT_PROMPT", "INPUT_PROMPT_FILE",
 		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AMP_API_KEY", "GEMINI_API_KEY", "RALPH_SANDBOX", "RALPH_SANDBOX_IMAGE",
