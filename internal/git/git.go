@@ -118,6 +118,7 @@ type pushed struct {
 // pushing is what else pushes need to know.
 type pushing struct {
 	offered  []pushed          // what was pushed since the remote has last answered a push
+	whole    bool              // the branch is pushed without a commit of the run, too
 	deleting RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
 	keeping  map[string]string // refs of work that is on no branch, to be pushed
 }

@@ -42,6 +42,13 @@ func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	return moved, err
 }
 
+// PushBase sends the run's branch although the run has committed nothing: its base is what it is about.
+func (t *Tree) PushBase(ctx context.Context) error {
+	t.whole = true
+	_, err := t.Push(ctx)
+	return err
+}
+
 // PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two
 // processes that want the run one gets it; the other gets a *TakenError.
 func (t *Tree) PushRecord(ctx context.Context) error {
@@ -91,13 +98,13 @@ func (t *Tree) arrived(ctx context.Context) bool {
 	return true
 }
 
-// settled reports whether the remote has everything. A branch without commits is not pushed.
+// settled reports whether the remote has everything. A branch without commits is not pushed, but by PushBase.
 func (t *Tree) settled() bool {
 	return t.record == t.pushed.record && !t.ahead()
 }
 
 func (t *Tree) ahead() bool {
-	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.head != t.base)
+	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.whole || t.head != t.base)
 }
 
 // RemoteRef is a ref of the remote at a commit.

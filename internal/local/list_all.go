@@ -110,7 +110,6 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (
 	}
 	work.Journal.Watch = nil // the state file tells of a task
 	all.Commit = work.Tree.Base()
-	a.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(all.Tasks, ", "), all.Branch)
 	j := allJudge{Run: work, done: done, with: o.listStart.with, all: all}
 	err = j.run(ctx, hard, work.Journal)
 	late, cancel := engine.AfterStop(ctx, hard, time.Minute)
@@ -171,6 +170,10 @@ func (j *allJudge) run(ctx, hard context.Context, l *engine.Journal) error {
 // judge runs the checks on the whole, and when they fail there, on parts of it.
 func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
 	w := j.Run
+	if err := j.Tree.PushBase(hard); err != nil {
+		return err
+	}
+	j.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(j.all.Tasks, ", "), j.all.Branch)
 	defer loop.BeginStep(hard, "the checks on all that is done", 0)()
 	closeTree, err := w.OpenJudging(hard, j.all.Commit)
 	defer closeTree()
