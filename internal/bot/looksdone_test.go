@@ -397,7 +397,7 @@ var isDone = []scene{
 	{name: "tests move to another file", does: "fix; git mv add_test.go sum_test.go; claim", set: noReview},
 	{name: "a test that is of no use any more goes, and a reviewer agrees", first: true,
 		does: "fix; sed -i '/^func TestAddNothing/,/^}/d' add_test.go; claim", rev: "accept"},
-	{name: "tests become a table", does: "fix; printf 'package add\\n\\nimport \"testing\"\\n\\nfunc TestAdd(t " +
+	{name: "tests become a table", set: withTests, does: "fix; printf 'package add\\n\\nimport \"testing\"\\n\\nfunc TestAdd(t " +
 		"*testing.T) {\\n\\tfor _, c := range [][3]int{{2, 3, 5}, {2, 0, 2}} {\\n\\t\\tif got := Add(c[0], c[1]); got != " +
 		"c[2] {\\n\\t\\t\\tt.Errorf(\"%%d\", got)\\n\\t\\t}\\n\\t}\\n}\\n\\nfunc TestAddNothing(t *testing.T) {\\n\\tif " +
 		"Add(2, 0) != 2 {\\n\\t\\tt.Error()\\n\\t}\\n}\\n' > add_test.go; claim"},
