@@ -231,7 +231,7 @@ func TestShapesOfClones(t *testing.T) {
 			if dirty, err := tree.changed(b.ctx); err != nil || len(dirty) > 0 {
 				t.Error(dirty, err)
 			}
-			if err := RemoveCheckout(b.ctx, dir, b.cliOptions().Env, tree.o.Root, "issue-42"); err != nil || exists(tree.o.Root) {
+			if err := tree.Remove(b.ctx); err != nil || exists(tree.o.Root) {
 				t.Error(err)
 			}
 			b.quiet()
@@ -512,7 +512,7 @@ func TestKilledBeforeTheFirstRecord(t *testing.T) {
 			" refs/heads/main\n"+now+" refs/ralph/tip/issue-42\n" {
 			t.Errorf("%s: the clone has %s", do, got)
 		}
-		if err := RemoveCheckout(b.ctx, dir, b.cliOptions().Env, tree.o.Root, "issue-42"); err != nil {
+		if err := tree.Remove(b.ctx); err != nil {
 			t.Error(err)
 		}
 		if got := b.sh(dir, `git for-each-ref refs/ralph`); got != "" {
