@@ -54,27 +54,31 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 
 // layOut makes the directories, the configuration and the empty repository.
 func (t *Tree) layOut(ctx context.Context) error {
-	for _, dir := range []string{t.o.Root, t.work} {
+	at := func(name string) string { return filepath.Join(t.dir, name) }
+	for _, dir := range []string{t.o.Root, t.work, t.dir, at("objects"), at("objects/info"), at("objects/pack"), at("refs"),
+		at("refs/heads"), at("refs/tags")} {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil { // whatever the umask
 			return fmt.Errorf("making the checkout: %w", err)
 		}
 	}
-	config := hostConfig + "[core]\n\texcludesFile = " + quoted(t.excludes()) + "\n"
-	if err := os.WriteFile(filepath.Join(t.o.Root, "gitconfig"), []byte(config), 0o644); err != nil {
-		return fmt.Errorf("making the checkout: %w", err)
-	}
-	if err := os.WriteFile(t.excludes(), []byte(runtimeFiles), 0o644); err != nil {
-		return fmt.Errorf("making the checkout: %w", err)
+	for name, text := range map[string]string{
+		filepath.Join(t.o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(t.excludes()) + "\n",
+		t.excludes():                         runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
+	} {
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chmod(name, 0o644)); err != nil {
+			return fmt.Errorf("making the checkout: %w", err)
+		}
 	}
 	alone := append(botEnvironment(t.o), identity(t.o.Identity)...)
-	if _, err := (door{dir: t.o.Root, env: alone, pair: safe}).out(ctx, "init", "-q", "--bare", "--template=",
-		"--shared=0644", "--", t.dir); err != nil {
-		return fmt.Errorf("making the checkout: %w", err)
-	}
+	t.by = fmt.Sprintf("%s <%s>", t.o.Identity.Name, t.o.Identity.Email)
+	t.writer = t.by
 	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index),
 		pair: append(safe[:len(safe):len(safe)], throwaway...)}
 	return nil
 }
+
+// bareConfig is the configuration of a repository that others may read and not write.
+const bareConfig = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n\tsharedRepository = 0644\n"
 
 // borrow has the bot's repository find objects in its remote's mirror.
 func (t *Tree) borrow() error {
@@ -110,16 +114,25 @@ func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 	if err := t.git.fetch(ctx, t.o.Remote, nil, specs...); err != nil {
 		return err
 	}
-	var err error
-	if t.tags, err = t.git.below(ctx, "refs/tags/"); err != nil {
-		return err
-	}
-	t.record = t.pushed.record
 	tip := origin + t.baseBranch
-	if t.pushed.branch != "" && !t.o.Fresh {
-		return t.begin(ctx, tip, t.pushed.branch)
+	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(tree) %(refname)", "refs/tags/", tip)
+	if err != nil {
+		return fmt.Errorf("reading what was fetched: %w", err)
 	}
-	return t.begin(ctx, tip, "")
+	t.tags, t.record = map[string]string{}, t.pushed.record
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if tag, ok := strings.CutPrefix(f[len(f)-1], "refs/tags/"); ok {
+			t.tags[tag] = f[0]
+		} else if len(f) == 3 {
+			t.base, t.baseTree = f[0], f[1]
+		}
+	}
+	if t.pushed.branch != "" && !t.o.Fresh {
+		return t.begin(ctx, t.base, t.pushed.branch)
+	}
+	t.head, t.headTree = t.base, t.baseTree
+	return nil
 }
 
 // begin settles base and head: at the tip of the base branch, or where the run's earlier work left that.

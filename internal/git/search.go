@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,15 +49,16 @@ func (t *Tree) Files(ctx context.Context, commit string) ([]Entry, error) {
 // Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such
 // directory.
 func (t *Tree) Names(ctx context.Context, commit, dir string) ([]string, error) {
-	out, err := t.git.out(ctx, "ls-tree", "-z", "--name-only", "--full-tree", commit, "--", ":(literal)"+dir+"/")
-	if err != nil {
-		return nil, fmt.Errorf("listing %s in commit %.12s: %w", dir, commit, err)
+	if _, ok, err := t.entry(ctx, commit, dir); err != nil || !ok {
+		return nil, err
 	}
-	names := records(out)
-	for i, name := range names {
-		names[i] = strings.TrimPrefix(name, dir+"/")
+	all, err := t.directory(ctx, commit, dir+"/")
+	var names []string
+	for name := range all {
+		names = append(names, strings.TrimPrefix(name, dir+"/"))
 	}
-	return names, nil
+	slices.Sort(names)
+	return names, err
 }
 
 // Hit is a line of a file that a search has found.
