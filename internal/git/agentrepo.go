@@ -46,8 +46,10 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 		{".git/info/exclude", string(readQuietly(t.excludes()))},
 		{".git/objects/info/alternates", t.alternates(r)},
 	}
-	if r.sparse != nil {
-		files = append(files, struct{ name, text string }{".git/info/sparse-checkout", string(r.sparse)})
+	for name, text := range map[string][]byte{".git/info/sparse-checkout": r.sparse, ".git/info/attributes": t.attributes} {
+		if text != nil {
+			files = append(files, struct{ name, text string }{name, string(text)})
+		}
 	}
 	if shallow, err := os.ReadFile(filepath.Join(t.common, "shallow")); err == nil {
 		files = append(files, struct{ name, text string }{".git/shallow", string(shallow)})
@@ -105,6 +107,7 @@ func (t *Tree) agentConfig(r agentRepo) string {
 	if r.sparse != nil {
 		b.WriteString("[core]\n\tsparseCheckout = true\n")
 	}
+	b.Write(t.contents)
 	if t.o.Identity.Name != "" {
 		fmt.Fprintf(&b, "[user]\n\tname = %s\n\temail = %s\n", quoted(t.o.Identity.Name), quoted(t.o.Identity.Email))
 	}

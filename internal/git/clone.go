@@ -44,8 +44,7 @@ type clone struct {
 	tip  string // "refs/ralph/tip/issue-42"
 	tips string // the commit that is there, as far as we have moved it
 	// held is the branch that stands still, and the directory that it is checked out in.
-	held    [2]string
-	partial bool // contents are still to be fetched
+	held [2]string
 }
 
 // tipRefs is where the newest commit of a task is held until its branch has it.
@@ -164,7 +163,7 @@ func (c *clone) hold(ctx context.Context, commit, branch string) error {
 
 // bring checks a commit out by the clone's own repository, which fetches what it lacks.
 func (c *clone) bring(ctx context.Context, t *Tree) error {
-	if !c.partial {
+	if t.partial == "" {
 		return nil
 	}
 	_, _, err := c.door.run(ctx, call{args: []string{"read-tree", "--reset", "-u", t.head},

@@ -17,6 +17,10 @@ type settings struct {
 	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
 	large  bool   // large files are taken through Git LFS
 	signs  bool   // git signs commits
+	// partial is the remote that contents are still to be fetched from; empty: there is none.
+	partial string
+	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
+	contents, attributes []byte
 }
 
 // layBeside makes the harness's repository beside the checkout of a clone: a few files that say what git would be told
@@ -42,7 +46,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	if err != nil {
 		return err
 	}
-	c.partial, t.o.Remote = u.partial, Remote{URL: u.remote}
+	t.o.Remote = Remote{URL: u.remote}
 	var more []byte // of the turn that is taken up
 	if _, list, ok := bytes.Cut(readQuietly(t.excludes()), []byte(leftOut)); ok && t.o.Unsettled {
 		more = append([]byte(leftOut), list...)
@@ -65,6 +69,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	if t.settings = u.settings; u.sparse != nil {
 		t.sparse = texts[filepath.Join(t.dir, "info/sparse-checkout")]
 	}
+	t.attributes = texts[filepath.Join(t.dir, "info/attributes")]
 	for name, text := range texts {
 		if err = os.Remove(name); text != nil {
 			err = replace(name, text, 0o644)
@@ -74,6 +79,9 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 		}
 	}
 	removeLocks(t.dir) // of a process that died: this one has the task's lock
+	for _, name := range halfDone {
+		_ = os.RemoveAll(filepath.Join(t.dir, name)) // what is in the way is told by the next rebase
+	}
 	t.git = door{dir: t.work, pair: slices.Concat(safe, offline), env: append(environment(t.o.Env),
 		"GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index,
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(c.common, "objects"), "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1",
@@ -88,21 +96,17 @@ func readQuietly(path string) []byte {
 	return append([]byte{}, text...)
 }
 
-func isRegular(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
+// contentKeys say how contents are written and read. A dot at the end takes a whole section.
+var contentKeys = []string{
+	"core.autocrlf", "core.eol", "core.safecrlf", "core.checkroundtripencoding", "core.filemode", "core.symlinks",
+	"core.ignorecase", "core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "filter.", "i18n.",
 }
 
-// takenKeys are what the harness takes of the configuration that git would use for its user: who signs, how contents
-// are written and read, and how the repository is laid out. A dot at the end takes a whole section.
+// takenKeys are what the harness takes besides of the configuration that git would use for its user: who signs, and how
+// the repository is laid out.
 var takenKeys = []string{
-	"commit.gpgsign", "user.signingkey", "gpg.",
-	"core.autocrlf", "core.eol", "core.safecrlf", "core.checkroundtripencoding", "core.filemode", "core.symlinks",
-	"core.ignorecase",
-	"core.precomposeunicode", "core.protecthfs", "core.protectntfs", "core.longpaths", "core.bigfilethreshold",
-	"core.sharedrepository",
-	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat",
-	"filter.", "lfs.", "i18n.",
+	"commit.gpgsign", "user.signingkey", "gpg.", "core.bigfilethreshold", "core.sharedrepository",
+	"core.sparsecheckout", "core.sparsecheckoutcone", "core.repositoryformatversion", "extensions.objectformat", "lfs.",
 }
 
 // usersConfig is what the harness takes of the configuration that git would use for its user.
@@ -111,7 +115,6 @@ type usersConfig struct {
 	config               []byte // for the harness's repository
 	attributes, excludes string // the user's own files for all repositories
 	remote               string // the URL of origin, without its user
-	partial              bool   // objects are still to be fetched
 }
 
 func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err error) {
@@ -147,15 +150,25 @@ func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err er
 		case name == "remote.origin.url":
 			u.remote = Remote{URL: value}.shown()
 		case name == "extensions.partialclone":
-			u.partial = true
+			u.partial = value
+		case strings.HasPrefix(name, "remote.") && strings.HasSuffix(name, ".promisor") && yes:
+			u.partial = strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 		case strings.HasPrefix(name, "filter.lfs."):
 			u.large = true
 		}
-		if takes(takenKeys, name) {
+		switch {
+		case takes(contentKeys, name):
+			u.contents = append(u.contents, setting(name, value, set)...)
+		case takes(takenKeys, name):
 			b.WriteString(setting(name, value, set))
 		}
 	}
-	u.config = b.Bytes()
+	if u.partial != "" { // from there nothing is fetched but by the clone's own git
+		name := "remote." + u.partial
+		u.contents = append(u.contents, setting(name+".promisor", "true", true)...)
+		b.WriteString(setting(name+".url", "file:///dev/null/none", true))
+	}
+	u.config = append(b.Bytes(), u.contents...)
 	return u, nil
 }
 
