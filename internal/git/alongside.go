@@ -56,7 +56,7 @@ func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...
 	if err := u.find(ctx); err != nil {
 		return err
 	}
-	return u.unlock(true, log)
+	return u.unlock(u.locks(), true, log)
 }
 
 // Guard remembers the files of the clone that decide what git does, hooks and configuration. putBack makes them what they

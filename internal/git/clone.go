@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
@@ -19,8 +22,8 @@ type origin interface {
 	fetch(ctx context.Context, specs ...string) error
 	// push moves refs, all or none. The error is a *staleError when one of them is not where a move says.
 	push(ctx context.Context, moves []move) error
-	// hold keeps a commit, the run's first or newest, until its branch has it.
-	hold(ctx context.Context, commit, branch string) error
+	// hold keeps a commit, the run's first or newest, until its branch has it, and says as what; empty: that is not needed.
+	hold(ctx context.Context, commit, branch string) (ref string, err error)
 	// bring makes sure that a commit's contents are here.
 	bring(ctx context.Context, t *Tree) error
 	// gone says why nothing can be done there any more; nil: nothing is wrong.
@@ -97,10 +100,14 @@ func (c *clone) push(ctx context.Context, moves []move) error {
 			if c.held = [2]string{m.ref, used[m.ref]}; tip != m.to {
 				in += transaction(c.tip, tip, m.to)
 			}
-			held = true
+			held, tip = true, m.to
 			continue
 		}
-		if m.leased && now[m.ref] != m.from && !c.forward(ctx, now[m.ref], m.to) {
+		if m.ref == c.held[0] {
+			c.held = [2]string{}
+		}
+		// one that its user has deleted is made again
+		if m.leased && now[m.ref] != m.from && now[m.ref] != "" && !c.forward(ctx, now[m.ref], m.to) {
 			return &staleError{short(m.ref) + " is at " + now[m.ref]}
 		}
 		in += transaction(m.ref, now[m.ref], m.to)
@@ -115,10 +122,10 @@ func (c *clone) push(ctx context.Context, moves []move) error {
 		return &staleError{lastLine(stderr)}
 	case err != nil:
 		return fmt.Errorf("moving refs of %s: %w", c.top, err)
-	case held:
+	}
+	if c.tips = tip; held {
 		return errHeld
 	}
-	c.tips = tip
 	return nil
 }
 
@@ -147,18 +154,18 @@ func (c *clone) forward(ctx context.Context, from, to string) bool {
 
 func (c *clone) gone() error { return c.check() }
 
-func (c *clone) hold(ctx context.Context, commit, branch string) error {
+func (c *clone) hold(ctx context.Context, commit, branch string) (ref string, err error) {
 	if err := excludeRuntimeFiles(c.common); err != nil {
-		return fmt.Errorf("keeping ralph's own files out of commits: %w", err)
+		return "", fmt.Errorf("keeping ralph's own files out of commits: %w", err)
 	}
 	if commit == branch {
-		return nil
+		return "", nil
 	}
 	if _, err := c.door.out(ctx, "update-ref", c.tip, commit); err != nil {
-		return fmt.Errorf("holding commit %.12s in %s: %w", commit, c.top, err)
+		return "", fmt.Errorf("holding commit %.12s in %s: %w", commit, c.top, err)
 	}
 	c.tips = commit
-	return nil
+	return c.tip, nil
 }
 
 // bring checks a commit out by the clone's own repository, which fetches what it lacks.
@@ -189,7 +196,7 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 		return nil, err
 	}
 	t.origin, t.common = c, c.common
-	if err := c.unlock(o.Killed, t.log); err != nil {
+	if err := c.unlock(c.refLocks(t.ref()), o.Killed, t.log); err != nil {
 		return nil, err
 	}
 	head := c.head
@@ -208,14 +215,30 @@ func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string)
 	return t, t.beginAt(ctx, c, base)
 }
 
+// refLocks are the locks of the refs that a run moves. No other lock of its user's is in its way.
+func (c *clone) refLocks(branch string) (found []string) {
+	for _, name := range []string{"packed-refs.lock", branch + ".lock"} {
+		if name = filepath.Join(c.common, filepath.FromSlash(name)); exists(name) {
+			found = append(found, name)
+		}
+	}
+	for _, dir := range []string{"refs/ralph", "refs/heads/wip"} {
+		found = append(found, locksBelow(filepath.Join(c.common, filepath.FromSlash(dir)))...)
+	}
+	return found
+}
+
 // beginAt settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
-	names := []string{t.ref(), c.tip, t.recordRef(), "refs/tags/"}
+	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/"}, above(t.ref())...)
 	if !fullID.MatchString(base) {
 		names = append(names, "refs/heads/"+base)
 	}
 	refs, used, err := c.refs(ctx, names...)
 	if err != nil {
+		return err
+	}
+	if err := t.refuseInTheWay(refs); err != nil {
 		return err
 	}
 	t.tags = map[string]string{}
@@ -257,17 +280,45 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 			"there (git switch -), then run again", t.branch, in)
 	}
 	work := t.pushed.branch
-	if tip := t.pushed.tip; tip != "" && tip != at && !c.forward(ctx, tip, work) {
-		work = tip
-	}
-	if t.o.Fresh {
+	if tip := t.pushed.tip; t.o.Fresh {
 		work = ""
+	} else if t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
+		work = tip
+		t.pushed.branch = c.meet(ctx, tip, t.pushed.branch)
 	}
 	if work == "" && at == c.head.commit {
 		t.base, t.baseTree, t.head, t.headTree = at, c.tree, at, c.tree
 		return nil
 	}
 	return t.begin(ctx, at, work)
+}
+
+// meet is the newest commit that two have in common: what else the branch has, the run's commits are put on top of when
+// they are pushed. Empty: there is none.
+func (c *clone) meet(ctx context.Context, ours, branch string) string {
+	if branch == "" {
+		return ""
+	}
+	out, _ := c.door.out(ctx, "merge-base", ours, branch) // none
+	return strings.TrimSpace(out)
+}
+
+// above are the refs that are in the way of one: git makes a directory of its name.
+func above(ref string) (names []string) {
+	for at := path.Dir(ref); at != "refs/heads"; at = path.Dir(at) {
+		names = append(names, at)
+	}
+	return names
+}
+
+// refuseInTheWay fails when the run's branch cannot be made beside another one: "ralph" and "ralph/issue-42".
+func (t *Tree) refuseInTheWay(refs map[string]string) error {
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		if strings.HasPrefix(ref, t.ref()+"/") || strings.HasPrefix(t.ref(), ref+"/") {
+			return fmt.Errorf("the branch %s is in the way of the run's branch %s: rename it, then run again", short(ref), t.branch)
+		}
+	}
+	return nil
 }
 
 // Held says where the run's branch is checked out, and the command that takes the new work there, when it was not moved
@@ -294,26 +345,39 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	if at == "" {
 		return nil
 	}
-	if _, err := t.git.out(ctx, "add", "-A", ":(top)"); err != nil {
-		t.log("git: what the last turn left cannot be kept: %v", err)
-		return nil
+	ref, err := t.keepFiles(ctx, at)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil: // nobody can begin anew for as long as it lies there
+		t.log("git: what an earlier run has left uncommitted is not kept: %v", err)
+	case ref != "":
+		t.log("what an earlier run has left uncommitted is kept as %s", ref)
 	}
-	tree, there, err := t.treesOf(ctx, at)
-	if err != nil || tree == there {
-		return err
+	return nil
+}
+
+// keepFiles keeps the working tree as it lies, on top of a commit. ref is empty when that has all of it.
+func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error) {
+	if err := t.findLinks(ctx); err != nil {
+		return "", err
+	}
+	changed, _, err := t.stage(ctx, taken{parent: at})
+	if err != nil || !changed {
+		return "", err
+	}
+	tree, _, err := t.treesOf(ctx, at)
+	if err != nil {
+		return "", err
 	}
 	made, err := t.commitTree(ctx, tree, at, "ralph: what an earlier run has left\n")
 	if err != nil {
-		return err
+		return "", err
 	}
-	ref, err := t.keepCommit(ctx, made)
-	if err == nil {
-		err = t.pushRefs(ctx, move{ref: ref, to: made})
+	if ref, err = t.keepCommit(ctx, made); err != nil {
+		return "", err
 	}
-	if err == nil {
-		t.log("what the earlier run has left uncommitted is kept as %s", ref)
-	}
-	return err
+	return ref, t.pushRefs(ctx, move{ref: ref, to: made})
 }
 
 // Remove removes a checkout of a clone that is not needed any more; its work is in commits. What the tip holds for

@@ -254,12 +254,13 @@ func TestBranchThatIsCheckedOut(t *testing.T) {
 	tree := b.open(ours)
 	before := b.lying(dir)
 	one := b.turn(tree, `echo 1 >one`)
-	at := `git rev-parse ralph/issue-42; git for-each-ref --format='%(refname) %(objectname)' refs/ralph`
+	at := `git rev-parse ralph/issue-42; git for-each-ref --format='%(refname) %(objectname)' refs/ralph/tip`
 	start := strings.TrimSpace(b.sh(dir, `git rev-parse HEAD`))
 	if got := b.sh(dir, at); got != start+"\nrefs/ralph/tip/issue-42 "+one+"\n" {
 		t.Errorf("the clone has %s", got)
 	}
-	if in, tip := tree.Held(); in != dir || tip != "refs/ralph/tip/issue-42" {
+	must[string](t)(tree.KeepRecord(b.ctx, map[string][]byte{"journal.jsonl": nil}, "r"))
+	if in, tip := tree.Held(); in != dir || tip != "git merge refs/ralph/tip/issue-42" {
 		t.Errorf("held in %q as %q", in, tip)
 	}
 	b.same(dir, before)
@@ -295,6 +296,9 @@ func TestBranchThatIsCheckedOut(t *testing.T) {
 	// And so across processes: neither the tip nor what is on the branch is lost.
 	b.sh(dir, `git checkout -q ralph/issue-42`)
 	three := b.turn(tree, `echo 3 >three`)
+	if err := tree.Remove(b.ctx); err != nil {
+		t.Fatal(err)
+	}
 	b.sh(dir, `echo v >>user; git commit -qam more; git checkout -q main`)
 	again := b.open(ours)
 	if again.Head() != three || again.Base() != start && again.Base() != b.base {

@@ -33,11 +33,14 @@ func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	if !errors.As(err, &stale) {
 		return nil, err
 	}
-	if moved, err = t.rebase(ctx); err != nil || moved == nil {
-		return nil, err
+	if moved, err = t.rebase(ctx); err == nil && moved != nil {
+		if err = t.pushBoth(ctx); errors.As(err, &stale) {
+			moved, err = nil, &ConflictError{t.branch, "has moved again since"}
+		}
 	}
-	if err = t.pushBoth(ctx); errors.As(err, &stale) {
-		return nil, &ConflictError{t.branch, "has moved again since"}
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		err = t.keepApart(ctx, err)
 	}
 	return moved, err
 }
@@ -47,6 +50,18 @@ func (t *Tree) PushBase(ctx context.Context) error {
 	t.whole = true
 	_, err := t.Push(ctx)
 	return err
+}
+
+// keepApart keeps commits that do not go on top of a branch which somebody has moved.
+func (t *Tree) keepApart(ctx context.Context, because error) error {
+	ref, err := t.origin.hold(ctx, t.head, "")
+	if ref != "" {
+		t.log("the run's commits are kept as %s", ref)
+	}
+	if err != nil {
+		return errors.Join(because, err)
+	}
+	return because
 }
 
 // PushRecord sends the run record alone. On the remote the record moves only from what we know it to be, so of two
@@ -197,7 +212,8 @@ func (r remote) fetch(ctx context.Context, specs ...string) error {
 	return r.git.fetch(ctx, r.o.Remote, nil, specs...)
 }
 
-func (remote) hold(context.Context, string, string) error { return nil } // it has the base anyhow
+// hold does nothing: it has the base anyhow, and what is not pushed is gone.
+func (remote) hold(context.Context, string, string) (string, error) { return "", nil }
 
 func (remote) bring(context.Context, *Tree) error { return nil } // Checkout did
 

@@ -19,10 +19,14 @@ func (t *Tree) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.origin.hold(ctx, t.head, t.pushed.branch); err != nil {
+	lies := t.o.Unsettled && exists(t.index) // git writes it when everything is checked out
+	if lies {
+		t.standWhereItLies(ctx)
+	}
+	if _, err := t.origin.hold(ctx, t.head, t.pushed.branch); err != nil {
 		return err
 	}
-	if t.o.Unsettled && exists(t.index) && exists(filepath.Join(t.work, ".git")) {
+	if lies {
 		return t.takeUpTurn(ctx)
 	}
 	if err := t.keepLying(ctx); err != nil {
@@ -55,7 +59,25 @@ func (t *Tree) takeUpTurn(ctx context.Context) error {
 	if err := errors.Join(t.settle(), t.findLinks(ctx)); err != nil {
 		return err
 	}
-	return t.findModules(ctx)
+	if err := t.findModules(ctx); err != nil {
+		return err
+	}
+	if _, err := readAgents(t.work); err != nil { // the agent is not to go on without one
+		t.tell(unreadable(err))
+		return t.handOver(ctx)
+	}
+	return nil
+}
+
+// standWhereItLies is for a branch that was moved while nobody worked in the checkout: the turn goes on from the commit
+// that it began at, and is put on top of the others' when it is pushed.
+func (t *Tree) standWhereItLies(ctx context.Context) {
+	out, _ := t.git.out(ctx, "rev-parse", "-q", t.ref()+"^{commit}", t.ref()+"^{tree}") // none: as it is
+	at := fields(out)
+	if c, ok := t.origin.(*clone); ok && len(at) == 2 && at[0] != t.head {
+		t.pushed.branch = c.meet(ctx, at[0], t.pushed.branch)
+		t.head, t.headTree = at[0], at[1]
+	}
 }
 
 func (t *Tree) checkOut(ctx context.Context) error {

@@ -58,7 +58,7 @@ func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
 		k.notes = append(k.notes, unfinished)
 	}
 	if err != nil {
-		k.notes = append(k.notes, fmt.Sprintf("the agent's repository cannot be read (%v); its files were kept", err))
+		k.notes = append(k.notes, unreadable(err))
 		return nil, nil
 	}
 	if l.commit == t.head && maps.Equal(l.refs, t.handedAs) {
@@ -72,6 +72,11 @@ func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
 		return nil, nil
 	}
 	return l, nil
+}
+
+func unreadable(err error) string {
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Sprintf("the agent's repository cannot be read (%s); its files were kept", why)
 }
 
 // choose settles what our commit goes on top of, and makes our index hold what the agent has committed.

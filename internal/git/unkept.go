@@ -109,12 +109,10 @@ func Uncommitted(ctx context.Context, dir string, env []string, below string) ([
 
 // TipOf is the newest commit that a run of a task has made on its branch in the clone that dir is in; empty: none.
 func TipOf(ctx context.Context, dir string, env []string, branch, task string) string {
-	d := door{dir: dir, env: usersDoor(env), pair: safe}
-	for _, ref := range []string{tipRefs + task, "refs/heads/" + branch} {
-		out, err := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}")
-		if err == nil {
-			return strings.TrimSpace(out)
-		}
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	tip, on := u.at(ctx, tipRefs+task), u.at(ctx, "refs/heads/"+branch)
+	if has, err := u.door.contains(ctx, on, tip); tip == "" || on != "" && err == nil && has { // it has gone on from there
+		return on
 	}
-	return ""
+	return tip
 }

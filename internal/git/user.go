@@ -262,12 +262,12 @@ const (
 	lockAge  = time.Minute
 )
 
-// unlock removes the locks in the clone's repository that nobody holds any more, before the run has touched
+// unlock removes those of the locks in the clone's repository that nobody holds any more, before the run has touched
 // anything. left says that whoever may have left one is dead. A git of the user's keeps its locks: it may hold one for
 // as long as an editor is open.
-func (u *users) unlock(left bool, log func(format string, args ...any)) error {
+func (u *users) unlock(locks []string, left bool, log func(format string, args ...any)) error {
 	begun := time.Now()
-	for _, lock := range u.locks() {
+	for _, lock := range locks {
 		for ; ; time.Sleep(50 * time.Millisecond) {
 			info, err := os.Lstat(lock)
 			if err != nil {
@@ -313,8 +313,13 @@ func (u *users) locks() (found []string) {
 			found = append(found, name)
 		}
 	}
+	return append(found, locksBelow(filepath.Join(u.common, "refs"))...)
+}
+
+// locksBelow are the locks in a directory of refs.
+func locksBelow(dir string) (found []string) {
 	seen := 0
-	_ = filepath.WalkDir(filepath.Join(u.common, "refs"), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if seen++; seen > mostRefFiles {
 			return fs.SkipAll
 		}
