@@ -94,20 +94,6 @@ func (u *users) at(ctx context.Context, ref string) string {
 	return strings.TrimSpace(out)
 }
 
-// readRefs lists every ref.
-func (u *users) readRefs(ctx context.Context) (map[string]string, error) {
-	out, err := u.door.out(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
-	if err != nil {
-		return nil, fmt.Errorf("listing refs: %w", err)
-	}
-	refs := map[string]string{}
-	for line := range strings.Lines(out) {
-		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		refs[ref] = id
-	}
-	return refs, nil
-}
-
 // freezeFiles are the files of a clone that decide what git does in it, its hooks as they are now among them.
 func (u *users) freezeFiles() []string {
 	hooks, _ := filepath.Glob(filepath.Join(u.common, "hooks", "*"))
