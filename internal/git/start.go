@@ -74,9 +74,12 @@ func (t *Tree) takeUpTurn(ctx context.Context) error {
 func (t *Tree) standWhereItLies(ctx context.Context) {
 	out, _ := t.git.out(ctx, "rev-parse", "-q", t.ref()+"^{commit}", t.ref()+"^{tree}") // none: as it is
 	at := fields(out)
-	if c, ok := t.origin.(*clone); ok && len(at) == 2 && at[0] != t.head {
-		t.pushed.branch = c.meet(ctx, at[0], t.pushed.branch)
-		t.head, t.headTree = at[0], at[1]
+	c, ok := t.origin.(*clone)
+	if !ok || len(at) != 2 || at[0] == t.head {
+		return
+	}
+	if t.head, t.headTree = at[0], at[1]; !t.o.Fresh {
+		t.pushed.branch = c.meet(ctx, t.head, t.pushed.branch)
 	}
 }
 
