@@ -106,7 +106,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("git is not installed: nothing of this package can be tested")
 		os.Exit(1)
 	}
-	code := processes.Run(m, 6600)
+	code := processes.Run(m, 4400)
 	os.RemoveAll(template.dir)
 	os.Exit(code)
 }
