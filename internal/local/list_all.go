@@ -173,7 +173,11 @@ func (j *allJudge) judge(ctx, hard context.Context, l *engine.Journal) error {
 	if err := j.Tree.PushBase(hard); err != nil {
 		return err
 	}
-	j.Log("all that is done, %s, is on %s; the checks run on it", strings.Join(j.all.Tasks, ", "), j.all.Branch)
+	on := " is on " + j.all.Branch
+	if in, _ := j.Tree.Held(); in != "" {
+		on = fmt.Sprintf(" is commit %.12s", j.all.Commit)
+	}
+	j.Log("all that is done, %s,%s; the checks run on it", strings.Join(j.all.Tasks, ", "), on)
 	defer loop.BeginStep(hard, "the checks on all that is done", 0)()
 	closeTree, err := w.OpenJudging(hard, j.all.Commit)
 	defer closeTree()
