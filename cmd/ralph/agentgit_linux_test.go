@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -34,8 +33,7 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 					t.Parallel()
 					d := newDoor(t, door, sandbox)
 					d.agent(c.Do)
-					said := d.run(0)
-					d.said(said, c.Note)
+					d.said(d.run(0), c.Note)
 					tip := d.git("rev-parse", "refs/heads/"+d.branch+"^{commit}")
 					for file, want := range c.Want {
 						content, err := d.tryGit("show", tip+":"+d.named(file))
@@ -46,8 +44,8 @@ func TestWhateverAnAgentDoesWithGit(t *testing.T) {
 					if c.Has != "" && !strings.Contains(d.git("log", "--format=%s", tip), c.Has+"\n") {
 						t.Errorf("the history does not have %q", c.Has)
 					}
-					if refs := d.git("for-each-ref", "--format=%(refname)"); c.Kept && !strings.Contains(refs, "kept/") {
-						t.Errorf("nothing is kept:\n%s", refs)
+					if refs := d.git("for-each-ref", "--format=%(refname)"); strings.Contains(refs, "kept/") != c.Kept {
+						t.Errorf("kept is %v:\n%s", !c.Kept, refs)
 					}
 					if out := d.git("fsck", "--connectivity-only", "--no-dangling", tip); out != "" {
 						t.Errorf("git fsck says: %s", out)
@@ -165,9 +163,8 @@ func (d *door) git(args ...string) string {
 	return out
 }
 
-// TestRepositoryGone: an agent removes the repository, or puts another one in its place. As a bot that loses nothing,
-// since the repository is not the agent's to remove. On a laptop it was the user's: the run ends, and says where the
-// work is.
+// TestRepositoryGone: an agent removes its repository, or puts another one in its place. That loses nothing: the run's
+// is not the agent's to remove.
 func TestRepositoryGone(t *testing.T) {
 	const work = `echo work >>a.txt; echo n >new; `
 	for name, do := range map[string]string{
@@ -176,32 +173,21 @@ func TestRepositoryGone(t *testing.T) {
 		"a link to another":      work + `d=$(mktemp -d); git init -q "$d/x"; rm -rf .git; ln -s "$d/x/.git" .git`,
 		"a file that leads away": work + `rm -rf .git; echo gitdir: /nowhere >.git`,
 	} {
-		for _, sandbox := range []string{"off", "bwrap", "landlock"} {
-			if !every && (name != "removed" || sandbox != "off") {
-				continue
-			}
-			t.Run(name+"/bot/"+sandbox, func(t *testing.T) {
-				t.Parallel()
-				d := newDoor(t, "bot", sandbox)
-				d.agent(do)
-				d.run(0)
-				if got := d.git("show", d.branch+":a.txt") + d.git("show", d.branch+":new"); got != "1\nwork\nn\n" {
-					t.Errorf("the branch has %q", got)
+		for _, door := range []string{"bot", "laptop"} {
+			for _, sandbox := range []string{"off", "bwrap", "landlock"} {
+				if !every && (name != "removed" || sandbox != "off") {
+					continue
 				}
-			})
-			t.Run(name+"/laptop/"+sandbox, func(t *testing.T) {
-				t.Parallel()
-				d := newDoor(t, "laptop", sandbox)
-				d.agent(do)
-				said := d.run(1)
-				d.said(said, "the repository "+d.clone+
-					"/.git was removed or replaced during the turn, so nothing could be committed; the files are in "+d.clone)
-				for file, want := range map[string]string{"a.txt": "1\nwork\n", "new": "n\n", "before": "b\n"} {
-					if content, err := os.ReadFile(filepath.Join(d.clone, file)); err != nil || string(content) != want {
-						t.Errorf("%s is %q (%v), want %q", file, content, err, want)
+				t.Run(name+"/"+door+"/"+sandbox, func(t *testing.T) {
+					t.Parallel()
+					d := newDoor(t, door, sandbox)
+					d.agent(do)
+					d.run(0)
+					if got := d.git("show", d.branch+":a.txt") + d.git("show", d.branch+":new"); got != "1\nwork\nn\n" {
+						t.Errorf("the branch has %q", got)
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }
@@ -233,14 +219,10 @@ func TestSubmoduleOfTheAgents(t *testing.T) {
 			said := d.run(1) // nobody else can clone it
 			d.said(said, "the submodule lib is new in this run, so the checks do not have what is in it")
 			link, _, _ := strings.Cut(strings.TrimPrefix(d.git("ls-tree", d.branch, "--", "lib"), "160000 commit "), "\t")
-			if d.bot {
-				d.said(said, fmt.Sprintf("the commit %.12s of the submodule lib is kept as refs/ralph/kept/issue-1/%.12s", link,
-					link))
-				if got := d.git("show", link+":f"); got != "l\n" {
-					t.Errorf("of the submodule, f is %q", got)
-				}
-			} else if got, err := os.ReadFile(filepath.Join(d.clone, "lib", "f")); err != nil || string(got) != "l\n" {
-				t.Errorf("lib/f is %q, %v", got, err)
+			d.said(said, fmt.Sprintf("the commit %.12s of the submodule lib is kept as refs/ralph/kept/issue-1/%.12s", link,
+				link))
+			if got := d.git("show", link+":f"); got != "l\n" {
+				t.Errorf("of the submodule, f is %q", got)
 			}
 		})
 	}
