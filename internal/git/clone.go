@@ -275,7 +275,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	case !t.o.Ours:
 		return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose "+
 			"another name", t.branch)
-	case t.o.Fresh && in != "" && at != t.pushed.branch:
+	case t.o.Fresh && in != "" && at != t.pushed.branch && t.o.Replaces != t.pushed.branch:
 		return fmt.Errorf("the branch %s is checked out in %s, and a fresh run would set it back: switch to another branch "+
 			"there (git switch -), then run again", t.branch, in)
 	}
@@ -386,7 +386,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if err := RemoveCheckout(t.o.Root); err != nil {
 		return err
 	}
-	if c, ok := t.origin.(*clone); ok && c.tips != "" && c.tips == t.base {
+	if c, ok := t.origin.(*clone); ok && c.tips != "" && c.tips == t.base && c.held[0] == "" {
 		return c.push(ctx, []move{{ref: c.tip}})
 	}
 	return nil

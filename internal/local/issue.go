@@ -193,8 +193,7 @@ func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop
 
 // tellEnd says where the work is.
 func (l *cloneOpening) tellEnd(tree *git.Tree) {
-	if in, command := tree.Held(); in != "" {
-		l.Log("%s is checked out in %s, so it is not moved under you: %s takes the new work", tree.Branch(), in, command)
+	if l.tellHeld(tree) {
 		return
 	}
 	if tree.Resumed() {
@@ -202,4 +201,13 @@ func (l *cloneOpening) tellEnd(tree *git.Tree) {
 		l.Log("your checkout is as you left it; the work is on %s: git diff %s...%[1]s shows it, git merge %[1]s takes it",
 			tree.Branch(), base)
 	}
+}
+
+// tellHeld says where the work is when the branch was not moved.
+func (l *IssueRun) tellHeld(tree *git.Tree) bool {
+	in, command := tree.Held()
+	if in != "" {
+		l.Log("%s is checked out in %s, so it is not moved under you: %s takes the new work", tree.Branch(), in, command)
+	}
+	return in != ""
 }

@@ -121,6 +121,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (
 	}
 	err = errors.Join(err, o.tree.Remove(late), o.at.Remove()) // its branch has all that there is
 	a.Log("%s: %s: %s", all.Branch, all.Outcome, all.Reason)
+	a.tellHeld(work.Tree)
 	return all, err
 }
 
