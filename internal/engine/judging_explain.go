@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 // mostExplained is how many files a failure is explained by.
 const mostExplained = 3
 
-// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree and is in no
-// commit, or one that earlier checks had left.
+// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree or in the
+// user's clone and is in no commit, or one that earlier checks had left.
 func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdict) error {
 	j.run.explainUnreached(v)
 	said := mentioned(v)
@@ -30,7 +31,7 @@ func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdi
 			),
 		)
 	}
-	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(said, f.Path) })
+	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(said, f.Path) }, j.run.inClone(said))
 	if err != nil {
 		return err
 	}
@@ -47,22 +48,51 @@ func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdi
 	return nil
 }
 
-// leftOut says of files that lie in the worktree and are in no commit why that is: of those that which picks.
-func (j *judgingTree) leftOut(ctx context.Context, s loop.State, which func(git.Unkept) bool) ([]string, error) {
+// inClone are files that a text mentions which lie in the user's clone and are ignored there.
+func (spec *Spec) inClone(said words) (names []string) {
+	for _, name := range spec.Ignored {
+		dir, isDir := strings.CutSuffix(name, "/")
+		if !isDir && mentions(said, name) {
+			names = append(names, name)
+		}
+		for word := range said.paths {
+			if isDir && strings.HasPrefix(word, name) && !slices.Contains(detect.DependencyDirs, path.Base(dir)) &&
+				Exists(filepath.Join(spec.Clone, filepath.FromSlash(word))) {
+				names = append(names, word)
+			}
+		}
+	}
+	return names
+}
+
+// leftOut says of files that are in no commit why that is: of those in the worktree that which picks, and of more in the
+// user's clone.
+func (j *judgingTree) leftOut(
+	ctx context.Context, s loop.State, which func(git.Unkept) bool, more []string,
+) ([]string, error) {
 	unkept, err := j.run.Tree.Unkept(ctx, s.StartedAt)
 	if err != nil {
 		return nil, err
 	}
 	given := j.sharedPaths()
 	var names []string
-	for _, f := range unkept {
-		inGiven := slices.ContainsFunc(
-			given, func(p string) bool { return f.Path == p || strings.HasPrefix(f.Path, p+"/") },
-		)
-		if !inGiven && !detect.Rebuilt(f.Path) && which(f) {
-			names = append(names, f.Path)
+	add := func(name string) {
+		inGiven := slices.ContainsFunc(given, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
+		if !inGiven && !detect.Rebuilt(name) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
+	for _, f := range unkept {
+		if which(f) {
+			add(f.Path)
+		}
+	}
+	here := len(names)
+	for _, name := range more {
+		add(name)
+	}
+	theirs := names[here:]
+	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	names = names[:min(len(names), mostExplained)]
 	if len(names) == 0 {
@@ -78,6 +108,8 @@ func (j *judgingTree) leftOut(ctx context.Context, s loop.State, which func(git.
 		case j.run.InJob:
 		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
 			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
+		case slices.Contains(theirs, name):
+			why[i] += ": it lies in the clone, and its user can share it with the checks (judge.share)"
 		default:
 			why[i] += ": commit it, or share it with the checks (judge.share)"
 		}
@@ -163,7 +195,7 @@ func (uncommitted) Quiet() {}
 
 // Run implements check.Check.
 func (f uncommitted) Run(ctx context.Context, at check.Input) (loop.Verdict, error) {
-	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) })
+	why, err := f.judging.leftOut(ctx, at.State, func(u git.Unkept) bool { return u.Made && detect.Source(u.Path) }, nil)
 	if err != nil || len(why) == 0 {
 		return loop.Verdict{Pass: true}, err
 	}
