@@ -325,7 +325,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 	}
 	what := strings.Join(names, ", ")
 	v := unusableTree(
-		"shared",
+		sharedCheck,
 		fmt.Sprintf(
 			"%s was changed during the run, and is in no commit: name what installs it in the setting setup, undo the change, "+
 				"or accept it with --resume --accept %s",

@@ -33,47 +33,62 @@ type Shared struct {
 	laid    git.Footprint // of the copy
 }
 
+// sharedCheck is what refuses a turn that has changed what is shared.
+const sharedCheck = "shared"
+
+// SharedRefused reports whether the newest turn of a run was refused for that. Its user may accept what lies in the
+// agent's tree.
+func SharedRefused(s loop.State) bool {
+	last := s.Last()
+	return last != nil && slices.ContainsFunc(last.Verdicts, func(v loop.Verdict) bool { return v.Check == sharedCheck && !v.Pass })
+}
+
 // Cached names are those under which tools keep what they can make again: a change there is none.
 var cachedNames = []string{
 	"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache",
 	".ruff_cache",
 }
 
-// Share finds what is shared: what the setting judge.share names, or where nothing installs dependencies the
+// FindShared finds what is shared: what the setting judge.share names, or where nothing installs dependencies the
 // directories in which they usually lie. known is what the run's record says of an earlier process, nil when it says
-// nothing; accepted are names that the person accepts as they are now. With lay the agent's tree is given copies of what
-// lies in the clone; else it has them.
-func (spec *Spec) Share(ctx context.Context, known []loop.Shared, accepted []string, lay bool) ([]*Shared, error) {
+// nothing; accepted are names that the person accepts as they are now.
+func (spec *Spec) FindShared(ctx context.Context, known []loop.Shared, accepted []string) ([]*Shared, error) {
 	paths, err := spec.sharedNames(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && !spec.namesShared() {
-		paths = slices.DeleteFunc(paths, func(name string) bool { // it was not there before the first turn
-			return !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) &&
-				!slices.Contains(accepted, name) &&
-				!slices.Contains(accepted, "all")
-		})
-	}
 	var out []*Shared
 	for _, name := range paths {
-		if err := spec.layShared(name, lay); err != nil {
-			return nil, err
+		if known != nil && !spec.namesShared() && !isAccepted(accepted, name) &&
+			!slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) {
+			continue // it was not there before the first turn
 		}
-		digest, err := digestOf(spec.Workspace.Dir(), name)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s, which is shared with the checks: %w", name, err)
+		out = append(out, &Shared{path: name})
+	}
+	return out, nil
+}
+
+// Share notes how the agent's tree has what is shared. With lay it is given copies of what lies in the clone, but where
+// a run goes on not of what is accepted there; else it has them.
+func (spec *Spec) Share(all []*Shared, known []loop.Shared, accepted []string, lay bool) (err error) {
+	for _, s := range all {
+		if err := spec.layShared(s.path, lay && (known == nil || !isAccepted(accepted, s.path))); err != nil {
+			return err
 		}
-		s := &Shared{path: name, digest: digest}
+		if s.digest, err = digestOf(spec.Workspace.Dir(), s.path); err != nil {
+			return fmt.Errorf("reading %s, which is shared with the checks: %w", s.path, err)
+		}
 		for _, was := range known {
-			if was.Path == name && was.Digest != digest && !slices.Contains(accepted, name) &&
-				!slices.Contains(accepted, "all") {
+			if was.Path == s.path && was.Digest != s.digest && !isAccepted(accepted, s.path) {
 				s.digest, s.changed = was.Digest, true
 			}
 		}
-		out = append(out, s)
 	}
-	return out, nil
+	return nil
+}
+
+func isAccepted(accepted []string, name string) bool {
+	return slices.Contains(accepted, name) || slices.Contains(accepted, loop.AcceptAll)
 }
 
 // layShared gives the agent's tree a copy of a path of the clone. What it says of the clone's place is said of the

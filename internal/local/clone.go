@@ -150,10 +150,13 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Re
 	if way != loop.Begin {
 		before, known = &o.before, o.before.Start.Shared
 	}
-	if o.shared, err = work.Share(ctx, known, o.Accept, way == loop.Begin || before.Settled()); err != nil {
+	if o.shared, err = work.FindShared(ctx, known, o.Accept); err != nil {
 		return err
 	}
-	return engine.Acceptable(o.Accept, o.shared, before)
+	if err := engine.Acceptable(o.Accept, o.shared, before); err != nil {
+		return err
+	}
+	return work.Share(o.shared, known, o.Accept, way == loop.Begin || before.Settled())
 }
 
 // checkOut makes the run's checkout, or takes up the one that is there.
