@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,30 +41,20 @@ func (c *statusCommand) Run(ctx context.Context, p process) error {
 	}
 	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
 		Task: c.Task}
-	if c.Watch && !c.Path {
+	if c.Path {
+		var at string
+		if at, err = look.WorkDir(ctx); err == nil {
+			_, err = fmt.Fprintln(p.out, at)
+		}
+	} else if c.Watch {
 		err = look.Watch(ctx, watchEvery, c.shower(p))
 	} else {
 		var st status.RunStatus
-		if st, err = look.Look(ctx); err == nil && c.Path {
-			err = c.path(p, st)
-		} else if err == nil {
+		if st, err = look.Look(ctx); err == nil {
 			_, err = io.WriteString(p.out, c.whole(st))
 		}
 	}
 	return lookEnded(ctx, err)
-}
-
-// path prints where the agent works.
-func (c *statusCommand) path(p process, st status.RunStatus) error {
-	at := cmp.Or(st.Checkout, st.Directory)
-	switch {
-	case st.Run == "":
-		return invalid.Errorf("%s", st.Reason)
-	case st.Branch != "" && st.Checkout == "":
-		return invalid.Errorf("the checkout of %s is removed; its work is on %s", st.Task, st.Branch)
-	}
-	_, err := fmt.Fprintln(p.out, at)
-	return err
 }
 
 // lookEnded is how a command ends that only looks.

@@ -49,14 +49,6 @@ func newJudgingTree(run *Run, shared []*Shared) *judgingTree {
 	return &judgingTree{run: run, dir: run.judgeDir(), shared: shared}
 }
 
-// judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
-func (spec *Spec) judgeDir() string {
-	if spec.JudgeName == "" {
-		return ""
-	}
-	return filepath.Join(spec.Scratch, "judge", path.Base(filepath.ToSlash(spec.JudgeName)))
-}
-
 // admit lets the user whom checks run as come to the tree, or keeps it out: while an agent takes a turn as that user.
 func (j *judgingTree) admit(in bool) {
 	if j == nil {

@@ -59,11 +59,11 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	set := spec.Settings
 	o := sandbox.Options{
 		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
-		Readable: []string{spec.Logs}, Network: set.SandboxNetwork,
+		Paths: sandbox.Paths{Readable: []string{spec.Logs}}, Network: set.SandboxNetwork,
 		Sockets: set.SandboxSockets,
 		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
-	o.Agree, o.AcceptCredentials = spec.AgreeToNone, spec.AcceptCredentials
+	o.Consent = sandbox.Consent{None: spec.AgreeToNone, Credentials: spec.AcceptCredentials}
 	if spec.Clone != "" {
 		o.Hide = []string{spec.Clone}
 	}

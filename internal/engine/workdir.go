@@ -36,6 +36,14 @@ func (spec *Spec) inTree(text string) string {
 	return replacePath(text, spec.Clone, spec.Workspace.Dir())
 }
 
+// judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
+func (spec *Spec) judgeDir() string {
+	if spec.JudgeName == "" {
+		return ""
+	}
+	return filepath.Join(spec.Scratch, "judge", path.Base(filepath.ToSlash(spec.JudgeName)))
+}
+
 // ForPeople is what tools print, with the clone's place for those of its checkouts: these are gone when the run is over.
 func (p Place) ForPeople(text string) string {
 	if p.Clone == "" {

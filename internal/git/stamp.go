@@ -2,7 +2,6 @@ package git
 
 import (
 	"io/fs"
-	"os"
 )
 
 // stamp tells one state of a file from every other, without its content: whoever changes it changes this. The time of
@@ -10,15 +9,6 @@ import (
 type stamp struct {
 	inode, size, modified, changed int64
 	mode                           fs.FileMode
-}
-
-// stampOf looks at a file itself, not at what it leads to.
-func stampOf(path string) (stamp, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return stamp{}, err
-	}
-	return stampFrom(info), nil
 }
 
 func stampFrom(info fs.FileInfo) stamp {

@@ -109,10 +109,11 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		Workspace: tree, Tree: tree, Clone: o.Dir, Ignored: o.ignored, JudgeName: o.Dir, Scratch: o.at.Scratch, Caches: o.at.Caches,
 		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
-	o.AsSeen = place.ForPeople
+	redact := o.Redact
+	o.Redact = func(text string) string { return place.ForPeople(redact(text)) } // for people alone
 	out := engine.Output{
 		Console: o.Console(),
-		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: o.Redact, Clock: o.Clock, Log: o.Log,
+		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: redact, Clock: o.Clock, Log: o.Log,
 		Verbose: o.Explain, Shown: o.Shown,
 	}
 	var known []loop.Shared
@@ -212,7 +213,7 @@ func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop
 	}
 	work.OnClose(leave)
 	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
-	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: o.Redact, Stored: o.Stored}
+	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: work.Redact, Stored: o.Stored}
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
 	given := engine.SharedRecord(o.shared)
 	if way == loop.Begin {

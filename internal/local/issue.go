@@ -39,7 +39,6 @@ type IssueRun struct {
 	Accept []string
 
 	listStart *start         // of a list: what the run begins from; nil: the run finds out
-	locked    bool           // whoever runs a list of tasks holds the task's lock
 	stands    string         // the branch that the clone is on; a commit where it is on none
 	one       *task.Task     // of a list: the task
 	given     *given         // of a list: what was read before its first task

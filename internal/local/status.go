@@ -27,6 +27,18 @@ func (i *Status) Look(ctx context.Context) (status.RunStatus, error) {
 	return found.Status()
 }
 
+// WorkDir is where the run's agent works.
+func (i *Status) WorkDir(ctx context.Context) (string, error) {
+	found, err := i.find(ctx)
+	if err == nil {
+		_, err = found.Status()
+	}
+	if err != nil {
+		return "", err
+	}
+	return found.WorkDir()
+}
+
 // Watch shows the run at every interval until it has ended or ctx is done. changed says whether its status has.
 func (i *Status) Watch(ctx context.Context, every time.Duration,
 	show func(f *session.Found, st status.RunStatus, changed bool) error) error {

@@ -50,19 +50,29 @@ func (f *Found) Status() (status.RunStatus, error) {
 	if st.Branch == "" { // of a prompt
 		return st, nil
 	}
-	if at, err := f.checkout(st.Task); err == nil && at.Exists() {
-		st.Checkout = at.Dir()
-	}
 	if _, err := os.Lstat(filepath.Join(f.Run, engine.StateFile)); err == nil && st.State != "done" {
 		st.StateFile = filepath.Join(st.RunDir, engine.StateFile)
 	}
 	return st, nil
 }
 
-func (f *Found) checkout(task string) (Checkout, error) {
+// WorkDir is where the run's agent works: the checkout of its task, or for a prompt the directory. It is called after
+// Status.
+func (f *Found) WorkDir() (string, error) {
+	task := f.State.Start.Task
+	switch {
+	case f.Run == "":
+		return "", invalid.Errorf("%s", f.Why)
+	case f.State.Start.Branch == "":
+		return f.Dir, nil
+	}
 	in := *f.Session
 	in.Dir = f.Dir
-	return in.Checkout(task)
+	at, err := in.Checkout(task)
+	if err == nil && !at.Exists() {
+		err = invalid.Errorf("the checkout of %s is removed; its work is on %s", task, f.State.Start.Branch)
+	}
+	return at.Dir(), err
 }
 
 // lock is who works on a task, or with "" on a prompt.

@@ -52,8 +52,7 @@ type Session struct {
 	Watch
 
 	Redact func(string) string
-	AsSeen func(string) string // what tools print, as a person here knows its places; nil: as it is
-	Killed bool                // a ralph was killed here before
+	Killed bool // a ralph was killed here before
 }
 
 // Again is what the person says about a run that was there before.
@@ -83,16 +82,8 @@ func (s *Session) Secrets() []string { return engine.Secrets(s.Env, s.Parent) }
 
 // Redacted shows no secret; lines are cleared of them before they are cut, since half a secret is one too.
 func (s *Session) Redacted(f stream.FormatOptions) stream.FormatOptions {
-	f.Redact = s.forPeople
+	f.Redact = s.Redact
 	return f
-}
-
-// forPeople is a text as a terminal shows it.
-func (s *Session) forPeople(text string) string {
-	if text = s.Redact(text); s.AsSeen != nil {
-		text = s.AsSeen(text)
-	}
-	return text
 }
 
 // AgentKeys are the credentials of agents in the environment.
@@ -198,11 +189,11 @@ func (s *Session) Console() io.Writer {
 	if s.Quiet {
 		return io.Discard
 	}
-	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.forPeople}
+	return engine.RedactingWriter{To: safetext.Coloured(s.Out), Redact: s.Redact}
 }
 
 func (s *Session) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.forPeople(fmt.Sprintf(format, args...))))
+	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
 }
 
 // Explain tells what nobody needs to know until something goes wrong.

@@ -52,8 +52,8 @@ func Open(ctx context.Context, o Options) (*Sandbox, error) {
 
 // without is what is taken where nothing works, at a person's own machine: nothing, if the person agrees.
 func (o Options) without(not []string) (*Sandbox, error) {
-	if o.Agree != nil {
-		if err := o.Agree(strings.Join(not, "; ")); err != nil {
+	if o.None != nil {
+		if err := o.None(strings.Join(not, "; ")); err != nil {
 			return nil, &UnavailableError{err.Error()}
 		}
 	}

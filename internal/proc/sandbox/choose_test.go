@@ -13,14 +13,14 @@ func TestWithoutAnySandbox(t *testing.T) {
 	if s, err := o.without([]string{"bwrap: no", "landlock: no"}); err != nil || s.Mode != Off || logged == "" {
 		t.Errorf("asking nobody: %+v, %v, %s", s, err, logged)
 	}
-	o.Agree = func(why string) error { heard = why; return nil }
+	o.None = func(why string) error { heard = why; return nil }
 	if s, err := o.without([]string{"bwrap: no", "landlock: no"}); err != nil || s.Mode != Off {
 		t.Errorf("agreed: %+v, %v", s, err)
 	}
 	if heard != "bwrap: no; landlock: no" {
 		t.Errorf("heard %q", heard)
 	}
-	o.Agree = func(string) error { return errors.New("nothing was run") }
+	o.None = func(string) error { return errors.New("nothing was run") }
 	var missing *UnavailableError
 	s, err := o.without(nil)
 	if s != nil || !errors.As(err, &missing) || !strings.Contains(err.Error(), "nothing was run") {

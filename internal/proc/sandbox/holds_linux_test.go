@@ -203,7 +203,7 @@ func (g *ground) victim(t *testing.T) {
 
 func (g *ground) options(mode string, as *proc.User) Options {
 	return Options{
-		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Writable: []string{g.Writable},
+		Mode: mode, Dir: g.Worktree, Scratch: g.dir, Home: g.Home, As: as, Paths: Paths{Writable: []string{g.Writable}},
 		Network: []string{g.Allowed},
 		Parent:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home}, self: g.self,
 		Agents: []Agent{{Hosts: []string{"localhost:" + port(g.Carried)}, Files: []File{{Path: ".agent/login.json"}}}},

@@ -85,8 +85,10 @@ func (s *Sandbox) files() (files []File) {
 var kept = []string{"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.eol"}
 
 func (s *Sandbox) gitConfig() []byte {
-	s.gitOnce.Do(func() { s.git = s.readGitConfig() })
-	return s.git
+	if s.homes.git == nil {
+		s.homes.git = s.readGitConfig()
+	}
+	return s.homes.git
 }
 
 func (s *Sandbox) readGitConfig() []byte {

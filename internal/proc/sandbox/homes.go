@@ -21,6 +21,7 @@ type homes struct {
 	sealed  bool             // nobody runs in the home of the setup any more: the others begin as copies of it
 	shared  bool             // that home is too much to copy: the checks have it itself
 	reading int              // how many turns read now
+	git     []byte           // what one has of the user's git configuration; nil: nobody has looked
 }
 
 // home is what has been done to one.

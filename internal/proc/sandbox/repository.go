@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -127,4 +129,71 @@ func borrowed(top string) (dirs []string) {
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+// gitConfigs lists the configuration files of a worktree's repository.
+func gitConfigs(top string) (files []string) {
+	git := filepath.Join(top, ".git")
+	if _, common := linked(git); common != "" {
+		git = common
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		if path := filepath.Join(git, name); exists(path) && !isLink(path) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// masked returns the file to mount at path: for a git configuration with credentials a copy without them, otherwise path.
+func (s *Sandbox) masked(path string) string {
+	if name := filepath.Base(path); name != "config" && name != "config.worktree" {
+		return path
+	}
+	config, err := files.Read(path)
+	text, keys := withoutCredentials(string(config))
+	if err == nil && len(keys) == 0 {
+		return path
+	}
+	at := filepath.Join(s.scratch, fmt.Sprintf("git-config-%d", s.counter.Add(1)))
+	if err != nil || os.WriteFile(at, []byte(text), 0o644) != nil {
+		return os.DevNull
+	}
+	return at
+}
+
+// credentials names those in the configuration of the worktree's repository.
+func (s *Sandbox) credentials() (found []string) {
+	for _, path := range gitConfigs(clone(s.o.Dir, s.o.Home)) {
+		config, _ := files.Read(path)
+		_, keys := withoutCredentials(string(config))
+		found = append(found, keys...)
+	}
+	return found
+}
+
+// sayCredentials logs the credentials in the repository's configuration, by name, and whether the sandbox hides them.
+func (s *Sandbox) sayCredentials() {
+	found := strings.Join(s.credentials(), ", ")
+	switch {
+	case found == "":
+	case s.Mode == Bwrap:
+		s.o.Log("sandbox: the git credentials in this clone's configuration are hidden: %s", found)
+	default:
+		s.o.Log("warning: agents and checks can read the git credentials in this clone's configuration: %s; use a credential "+
+			"helper, or persist-credentials: false of actions/checkout", found)
+	}
+}
+
+// refuseCredentials fails in a job in which agents could read them, unless somebody has accepted that.
+func (s *Sandbox) refuseCredentials() error {
+	if s.Mode == Bwrap || s.o.Credentials || proc.Value(s.o.Parent, "GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	if found := s.credentials(); len(found) > 0 {
+		return &UnavailableError{fmt.Sprintf("the sandbox %s cannot hide the git credentials in this clone's configuration (%s): "+
+			"set persist-credentials: false in actions/checkout, or accept it with --accept clone-credentials", s.Mode,
+			strings.Join(found, ", "))}
+	}
+	return nil
 }

@@ -32,36 +32,44 @@ type Options struct {
 	Dir  string // the worktree; when it is a part of a clone, the whole of that may be written
 	// Scratch is where files of the run are made: homes, sockets. It is passed through by As. Empty: the system's
 	// directory for temporary files.
-	Scratch  string
-	Home     string     // HOME of what runs; nothing of it is seen but what is listed here and what PATH leads to
-	As       *proc.User // whom it runs as; nil: ourselves
-	Parent   []string   // our environment, NAME=value: where tools are, and the proxy that leads out of here
-	Writable []string   // absolute paths that may be written, too
-	Readable []string   // absolute paths that must be seen, though they lie where nothing is
-	Hide     []string   // directories that are not seen, whatever a variable or a link says of them, but for Readable
-	Network  []string   // hosts that everything in a box may speak to
-	Agents   []Agent    // those that take turns
-	Sockets  string     // of mode landlock: "all", or anything else for TCP alone where no more can be held
-	Image    string     // of mode container
-	Resumed  bool       // somebody may have changed the worktree since the sandbox last saw it
-	Hooks    bool       // make .git/hooks where it is missing, so that nothing can be put there
+	Scratch string
+	Home    string     // HOME of what runs; nothing of it is seen but what is listed here and what PATH leads to
+	As      *proc.User // whom it runs as; nil: ourselves
+	Parent  []string   // our environment, NAME=value: where tools are, and the proxy that leads out of here
+	Paths
+	Network []string // hosts that everything in a box may speak to
+	Agents  []Agent  // those that take turns
+	Sockets string   // of mode landlock: "all", or anything else for TCP alone where no more can be held
+	Image   string   // of mode container
+	Resumed bool     // somebody may have changed the worktree since the sandbox last saw it
+	Hooks   bool     // make .git/hooks where it is missing, so that nothing can be put there
 	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files,
 	// it is seen there at the worktree's own path. Objects are the directories of objects that its repository borrows
 	// from. Empty: checks run in the worktree.
 	Judge   string
 	Objects []string
-	// AcceptCredentials lets agents read the git credentials of the worktree's repository in a job, where no box hides them.
-	AcceptCredentials bool
 	// Log tells a person: a line that says what was chosen, and one for each host that is denied.
 	Log func(format string, args ...any)
 
 	Job *Job // nil: a person's own machine
-	// Agree hears, before Auto falls back to no sandbox, why none works; its error is why nothing is run. nil: nobody is
-	// asked.
-	Agree func(why string) error
-
+	Consent
 	self     string // our own program
 	settling func() // lets a worktree settle that is kept in step with a machine; nil: a pause
+}
+
+// Paths are absolute ones, besides the worktree.
+type Paths struct {
+	Writable []string // may be written, too
+	Readable []string // must be seen, though they lie where nothing is
+	Hide     []string // directories that are not seen, whatever a variable or a link says of them, but for Readable
+}
+
+// Consent is what a person or a setting has agreed to.
+type Consent struct {
+	// None hears, before Auto falls back to no sandbox, why none works; its error is why nothing is run. nil: nobody is
+	// asked.
+	None        func(why string) error
+	Credentials bool // agents may read the git credentials of the worktree's repository in a job, where no box hides them
 }
 
 // Job is a job of GitHub's. Nobody watches, and what is here has rights on a repository: Auto takes no less than a box
@@ -135,9 +143,6 @@ type Sandbox struct {
 	layered      bool    // a box may mount, and lays its own caches over others
 	own          []layer // the user's caches
 	cleanup      []func()
-
-	gitOnce sync.Once
-	git     []byte // what a home has of the user's git configuration
 }
 
 // maker makes boxes of one mode.

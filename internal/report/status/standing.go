@@ -44,7 +44,6 @@ type RunStatus struct {
 	Branch        string `json:"branch"`
 	FailureBranch string `json:"failure_branch"`
 	StateFile     string `json:"state_file"` // from the directory; empty when there is none
-	Checkout      string `json:"checkout"`   // where the agent works; empty: in the directory, or the checkout is removed
 	StartedAt     Moment `json:"started_at"`
 	UpdatedAt     Moment `json:"updated_at"`
 	Until         Moment `json:"until"` // of waiting and paused: when it may go on
@@ -122,8 +121,8 @@ func NoRun(directory, why string, lock Lock) RunStatus {
 		Acceptance: []string{}, Roles: []StandingRole{}, Verifications: []report.Verified{}, Stories: []StandingStory{}}
 }
 
-// NewRunStatus says where a run stands. What only the file system tells, Directory, RunDir, StateFile and Checkout, is the
-// caller's to add.
+// NewRunStatus says where a run stands. What only the file system tells, Directory, RunDir and StateFile, is the caller's to
+// add.
 func NewRunStatus(v report.View, lock Lock) RunStatus {
 	s := v.State
 	out := RunStatus{

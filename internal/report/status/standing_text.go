@@ -35,7 +35,6 @@ func (st RunStatus) Text() string {
 	line("cost", "%s", st.cost)
 	line("state file", "%s", st.StateFile)
 	line("run", "%s", st.RunDir)
-	line("checkout", "%s", st.Checkout)
 	line("next", "%s", st.Next)
 	return b.String()
 }
