@@ -18,7 +18,7 @@ ralph init --github --repo alice/demo  # labels and a workflow`},
 ralph "fix the failing test"          # until the checks found here pass
 ralph run -m 5 --check 'go test ./...' 'fix the failing test'
 ralph run --issue issue.md            # on a branch of its own
-ralph run --issue 42 --worktree       # one on GitHub, beside your work
+ralph run --issue 42                  # one on GitHub
 ralph run --tasks tasks --parallel 3  # three task files at once
 ralph run --issue 42 --resume         # goes on with what was stopped`},
 	{"settings show", `

@@ -42,8 +42,7 @@ func (c *planRun) Help() string {
 	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, " +
 		"or fixes what a review asked for. " +
 		"Nothing passes that no review has approved.\n\n" +
-		"One plan runs in a directory at a time. For several at once, give each a worktree of its own: git worktree add " +
-		"../other. " +
+		"A plan has one run at a time; several plans can run at once in one clone. " +
 		"Every run needs the memory of one agent, and of a virtual machine where the sandbox is one of Docker's."
 }
 
