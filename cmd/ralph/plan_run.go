@@ -48,6 +48,7 @@ func (c *planRun) Help() string {
 
 // Run implements ralph plan run.
 func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+	c.Agent = fromHere(p.dir, c.Agent)
 	run := c.command()
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err == nil {
