@@ -490,9 +490,8 @@ func placeRows() []Setting {
 			Summary: "A shell command that makes a fresh checkout ready for the checks, such as `npm ci`.",
 			Details: "It takes at most 10 minutes. It runs in the checks' own tree before they run on the base commit, and again " +
 				"when a manifest or " +
-				"lock file changes, at any depth. The agent's tree gets an installation of its own: always in a job, on a laptop " +
-				"where " +
-				"something is missing that the setup makes. Of what it makes, only files that git ignores stay.",
+				"lock file changes, at any depth. The agent's checkout gets an installation of its own. Of what it makes, only " +
+				"files that git ignores stay.",
 			InputSays: "Command that makes a fresh checkout ready for the checks, such as npm ci.",
 		},
 		{
@@ -504,9 +503,9 @@ func placeRows() []Setting {
 		{Key: "judge", Kind: Object, Where: ForLaptop, Summary: "What the checks have besides the commit.",
 			Unset: "without a setup, the checks are given the directories in which dependencies are installed", Keys: []Setting{{
 				Key: "share", Kind: List, Entry: texts(), MaxLen: maxEntries,
-				Summary: "Paths of the clone that git does not track and the checks are given as they were before the first turn: " +
-					"`.env`, `node_modules`.",
-				Details: "See [checks.md](checks.md#what-the-checks-see). Without it, and without a setup, the directories in which " +
+				Summary: "Paths of the clone that git does not track: `.env`, `node_modules`.",
+				Details: "The agent and the checks get copies, made before the first turn. See " +
+					"[checks.md](checks.md#what-the-checks-see). Without it, and without a setup, the directories in which " +
 					"dependencies are installed.",
 			}}},
 		{
