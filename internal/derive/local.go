@@ -60,7 +60,7 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 		return Derived{}, err
 	}
 	defer root.Close()
-	unlock, err := p.Lock() // a run must not lose its plan
+	unlock, err := p.Alone(p.Lock()) // a run must not lose its plan
 	defer unlock()
 	if err != nil {
 		return Derived{}, err

@@ -22,7 +22,7 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 		return err
 	}
 	defer root.Close()
-	unlock, err := journal.Lock(p.Dir, p.Log)
+	unlock, err := p.Alone(journal.Lock(p.Dir, p.Log))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	defer root.Close()
-	unlock, err := journal.Lock(p.Dir, p.Log) // no run may be at work
+	unlock, err := p.Alone(journal.Lock(p.Dir, p.Log)) // no run may be at work
 	if err != nil {
 		return err
 	}

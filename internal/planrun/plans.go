@@ -41,6 +41,21 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 	return root, nil
 }
 
+// Alone keeps runs of the plan away, too, for whoever has locked the directory and is about to change the plan's files.
+func (p *Plans) Alone(unlock func(), err error) (func(), error) {
+	src, unread := ReadPlanIn(p.Dir, p.PlanDir)
+	of, _, no := src.Task()
+	if err != nil || unread != nil || no != nil { // nothing can run it
+		return unlock, err
+	}
+	free, err := p.HoldTask(of.ID)
+	if err != nil {
+		unlock()
+		return func() {}, err
+	}
+	return func() { free(); unlock() }, nil
+}
+
 // File is a file of the plan, from the top of the clone.
 func (p *Plans) File(name string) string { return path.Join(p.PlanDir, name) }
 
