@@ -68,6 +68,10 @@ func (l *IssueRun) planOfBranch(ctx context.Context, t task.Task) (task.Task, er
 	switch {
 	case planrun.DigestOf(src.Content) == before.Start.Plan.Taken:
 		there.Taken = before.Start.Plan.Taken
+		if marked, any := planrun.ApproveSince(&l.Session, wanted.ID, newer, before.At); any {
+			there.Plan, there.Content = marked, marked.Marshal()
+			there.Write = map[string][]byte{there.File: there.Content}
+		}
 		l.source = there
 		return wanted, nil
 	case newest == head || len(behind) == 0:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -36,6 +37,16 @@ func approvedByHand(s *session.Session, id string) []plan.RecordedReview {
 		}
 	}
 	return out
+}
+
+// ApproveSince marks the stories of a plan that people have approved since a time, and reports whether there are any.
+func ApproveSince(s *session.Session, id string, of plan.Plan, since time.Time) (marked plan.Plan, any bool) {
+	for _, o := range approvedByHand(s, id) {
+		if story := of.Story(o.Story); o.At.After(since) && story != nil && story.Digest() == o.Criteria {
+			of, any = of.ApprovedBy(o.Story, o.Who), true
+		}
+	}
+	return of, any
 }
 
 func approvals(s *session.Session) string { return filepath.Join(s.Places().State, approvalsFile) }

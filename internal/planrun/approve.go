@@ -35,6 +35,14 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
+	_, state, err := p.newestRun(src.File)
+	if err != nil {
+		return err
+	}
+	branch := ""
+	if onBranch(state, src.Content) {
+		of, branch = *state.Plan, state.Start.Branch
+	}
 	who := p.person(ctx)
 	known, err := readApprovals(&p.Session)
 	if err != nil {
@@ -59,6 +67,10 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	}
 	if err := writeApprovals(&p.Session, known); err != nil { // first: the file alone is a claim
 		return err
+	}
+	if branch != "" {
+		p.Say("the next ralph plan run writes that on %s", branch)
+		return nil
 	}
 	text := of.Marshal()
 	if err := p.SecretFree(src.File, string(text)); err != nil {

@@ -37,7 +37,7 @@ func (p *Plans) Look(ctx context.Context) (status.PlanStanding, error) {
 		return status.PlanStanding{}, err
 	}
 	v := status.PlanView{Plan: of, Rules: p.Rules(), File: src.File, Redact: p.Redact}
-	if err := p.ran(&v); err != nil {
+	if err := p.ran(&v, src.Content); err != nil {
 		return status.PlanStanding{}, err
 	}
 	p.onRecord(&v)
@@ -45,7 +45,7 @@ func (p *Plans) Look(ctx context.Context) (status.PlanStanding, error) {
 }
 
 // ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
-func (p *Plans) ran(v *status.PlanView) error {
+func (p *Plans) ran(v *status.PlanView, content []byte) error {
 	found, state, err := p.newestRun(v.File)
 	if found == nil || err != nil {
 		return err
@@ -55,8 +55,7 @@ func (p *Plans) ran(v *status.PlanView) error {
 		return err
 	}
 	v.Run, v.Rules = st.Line(), state.Rules()
-	// what the agent has written into the file by now has not been judged
-	if st.State == "running" && state.Plan != nil {
+	if st.State == "running" && state.Plan != nil || onBranch(state, content) {
 		v.Plan = *state.Plan
 	}
 	if st.State == "running" && state.Turning != nil {
@@ -69,6 +68,11 @@ func (p *Plans) ran(v *status.PlanView) error {
 		)
 	}
 	return nil
+}
+
+// onBranch reports whether a run has taken the plan as a file has it, and is ahead of that on its branch.
+func onBranch(s loop.State, content []byte) bool {
+	return s.Plan != nil && s.Start.Plan.Taken == DigestOf(content)
 }
 
 // onRecord holds what the file says of reviews against what is on record here.
