@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
@@ -38,7 +39,11 @@ func TestCredentials(t *testing.T) {
 		{name: "the same in another file", now: []Line{line}, accepted: accept(CredentialConcern("b.md", mark)),
 			reason: "taken out", tell: "placeholder", concerns: 1},
 	} {
-		c := &Credentials{Find: func(_ context.Context, commit, word string) ([]Line, error) {
+		changes := &diffscan.Changes{
+			Names: func(context.Context, string, string) ([]string, error) { return nil, nil },
+			Patch: func(context.Context, string, string) (string, bool, error) { return "+" + secret.MarkWord, true, nil },
+		}
+		c := &Credentials{Changes: changes, Find: func(_ context.Context, commit, word string) ([]Line, error) {
 			if word != secret.MarkWord {
 				t.Errorf("looked for %q", word)
 			}

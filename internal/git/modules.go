@@ -43,10 +43,15 @@ func (t *Tree) layModules(ctx context.Context) error {
 	if err := t.findModules(ctx); err != nil {
 		return err
 	}
+	work, err := os.OpenRoot(t.work)
+	if err != nil {
+		return err
+	}
+	defer work.Close()
 	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
 		m := t.modules[name]
 		dir := filepath.Join(t.work, filepath.FromSlash(name))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := files.MkdirAll(work, name, 0o755); err != nil {
 			return fmt.Errorf("checking out the submodule %s: %w", name, err)
 		}
 		index := filepath.Join(t.o.Root, "module.index")

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -170,4 +172,109 @@ func blob(from *bufio.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return content[:size], nil
+}
+
+// fetchRecordTime is how long a person waits for a record before the run begins without it.
+const fetchRecordTime = 30 * time.Second
+
+// FetchRecord reads the run record of a task that somebody has pushed to the remote of the clone in dir; ok is false
+// when there is none, or no remote. It lies at the clone's own refs/ralph/runs/<task> from then on. What lay there
+// before is not read: an agent may have put it there.
+func FetchRecord(ctx context.Context, dir string, env []string, task string) (r RunRecord, ok bool, err error) {
+	url, err := RemoteURL(ctx, dir, env)
+	if err != nil || url == "" {
+		return r, false, err
+	}
+	d, ref := door{dir: dir, env: usersDoor(env), pair: safe}, recordRef(task)
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "--", url, "+" + ref + ":" + ref}
+	_, stderr, err := d.run(ctx, call{args: args, within: fetchRecordTime})
+	switch {
+	case err != nil && strings.Contains(stderr, "couldn't find remote ref"):
+		return r, false, nil
+	case err != nil:
+		return r, false, Remote{URL: url}.explain("fetching from", err)
+	}
+	out, err := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}")
+	if err != nil {
+		return r, false, fmt.Errorf("reading the run record of %s: %w", task, err)
+	}
+	r = RunRecord{Task: task, SHA: strings.TrimSpace(out)}
+	if r.Files, err = d.files(ctx, r.SHA); err != nil {
+		return r, false, fmt.Errorf("reading the run record of %s: %w", task, err)
+	}
+	return r, true, nil
+}
+
+// Has reports whether a commit is below another one, or is it.
+func (t *Tree) Has(ctx context.Context, commit, in string) bool {
+	on, err := t.descends(ctx, commit, in)
+	return err == nil && on
+}
+
+// KeepRecord makes the run record the next commit of the origin's refs/ralph/runs/<task>. It names the ref.
+func (t *Tree) KeepRecord(ctx context.Context, files map[string][]byte, message string) (ref string, err error) {
+	if _, err = t.SaveRecord(ctx, files, message); err != nil {
+		return "", err
+	}
+	return t.recordRef(), t.PushRecord(ctx)
+}
+
+// snapshot is a commit that is made without a working tree or an index.
+type snapshot struct {
+	ref     string
+	parent  string // "" makes a first commit
+	keep    bool   // the parent's files stay; else the files are all there is
+	files   map[string][]byte
+	message string
+}
+
+// write makes the commit, and puts the ref on it, with one git process.
+func (t *Tree) write(ctx context.Context, s snapshot) (commit string, err error) {
+	if err := t.settle(); err != nil {
+		return "", err
+	}
+	by, err := t.committer(ctx)
+	if err != nil {
+		return "", err
+	}
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "feature done\ncommit %s\nmark :1\ncommitter %s %d +0000\n", s.ref, by, time.Now().Unix())
+	data(&in, []byte(s.message))
+	if s.parent != "" {
+		fmt.Fprintf(&in, "from %s\n", s.parent)
+	}
+	if !s.keep {
+		in.WriteString("deleteall\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		fmt.Fprintf(&in, "M 100644 inline %s\n", quoted(name))
+		data(&in, s.files[name])
+	}
+	in.WriteString("\nget-mark :1\ndone\n")
+	out, _, err := t.git.run(ctx, call{args: []string{"fast-import", "--quiet", "--force"}, in: &in})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out), nil
+}
+
+func data(b *bytes.Buffer, content []byte) {
+	fmt.Fprintf(b, "data %d\n", len(content))
+	b.Write(content)
+	b.WriteByte('\n')
+}
+
+// committer is who commits, as git writes it: "Name <email>".
+func (t *Tree) committer(ctx context.Context) (string, error) {
+	if t.by != "" {
+		return t.by, nil
+	}
+	out, err := t.git.out(ctx, "var", "GIT_COMMITTER_IDENT")
+	if err != nil {
+		return "", fmt.Errorf("asking git who commits: %w", err)
+	}
+	end := strings.LastIndexByte(out, '>')
+	t.by = out[:end+1]
+	return t.by, nil
 }

@@ -92,8 +92,8 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 
 // readQuietly reads a file; nothing where it cannot be read, as git does with those that its configuration names.
 func readQuietly(path string) []byte {
-	text, _ := os.ReadFile(path)
-	return append([]byte{}, text...)
+	text, _ := readText(path)
+	return append([]byte{}, text.text...)
 }
 
 // contentKeys say how contents are written and read. A dot at the end takes a whole section.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/git/give"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/git/give"
 )
 
 // Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. What a run that
@@ -139,4 +140,52 @@ func (t *Tree) findLinks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// BeginFresh makes Start begin at the base again, where the base branch is now, as Options.Fresh does; for callers that
+// know it only after they have read the run record.
+func (t *Tree) BeginFresh() {
+	t.o.Fresh = true
+	if t.newest[0] != "" {
+		t.base, t.baseTree = t.newest[0], t.newest[1]
+	}
+	t.head, t.headTree = t.base, t.baseTree
+}
+
+// BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the
+// origin's branch: for a fresh run that was killed before its first commit.
+func (t *Tree) BeginAgain() {
+	if t.pushed.branch != "" {
+		t.o.Fresh = true
+		t.head, t.headTree = t.base, t.baseTree
+	}
+}
+
+// GoBack puts the run's branch, the index and the working tree back from one commit of the run to an earlier one. What
+// came after it is kept on the branch that is named; empty: nothing did.
+func (t *Tree) GoBack(ctx context.Context, from, to string) (branch string, err error) {
+	if from != to {
+		if branch, err = t.archiveCommit(ctx, from); err != nil {
+			return "", err
+		}
+	}
+	if err := t.settle(); err != nil {
+		return "", err
+	}
+	puts, gone, err := t.corrections(ctx, Correction{Since: to, Keep: []string{}})
+	if err != nil {
+		return "", err
+	}
+	steady := t.indexed == t.head
+	t.indexed = ""
+	if err := errors.Join(t.inIndex(ctx, nil, puts, gone), t.layDown(ctx, puts, gone), t.setHead(to)); err != nil {
+		return "", fmt.Errorf("going back to commit %.12s: %w", to, err)
+	}
+	if t.headTree, err = t.TreeOf(ctx, to); err != nil {
+		return "", err
+	}
+	if t.head = to; steady {
+		t.indexed = to
+	}
+	return branch, t.handOver(ctx)
 }

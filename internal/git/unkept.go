@@ -1,10 +1,14 @@
 package git
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,4 +119,147 @@ func TipOf(ctx context.Context, dir string, env []string, branch, task string) s
 		return on
 	}
 	return tip
+}
+
+// What a search keeps of git's output, in bytes. A larger repository is searched in part.
+const (
+	mostNames = 16 << 20
+	mostHits  = 4 << 20
+)
+
+// Entry is a regular file of a commit.
+type Entry struct {
+	Path string // from the top
+	Size int    // bytes
+}
+
+// Files lists the regular files of a commit: no links, no submodules.
+func (t *Tree) Files(ctx context.Context, commit string) ([]Entry, error) {
+	out := bounded{most: mostNames}
+	if _, _, err := t.git.run(ctx,
+		call{out: &out, args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}}); err != nil {
+		return nil, fmt.Errorf("listing the files of commit %.12s: %w", commit, err)
+	}
+	var entries []Entry
+	for _, record := range whole(out, "\x00") {
+		about, path, _ := strings.Cut(record, "\t")
+		f := fields(about) // mode, type, id, size
+		if len(f) != 4 || f[0] != "100644" && f[0] != "100755" {
+			continue
+		}
+		size, err := strconv.Atoi(f[3])
+		if err != nil {
+			continue
+		}
+		entries = append(entries, Entry{path, size})
+	}
+	return entries, nil
+}
+
+// Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such
+// directory.
+func (t *Tree) Names(ctx context.Context, commit, dir string) ([]string, error) {
+	if _, ok, err := t.entry(ctx, commit, dir); err != nil || !ok {
+		return nil, err
+	}
+	all, err := t.directory(ctx, commit, dir+"/")
+	var names []string
+	for name := range all {
+		names = append(names, strings.TrimPrefix(name, dir+"/"))
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Hit is a line of a file that a search has found.
+type Hit struct {
+	Path string
+	Line int // 1-based
+	Text string
+}
+
+// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is looked for as
+// it is, with nothing before or after it that belongs to a word.
+func (t *Tree) Grep(ctx context.Context, commit string, words []string) ([]Hit, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	args := []string{"grep", "-z", "-n", "-I", "-F", "-w", "--no-color", "--full-name", "--no-column",
+		"--no-recurse-submodules", "--no-textconv"}
+	for _, word := range words {
+		args = append(args, "-e", word)
+	}
+	out := bounded{most: mostHits}
+	_, _, err := t.git.run(ctx, call{out: &out, args: append(args, commit, "--")})
+	var e *commandError
+	if err != nil && (!errors.As(err, &e) || e.Exit != 1) { // 1: there is none
+		return nil, fmt.Errorf("searching commit %.12s: %w", commit, err)
+	}
+	var hits []Hit
+	for _, record := range whole(out, "\n") { // commit:path NUL line NUL text
+		path, rest, _ := strings.Cut(record, "\x00")
+		path, begins := strings.CutPrefix(path, commit+":") // what does not is the rest of a name that a line ends in
+		number, text, ok := strings.Cut(rest, "\x00")
+		n, err := strconv.Atoi(number)
+		if !begins || !ok || err != nil {
+			continue
+		}
+		hits = append(hits, Hit{path, n, text})
+	}
+	return hits, nil
+}
+
+// whole are the parts of a bounded output; the one that the bound cut through is dropped.
+func whole(out bounded, sep string) []string {
+	parts := strings.Split(out.kept.String(), sep)
+	return parts[:len(parts)-1]
+}
+
+// Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any
+// state. branch is what the run's branch would be.
+func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, error) {
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	if err := u.find(ctx); err != nil {
+		return nil, err
+	}
+	head := u.head
+	if head.commit == "" {
+		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
+	}
+	t := &Tree{o: Options{Env: env}, branch: branch, git: u.door, work: u.top, dir: u.dir, common: u.common,
+		index: filepath.Join(u.dir, "index"), baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}
+	t.base, t.baseTree, t.head, t.headTree = head.commit, u.tree, head.commit, u.tree
+	return t, nil
+}
+
+// TreeOf is the tree of a commit, a full hash.
+func (t *Tree) TreeOf(ctx context.Context, commit string) (string, error) {
+	out, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("finding the tree of commit %.12s: %w", commit, err)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// Top is the top of the clone that dir is in.
+func Top(ctx context.Context, dir string, env []string) (string, error) {
+	top, _, err := Stand(ctx, dir, env)
+	return top, err
+}
+
+// Stand is the top of the clone that dir is in, and the branch that it is on: the commit where it is on none, "" where
+// there is no commit yet.
+func Stand(ctx context.Context, dir string, env []string) (top, at string, err error) {
+	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	if err := u.find(ctx); err != nil {
+		return "", "", err
+	}
+	return u.top, cmp.Or(strings.TrimPrefix(u.head.ref, "refs/heads/"), u.head.commit), nil
+}
+
+// HasBranch reports whether the clone has a branch.
+func HasBranch(ctx context.Context, dir string, env []string, branch string) bool {
+	d := door{dir: dir, env: environment(env), pair: safe}
+	_, err := d.out(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+branch+"^{commit}")
+	return err == nil
 }

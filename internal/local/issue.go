@@ -167,7 +167,10 @@ func (l *cloneOpening) watch(_ context.Context, r loop.Record, s loop.State) *lo
 		if err := files.Replace(name, []byte(text)); err != nil {
 			l.Log("writing %s: %v", engine.StateFile, err)
 		}
-		_ = os.Symlink(name, filepath.Join(l.tree.Dir(), engine.StateFile)) // for the agent; it may be there
+		if work, err := os.OpenRoot(l.tree.Dir()); err == nil {
+			_ = work.Symlink(name, engine.StateFile) // for the agent; it may be there
+			_ = work.Close()
+		}
 	}
 	return nil
 }
