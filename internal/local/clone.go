@@ -162,8 +162,9 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Re
 
 // checkOut makes the run's checkout, or takes up the one that is there.
 func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree *git.Tree, err error) {
-	branch, fresh := "ralph/"+o.wanted.ID, way == loop.Begin && (o.dir != "" || o.Fresh)
-	ours := o.before.Start.Branch == branch
+	branch, lost := "ralph/"+o.wanted.ID, o.before.Start.Run == "" && o.LostRun(o.wanted.ID)
+	fresh := way == loop.Begin && (o.dir != "" || o.Fresh || lost)
+	ours := o.before.Start.Branch == branch || lost
 	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
 		branch, fresh, ours = o.source.Plan.BranchName, way == loop.Begin && o.Fresh, true
 	}

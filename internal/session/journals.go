@@ -95,6 +95,20 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 	return loop.State{}, "", nil
 }
 
+// LostRun reports whether a seal tells of a run of a task in the directory whose record is missing or was changed.
+func (s *Session) LostRun(id string) bool {
+	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
+	if err != nil {
+		return false
+	}
+	names, _ := RunNames("", seals) // none: nothing is known
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, _, err := journal.FindSealed(s.RunDir(name), filepath.Join(seals, name), id)
+		var tampered *journal.TamperedError
+		return errors.As(err, &tampered) && !tampered.Unknown
+	})
+}
+
 // EachSealedRun hands over the states of a task's runs in the directory, newest first, as far as their seals vouch for
 // them.
 func (s *Session) EachSealedRun(id string, do func(loop.State)) {
