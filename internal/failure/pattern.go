@@ -1,6 +1,11 @@
 package failure
 
-import "github.com/ralph-loop/ralph/internal/regex"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/regex"
+)
 
 type pattern = regex.Pattern
 
@@ -9,3 +14,18 @@ func lazy(text string) *pattern { return regex.Lazy(text) }
 
 // lazily is lazy for a pattern that is made while the program runs.
 func lazily(text string) *pattern { return regex.Made(text) }
+
+// without are the lines but those that are of a kind.
+func without(lines []string, kind func(string) bool) []string {
+	var left []string
+	for _, line := range lines {
+		if !kind(line) {
+			left = append(left, line)
+		}
+	}
+	return left
+}
+
+func startsAny(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}

@@ -135,3 +135,14 @@ func Deny(in Input, reason string) Answer {
 	}
 	return Answer{Specific: &specific{Event: event, PermissionDecision: "deny", PermissionDecisionReason: reason}}
 }
+
+// Quote is a word as a shell reads it back.
+func Quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"crypto/rand"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -159,3 +161,13 @@ func (a *asked) goTo(path string) error {
 	http.Redirect(a.w, a.r, path, http.StatusSeeOther)
 	return nil
 }
+
+// random is 32 bytes that nobody guesses.
+func random() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// same compares two secrets in a time that tells nothing of them. Nothing is never the same.
+func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }
