@@ -175,7 +175,8 @@ func (c *Clean) runs() (all []cleanup.Run, merges map[string]bool, err error) {
 		}
 		if s.End != nil {
 			r.Outcome = string(s.End.Outcome)
-			r.Over = s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting
+			r.Over = s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting &&
+				(s.Start.Branch == "" || s.Settled()) // else what the last turn has done is in no commit
 		}
 		if s.Records == 0 && err == nil { // it was killed before its first record, and is nothing to go on with
 			r.Over = true

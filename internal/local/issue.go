@@ -83,11 +83,11 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	return result, errors.Join(o.finish(late, work, result), o.leave(late, result))
 }
 
-// leave removes the checkout once the run is over: what it has done is in commits. A run that is to go on keeps it, and
-// one that was refused for what it did to what is in no commit.
+// leave removes the checkout once the run is over: what it has done is in commits. A run that is to go on keeps it, one
+// that could not commit its last turn, and one that was refused for what it did to what is in no commit.
 func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 	if result.Outcome == loop.Interrupted || result.Outcome == loop.Waiting ||
-		result.Outcome != loop.Done && engine.SharedRefused(result.State) {
+		result.Outcome != loop.Done && (engine.SharedRefused(result.State) || !result.State.Settled()) {
 		o.Log("what the last turn left is kept; ralph status --path says where")
 		return nil
 	}
