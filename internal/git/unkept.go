@@ -256,10 +256,3 @@ func Stand(ctx context.Context, dir string, env []string) (top, at string, err e
 	}
 	return u.top, cmp.Or(strings.TrimPrefix(u.head.ref, "refs/heads/"), u.head.commit), nil
 }
-
-// HasBranch reports whether the clone has a branch.
-func HasBranch(ctx context.Context, dir string, env []string, branch string) bool {
-	d := door{dir: dir, env: environment(env), pair: safe}
-	_, err := d.out(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+branch+"^{commit}")
-	return err == nil
-}

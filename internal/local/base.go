@@ -59,7 +59,7 @@ func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f 
 	switch {
 	case err != nil || !ok:
 		return f, err
-	case at == branch && fresh && was.onto != "" && git.HasBranch(ctx, l.Dir, l.Parent, was.onto):
+	case at == branch && fresh && was.onto != "" && git.TipOf(ctx, l.Dir, l.Parent, was.onto, "") != "":
 		return start{base: was.onto}, nil
 	case at == branch:
 		return was, nil

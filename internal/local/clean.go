@@ -39,7 +39,7 @@ type leftover struct {
 	refs      []git.Leftover     // of the branches that go
 	open      *git.Leftovers     // nil: outside of a clone
 	logs      []string           // from the top of the directory
-	scratch   []string           // what is for no longer than a process, and caches
+	scratch   string             // what is for no longer than a process, and caches; empty: nothing is there
 	noBranch  bool               // no branch of a run stays
 	checkouts []session.Checkout // of runs that are over
 }
@@ -145,10 +145,8 @@ func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) 
 		f.logs = c.logs()
 	}
 	if inClone {
-		for _, dir := range c.Scratches() {
-			if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-				f.scratch = append(f.scratch, dir)
-			}
+		if entries, err := os.ReadDir(c.Places().Scratch); err == nil && len(entries) > 0 {
+			f.scratch = c.Places().Scratch
 		}
 	}
 	return f, nil
@@ -256,8 +254,8 @@ func (c *Clean) list(f leftover) bool {
 	for _, at := range f.checkouts {
 		add("the checkout of %s, %s", at.Task, at.Root)
 	}
-	for _, dir := range f.scratch {
-		add("%s", dir)
+	if f.scratch != "" {
+		add("%s", f.scratch)
 	}
 	if len(lines) == 0 {
 		c.Log("nothing to remove")
@@ -328,10 +326,8 @@ func (c *Clean) remove(ctx context.Context, f leftover) error {
 			return fmt.Errorf("removing %s: %w", name, err)
 		}
 	}
-	for _, dir := range f.scratch {
-		if err := files.RemoveAll(dir); err != nil {
-			return fmt.Errorf("removing %s: %w", dir, err)
-		}
+	if err := files.RemoveAll(f.scratch); f.scratch != "" && err != nil {
+		return fmt.Errorf("removing %s: %w", f.scratch, err)
 	}
 	c.removeEmpty(root, f)
 	return nil

@@ -107,7 +107,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	}
 	branch := "ralph/" + all.name
 	before, _, err := l.NewestRun(all.name)
-	if err != nil || before.Start.Branch != branch && git.HasBranch(ctx, l.Dir, l.Parent, branch) && !l.LostRun(all.name) {
+	if err != nil || before.Start.Branch != branch && git.TipOf(ctx, l.Dir, l.Parent, branch, all.name) != "" && !l.LostRun(all.name) {
 		return nil, cmp.Or(
 			err,
 			invalid.Errorf(

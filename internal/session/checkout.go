@@ -44,7 +44,7 @@ func (s *Session) Checkout(task string) (Checkout, error) {
 			"directory elsewhere", err)
 	}
 	return Checkout{Task: task, Root: filepath.Join(s.checkouts(), task),
-		Scratch: filepath.Join(s.scratchOfTasks(), tasksScratch, task)}, nil
+		Scratch: filepath.Join(s.Places().Scratch, tasksScratch, task)}, nil
 }
 
 // checkouts is where they lie, without links: tools compare paths.
@@ -79,13 +79,13 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
 	c.Caches = filepath.Join(c.Scratch, cachesDir)
 	if free, err := journal.LockIn(s.Places().State, "caches", s.Explain); err == nil {
-		c.Caches = filepath.Join(s.scratchOfTasks(), cachesDir)
+		c.Caches = filepath.Join(s.Places().Scratch, cachesDir)
 		release := unlock
 		unlock = func() { free(); release() }
 	}
 	proc.ClearTemp("")
 	s.endLeft(c.Dir(), c.Scratch)
-	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State, s.scratchOfTasks())
+	err = clearPlaces(s.Places().Clone, c.Scratch, s.Places().State, s.Places().Scratch)
 	return c, unlock, err
 }
 

@@ -75,14 +75,14 @@ func (s *Session) placesOn(system string) places {
 	sum := sha256.Sum256([]byte(dir))
 	name := filepath.Join("ralph", "clones", hex.EncodeToString(sum[:8]))
 	own := filepath.Join(GitDir(dir), "ralph", "own")
-	p := places{dir, own, filepath.Join(own, "scratch")}
+	p := places{Clone: dir, State: own}
 	if state, err := StateDir(system, s.Parent); err == nil && !liesIn(dir, state) {
 		p.State = filepath.Join(state, name)
 	}
 	if cache := engine.CacheDir(system, s.Parent); cache != "" && !liesIn(dir, cache) {
 		p.Scratch = filepath.Join(cache, name)
 	}
-	if p.Scratch == p.State { // some systems have one directory for both, and what is in the scratch is removed
+	if p.Scratch == "" || p.Scratch == p.State { // some systems have one directory for both
 		p.Scratch = filepath.Join(p.State, "scratch")
 	}
 	return p
@@ -127,20 +127,6 @@ const cachesDir = "caches"
 
 // tasksScratch is the directory in a clone's scratch in which each task has one of its own.
 const tasksScratch = "tasks"
-
-// Scratches are the directories that hold what does not outlive a process, and caches.
-func (s *Session) Scratches() []string {
-	return slices.Compact([]string{s.Places().Scratch, s.scratchOfTasks()})
-}
-
-// scratchOfTasks is the one for what tasks have, which lies outside of the clone.
-func (s *Session) scratchOfTasks() string {
-	p := s.Places()
-	if liesIn(p.Clone, p.Scratch) {
-		return filepath.Join(p.State, "scratch")
-	}
-	return p.Scratch
-}
 
 // removeScratch removes what is in a directory for what does not outlive a process, but the caches of a base commit, and
 // what is of tasks: they may be at work.

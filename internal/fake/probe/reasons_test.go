@@ -4,6 +4,9 @@ package main
 
 const whatItsUserCan = "what its user can."
 
+const gitIsTheirs = "the repository in the checkout is the agent's own. ralph makes it anew after each turn, and its " +
+	"own git uses another."
+
 // reasons say, for each sandbox and each row of the table, why somebody reaches it all the same.
 var reasons = map[string]map[string]string{
 	"off": {
@@ -17,12 +20,10 @@ var reasons = map[string]map[string]string{
 		outside:   whatItsUserCan,
 		othersHome: "there are no homes of the run's own. ralph compares the tree of the checks with the " +
 			"commit before it believes them.",
-		leftover: "one home and one directory for temporary files are everybody's. Processes are ended with the turn.",
-		gitDecides: "the agent works in the clone. What decides how git works is put back after each turn, and hooks " +
-			"are.",
-		ralphs: "the agent works in the clone, as the user. A journal that somebody else has written is " +
-			"refused. Where the agent is another user, it can only make files beside ralph's in the directory for " +
-			"temporary files.",
+		leftover:   "one home and one directory for temporary files are everybody's. Processes are ended with the turn.",
+		gitDecides: gitIsTheirs,
+		ralphs: "the agent has the rights of the user. A journal that somebody else has written is refused. Where the " +
+			"agent is another user, it can only make files beside ralph's in the directory for temporary files.",
 		readTree:   "ralph notices it, and the verdict is void.",
 		signals:    whatItsUserCan,
 		tracing:    "processes of the same user can be traced; ralph, only by root.",
@@ -35,12 +36,10 @@ var reasons = map[string]map[string]string{
 		unixSocket: "those that its user may write, and those without a file.",
 	},
 	"landlock": {
-		kernelKey: "Landlock has no namespaces: shared memory that everybody may read.",
-		outside:   "Landlock restricts no mode, time or attribute. It needs a file of the same user.",
-		leftover:  "/dev/shm is one for all, for who may write there.",
-		gitDecides: "Landlock takes nothing out of a directory that may be written. What decides how git works " +
-			"is put back after each turn, in a person's clone, and hooks are. In a job the clone is the agent's alone: " +
-			"ralph's own git uses another.",
+		kernelKey:  "Landlock has no namespaces: shared memory that everybody may read.",
+		outside:    "Landlock restricts no mode, time or attribute. It needs a file of the same user.",
+		leftover:   "/dev/shm is one for all, for who may write there.",
+		gitDecides: "Landlock takes nothing out of a directory that may be written. T" + gitIsTheirs[1:],
 		ralphs: "they lie in the worktree. A journal that somebody else has written is refused, and the " +
 			"settings are those of before the run.",
 		signals: "Landlock restricts signals alone. It needs a process of the same user.",
@@ -48,7 +47,6 @@ var reasons = map[string]map[string]string{
 		tcp:     "Landlock restricts connecting by TCP, by port: servers of tests need theirs.",
 	},
 	"bwrap": {
-		gitDecides: "a file that says that the clone is a part of another one can be made where there is none. " +
-			"It is removed after each turn; in a job the clone is the agent's alone.",
+		gitDecides: gitIsTheirs,
 	},
 }
