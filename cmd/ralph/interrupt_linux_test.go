@@ -569,7 +569,7 @@ func TestQuestionsAreLeftAtOnce(t *testing.T) {
 			if c.clone {
 				w.inClone()
 			}
-			w.write("agent", "#!/bin/sh\ntouch ready\nexec sleep 600\n")
+			w.write("agent", "#!/bin/sh\ntouch "+w.dir+"/ready\nexec sleep 600\n")
 			w.run(false, "ralph", w.args...)
 			w.waitFor("the agent", func() bool { return w.exists("ready") })
 			w.send(syscall.SIGTERM)

@@ -122,7 +122,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 	}
 	dir, env := p.Dir, []string(nil)
 	if clone, ok := git.Beside(ctx, p.Dir, p.Parent, p.Secrets()); ok {
-		if err := clone.KeepOut(ctx); err != nil {
+		if err := clone.KeepOut(); err != nil {
 			p.Log("keeping ralph's own files out of commits: %v", err)
 		}
 		shots, err := clone.Snapshots(ctx)

@@ -42,6 +42,9 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	}
 	options.Dir = run.Workspace.Dir() // and later a checkout of its own
 	options.Command, options.Flags, options.Model = set.Reviewer.Command, set.Reviewer.Args(), set.Reviewer.Model
+	if run.Clone != "" { // a person's, which no agent writes
+		options.Command = run.agentCommand(options.Command)
+	}
 	options.ReadOnly, options.Schema, options.Timeout, options.Idle = true, check.ReviewSchema, set.ReviewTimeout(),
 		set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -16,16 +15,17 @@ import (
 // Clone is a user's clone beside which a run works: no branch of its own, no checkout, and commits only where the
 // settings ask for them.
 type Clone struct {
-	door    door
+	users
 	secrets []string
 }
 
 // Beside finds the clone that a directory is in. ok is false when it is in none, or there is no git: a run of a prompt
 // needs neither. env is what git is started with, NAME=value; secrets are values that no commit may hold.
 func Beside(ctx context.Context, dir string, env, secrets []string) (c *Clone, ok bool) {
-	c = &Clone{door{dir: dir, env: usersDoor(env), pair: safe}, secrets}
-	top, err := c.door.out(ctx, "rev-parse", "--is-inside-work-tree")
-	return c, err == nil && strings.TrimSpace(top) == "true"
+	c = &Clone{users{door: door{dir: dir, env: usersDoor(env), pair: safe}}, secrets}
+	err := c.find(ctx)
+	c.door.dir = dir // paths of commands are named from there
+	return c, err == nil
 }
 
 // Identify settles who commits: whoever git itself would say, in the environment that is given. known is false when it
@@ -37,36 +37,18 @@ func (c *Clone) Identify(ctx context.Context, env []string) (known bool, err err
 }
 
 // KeepOut keeps ralph's own files out of the commits that the agent and the user make.
-func (c *Clone) KeepOut(ctx context.Context) error {
-	out, err := c.door.out(ctx, "rev-parse", "--git-common-dir")
-	if err != nil {
-		return fmt.Errorf("finding the repository: %w", err)
-	}
-	common := strings.TrimSuffix(out, "\n")
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(c.door.dir, common)
-	}
-	return excludeRuntimeFiles(common)
-}
+func (c *Clone) KeepOut() error { return excludeRuntimeFiles(c.common) }
 
 // ClearLocks removes the locks that a git of a ralph which was killed has left in the clone. It fails while a git is at
 // work there.
-func (c *Clone) ClearLocks(ctx context.Context, log func(format string, args ...any)) error {
-	u := users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}
-	if err := u.find(ctx); err != nil {
-		return err
-	}
-	return u.unlock(u.locks(), true, log)
+func (c *Clone) ClearLocks(log func(format string, args ...any)) error {
+	return c.unlock(c.locks(), true, log)
 }
 
 // Guard remembers the files of the clone that decide what git does, hooks and configuration. putBack makes them what they
 // were, keeps what they were changed to in a directory, and names them.
-func (c *Clone) Guard(ctx context.Context) (putBack func(kept string) (changed []string, err error), err error) {
-	u := &users{door: door{dir: c.door.dir, env: slices.Clone(c.door.env), pair: c.door.pair}}
-	if err := u.find(ctx); err != nil {
-		return nil, err
-	}
-	return u.thaw, u.freeze()
+func (c *Clone) Guard() (putBack func(kept string) (changed []string, err error), err error) {
+	return c.thaw, c.freeze()
 }
 
 // Changed reports whether there is anything to commit, new files too.

@@ -182,15 +182,15 @@ func (p *PromptRun) clone(ctx context.Context, run *engine.Run) (*git.Clone, boo
 	if !ok || p.DryRun {
 		return clone, ok, nil
 	}
-	if err := clone.KeepOut(ctx); err != nil {
+	if err := clone.KeepOut(); err != nil {
 		p.Log("keeping ralph's own files out of commits: %v", err)
 	}
 	if p.Killed {
-		if err := clone.ClearLocks(ctx, p.Log); err != nil {
+		if err := clone.ClearLocks(p.Log); err != nil {
 			return clone, ok, invalid.Mark(err)
 		}
 	}
-	putBack, err := clone.Guard(ctx)
+	putBack, err := clone.Guard()
 	if err != nil {
 		return clone, ok, err
 	}
