@@ -30,8 +30,8 @@ func (j *judgingTree) Open(ctx context.Context, box *sandbox.Sandbox, commit str
 	if j.tree, err = j.run.Tree.OpenJudge(git.JudgeOptions{Dir: j.dir, Objects: box.ObjectsSeen()}); err != nil {
 		return err
 	}
-	lacking, err := j.tree.Use(ctx, commit)
-	for _, what := range lacking {
+	j.lacking, err = j.tree.Use(ctx, commit)
+	for _, what := range j.lacking {
 		j.run.Log("warning: %s", what)
 	}
 	if err != nil {
@@ -60,14 +60,13 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 	if at.Iteration.Commit != nil {
 		commit = at.Iteration.Commit.SHA
 	}
-	var lacking []string
 	var err error
 	if j.used || commit != j.tree.Commit() {
-		lacking, err = j.tree.Use(ctx, commit)
+		j.lacking, err = j.tree.Use(ctx, commit)
 		if err == nil && !fresh { // else the sweep does
 			err = j.tree.Tidy(ctx)
 		}
-		j.used = false
+		j.used = err != nil
 	}
 	if err == nil {
 		err = j.putHomeBack()
@@ -75,8 +74,8 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 	if err != nil {
 		return nil, err
 	}
-	if len(lacking) > 0 {
-		return unusableTree("checkout", strings.Join(lacking, "; ")), nil
+	if len(j.lacking) > 0 {
+		return unusableTree("checkout", strings.Join(j.lacking, "; ")), nil
 	}
 	if v, err := j.refused(); v != nil || err != nil {
 		return v, err

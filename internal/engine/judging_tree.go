@@ -32,16 +32,17 @@ type judgingTree struct {
 	dir  string // where it lies; its parent is ours alone
 	tree *git.JudgeTree
 
-	box    *sandbox.Sandbox
-	made   git.Footprint // what the setup has left there, as it left it
-	own    []string      // the paths of that
-	setAt  string        // the commit that the setup last ran on; empty: it never did
-	shared []*Shared
-	home   *homeGuard // nil: the checks have a home of their own
-	base   string     // the commit whose setup homes begin with; empty: it has not run
-	swept  []string   // what was removed of earlier checks before these ones
-	strays git.Strays // what the last check has left
-	used   bool       // something has run there since the tree was made what its commit has
+	box     *sandbox.Sandbox
+	made    git.Footprint // what the setup has left there, as it left it
+	own     []string      // the paths of that
+	setAt   string        // the commit that the setup last ran on; empty: it never did
+	shared  []*Shared
+	home    *homeGuard // nil: the checks have a home of their own
+	base    string     // the commit whose setup homes begin with; empty: it has not run
+	swept   []string   // what was removed of earlier checks before these ones
+	strays  git.Strays // what the last check has left
+	used    bool       // something has run there since the tree was made what its commit has
+	lacking []string   // what of that commit could not be had
 }
 
 // newJudgingTree plans a run's judging tree, with what is shared with it.

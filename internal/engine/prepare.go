@@ -97,7 +97,7 @@ func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head s
 		_, err = j.tree.Wipe(ctx, j.sharedPaths())
 	}
 	if err == nil {
-		_, err = j.tree.Use(ctx, head)
+		j.lacking, err = j.tree.Use(ctx, head)
 	}
 	return errors.Join(err, j.box.RenewHome())
 }
