@@ -66,10 +66,7 @@ func (c *Cancel) Run(ctx context.Context) error {
 		)
 		return nil
 	}
-	look := &Status{Session: c.Session, Task: cmp.Or(work.task, c.Task)}
-	if work.task == "" && c.Task == "" {
-		look.Task = ""
-	}
+	look := &Status{Session: c.Session, Task: c.Task}
 	st, err := look.Look(ctx)
 	if err != nil {
 		return err
@@ -105,50 +102,41 @@ func (w atWork) owner() (journal.Owner, error) {
 	return o, err
 }
 
-// holder finds what is at work, and who works on it: the task that was named or the only one there is, else a prompt.
+// holder finds what is at work, and who works on it: a prompt, else the task that was named or the only one there is. Of
+// what nobody works on any more it is what a process has left that was killed.
 func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err error) {
 	homes := c.RunHomes(ctx)
 	in := c.Session
 	in.Dir = homes[len(homes)-1]
-	all := map[int][]string{}
-	for _, task := range in.TasksAtWork() {
-		if o, err = c.Holder(in.Dir, task); err != nil {
-			return w, o, invalid.Errorf("%w", err)
-		}
-		if c.Task == "" || task == c.Task {
-			all[o.PID] = append(all[o.PID], task)
-			w = atWork{&c.Session, in.Dir, task}
-		}
-	}
-	if len(all) > 1 {
-		tasks := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(all))...)))
-		return w, o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
-			strings.Join(tasks, ", "), tasks[0])
-	}
-	prompt := atWork{Session: &c.Session, dir: homes[0]}
+	var all []atWork
 	for _, home := range homes {
-		at, err := atWork{Session: &c.Session, dir: home}.owner()
-		if err != nil {
-			return w, at, err
-		}
-		if at.PID > 0 {
-			prompt.dir, o = at.Dir, at
-			break
+		all = append(all, atWork{&c.Session, home, ""})
+	}
+	for _, task := range append(in.TasksAtWork(), in.Checkouts()...) {
+		all = append(all, atWork{&c.Session, in.Dir, task})
+	}
+	w = all[0]
+	busy, tasks := map[int]bool{}, map[string]bool{}
+	for _, at := range all {
+		now, err := at.owner()
+		works := now.Alive || now.Elsewhere
+		switch {
+		case err != nil:
+			return at, now, err
+		case now.PID == 0 || c.Task != "" && at.task != c.Task && at.task != "":
+		case works && at.task == "" && c.Task == "":
+			return at, now, nil
+		case works && at.task != "":
+			busy[now.PID], tasks[at.task], w, o = true, true, at, now
+		case o.PID == 0:
+			w, o = at, now
 		}
 	}
-	if len(all) == 1 && (c.Task != "" || !o.Alive || o.PID == 0 || all[o.PID] != nil) {
-		o, err = w.owner()
-		return w, o, err
+	if names := slices.Sorted(maps.Keys(tasks)); len(busy) > 1 {
+		return w, o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
+			strings.Join(names, ", "), names[0])
 	}
-	if c.Task == "" && prompt.dir == homes[0] && o.PID == 0 {
-		// what a run of a task has left that was killed
-		for _, task := range in.Checkouts() {
-			if left, err := c.Holder(in.Dir, task); err == nil && left.PID > 0 {
-				return atWork{&c.Session, in.Dir, task}, left, nil
-			}
-		}
-	}
-	return prompt, o, nil
+	return w, o, nil
 }
 
 // ask sends the signals, to a ralph that holds the lock and to nobody else.
