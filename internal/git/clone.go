@@ -26,7 +26,7 @@ type origin interface {
 	hold(ctx context.Context, commit, branch string) (ref string, err error)
 	// bring makes sure that a commit's contents are here.
 	bring(ctx context.Context, t *Tree) error
-	// gone says why nothing can be done there any more; nil: nothing is wrong.
+	// gone returns an error if the origin was removed or replaced.
 	gone() error
 }
 
@@ -56,7 +56,7 @@ const tipRefs = "refs/ralph/tip/"
 // TipTask is the task that a ref holds the newest commit of.
 func TipTask(ref string) (task string, ok bool) { return strings.CutPrefix(ref, tipRefs) }
 
-// errHeld is a push whose branch stays where it is, since somebody works on it.
+// errHeld says that the branch is checked out, so the push left it.
 var errHeld = errors.New("the branch is checked out, so it is not moved")
 
 func (c *clone) list(ctx context.Context, patterns ...string) (remoteRefs, error) {
@@ -380,8 +380,7 @@ func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error)
 	return ref, t.pushRefs(ctx, move{ref: ref, to: made})
 }
 
-// Remove removes a checkout of a clone that is not needed any more; its work is in commits. What the tip holds for
-// nobody goes, too.
+// Remove removes the checkout of a finished run, and its tip if a branch has that commit.
 func (t *Tree) Remove(ctx context.Context) error {
 	if err := RemoveCheckout(t.o.Root); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (s *Session) checkouts() string {
 
 // Checkouts are the tasks that have one beside the clone at Dir.
 func (s *Session) Checkouts() (tasks []string) {
-	entries, _ := os.ReadDir(s.checkouts()) // none: there are none
+	entries, _ := os.ReadDir(s.checkouts()) // no directory, no tasks
 	for _, e := range entries {
 		if e.IsDir() {
 			tasks = append(tasks, e.Name())
@@ -76,7 +76,7 @@ func (s *Session) LockTask(task string) (c Checkout, unlock func(), err error) {
 	if unlock, err = s.HoldTask(task); err != nil {
 		return c, func() {}, err
 	}
-	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
+	s.Killed = left.PID != 0 // a process that ends normally removes its lock
 	c.Caches = filepath.Join(c.Scratch, cachesDir)
 	if free, err := journal.LockIn(s.Places().State, "caches", s.Explain); err == nil {
 		c.Caches = filepath.Join(s.Places().Scratch, cachesDir)
@@ -98,7 +98,7 @@ func (s *Session) tasksAtWork() string { return filepath.Join(s.Places().State, 
 
 // TasksAtWork are the tasks that a process works on in the clone at Dir.
 func (s *Session) TasksAtWork() (tasks []string) {
-	entries, _ := os.ReadDir(s.tasksAtWork()) // none: nobody is
+	entries, _ := os.ReadDir(s.tasksAtWork()) // no directory, no tasks
 	for _, e := range entries {
 		if o, err := journal.OwnerIn(s.tasksAtWork(), e.Name()); err == nil && o.PID != 0 && (o.Alive || o.Elsewhere) {
 			tasks = append(tasks, e.Name())

@@ -4,7 +4,7 @@ package main
 
 const whatItsUserCan = "what its user can."
 
-const gitIsTheirs = "the repository in the checkout is the agent's own. ralph makes it anew after each turn, and its " +
+const gitIsTheirs = "the repository in the checkout is the agent's own. ralph rewrites it after each turn, and its " +
 	"own git uses another."
 
 // reasons say, for each sandbox and each row of the table, why somebody reaches it all the same.
