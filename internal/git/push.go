@@ -115,7 +115,7 @@ func (t *Tree) arrived(ctx context.Context) bool {
 
 // settled reports whether the remote has everything. A branch without commits is not pushed, but by PushBase.
 func (t *Tree) settled() bool {
-	return t.record == t.pushed.record && !t.ahead()
+	return t.record == t.pushed.record && !t.ahead() && len(t.keeping) == 0
 }
 
 func (t *Tree) ahead() bool {
