@@ -103,6 +103,7 @@ type victim struct {
 	// commits are those that some branch had after a kill.
 	commits map[string]bool
 	users   string // what was there before the first start and is none of the run's business
+	status  string // of the clone, as git said it then
 }
 
 // kinds are what is killed, each with how it is asked for.
@@ -191,7 +192,7 @@ func newVictim(t *testing.T, kind int, sandbox string) *victim {
 		v.write("mine.txt", "the user's\n")
 		v.write(".env", "KEY=1\n")
 		v.env = append(v.env, "RALPH_SANDBOX=")
-		v.users = v.theirs()
+		v.users, v.status = v.theirs(), v.sh("git status --porcelain")
 	}
 	v.env = append(v.env, "TMPDIR="+v.temp, "XDG_CACHE_HOME="+filepath.Join(v.home, "cache"),
 		"XDG_STATE_HOME="+filepath.Join(v.home, "state"))
@@ -466,8 +467,8 @@ func (v *victim) nothingLost(what string) {
 		v.Errorf("%s: the user has\n%s\nand had\n%s", what, v.theirs(), v.users)
 	}
 	if v.hub == nil && v.kind != "a prompt" {
-		if status := v.sh("git status --porcelain"); strings.ReplaceAll(status, "?? mine.txt\n", "") != "" {
-			v.Errorf("%s: not committed in the end:\n%s", what, status)
+		if status := v.sh("git status --porcelain"); status != v.status {
+			v.Errorf("%s: the clone is not as it was:\n%s", what, status)
 		}
 	}
 }
