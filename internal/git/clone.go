@@ -230,7 +230,7 @@ func (c *clone) refLocks(branch string) (found []string) {
 
 // beginAt settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
-	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/"}, above(t.ref())...)
+	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/", t.archived("*")}, above(t.ref())...)
 	if !fullID.MatchString(base) {
 		names = append(names, "refs/heads/"+base)
 	}
@@ -280,11 +280,15 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 			"there (git switch -), then run again", t.branch, in)
 	}
 	work := t.pushed.branch
-	if tip := t.pushed.tip; t.o.Fresh {
+	// a run that began anew, and has not come to move the branch
+	t.aside = t.o.Fresh || t.o.Resume && work != "" && refs[t.archived(work)] == work
+	if t.aside {
 		work = ""
-	} else if t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
-		work = tip
-		t.pushed.branch = c.meet(ctx, tip, t.pushed.branch)
+	}
+	if tip := t.pushed.tip; !t.o.Fresh && t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
+		if work = tip; !t.aside {
+			t.pushed.branch = c.meet(ctx, tip, t.pushed.branch)
+		}
 	}
 	if work == "" && at == c.head.commit {
 		t.base, t.baseTree, t.head, t.headTree = at, c.tree, at, c.tree

@@ -499,6 +499,41 @@ func TestBegunAnew(t *testing.T) {
 	}
 }
 
+// TestAnewAndKilled: a run that begins anew is killed before it has moved the branch. What another one had there is kept
+// elsewhere, and is not what it goes on from.
+func TestAnewAndKilled(t *testing.T) {
+	for name, do := range map[string]string{
+		"in its turn": `echo 2 >two`,
+		"committing": `echo 2 >two; export GIT_DIR="$PWD/../repo.git" GIT_INDEX_FILE="$PWD/../index" GIT_OBJECT_DIRECTORY="$PWD/../../clone/.git/objects"
+			git add -A; git commit -qm killed`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSandbox(t)
+			dir := b.clone()
+			old := b.turn(b.open(), `echo 1 >one`)
+			b.open(func(o *Options) { o.Ours, o.Fresh = true, true })
+			b.sh(filepath.Join(b.dir, "own", "work"), do)
+
+			o := b.cliOptions()
+			o.Resume, o.Unsettled, o.Ours, o.Killed = true, true, true, true
+			tree := must[*Tree](t)(CheckoutOf(b.ctx, dir, o, b.base, "ralph/issue-42"))
+			if err := tree.Start(b.ctx); err != nil {
+				t.Fatal(err)
+			}
+			must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "turn\n"))
+			must[*Moved](t)(tree.Push(b.ctx))
+			if got := b.sh(dir, `git log --format=%s ralph/issue-42; git ls-tree --name-only ralph/issue-42 one two`); got !=
+				"turn\nfirst\ntwo\n" {
+				t.Errorf("the branch has %q", got)
+			}
+			if got := strings.TrimSpace(b.sh(dir, `git rev-parse wip/archive/ralph/issue-42-`+old[:8])); got != old {
+				t.Errorf("set aside is %s", got)
+			}
+		})
+	}
+}
+
 // TestKilledBeforeTheFirstRecord: what a run that nobody knows of has left is in nobody's way, also where the clone has
 // moved on since.
 func TestKilledBeforeTheFirstRecord(t *testing.T) {

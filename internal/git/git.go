@@ -105,6 +105,7 @@ type Tree struct {
 	given      map[string]string // the refs before the first turn
 	modules    map[string]module // the submodules before it, by path
 	firstLinks map[string]string // the commits that the run's first commit has of them
+	aside      bool              // what the branch has is of another run, and is kept elsewhere
 	headAt     string            // where the run's branch is known to be in the harness's repository
 	settings
 }

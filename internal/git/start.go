@@ -79,7 +79,7 @@ func (t *Tree) standWhereItLies(ctx context.Context) {
 	if !ok || len(at) != 2 || at[0] == t.head {
 		return
 	}
-	if t.head, t.headTree = at[0], at[1]; !t.o.Fresh {
+	if t.head, t.headTree = at[0], at[1]; !t.aside {
 		t.pushed.branch = c.meet(ctx, t.head, t.pushed.branch)
 	}
 }
@@ -117,8 +117,13 @@ func (t *Tree) setAside(ctx context.Context) error {
 
 // archiveCommit keeps a commit of the run's branch as wip/archive/<branch>-<commit>.
 func (t *Tree) archiveCommit(ctx context.Context, commit string) (branch string, err error) {
-	branch = fmt.Sprintf("wip/archive/%s-%.8s", t.branch, commit)
-	return branch, t.pushRefs(ctx, move{ref: "refs/heads/" + branch, to: commit})
+	ref := t.archived(commit)
+	return short(ref), t.pushRefs(ctx, move{ref: ref, to: commit})
+}
+
+// archived is where a commit of the run's branch is kept that the branch is taken from.
+func (t *Tree) archived(commit string) string {
+	return fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, commit)
 }
 
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
