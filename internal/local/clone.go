@@ -81,7 +81,9 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 func (o *cloneOpening) holdTask(work *engine.Run) error {
 	at, unlock, err := o.LockTask(o.wanted.ID)
 	work.OnClose(unlock)
-	o.at = at
+	if err == nil {
+		o.at = at
+	}
 	return err
 }
 

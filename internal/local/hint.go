@@ -106,14 +106,24 @@ func takeHints(s *session.Session, work *engine.Run) {
 	}
 	over := file + ".ended"
 	work.OnClose(func() { _, _ = os.Remove(file), os.Remove(over) })
+	var last []loop.Hint // said until the end
+	ended := false
 	work.Hints = func(_ context.Context, now loop.State) []loop.Hint {
+		if ended {
+			return last
+		}
 		from := file
-		if now.End != nil && os.Rename(file, over) == nil { // from here on ralph hint says that the run has ended
+		// from here on ralph hint says that the run has ended
+		if ended = now.End != nil && os.Rename(file, over) == nil; ended {
 			from = over
 		}
 		said, err := readHints(from)
 		if err != nil {
 			s.Log("looking for hints: %v", err)
+		}
+		if ended {
+			last = said
+			_ = os.Remove(over) // nobody would, if this process were killed
 		}
 		return said
 	}

@@ -57,6 +57,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	defer work.Close()
 	if all := new(completeError); errors.As(err, &all) {
 		l.Log("%s", all.reason)
+		o.leaveUnbegun(ctx)
 		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.Plan}}, nil
 	}
 	if err != nil {
@@ -94,14 +95,18 @@ func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 	return errors.Join(o.tree.Remove(ctx), o.at.Remove())
 }
 
-// leaveUnbegun removes a checkout that was made for a run which did not begin.
+// leaveUnbegun removes what was made for a run which did not begin.
 func (o *cloneOpening) leaveUnbegun(ctx context.Context) {
-	if !o.made || !o.at.Exists() {
+	if o.at.Scratch == "" { // it has no lock
 		return
 	}
-	err := git.RemoveCheckout(o.at.Root)
-	if o.tree != nil {
+	var err error
+	switch {
+	case !o.made:
+	case o.tree != nil:
 		err = o.tree.Remove(context.WithoutCancel(ctx))
+	default:
+		err = git.RemoveCheckout(o.at.Root)
 	}
 	if err = errors.Join(err, o.at.Remove()); err != nil {
 		o.Log("warning: %v", err)
