@@ -86,28 +86,43 @@ type Tree struct {
 	// common is where the objects are that the harness's repository has or borrows, and whose "shallow" bounds them.
 	common string
 
+	basis
+	branch         string
+	head, headTree string // newest commit of the run
+	indexed        string // the commit that our own index is known to be at
+	submodules
+	record string // newest commit of the run record, "" before the first
+	people
+	pushed pushed
+	pushing
+	told     []string          // what the next commit's note has to tell
+	handed   snapshotOf        // the agent's repository as we last wrote it
+	handedAs map[string]string // its refs
+	tags     map[string]string // of the origin
+	given    map[string]string // the refs before the first turn
+	aside    bool              // what the branch has is of another run, and is kept elsewhere
+	headAt   string            // where the run's branch is known to be in the harness's repository
+	settings
+}
+
+// basis is what a run is measured against.
+type basis struct {
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
-	branch                     string
-	head, headTree             string // newest commit of the run
-	indexed                    string // the commit that our own index is known to be at
-	links                      map[string]bool
-	record                     string // newest commit of the run record, "" before the first
-	by                         string // who commits: "Name <email>"
-	writer                     string // who the author of our commits is, in the same form
-	pushed                     pushed
-	pushing
-	told       []string          // what the next commit's note has to tell
-	handed     snapshotOf        // the agent's repository as we last wrote it
-	handedAs   map[string]string // its refs
-	tags       map[string]string // of the origin
-	given      map[string]string // the refs before the first turn
-	modules    map[string]module // the submodules before it, by path
+}
+
+// people are who the commits of a run are by: "Name <email>".
+type people struct {
+	by     string // the committer
+	writer string // the author
+}
+
+// submodules are those of a run's tree.
+type submodules struct {
+	links      map[string]bool   // those of the index, by path
+	modules    map[string]module // those of the origin before the first turn, by path
 	firstLinks map[string]string // the commits that the run's first commit has of them
-	aside      bool              // what the branch has is of another run, and is kept elsewhere
-	headAt     string            // where the run's branch is known to be in the harness's repository
-	settings
 }
 
 // pushed is what the remote is known to have; "" is nothing.

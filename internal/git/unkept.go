@@ -227,7 +227,7 @@ func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, 
 		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
 	}
 	t := &Tree{o: Options{Env: env}, branch: branch, git: u.door, work: u.top, dir: u.dir, common: u.common,
-		index: filepath.Join(u.dir, "index"), baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}
+		index: filepath.Join(u.dir, "index"), basis: basis{baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}}
 	t.base, t.baseTree, t.head, t.headTree = head.commit, u.tree, head.commit, u.tree
 	return t, nil
 }
