@@ -57,6 +57,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	defer work.Close()
 	if all := new(completeError); errors.As(err, &all) {
 		l.Log("%s", all.reason)
+		o.made = true // by a process that was killed when all was done but to remove it
 		o.leaveUnbegun(ctx)
 		return loop.Result{Outcome: loop.Done, Reason: all.reason, State: loop.State{Plan: &l.source.Plan}}, nil
 	}

@@ -181,9 +181,27 @@ func (l *List) settle(ctx context.Context, n int, t task.Task, before []Entry) (
 		e.Outcome, e.State = loop.Done, state
 		e.Reason = fmt.Sprintf("done in the run %s", state.Start.Run)
 		l.Log("%s is %s", t.ID, e.Reason)
+		l.clearUp(t.ID)
 		return e, true
 	}
 	return e, false
+}
+
+// clearUp removes what a process has left of a task that is done, when it was killed just before it did so itself.
+func (l *List) clearUp(id string) {
+	left, _ := l.Holder(l.Dir, id) // what is in the way of an answer is in the way of the lock
+	at, err := l.Checkout(id)
+	if err != nil || left.PID == 0 && !at.Exists() {
+		return
+	}
+	at, unlock, err := l.LockTask(id)
+	if err != nil { // somebody works on it
+		return
+	}
+	defer unlock()
+	if err := errors.Join(git.RemoveCheckout(at.Root), at.Remove()); err != nil {
+		l.Log("warning: %v", err)
+	}
 }
 
 // entry runs one task of the list.
