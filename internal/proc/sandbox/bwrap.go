@@ -238,6 +238,7 @@ func (v *visiblePaths) elsewhere(o *Options, dir string) {
 	if o.inTree(dir) {
 		return
 	}
+	v.closed = nil // the objects may lie in what is hidden
 	top := clone(dir, o.Home)
 	for _, path := range append(borrowed(top), top) {
 		v.show(o.Home, path)
