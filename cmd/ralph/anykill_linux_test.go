@@ -354,7 +354,7 @@ func (v *victim) files() (names []string) {
 				return nil
 			case strings.HasPrefix(name, "/.git/objects/") || strings.HasPrefix(name, "/.git/logs/") ||
 				strings.HasPrefix(name, "/.ralph/") || strings.HasPrefix(name, "/.git/refs/heads/wip") ||
-				strings.HasPrefix(name, "/ralph/seals/") || strings.Contains(name, "/caches/") ||
+				strings.HasPrefix(name, "/ralph/seals/") || strings.Contains(name+"/", "/caches/") ||
 				strings.Contains(name, "/new-"):
 				return nil
 			}
