@@ -63,10 +63,8 @@ var doors = map[string][]string{
 	"github.com/sethvargo/go-githubactions": {"actions"},
 	"github.com/alecthomas/kong":            {"cmd"},
 	"os/exec":                               {"proc", "fake"},
-	"github.com/dbos-inc":                   {"queue"},
-	"database/sql":                          {"store", "queue"},
+	"database/sql":                          {"store"},
 	"modernc.org/sqlite":                    {"store"},
-	"github.com/jackc/pgx":                  {"store", "queue", "fake"},
 }
 
 // pure rooms get what they need as arguments.

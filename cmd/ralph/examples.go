@@ -82,8 +82,7 @@ ralph hook session-start <event.json  # as an agent calls it`},
 ralph hook install --agent gemini`},
 	{"serve start", `
 ralph serve  # prints an address to set it up at
-ralph serve --listen 0.0.0.0:8080 --url https://ralph.example.com
-DATABASE_URL=postgres://db/ralph ralph serve --role work --slots 4`},
+ralph serve --listen 0.0.0.0:8080 --url https://ralph.example.com --slots 4`},
 	{"serve backup", `
 ralph serve backup ralph-backup`},
 	{"serve restore", `

@@ -37,7 +37,7 @@ type (
 	serveCommand struct {
 		Start   serveStart   `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
 		Backup  serveBackup  `cmd:"" help:"Write all that the database holds into a file; credentials stay encrypted."`
-		Restore serveRestore `cmd:"" help:"Read a backup into a database that has nothing in it."`
+		Restore serveRestore `cmd:"" help:"Make a new database of a backup."`
 		Ready   serveReady   `cmd:"" help:"Ask a server on this machine whether it is ready. The exit code says so."`
 	}
 	dataFlags struct {
@@ -49,7 +49,6 @@ type serveStart struct {
 	dataFlags
 	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
 	URL             string        `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
-	Role            string        `placeholder:"ROLES" help:"What this process does: intake, work, web, separated by commas. Default: all."`
 	Slots           int           `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
 	PerInstallation int           `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
 	AppName         string        `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
@@ -59,8 +58,7 @@ type serveStart struct {
 	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
 	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
-	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, images, budgets. Default: anything. Or RALPH_ALLOW."`
-	Network         string        `name:"container-network" placeholder:"NAME" help:"Network of the containers of dispatch: container, as docker or podman names it; host is this machine's own. Default: the engine's usual one."`
+	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
 	LogText         bool          `help:"Write the log as text instead of JSON."`
 }
 
@@ -104,10 +102,6 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 		return o, err
 	}
 	environ := environment(p.environ)
-	roles, err := serve.Roles(c.Role)
-	if err != nil {
-		return o, err
-	}
 	data, keys, err := c.place(environ, p.dir)
 	if err != nil {
 		return o, err
@@ -116,18 +110,14 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	if err != nil {
 		return o, fmt.Errorf("finding our own program: %w", err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a machine without a name"
-	}
-	o = serve.Options{Roles: roles, Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
-		Place: serve.Place{Listen: c.Listen, Data: data, Database: environ["DATABASE_URL"], Keys: keys, Name: host,
-			Version: programVersion(), MetricsToken: environ["RALPH_METRICS_TOKEN"]},
+	o = serve.Options{Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
+		Place: serve.Place{Listen: c.Listen, Data: data, Keys: keys, Version: programVersion(),
+			MetricsToken: environ["RALPH_METRICS_TOKEN"]},
 		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Open: c.Open,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
-		Work: serve.Work{Program: program, Environ: p.environ, Network: c.Network, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
-			PerTenant: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain,
+		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
+			PerInstallation: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain,
 			Rules: event.Rules{TriggerLabel: c.TriggerLabel, TriggerPhrase: c.TriggerPhrase},
 			Base: jobs.Order{AgentUser: environ["RALPH_AGENT_USER"],
 				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
@@ -269,16 +259,14 @@ func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
 // open opens the database beside a server that may use it.
 func (f dataFlags) open(ctx context.Context, p process) (*store.Store, error) {
 	environ := environment(p.environ)
-	if data := f.where(environ, p.dir); environ["DATABASE_URL"] == "" {
-		if _, err := os.Stat(filepath.Join(data, store.File)); err != nil { // nothing is made there
-			return nil, invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
-		}
+	if _, err := os.Stat(filepath.Join(f.where(environ, p.dir), store.File)); err != nil { // nothing is made there
+		return nil, invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
 	}
 	data, keys, err := f.place(environ, p.dir)
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Options{URL: environ["DATABASE_URL"], Dir: data, Keys: keys, Beside: true})
+	return store.Open(ctx, store.Options{Dir: data, Keys: keys, Beside: true})
 }
 
 type serveRestore struct {
@@ -302,7 +290,7 @@ func (c *serveRestore) Run(ctx context.Context, p process) error {
 		defer file.Close()
 		in = file
 	}
-	if err := store.Restore(ctx, store.Options{URL: environ["DATABASE_URL"], Dir: data, Keys: keys}, in); err != nil {
+	if err := store.Restore(ctx, store.Options{Dir: data, Keys: keys}, in); err != nil {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return nil

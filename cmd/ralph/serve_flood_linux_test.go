@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // flood sends deliveries to a server.
@@ -99,45 +97,36 @@ func TestServeMeetsAFlood(t *testing.T) {
 	rare(t)
 	t.Parallel()
 	const count = 5000
-	for _, database := range []string{"sqlite", "postgres"} {
-		t.Run(database, func(t *testing.T) {
-			t.Parallel()
-			s := newServing(t)
-			if database == "postgres" {
-				s.environ = append(s.environ, "DATABASE_URL="+postgres.New(t).URL,
-					"RALPH_DATA_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
-			}
-			file := filepath.Join(s.dir, "turns")
-			agent := "#!/bin/sh\ncat >/dev/null; echo x >>" + file + "; echo x > new.txt\necho '<response>DONE</response>'\n"
-			for name, text := range map[string]string{"agent": agent, "turns": ""} {
-				if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
-				t.Fatal(err)
-			}
-			s.start()
-			f := newFlood(s)
-			s.hub.RepeatDeliveries(7, true)
-			first := s.label("Add new.txt")
-			s.hub.AddComment("alice", "demo", first, fake.Comment{Author: "alice", Body: "/ralph help"})
-			begun := time.Now()
-			f.all(count)
-			t.Logf("%d deliveries were answered within %s, the slowest after %s", 3*count, time.Since(begun).Round(time.Millisecond),
-				f.share(1).Round(time.Millisecond))
-			if f.got[202] != 2*count || f.got[401] != count {
-				t.Errorf("answers are %v", f.got)
-			}
-			s.until("all is decided and done", func() bool {
-				got := s.get("/metrics")
-				return strings.Contains(got, fmt.Sprintf("ralph_deliveries_total{result=\"forged\"} %d\n", count)) &&
-					strings.Contains(got, `ralph_runs_total{outcome="done"} 1`) && strings.Contains(got, `ralph_jobs{state="running"} 0`) &&
-					len(s.hub.Comments("alice", "demo", first)) > 1
-			})
-			f.judge(count, file)
-		})
+	s := newServing(t)
+	file := filepath.Join(s.dir, "turns")
+	agent := "#!/bin/sh\ncat >/dev/null; echo x >>" + file + "; echo x > new.txt\necho '<response>DONE</response>'\n"
+	for name, text := range map[string]string{"agent": agent, "turns": ""} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
+	if err := os.Chmod(file, 0o666); err != nil { // the agent may be another user
+		t.Fatal(err)
+	}
+	s.start()
+	f := newFlood(s)
+	s.hub.RepeatDeliveries(7, true)
+	first := s.label("Add new.txt")
+	s.hub.AddComment("alice", "demo", first, fake.Comment{Author: "alice", Body: "/ralph help"})
+	begun := time.Now()
+	f.all(count)
+	t.Logf("%d deliveries were answered within %s, the slowest after %s", 3*count, time.Since(begun).Round(time.Millisecond),
+		f.share(1).Round(time.Millisecond))
+	if f.got[202] != 2*count || f.got[401] != count {
+		t.Errorf("answers are %v", f.got)
+	}
+	s.until("all is decided and done", func() bool {
+		got := s.get("/metrics")
+		return strings.Contains(got, fmt.Sprintf("ralph_deliveries_total{result=\"forged\"} %d\n", count)) &&
+			strings.Contains(got, `ralph_runs_total{outcome="done"} 1`) && strings.Contains(got, `ralph_jobs{state="running"} 0`) &&
+			len(s.hub.Comments("alice", "demo", first)) > 1
+	})
+	f.judge(count, file)
 }
 
 // all sends as many deliveries as it can at once.

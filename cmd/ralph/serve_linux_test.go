@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/fake/address"
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // serving is ralph serve, with the App of a stand-in for GitHub.
@@ -231,43 +229,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestTwoServe: two servers share a Postgres, and one takes up what the other was killed at.
-func TestTwoServe(t *testing.T) {
-	t.Parallel()
-	s := newServing(t)
-	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
-	s.environ = append(s.environ, "DATABASE_URL="+postgres.Start(t), "RALPH_DATA_KEY="+key)
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.start()
-	s.label("Add new.txt")
-	s.until("a turn", s.turning)
-	other := exec.Command("ralph", "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "other"), "--role",
-		"work", "--log-text")
-	other.Env = s.environ
-	log := &safeLog{}
-	other.Stderr = log
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.kill()
-	s.until("a pull request that is ready", func() bool {
-		pulls := s.hub.Pulls("alice", "demo")
-		return len(pulls) == 1 && !pulls[0].Draft
-	})
-	if err := other.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Wait(); err != nil {
-		t.Errorf("the other ended with %v\n%s", err, log)
-	}
-}
-
 // safeLog is what a process writes, for several goroutines.
 type safeLog struct {
 	mu   sync.Mutex
@@ -338,6 +299,12 @@ func TestServeIsKilled(t *testing.T) {
 	s.label("Add new.txt")
 	s.until("a run", func() bool { return strings.Contains(s.get("/metrics"), `ralph_jobs{state="running"} 1`) })
 	s.until("a turn", s.turning)
+	second := exec.Command("ralph", "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(s.dir, "data"))
+	second.Env = s.environ
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "is in use by another process: one ralph "+
+		"serve at a time can have it. Stop the other one, or name another directory with --data") {
+		t.Errorf("a second server on the same data: %v\n%s", err, out)
+	}
 	s.kill()
 	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("0"), 0o644); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"database/sql"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,22 +15,14 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/fake"
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // These measure a whole server, with RALPH_TEST_EVERY_FAULT=1 and -v: docs/benchmarks.md has what they said. What must
 // hold on any machine fails them, also when they are short: that nothing is lost. RALPH_BINARY names the program as it
 // is shipped.
 
-// on gives the server a database.
-func (s *serving) on(database string) {
-	s.Helper()
-	s.ralph = cmp.Or(os.Getenv("RALPH_BINARY"), s.ralph)
-	if database == "postgres" {
-		s.environ = append(s.environ, "DATABASE_URL="+postgres.New(s).URL,
-			"RALPH_DATA_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	}
-}
+// shipped takes the program as it is shipped, where that is named.
+func (s *serving) shipped() { s.ralph = cmp.Or(os.Getenv("RALPH_BINARY"), s.ralph) }
 
 // used is the processor time that the server itself has taken, without its children, and the memory that it holds.
 func (s *serving) used() (processor time.Duration, memory string) {
@@ -64,15 +55,11 @@ func (s *serving) used() (processor time.Duration, memory string) {
 // TestServeKeepsPace: a minute of 200 deliveries a second is stored and decided, alone and with runs beside them.
 func TestServeKeepsPace(t *testing.T) {
 	rare(t)
-	type load struct {
-		database string
-		runs     int
-	}
 	const perSecond, seconds = 200, 60
-	for _, l := range []load{{"sqlite", 0}, {"sqlite", 6}, {"postgres", 0}, {"postgres", 6}} {
-		t.Run(fmt.Sprintf("%s, %d runs", l.database, l.runs), func(t *testing.T) {
+	for _, runs := range []int{0, 6} {
+		t.Run(fmt.Sprintf("%d runs", runs), func(t *testing.T) {
 			s := newServing(t)
-			s.on(l.database)
+			s.shipped()
 			s.start()
 			f := newFlood(s)
 			before, _ := s.used()
@@ -82,7 +69,7 @@ func TestServeKeepsPace(t *testing.T) {
 				planned := begun.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
 				time.Sleep(time.Until(planned))
 				sent.Go(func() { f.send(fmt.Sprintf("pace-%d", i), planned, false) })
-				if l.runs > 0 && i%(10*perSecond) == perSecond {
+				if runs > 0 && i%(10*perSecond) == perSecond {
 					s.label(fmt.Sprintf("Add new.txt for Task-%d", i))
 				}
 			}
@@ -94,8 +81,8 @@ func TestServeKeepsPace(t *testing.T) {
 				t.Errorf("answers are %v", f.got)
 			}
 			s.until("all are decided, and the runs beside them are done", func() bool {
-				done := fmt.Sprintf("ralph_runs_total{outcome=\"done\"} %d\n", l.runs)
-				return (l.runs == 0 || strings.Contains(s.get("/metrics"), done)) &&
+				done := fmt.Sprintf("ralph_runs_total{outcome=\"done\"} %d\n", runs)
+				return (runs == 0 || strings.Contains(s.get("/metrics"), done)) &&
 					strings.Count(s.log(), " delivery=pace-") == perSecond*seconds
 			})
 		})
@@ -114,10 +101,13 @@ func TestServeHoldsWaitingRuns(t *testing.T) {
 	rare(t)
 	const runs, settle, long = 1000, 5 * time.Second, 30 * time.Second
 	s := newServing(t)
-	s.on("sqlite")
-	s.begin("--role", "intake,web")
+	s.shipped()
+	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.begin("--slots", "1")
 	s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
-	for n := range runs {
+	for n := range runs + 1 {
 		s.ask(n)
 	}
 	waiting := func(state string) func() bool {
@@ -135,23 +125,15 @@ func TestServeHoldsWaitingRuns(t *testing.T) {
 		after, memory := s.used()
 		t.Logf("%d runs that wait %s: %.1f %% of a core, %s", runs, how, 100*float64(after-before)/float64(long), memory)
 	}
-	measure("for a server that works")
+	measure("for the one place")
 	s.kill()
 	s.due(time.Now().Add(time.Hour))
 	s.begin()
 	s.until("it knows them", waiting("delayed"))
 	measure("for a time")
-	s.kill()
-	s.due(time.Time{})
-	if err := os.WriteFile(filepath.Join(s.dir, "wait"), []byte("600"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.begin("--slots", "1")
-	s.until("a turn", s.turning)
-	measure("for the one place, but for the one that has it")
 }
 
-// due has all jobs wait until a time, in the database of a server that has ended.
+// due has all runs that wait for a place wait until a time, in the database of a server that has ended.
 func (s *serving) due(at time.Time) {
 	s.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(s.dir, "data", "ralph.db"))
@@ -159,11 +141,8 @@ func (s *serving) due(at time.Time) {
 		s.Fatal(err)
 	}
 	defer db.Close()
-	ms := int64(0)
-	if !at.IsZero() {
-		ms = at.UnixMilli()
-	}
-	if _, err := db.ExecContext(s.Context(), "UPDATE ralph_queue_jobs SET due = $1 WHERE state = 'waiting'", ms); err != nil {
+	if _, err := db.ExecContext(s.Context(), "UPDATE ralph_runs SET state = 'waiting', resume = ? WHERE state = 'queued'",
+		at.UnixMicro()); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -175,7 +154,7 @@ func TestServeWorksAtOnce(t *testing.T) {
 	took := map[string]time.Duration{}
 	for _, slots := range []string{"1", fmt.Sprint(runs)} {
 		s := newServing(t)
-		s.on("sqlite")
+		s.shipped()
 		s.begin("--slots", slots)
 		s.until("it is there", func() bool { return strings.Contains(s.get("/healthz"), "alive") })
 		begun := time.Now()

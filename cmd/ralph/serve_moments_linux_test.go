@@ -69,28 +69,26 @@ func onCall(f fake.Fault, most int) func(*killing, func()) {
 	}
 }
 
-// kill kills at a moment: a server, or the process of a job where there is one. A server is started again.
+// kill kills at a moment: the server, or the process of a job where there is one. The server is started again.
 func (k *killing) kill(at killMoment) {
 	k.Helper()
-	server := -1
+	server := false
 	var pid int
 	var when time.Time
 	at.wait(k, func() {
 		pid = k.aChild()
 		if pid == 0 || rand.IntN(2) == 0 {
-			server = rand.IntN(len(k.servers))
-			pid = k.servers[server].Process.Pid
+			server, pid = true, k.server.Process.Pid
 		}
 		when = time.Now()
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	})
 	k.killed[pid] = when
 	k.counts[at.name]++
-	if server >= 0 {
-		k.dead[k.name(server)] = when
-		_ = k.servers[server].Wait()
-		k.servers[server] = k.begin[server]()
-		k.takeover = append(k.takeover, time.Since(when))
+	if server {
+		_ = k.server.Wait()
+		k.startAgain()
+		k.again = append(k.again, time.Since(when))
 	}
 }
 
@@ -105,11 +103,9 @@ func (k *killing) aChild() int {
 		}
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		parent, _ := strconv.Atoi(fields[1])
-		for _, c := range k.servers {
-			if c.Process.Pid == parent && fields[0] != "Z" {
-				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-				jobs = append(jobs, pid)
-			}
+		if k.server.Process.Pid == parent && fields[0] != "Z" {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			jobs = append(jobs, pid)
 		}
 	}
 	if len(jobs) == 0 {

@@ -111,7 +111,6 @@ func TestServeRefuses(t *testing.T) {
 		{"start --drain=-1s", `invalid --drain "-1s": must be a duration`},
 		{"start --trigger-label=", `invalid --trigger-label ""`},
 		{"start --trigger-phrase=", `--trigger-phrase "": must be one word`},
-		{"start --role play", `--role has "play"; allowed are intake, work and web`},
 		{"start --url https://ralph.example.com/below", "must be an address without a path"},
 		{"start --allow none.json", "reading what accounts are allowed"},
 		{"backup -", "name the directory that ralph serve --data has"},

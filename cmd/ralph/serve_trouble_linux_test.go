@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/fake/need"
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // trouble is something that goes wrong around a server for a while.
@@ -23,10 +22,7 @@ type trouble struct {
 }
 
 // troubled is a server with trouble.
-type troubled struct {
-	*serving
-	database *postgres.Server
-}
+type troubled struct{ *serving }
 
 // troubles are those that a server has to live through.
 var troubles = []trouble{
@@ -34,10 +30,6 @@ var troubles = []trouble{
 		s.hub.Fail(fake.Fault{Status: 502, Times: -1})
 		return s.hub.ClearFaults
 	}, "", 0},
-	{"database", 30 * time.Second, func(s *troubled) func() {
-		s.database.Stop(s)
-		return func() { s.database.Start(s) }
-	}, `"name":"database","ok":false`, 0},
 	{"disk", 30 * time.Second, (*troubled).fill, `"name":"disk","ok":false`, 1},
 	{"clock ahead", 30 * time.Second, jump(time.Hour), `"name":"clock","ok":false`, 0},
 	{"clock behind", 30 * time.Second, jump(-time.Hour), `"name":"clock","ok":false`, 0},
@@ -84,7 +76,7 @@ func TestServeMeetsTrouble(t *testing.T) {
 // newTroubled makes a server whose agent takes a few seconds for its first turn, and counts its turns.
 func newTroubled(t *testing.T, name string) *troubled {
 	t.Helper()
-	s := &troubled{serving: newServing(t)}
+	s := &troubled{newServing(t)}
 	file := filepath.Join(s.dir, "turns")
 	agent := "#!/bin/sh\ncat >/dev/null; echo x >>" + file + "; sleep \"$(cat " + s.dir + "/wait)\"; echo x > new.txt\n" +
 		"echo '<response>DONE</response>'\n"
@@ -97,9 +89,6 @@ func newTroubled(t *testing.T, name string) *troubled {
 		t.Fatal(err)
 	}
 	switch {
-	case name == "database":
-		s.database = postgres.New(t)
-		s.environ = append(s.environ, "DATABASE_URL="+s.database.URL)
 	case name == "disk":
 		s.disk()
 	case strings.HasPrefix(name, "clock"):

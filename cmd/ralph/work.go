@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 	jobs "github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -15,29 +15,22 @@ type workCLI struct {
 	Work workCommand `cmd:""`
 }
 
-type workCommand struct {
-	Socket string   `help:"Path of the server's socket, in a container."`
-	Needs  []string `help:"Print which of these programs are not here, and do nothing else."`
-}
+type workCommand struct{}
 
 // jobSocket is the descriptor of the connection to the server.
 const jobSocket = 3
 
 // Run implements ralph work. The server is told how the job ends, so the exit code says only whether it could be.
-func (c *workCommand) Run(ctx context.Context, p process) error {
-	for _, program := range c.Needs {
-		if _, err := proc.LookPath(program, p.environ); err != nil {
-			_, _ = fmt.Fprintln(p.out, program)
-		}
+func (*workCommand) Run(ctx context.Context, p process) error {
+	socket := os.NewFile(jobSocket, "the job's socket")
+	conn, err := net.FileConn(socket) // a copy that no process of ours inherits
+	_ = socket.Close()
+	if err != nil {
+		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("finding the server: %w; ralph serve starts this command, "+
+			"nobody else", err)}
 	}
-	if len(c.Needs) > 0 {
-		return nil
-	}
-	at := jobs.Socket{Path: c.Socket}
-	if at.Path == "" {
-		at.File = os.NewFile(jobSocket, "the job's socket")
-	}
-	if err := jobs.Run(ctx, at, p.environ, now); err != nil {
+	defer conn.Close()
+	if err := jobs.Run(ctx, conn, p.environ, now); err != nil {
 		return &endedError{loop.Failed.ExitCode(), err}
 	}
 	return nil

@@ -18,9 +18,8 @@ import (
 type Allowance struct {
 	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program
 	Models []string `json:"models,omitempty"` // the first one is used where a repository names none
-	// Launchers are OnServer, InContainer and InWorkflow; the first one is used where a repository names none.
+	// Launchers are OnServer and InWorkflow; the first one is used where a repository names none.
 	Launchers []string `json:"launchers,omitempty"`
-	Images    []string `json:"images,omitempty"` // of InContainer; the first one is used where a repository names none
 	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
 	MaxCostUSD         float64 `json:"maxCostUsd,omitempty"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue,omitempty"`
@@ -33,9 +32,8 @@ type Allowance struct {
 
 // Where ralph serve has a run worked on.
 const (
-	OnServer    = "process"   // a process of the server's machine
-	InContainer = "container" // a container there
-	InWorkflow  = "workflow"  // a job of the repository's own workflow
+	OnServer   = "process"  // a process of the server's machine
+	InWorkflow = "workflow" // a job of the repository's own workflow
 )
 
 // Allowances are those of a server: by the account's name in lower case, and "*" for every other account.
@@ -70,15 +68,9 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; must be "require".`)
 		}
 		for _, l := range a.Launchers {
-			if l != OnServer && l != InContainer && l != InWorkflow {
-				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; allowed are %s, %s and %s.", name, account,
-					show(l), OnServer, InContainer, InWorkflow))
-			}
-		}
-		for _, image := range a.Images {
-			if !imagePattern.MatchString(image) {
-				problems = append(problems, fmt.Sprintf("%s: %s: images has %s, which is no name of an image.", name, account,
-					show(image)))
+			if l != OnServer && l != InWorkflow {
+				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; allowed are %s and %s.", name, account,
+					show(l), OnServer, InWorkflow))
 			}
 		}
 		all[key] = a
@@ -137,36 +129,11 @@ func (a Allowance) Apply(e Explained) (Explained, []string, error) {
 			s.Dispatch, e.From["dispatch"] = a.Launchers[0], Allowed
 		}
 	}
-	if err := asError(a.image(e, s)); err != nil {
-		return Explained{}, nil, err
-	}
 	notes := a.lower(&e)
 	return e, notes, nil
 }
 
-// image judges what a container is to run. Its git and its agent get what the repository gets, so that an account's file,
-// which others than the repository's own people may write, names none that whoever runs the server has not named.
-func (a Allowance) image(e Explained, s *Settings) []string {
-	if s.Dispatch != InContainer {
-		return nil
-	}
-	from := e.origin("image")
-	switch listed := slices.Contains(a.Images, s.Image); {
-	case s.Image == "" && len(a.Images) > 0:
-		s.Image, e.From["image"] = a.Images[0], Allowed
-	case s.Image == "":
-		return []string{fmt.Sprintf("%s: dispatch is %q, and no image is named: set image to one that has git and the agent.",
-			e.origin("dispatch"), InContainer)}
-	case len(a.Images) > 0 && !listed:
-		return []string{a.refuses(e, "image", s.Image, strings.Join(a.Images, ", "))}
-	case from != SettingsFile && !listed:
-		return []string{fmt.Sprintf("%s: image is %s; for all repositories, allowed are those that this server's file of --allow "+
-			"names in images. Set it in %s of the repositories that need it.", from, show(s.Image), SettingsFile)}
-	}
-	return nil
-}
-
-// Allows reports whether runs may be worked on there: OnServer, InContainer, InWorkflow.
+// Allows reports whether runs may be worked on there: OnServer, InWorkflow.
 func (a Allowance) Allows(launcher string) bool {
 	return len(a.Launchers) == 0 || slices.Contains(a.Launchers, launcher)
 }

@@ -37,13 +37,6 @@ func TestAllowanceRefuses(t *testing.T) {
 		{Allowance{Launchers: []string{"workflow"}}, `{"dispatch": "process"}`,
 			`dispatch is "process"; this server allows workflow.`},
 		{Allowance{Launchers: []string{"workflow"}}, `{}`, ""},
-		{Allowance{}, `{"dispatch": "container", "image": "node:22"}`, ""},
-		{Allowance{}, `{"dispatch": "container"}`, `.ralph/settings.json: dispatch is "container", and no image is named`},
-		{Allowance{Images: []string{"a:1", "b"}}, `{"dispatch": "container", "image": "c"}`,
-			`.ralph/settings.json: image is "c"; this server allows a:1, b.`},
-		{Allowance{Images: []string{"a:1"}}, `{"dispatch": "container"}`, ""},
-		{Allowance{Images: []string{"a:1"}}, `{"image": "c"}`, ""},
-		{Allowance{Launchers: []string{"container"}}, `{}`, `no image is named`},
 		{Allowance{Sandbox: "require"}, `{"sandbox": "off"}`, `sandbox is "off"; this server allows any but off.`},
 		{Allowance{Sandbox: "require"}, `{"sandbox": "bwrap"}`, ""},
 	}
@@ -102,33 +95,6 @@ func TestAllowanceLowers(t *testing.T) {
 	}
 }
 
-// TestImageOfAnAccount: an account's file names an image for all repositories only where whoever runs the server has
-// named it, too.
-func TestImageOfAnAccount(t *testing.T) {
-	layer, err := Organisation("acme", []byte(`{"dispatch": "container", "image": "theirs"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Explain(layer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := (Allowance{}).Apply(e); err == nil || !strings.Contains(err.Error(),
-		`acme/.github: ralph.json: image is "theirs"; for all repositories, allowed are those`) {
-		t.Errorf("it is taken: %v", err)
-	}
-	if given, _, err := (Allowance{Images: []string{"theirs"}}).Apply(e); err != nil || given.Settings.Image != "theirs" {
-		t.Errorf("%v, %+v", err, given.Settings.Image)
-	}
-	e, err = Explain(layer, Layer{Name: SettingsFile, JSON: []byte(`{"image": "own"}`)})
-	if given, _, refused := (Allowance{}).Apply(e); err != nil || refused != nil || given.Settings.Image != "own" {
-		t.Errorf("%v, %v, %s", err, refused, given.Settings.Image)
-	}
-	if _, err := Explain(Layer{Name: SettingsFile, JSON: []byte(`{"image": "--privileged"}`)}); err == nil {
-		t.Error("a flag is an image")
-	}
-}
-
 // TestAllowances: the account's own row, or everybody's.
 func TestAllowances(t *testing.T) {
 	all, err := ReadAllowances("allow.json",
@@ -141,8 +107,8 @@ func TestAllowances(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
-		"allowed are process, container and workflow": `{"x": {"launchers": ["moon"]}}`,
-		"is there twice": `{"x": {}, "X": {}}`, `must be "require"`: `{"x": {"sandbox": "off"}}`,
+		"allowed are process and workflow": `{"x": {"launchers": ["moon"]}}`,
+		"is there twice":                   `{"x": {}, "X": {}}`, `must be "require"`: `{"x": {"sandbox": "off"}}`,
 	} {
 		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "allow.json") {

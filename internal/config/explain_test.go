@@ -120,7 +120,6 @@ const explainedJSONC = `{
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
   // dispatch is not set: process, or the first that the installation allows
-  // image is not set: the first that the installation allows
   // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `

@@ -40,7 +40,6 @@ var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 		"timeoutMinutes": anything, "timeoutMultiplier": anything, "waitForLimits": anything,
 		"maxCostUsd": anything, "maxCostUsdPerIssue": anything, "maxTokens": anything,
 		"dispatch": anything, // but not in which of a repository's workflows
-		"image":    anything, // but only one that whoever runs the server has named: Allowance.image
 		"ciGate":   anything, "ciTimeoutMinutes": anything, "comments": anything, "notifyOn": anything,
 	}
 })

@@ -96,10 +96,8 @@ type Settings struct {
 	Prices []Price `json:"prices"`
 	// Limits are what one turn, one check or the setup may take of the machine.
 	Limits Limits `json:"limits"`
-	// Dispatch is where ralph serve has a run worked on: OnServer, InContainer or InWorkflow; "" when no layer says.
+	// Dispatch is where ralph serve has a run worked on: OnServer or InWorkflow; "" when no layer says.
 	Dispatch string `json:"dispatch,omitempty"`
-	// Image is what InContainer runs in; "" when no layer says.
-	Image string `json:"image,omitempty"`
 	// Workflow is the file in .github/workflows that InWorkflow starts.
 	Workflow string `json:"workflow"`
 	// CIGate says whether a run waits for other workflows on the pull request's head: "off" or "wait".

@@ -77,7 +77,6 @@ var (
 	sizePattern   = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
 	notifyPattern = lazy(`^RALPH_NOTIFY_[A-Z0-9_]{1,64}$`)
 	namePattern   = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	imagePattern  = lazy(`^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$`)
 	filePattern   = lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,98}\.ya?ml$`)
 )
 

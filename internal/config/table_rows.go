@@ -400,17 +400,11 @@ func processLimits() []Setting {
 func botRows() []Setting {
 	return []Setting{
 		{
-			Key: "dispatch", Choices: []string{OnServer, InContainer, InWorkflow}, NoValue: "`process`", Where: forServer,
-			Summary: "Where a run is worked on: `process` is on the server's machine, `container` there in a container of `image`, " +
-				"`workflow` in a job of the repository's own workflow.",
+			Key: "dispatch", Choices: []string{OnServer, InWorkflow}, NoValue: "`process`", Where: forServer,
+			Summary: "Where a run is worked on: `process` is on the server's machine, `workflow` in a job of the repository's own " +
+				"workflow.",
 			Details: "See [app.md](app.md#where-a-run-is-worked-on).",
 			Unset:   "process, or the first that the installation allows",
-		},
-		{
-			Key: "image", Pattern: imagePattern, NoValue: "none", Where: forServer,
-			Allowed: `the name of an image, such as "ghcr.io/acme/ralph-node:22"`,
-			Summary: "The image that `dispatch: container` runs in. It has git, the agent and what the checks need.",
-			Unset:   "the first that the installation allows",
 		},
 		{
 			Key: "workflow", Pattern: filePattern, Default: "ralph.yml", Where: forServer,

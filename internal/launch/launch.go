@@ -24,7 +24,6 @@ type Job struct {
 	Tokens Tokens
 	Models Models
 	Hear   Listener
-	Image  string // of Containers
 }
 
 // Tokens makes the installation tokens of a job, for its repository and with its permissions alone.

@@ -5,6 +5,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,14 +15,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
-func socketOf() work.Socket { return work.Socket{File: os.NewFile(3, "socket")} }
-
 // TestMain lets the test's binary stand for ralph work.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		if err := work.Run(ctx, socketOf(), os.Environ(), func() time.Time { return time.Now().UTC() }); err != nil {
+		conn, err := net.FileConn(os.NewFile(3, "socket"))
+		if err == nil {
+			err = work.Run(ctx, conn, os.Environ(), func() time.Time { return time.Now().UTC() })
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,20 +33,21 @@ const usualGrace = time.Minute
 
 // Start implements Launcher.
 func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
-	r, theirs, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock})
+	r, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock})
 	if err != nil {
+		return nil, err
+	}
+	theirs, err := r.connect()
+	if err != nil {
+		r.cleanUp()
 		return nil, err
 	}
 	r.send(ctx)
 	running, end := context.WithCancel(ctx)
 	r.end = end
-	grace := p.Grace
-	if grace <= 0 {
-		grace = usualGrace
-	}
 	var last tail
 	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
-		Stdout: &last, Stderr: &last, Interrupt: grace, Limits: p.Limits, Socket: theirs}
+		Stdout: &last, Stderr: &last, Interrupt: cmp.Or(p.Grace, usualGrace), Limits: p.Limits, Socket: theirs}
 	go func() {
 		result, err := proc.Run(running, spec)
 		_ = theirs.Close() // only now: the process has its own
@@ -86,8 +88,8 @@ type setting struct {
 	clock   func() time.Time
 }
 
-// prepare makes all that a job's process needs. theirs is the process's end of the socket.
-func prepare(ctx context.Context, job Job, s setting) (*Running, *os.File, error) {
+// prepare makes all that a job's process needs, but for its connection.
+func prepare(ctx context.Context, job Job, s setting) (*Running, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
@@ -97,16 +99,11 @@ func prepare(ctx context.Context, job Job, s setting) (*Running, *os.File, error
 	r := &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
 		tokens: &issuer{from: job.Tokens, clock: s.clock}}
 	r.done = append(r.done, func() { tell(s, r.tokens.revoke(context.WithoutCancel(ctx))) })
-	err := r.provide(ctx, s)
-	var theirs *os.File
-	if err == nil {
-		theirs, err = r.connect()
-	}
-	if err != nil {
+	if err := r.provide(ctx, s); err != nil {
 		r.cleanUp()
-		return nil, nil, err
+		return nil, err
 	}
-	return r, theirs, nil
+	return r, nil
 }
 
 // send sends the order, and begins to hear the process.

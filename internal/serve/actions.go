@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/queue"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -18,7 +18,6 @@ import (
 type actions struct {
 	s      *store.Store
 	in     *installed
-	queue  *queue.Queue
 	again  func(ctx context.Context, delivery string) error
 	phrase string // "/ralph"
 }
@@ -63,16 +62,11 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 
 // cancel ends a run that has not begun.
 func (a *actions) cancel(ctx context.Context, run store.Run, login string) error {
-	done, err := a.queue.Cancel(ctx, run.ID, "stopped by "+login)
-	if err != nil {
-		return err
-	}
-	if !done {
+	done, err := a.s.EndRun(ctx, run.ID, string(loop.Interrupted), "stopped by "+login+" before it began", web.Queued)
+	if err == nil && !done {
 		return &web.Refusal{Why: "The run begins just now. Stop it again in a moment."}
 	}
-	run.State, run.Reason = "interrupted", "stopped by "+login+" before it began"
-	run.Times.Ended = run.Times.Created
-	return a.s.PutRun(ctx, run)
+	return err
 }
 
 // comment says it on GitHub, as the person.

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
 )
 
 // What a delivery comes to before anything is asked of GitHub. What is handed on is decided once more, with all facts,
@@ -28,25 +29,11 @@ type decided struct {
 	title        string // of the issue
 	person       string // who caused it
 	installation int64
-	job          *job // nil: nothing is done
+	asks         bool   // something is done
+	quick        bool   // an answer, which does not wait for work
+	stops        bool   // of these one that stops a run
+	key          string // of its run, see store.Run
 }
-
-// job is one piece of work for a process of its own.
-type job struct {
-	Delivery     string `json:"delivery,omitempty"` // whose payload it is about; empty: a sweep of the repository
-	Repository   string `json:"repository"`         // "owner/name"
-	Installation int64  `json:"installation"`
-	Quick        bool   `json:"quick,omitempty"` // an answer, which does not wait for work
-	Stops        bool   `json:"stops,omitempty"` // of these one that stops a run
-	Issue        int    `json:"issue,omitempty"` // of a sweep: the only one that it is for; 0: all
-	Run          string `json:"run,omitempty"`   // of a sweep: the row of the run that it goes on with
-	Subject      int    `json:"subject,omitempty"`
-	Person       string `json:"person,omitempty"` // whose delivery it is
-	key          string // jobs with the same key wait for each other
-}
-
-// silent reports whether a job has no row before it comes to something.
-func (j job) silent() bool { return j.Quick || j.Delivery == "" }
 
 // quick are the commands that are done in seconds. They must not wait behind hours of work: stopping is one of them.
 var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
@@ -81,11 +68,13 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		return out
 	}
 	out.step = stepHanded
-	out.job = &job{Delivery: d.ID, Repository: out.repository, Installation: out.installation,
-		Quick: usage != nil || slices.Contains(quick, request.Verb), Stops: request.Verb == event.Stop, Subject: out.subject,
-		Person: out.person, key: keyOf(ev, d.ID)}
+	out.asks, out.quick = true, usage != nil || slices.Contains(quick, request.Verb)
+	out.stops, out.key = request.Verb == event.Stop, d.ID
 	if ev.Issue != nil {
 		out.title = ev.Issue.Title
+		if ev.Kind == event.Labeled { // a second one may withdraw the first; nothing else waits
+			out.key = keyOf(out.repository, out.subject)
+		}
 	}
 	return out
 }
@@ -101,11 +90,25 @@ func unreadable(payload []byte, err error) string {
 	return err.Error()
 }
 
-// keyOf is what must wait for what: labels of one issue for each other, as a second one may withdraw the first. Nothing
-// else waits, since it may be a stop; runs of one issue are kept apart by their lease.
-func keyOf(ev event.Event, delivery string) string {
-	if ev.Kind == event.Labeled && ev.Issue != nil {
-		return fmt.Sprintf("%s#%d", strings.ToLower(ev.Repo.String()), ev.Issue.Number)
+// keyOf is the key of runs of one issue that wait for each other. Those with other keys are kept apart by their lease.
+func keyOf(repository string, issue int) string {
+	return fmt.Sprintf("%s#%d", strings.ToLower(repository), issue)
+}
+
+// run is the row of the run that a delivery asks for.
+func (v decided) run(id string, d store.Delivery) store.Run {
+	shown := detail{Issue: v.subject}
+	return store.Run{ID: id, Delivery: d.ID, Installation: v.installation, Repository: v.repository, Key: v.key,
+		Subject: v.subjectName(), Title: v.title, Person: v.person, State: web.Queued, Detail: shown.text()}
+}
+
+func (v decided) subjectName() string {
+	if v.subject == 0 {
+		return ""
 	}
-	return delivery
+	return fmt.Sprintf("#%d", v.subject)
+}
+
+func (v decided) decision(step, why string) store.Decision {
+	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Queued: v.asks && !v.quick}
 }

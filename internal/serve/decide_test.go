@@ -48,12 +48,13 @@ func TestDecide(t *testing.T) {
 			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))
 			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
 				func(string, string) bool { return false })
-			if v.step != c.step || !strings.Contains(v.why, c.why) || (v.job != nil) != (c.step == stepHanded) {
+			if v.step != c.step || !strings.Contains(v.why, c.why) || v.asks != (c.step == stepHanded) {
 				t.Fatalf("%+v", v)
 			}
-			if v.job != nil && (v.job.key != c.key || v.job.Quick != c.quick || v.job.Stops != c.stops ||
-				v.job.Installation != 70 || v.job.Repository != "alice/demo" || v.job.Subject != 42 || v.job.Person != "bob") {
-				t.Errorf("the job is %+v", *v.job)
+			run := v.run(d.ID, d)
+			if v.asks && (run.Key != c.key || v.quick != c.quick || v.stops != c.stops || run.Installation != 70 ||
+				run.Repository != "alice/demo" || run.Subject != "#42" || run.Person != "bob") {
+				t.Errorf("the run is %+v of %+v", run, v)
 			}
 		})
 	}

@@ -108,9 +108,6 @@ func (sv *Server) doctorOf(ctx context.Context, name string) web.Repository {
 	for _, note := range read.notes {
 		out.Doctor = append(out.Doctor, web.Finding{Level: "warning", What: note})
 	}
-	if s := read.settings; s.Dispatch == config.InContainer && s.Image != "" && sv.o.plays(RoleWork) {
-		out.Doctor = append(out.Doctor, sv.fit(ctx, s))
-	}
 	out.Settings, out.Limits = read.rows, limitsOf(read.rows)
 	return out
 }

@@ -43,6 +43,15 @@ type readiness struct {
 	told []condition
 }
 
+// probes are what this process needs.
+func (sv *Server) probes() []probe {
+	return []probe{{"database", sv.s.Check}, diskProbe(sv.o.Data, freeBytes), clockProbe(sv.drift),
+		{"app", func(ctx context.Context) error {
+			_, _, err := sv.in.current(ctx)
+			return err
+		}}}
+}
+
 // condition is how one need stands.
 type condition struct {
 	Name  string `json:"name"`

@@ -18,7 +18,7 @@ import (
 
 // figures are what the database knows at the moment that somebody asks. They are the same on every server.
 type figures struct {
-	Deliveries map[string]int64 // by result, since the database was made
+	Deliveries map[string]int64 // by result: taken since the database was made, others since this process began
 	Runs       map[string]int64 // by outcome, since the database was made
 	Queued     int              // jobs that wait for a place
 	Delayed    int              // jobs that wait for a time
@@ -27,8 +27,6 @@ type figures struct {
 	Cost       float64       // US dollars, as far as known
 	Tokens     map[string]int64
 	Budgets    map[int64]github.Budget // by installation
-	// OtherVersions are jobs that wait and that an older or a newer version of this program has enqueued.
-	OtherVersions map[string]int64
 }
 
 // metrics are what GET /metrics tells, in the text format of Prometheus: the database's figures, and what this process
@@ -40,6 +38,57 @@ type metrics struct {
 	turns   *histogram
 	checks  *histogram
 	answers *histogram
+
+	mu         sync.Mutex
+	deliveries map[string]int64 // since this process began, by result; those that were taken are rows
+}
+
+// count counts a delivery that was not stored.
+func (m *metrics) count(result string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deliveries[result]++
+}
+
+// Names of the database's counters.
+const (
+	countRuns   = "ralph_runs_total"
+	countTokens = "ralph_tokens_total"
+	countCost   = "ralph_cost_microdollars_total"
+)
+
+// figures reads what the metrics tell.
+func (sv *Server) figures(ctx context.Context) (figures, error) {
+	f := figures{Runs: map[string]int64{}, Tokens: map[string]int64{}}
+	sv.m.mu.Lock()
+	f.Deliveries = maps.Clone(sv.m.deliveries)
+	sv.m.mu.Unlock()
+	counters, err := sv.s.Counters(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, c := range counters {
+		switch c.Name {
+		case countRuns:
+			f.Runs[c.Label] = c.Value
+		case countTokens:
+			f.Tokens[c.Label] = c.Value
+		case countCost:
+			f.Cost = float64(c.Value) / 1e6
+		}
+	}
+	if f.Deliveries[taken], err = sv.s.Delivered(ctx); err != nil {
+		return f, err
+	}
+	waiting, delayed, oldest, err := sv.s.Depth(ctx)
+	f.Queued, f.Delayed, f.Running = waiting, delayed, sv.pool.count()
+	if !oldest.IsZero() {
+		f.Oldest = sv.o.Clock().Sub(oldest)
+	}
+	if app, _, none := sv.in.current(ctx); none == nil {
+		f.Budgets = app.Budgets()
+	}
+	return f, err
 }
 
 // longTimes are the bounds of what takes from seconds to hours, answerTimes those of answers, in seconds.
@@ -50,7 +99,7 @@ var (
 
 func newMetrics(version string, read func(context.Context) (figures, error), log *slog.Logger) *metrics {
 	return &metrics{version: version, read: read, log: log, turns: &histogram{bounds: longTimes},
-		checks: &histogram{bounds: longTimes}, answers: &histogram{bounds: answerTimes}}
+		checks: &histogram{bounds: longTimes}, answers: &histogram{bounds: answerTimes}, deliveries: map[string]int64{}}
 }
 
 // ServeHTTP implements http.Handler.
@@ -88,8 +137,6 @@ func (p *page) figures(f figures) {
 	p.all("ralph_tokens_total", "counter", "Tokens of turns, by kind.", "kind", f.Tokens)
 	p.all("ralph_jobs", "gauge", "Jobs that have not ended, by how they stand.", "state",
 		map[string]int64{"queued": int64(f.Queued), "delayed": int64(f.Delayed), "running": int64(f.Running)})
-	p.all("ralph_jobs_of_other_versions", "gauge", "Jobs that wait and that another version has enqueued.", "version",
-		f.OtherVersions)
 	p.one("ralph_queue_oldest_seconds", "gauge", "How long the oldest queued job waits.", f.Oldest.Seconds())
 	p.one("ralph_cost_usd_total", "counter", "What turns have cost, as far as known.", f.Cost)
 	left := map[string]int64{}

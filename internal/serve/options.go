@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,39 +20,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
-// Role is a part that a process plays.
-type Role string
-
-// The roles. A process plays all of them unless it is told otherwise.
-const (
-	RoleIntake Role = "intake" // takes deliveries
-	RoleWork   Role = "work"   // does jobs
-	RoleWeb    Role = "web"    // shows pages
-)
-
-// Roles reads roles, separated by commas; all for none.
-func Roles(text string) ([]Role, error) {
-	all := []Role{RoleIntake, RoleWork, RoleWeb}
-	if strings.TrimSpace(text) == "" {
-		return all, nil
-	}
-	var roles []Role
-	for _, word := range strings.Split(text, ",") {
-		role := Role(strings.TrimSpace(word))
-		if !slices.Contains(all, role) {
-			return nil, invalid.Errorf("--role has %q; allowed are intake, work and web, separated by commas", role)
-		}
-		roles = append(roles, role)
-	}
-	return roles, nil
-}
-
 // Options are what a server is made with. The zero value of most is no option: cmd fills them in.
 type Options struct {
 	Place
 	Identity
 	Work
-	Roles []Role
 	Clock func() time.Time
 	Log   *slog.Logger
 	// Notify tells whoever supervises this process how it stands: READY=1, STOPPING=1.
@@ -62,13 +33,11 @@ type Options struct {
 
 // Place is where a server is and keeps things.
 type Place struct {
-	Listen   string   // "127.0.0.1:8080"
-	Public   *url.URL // what GitHub and people reach it by; nil: where it listens
-	Data     string   // a directory
-	Database string   // a Postgres; empty: a file in Data
-	Keys     store.Keys
-	Name     string // of this machine
-	Version  string
+	Listen  string   // "127.0.0.1:8080"
+	Public  *url.URL // what GitHub and people reach it by; nil: where it listens
+	Data    string   // a directory
+	Keys    store.Keys
+	Version string
 	// MetricsToken lets others than this machine read the metrics, as a bearer; empty: nobody else.
 	MetricsToken string
 }
@@ -84,17 +53,17 @@ type Identity struct {
 
 // Work is how jobs are done.
 type Work struct {
-	Program   string // ralph itself
-	Network   string // of containers, as their engine names it; "": its usual one
-	Environ   []string
-	Limits    proc.Limits
-	Base      work.Order
-	Rules     event.Rules
-	Allow     config.Allowances // what the repositories of each account may have
-	Slots     int
-	PerTenant int
-	Mirrors   int64 // bytes
-	Drain     time.Duration
+	Program string // ralph itself
+	Environ []string
+	Limits  proc.Limits
+	Base    work.Order
+	Rules   event.Rules
+	Allow   config.Allowances // what the repositories of each account may have
+	Slots   int
+	// PerInstallation is how many of all runs may be of one installation; 0: any number.
+	PerInstallation int
+	Mirrors         int64 // bytes
+	Drain           time.Duration
 }
 
 // Addresses are where a server is reached.
@@ -102,8 +71,6 @@ type Addresses struct {
 	Pages string // "https://ralph.example.com"
 	Setup string // with the one-time code; empty: there is an App
 }
-
-func (o Options) plays(r Role) bool { return slices.Contains(o.Roles, r) }
 
 // Given is an App of the environment. Nothing of it is nil: there is none there.
 func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) {
@@ -130,9 +97,6 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 // addresses are where people go.
 func (sv *Server) addresses(ctx context.Context) Addresses {
 	a := Addresses{Pages: sv.o.Public.String()}
-	if sv.setup == nil {
-		return a
-	}
 	if _, _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
 		sv.setup.code = newCode()
 		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)

@@ -2,15 +2,16 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -18,22 +19,19 @@ import (
 
 const (
 	atOnce      = 100                   // deliveries that are decided between two looks at the database
-	answersHere = 4                     // quick jobs at once
-	mostTries   = 15                    // of a quick job: an hour
+	answersHere = 4                     // answers that are given at once
+	mostTries   = 15                    // of an answer: an hour
 	comesWith   = 50 * time.Millisecond // what is stored so soon after a delivery is decided together with it
-	lookAgain   = 2 * time.Second       // another server may have stored some, or ours may have died in between
+	lookAgain   = 2 * time.Second       // some may be due that were postponed
 	afterFailed = 5 * time.Second
-	holdTime    = 45 * time.Second // after which what this process has taken is taken by another
-	unlabeled   = "unlabeled"      // an action of GitHub's
-	holdAgain   = holdTime / 3     // a quick job that is done is held on to
+	unlabeled   = "unlabeled" // an action of GitHub's
 )
 
-// outbox decides what has been stored, one delivery after the other. It may die anywhere and run beside others: a job
-// has its delivery's id, so it is enqueued once.
+// outbox decides what has been stored. It may be killed anywhere: what is not decided then is decided by the next.
 type outbox struct {
 	s       *store.Store
-	enqueue func(ctx context.Context, id string, j job, at time.Time) error
-	answer  func(ctx context.Context, id string, j job, attempt int) (queue.Result, error)
+	answer  func(ctx context.Context, d store.Delivery, v decided) store.Run
+	begin   func() // there are new runs
 	rules   event.Rules
 	ours    func(repository, branch string) bool
 	wrote   func(login string) bool // somebody is the App itself
@@ -81,7 +79,7 @@ func (o *outbox) run(ctx context.Context) {
 	}
 }
 
-// gather waits for what comes with the first of several deliveries: each look at the database costs it a write or two.
+// gather waits for what comes with the first of several deliveries: each look at the database costs it a write.
 func (o *outbox) gather(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -89,88 +87,145 @@ func (o *outbox) gather(ctx context.Context) {
 	}
 }
 
-// pass decides what is there, atOnce of it at most. One that cannot be decided waits, and keeps no other waiting; an
-// error says that the database has not taken that either.
+// pass decides what is there, atOnce of it at most, and says how many were. One that cannot be decided waits, and keeps
+// no other waiting.
 func (o *outbox) pass(ctx context.Context) (int, error) {
-	list, err := o.s.Undecided(ctx, atOnce, holdTime)
+	list, err := o.s.Undecided(ctx, atOnce)
 	if err != nil {
 		return 0, err
 	}
-	nothing := map[string]store.Decision{}
+	var made []store.Decided
+	runs := false
 	for _, d := range list {
-		failed := o.one(ctx, d, nothing)
-		if failed == nil {
-			continue
+		v, err := o.decide(d)
+		switch {
+		case err != nil:
+			o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
+			why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
+			err = o.s.Postpone(ctx, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), why)
+		case v.quick && d.Tries < mostTries:
+			err = o.quickly(ctx, d, v)
+		default:
+			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why)}
+			if v.quick {
+				of.Decision = v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries))
+			} else if v.asks {
+				run := v.run(d.ID, d)
+				of.Run, runs = &run, true
+			}
+			made = append(made, of)
 		}
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return 0, err
 		}
-		why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(failed.Error()), 300)
-		err := o.s.Postpone(ctx, d.ID, o.clock().Add(pauseAfter(d.Tries)), why)
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // another server has decided it meanwhile
-			return 0, errors.Join(failed, err)
-		}
-		o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", failed)
 	}
-	return len(list), o.s.DecidedTogether(ctx, nothing)
+	err = o.s.Decide(ctx, made...)
+	if err == nil && runs {
+		o.begin()
+	}
+	return len(list), err
 }
 
-// pauseAfter is how long a delivery waits that was tried n times in vain.
-func pauseAfter(n int) time.Duration {
-	return min(afterFailed<<min(max(n-1, 0), 10), store.LongestHold/2)
-}
-
-// one decides one delivery; that nothing is done for it goes into nothing, to be stored with others. What makes the
-// decision panic is an error like others: the next start would find it again.
-func (o *outbox) one(ctx context.Context, d store.Delivery, nothing map[string]store.Decision) (err error) {
+// decide decides one delivery. What makes the decision panic is an error like others: the next start would find it
+// again.
+func (o *outbox) decide(d store.Delivery) (v decided, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v := decide(d, o.rules, o.ours)
-	if d.Action == unlabeled && v.job != nil && o.wrote != nil && o.wrote(d.Sender) {
-		v.step, v.why, v.job = stepNothing, "ralph took the label off itself", nil
+	v = decide(d, o.rules, o.ours)
+	if d.Action == unlabeled && v.asks && o.wrote != nil && o.wrote(d.Sender) {
+		v.step, v.why, v.asks, v.quick = stepNothing, "ralph took the label off itself", false, false
 	}
 	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
 		"step", v.step, "why", v.why)
-	switch {
-	case v.job == nil:
-		nothing[d.ID] = v.decision(v.step, v.why)
+	return v, nil
+}
+
+// quickly gives an answer beside everything else. Until it is given the delivery counts as undecided.
+func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error {
+	if err := o.s.Hold(ctx, d.ID, "it is answered now"); err != nil {
+		return err
+	}
+	o.busy.Go(func() {
+		select {
+		case o.answers <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		defer func() { <-o.answers }()
+		row := o.answer(ctx, d, v)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+		defer cancel()
+		var err error
+		if row.State == web.Queued {
+			o.log.Error("an answer was not given", "delivery", d.ID, "why", row.Reason)
+			err = o.s.Postpone(late, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), "it could not be answered, and is tried again")
+		} else {
+			err = o.s.Decide(late, store.Decided{ID: d.ID, Decision: v.decision("answered", row.State)})
+		}
+		if err != nil {
+			o.log.Error("what became of a delivery is not stored", "delivery", d.ID, "error", err)
+		}
+	})
+	return nil
+}
+
+// again has a delivery decided once more because a person wants that. Where a run came of it, another one comes, with a
+// row of its own.
+func (o *outbox) again(ctx context.Context, id string) error {
+	d, err := o.s.Delivery(ctx, id)
+	if err != nil {
+		return notFound(err)
+	}
+	if d.Payload == nil {
+		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on " +
+			"the App's page."}
+	}
+	if d.Decision == nil {
+		return &web.Refusal{Why: "The delivery is not decided yet, or it is answered now."}
+	}
+	v := decide(d, o.rules, o.ours)
+	if !v.asks || v.quick || !d.Decision.Queued {
+		if err := o.s.Undecide(ctx, id); err != nil {
+			return notFound(err)
+		}
+		o.wake()
 		return nil
-	case v.job.Quick:
-		return o.quickly(ctx, d, v)
 	}
-	return o.settle(ctx, d, v)
-}
-
-// settle makes a job of a delivery and stores what was decided.
-func (o *outbox) settle(ctx context.Context, d store.Delivery, v decided) error {
-	// one that works already was made of this delivery before
-	if err := o.s.PutRun(ctx, v.run(d.ID, d)); err != nil && !errors.Is(err, store.ErrOutdated) {
+	next, err := o.nextRun(ctx, id)
+	if err != nil {
 		return err
 	}
-	if err := o.enqueue(ctx, d.ID, *v.job, time.Time{}); err != nil {
-		return err
+	run, decision := v.run(next, d), v.decision(v.step, "it was asked for again")
+	decision.Detail, _ = json.Marshal(told{Run: next}) // a text
+	err = o.s.Decide(ctx, store.Decided{ID: id, Decision: decision, Run: &run})
+	o.begin()
+	return err
+}
+
+// told is what a decision holds for its page.
+type told struct {
+	Text   string `json:"text,omitempty"`
+	Failed string `json:"failed,omitempty"`
+	Run    string `json:"run,omitempty"` // the last one that came of it; empty: the one with the delivery's id
+}
+
+// nextRun is the id of another run of a delivery. While one works or waits there is none.
+func (o *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
+	for n, id := 1, delivery; ; {
+		run, err := o.s.Run(ctx, id)
+		switch {
+		case errors.Is(err, store.ErrNotFound) && n > 1:
+			return id, nil
+		case err != nil && n > 1, err != nil && !errors.Is(err, store.ErrNotFound):
+			return "", err
+		case err == nil && slices.Contains(activeStates, run.State):
+			return "", &web.Refusal{Why: "The run that came of it has not ended. Stop it first, or wait for it."}
+		}
+		n++
+		id = fmt.Sprintf("%s-%d", delivery, n)
 	}
-	return o.s.Decided(ctx, d.ID, v.decision(v.step, v.why))
-}
-
-// run is the row of the run that a delivery asks for.
-func (v decided) run(id string, d store.Delivery) store.Run {
-	shown := detail{Issue: v.subject}
-	return store.Run{ID: id, Delivery: d.ID, Installation: v.installation, Repository: v.repository,
-		Subject: v.subjectName(), Title: v.title, Person: v.person, State: web.Queued, Detail: shown.text()}
-}
-
-func (v decided) subjectName() string {
-	if v.subject == 0 {
-		return ""
-	}
-	return fmt.Sprintf("#%d", v.subject)
-}
-
-func (v decided) decision(step, why string) store.Decision {
-	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Queued: v.job != nil && !v.job.Quick}
 }

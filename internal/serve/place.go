@@ -3,12 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -16,58 +16,76 @@ import (
 // them, and what is not allowed, are told to whoever asked, by a process that begins no run. A mistake in the
 // repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
 // looks there.
-// The image is of a container that the run is to have, and ready; "": it has none.
-func (w *worker) setPlace(ctx context.Context, app *github.App, j job, o *work.Order) (image string, err error) {
-	if j.Quick { // no settings matter to an answer
-		return "", nil
+func (w *worker) setPlace(ctx context.Context, app *github.App, j job, o *work.Order) (err error) {
+	if j.quick { // no settings matter to an answer
+		return nil
 	}
-	if o.Settings, err = organisation(ctx, app, j); invalid.Is(err) {
+	if o.Settings, err = organisation(ctx, app, j.row.Installation, j.row.Repository); invalid.Is(err) {
 		o.Mistake = err.Error()
-		return "", nil
+		return nil
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	read, err := asked(ctx, app, j, o.Settings)
+	read, err := asked(ctx, app, j.row.Installation, j.row.Repository, o.Settings)
 	mistake := (*config.Error)(nil)
 	if errors.As(err, &mistake) && o.Allow.Allows(config.OnServer) {
-		return "", nil
+		return nil
 	}
 	if err == nil {
 		read, _, err = o.Allow.Apply(read)
 	}
 	if errors.As(err, &mistake) {
 		o.Mistake = err.Error()
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	switch read.Settings.Dispatch {
-	case config.InWorkflow:
-		o.Workflow = read.Settings.Workflow
-	case config.InContainer:
-		return w.container(ctx, read.Settings, o)
-	}
-	return "", nil
-}
-
-// container looks whether a run can have the container that its settings ask for. What is wrong with the image is told
-// to whoever asked, as a mistake in the settings is.
-func (w *worker) container(ctx context.Context, s config.Settings, o *work.Order) (image string, err error) {
-	err = w.containers.Ready(ctx, s.Image, needed(s)...)
-	if unfit := (*launch.UnfitError)(nil); errors.As(err, &unfit) {
-		o.Mistake = unfit.Why
-		return "", nil
-	}
-	return s.Image, err
-}
-
-// needed are the programs that a run starts by name. What it starts by path is the repository's own, or is missed by the
-// run.
-func needed(s config.Settings) []string {
-	if filepath.Base(s.Agent.Command) != s.Agent.Command {
 		return nil
 	}
-	return []string{s.Agent.Command}
+	if err == nil && read.Settings.Dispatch == config.InWorkflow {
+		o.Workflow = read.Settings.Workflow
+	}
+	return err
+}
+
+// accountOf is whose a repository is.
+func accountOf(repository string) string {
+	return repositoryOf(repository).Owner
+}
+
+// repositoryOf is a repository by its "owner/name".
+func repositoryOf(name string) event.Repo {
+	owner, short, _ := strings.Cut(name, "/")
+	return event.Repo{Owner: owner, Name: short}
+}
+
+// organisation are the settings of the account, below those of the repository.
+func organisation(ctx context.Context, app *github.App, installation int64, repository string) ([]work.Layer, error) {
+	owner := accountOf(repository)
+	text, err := app.File(ctx, installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
+		config.OrganisationFile)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	layer, err := config.Organisation(owner, text)
+	if err != nil {
+		return nil, invalid.Mark(err)
+	}
+	return []work.Layer{{Name: layer.Name, JSON: string(layer.JSON)}}, nil
+}
+
+// appTokens makes the tokens of one job.
+type appTokens struct {
+	app          *github.App
+	installation int64
+	repository   string
+	dispatch     bool // it starts workflows
+}
+
+// Make implements launch.Tokens.
+func (t appTokens) Make(ctx context.Context) (work.Token, error) {
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, t.dispatch))
+	return work.Token{Value: made.Value, Ends: made.Ends}, err
+}
+
+// Revoke implements launch.Tokens.
+func (t appTokens) Revoke(ctx context.Context, token string) error {
+	return t.app.Revoke(ctx, github.Token{Value: token})
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -32,7 +31,7 @@ type recorder struct {
 	m     *metrics
 	// notices tells others how the run ended; nil: nobody does
 	notices *notices
-	gotOn   func(ctx context.Context, job string) error // hears that the job gets on; nil: nobody does
+	id      string // of the run
 
 	mu sync.Mutex
 	progress
@@ -52,16 +51,17 @@ type progress struct {
 	step    time.Time // when the turn, or the checks, began
 	silent  bool      // nothing is stored before
 	settled bool      // earlier runs of the task wait no more
+	counts  []store.Counter
 }
 
 // newRecorder begins to write down an attempt of a run, whose last record has this number. silent says that the run has
 // no row, and gets one only if it begins.
 func newRecorder(r *recorder, row store.Run, last int64, silent bool) *recorder {
 	r.progress = progress{row: row, silent: silent}
-	r.next = last + 1
+	r.id, r.next = row.ID, last+1
 	r.wake, r.over, r.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	r.attached = make(chan struct{})
-	_ = json.Unmarshal(row.Detail, &r.detail) // of a newer version it is made anew
+	r.detail = detailOf(row)
 	go r.write()
 	return r
 }
@@ -82,42 +82,29 @@ func (r *recorder) Begun(b bot.StartedRun) {
 }
 
 // Record implements launch.Listener. What an earlier process of the run has told is not written down again.
+//
+// A run that is further than any process of it was before begins to count its kills anew: it has taken a turn or judged
+// one. A turn that has only begun is nothing, since it may be what kills the process.
 func (r *recorder) Record(m work.Record) {
-	if r.note(m) && r.gotOn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), storeAgain)
-		defer cancel()
-		if err := r.gotOn(ctx, r.job()); err != nil {
-			r.log.Warn("the queue was not told of progress", "error", err)
-		}
-	}
-}
-
-// note writes a record down; gotOn says that the run is further than any process of it was before: it has taken a turn
-// or judged one. A turn that has only begun is nothing, since it may be what kills the process.
-func (r *recorder) note(m work.Record) (gotOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = r.state.With(m.Record)
 	r.describe(m.Record)
 	if m.Number <= r.detail.Known {
-		return false
+		return
 	}
 	body, err := json.Marshal(m.Record)
 	if err != nil {
-		return false // it came as JSON
+		return // it came as JSON
 	}
 	r.detail.Known = m.Number
 	r.measure(m.Record)
 	r.pay(m.Record, m.Number)
 	r.heard(m.Record, m.Number)
 	r.add(web.FactRecord, m.Record.At, body)
-	return slices.Contains([]loop.RecordType{loop.Baselined, loop.Turned, loop.Committed, loop.Judged}, m.Record.Type)
-}
-
-func (r *recorder) job() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.detail.Job
+	if slices.Contains([]loop.RecordType{loop.Baselined, loop.Turned, loop.Committed, loop.Judged}, m.Record.Type) {
+		r.row.Kills = 0
+	}
 }
 
 // measure notes how long turns and checks take; the caller holds the lock.
@@ -186,28 +173,6 @@ func (r *recorder) describe(of loop.Record) {
 		r.detail.Doing = "tells the end"
 	}
 	r.touch()
-}
-
-// settle ends the rows of runs of the same task that waited: this one goes on where they stand.
-func (r *recorder) settle(ctx context.Context, row store.Run) error {
-	waiting, err := r.s.Runs(ctx, store.RunFilter{Repositories: []string{row.Repository}, Subject: row.Subject,
-		States: []string{web.Waiting}})
-	if err != nil {
-		return err
-	}
-	for _, other := range waiting {
-		if other.ID == row.ID {
-			continue
-		}
-		other.State, other.Reason, other.Times.Ended = continued, "a later request went on with it", r.clock()
-		if err := r.s.PutRun(ctx, other); err != nil {
-			return err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.settled = true
-	return nil
 }
 
 // end stores the rest, with the row as it is in the end.

@@ -1,8 +1,8 @@
 package serve
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -36,13 +35,10 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	s, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(t.TempDir(), "data"), Clock: clock})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	file, _ := s.Handles()
-	q, err := queue.Open(t.Context(), queue.Options{SQLite: file, Clock: clock})
-	must(t, err)
 	log := slog.New(slog.DiscardHandler)
-	sv = &Server{o: Options{Clock: clock, Log: log}, s: s, q: q}
+	sv = &Server{o: Options{Clock: clock, Log: log}, s: s, pool: newPool(s, 1, 0, log)}
 	sv.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
-	sv.outbox = &outbox{s: s, rules: sv.o.Rules, log: log, clock: clock, enqueue: sv.enqueue, woken: make(chan struct{}, 1),
+	sv.outbox = &outbox{s: s, rules: sv.o.Rules, log: log, clock: clock, begin: sv.pool.wake, woken: make(chan struct{}, 1),
 		ours: func(string, string) bool { return false }}
 	return sv, &at
 }
@@ -55,67 +51,58 @@ func deliver(t *testing.T, sv *Server, id, body string) {
 	must(t, err)
 }
 
+// waiting are the ids of the runs that wait for a place.
+func waiting(t *testing.T, sv *Server) string {
+	t.Helper()
+	due, err := sv.s.Due(t.Context())
+	must(t, err)
+	var ids []string
+	for _, row := range due {
+		ids = append(ids, row.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
 // TestOneBadDelivery: a delivery that cannot be decided waits with its reason; the others do not wait for it, and it is
 // not lost.
 func TestOneBadDelivery(t *testing.T) {
-	for name, breaks := range map[string]func(string) error{
-		"refused": func(string) error { return errors.New("no room for it") },
-		"panics":  func(string) error { panic("no room for it") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			sv, now := aServer(t)
-			var made []string
-			broken := true
-			sv.outbox.enqueue = func(_ context.Context, id string, _ job, _ time.Time) error {
-				if id == "d-1" && broken {
-					return breaks(id)
-				}
-				made = append(made, id)
-				return nil
-			}
-			for _, id := range []string{"d-1", "d-2"} {
-				deliver(t, sv, id, "/ralph retry")
-			}
-			for range 3 {
-				if _, err := sv.outbox.pass(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			d, err := sv.s.Delivery(t.Context(), "d-1")
-			if err != nil || d.Decision != nil || !strings.Contains(shownDelivery(d).Why, "no room for it") {
-				t.Errorf("the broken one is %+v, %v", d, err)
-			}
-			if len(made) != 1 || made[0] != "d-2" {
-				t.Errorf("jobs are %v", made)
-			}
-			broken = false
-			*now = now.Add(time.Minute)
-			if _, err := sv.outbox.pass(t.Context()); err != nil || len(made) != 2 {
-				t.Errorf("jobs are %v, %v", made, err)
-			}
-		})
-	}
-	t.Run("a database that is away", func(t *testing.T) {
-		sv, _ := aServer(t)
-		deliver(t, sv, "d-1", "/ralph retry")
-		sv.outbox.enqueue = func(context.Context, string, job, time.Time) error { return sv.s.Close() }
-		if _, err := sv.outbox.pass(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("it says %v", err)
-		}
-	})
-}
-
-// TestClockSetBack: what a clock that was an hour ahead has put off is not put off for an hour.
-func TestClockSetBack(t *testing.T) {
 	sv, now := aServer(t)
-	*now = now.Add(time.Hour)
-	deliver(t, sv, "d-1", "/ralph retry")
-	if _, err := sv.s.Undecided(t.Context(), 1, holdTime); err != nil { // and the process dies
-		t.Fatal(err)
+	broken := true
+	sv.outbox.wrote = func(string) bool {
+		if broken {
+			panic("no room for it")
+		}
+		return false
 	}
-	*now = now.Add(-time.Hour)
-	if n, err := sv.outbox.pass(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d are decided, %v", n, err)
+	payload := `{"action":"unlabeled",` + anIssue + `,"label":{"name":"ralph:running"},` + place + `}`
+	_, err := sv.s.Deliver(t.Context(), delivered("d-1", "issues", []byte(payload), time.Now()))
+	must(t, err)
+	deliver(t, sv, "d-2", "/ralph retry")
+	sv.outbox.answers = make(chan struct{}, 1)
+	sv.outbox.answer = func(context.Context, store.Delivery, decided) store.Run { return store.Run{State: declined} }
+	for range 3 {
+		if _, err := sv.outbox.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := sv.s.Delivery(t.Context(), "d-1")
+	if err != nil || d.Decision != nil || !strings.Contains(shownDelivery(d).Why, "no room for it") {
+		t.Errorf("the broken one is %+v, %v", d, err)
+	}
+	if got := waiting(t, sv); got != "d-2" {
+		t.Errorf("runs are %s", got)
+	}
+	broken = false
+	*now = now.Add(time.Minute)
+	_, err = sv.outbox.pass(t.Context())
+	must(t, err)
+	sv.outbox.busy.Wait()
+	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision == nil || d.Decision.Step != "answered" {
+		t.Errorf("it is %+v, %v", d, err)
+	}
+	must(t, sv.s.Close())
+	if _, err := sv.outbox.pass(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a database that is away: %v", err)
 	}
 }
 
@@ -229,53 +216,84 @@ func TestHintsOnce(t *testing.T) {
 	}
 }
 
-// TestCompare: rows of runs are held against the queue.
-func TestCompare(t *testing.T) {
-	resume := time.Date(2026, 5, 4, 5, 0, 0, 0, time.UTC)
+// TestRunsOfAKilledServer: what a server was working on waits again, a little longer each time, and is given up in the
+// end.
+func TestRunsOfAKilledServer(t *testing.T) {
+	sv, now := aServer(t)
 	for _, c := range []struct {
-		name, job, state string // of the job; empty: there is none
-		run              store.Run
-		want, waits      string // state of the run, id of a job that waits
+		name string
+		run  store.Run
+		want store.Run
 	}{
-		{"given up", "d-1", "failed", store.Run{State: web.Running}, "failed", ""},
-		{"cancelled", "d-1", "cancelled", store.Run{State: web.Queued}, "interrupted", ""},
-		{"works", "d-1", "running", store.Run{State: web.Running}, web.Running, ""},
-		{"of a backup", "", "", store.Run{State: web.Running}, web.Queued, "d-1"},
-		{"of a backup, waiting", "", "", store.Run{State: web.Waiting, Times: store.Times{Resume: resume}}, web.Waiting,
-			laterID("d-1", resume)},
-		{"waits for a person", "", "", store.Run{State: web.Waiting}, web.Waiting, ""},
-		{"forgotten", "", "", store.Run{State: web.Queued, Delivery: "d-0"}, "failed", ""},
-		{"given up later", "d-1-9", "failed", store.Run{State: web.Running, Detail: json.RawMessage(`{"job":"d-1-9"}`)},
-			"failed", ""},
-		{"ended", "", "", store.Run{State: "done"}, "done", ""},
+		{"once", store.Run{State: web.Running}, store.Run{State: web.Queued, Kills: 1}},
+		{"often", store.Run{State: web.Running, Kills: 5},
+			store.Run{State: web.Queued, Kills: 6, Times: store.Times{Resume: now.Add(9 * time.Second)}}},
+		{"too often", store.Run{State: web.Running, Kills: 9},
+			store.Run{State: failedRun, Kills: 10, Times: store.Times{Ended: *now}}},
+		{"waits", store.Run{State: web.Waiting}, store.Run{State: web.Waiting}},
+		{"over", store.Run{State: "done"}, store.Run{State: "done"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			sv, _ := aServer(t)
-			deliver(t, sv, "d-1", "/ralph retry")
-			c.run.ID, c.run.Repository, c.run.Installation = "d-1", "alice/demo", 70
-			if c.run.Delivery == "" {
-				c.run.Delivery = "d-1"
-			}
-			must(t, sv.s.PutRun(t.Context(), c.run))
-			if c.job != "" {
-				must(t, sv.enqueue(t.Context(), c.job, job{Run: "d-1", key: "k"}, time.Time{}))
-				file, _ := sv.s.Handles()
-				_, err := file.ExecContext(t.Context(), "UPDATE ralph_queue_jobs SET state = ?1, ended = (?1 <> 'running')",
-					c.state)
-				must(t, err)
-			}
-			must(t, sv.compare(t.Context()))
-			run, err := sv.s.Run(t.Context(), "d-1")
-			if err != nil || run.State != c.want && c.waits == "" {
-				t.Errorf("the run is %+v, %v", run, err)
-			}
-			page, err := sv.q.Jobs(t.Context(), queue.Filter{States: []queue.State{queue.Waiting}})
-			must(t, err)
-			if got := len(page.Jobs); got > 1 || (got == 1) != (c.waits != "") || got == 1 && page.Jobs[0].ID != c.waits {
-				t.Errorf("jobs that wait: %+v", page.Jobs)
-			}
-		})
+		c.run.ID, c.run.Key, c.run.Repository = c.name, c.name, "alice/demo"
+		must(t, sv.s.PutRun(t.Context(), c.run))
+		must(t, sv.pool.resume(t.Context(), *now))
+		got, err := sv.s.Run(t.Context(), c.name)
+		must(t, err)
+		if got.State != c.want.State || got.Kills != c.want.Kills || !got.Times.Resume.Equal(c.want.Times.Resume) ||
+			!got.Times.Ended.Equal(c.want.Times.Ended) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
 	}
+}
+
+// TestTurnsGoRound: of runs that wait, the next is of the installation, then the repository, then the person that has
+// waited longest for a turn; of two with one key the second waits for the first.
+func TestTurnsGoRound(t *testing.T) {
+	sv, _ := aServer(t)
+	add := func(installation int64, repository, person, key string, n int) {
+		for i := range n {
+			id := fmt.Sprintf("%s/%s/%d", repository, person, i)
+			must(t, sv.s.PutRun(t.Context(), store.Run{ID: id, Installation: installation, Repository: repository,
+				Person: person, Key: cmp.Or(key, id), State: web.Queued}))
+		}
+	}
+	add(1, "a", "ann", "", 4)
+	add(1, "a", "bob", "", 1)
+	add(1, "b", "ann", "", 1)
+	add(2, "c", "cid", "", 2)
+	var order []string
+	over := make(chan bool)
+	p := sv.pool
+	p.work = func(ctx context.Context, row store.Run) {
+		order = append(order, row.ID)
+		row.State = "done"
+		must(t, sv.s.PutRun(ctx, row))
+		over <- true
+	}
+	for range 8 {
+		must(t, p.fill(t.Context()))
+		<-over
+		p.busy.Wait()
+	}
+	if got, want := strings.Join(order, " "), "a/ann/0 c/cid/0 b/ann/0 c/cid/1 a/bob/0 a/ann/1 a/ann/2 a/ann/3"; got != want {
+		t.Errorf("the order is %s; want %s", got, want)
+	}
+	add(3, "d", "dan", "one", 2)
+	p.slots = 2
+	must(t, p.fill(t.Context()))
+	if n := p.count(); n != 1 {
+		t.Errorf("%d with one key run", n)
+	}
+	<-over
+	p.busy.Wait()
+	add(4, "e", "eve", "", 2)
+	p.perInstallation = 1
+	must(t, p.fill(t.Context()))
+	if n := p.count(); n != 2 || p.running["d/dan/1"].ID == "" || p.running["e/eve/0"].ID == "" {
+		t.Errorf("running: %v", p.running)
+	}
+	<-over
+	<-over
+	p.busy.Wait()
 }
 
 // TestAgain: a delivery that became a run becomes another one, once the first has ended; one that became none is decided
@@ -299,8 +317,8 @@ func TestAgain(t *testing.T) {
 	if err != nil || run.State != web.Queued || run.Delivery != "d-1" {
 		t.Errorf("the second run is %+v, %v", run, err)
 	}
-	if info, err := sv.q.Job(t.Context(), "d-1-2"); err != nil || info.State != queue.Waiting {
-		t.Errorf("its job is %+v, %v", info, err)
+	if got := waiting(t, sv); got != "d-1-2" {
+		t.Errorf("what waits is %s", got)
 	}
 	d, err := sv.s.Delivery(t.Context(), "d-1")
 	if err != nil || shownDelivery(d).Run != "d-1-2" {
@@ -311,20 +329,7 @@ func TestAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, sv.outbox.again(t.Context(), "d-2"))
-	if n, _, err := sv.s.Outbox(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d are to be decided, %v", n, err)
-	}
-}
-
-// TestOtherVersions: jobs of another version are said by /readyz, and keep no server from being ready.
-func TestOtherVersions(t *testing.T) {
-	sv, _ := aServer(t)
-	r := &readiness{clock: time.Now, probes: []probe{{"queue", sv.otherVersions}}}
-	must(t, sv.enqueue(t.Context(), "j", job{key: "k"}, time.Time{}))
-	file, _ := sv.s.Handles()
-	_, err := file.ExecContext(t.Context(), "UPDATE ralph_queue_jobs SET version = version + 1")
-	must(t, err)
-	if list, ok := r.look(t.Context()); !ok || !strings.HasPrefix(list[0].Note, "1 job waits for a newer ralph serve") {
-		t.Errorf("it says %+v, ready %v", list, ok)
+	if list, err := sv.s.Undecided(t.Context(), 9); len(list) != 1 || err != nil {
+		t.Errorf("%d are to be decided, %v", len(list), err)
 	}
 }

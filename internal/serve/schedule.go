@@ -54,19 +54,31 @@ func (sv *Server) sweep(ctx context.Context) error {
 			continue
 		}
 		swept[run.Repository] = true
-		at := sv.o.Clock()
-		j := job{Repository: run.Repository, Installation: run.Installation, key: run.Repository + "#sweep"}
-		id := fmt.Sprintf("sweep-%s-%d", run.ID, at.Unix()/60)
-		if err := sv.enqueue(ctx, id, j, at); err != nil {
-			return err
-		}
+		sv.pool.sweep(store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, sv.o.Clock().Unix()/60), Repository: run.Repository,
+			Installation: run.Installation, Key: run.Repository + "#sweep", Attempt: 1})
 	}
 	return nil
 }
 
-// forget removes what is old. The audit log, spend and the rows of runs stay.
+// every calls a function at the same times of each day, as long after each multiple of an interval, until ctx ends.
+func (sv *Server) every(ctx context.Context, interval, after time.Duration, do func(context.Context) error) {
+	for {
+		now := sv.o.Clock()
+		next := now.Add(-after).Truncate(interval).Add(interval + after)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(next.Sub(now)):
+		}
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			sv.o.Log.Warn("what is done now and then was not done", "error", err)
+		}
+	}
+}
+
+// forget removes what is old.
 func (sv *Server) forget(ctx context.Context) error {
 	before := sv.o.Clock().Add(-forgetAfter)
-	_, err := sv.s.Forget(ctx, store.Retention{Payloads: before, Deliveries: before, Records: before})
-	return errors.Join(err, sv.q.Forget(ctx, before))
+	_, err := sv.s.Forget(ctx, store.Retention{Deliveries: before, Records: before})
+	return err
 }

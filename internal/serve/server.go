@@ -2,9 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,17 +20,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// Server is ralph for an organisation, or the part of it that one process plays.
+// Server is ralph for an organisation.
 type Server struct {
 	o      Options
 	s      *store.Store
 	in     *installed
-	q      *queue.Queue
+	pool   *pool
 	worker *worker
 	outbox *outbox
 	pages  *web.Server
@@ -68,7 +64,7 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 
 // open makes the parts. Nothing runs yet.
 func open(ctx context.Context, o Options) (sv *Server, err error) {
-	s, err := store.Open(ctx, store.Options{URL: o.Database, Dir: o.Data, Keys: o.Keys, Clock: o.Clock})
+	s, err := store.Open(ctx, store.Options{Dir: o.Data, Keys: o.Keys, Clock: o.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -82,24 +78,22 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 		return nil, err
 	}
 	sv.m = newMetrics(o.Version, sv.figures, o.Log)
-	if err := sv.openQueue(ctx); err != nil {
+	if err := sv.openPool(); err != nil {
 		return nil, err
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
-	sv.outbox = &outbox{s: s, enqueue: sv.enqueue, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
+	sv.outbox = &outbox{s: s, begin: sv.pool.wake, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
 		woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
-	if o.plays(RoleWeb) {
-		if err := sv.openPages(); err != nil {
-			return nil, err
-		}
+	if err := sv.openPages(); err != nil {
+		return nil, err
 	}
 	sv.http = &http.Server{Handler: sv.routes(), ReadHeaderTimeout: readTime, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
 	return sv, nil
 }
 
-// openQueue opens the queue, and what does its jobs where this process works.
-func (sv *Server) openQueue(ctx context.Context) error {
+// openPool makes what does the runs.
+func (sv *Server) openPool() error {
 	o := sv.o
 	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, sv.logf)
 	if err != nil {
@@ -111,36 +105,14 @@ func (sv *Server) openQueue(ctx context.Context) error {
 	}
 	base := o.Base
 	base.Workspace = workspace
-	process := launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
-		Mirrors: mirrors, Log: sv.logf}
-	sv.worker = &worker{running: map[string]bool{}, s: sv.s, in: sv.in, base: base, m: sv.m,
-		models: launch.Models{Environ: o.Environ}, allow: o.Allow,
+	sv.worker = &worker{s: sv.s, in: sv.in, base: base, m: sv.m, models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
-		ofQueue:  ofQueue{later: sv.later},
-		launcher: &process, containers: &launch.Containers{Process: process, Network: o.Network,
-			Server: serverName(o.Data), Sockets: filepath.Join(o.Data, "jobs")}}
-	sqlite, pool := sv.s.Handles()
-	q := queue.Options{SQLite: sqlite, Pool: pool, Executor: o.Name, Slots: o.Slots, PerTenant: o.PerTenant, Log: o.Log,
-		Clock: o.Clock, GaveUp: sv.gaveUp}
-	if o.plays(RoleWork) {
-		q.Do = sv.worker.do
-	}
-	sv.q, err = queue.Open(ctx, q)
-	if err != nil || q.Do == nil {
-		return err
-	}
-	sv.worker.gotOn = sv.q.Progressed
-	return errors.Join(sv.q.Every("compare", "0 5-59/10 * * * *", sv.compare),
-		sv.q.Every("redeliver", "0 */10 * * * *", sv.redeliver),
-		sv.q.Every("sweep", "0 17 */6 * * *", sv.sweep),
-		sv.q.Every("forget", "0 41 3 * * *", sv.forget))
-}
-
-// serverName is what tells this server's containers from those of another one on the same machine.
-func serverName(data string) string {
-	sum := sha256.Sum256([]byte(data))
-	return hex.EncodeToString(sum[:8])
+		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
+			Mirrors: mirrors, Log: sv.logf}}
+	sv.pool = newPool(sv.s, o.Slots, o.PerInstallation, o.Log)
+	sv.pool.work = sv.worker.run
+	return nil
 }
 
 // handOnGrace is how long a process that is handed on may take: others take its job over soon after.
@@ -149,13 +121,13 @@ const handOnGrace = 9 * time.Second
 func (sv *Server) openPages() error {
 	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
 	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
-		dispatch: sv.o.Allow.Name(config.InWorkflow), machine: sv.machine}
+		dispatch: sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: &examiner{look: sv.doctorOf, clock: sv.o.Clock}, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
 		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
-		Actions: &actions{s: sv.s, in: sv.in, queue: sv.q, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
+		Actions: &actions{s: sv.s, in: sv.in, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
 		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
 	sv.pages = pages
@@ -168,14 +140,9 @@ func (sv *Server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", alive)
 	mux.Handle("GET /readyz", sv.ready)
 	mux.Handle("GET /metrics", onlyNear(sv.m, sv.o.MetricsToken))
-	if sv.o.plays(RoleIntake) {
-		mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
-			count: func(result string) { sv.s.Count(countDeliveries, result) }, log: sv.o.Log.Warn, clock: sv.o.Clock,
-			reading: semaphore.NewWeighted(mostReading)}))
-	}
-	if sv.pages != nil {
-		mux.Handle("/", sv.pages)
-	}
+	mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
+		count: sv.m.count, log: sv.o.Log.Warn, clock: sv.o.Clock, reading: semaphore.NewWeighted(mostReading)}))
+	mux.Handle("/", sv.pages)
 	return mux
 }
 
@@ -192,20 +159,16 @@ func (sv *Server) timed(next http.Handler) http.Handler {
 func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told func(Addresses)) error {
 	looping, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	if sv.o.plays(RoleWork) {
-		sv.loops.Go(sv.worker.containers.Sweep) // what wants a container waits for it
-		if err := sv.q.Start(ctx); err != nil {
-			return err
-		}
-		sv.loops.Go(func() { _ = sv.redeliver(looping) })
-		sv.loops.Go(func() { _ = sv.compare(looping) })
+	if err := sv.pool.resume(ctx, sv.o.Clock()); err != nil {
+		return err
 	}
-	if sv.o.plays(RoleIntake) || sv.o.plays(RoleWork) {
-		sv.outbox.back = func() { // GitHub was told meanwhile to deliver again
-			sv.loops.Go(func() { _ = sv.redeliver(looping) })
-		}
-		sv.loops.Go(func() { sv.outbox.run(looping) })
-		sv.loops.Go(func() { sv.whoWeAre(looping) })
+	redeliver := func() { _ = sv.redeliver(looping) }
+	sv.outbox.back = func() { sv.loops.Go(redeliver) } // GitHub was told meanwhile to deliver again
+	for _, loop := range []func(){redeliver, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
+		func() { sv.whoWeAre(looping) }, func() { sv.every(looping, 10*time.Minute, 0, sv.redeliver) },
+		func() { sv.every(looping, 6*time.Hour, 17*time.Minute, sv.sweep) },
+		func() { sv.every(looping, 24*time.Hour, 221*time.Minute, sv.forget) }} {
+		sv.loops.Go(loop)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- sv.http.Serve(listener) }()
@@ -230,10 +193,8 @@ func (sv *Server) whoWeAre(ctx context.Context) {
 
 // drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
 func (sv *Server) drain(hard context.Context, end func()) error {
-	sv.o.Log.Info("draining: nothing new is begun", "running", sv.worker.count())
-	if sv.pages != nil {
-		sv.pages.Close()
-	}
+	sv.o.Log.Info("draining: nothing new is begun", "running", sv.pool.count())
+	sv.pages.Close()
 	soon, cancel := context.WithTimeout(context.WithoutCancel(hard), readTime)
 	defer cancel()
 	err := sv.http.Shutdown(soon)
@@ -241,21 +202,14 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	sv.loops.Wait()
 	patient, done := context.WithTimeout(hard, sv.o.Drain)
 	defer done()
-	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.worker.count()) })
+	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.pool.count()) })
 	defer quiet()
-	if sv.o.plays(RoleWork) {
-		err = errors.Join(err, sv.q.Drain(patient))
-	}
+	err = errors.Join(err, sv.pool.drain(patient))
 	sv.worker.notices.telling.Wait() // each place has seconds
 	return err
 }
 
 func (sv *Server) close() {
-	if sv.q != nil {
-		if err := sv.q.Close(); err != nil {
-			sv.o.Log.Error("closing the queue", "error", err)
-		}
-	}
 	if err := sv.s.Close(); err != nil {
 		sv.o.Log.Error("closing the database", "error", err)
 	}
@@ -263,44 +217,34 @@ func (sv *Server) close() {
 
 func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
 
-// enqueue has a job done, once by its id. Its run is shown as queued.
-func (sv *Server) enqueue(ctx context.Context, id string, j job, at time.Time) error {
-	body, err := json.Marshal(j)
-	if err != nil {
-		return fmt.Errorf("storing a job: %w", err)
+// answer does what does not wait for work. A command that stopped a run tells those of our processes that work on it.
+func (sv *Server) answer(ctx context.Context, d store.Delivery, v decided) store.Run {
+	row, err := sv.s.Run(ctx, d.ID)
+	if err != nil { // it has none before it comes to something
+		row = v.run(d.ID, d)
+		row.Key = ""
 	}
-	_, err = sv.q.Enqueue(ctx, queue.Job{ID: id, Key: j.key, Tenant: fmt.Sprint(j.Installation), NotBefore: at,
-		Body: body})
-	return err
-}
-
-// later has a run go on at a time.
-func (sv *Server) later(ctx context.Context, j job, at time.Time) error {
-	j.key = fmt.Sprintf("%s#%d", j.Repository, j.Issue)
-	return sv.enqueue(ctx, laterID(j.Run, at), j, at)
-}
-
-// answer does a job that does not wait for work. A command that stopped a run tells those of our processes that work on
-// it.
-func (sv *Server) answer(ctx context.Context, id string, j job, attempt int) (queue.Result, error) {
-	result, err := sv.worker.work(ctx, id, j, attempt)
-	if err != nil || !j.Stops || result.Killed || result.Why == string(loop.Refused) {
-		return result, err
+	row.State, row.Attempt = web.Running, max(row.Attempt, d.Tries)+1
+	row = sv.worker.work(ctx, job{id: d.ID, delivery: d.ID, row: row, quick: true})
+	if v.stops && row.State != web.Queued && row.State != string(loop.Refused) {
+		if err := sv.tellStop(ctx, v); err != nil {
+			row.State, row.Reason = web.Queued, err.Error()
+		}
 	}
-	return result, sv.tellStop(ctx, j)
+	return row
 }
 
-// tellStop tells the runs of an issue to stop, on whatever server they work. Whoever asked may: that was found out
+// tellStop tells the runs of an issue to stop. Whoever asked may: that was found out
 // before.
-func (sv *Server) tellStop(ctx context.Context, j job) error {
-	running, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{j.Repository}, States: []string{web.Running}})
+func (sv *Server) tellStop(ctx context.Context, v decided) error {
+	running, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{v.repository}, States: []string{web.Running}})
 	if err != nil {
 		return err
 	}
 	for _, run := range running {
 		shown := shownRun(run)
-		if j.Subject != 0 && (shown.Issue == j.Subject || shown.Pull == j.Subject) {
-			err = errors.Join(err, sv.s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: j.Person, Text: "asked to stop"}))
+		if v.subject != 0 && (shown.Issue == v.subject || shown.Pull == v.subject) {
+			err = errors.Join(err, sv.s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: v.person, Text: "asked to stop"}))
 		}
 	}
 	return err
@@ -312,7 +256,6 @@ func (sv *Server) ours(repository, branch string) bool {
 	defer cancel()
 	runs, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{repository}, Limit: 1000})
 	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
-		var d detail
-		return json.Unmarshal(r.Detail, &d) == nil && d.Branch == branch
+		return detailOf(r).Branch == branch
 	})
 }

@@ -13,12 +13,13 @@ import (
 
 // asked are the settings of a repository as it stands now, over those of its account, without what the server allows.
 // An error that is a *config.Error is a mistake in a file; any other is of reading them.
-func asked(ctx context.Context, app *github.App, j job, above []work.Layer) (config.Explained, error) {
+func asked(ctx context.Context, app *github.App, installation int64, repository string,
+	above []work.Layer) (config.Explained, error) {
 	var layers []config.Layer
 	for _, l := range above {
 		layers = append(layers, config.Layer{Name: l.Name, JSON: []byte(l.JSON)})
 	}
-	own, err := app.File(ctx, j.Installation, repositoryOf(j.Repository), config.SettingsFile)
+	own, err := app.File(ctx, installation, repositoryOf(repository), config.SettingsFile)
 	if err != nil {
 		return config.Explained{}, err
 	}
@@ -34,7 +35,6 @@ type judged struct {
 	notes      []string      // what this server has lowered
 	agent      string
 	inWorkflow bool // a workflow of the repository does the runs
-	settings   config.Settings
 }
 
 // judge holds the files of an account and a repository, nil for one that is not there, against each other and what the
@@ -61,7 +61,7 @@ func judge(owner string, shared, own []byte, allow config.Allowance) (judged, er
 	}
 	rows, err := read.Rows(nil)
 	out := judged{notes: notes, agent: read.Settings.Agent.Command,
-		inWorkflow: read.Settings.Dispatch == config.InWorkflow, settings: read.Settings}
+		inWorkflow: read.Settings.Dispatch == config.InWorkflow}
 	for _, r := range rows {
 		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}

@@ -20,7 +20,6 @@ type setup struct {
 	doctor func(context.Context) []web.RepositoryDoctor
 	// dispatch asks for an App that may start workflows
 	dispatch bool
-	machine  func(context.Context) []web.Finding // what it says of this server itself
 
 	mu   sync.Mutex
 	code string // "" once it was used
@@ -67,7 +66,6 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
 	out.Credentials = append(out.Credentials, s.hook(ctx, app)...)
-	out.Credentials = append(out.Credentials, s.machine(ctx)...)
 	out.Doctor = s.doctor(ctx)
 	return out, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // detail is what a run's row holds for its page, beside what lists can be asked by.
 type detail struct {
-	Job       string  `json:"job,omitempty"`   // the id of the job that works on it; empty: the run's own
+	Job       string  `json:"job,omitempty"`   // the id of the job that goes on with it; empty: the run's own
 	Run       string  `json:"run,omitempty"`   // as its journal names it
 	Known     int     `json:"known,omitempty"` // how many records of the journal are stored
 	Issue     int     `json:"issue,omitempty"`
@@ -29,6 +29,17 @@ type detail struct {
 	Of        int     `json:"of,omitempty"`
 	Dollars   float64 `json:"dollars,omitempty"`
 	Tokens    int64   `json:"tokens,omitempty"`
+}
+
+// detailOf is the detail of a row. One that cannot be read is of a newer version, and left out.
+func detailOf(r store.Run) (d detail) {
+	_ = json.Unmarshal(r.Detail, &d)
+	return d
+}
+
+func (d detail) text() json.RawMessage {
+	text, _ := json.Marshal(d) // of strings and numbers
+	return text
 }
 
 // source shows what the database holds.
@@ -88,10 +99,9 @@ func notFound(err error) error {
 	return err
 }
 
-// shownRun is a row as pages show it. A detail that cannot be read is of a newer version, and left out.
+// shownRun is a row as pages show it.
 func shownRun(r store.Run) web.Run {
-	var d detail
-	_ = json.Unmarshal(r.Detail, &d)
+	d := detailOf(r)
 	return web.Run{
 		ID: r.ID, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull,
 		Standing: web.Standing{State: r.State, Doing: d.Doing, Reason: r.Reason, Until: r.Times.Resume,

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -227,6 +226,8 @@ func (r *recorder) flush() error {
 		return nil
 	}
 	row, shown, settled := r.row, r.detail, r.settled || !r.begun
+	counts := r.counts
+	r.counts = nil
 	r.mu.Unlock()
 	ctx := context.Background() // the store bounds each statement
 	for more := now.changed || len(now.waiting) > 0; more; more = len(now.waiting) > 0 {
@@ -235,31 +236,24 @@ func (r *recorder) flush() error {
 			of.Known = now.waiting[n-1].known
 		}
 		row.Detail = of.text()
-		err := r.s.PutProgress(ctx, store.Progress{Run: row, Records: now.records(n), Spent: now.spent, Told: now.told})
-		if errors.Is(err, store.ErrOutdated) { // a later attempt writes down the run now
-			return nil
-		}
+		err := r.s.PutProgress(ctx, store.Progress{Run: row, Records: now.records(n), Spent: now.spent, Told: now.told,
+			Counts: counts})
 		if err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.putBack(now)
+			r.counts = append(counts, r.counts...)
 			return err
 		}
 		now.stored(n)
+		counts = nil
 	}
 	if settled {
 		return nil
 	}
-	err := r.settle(ctx, row)
-	if err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.changed = true
-	}
+	err := r.s.EndWaiting(ctx, row, continued, "a later request went on with it") // it goes on where they stand
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settled, r.changed = err == nil, r.changed || err != nil
 	return err
-}
-
-func (d detail) text() json.RawMessage {
-	text, _ := json.Marshal(d) // of strings and numbers
-	return text
 }

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"maps"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/queue"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -24,168 +23,116 @@ import (
 const (
 	declined  = "declined"  // it came to nothing: somebody may not ask, or the run stands otherwise by now
 	continued = "continued" // it waited, and a later request goes on with it
+	failedRun = string(loop.Failed)
 )
+
+// job is what one process does.
+type job struct {
+	id       string // its own: the run's, or that of the time at which its run goes on
+	delivery string // whose payload it is about; "": the repository is looked through for what goes on
+	row      store.Run
+	quick    bool // an answer, which has no row before it comes to something
+}
+
+// jobOf is what the next process of a run does.
+func jobOf(row store.Run) job {
+	j := job{id: cmp.Or(detailOf(row).Job, row.ID), row: row}
+	if j.id == row.ID {
+		j.delivery = row.Delivery
+	}
+	return j
+}
 
 // worker does jobs, each in a process of its own.
 type worker struct {
 	s        *store.Store
 	in       *installed
 	launcher launch.Launcher
-	// containers does the jobs whose settings ask for one
-	containers *launch.Containers
-	base       work.Order // what is the same for all jobs
-	models     launch.Models
-	allow      config.Allowances
-	public     string                  // the address of the pages
-	room       func(least int64) error // says when fewer bytes than that are free for jobs
-	ofQueue
-	m       *metrics
-	notices *notices
-	clock   func() time.Time
-	log     *slog.Logger
-
-	mu      sync.Mutex
-	running map[string]bool // ids of jobs
+	base     work.Order // what is the same for all jobs
+	models   launch.Models
+	allow    config.Allowances
+	public   string                  // the address of the pages
+	room     func(least int64) error // says when fewer bytes than that are free for jobs
+	m        *metrics
+	notices  *notices
+	clock    func() time.Time
+	log      *slog.Logger
 }
 
-// ofQueue is what a worker asks of the queue.
-type ofQueue struct {
-	later func(ctx context.Context, j job, at time.Time) error
-	gotOn func(ctx context.Context, id string) error // a job has made progress
-}
+// run is pool.work.
+func (w *worker) run(ctx context.Context, row store.Run) { w.work(ctx, jobOf(row)) }
 
-// do is queue.Options.Do.
-func (w *worker) do(ctx context.Context, q queue.Job, attempt int) (queue.Result, error) {
-	var j job
-	if err := json.Unmarshal(q.Body, &j); err != nil {
-		return queue.Result{Why: "the job cannot be read; it is of another version"}, nil
-	}
-	return w.work(ctx, q.ID, j, attempt)
-}
-
-// work does one attempt of a job.
-func (w *worker) work(ctx context.Context, id string, j job, attempt int) (queue.Result, error) {
-	order, err := w.order(ctx, id, j, attempt)
-	if errors.Is(err, store.ErrNotFound) {
-		return queue.Result{Why: "the delivery was forgotten"}, nil
-	}
+// work does one attempt of a job and stores what becomes of it: the row that comes back.
+func (w *worker) work(ctx context.Context, j job) store.Run {
+	defer w.log.Info("job", "job", j.id, "attempt", j.row.Attempt, "repository", j.row.Repository)
+	r, running, err := w.start(ctx, j)
 	if err != nil {
-		return queue.Result{}, err
+		row := w.notBegun(j, err)
+		if !j.quick && row.Number != 0 {
+			w.put(row)
+		}
+		return row
+	}
+	r.attach(running.Metered(), running.Usage)
+	w.attend(ctx, running, r)
+	end, err := running.Wait()
+	w.conclude(j, r, end, err)
+	return r.row
+}
+
+// start starts the process of a job.
+func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, error) {
+	order, err := w.order(ctx, j)
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := w.room(leastDisk); err != nil {
-		return w.postponed(ctx, id, j, attempt, err)
+		return nil, nil, err
 	}
 	app, _, err := w.in.current(ctx)
 	if err != nil {
-		return queue.Result{}, err
+		return nil, nil, err
 	}
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
-		return w.postponed(ctx, id, j, attempt, err)
+		return nil, nil, err
 	}
-	image, err := w.setPlace(ctx, app, j, &order)
+	if err := w.setPlace(ctx, app, j, &order); err != nil {
+		return nil, nil, err
+	}
+	last, err := w.s.LastRecord(ctx, j.row.ID)
 	if err != nil {
-		return w.postponed(ctx, id, j, attempt, err)
+		return nil, nil, err
 	}
-	row, err := w.begin(ctx, id, j)
+	models := w.models
+	if j.delivery != "" || order.Inputs["issue"] != "" { // else there are several runs, each of which keeps to its budget
+		models = models.Within(order.Allow)
+	}
+	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
+		last, j.quick || j.row.Number == 0)
+	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Models: models, Hear: r,
+		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != ""}})
 	if err != nil {
-		return queue.Result{}, err
+		r.attach(false, nil)
+		r.end(func(row *store.Run, _ *detail) { *row = w.notBegun(j, err) })
 	}
-	if j.Run == "" { // more than the queue knows of, when it comes from a backup
-		order.Attempt = max(attempt, row.Attempt)
-	}
-	recorder, err := w.record(ctx, row, j.silent() && j.Run == "")
-	if err != nil {
-		return queue.Result{}, err
-	}
-	defer w.log.Info("job", "job", id, "attempt", attempt, "repository", j.Repository)
-	tokens := appTokens{app, j.Installation, j.Repository, order.Workflow != ""}
-	running, err := w.launcherOf(image).Start(context.WithoutCancel(ctx), launch.Job{Order: order, Tokens: tokens,
-		Models: w.modelsOf(j, order), Hear: recorder, Image: image})
-	if err != nil {
-		recorder.end(func(r *store.Run, _ *detail) { r.State = web.Queued })
-		return w.postponed(ctx, id, j, attempt, err)
-	}
-	w.note(id, true)
-	defer w.note(id, false)
-	recorder.attach(running.Metered(), running.Usage)
-	w.attend(ctx, cmp.Or(j.Run, id), running, recorder)
-	end, err := running.Wait()
-	return w.conclude(ctx, j, recorder, end, err)
-}
-
-func (w *worker) launcherOf(image string) launch.Launcher {
-	if image == "" {
-		return w.launcher
-	}
-	return w.containers
-}
-
-const (
-	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
-	longestPause  = 5 * time.Minute
-)
-
-// postponed has a job wait that could not begin, since GitHub or this machine did not do its part: that is not the
-// job's fault, and does not count as its failure before a day is over.
-func (w *worker) postponed(ctx context.Context, id string, j job, attempt int, failed error) (queue.Result, error) {
-	row, err := w.s.Run(ctx, cmp.Or(j.Run, id))
-	if err != nil || ctx.Err() != nil || w.clock().Sub(row.Times.Created) > waitForOthers {
-		return queue.Result{}, failed
-	}
-	at := w.clock().Add(min(afterFailed<<min(attempt-1, 10), longestPause))
-	row.State = web.Queued
-	row.Reason = fmt.Sprintf("it could not begin, and is tried again at %s UTC: %s", at.UTC().Format("15:04"),
-		safetext.FirstRunes(safetext.OneLine(failed.Error()), 500))
-	w.log.Warn("a job could not begin and is tried again", "job", id, "attempt", attempt, "error", failed)
-	if err := w.s.PutRun(ctx, row); err != nil && !errors.Is(err, store.ErrOutdated) {
-		return queue.Result{}, errors.Join(failed, err)
-	}
-	return queue.Result{Again: at, Why: row.Reason}, nil
-}
-
-// modelsOf are the models of a job. A sweep does several runs, each of which keeps to its budget by itself.
-func (w *worker) modelsOf(j job, o work.Order) launch.Models {
-	if j.Delivery == "" && j.Run == "" {
-		return w.models
-	}
-	return w.models.Within(o.Allow)
-}
-
-func (w *worker) note(id string, runs bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if runs {
-		w.running[id] = true
-	} else {
-		delete(w.running, id)
-	}
-}
-
-// count is how many jobs this process does now.
-func (w *worker) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.running)
+	return r, running, err
 }
 
 // order is what the process of a job is told.
-func (w *worker) order(ctx context.Context, id string, j job, attempt int) (work.Order, error) {
+func (w *worker) order(ctx context.Context, j job) (work.Order, error) {
 	o := w.base
-	o.Job, o.Attempt, o.Repository = id, attempt, j.Repository
-	o.Allow = w.allow.Of(accountOf(j.Repository))
-	o.Page = w.public + "/runs/" + cmp.Or(j.Run, id)
-	o.Inputs = map[string]string{}
-	for name, value := range w.base.Inputs {
-		o.Inputs[name] = value
-	}
-	if j.Delivery == "" {
+	o.Job, o.Attempt, o.Repository = j.id, j.row.Attempt, j.row.Repository
+	o.Allow = w.allow.Of(accountOf(o.Repository))
+	o.Page = w.public + "/runs/" + j.row.ID
+	o.Inputs = maps.Clone(w.base.Inputs)
+	if j.delivery == "" {
 		o.Event, o.Payload = "schedule", json.RawMessage("{}")
-		if j.Issue != 0 {
-			o.Inputs["issue"] = fmt.Sprint(j.Issue)
+		if issue := detailOf(j.row).Issue; issue != 0 {
+			o.Inputs["issue"] = fmt.Sprint(issue)
 		}
 		return o, nil
 	}
-	d, err := w.s.Delivery(ctx, j.Delivery)
+	d, err := w.s.Delivery(ctx, j.delivery)
 	if err == nil && d.Payload == nil {
 		err = store.ErrNotFound
 	}
@@ -193,80 +140,132 @@ func (w *worker) order(ctx context.Context, id string, j job, attempt int) (work
 	return o, err
 }
 
-// begin stores that an attempt begins.
-func (w *worker) begin(ctx context.Context, id string, j job) (store.Run, error) {
-	row, err := w.s.Run(ctx, cmp.Or(j.Run, id))
-	if errors.Is(err, store.ErrNotFound) { // a quick one, or a sweep: it has a row only if it comes to something
-		row, err = store.Run{ID: cmp.Or(j.Run, id), Delivery: j.Delivery, Installation: j.Installation,
-			Repository: j.Repository}, nil
-	}
-	if err != nil {
-		return row, err
-	}
-	row.State, row.Reason, row.Times.Resume = web.Running, "", time.Time{}
-	row.Attempt += 1
-	var d detail
-	_ = json.Unmarshal(row.Detail, &d)
-	d.Job = id
-	row.Detail = d.text()
-	if row.Times.Started.IsZero() {
-		row.Times.Started = w.clock()
-	}
-	if j.silent() && j.Run == "" {
-		return row, nil
-	}
-	return row, w.s.PutRun(ctx, row)
-}
+const (
+	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
+	longestPause  = 5 * time.Minute
+)
 
-// record begins to write down an attempt of a run.
-func (w *worker) record(ctx context.Context, row store.Run, silent bool) (*recorder, error) {
-	last, err := w.s.LastRecord(ctx, row.ID)
-	if err != nil {
-		return nil, err
-	}
-	return newRecorder(&recorder{s: w.s, log: w.log.With("run", row.ID), clock: w.clock, m: w.m, gotOn: w.gotOn,
-		notices: w.notices}, row, last, silent), nil
-}
-
-// conclude stores how an attempt has ended, and says what becomes of the job.
-func (w *worker) conclude(ctx context.Context, j job, r *recorder, end work.End, err error) (queue.Result, error) {
-	var died *launch.DiedError
+// notBegun has a job wait that could not begin, since GitHub or this machine did not do its part: that counts as a kill
+// only when a day is over.
+func (w *worker) notBegun(j job, failed error) store.Run {
+	now, row := w.clock(), j.row
+	w.log.Warn("a job could not begin", "job", j.id, "attempt", row.Attempt, "error", failed)
+	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
 	switch {
-	case errors.As(err, &died):
-		r.end(func(row *store.Run, _ *detail) { row.State, row.Reason = web.Queued, died.How })
-		return queue.Result{Killed: true, Why: died.How}, nil
-	case err != nil:
-		r.end(func(row *store.Run, _ *detail) { row.State, row.Reason = web.Queued, err.Error() })
-		return queue.Result{}, err
-	case end.HandedOn:
-		r.end(func(row *store.Run, _ *detail) { row.State, row.Reason = web.Queued, "it goes on in another process" })
-		return queue.Result{Killed: true, Why: "handed on"}, nil
+	case errors.Is(failed, store.ErrNotFound):
+		row.State, row.Times.Ended, row.Reason = failedRun, now, "the delivery that asked for it was forgotten"
+		return row
+	case !row.Times.Created.IsZero() && now.Sub(row.Times.Created) > waitForOthers:
+		killed(&row, why, now)
+	default:
+		row.State = web.Queued
 	}
-	waits := end.Outcome == loop.Waiting && !end.Until.IsZero()
-	if waits {
-		next := j
-		next.Delivery, next.Run, next.Issue = "", r.row.ID, r.detail.Issue
-		if err := w.later(context.WithoutCancel(ctx), next, end.Until); err != nil {
-			return queue.Result{}, err
-		}
+	if row.State == web.Queued {
+		row.Times.Resume = now.Add(pauseAfter(row.Attempt))
+		row.Reason = fmt.Sprintf("it could not begin, and is tried again at %s UTC: %s",
+			row.Times.Resume.UTC().Format("15:04"), why)
 	}
-	state := cmp.Or(string(end.Outcome), declined)
-	if end.Workflow != "" {
-		state = web.Dispatched
+	return row
+}
+
+// pauseAfter is how long what was tried n times in vain waits.
+func pauseAfter(n int) time.Duration {
+	return min(afterFailed<<min(max(n-1, 0), 10), longestPause)
+}
+
+// put stores a row that nobody else writes now, however long the database is away.
+func (w *worker) put(row store.Run) {
+	err := w.s.PutRun(context.Background(), row)
+	for ; errors.Is(err, store.ErrUnavailable); err = w.s.PutRun(context.Background(), row) {
+		w.log.Warn("what became of a run waits for the database", "run", row.ID, "error", err)
+		time.Sleep(storeAgain)
 	}
-	if r.begun {
-		w.s.Count(countRuns, state)
+	if err != nil {
+		w.log.Error("what became of a run is not stored", "run", row.ID, "error", err)
 	}
+}
+
+// conclude stores how an attempt has ended.
+func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
+	now, died := w.clock(), (*launch.DiedError)(nil)
 	r.end(func(row *store.Run, d *detail) {
-		row.State, row.Reason = state, cmp.Or(end.Problem, end.Reason)
-		row.Times.Ended = w.clock()
-		if waits {
-			row.Times.Resume, row.Times.Ended = end.Until, time.Time{}
+		switch {
+		case errors.As(err, &died):
+			killed(row, died.How, now)
+		case err != nil:
+			*row = w.notBegun(job{id: j.id, row: *row}, err)
+		case end.HandedOn:
+			row.State, row.Reason = web.Queued, "it goes on in another process"
+		default:
+			row.State, row.Reason, row.Times.Ended = cmp.Or(string(end.Outcome), declined), cmp.Or(end.Problem, end.Reason), now
+			d.Pull, d.Branch = cmp.Or(end.Pull, d.Pull), cmp.Or(end.Branch, d.Branch)
 		}
-		if end.Outcome == loop.Waiting {
-			row.Times.Ended = time.Time{}
+		switch {
+		case end.Workflow != "":
+			row.State = web.Dispatched
+		case end.Outcome == loop.Waiting:
+			row.Times.Ended, row.Times.Resume = time.Time{}, end.Until
+			if !end.Until.IsZero() { // then the repository is looked through for this issue alone
+				d.Job = fmt.Sprintf("%s-%d", row.ID, end.Until.Unix())
+				row.Key = keyOf(row.Repository, d.Issue)
+			}
 		}
-		d.Pull, d.Branch = cmp.Or(end.Pull, d.Pull), cmp.Or(end.Branch, d.Branch)
+		if r.begun && (!row.Times.Ended.IsZero() || row.State == web.Waiting) {
+			r.counts = append(r.counts, store.Counter{Name: countRuns, Label: row.State, Value: 1})
+		}
 	})
-	return queue.Result{Why: state}, nil
+}
+
+// lookForWords is how often it is looked whether somebody has said something to a run.
+const lookForWords = 2 * time.Second
+
+// attend hands on what is said to a run while it works, until its process has ended.
+func (w *worker) attend(ctx context.Context, running *launch.Running, to *recorder) {
+	over, end := context.WithCancel(context.Background())
+	go func() {
+		_, _ = running.Wait()
+		end()
+	}()
+	go func() {
+		tick := time.NewTicker(lookForWords)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over.Done():
+				return
+			case <-ctx.Done():
+				running.HandOn()
+				return
+			case <-tick.C:
+				if err := w.room(leastToGoOn); err != nil { // it would fail, and that is nothing of its own
+					to.log.Warn("a run is handed on, and waits for room", "error", err)
+					running.HandOn()
+					return
+				}
+				to.pass(over, running)
+			}
+		}
+	}()
+}
+
+// pass hands on what was said. A stop is told again and again, which changes nothing.
+func (r *recorder) pass(ctx context.Context, running *launch.Running) {
+	said, err := r.s.Words(ctx, r.id, r.heardUpTo())
+	if err != nil {
+		return // the next look tells the same
+	}
+	var asked []store.Word
+	for _, word := range said {
+		switch word.Kind {
+		case web.Stop:
+			running.Stop(word.Person, word.Text)
+		case web.Hint:
+			asked = append(asked, word)
+		}
+	}
+	for _, word := range r.untold(asked) {
+		if err := running.Hint(loop.Hint{ID: wordID(word), By: word.Person, Text: word.Text}); err != nil {
+			r.log.Warn("a hint is not handed on", "error", err)
+		}
+	}
 }

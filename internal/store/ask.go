@@ -5,27 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
-
-// numbered makes the question marks of a statement the numbers that both databases understand. Statements hold no other
-// question marks.
-func numbered(statement string) string {
-	var b strings.Builder
-	parts := strings.Split(statement, "?")
-	for i, part := range parts {
-		if i > 0 {
-			b.WriteString("$" + strconv.Itoa(i))
-		}
-		b.WriteString(part)
-	}
-	return b.String()
-}
 
 // exec executes one statement on its own.
 func (s *Store) exec(ctx context.Context, doing, statement string, args ...any) error {
@@ -36,7 +18,7 @@ func (s *Store) exec(ctx context.Context, doing, statement string, args ...any) 
 // changed executes one statement on its own and says how many rows it has changed.
 func (s *Store) changed(ctx context.Context, doing, statement string, args ...any) (n int64, err error) {
 	err = s.writing(ctx, doing, func(ctx context.Context) error {
-		done, err := s.db.ExecContext(ctx, numbered(statement), args...)
+		done, err := s.db.ExecContext(ctx, statement, args...)
 		if err == nil {
 			n, err = done.RowsAffected()
 		}
@@ -60,16 +42,13 @@ func (s *Store) write(ctx context.Context, doing string, fn func(*transaction) e
 	})
 }
 
-// writing waits for its turn. What never reached the server, over a connection that has died meanwhile, is sent again.
+// writing waits for its turn.
 func (s *Store) writing(ctx context.Context, doing string, fn func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := s.turn.enter(within)
 	if err == nil {
 		err = fn(within)
-		for again := 0; err != nil && again < 2 && pgconn.SafeToRetry(err) && within.Err() == nil; again++ {
-			err = fn(within)
-		}
 		s.turn.leave()
 	}
 	if err = failed(ctx, err); err != nil {
@@ -86,7 +65,7 @@ type transaction struct {
 
 // exec executes a statement and says how many rows it has changed.
 func (t *transaction) exec(statement string, args ...any) (int64, error) {
-	done, err := t.tx.ExecContext(t.ctx, numbered(statement), args...)
+	done, err := t.tx.ExecContext(t.ctx, statement, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +74,7 @@ func (t *transaction) exec(statement string, args ...any) (int64, error) {
 
 // one reads one row of a transaction.
 func (t *transaction) one(statement string, args ...any) *sql.Row {
-	return t.tx.QueryRowContext(t.ctx, numbered(statement), args...)
+	return t.tx.QueryRowContext(t.ctx, statement, args...)
 }
 
 // scan reads the columns of a row.
@@ -144,7 +123,7 @@ func (q *question) in(column string, names []string) *question {
 	}
 	args := make([]any, len(names))
 	for i, name := range names {
-		args[i] = plain(name)
+		args[i] = name
 	}
 	return q.and("AND "+column+" IN (?"+strings.Repeat(", ?", len(names)-1)+")", args...)
 }
@@ -179,7 +158,7 @@ type asker interface {
 }
 
 func rowsOf[T any](ctx context.Context, of asker, q *question, read func(scan) (T, error)) (found []T, err error) {
-	rows, err := of.QueryContext(ctx, numbered(q.text.String()), q.args...)
+	rows, err := of.QueryContext(ctx, q.text.String(), q.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -207,14 +186,6 @@ func fromMicros(n int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(n).UTC()
-}
-
-// plain makes a text one that both databases keep as it is: Postgres refuses NUL and broken UTF-8.
-func plain(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // several is how many rows a page has: what was asked for, between 1 and most.

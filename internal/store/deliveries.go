@@ -1,14 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -26,9 +22,9 @@ type Delivery struct {
 	Payload      []byte // the body as it came; nil once it is forgotten
 
 	Number   int64     // given in the order of storing; ignored by Deliver
-	Tries    int       // how often it was handed out by Undecided
+	Tries    int       // how often it was postponed
 	Waits    string    // why it was postponed, until it is decided
-	Decision *Decision // nil until Decided
+	Decision *Decision // nil until Decide
 }
 
 // Decision is what became of a delivery.
@@ -38,32 +34,26 @@ type Decision struct {
 	Subject string          // "issue-42"
 	Queued  bool            // a job was made of it
 	Detail  json.RawMessage // for the page; may be nil
-	At      time.Time       // when it was decided; Decided fills it in
+	At      time.Time       // when it was decided; Decide fills it in
 }
 
 const longestID = 200
 
-// LongestHold is how long a delivery is handed out to nobody else, or postponed, at most.
-const LongestHold = 10 * time.Minute
+// longestWait is how long a delivery is postponed at most: one that seems to wait longer does so since the clock was set
+// back.
+const longestWait = 10 * time.Minute
 
 // Deliver stores a delivery, once by its ID; fresh is false for one that already exists. Received is now if it is not
 // set.
 func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error) {
-	if d.ID == "" || len(d.ID) > longestID || plain(d.ID) != d.ID {
-		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d, of a text",
+	if d.ID == "" || len(d.ID) > longestID {
+		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d",
 			len(d.ID), longestID)
 	}
 	if d.Received.IsZero() {
 		d.Received = s.clock()
 	}
-	if s.kind == kindSQLite {
-		return s.together(ctx, d)
-	}
-	err = s.write(ctx, storing, func(t *transaction) (err error) { // Postgres syncs for several at once by itself
-		fresh, err = t.deliver(d)
-		return err
-	})
-	return fresh && err == nil, err
+	return s.together(ctx, d)
 }
 
 // deliver stores a delivery, and its payload beside it: what happens to a delivery later writes its row anew, and not
@@ -72,13 +62,13 @@ func (t *transaction) deliver(d Delivery) (fresh bool, err error) {
 	at := micros(d.Received)
 	var number int64
 	err = t.one(`INSERT INTO ralph_deliveries (id, event, action, installation, repository, sender, received, due)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING number`, d.ID, plain(d.Event),
-		plain(d.Action), d.Installation, plain(d.Repository), plain(d.Sender), at, at).Scan(&number)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7 WHERE NOT EXISTS (SELECT 1 FROM ralph_deliveries WHERE id = ?1)
+		RETURNING number`, d.ID, d.Event, d.Action, d.Installation, d.Repository, d.Sender, at).Scan(&number)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err == nil && d.Payload != nil:
-		_, err = t.exec("INSERT INTO ralph_payloads (delivery, at, body) VALUES (?, ?, ?)", number, at, d.Payload)
+		_, err = t.exec("INSERT INTO ralph_payloads (delivery, body) VALUES (?, ?)", number, d.Payload)
 	}
 	return true, err
 }
@@ -113,77 +103,62 @@ func withPayload(row scan) (Delivery, error) {
 	return d, err
 }
 
-// Undecided hands out deliveries that nobody has decided, the oldest first, with payloads. For the time of hold nobody
-// else gets them; one that is not decided by then is handed out again. So two servers decide different ones, and what
-// a dead one had is done by another. A clock that was set back keeps nothing waiting for longer than LongestHold.
-func (s *Store) Undecided(ctx context.Context, limit int, hold time.Duration) (found []Delivery, err error) {
+// Undecided are deliveries that are to be decided now, the oldest first, with payloads. The same ones come again until
+// they are decided, postponed or held.
+func (s *Store) Undecided(ctx context.Context, limit int) ([]Delivery, error) {
 	now := s.clock()
-	locked := ""
-	if s.kind == kindPostgres {
-		locked = "FOR UPDATE OF ralph_deliveries SKIP LOCKED" // else two servers wait for each other, and take the same
-	}
-	q := ask("", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0 AND (due <= ? OR due > ?)
-		ORDER BY due, number LIMIT ? `+locked, micros(now), micros(now.Add(2*LongestHold)), several(limit, 1000))
-	err = s.write(ctx, "taking deliveries to decide", func(t *transaction) (err error) {
-		found, err = rowsOf(ctx, t.tx, q, withPayload)
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		args := []any{micros(now.Add(min(hold, LongestHold)))}
-		for i := range found {
-			found[i].Tries++
-			args = append(args, found[i].Number)
-		}
-		_, err = t.exec("UPDATE ralph_deliveries SET due = ?, tries = tries + 1 WHERE number IN (?"+
-			strings.Repeat(", ?", len(found)-1)+")", args...)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(found, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) })
-	return found, nil
+	return list(ctx, s, ask("reading deliveries to decide", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0
+		AND due >= 0 AND (due <= ? OR due > ?) ORDER BY number LIMIT ?`, micros(now), micros(now.Add(longestWait)), several(limit, 1000)),
+		withPayload)
 }
 
-// Postpone hands a delivery that cannot be decided now back, to be handed out again at that time, LongestHold from now
-// at the latest. why is shown meanwhile.
+// Postpone has a delivery that cannot be decided now wait until that time, ten minutes from now at the latest, and
+// counts the try. why is shown meanwhile.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why string) error {
-	return s.must(ctx, "postponing a delivery", `UPDATE ralph_deliveries SET due = ?, why = ?
-		WHERE id = ? AND decided = 0`, min(micros(until), micros(s.clock().Add(LongestHold))), plain(why), id)
+	return s.must(ctx, "postponing a delivery", `UPDATE ralph_deliveries SET due = ?, why = ?, tries = tries + 1
+		WHERE id = ? AND decided = 0`, min(micros(until), micros(s.clock().Add(longestWait))), why, id)
 }
 
-// Decided stores what became of a delivery. Whoever makes a job of it does so before: a delivery that is handed out
-// twice makes the same job, and one that is decided is not handed out again.
-func (s *Store) Decided(ctx context.Context, id string, d Decision) error {
-	return s.must(ctx, deciding, updateDecided, s.decision(id, d)...)
+// Hold keeps a delivery from being decided again until this process postpones or decides it, or another one has opened
+// the database. why is shown meanwhile.
+func (s *Store) Hold(ctx context.Context, id, why string) error {
+	return s.must(ctx, "holding a delivery", "UPDATE ralph_deliveries SET due = -1, why = ? WHERE id = ? AND decided = 0", why, id)
 }
 
-// DecidedTogether is Decided for several, by their IDs: all of it is stored, or nothing. One that is forgotten
-// meanwhile is left out.
-func (s *Store) DecidedTogether(ctx context.Context, made map[string]Decision) error {
+// release has what a process held that has ended be decided.
+func (s *Store) release(ctx context.Context) error {
+	return s.exec(ctx, "releasing deliveries", "UPDATE ralph_deliveries SET due = 0 WHERE decided = 0 AND due < 0")
+}
+
+// Decided is what became of one delivery.
+type Decided struct {
+	ID       string
+	Decision Decision
+	Run      *Run // that came of it; nil: none
+}
+
+// Decide stores what became of deliveries, with the runs that came of them: all of it, or nothing. A run that is there
+// already stays as it is, and a delivery that is forgotten meanwhile is left out.
+func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 	if len(made) == 0 {
 		return nil
 	}
-	return s.write(ctx, deciding, func(t *transaction) error {
-		for _, id := range slices.Sorted(maps.Keys(made)) { // two servers wait for each other in one order
-			if _, err := t.exec(updateDecided, s.decision(id, made[id])...); err != nil {
+	return s.write(ctx, "storing decisions", func(t *transaction) error {
+		for _, m := range made {
+			d := m.Decision
+			if _, err := t.exec(`UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, queued = ?, detail = ?
+				WHERE id = ?`, micros(s.clock()), d.Step, d.Why, d.Subject, number(d.Queued), []byte(d.Detail), m.ID); err != nil {
+				return err
+			}
+			if m.Run == nil {
+				continue
+			}
+			if _, err := t.exec(insertRun+" ON CONFLICT (id) DO NOTHING", s.columnsOf(*m.Run)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-const (
-	deciding      = "storing a decision"
-	updateDecided = `UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, queued = ?, detail = ?
-		WHERE id = ?`
-)
-
-// decision are the values of updateDecided.
-func (s *Store) decision(id string, d Decision) []any {
-	return []any{micros(s.clock()), plain(d.Step), plain(d.Why), plain(d.Subject), number(d.Queued), []byte(d.Detail),
-		id}
 }
 
 // Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.
@@ -204,41 +179,23 @@ func (s *Store) must(ctx context.Context, doing, statement string, args ...any) 
 // Delivery is one delivery with its payload; ErrNotFound if there is none.
 func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
 	return one(ctx, s, ask("reading a delivery", "SELECT "+deliveryColumns+fromPayloads+"WHERE id = ?",
-		plain(id)), withPayload)
+		id), withPayload)
 }
 
-// DeliveryFilter says which deliveries a page shows. Empty fields ask for nothing.
+// DeliveryFilter says which deliveries a page shows.
 type DeliveryFilter struct {
 	Repositories []string // nil for all; an empty list for none
-	Event        string
-	Step         string
-	Undecided    bool  // only those that nobody has decided
-	Before       int64 // only smaller numbers: the number of the last one of the page before
-	Limit        int   // at most 1000, by default 100
+	Before       int64    // only smaller numbers: the number of the last one of the page before
+	Limit        int      // at most 1000, by default 100
 }
 
 // Deliveries are the newest deliveries of the filter, without payloads.
 func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error) {
 	q := ask("listing deliveries", "SELECT "+deliveryColumns+" FROM ralph_deliveries WHERE 1 = 1").
 		in("repository", f.Repositories).
-		andIf(f.Event != "", "AND event = ?", plain(f.Event)).
-		andIf(f.Step != "", "AND step = ?", plain(f.Step)).
-		andIf(f.Undecided, "AND decided = 0").
 		andIf(f.Before != 0, "AND number < ?", f.Before).
 		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
 	return list(ctx, s, q, func(row scan) (Delivery, error) { return deliveryOf(row) })
-}
-
-// Outbox is how many deliveries nobody has decided, and since when the oldest waits; the zero time for none.
-func (s *Store) Outbox(ctx context.Context) (waiting int, oldest time.Time, err error) {
-	q := ask("counting deliveries", "SELECT count(*), coalesce(min(received), 0) FROM ralph_deliveries WHERE decided = 0")
-	_, err = one(ctx, s, q, func(row scan) (struct{}, error) {
-		var since int64
-		err := row(&waiting, &since)
-		oldest = fromMicros(since)
-		return struct{}{}, err
-	})
-	return waiting, oldest, err
 }
 
 const (

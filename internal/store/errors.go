@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	sqlite "modernc.org/sqlite"
+	"modernc.org/sqlite"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -22,13 +21,13 @@ var ErrNotFound = errors.New("there is no such row in the database")
 // failed says of an error whose it is. What the caller has ended stays the caller's: context.Canceled.
 func failed(ctx context.Context, err error) error {
 	switch code := sqliteCode(err); {
-	case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, ErrNotFound), errors.Is(err, ErrOutdated), invalid.Is(err):
+	case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, ErrNotFound), invalid.Is(err):
 		return err
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Cause(ctx)
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
-	case code == 0 && postgresRefused(err), code != 0 && !troubled(code):
+	case code != 0 && !troubled(code):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -58,20 +57,6 @@ func sqliteCode(err error) int {
 		return 0
 	}
 	return of.Code() & 0xff
-}
-
-// postgresRefused reports whether Postgres was able to do what it was asked and refused it all the same: a mistake in
-// the statement or in what is stored. Everything else is the server's trouble.
-func postgresRefused(err error) bool {
-	var of *pgconn.PgError
-	if !errors.As(err, &of) || len(of.Code) != 5 {
-		return false
-	}
-	switch of.Code[:2] {
-	case "21", "22", "23", "42", "44": // cardinality, data, integrity, syntax or access, check option
-		return of.Code != "42501" && of.Code != "42P01" // no right, no table: the database is not as it was opened
-	}
-	return false
 }
 
 func notFound(doing string) error { return fmt.Errorf("%s: %w", doing, ErrNotFound) }

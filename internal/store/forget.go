@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Retention says what is forgotten: what is older than these times. What has the zero time stays. The audit log, the
-// rows of runs and the sums of spend always stay.
+// Retention says what is forgotten: what is older than these times. What has the zero time stays, and the sums of spend
+// always do.
 type Retention struct {
-	Payloads   time.Time // of decided deliveries
-	Deliveries time.Time // decided ones, the whole row: its id may come again after that, and would be fresh
+	Deliveries time.Time // decided ones: the id of one may come again after that, and would be fresh
 	Records    time.Time // of runs that ended before
+	Runs       time.Time // that ended before, with their records
+	Audit      time.Time
 }
 
 // Forgotten is how much was removed.
-type Forgotten struct{ Payloads, Deliveries, Records, Sessions int }
+type Forgotten struct{ Deliveries, Records, Runs, Audit, Sessions int }
 
 // marksStay is how long spend may be sent a second time and is still known.
 const marksStay = 30 * 24 * time.Hour
 
 // Forget removes what is old, in small pieces, so that nobody waits for it long; and sessions that have expired. It may
-// be called at any time and by several servers; a piece that is done stays done.
+// be called at any time; a piece that is done stays done.
 func (s *Store) Forget(ctx context.Context, r Retention) (f Forgotten, err error) {
 	now := s.clock()
 	for _, step := range []struct {
@@ -28,9 +29,10 @@ func (s *Store) Forget(ctx context.Context, r Retention) (f Forgotten, err error
 		before time.Time
 		forget func(ctx context.Context, before int64) (int, error)
 	}{
-		{&f.Payloads, r.Payloads, s.forgetPayloads},
 		{&f.Deliveries, r.Deliveries, s.forgetDeliveries},
 		{&f.Records, r.Records, s.forgetRecords},
+		{&f.Runs, r.Runs, s.forgetRuns},
+		{&f.Audit, r.Audit, s.forgetAudit},
 		{&f.Sessions, now, s.forgetSessions},
 		{new(int), now.Add(-marksStay), s.forgetMarks},
 	} {
@@ -53,12 +55,6 @@ func (s *Store) repeat(ctx context.Context, doing, statement string, args ...any
 		}
 		total += int(n)
 	}
-}
-
-func (s *Store) forgetPayloads(ctx context.Context, before int64) (int, error) {
-	return s.repeat(ctx, "forgetting payloads", `DELETE FROM ralph_payloads WHERE delivery IN (
-		SELECT delivery FROM ralph_payloads JOIN ralph_deliveries ON number = delivery
-		WHERE at < ? AND decided <> 0 ORDER BY at LIMIT 200)`, before)
 }
 
 // forgetDeliveries walks by number, which is nearly the order of time, up to the first piece that is young altogether.
@@ -104,6 +100,30 @@ func (s *Store) forgetRecords(ctx context.Context, before int64) (total int, err
 	}
 }
 
+// forgetRuns removes rows with what is of them alone.
+func (s *Store) forgetRuns(ctx context.Context, before int64) (int, error) {
+	if _, err := s.forgetRecords(ctx, before); err != nil {
+		return 0, err
+	}
+	if _, err := s.repeat(ctx, "forgetting what was said to runs", `DELETE FROM ralph_words WHERE number IN (
+		SELECT w.number FROM ralph_words AS w JOIN ralph_runs AS r ON r.id = w.run
+		WHERE r.ended <> 0 AND r.ended < ? LIMIT 500)`, before); err != nil {
+		return 0, err
+	}
+	return s.repeat(ctx, "forgetting runs", `DELETE FROM ralph_runs WHERE number IN (
+		SELECT number FROM ralph_runs WHERE ended <> 0 AND ended < ? LIMIT 500)`, before)
+}
+
+// forgetAudit moves the time from which the database keeps the log, and removes what is older.
+func (s *Store) forgetAudit(ctx context.Context, before int64) (int, error) {
+	if err := s.exec(ctx, "forgetting the audit log", `INSERT INTO ralph_about (name, value) VALUES ('audit from', ?)
+		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`, before); err != nil {
+		return 0, err
+	}
+	return s.repeat(ctx, "forgetting the audit log", `DELETE FROM ralph_audit WHERE number IN (
+		SELECT number FROM ralph_audit WHERE at < ? LIMIT 500)`, before)
+}
+
 func (s *Store) forgetSessions(ctx context.Context, before int64) (int, error) {
 	n, err := s.changed(ctx, "forgetting sessions", "DELETE FROM ralph_sessions WHERE expires <= ?", before)
 	return int(n), err
@@ -114,10 +134,10 @@ func (s *Store) forgetMarks(ctx context.Context, before int64) (int, error) {
 		SELECT mark FROM ralph_spent WHERE at < ? ORDER BY at LIMIT 1000)`, before)
 }
 
-// giveBack makes a SQLite file smaller by what is free in it, piece by piece. Postgres does that by itself.
+// giveBack makes the file smaller by what is free in it, piece by piece.
 func (s *Store) giveBack(ctx context.Context) error {
 	free := ask("reading how much of the file is free", "PRAGMA freelist_count")
-	for s.kind == kindSQLite {
+	for {
 		n, err := one(ctx, s, free, column[int])
 		if err != nil || n == 0 {
 			return err
@@ -135,5 +155,4 @@ func (s *Store) giveBack(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
 }

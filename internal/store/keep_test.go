@@ -4,92 +4,86 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 func TestForget(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		fill := func(from, to int) {
-			for i := from; i < to; i++ {
-				d := delivery(fmt.Sprint(i))
-				d.Payload = bytes.Repeat([]byte("x"), 5000)
-				got[bool](t)(w.Deliver(ctx, d))
-				if i != 1 {
-					ok(t, w.Decided(ctx, d.ID, Decision{Step: "nothing"}))
-				}
+	w := newWorld(t)
+	ctx := within(t)
+	fill := func(from, to int) {
+		for i := from; i < to; i++ {
+			d := delivery(fmt.Sprint(i))
+			d.Payload = bytes.Repeat([]byte("x"), 5000)
+			got[bool](t)(w.Deliver(ctx, d))
+			if i != 1 {
+				ok(t, w.Decide(ctx, Decided{ID: d.ID, Decision: Decision{Step: "nothing"}}))
 			}
 		}
-		fill(0, 300)
-		for _, id := range []string{"ended", "works"} {
-			run := Run{ID: id, State: id}
-			if id == "ended" {
-				run.Times.Ended = w.time.read()
-			}
-			ok(t, w.PutRun(ctx, run))
-			records := make([]Record, 1200)
-			for i := range records {
-				records[i] = Record{Number: int64(i + 1), Body: bytes.Repeat([]byte("y"), 500)}
-			}
-			ok(t, w.Append(ctx, id, records))
+	}
+	fill(0, 300)
+	for _, id := range []string{"ended", "works"} {
+		run := Run{ID: id, State: id}
+		if id == "ended" {
+			run.Times.Ended = w.time.read()
 		}
-		ok(t, w.Audit(ctx, Entry{Action: "a"}))
-		ok(t, w.PutSession(ctx, "old", Session{Expires: w.time.read().Add(time.Minute)}))
-		ok(t, w.AddSpend(ctx, "mark", Spend{}))
-		w.time.move(31 * 24 * time.Hour)
-		before := w.time.read().Add(-time.Hour)
-		fill(300, 310)
+		ok(t, w.PutRun(ctx, run))
+		records := make([]Record, 1200)
+		for i := range records {
+			records[i] = Record{Number: int64(i + 1), Body: bytes.Repeat([]byte("y"), 500)}
+		}
+		ok(t, w.Append(ctx, id, records))
+	}
+	ok(t, w.Audit(ctx, Entry{Action: "a"}))
+	ok(t, w.PutSession(ctx, "old", Session{Expires: w.time.read().Add(time.Minute)}))
+	ok(t, w.AddSpend(ctx, "mark", Spend{}))
+	w.time.move(31 * 24 * time.Hour)
+	before := w.time.read().Add(-time.Hour)
+	fill(300, 310)
 
-		if f := got[Forgotten](t)(w.Forget(ctx, Retention{})); f != (Forgotten{Sessions: 1}) {
-			t.Errorf("%+v", f)
+	if f := got[Forgotten](t)(w.Forget(ctx, Retention{})); f != (Forgotten{Sessions: 1}) {
+		t.Errorf("%+v", f)
+	}
+	f := got[Forgotten](t)(w.Forget(ctx, Retention{Deliveries: before, Records: before}))
+	if f != (Forgotten{Deliveries: 299, Records: 1200}) {
+		t.Errorf("%+v", f)
+	}
+	for id, there := range map[string]bool{"0": false, "1": true, "305": true} { // 1 is not decided
+		if d, err := w.Delivery(ctx, id); (err == nil) != there || (d.Payload != nil) != there {
+			t.Errorf("%s: %+v, %v", id, d.Decision, err)
 		}
-		f := got[Forgotten](t)(w.Forget(ctx, Retention{Payloads: before, Records: before}))
-		if f != (Forgotten{Payloads: 299, Records: 1200}) {
-			t.Errorf("%+v", f)
+	}
+	for run, n := range map[string]int64{"ended": 0, "works": 1200} {
+		if last := got[int64](t)(w.LastRecord(ctx, run)); last != n {
+			t.Error(run, last)
 		}
-		for id, payload := range map[string]bool{"0": false, "1": true, "305": true} { // 1 is not decided
-			if d := got[Delivery](t)(w.Delivery(ctx, id)); (d.Payload != nil) != payload {
-				t.Errorf("%s: %d bytes", id, len(d.Payload))
-			}
-		}
-		if fresh := got[bool](t)(w.Deliver(ctx, delivery("0"))); fresh {
-			t.Error("a delivery without its payload is fresh again")
-		}
-		if f := got[Forgotten](t)(w.Forget(ctx, Retention{Deliveries: before})); f != (Forgotten{Deliveries: 299}) {
-			t.Errorf("%+v", f)
-		}
-		for run, n := range map[string]int64{"ended": 0, "works": 1200} {
-			if last := got[int64](t)(w.LastRecord(ctx, run)); last != n {
-				t.Error(run, last)
-			}
-		}
-		if w.kind == kindSQLite {
-			free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), column[int]))
-			if free != 0 {
-				t.Error(free, "free pages are not given back")
-			}
-		}
-	})
+	}
+	if free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), column[int])); free != 0 {
+		t.Error(free, "free pages are not given back")
+	}
+	ok(t, w.Audit(ctx, Entry{Action: "b"}))
+	if f := got[Forgotten](t)(w.Forget(ctx, Retention{Runs: before, Audit: before})); f != (Forgotten{Runs: 1, Audit: 1}) {
+		t.Errorf("%+v", f)
+	}
+	if err := w.exec(ctx, "", "DELETE FROM ralph_audit"); err == nil {
+		t.Error("what the audit log has to keep was removed")
+	}
 }
 
 func TestTheAuditLogIsOnlyAddedTo(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		ok(t, w.Audit(ctx, Entry{Action: "a"}))
-		for _, statement := range []string{"DELETE FROM ralph_audit", "UPDATE ralph_audit SET person = 'x'"} {
-			if err := w.exec(ctx, "", statement); err == nil || !strings.Contains(err.Error(), "only added to") {
-				t.Error(statement, err)
-			}
+	w := newWorld(t)
+	ctx := within(t)
+	ok(t, w.Audit(ctx, Entry{Action: "a"}))
+	for _, statement := range []string{"DELETE FROM ralph_audit", "UPDATE ralph_audit SET person = 'x'"} {
+		if err := w.exec(ctx, "", statement); err == nil || !strings.Contains(err.Error(), "only added to") {
+			t.Error(statement, err)
 		}
-	})
+	}
 }
 
 // filled has a row in each table.
@@ -99,14 +93,13 @@ func filled(t *testing.T, w *world) {
 	for i := range 3 {
 		got[bool](t)(w.Deliver(ctx, delivery(fmt.Sprint("d", i))))
 	}
-	ok(t, w.Decided(ctx, "d1", Decision{Step: "work", Detail: []byte(`{}`)}))
+	ok(t, w.Decide(ctx, Decided{ID: "d1", Decision: Decision{Step: "work", Detail: []byte(`{}`)}}))
 	ok(t, w.PutRun(ctx, Run{ID: "r", Title: "Ünï"}))
 	ok(t, w.Append(ctx, "r", []Record{{1, w.time.read(), "k", []byte("\x00\xff")}, {2, w.time.read(), "k", nil}}))
 	ok(t, w.AddSpend(ctx, "m", Spend{Took: Took{Cost: 5}}))
 	ok(t, w.Audit(ctx, Entry{Action: "a"}))
 	ok(t, w.Seal(ctx, "s", []byte("hunter-42")))
 	ok(t, w.PutSession(ctx, "t", Session{Login: "alice", OAuth: []byte("gho"), Expires: w.time.read().Add(time.Hour)}))
-	w.Count("c", "l")
 }
 
 // all is everything that a database has.
@@ -120,74 +113,51 @@ func all(t *testing.T, s *Store) []any {
 		got[Session](t)(s.Session(ctx, "t")), got[[]Counter](t)(s.Counters(ctx))}
 }
 
-// TestBackup: each kind of backup is restored into each kind of database, and goes on from there.
+// TestBackup: a backup is restored and goes on from there; nothing of one is stored that is not whole, of something
+// else, or of other keys.
 func TestBackup(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		filled(t, w)
-		ok(t, w.writeCounts(ctx))
-		var backup bytes.Buffer
-		ok(t, w.Backup(ctx, &backup))
-		if bytes.Contains(backup.Bytes(), []byte("hunter-42")) {
-			t.Error("a secret is in the backup")
-		}
-		want := all(t, w.Store)
-		places := map[string]Options{
-			"sqlite":   {Dir: filepath.Join(t.TempDir(), "new")},
-			"postgres": {URL: postgres.Start(t)},
-		}
-		for name, o := range places {
-			o.Keys, o.Clock = w.options.Keys, w.options.Clock
-			wrong := o
-			wrong.Keys = keysFor(t, strings.Replace(key2, "2:", "1:", 1))
-			if name == "sqlite" {
-				if err := Restore(ctx, wrong, bytes.NewReader(backup.Bytes())); !invalid.Is(err) {
-					t.Error(name, "other keys:", err)
-				}
-				ok(t, os.RemoveAll(o.Dir))
-			}
-			broken := append([]byte{}, backup.Bytes()[:backup.Len()*2/3]...)
-			if err := Restore(ctx, o, bytes.NewReader(broken)); !invalid.Is(err) {
-				t.Error(name, "a part of a backup:", err)
-			}
-			ok(t, Restore(ctx, o, bytes.NewReader(backup.Bytes())))
-			if err := Restore(ctx, o, bytes.NewReader(backup.Bytes())); !invalid.Is(err) {
-				t.Error(name, "into one that is there:", err)
-			}
-			s := got[*Store](t)(Open(ctx, o))
-			if found := all(t, s); !reflect.DeepEqual(found, want) {
-				t.Errorf("%s: got %+v\nwant %+v", name, found, want)
-			}
-			got[bool](t)(s.Deliver(ctx, delivery("next")))
-			if d := got[Delivery](t)(s.Delivery(ctx, "next")); d.Number != 4 {
-				t.Error(name, d.Number)
-			}
-			ok(t, s.Close())
-		}
-	})
-}
-
-func TestABackupOfSomethingElse(t *testing.T) {
-	dir := t.TempDir()
-	of := func(version int) string { return fmt.Sprintf(`{"ralph":%q,"version":%d}`+"\n", rowsKind, version) }
-	head := of(schemaVersion)
-	for name, c := range map[string]struct{ text, want string }{
-		"nothing": {"", "it begins neither"},
-		"text":    {"hello", "it begins neither"},
-		"newer":   {of(99), "has version 99"},
-		"cut":     {head, "ends after 0 rows"},
-		"too few": {head + `{"end":3}`, "has 0 rows, and says that it has 3"},
-		"a table": {head + `{"table":"sqlite_master","columns":["a"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
-			"it is of no table"},
-		"a column": {head + `{"table":"ralph_runs","columns":["id) SELECT 1 --"],"values":[{"n":1}]}` + "\n" + `{"end":1}`,
-			"it is of no table"},
-		"no values": {head + `{"table":"ralph_runs","columns":["id"]}` + "\n" + `{"end":1}`, "it is of no table"},
-		"a file":    {magic + "and nothing", ""},
+	w := newWorld(t)
+	ctx := within(t)
+	filled(t, w)
+	var backup bytes.Buffer
+	ok(t, w.Backup(ctx, &backup))
+	if bytes.Contains(backup.Bytes(), []byte("hunter-42")) {
+		t.Error("a secret is in the backup")
+	}
+	want := all(t, w.Store)
+	o := w.options
+	o.Dir = filepath.Join(t.TempDir(), "new")
+	wrong := o
+	wrong.Keys = keysFor(t, strings.Replace(key2, "2:", "1:", 1))
+	for name, c := range map[string]struct {
+		o    Options
+		text []byte
+		want string
+	}{
+		"other keys": {wrong, backup.Bytes(), "the keys are not those of this database"},
+		"a part":     {o, backup.Bytes()[:backup.Len()*2/3], "not a whole SQLite file"},
+		"nothing":    {o, nil, "no such table"},
+		"text":       {o, []byte("hello"), "not a whole SQLite file"},
 	} {
-		err := Restore(within(t), Options{Dir: filepath.Join(dir, name)}, strings.NewReader(c.text))
-		if !invalid.Is(err) || !strings.Contains(err.Error(), c.want) {
+		if err := Restore(ctx, c.o, bytes.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+		if left, err := filepath.Glob(filepath.Join(o.Dir, File+"*")); err != nil || left != nil {
+			t.Errorf("%s: %q are there, %v", name, left, err)
+		}
+	}
+	ok(t, Restore(ctx, o, bytes.NewReader(backup.Bytes())))
+	if err := Restore(ctx, o, bytes.NewReader(backup.Bytes())); !invalid.Is(err) {
+		t.Error("into one that is there:", err)
+	}
+	s := got[*Store](t)(Open(ctx, o))
+	defer s.Close()
+	if found := all(t, s); !reflect.DeepEqual(found, want) {
+		t.Errorf("got %+v\nwant %+v", found, want)
+	}
+	got[bool](t)(s.Deliver(ctx, delivery("next")))
+	if d := got[Delivery](t)(s.Delivery(ctx, "next")); d.Number != 4 {
+		t.Error(d.Number)
 	}
 }
 

@@ -8,11 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // TestMain stores when the tests have started it for that.
@@ -26,17 +23,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// place is where a process that a test has started stores: an address or a directory.
-func place(where string) Options {
-	if strings.HasPrefix(where, "postgres:") {
-		return Options{URL: where}
-	}
-	return Options{Dir: where}
-}
-
 // storeUntilKilled prints what is acknowledged, from several goroutines at once.
 func storeUntilKilled(where string) {
-	s, err := Open(context.Background(), place(where))
+	s, err := Open(context.Background(), Options{Dir: where})
 	if err != nil {
 		panic(err)
 	}
@@ -61,120 +50,69 @@ func storeUntilKilled(where string) {
 // TestKilled: a process that is killed while it stores has lost nothing that it has acknowledged, and stored nothing by
 // halves. The next one has the file at once.
 func TestKilled(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ok(t, w.Close())
-		where := w.options.URL + w.options.Dir
-		var acknowledged []string
-		for round := range 3 {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "RALPH_TEST_STORE="+where)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.StdoutPipe()
-			ok(t, err)
-			ok(t, cmd.Start())
-			lines := bufio.NewScanner(out)
-			for n := 0; lines.Scan(); n++ {
-				acknowledged = append(acknowledged, lines.Text())
-				if n == 30+round*7 {
-					ok(t, cmd.Process.Kill()) // what it has printed before is still read
-				}
-			}
-			cmd.Wait()
-		}
-		w.open(t)
-		ctx := within(t)
-		for _, id := range acknowledged {
-			if _, err := w.Delivery(ctx, id); err != nil {
-				t.Error(id, err)
-			}
-			if n := len(got[[]Record](t)(w.Records(ctx, id, 0, 0))); n != 3 {
-				t.Error(id, n)
+	w := newWorld(t)
+	ok(t, w.Close())
+	where := w.options.Dir
+	var acknowledged []string
+	for round := range 3 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "RALPH_TEST_STORE="+where)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		ok(t, err)
+		ok(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for n := 0; lines.Scan(); n++ {
+			acknowledged = append(acknowledged, lines.Text())
+			if n == 30+round*7 {
+				ok(t, cmd.Process.Kill()) // what it has printed before is still read
 			}
 		}
-		if len(acknowledged) < 90 {
-			t.Error("only", len(acknowledged), "were acknowledged")
+		cmd.Wait()
+	}
+	w.open(t)
+	ctx := within(t)
+	for _, id := range acknowledged {
+		if _, err := w.Delivery(ctx, id); err != nil {
+			t.Error(id, err)
 		}
-		q := ask("", "SELECT run FROM ralph_records GROUP BY run HAVING count(*) <> 3")
-		if halves := got[[]string](t)(list(ctx, w.Store, q, column[string])); halves != nil {
-			t.Error("stored by halves:", halves)
-		}
-	})
-}
-
-// TestTheServerIsGone: while Postgres is away every call says so, within its time; afterwards all goes on by itself.
-func TestTheServerIsGone(t *testing.T) {
-	server := postgres.New(t)
-	s := got[*Store](t)(Open(within(t), Options{URL: server.URL, Keys: keysFor(t, key1)}))
-	defer s.Close()
-	got[bool](t)(s.Deliver(within(t), delivery("before")))
-	server.Stop(t)
-	for i := range 3 {
-		begun := time.Now()
-		fresh, err := s.Deliver(within(t), delivery(fmt.Sprint(i)))
-		if fresh || !errors.Is(err, ErrUnavailable) {
-			t.Error(fresh, err)
-		}
-		if took := time.Since(begun); took > patience+20*time.Second {
-			t.Error("it took", took)
-		}
-		if i == 0 {
-			t.Log(err)
+		if n := len(got[[]Record](t)(w.Records(ctx, id, 0, 0))); n != 3 {
+			t.Error(id, n)
 		}
 	}
-	s.Count("while", "away")
-	for name, err := range map[string]error{
-		"check":  s.Check(within(t)),
-		"append": s.Append(within(t), "r", []Record{{Number: 1}}),
-		"seal":   s.Seal(within(t), "a", nil),
-		"counts": s.writeCounts(within(t)),
-	} {
-		if !errors.Is(err, ErrUnavailable) {
-			t.Error(name, err)
-		}
+	if len(acknowledged) < 90 {
+		t.Error("only", len(acknowledged), "were acknowledged")
 	}
-	if _, err := Open(within(t), Options{URL: server.URL}); !errors.Is(err, ErrUnavailable) {
-		t.Error("opened:", err)
-	}
-	server.Start(t)
-	if fresh, err := s.Deliver(within(t), delivery("0")); !fresh || err != nil {
-		t.Error("after it has come back:", fresh, err)
-	}
-	if found := ids(got[[]Delivery](t)(s.Deliveries(within(t), DeliveryFilter{}))); found != "0 before" {
-		t.Error(found)
-	}
-	if counted := got[[]Counter](t)(s.Counters(within(t))); len(counted) != 1 || counted[0].Value != 1 {
-		t.Error(counted)
+	q := ask("", "SELECT run FROM ralph_records GROUP BY run HAVING count(*) <> 3")
+	if halves := got[[]string](t)(list(ctx, w.Store, q, column[string])); halves != nil {
+		t.Error("stored by halves:", halves)
 	}
 }
 
 // TestWhoseErrorItIs: only the database's trouble is ErrUnavailable.
 func TestWhoseErrorItIs(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := w.Deliver(gone, delivery("a")); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-			t.Error("whoever asked has gone:", err)
+	w := newWorld(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Deliver(gone, delivery("a")); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		t.Error("whoever asked has gone:", err)
+	}
+	for _, statement := range []string{"SELEC", "INSERT INTO ralph_secrets (name) VALUES (NULL)"} {
+		if err := w.exec(within(t), "", statement); err == nil || errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: %v", statement, err)
 		}
-		for _, statement := range []string{"SELEC", "INSERT INTO ralph_secrets (name) VALUES (NULL)"} {
-			if err := w.exec(within(t), "", statement); err == nil || errors.Is(err, ErrUnavailable) {
-				t.Errorf("%s: %v", statement, err)
-			}
+	}
+	late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := w.write(within(t), "", func(*transaction) error {
+		if _, err := w.Deliver(late, delivery("b")); !errors.Is(err, ErrUnavailable) {
+			t.Error("it waits for its turn too long:", err)
 		}
-		late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		err := w.write(within(t), "", func(*transaction) error {
-			if w.kind == kindPostgres {
-				return nil
-			}
-			if _, err := w.Deliver(late, delivery("b")); !errors.Is(err, ErrUnavailable) {
-				t.Error("it waits for its turn too long:", err)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		return nil
 	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // fillTheDisk stores until the disk is full, and then says so.

@@ -1,32 +1,27 @@
 package store
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 func TestAnotherVersionIsRefused(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ok(t, w.exec(within(t), "", "UPDATE ralph_about SET value = 99 WHERE name = 'version'"))
-		ok(t, w.Close())
-		s, err := Open(within(t), w.options)
-		if !invalid.Is(err) || !strings.Contains(err.Error(), "version 99") {
-			t.Fatal(s, err)
-		}
-		s = &Store{clock: w.options.Clock}
-		ok(t, s.connect(within(t), w.options))
-		ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", schemaVersion))
-		ok(t, s.close())
-		w.open(t)
-	})
+	w := newWorld(t)
+	ok(t, w.exec(within(t), "", "UPDATE ralph_about SET value = 99 WHERE name = 'version'"))
+	ok(t, w.Close())
+	s, err := Open(within(t), w.options)
+	if !invalid.Is(err) || !strings.Contains(err.Error(), "version 99") {
+		t.Fatal(s, err)
+	}
+	s = &Store{clock: w.options.Clock, dir: w.options.Dir, turn: make(gate, 1)}
+	ok(t, s.openSQLite(within(t), w.options))
+	ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", schemaVersion))
+	ok(t, s.close())
+	w.open(t)
 }
 
 func TestASecondProcessOnOneFile(t *testing.T) {
@@ -47,57 +42,17 @@ func TestASecondProcessOnOneFile(t *testing.T) {
 	}
 }
 
-// TestManyOpenOnePostgres: any number of servers begin on an empty database at once.
-func TestManyOpenOnePostgres(t *testing.T) {
-	o := Options{URL: postgres.Start(t), Keys: keysFor(t, key1)}
-	var all sync.WaitGroup
-	for range 6 {
-		all.Go(func() {
-			s, err := Open(within(t), o)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-}
-
-func TestAddressesOfADatabase(t *testing.T) {
-	for _, address := range []string{"mysql://u:hunter2@h/d", "postgres://u:hunter2@h:port/d", "://hunter2", "hunter2",
-		"postgres://u:hunter2@h/d?sslmode=hunter3", "postgres://u:hunter2@h/d?pool_max_conns=x"} {
-		_, err := Open(within(t), Options{URL: address})
-		if !invalid.Is(err) || strings.Contains(fmt.Sprint(err), "hunter2") {
-			t.Errorf("%s: %v", address, err)
+// TestPragmas: what was acknowledged is synced, and free pages are given back.
+func TestPragmas(t *testing.T) {
+	w := newWorld(t)
+	for name, want := range map[string]int{"synchronous": 2, "auto_vacuum": 2, "foreign_keys": 1} {
+		if n := got[int](t)(one(within(t), w.Store, ask("", "PRAGMA "+name), column[int])); n != want {
+			t.Error(name, n)
 		}
 	}
-	if _, err := Open(context.Background(), Options{}); err == nil {
-		t.Error("neither address nor directory")
+	ok(t, w.Check(within(t)))
+	ok(t, w.Check(within(t)))
+	if _, err := Open(within(t), Options{}); err == nil {
+		t.Error("no directory is given")
 	}
-}
-
-func TestHandles(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		db, pool := w.Handles()
-		if (db != nil) == (pool != nil) || (db != nil) != (w.kind == kindSQLite) {
-			t.Fatal(db, pool)
-		}
-		var n int
-		if pool != nil {
-			ok(t, pool.QueryRow(within(t), "SELECT count(*) FROM ralph_runs").Scan(&n))
-		} else {
-			ok(t, db.QueryRowContext(within(t), "SELECT count(*) FROM ralph_runs").Scan(&n))
-			var synced, vacuum int
-			ok(t, db.QueryRowContext(within(t), "PRAGMA synchronous").Scan(&synced))
-			ok(t, db.QueryRowContext(within(t), "PRAGMA auto_vacuum").Scan(&vacuum))
-			if synced != 2 || vacuum != 2 {
-				t.Error(synced, vacuum)
-			}
-		}
-		ok(t, w.Check(within(t)))
-		ok(t, w.Check(within(t)))
-	})
 }

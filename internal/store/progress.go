@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -14,6 +12,7 @@ type Progress struct {
 	Records []Record
 	Spent   []Spent
 	Told    []Told
+	Counts  []Counter // what is added to counters
 }
 
 // Spent is spend that counts once by its mark.
@@ -30,12 +29,11 @@ type Told struct {
 }
 
 // PutProgress stores all of it or nothing, so that a process that dies leaves no half of it. The same may be sent again
-// when it is not known whether it was stored. ErrOutdated says that a later attempt works on the run.
+// when it is not known whether it was stored.
 func (s *Store) PutProgress(ctx context.Context, p Progress) error {
 	r := p.Run
-	if r.ID == "" || len(r.ID) > longestID || plain(r.ID) != r.ID {
-		return invalid.Errorf("the id of a run has %d bytes: it has to have between 1 and %d, of a text",
-			len(r.ID), longestID)
+	if r.ID == "" || len(r.ID) > longestID {
+		return invalid.Errorf("the id of a run has %d bytes: it has to have between 1 and %d", len(r.ID), longestID)
 	}
 	if err := whole(r.ID, p.Records); err != nil {
 		return err
@@ -53,29 +51,19 @@ func (s *Store) PutProgress(ctx context.Context, p Progress) error {
 				return err
 			}
 		}
-		return s.addSpent(t, p.Spent)
+		for _, spent := range p.Spent {
+			fresh, err := s.addSpend(t, spent.Mark, spent.Spend)
+			if err == nil && fresh {
+				err = addCounts(t, spent.Counts)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return addCounts(t, p.Counts)
 	})
 	if err == nil {
 		s.notify(r.ID)
 	}
 	return err
-}
-
-// addSpent takes rows in one order everywhere, so that two servers do not wait for each other in a circle.
-func (s *Store) addSpent(t *transaction, list []Spent) error {
-	sums := map[counter]int64{}
-	for _, p := range slices.SortedFunc(slices.Values(list), func(a, b Spent) int {
-		return cmp.Or(cmp.Compare(a.Spend.Model, b.Spend.Model), cmp.Compare(a.Mark, b.Mark))
-	}) {
-		fresh, err := s.addSpend(t, p.Mark, p.Spend)
-		if err != nil {
-			return err
-		}
-		for _, c := range p.Counts {
-			if fresh && c.Value != 0 {
-				sums[counter{plain(c.Name), plain(c.Label)}] += c.Value
-			}
-		}
-	}
-	return addCounts(t, sums)
 }

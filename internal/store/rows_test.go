@@ -14,242 +14,283 @@ import (
 )
 
 func TestRuns(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		now := w.time.read()
-		run := Run{ID: "a", Number: 1, Delivery: "d", Installation: 7, Repository: "o/r", Subject: "issue-1",
-			Title: "Add\x00 it", Person: "alice", State: "queued", Attempt: 1, Times: Times{Created: now},
-			Detail: []byte(`{"branch":"ralph/issue-1"}`)}
-		ok(t, w.PutRun(ctx, run))
-		w.time.move(time.Hour)
-		run.State, run.Attempt, run.Times = "waiting", 2, Times{Started: w.time.read(), Resume: w.time.read().Add(time.Hour)}
-		ok(t, w.PutRun(ctx, run))
-		outdated := run
-		outdated.Attempt, outdated.State = 1, "done"
-		if err := w.PutRun(ctx, outdated); !errors.Is(err, ErrOutdated) {
-			t.Error(err)
-		}
-		run.Title, run.Times.Created = "Add\uFFFD it", now
-		if found := got[Run](t)(w.Run(ctx, "a")); !reflect.DeepEqual(found, run) {
-			t.Errorf("got %+v\nwant %+v", found, run)
-		}
-		if _, err := w.Run(ctx, "b"); !errors.Is(err, ErrNotFound) {
-			t.Error(err)
-		}
-		if err := w.PutRun(ctx, Run{}); !invalid.Is(err) {
-			t.Error(err)
-		}
-	})
+	w := newWorld(t)
+	ctx := within(t)
+	now := w.time.read()
+	run := Run{ID: "a", Number: 1, Delivery: "d", Installation: 7, Repository: "o/r", Subject: "issue-1",
+		Title: "Add\x00 it", Person: "alice", Key: "k", State: "queued", Attempt: 1, Kills: 2, Times: Times{Created: now},
+		Detail: []byte(`{"branch":"ralph/issue-1"}`)}
+	ok(t, w.PutRun(ctx, run))
+	w.time.move(time.Hour)
+	run.State, run.Attempt, run.Times = "waiting", 2, Times{Started: w.time.read(), Resume: w.time.read().Add(time.Hour)}
+	ok(t, w.PutRun(ctx, run))
+	run.Times.Created = now
+	if found := got[Run](t)(w.Run(ctx, "a")); !reflect.DeepEqual(found, run) {
+		t.Errorf("got %+v\nwant %+v", found, run)
+	}
+	if _, err := w.Run(ctx, "b"); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	if err := w.PutRun(ctx, Run{}); !invalid.Is(err) {
+		t.Error(err)
+	}
 }
 
 func TestRunsOfAPage(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		begun := w.time.read()
-		for i := range 6 {
-			ok(t, w.PutRun(ctx, Run{ID: fmt.Sprint(i), Repository: []string{"o/one", "o/two", "x/three"}[i%3],
-				State: []string{"running", "done"}[i%2], Subject: fmt.Sprint("issue-", i/2), Person: "alice"}))
-			w.time.move(time.Minute)
+	w := newWorld(t)
+	ctx := within(t)
+	begun := w.time.read()
+	for i := range 6 {
+		ok(t, w.PutRun(ctx, Run{ID: fmt.Sprint(i), Repository: []string{"o/one", "o/two", "x/three"}[i%3],
+			State: []string{"running", "done"}[i%2], Subject: fmt.Sprint("issue-", i/2), Person: "alice"}))
+		w.time.move(time.Minute)
+	}
+	for _, row := range []struct {
+		filter RunFilter
+		want   string
+	}{
+		{RunFilter{}, "543210"},
+		{RunFilter{Limit: 2, Before: 6}, "43"},
+		{RunFilter{Repositories: []string{"o/one"}}, "30"},
+		{RunFilter{Repositories: []string{}}, ""},
+		{RunFilter{States: []string{"running", "waiting"}}, "420"},
+		{RunFilter{States: []string{}}, ""},
+		{RunFilter{Since: begun.Add(4 * time.Minute)}, "54"},
+	} {
+		found := ""
+		for _, r := range got[[]Run](t)(w.Runs(ctx, row.filter)) {
+			found += r.ID
 		}
-		for _, row := range []struct {
-			filter RunFilter
-			want   string
-		}{
-			{RunFilter{}, "543210"},
-			{RunFilter{Limit: 2, Before: 6}, "43"},
-			{RunFilter{Repositories: []string{"o/one"}}, "30"},
-			{RunFilter{Repositories: []string{}}, ""},
-			{RunFilter{States: []string{"running", "waiting"}}, "420"},
-			{RunFilter{States: []string{}}, ""},
-			{RunFilter{Subject: "issue-1", Person: "alice"}, "32"},
-			{RunFilter{Person: "bob"}, ""},
-			{RunFilter{Since: begun.Add(4 * time.Minute)}, "54"},
-		} {
-			found := ""
-			for _, r := range got[[]Run](t)(w.Runs(ctx, row.filter)) {
-				found += r.ID
-			}
-			if found != row.want {
-				t.Errorf("%+v: %s, not %s", row.filter, found, row.want)
-			}
+		if found != row.want {
+			t.Errorf("%+v: %s, not %s", row.filter, found, row.want)
 		}
-	})
+	}
 }
 
 func TestRecords(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		at := w.time.read()
-		ok(t, w.Append(ctx, "a", []Record{{1, at, "begun", []byte("one\x00\xff")}, {2, at, "turned", nil}}))
-		ok(t, w.Append(ctx, "a", []Record{{2, at, "other", []byte("two")}, {3, at, "done", []byte("three")}}))
-		ok(t, w.Append(ctx, "b", []Record{{1, at, "begun", []byte("b")}}))
-		ok(t, w.Append(ctx, "b", nil))
-		found := got[[]Record](t)(w.Records(ctx, "a", 0, 0))
-		if len(found) != 3 || string(found[0].Body) != "one\x00\xff" || found[1].Kind != "turned" || !found[2].At.Equal(at) {
-			t.Errorf("%+v", found)
+	w := newWorld(t)
+	ctx := within(t)
+	at := w.time.read()
+	ok(t, w.Append(ctx, "a", []Record{{1, at, "begun", []byte("one\x00\xff")}, {2, at, "turned", nil}}))
+	ok(t, w.Append(ctx, "a", []Record{{2, at, "other", []byte("two")}, {3, at, "done", []byte("three")}}))
+	ok(t, w.Append(ctx, "b", []Record{{1, at, "begun", []byte("b")}}))
+	ok(t, w.Append(ctx, "b", nil))
+	found := got[[]Record](t)(w.Records(ctx, "a", 0, 0))
+	if len(found) != 3 || string(found[0].Body) != "one\x00\xff" || found[1].Kind != "turned" || !found[2].At.Equal(at) {
+		t.Errorf("%+v", found)
+	}
+	if found := got[[]Record](t)(w.Records(ctx, "a", 2, 5)); len(found) != 1 || found[0].Number != 3 {
+		t.Errorf("%+v", found)
+	}
+	if n := got[int64](t)(w.LastRecord(ctx, "a")); n != 3 {
+		t.Error(n)
+	}
+	if n := got[int64](t)(w.LastRecord(ctx, "z")); n != 0 {
+		t.Error(n)
+	}
+	for _, r := range []Record{{Number: 0}, {Number: 1, Body: make([]byte, LargestBody+1)}} {
+		if err := w.Append(ctx, "a", []Record{r}); !invalid.Is(err) {
+			t.Error(err)
 		}
-		if found := got[[]Record](t)(w.Records(ctx, "a", 2, 5)); len(found) != 1 || found[0].Number != 3 {
-			t.Errorf("%+v", found)
-		}
-		if n := got[int64](t)(w.LastRecord(ctx, "a")); n != 3 {
-			t.Error(n)
-		}
-		if n := got[int64](t)(w.LastRecord(ctx, "z")); n != 0 {
-			t.Error(n)
-		}
-		for _, r := range []Record{{Number: 0}, {Number: 1, Body: make([]byte, LargestBody+1)}} {
-			if err := w.Append(ctx, "a", []Record{r}); !invalid.Is(err) {
-				t.Error(err)
-			}
-		}
-	})
+	}
 }
 
 // TestTenThousandRecords: they are stored in parts, and read by index.
 func TestTenThousandRecords(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		body := []byte(strings.Repeat("x", 500))
-		for _, run := range []string{"a", "b"} {
-			records := make([]Record, 10_000)
-			for i := range records {
-				records[i] = Record{int64(i + 1), w.time.read(), "output", body}
-			}
-			for part := range slices.Chunk(records, 500) { // as a run writes them: in parts, each within a call's time
-				ok(t, w.Append(ctx, run, part))
-			}
+	w := newWorld(t)
+	ctx := within(t)
+	body := []byte(strings.Repeat("x", 500))
+	for _, run := range []string{"a", "b"} {
+		records := make([]Record, 10_000)
+		for i := range records {
+			records[i] = Record{int64(i + 1), w.time.read(), "output", body}
 		}
-		begun := time.Now()
-		found := got[[]Record](t)(w.Records(ctx, "a", 0, 10_000))
-		took := time.Since(begun)
-		if len(found) != 10_000 || found[9_999].Number != 10_000 {
-			t.Error(len(found))
+		for part := range slices.Chunk(records, 500) { // as a run writes them: in parts, each within a call's time
+			ok(t, w.Append(ctx, run, part))
 		}
-		t.Log("read in", took)
-		begun = time.Now()
-		if found := got[[]Record](t)(w.Records(ctx, "b", 9_990, 100)); len(found) != 10 {
-			t.Error(len(found))
-		}
-		t.Log("the last ten in", time.Since(begun))
-	})
+	}
+	begun := time.Now()
+	found := got[[]Record](t)(w.Records(ctx, "a", 0, 10_000))
+	took := time.Since(begun)
+	if len(found) != 10_000 || found[9_999].Number != 10_000 {
+		t.Error(len(found))
+	}
+	t.Log("read in", took)
+	begun = time.Now()
+	if found := got[[]Record](t)(w.Records(ctx, "b", 9_990, 100)); len(found) != 10 {
+		t.Error(len(found))
+	}
+	t.Log("the last ten in", time.Since(begun))
 }
 
 func TestWatch(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		a, stopA := w.Watch("a")
-		also, stopAlso := w.Watch("a")
-		all, stopAll := w.Watch("")
-		b, stopB := w.Watch("b")
-		ok(t, w.Append(ctx, "a", []Record{{Number: 1}}))
-		ok(t, w.PutRun(ctx, Run{ID: "a"}))
-		for name, c := range map[string]<-chan struct{}{"a": a, "also": also, "all": all} {
-			select {
-			case <-c:
-			default:
-				t.Error(name, "hears nothing")
-			}
-		}
+	w := newWorld(t)
+	ctx := within(t)
+	a, stopA := w.Watch("a")
+	also, stopAlso := w.Watch("a")
+	all, stopAll := w.Watch("")
+	b, stopB := w.Watch("b")
+	ok(t, w.Append(ctx, "a", []Record{{Number: 1}}))
+	ok(t, w.PutRun(ctx, Run{ID: "a"}))
+	for name, c := range map[string]<-chan struct{}{"a": a, "also": also, "all": all} {
 		select {
-		case <-b:
-			t.Error("b hears of a")
-		case <-a:
-			t.Error("two pieces of news that nobody fetched are one")
+		case <-c:
 		default:
+			t.Error(name, "hears nothing")
 		}
-		for _, stop := range []func(){stopA, stopAlso, stopAll, stopB} {
-			stop()
-		}
-		if len(w.watchers.value) != 0 {
-			t.Error(w.watchers.value)
-		}
-	})
+	}
+	select {
+	case <-b:
+		t.Error("b hears of a")
+	case <-a:
+		t.Error("two pieces of news that nobody fetched are one")
+	default:
+	}
+	for _, stop := range []func(){stopA, stopAlso, stopAll, stopB} {
+		stop()
+	}
+	if len(w.watchers.value) != 0 {
+		t.Error(w.watchers.value)
+	}
 }
 
 func TestSpend(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		took := Took{Turns: 1, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Cost: 1_500_000}
-		var all sync.WaitGroup
-		for i := range 12 {
-			all.Go(func() {
-				spend := Spend{Installation: 7, Person: "alice", Model: "opus", Took: took}
-				spend.Repository = []string{"o/one", "o/two"}[i%2]
-				if err := w.AddSpend(ctx, fmt.Sprint("run/1/", i/2), spend); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		ok(t, w.AddSpend(ctx, "run/2/1", Spend{Day: "2026-05-03", Installation: 8, Repository: "o/one", Took: took}))
-		sum := func(n int64) Took { return Took{n, n * 10, n * 20, n * 30, n * 40, n * 1_500_000} }
-		for _, row := range []struct {
-			filter SpendFilter
-			want   []Spend
-		}{
-			{SpendFilter{}, []Spend{{Took: sum(7)}}},
-			{SpendFilter{By: []string{"day"}}, []Spend{{Day: "2026-05-04", Took: sum(6)}, {Day: "2026-05-03", Took: sum(1)}}},
-			{SpendFilter{By: []string{"installation", "person", "model"}, From: "2026-05-04"},
-				[]Spend{{Installation: 7, Person: "alice", Model: "opus", Took: sum(6)}}},
-			{SpendFilter{By: []string{"repository"}, To: "2026-05-03"}, []Spend{{Repository: "o/one", Took: sum(1)}}},
-			{SpendFilter{Installation: 9}, []Spend{{}}},
-			{SpendFilter{Repositories: []string{}, By: []string{"day"}}, nil},
-			{SpendFilter{Person: "alice", Model: "opus", Repositories: []string{"o/one", "o/two"}}, []Spend{{Took: sum(6)}}},
-		} {
-			if found := got[[]Spend](t)(w.Spend(ctx, row.filter)); !reflect.DeepEqual(found, row.want) {
-				t.Errorf("%+v: %+v, not %+v", row.filter, found, row.want)
+	w := newWorld(t)
+	ctx := within(t)
+	took := Took{Turns: 1, Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Cost: 1_500_000}
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			spend := Spend{Installation: 7, Person: "alice", Model: "opus", Took: took}
+			spend.Repository = []string{"o/one", "o/two"}[i%2]
+			if err := w.AddSpend(ctx, fmt.Sprint("run/1/", i/2), spend); err != nil {
+				t.Error(err)
 			}
+		})
+	}
+	all.Wait()
+	ok(t, w.AddSpend(ctx, "run/2/1", Spend{Day: "2026-05-03", Installation: 8, Repository: "o/one", Took: took}))
+	sum := func(n int64) Took { return Took{n, n * 10, n * 20, n * 30, n * 40, n * 1_500_000} }
+	for _, row := range []struct {
+		filter SpendFilter
+		want   []Spend
+	}{
+		{SpendFilter{}, []Spend{{Took: sum(7)}}},
+		{SpendFilter{By: []string{"day"}}, []Spend{{Day: "2026-05-04", Took: sum(6)}, {Day: "2026-05-03", Took: sum(1)}}},
+		{SpendFilter{By: []string{"installation", "person", "model"}, From: "2026-05-04"},
+			[]Spend{{Installation: 7, Person: "alice", Model: "opus", Took: sum(6)}}},
+		{SpendFilter{By: []string{"repository"}, From: "2026-05-05"}, nil},
+		{SpendFilter{Repositories: []string{}, By: []string{"day"}}, nil},
+		{SpendFilter{Repositories: []string{"o/one", "o/two"}}, []Spend{{Took: sum(7)}}},
+	} {
+		if found := got[[]Spend](t)(w.Spend(ctx, row.filter)); !reflect.DeepEqual(found, row.want) {
+			t.Errorf("%+v: %+v, not %+v", row.filter, found, row.want)
 		}
-		if _, err := w.Spend(ctx, SpendFilter{By: []string{"day; DROP TABLE ralph_spend"}}); !invalid.Is(err) {
-			t.Error(err)
-		}
-		if err := w.AddSpend(ctx, "", Spend{}); !invalid.Is(err) {
-			t.Error(err)
-		}
-	})
+	}
+	if _, err := w.Spend(ctx, SpendFilter{By: []string{"day; DROP TABLE ralph_spend"}}); !invalid.Is(err) {
+		t.Error(err)
+	}
+	if err := w.AddSpend(ctx, "", Spend{}); !invalid.Is(err) {
+		t.Error(err)
+	}
 }
 
 func TestAudit(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		ok(t, w.Audit(ctx, Entry{Person: "alice", Action: "run.stop", Repository: "o/r", Subject: "a", Result: "done",
-			Detail: []byte(`1`)}))
-		w.time.move(time.Second)
-		ok(t, w.Audit(ctx, Entry{Person: "bob", Action: "run.stop", Repository: "o/x", Result: "needs write"}))
-		found := got[[]Entry](t)(w.Audits(ctx, AuditFilter{}))
-		if len(found) != 2 || found[0].Person != "bob" || found[0].Result != "needs write" ||
-			string(found[1].Detail) != "1" || !found[0].At.Equal(w.time.read()) {
-			t.Errorf("%+v", found)
+	w := newWorld(t)
+	ctx := within(t)
+	ok(t, w.Audit(ctx, Entry{Person: "alice", Action: "run.stop", Repository: "o/r", Subject: "a", Result: "done",
+		Detail: []byte(`1`)}))
+	w.time.move(time.Second)
+	ok(t, w.Audit(ctx, Entry{Person: "bob", Action: "run.stop", Repository: "o/x", Result: "needs write"}))
+	found := got[[]Entry](t)(w.Audits(ctx, AuditFilter{}))
+	if len(found) != 2 || found[0].Person != "bob" || found[0].Result != "needs write" ||
+		string(found[1].Detail) != "1" || !found[0].At.Equal(w.time.read()) {
+		t.Errorf("%+v", found)
+	}
+	for _, row := range []struct {
+		filter AuditFilter
+		want   int
+	}{{AuditFilter{Repositories: []string{"o/x"}}, 1}, {AuditFilter{Repositories: []string{}}, 0},
+		{AuditFilter{Before: 2}, 1}} {
+		if found := got[[]Entry](t)(w.Audits(ctx, row.filter)); len(found) != row.want {
+			t.Errorf("%+v: %+v", row.filter, found)
 		}
-		for _, row := range []struct {
-			filter AuditFilter
-			want   int
-		}{{AuditFilter{Person: "alice"}, 1}, {AuditFilter{Action: "run.stop"}, 2}, {AuditFilter{Subject: "a"}, 1},
-			{AuditFilter{Repositories: []string{"o/x"}}, 1}, {AuditFilter{Repositories: []string{}}, 0},
-			{AuditFilter{Before: 2}, 1}} {
-			if found := got[[]Entry](t)(w.Audits(ctx, row.filter)); len(found) != row.want {
-				t.Errorf("%+v: %+v", row.filter, found)
-			}
-		}
-	})
+	}
 }
 
 func TestCounters(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		var all sync.WaitGroup
-		for range 50 {
-			all.Go(func() { w.Count("deliveries", "taken") })
+	w := newWorld(t)
+	ctx := within(t)
+	for n := range 3 {
+		ok(t, w.PutProgress(ctx, Progress{Run: Run{ID: "a"}, Counts: []Counter{{"runs", "done", 1}, {"runs", "failed", int64(n)}}}))
+	}
+	for _, id := range []string{"a", "a", "b"} {
+		got[bool](t)(w.Deliver(ctx, delivery(id)))
+	}
+	want := []Counter{{"runs", "done", 3}, {"runs", "failed", 3}}
+	if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+		t.Error(found)
+	}
+	ok(t, w.Decide(ctx, Decided{ID: "b"}))
+	got[Forgotten](t)(w.Forget(ctx, Retention{Deliveries: w.time.read().Add(time.Hour)}))
+	w.again(t)
+	if n := got[int64](t)(w.Delivered(ctx)); n != 2 {
+		t.Error(n, "were delivered")
+	}
+	if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
+		t.Error("after a restart:", found)
+	}
+}
+
+// TestRunsThatWait: a run is taken once, when its time has come; a clock that was set back keeps none of them waiting.
+func TestRunsThatWait(t *testing.T) {
+	w := newWorld(t)
+	ctx := within(t)
+	now := w.time.read()
+	for id, run := range map[string]Run{
+		"now": {Key: "k", State: "queued"}, "soon": {Key: "k", State: "queued", Times: Times{Resume: now.Add(time.Minute)}},
+		"set back": {Key: "k", State: "queued", Times: Times{Resume: now.Add(time.Hour)}},
+		"limit":    {Key: "k", State: "waiting", Times: Times{Resume: now.Add(time.Hour)}},
+		"person":   {Key: "k", State: "waiting"}, "answer": {State: "queued"}, "over": {Key: "k", State: "done"},
+	} {
+		run.ID, run.Repository, run.Subject, run.Times.Created = id, "o/r", "issue-1", now
+		ok(t, w.PutRun(ctx, run))
+	}
+	due := func() string {
+		var found []string
+		for _, r := range got[[]Run](t)(w.Due(ctx)) {
+			found = append(found, r.ID)
 		}
-		all.Wait()
-		w.Add("deliveries", "forged", 3)
-		want := []Counter{{"deliveries", "forged", 3}, {"deliveries", "taken", 50}}
-		if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
-			t.Error(found)
+		slices.Sort(found)
+		return strings.Join(found, ", ")
+	}
+	if found := due(); found != "now, set back" {
+		t.Error(found)
+	}
+	if waiting, delayed, oldest, err := w.Depth(ctx); waiting != 1 || delayed != 3 || !oldest.Equal(now) || err != nil {
+		t.Error(waiting, delayed, oldest, err)
+	}
+	w.time.move(time.Hour)
+	if found := due(); found != "limit, now, set back, soon" {
+		t.Error(found)
+	}
+	if r := got[Run](t)(w.Take(ctx, "limit")); r.State != "running" || r.Attempt != 1 || !r.Times.Resume.IsZero() ||
+		!r.Times.Started.Equal(w.time.read()) {
+		t.Errorf("%+v", r)
+	}
+	for _, id := range []string{"limit", "person", "over", "none"} {
+		if _, err := w.Take(ctx, id); !errors.Is(err, ErrNotFound) {
+			t.Error(id, err)
 		}
-		w.again(t)
-		if found := got[[]Counter](t)(w.Counters(ctx)); !reflect.DeepEqual(found, want) {
-			t.Error("after a restart:", found)
-		}
-	})
+	}
+	if got[bool](t)(w.EndRun(ctx, "limit", "interrupted", "stopped", "queued")) {
+		t.Error("a run that works has ended")
+	}
+	if !got[bool](t)(w.EndRun(ctx, "now", "interrupted", "stopped", "waiting", "queued")) || due() != "set back, soon" {
+		t.Error(due())
+	}
+	ok(t, w.EndWaiting(ctx, Run{ID: "limit", Repository: "o/r", Subject: "issue-1"}, "continued", "later"))
+	if r := got[Run](t)(w.Run(ctx, "person")); r.State != "continued" || !r.Times.Ended.Equal(w.time.read()) {
+		t.Errorf("%+v", r)
+	}
 }

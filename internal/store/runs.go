@@ -3,7 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,9 +18,11 @@ type Run struct {
 	Subject      string // "issue-42"
 	Title        string
 	Person       string // the login of whoever asked
+	Key          string // of runs with the same key one works at a time; "": nobody takes it, it is somebody's answer
 	State        string // "queued", "running", "waiting", or how it ended
 	Reason       string // a sentence: what it waits for, why it ended
 	Attempt      int    // which process works on it, from 1
+	Kills        int    // how many of the last processes died without any progress
 	Times        Times
 	Detail       json.RawMessage // for the pages; may be nil
 }
@@ -29,46 +32,107 @@ type Times struct {
 	Created time.Time // now, if PutRun gets none for a new run
 	Started time.Time
 	Ended   time.Time
-	Resume  time.Time // when a waiting run goes on
+	Resume  time.Time // when a waiting run goes on, and before when a queued one does not begin
 }
 
-// ErrOutdated is returned to a process that another one has taken its run from.
-var ErrOutdated = errors.New("a later attempt works on this run")
-
-// PutRun stores the row of a run, the whole of it. Created stays what it was first. A row of an attempt that is lower
-// than the stored one's is refused with ErrOutdated: its process was taken for dead.
+// PutRun stores the row of a run, the whole of it. Created stays what it was first.
 func (s *Store) PutRun(ctx context.Context, r Run) error { return s.PutProgress(ctx, Progress{Run: r}) }
 
-// putRun is PutRun in a transaction.
-func (s *Store) putRun(t *transaction, r Run) error {
+const insertRun = `INSERT INTO ralph_runs (id, delivery, installation, repository, subject, title, person, key, state,
+	reason, attempt, kills, created, started, ended, resume, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// columnsOf are the values of insertRun.
+func (s *Store) columnsOf(r Run) []any {
 	if r.Times.Created.IsZero() {
 		r.Times.Created = s.clock()
 	}
-	n, err := t.exec(`INSERT INTO ralph_runs (id, delivery, installation, repository, subject,
-		title, person, state, reason, attempt, created, started, ended, resume, detail)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET delivery = excluded.delivery, installation = excluded.installation,
-		repository = excluded.repository, subject = excluded.subject, title = excluded.title, person = excluded.person,
-		state = excluded.state, reason = excluded.reason, attempt = excluded.attempt, started = excluded.started,
-		ended = excluded.ended, resume = excluded.resume, detail = excluded.detail
-		WHERE ralph_runs.attempt <= excluded.attempt`,
-		r.ID, plain(r.Delivery), r.Installation, plain(r.Repository), plain(r.Subject), plain(r.Title), plain(r.Person),
-		plain(r.State), plain(r.Reason), r.Attempt, micros(r.Times.Created), micros(r.Times.Started),
-		micros(r.Times.Ended), micros(r.Times.Resume), []byte(r.Detail))
-	if err == nil && n == 0 {
-		err = ErrOutdated
-	}
+	return []any{r.ID, r.Delivery, r.Installation, r.Repository, r.Subject, r.Title, r.Person, r.Key, r.State, r.Reason,
+		r.Attempt, r.Kills, micros(r.Times.Created), micros(r.Times.Started), micros(r.Times.Ended), micros(r.Times.Resume),
+		[]byte(r.Detail)}
+}
+
+// putRun is PutRun in a transaction.
+func (s *Store) putRun(t *transaction, r Run) error {
+	_, err := t.exec(insertRun+` ON CONFLICT (id) DO UPDATE SET delivery = excluded.delivery,
+		installation = excluded.installation, repository = excluded.repository, subject = excluded.subject,
+		title = excluded.title, person = excluded.person, key = excluded.key, state = excluded.state, reason = excluded.reason,
+		attempt = excluded.attempt, kills = excluded.kills, started = excluded.started, ended = excluded.ended,
+		resume = excluded.resume, detail = excluded.detail`, s.columnsOf(r)...)
 	return err
 }
 
-const runColumns = `number, id, delivery, installation, repository, subject, title, person, state, reason, attempt,
-	created, started, ended, resume, detail`
+// Take has a run that waits be worked on by a new process; ErrNotFound when it does not wait any more.
+func (s *Store) Take(ctx context.Context, id string) (r Run, err error) {
+	err = s.write(ctx, "taking a run", func(t *transaction) error {
+		now := micros(s.clock())
+		r, err = runOf(t.one(`UPDATE ralph_runs SET state = 'running', reason = '', resume = 0, attempt = attempt + 1,
+			started = CASE WHEN started = 0 THEN ? ELSE started END
+			WHERE id = ? AND (state = 'queued' OR state = 'waiting' AND resume <> 0) RETURNING `+runColumns, now, id).Scan)
+		return err
+	})
+	if err == nil {
+		s.notify(id)
+	}
+	return r, err
+}
+
+// longestPause is how long a queued run waits before it begins again, at most: one that seems to wait longer does so
+// since the clock was set back.
+const longestPause = 10 * time.Minute
+
+// Due are the runs that wait for nothing but a place, the oldest first.
+func (s *Store) Due(ctx context.Context) ([]Run, error) {
+	now := s.clock()
+	return list(ctx, s, ask("reading runs that wait", "SELECT "+runColumns+` FROM ralph_runs WHERE state IN ('queued',
+		'waiting') AND key <> '' AND (resume <= ? AND (state = 'queued' OR resume <> 0) OR state = 'queued' AND resume > ?)
+		ORDER BY number`, micros(now), micros(now.Add(longestPause))), runOf)
+}
+
+// Depth is how many runs wait for a place, how many for a time, and since when the oldest of the first does.
+func (s *Store) Depth(ctx context.Context) (waiting, delayed int, oldest time.Time, err error) {
+	now := micros(s.clock())
+	q := ask("counting runs that wait", `SELECT count(CASE WHEN resume <= ? THEN 1 END), count(CASE WHEN resume > ? THEN 1 END),
+		coalesce(min(CASE WHEN resume <= ? THEN max(resume, created) END), 0)
+		FROM ralph_runs WHERE state = 'queued' AND key <> '' OR state = 'waiting' AND resume <> 0`, now, now, now)
+	_, err = one(ctx, s, q, func(row scan) (struct{}, error) {
+		var since int64
+		err := row(&waiting, &delayed, &since)
+		oldest = fromMicros(since)
+		return struct{}{}, err
+	})
+	return waiting, delayed, oldest, err
+}
+
+// EndRun stores how a run ended, unless it is in none of the states, and reports whether it was.
+func (s *Store) EndRun(ctx context.Context, id, state, reason string, from ...string) (bool, error) {
+	var args []any
+	for _, a := range append([]string{state, reason}, from...) {
+		args = append(args, a)
+	}
+	args = slices.Insert(args, 2, any(micros(s.clock())), any(id))
+	n, err := s.changed(ctx, "ending a run", "UPDATE ralph_runs SET state = ?, reason = ?, ended = ?, resume = 0 WHERE id = ? "+
+		"AND state IN (?"+strings.Repeat(", ?", len(from)-1)+")", args...)
+	if n > 0 {
+		s.notify(id)
+	}
+	return n > 0, err
+}
+
+// EndWaiting ends the runs of a task that wait, but for one that goes on where they stand.
+func (s *Store) EndWaiting(ctx context.Context, by Run, state, reason string) error {
+	return s.exec(ctx, "ending runs that wait", `UPDATE ralph_runs SET state = ?, reason = ?, ended = ?, resume = 0
+		WHERE repository = ? AND subject = ? AND state = 'waiting' AND id <> ?`, state, reason, micros(s.clock()),
+		by.Repository, by.Subject, by.ID)
+}
+
+const runColumns = `number, id, delivery, installation, repository, subject, title, person, key, state, reason,
+	attempt, kills, created, started, ended, resume, detail`
 
 func runOf(row scan) (r Run, err error) {
 	var created, started, ended, resume int64
 	var detail []byte
-	err = row(&r.Number, &r.ID, &r.Delivery, &r.Installation, &r.Repository, &r.Subject, &r.Title, &r.Person, &r.State,
-		&r.Reason, &r.Attempt, &created, &started, &ended, &resume, &detail)
+	err = row(&r.Number, &r.ID, &r.Delivery, &r.Installation, &r.Repository, &r.Subject, &r.Title, &r.Person, &r.Key,
+		&r.State, &r.Reason, &r.Attempt, &r.Kills, &created, &started, &ended, &resume, &detail)
 	r.Times = Times{fromMicros(created), fromMicros(started), fromMicros(ended), fromMicros(resume)}
 	r.Detail = detail
 	return r, err
@@ -76,15 +140,13 @@ func runOf(row scan) (r Run, err error) {
 
 // Run is one run; ErrNotFound if there is none.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
-	return one(ctx, s, ask("reading a run", "SELECT "+runColumns+" FROM ralph_runs WHERE id = ?", plain(id)), runOf)
+	return one(ctx, s, ask("reading a run", "SELECT "+runColumns+" FROM ralph_runs WHERE id = ?", id), runOf)
 }
 
 // RunFilter says which runs a page shows. Empty fields ask for nothing.
 type RunFilter struct {
-	Repositories []string // nil for all; an empty list for none
-	States       []string // nil for all; an empty list for none
-	Subject      string
-	Person       string
+	Repositories []string  // nil for all; an empty list for none
+	States       []string  // nil for all; an empty list for none
 	Since        time.Time // created then or later
 	Before       int64     // only smaller numbers: the number of the last one of the page before
 	Limit        int       // at most 1000, by default 100
@@ -95,8 +157,6 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	q := ask("listing runs", "SELECT "+runColumns+" FROM ralph_runs WHERE 1 = 1").
 		in("repository", f.Repositories).
 		in("state", f.States).
-		andIf(f.Subject != "", "AND subject = ?", plain(f.Subject)).
-		andIf(f.Person != "", "AND person = ?", plain(f.Person)).
 		andIf(!f.Since.IsZero(), "AND created >= ?", micros(f.Since)).
 		andIf(f.Before != 0, "AND number < ?", f.Before).
 		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))

@@ -15,102 +15,99 @@ import (
 )
 
 func TestSecrets(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		ok(t, w.Seal(ctx, "app.key", []byte("before")))
-		ok(t, w.Seal(ctx, "app.key", []byte("PEM of the app")))
-		ok(t, w.Seal(ctx, "other", []byte("other")))
-		if found := got[[]byte](t)(w.Unseal(ctx, "app.key")); string(found) != "PEM of the app" {
-			t.Errorf("%q", found)
+	w := newWorld(t)
+	ctx := within(t)
+	ok(t, w.Seal(ctx, "app.key", []byte("before")))
+	ok(t, w.Seal(ctx, "app.key", []byte("PEM of the app")))
+	ok(t, w.Seal(ctx, "other", []byte("other")))
+	if found := got[[]byte](t)(w.Unseal(ctx, "app.key")); string(found) != "PEM of the app" {
+		t.Errorf("%q", found)
+	}
+	q := ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'")
+	stored := got[[]byte](t)(one(ctx, w.Store, q, column[[]byte]))
+	if strings.Contains(string(stored), "PEM") || stored[0] != 1 {
+		t.Errorf("%q", stored)
+	}
+	changed := append([]byte{}, stored...)
+	changed[len(changed)-1] ^= 1
+	for _, row := range []struct {
+		what, name string
+		value      []byte
+	}{
+		{"a value of another name", "other", stored}, {"a changed one", "app.key", changed}, {"none", "app.key", []byte{}},
+		{"only a number", "app.key", []byte{1}}, {"an unknown key", "app.key", []byte{9, 1}},
+	} {
+		ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", row.value, row.name))
+		if found, err := w.Unseal(ctx, row.name); err == nil {
+			t.Errorf("%s: %q", row.what, found)
 		}
-		q := ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'")
-		stored := got[[]byte](t)(one(ctx, w.Store, q, column[[]byte]))
-		if strings.Contains(string(stored), "PEM") || stored[0] != 1 {
-			t.Errorf("%q", stored)
-		}
-		changed := append([]byte{}, stored...)
-		changed[len(changed)-1] ^= 1
-		for _, row := range []struct {
-			what, name string
-			value      []byte
-		}{
-			{"a value of another name", "other", stored}, {"a changed one", "app.key", changed}, {"none", "app.key", []byte{}},
-			{"only a number", "app.key", []byte{1}}, {"an unknown key", "app.key", []byte{9, 1}},
-		} {
-			ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", row.value, row.name))
-			if found, err := w.Unseal(ctx, row.name); err == nil {
-				t.Errorf("%s: %q", row.what, found)
-			}
-		}
-	})
+	}
 }
 
 func TestKeysOfADatabase(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		ok(t, w.Seal(ctx, "a", []byte("secret a")))
-		expires := w.time.read().Add(time.Hour)
-		ok(t, w.PutSession(ctx, "token", Session{Login: "alice", OAuth: []byte("gho_1"), Expires: expires}))
-		ok(t, w.PutSession(ctx, "without", Session{Login: "bob", Expires: expires}))
-		w.options.Keys = keysFor(t, key1+","+key2)
-		w.again(t)
-		if found := got[[]byte](t)(w.Unseal(ctx, "a")); string(found) != "secret a" {
-			t.Errorf("%q", found)
+	w := newWorld(t)
+	ctx := within(t)
+	ok(t, w.Seal(ctx, "a", []byte("secret a")))
+	expires := w.time.read().Add(time.Hour)
+	ok(t, w.PutSession(ctx, "token", Session{Login: "alice", OAuth: []byte("gho_1"), Expires: expires}))
+	ok(t, w.PutSession(ctx, "without", Session{Login: "bob", Expires: expires}))
+	w.options.Keys = keysFor(t, key1+","+key2)
+	w.again(t)
+	if found := got[[]byte](t)(w.Unseal(ctx, "a")); string(found) != "secret a" {
+		t.Errorf("%q", found)
+	}
+	if found := got[Session](t)(w.Session(ctx, "token")); string(found.OAuth) != "gho_1" {
+		t.Errorf("%+v", found)
+	}
+	ok(t, w.Close())
+	for _, text := range []string{key2, strings.Replace(key2, "2:", "1:", 1)} {
+		o := w.options
+		o.Keys = keysFor(t, text)
+		if s, err := Open(ctx, o); !invalid.Is(err) || !strings.Contains(fmt.Sprint(err), "not those of this database") {
+			t.Error(s, err)
 		}
-		if found := got[Session](t)(w.Session(ctx, "token")); string(found.OAuth) != "gho_1" {
-			t.Errorf("%+v", found)
-		}
-		ok(t, w.Close())
-		for _, text := range []string{key2, strings.Replace(key2, "2:", "1:", 1)} {
-			o := w.options
-			o.Keys = keysFor(t, text)
-			if s, err := Open(ctx, o); !invalid.Is(err) || !strings.Contains(fmt.Sprint(err), "not those of this database") {
-				t.Error(s, err)
-			}
-		}
-		w.options.Keys = Keys{}
-		w.open(t)
-		if err := w.Seal(ctx, "b", nil); !errors.Is(err, errNoKey) {
-			t.Error(err)
-		}
-		if _, err := w.Unseal(ctx, "a"); !errors.Is(err, errNoKey) {
-			t.Error(err)
-		}
-	})
+	}
+	w.options.Keys = Keys{}
+	w.open(t)
+	if err := w.Seal(ctx, "b", nil); !errors.Is(err, errNoKey) {
+		t.Error(err)
+	}
+	if _, err := w.Unseal(ctx, "a"); !errors.Is(err, errNoKey) {
+		t.Error(err)
+	}
 }
 
 func TestSessions(t *testing.T) {
-	both(t, func(t *testing.T, w *world) {
-		ctx := within(t)
-		expires := w.time.read().Add(time.Hour)
-		for _, token := range []string{"one", "two"} {
-			ok(t, w.PutSession(ctx, token, Session{Login: "Alice", Person: 4, OAuth: []byte("gho_x"), Expires: expires}))
+	w := newWorld(t)
+	ctx := within(t)
+	expires := w.time.read().Add(time.Hour)
+	for _, token := range []string{"one", "two"} {
+		ok(t, w.PutSession(ctx, token, Session{Login: "Alice", OAuth: []byte("gho_x"), Expires: expires}))
+	}
+	ok(t, w.PutSession(ctx, "bob's", Session{Login: "bob", Expires: expires.Add(time.Hour)}))
+	found := got[Session](t)(w.Session(ctx, "one"))
+	if found.Login != "alice" || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
+		t.Errorf("%+v", found)
+	}
+	if found := got[Session](t)(w.Session(ctx, "bob's")); found.OAuth != nil {
+		t.Errorf("%+v", found)
+	}
+	none := func(token string) {
+		t.Helper()
+		if found, err := w.Session(ctx, token); !errors.Is(err, ErrNotFound) {
+			t.Error(found, err)
 		}
-		ok(t, w.PutSession(ctx, "bob's", Session{Login: "bob", Expires: expires.Add(time.Hour)}))
-		found := got[Session](t)(w.Session(ctx, "one"))
-		if found.Login != "alice" || found.Person != 4 || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
-			t.Errorf("%+v", found)
-		}
-		if found := got[Session](t)(w.Session(ctx, "bob's")); found.OAuth != nil {
-			t.Errorf("%+v", found)
-		}
-		none := func(token string) {
-			t.Helper()
-			if found, err := w.Session(ctx, token); !errors.Is(err, ErrNotFound) {
-				t.Error(found, err)
-			}
-		}
-		none("on")
-		none(hashed("one"))
-		ok(t, w.EndSession(ctx, "one"))
-		none("one")
-		if n := got[int](t)(w.EndSessions(ctx, "ALICE")); n != 1 {
-			t.Error(n)
-		}
-		none("two")
-		w.time.move(2 * time.Hour)
-		none("bob's")
-	})
+	}
+	none("on")
+	none(hashed("one"))
+	ok(t, w.EndSession(ctx, "one"))
+	none("one")
+	if n := got[int](t)(w.EndSessions(ctx, "ALICE")); n != 1 {
+		t.Error(n)
+	}
+	none("two")
+	w.time.move(2 * time.Hour)
+	none("bob's")
 }
 
 func TestKeysOfAText(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 // Session is a person who has signed in.
 type Session struct {
 	Login   string // in small letters, as GitHub takes all spellings of a login for one
-	Person  int64  // GitHub's number of the person, which stays when a login changes
 	OAuth   []byte // the person's token of GitHub, sealed in the database; may be nil
 	Created time.Time
 	Expires time.Time // from then on the session is not found
@@ -32,20 +31,20 @@ func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 	if p.Created.IsZero() {
 		p.Created = s.clock()
 	}
-	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, person, created, expires, oauth)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (token) DO UPDATE SET login = excluded.login, person = excluded.person,
-		created = excluded.created, expires = excluded.expires, oauth = excluded.oauth`,
-		name, strings.ToLower(plain(p.Login)), p.Person, micros(p.Created), micros(p.Expires), oauth)
+	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, created, expires, oauth)
+		VALUES (?, ?, ?, ?, ?) ON CONFLICT (token) DO UPDATE SET login = excluded.login, created = excluded.created,
+	 expires = excluded.expires, oauth = excluded.oauth`,
+		name, strings.ToLower(p.Login), micros(p.Created), micros(p.Expires), oauth)
 }
 
 // Session is the session of a token; ErrNotFound when there is none, or it has expired.
 func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	name := hashed(token)
-	q := ask("reading a session", `SELECT login, person, created, expires, oauth FROM ralph_sessions
+	q := ask("reading a session", `SELECT login, created, expires, oauth FROM ralph_sessions
 		WHERE token = ? AND expires > ?`, name, micros(s.clock()))
 	p, err := one(ctx, s, q, func(row scan) (p Session, err error) {
 		var created, expires int64
-		err = row(&p.Login, &p.Person, &created, &expires, &p.OAuth)
+		err = row(&p.Login, &created, &expires, &p.OAuth)
 		p.Created, p.Expires = fromMicros(created), fromMicros(expires)
 		return p, err
 	})
@@ -66,7 +65,7 @@ func (s *Store) EndSession(ctx context.Context, token string) error {
 // EndSessions ends all sessions of a login and says how many they were.
 func (s *Store) EndSessions(ctx context.Context, login string) (int, error) {
 	n, err := s.changed(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?",
-		strings.ToLower(plain(login)))
+		strings.ToLower(login))
 	return int(n), err
 }
 

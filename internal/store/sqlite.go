@@ -9,11 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -24,10 +19,8 @@ const (
 	lockFile = "ralph.lock"
 )
 
-const (
-	connections = 6 // of the store to its file: one writes, the others read
-	ofTheQueue  = 6
-)
+// connections of the store to its file: one writes, the others read.
+const connections = 6
 
 // openSQLite takes the lock and opens the file.
 func (s *Store) openSQLite(ctx context.Context, o Options) error {
@@ -36,20 +29,16 @@ func (s *Store) openSQLite(ctx context.Context, o Options) error {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return invalid.Errorf("%s: there is no such database; name the directory that ralph serve --data has", file)
 		}
-	} else if err := s.claim(ctx, o.Dir); err != nil {
+	} else if err := s.lock(ctx); err != nil {
+		return err
+	} else if err := touch(file); err != nil {
 		return err
 	}
-	s.kind, s.dir = kindSQLite, o.Dir
 	var err error
-	if s.db, err = s.openFile(file, connections, o.Beside); err != nil || o.Beside {
-		return err
+	if s.db, err = s.openFile(file, connections, o.Beside); err == nil && !o.Beside {
+		s.beginCheckpoints()
 	}
-	s.turn = make(gate, 1)
-	if s.queue.sqlite, err = s.openFile(file, ofTheQueue, false); err != nil {
-		return err
-	}
-	s.beginCheckpoints()
-	return nil
+	return err
 }
 
 // openFile makes a handle with the pragmas that every connection needs.
@@ -75,25 +64,27 @@ func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) 
 	return db, nil
 }
 
-// claim keeps every other process out. A transaction that stays open in a file of its own is a lock of the system on
-// all of them, and ends with the process.
-func (s *Store) claim(ctx context.Context, dir string) error {
-	if dir == "" {
-		return errors.New("store: neither a URL nor a directory of the database is given")
+// touch makes a file that only we may read, whatever its directory was before, unless it is there.
+func touch(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	return f.Close()
+}
+
+// lock keeps every other process out. A transaction that stays open in a file of its own is a lock of the system on all
+// of them, and ends with the process.
+func (s *Store) lock(ctx context.Context) error {
+	if s.dir == "" {
+		return errors.New("opening the database: no directory is given")
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of the database: %w", err)
 	}
-	file := filepath.Join(dir, lockFile)
-	// Only we may read any of it, whatever the directory was before.
-	for _, name := range []string{file, filepath.Join(dir, File)} {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return fmt.Errorf("opening the database: %w", err)
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+	file := filepath.Join(s.dir, lockFile)
+	if err := touch(file); err != nil {
+		return err
 	}
 	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: "_pragma=busy_timeout(100)"}
 	lock, err := sql.Open("sqlite", at.String())
@@ -111,48 +102,7 @@ func (s *Store) claim(ctx context.Context, dir string) error {
 	}
 	if code := sqliteCode(err); code == codeBusy || code == codeLocked {
 		return invalid.Errorf("%s is in use by another process: one ralph serve at a time can have it. "+
-			"Stop the other one, name another directory with --data, or let several share a Postgres (DATABASE_URL)",
-			filepath.Join(dir, File))
+			"Stop the other one, or name another directory with --data", filepath.Join(s.dir, File))
 	}
 	return fmt.Errorf("locking %s: %w", file, failed(ctx, err))
-}
-
-// openPostgres makes two pools, one for the store and one for the queue. Each is as large as pool_max_conns in the
-// address says, or eight.
-func (s *Store) openPostgres(ctx context.Context, address string) error {
-	s.kind = kindPostgres
-	own, err := s.pool(ctx, address)
-	if err != nil {
-		return err
-	}
-	s.db = stdlib.OpenDBFromPool(own)
-	s.shut = append(s.shut, s.db.Close)
-	s.queue.postgres, err = s.pool(ctx, address)
-	return err
-}
-
-func (s *Store) pool(ctx context.Context, address string) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(address)
-	if err != nil {
-		return nil, invalid.Errorf("the address of the database cannot be read: %v", err) // pgx leaves the password out
-	}
-	if _, said := config.ConnConfig.RuntimeParams["application_name"]; !said {
-		config.ConnConfig.RuntimeParams["application_name"] = "ralph"
-	}
-	config.MaxConns = max(config.MaxConns, 8)
-	config.ConnConfig.ConnectTimeout = min(or(config.ConnConfig.ConnectTimeout, patience), patience)
-	config.HealthCheckPeriod = 15 * time.Second
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("opening the database: %w", failed(ctx, err))
-	}
-	s.shut = append(s.shut, func() error { pool.Close(); return nil })
-	return pool, nil
-}
-
-func or(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
 }

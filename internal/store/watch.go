@@ -6,8 +6,7 @@ type watchers struct {
 }
 
 // Watch gives a channel on which something arrives after this process has stored a record or the row of the run; with
-// the run "" after that of any run. News that is not fetched is one piece. What other processes store on the same
-// Postgres is not heard of: ask for it now and then, too. stop ends it.
+// the run "" after that of any run. News that is not fetched is one piece. stop ends it.
 func (s *Store) Watch(run string) (news <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	s.watchers.do(func(all *map[string]map[chan struct{}]bool) {

@@ -21,13 +21,13 @@ type Word struct {
 // Say stores a word for a run.
 func (s *Store) Say(ctx context.Context, run string, w Word) error {
 	return s.exec(ctx, "storing what was said to a run", `INSERT INTO ralph_words (run, at, kind, person, text)
-		VALUES (?, ?, ?, ?, ?)`, plain(run), micros(s.clock()), plain(w.Kind), plain(w.Person), plain(w.Text))
+		VALUES (?, ?, ?, ?, ?)`, run, micros(s.clock()), w.Kind, w.Person, w.Text)
 }
 
 // Words are what was said to a run after a number, in order, at most 100.
 func (s *Store) Words(ctx context.Context, run string, after int64) ([]Word, error) {
 	q := ask("reading what was said to a run", `SELECT number, at, kind, person, text, told FROM ralph_words
-		WHERE run = ? AND number > ? ORDER BY number LIMIT 100`, plain(run), after)
+		WHERE run = ? AND number > ? ORDER BY number LIMIT 100`, run, after)
 	return list(ctx, s, q, func(row scan) (w Word, err error) {
 		var at int64
 		err = row(&w.Number, &at, &w.Kind, &w.Person, &w.Text, &w.Record)
@@ -49,19 +49,6 @@ const LargestBody = 16 << 20
 
 const atOnce = 200 // rows in one statement
 
-// Append stores records of a run, all or none. A number that is stored already is left as it is, so records may be sent
-// twice. Watchers of the run hear of it.
-func (s *Store) Append(ctx context.Context, run string, records []Record) error {
-	if err := whole(run, records); err != nil || len(records) == 0 {
-		return err
-	}
-	err := s.write(ctx, "storing records", func(t *transaction) error { return appendTo(t, run, records) })
-	if err == nil {
-		s.notify(run)
-	}
-	return err
-}
-
 // whole refuses records that cannot be stored.
 func whole(run string, records []Record) error {
 	for _, r := range records {
@@ -73,13 +60,13 @@ func whole(run string, records []Record) error {
 	return nil
 }
 
-// appendTo is Append in a transaction.
+// appendTo stores records of a run. A number that is stored already is left as it is, so records may be sent twice.
 func appendTo(t *transaction, run string, records []Record) error {
 	for rest := records; len(rest) > 0; rest = rest[min(atOnce, len(rest)):] {
 		some := rest[:min(atOnce, len(rest))]
 		args := make([]any, 0, 5*len(some))
 		for _, r := range some {
-			args = append(args, plain(run), r.Number, micros(r.At), plain(r.Kind), bytesOf(r.Body))
+			args = append(args, run, r.Number, micros(r.At), r.Kind, bytesOf(r.Body))
 		}
 		if _, err := t.exec("INSERT INTO ralph_records (run, number, at, kind, body) VALUES (?, ?, ?, ?, ?)"+
 			strings.Repeat(", (?, ?, ?, ?, ?)", len(some)-1)+" ON CONFLICT (run, number) DO NOTHING", args...); err != nil {
@@ -101,7 +88,7 @@ func bytesOf(b []byte) []byte {
 // and by default 100.
 func (s *Store) Records(ctx context.Context, run string, after int64, limit int) ([]Record, error) {
 	q := ask("reading records", `SELECT number, at, kind, body FROM ralph_records WHERE run = ? AND number > ?
-		ORDER BY number LIMIT ?`, plain(run), after, several(limit, 20_000))
+		ORDER BY number LIMIT ?`, run, after, several(limit, 20_000))
 	return list(ctx, s, q, func(row scan) (r Record, err error) {
 		var at int64
 		err = row(&r.Number, &at, &r.Kind, &r.Body)
@@ -113,5 +100,5 @@ func (s *Store) Records(ctx context.Context, run string, after int64, limit int)
 // LastRecord is the highest number of a run's records, 0 for none.
 func (s *Store) LastRecord(ctx context.Context, run string) (int64, error) {
 	return one(ctx, s, ask("reading the last record", "SELECT coalesce(max(number), 0) FROM ralph_records WHERE run = ?",
-		plain(run)), column[int64])
+		run), column[int64])
 }

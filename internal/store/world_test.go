@@ -5,8 +5,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/fake/postgres"
 )
 
 // world is a database of a test, which may be opened again.
@@ -34,27 +32,19 @@ func (h *hand) move(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
-// both runs a test on each kind of database.
-func both(t *testing.T, test func(t *testing.T, w *world)) {
+// newWorld is a database of its own.
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	for name, where := range map[string]func(*testing.T) Options{
-		"sqlite":   func(t *testing.T) Options { return Options{Dir: t.TempDir()} },
-		"postgres": func(t *testing.T) Options { return Options{URL: postgres.Start(t)} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := &world{options: where(t), time: &hand{now: time.Date(2026, 5, 4, 3, 2, 1, 987654000, time.UTC)}}
-			w.options.Clock = w.time.read
-			w.options.Keys = keysFor(t, key1)
-			w.open(t)
-			t.Cleanup(func() {
-				if err := w.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			test(t, w)
-		})
-	}
+	t.Parallel()
+	w := &world{time: &hand{now: time.Date(2026, 5, 4, 3, 2, 1, 987654000, time.UTC)}}
+	w.options = Options{Dir: t.TempDir(), Clock: w.time.read, Keys: keysFor(t, key1)}
+	w.open(t)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
 }
 
 const (

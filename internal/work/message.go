@@ -40,9 +40,7 @@ type Order struct {
 	Workspace string `json:"workspace,omitempty"`
 	Mirror    string `json:"mirror,omitempty"` // a repository to borrow objects from
 	AgentUser string `json:"agent_user,omitempty"`
-	// Models is how agents reach what Environ says of models, where that is on another machine; nil: they just do.
-	Models *Forward `json:"models,omitempty"`
-	Token  Token    `json:"token"`
+	Token     Token  `json:"token"`
 }
 
 // GitHub says where GitHub is, and whom ralph is there.

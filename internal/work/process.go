@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"io"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,21 +25,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
-
-// Socket is where the server is: a connection that was inherited, or the path of a socket.
-type Socket struct {
-	File *os.File
-	Path string // "": File
-}
-
-func (s Socket) connect() (net.Conn, error) {
-	if s.Path != "" {
-		return net.DialTimeout("unix", s.Path, orderTime)
-	}
-	conn, err := net.FileConn(s.File) // a copy that no process of ours inherits
-	_ = s.File.Close()
-	return conn, err
-}
 
 // orderTime is how long the server may take to say what is to be done.
 const orderTime = 30 * time.Second
@@ -68,15 +52,10 @@ type process struct {
 	secrets []string
 }
 
-// Run does what the server at the other end of a socket orders, and tells it how that ended. The error says that there
+// Run does what the server at the other end of a connection orders, and tells it how that ended. The error says that there
 // is no server; everything else it has been told. environ is ours, NAME=value: only what builds and tools need to find
 // their way is used of it. When ctx is done, the run is left to the next process of the job.
-func Run(ctx context.Context, socket Socket, environ []string, clock func() time.Time) error {
-	conn, err := socket.connect()
-	if err != nil {
-		return fmt.Errorf("finding the server: %w; ralph serve starts this command, nobody else", err)
-	}
-	defer conn.Close()
+func Run(ctx context.Context, conn net.Conn, environ []string, clock func() time.Time) error {
 	p := &process{conn: conn, from: NewReader(conn, mostOrder), clock: clock, stop: make(chan lease.Stop, 1)}
 	order, err := p.order()
 	if err != nil {
@@ -172,9 +151,6 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 		}
 	}
 	p.mu.Unlock()
-	if err := o.Models.open(); err != nil {
-		return loop.Result{Outcome: loop.Failed}, err
-	}
 	o.AgentUser = cmp.Or(o.AgentUser, proc.Value(environ, "RALPH_AGENT_USER")) // an image may say it
 	values := variables(o, parent)
 	env, err := config.ReadEnvironment(values)

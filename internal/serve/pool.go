@@ -1,0 +1,261 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+const (
+	lookForRuns = time.Second // runs that waited for a time are due meanwhile
+	mostKills   = 10          // of processes of one run in a row without any progress
+	patience    = 3           // kills in a row are nobody's fault: a machine that starts again and again kills all that runs
+	endGrace    = 15 * time.Second
+)
+
+// errHandedOn is the cause of the end of a run's context when this server stops: the next one goes on with it.
+var errHandedOn = errors.New("this server stops")
+
+// pool does the runs that wait, some at once. A run is a row of the database: what this process has taken is running
+// there, so the next start finds what a kill has left.
+type pool struct {
+	s               *store.Store
+	work            func(ctx context.Context, row store.Run) // stores what becomes of it
+	slots           int
+	perInstallation int // 0: any number
+	log             *slog.Logger
+	woken           chan struct{} // holds one
+
+	mu      sync.Mutex
+	running map[string]store.Run
+	sweeps  map[string]store.Run // runs that wait and have no row before they come to something, by repository
+	served  map[string]int64     // the last turn of each group that has a run here, see groups
+	turn    int64
+
+	runs   context.Context // of what runs
+	handOn context.CancelCauseFunc
+	busy   sync.WaitGroup
+}
+
+func newPool(s *store.Store, slots, perInstallation int, log *slog.Logger) *pool {
+	p := &pool{s: s, slots: max(slots, 1), perInstallation: perInstallation, log: log, woken: make(chan struct{}, 1),
+		running: map[string]store.Run{}, sweeps: map[string]store.Run{}, served: map[string]int64{}}
+	p.runs, p.handOn = context.WithCancelCause(context.Background())
+	return p
+}
+
+// wake has the pool look now.
+func (p *pool) wake() {
+	select {
+	case p.woken <- struct{}{}:
+	default:
+	}
+}
+
+// sweep has a repository looked through when its turn comes.
+func (p *pool) sweep(row store.Run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweeps[row.Repository] = row
+	p.wake()
+}
+
+// count is how many runs this process works on.
+func (p *pool) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.running)
+}
+
+// resume has what a killed server was working on wait again.
+func (p *pool) resume(ctx context.Context, now time.Time) error {
+	left, err := p.s.Runs(ctx, store.RunFilter{States: []string{web.Running}, Limit: 1000})
+	for _, row := range left {
+		if row.Key == "" { // an answer, which is given again
+			continue
+		}
+		killed(&row, "the server that ran it was killed", now)
+		p.log.Warn("a run was left by a server that has died", "run", row.ID, "kills", row.Kills, "state", row.State)
+		err = errors.Join(err, p.s.PutRun(ctx, row))
+	}
+	return err
+}
+
+// killed has a run whose process died wait: a little longer each time, and not for ever.
+func killed(row *store.Run, why string, now time.Time) {
+	row.Kills++
+	row.State, row.Reason = web.Queued, why
+	if row.Kills >= mostKills {
+		row.State, row.Times.Ended = failedRun, now
+		row.Reason = "its process was ended again and again; what it has done is on its branch. " + why
+	} else if over := row.Kills - patience; over > 0 { // whatever kills it gets less to kill
+		row.Times.Resume = now.Add(time.Duration(over*over) * time.Second)
+	}
+}
+
+// run takes runs until ctx ends.
+func (p *pool) run(ctx context.Context) {
+	tick := time.NewTicker(lookForRuns)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := p.fill(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("no run can be taken; trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-p.woken:
+		case <-tick.C:
+		}
+	}
+}
+
+// fill takes as many runs as there is room for.
+func (p *pool) fill(ctx context.Context) error {
+	if p.count() >= p.slots {
+		return nil
+	}
+	waiting, err := p.s.Due(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	waiting = slices.AppendSeq(waiting, maps.Values(p.sweeps))
+	p.forget(waiting)
+	p.mu.Unlock()
+	for p.count() < p.slots {
+		i := p.next(waiting)
+		if i < 0 {
+			return nil
+		}
+		row := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		if row.Number != 0 {
+			if row, err = p.s.Take(ctx, row.ID); errors.Is(err, store.ErrNotFound) { // somebody has stopped it just now
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		p.begin(row)
+	}
+	return nil
+}
+
+// groups are those that take turns: installations, the repositories of each, the people of each.
+func groups(row store.Run) [3]string {
+	installation := fmt.Sprint(row.Installation)
+	return [3]string{installation, installation + " " + row.Repository, installation + " " + row.Repository + " " + row.Person}
+}
+
+// forget leaves out the turns of groups that have nothing here. The caller holds the lock.
+func (p *pool) forget(waiting []store.Run) {
+	here := map[string]bool{}
+	for _, row := range slices.AppendSeq(slices.Clone(waiting), maps.Values(p.running)) {
+		for _, g := range groups(row) {
+			here[g] = true
+		}
+	}
+	maps.DeleteFunc(p.served, func(g string, _ int64) bool { return !here[g] })
+}
+
+// next is the index of the run whose turn it is, -1 for none: of the installation that has the fewest running, of
+// several such of the one whose last turn was the longest ago; and so of its repositories, and of their people.
+func (p *pool) next(waiting []store.Run) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys, works := map[string]bool{}, map[string]int{}
+	for _, row := range p.running {
+		keys[row.Key] = true
+		for _, g := range groups(row) {
+			works[g]++
+		}
+	}
+	best := -1
+	for i, row := range waiting {
+		of := groups(row)
+		if keys[row.Key] || p.perInstallation > 0 && works[of[0]] >= p.perInstallation {
+			continue
+		}
+		keys[row.Key] = true // the first of its key
+		if best < 0 {
+			best = i
+			continue
+		}
+		than := groups(waiting[best])
+		for level := range of {
+			if c := cmp.Or(cmp.Compare(works[of[level]], works[than[level]]),
+				cmp.Compare(p.served[of[level]], p.served[than[level]])); c != 0 {
+				if c < 0 {
+					best = i
+				}
+				break
+			}
+		}
+	}
+	return best
+}
+
+// begin works on a run beside the others.
+func (p *pool) begin(row store.Run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if row.Number == 0 {
+		delete(p.sweeps, row.Repository)
+	}
+	p.running[row.ID] = row
+	p.turn++
+	for _, g := range groups(row) {
+		p.served[g] = p.turn
+	}
+	p.busy.Go(func() {
+		defer p.end(row)
+		p.work(p.runs, row)
+	})
+}
+
+// end gives a run's place back. What has made its work panic counts as a kill.
+func (p *pool) end(row store.Run) {
+	if why := recover(); why != nil {
+		p.log.Error("the work on a run has panicked", "run", row.ID, "panic", why, "stack", string(debug.Stack()))
+		if killed(&row, fmt.Sprintf("panic: %v", why), time.Now()); row.Number != 0 {
+			if err := p.s.PutRun(context.Background(), row); err != nil {
+				p.log.Error("what became of a run is not stored", "run", row.ID, "error", err)
+			}
+		}
+	}
+	p.mu.Lock()
+	delete(p.running, row.ID)
+	p.mu.Unlock()
+	p.wake()
+}
+
+// drain waits until nothing runs any more or ctx ends, and hands the rest on. An error says how many did not end.
+func (p *pool) drain(ctx context.Context) error {
+	over := make(chan struct{})
+	go func() {
+		p.busy.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+	}
+	p.handOn(errHandedOn)
+	select {
+	case <-over:
+		return nil
+	case <-time.After(endGrace):
+		return fmt.Errorf("draining: %d runs did not end within %s", p.count(), endGrace)
+	}
+}
