@@ -234,7 +234,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	if !fullID.MatchString(base) {
 		names = append(names, "refs/heads/"+base)
 	}
-	refs, used, err := c.refs(ctx, names...)
+	refs, _, err := c.refs(ctx, names...)
 	if err != nil {
 		return err
 	}
@@ -270,14 +270,9 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	}
 	t.pushed = pushed{refs[t.ref()], refs[t.recordRef()], refs[c.tip]}
 	t.record = t.pushed.record
-	switch in := used[t.ref()]; {
-	case t.pushed.branch == "":
-	case !t.o.Ours:
+	if t.pushed.branch != "" && !t.o.Ours {
 		return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose "+
 			"another name", t.branch)
-	case t.o.Fresh && in != "" && at != t.pushed.branch && t.o.Replaces != t.pushed.branch:
-		return fmt.Errorf("the branch %s is checked out in %s, and a fresh run would set it back: switch to another branch "+
-			"there (git switch -), then run again", t.branch, in)
 	}
 	work := t.pushed.branch
 	// a run that began anew, and has not come to move the branch
@@ -332,7 +327,7 @@ func (t *Tree) Held() (dir, command string) {
 	switch {
 	case !ok || c.held[0] != t.ref():
 		return "", ""
-	case t.o.Fresh: // what it has is of the run before, and is kept
+	case t.aside: // what it has is of the run before, and is kept
 		return c.held[1], "git reset --keep " + c.tip
 	}
 	return c.held[1], "git merge " + c.tip

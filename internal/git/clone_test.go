@@ -310,13 +310,23 @@ func TestBranchThatIsCheckedOut(t *testing.T) {
 		t.Errorf("the clone has %s", got)
 	}
 
-	// A fresh run would set it back.
+	// A fresh run keeps what the branch has, and does not set it back.
 	b.sh(dir, `git checkout -q ralph/issue-42`)
 	o := b.cliOptions()
 	o.Ours, o.Fresh = true, true
-	if _, err := CheckoutOf(b.ctx, dir, o, "main", "ralph/issue-42"); err == nil ||
-		!strings.Contains(err.Error(), "is checked out in "+dir+", and a fresh run would set it back") {
-		t.Error(err)
+	fresh := must[*Tree](t)(CheckoutOf(b.ctx, dir, o, "main", "ralph/issue-42"))
+	if err := fresh.Start(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	before = b.lying(dir)
+	five := b.turn(fresh, `echo 5 >five`)
+	b.same(dir, before)
+	if in, tip := fresh.Held(); in != dir || tip != "git reset --keep refs/ralph/tip/issue-42" {
+		t.Errorf("held in %q as %q", in, tip)
+	}
+	if got := b.sh(dir, `git rev-parse refs/ralph/tip/issue-42; git for-each-ref --points-at ralph/issue-42 refs/heads | wc -l
+git log --format=%s refs/ralph/tip/issue-42`); got != five+"\n2\nturn\nfirst\n" {
+		t.Errorf("the clone has %s", got)
 	}
 }
 

@@ -49,9 +49,8 @@ type Options struct {
 	With []Work
 	// Onto is the name of the branch that the base is on, where the base is given as a commit.
 	Onto string
-	// Replaces is a commit of the run's branch with nothing of its own: a fresh run leaves it, where it would keep what
-	// was there.
-	Replaces string
+	// Replaces are commits with nothing of their own that the run's branch had: a fresh run does not keep them.
+	Replaces []string
 	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool
 	// Resume goes on with a run of a clone.

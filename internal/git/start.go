@@ -102,7 +102,7 @@ func (t *Tree) checkOut(ctx context.Context) error {
 // setAside keeps what a fresh run takes the branch from: it becomes wip/archive/<branch>-<commit>.
 func (t *Tree) setAside(ctx context.Context) error {
 	for _, old := range slices.Compact([]string{t.pushed.branch, t.pushed.tip}) {
-		if old == "" || old == t.o.Replaces {
+		if old == "" || slices.Contains(t.o.Replaces, old) {
 			continue
 		}
 		if _, err := t.git.out(ctx, "merge-base", "--is-ancestor", old, t.base); err == nil {

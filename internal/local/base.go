@@ -23,8 +23,7 @@ type start struct {
 	base string     // a branch or a commit; empty: where the clone stands
 	onto string     // the branch that the base is on; empty: base says it
 	with []git.Work // what the base is to hold besides
-	// replaces is a commit on the branch that holds nothing of its own, so that a fresh start need not keep it.
-	replaces string
+	replaces []string // commits with nothing of their own that the branch had
 }
 
 // works are those of a start, as a run's record tells of them.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -280,7 +281,8 @@ func (l *List) report(r ListResult) error {
 		l.Log("%s", strings.TrimRight(line, "\n"))
 	}
 	file := filepath.Join(l.Dir, ".ralph", "summary.md")
-	if err := files.Replace(file, []byte(text)); err != nil {
+	// it may not be there where no task could begin
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), files.Replace(file, []byte(text))); err != nil {
 		return fmt.Errorf("writing the summary: %w", err)
 	}
 	l.Log("report: %s", file)

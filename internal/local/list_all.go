@@ -58,9 +58,11 @@ func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	if o.before, o.dir, err = o.NewestRun(o.wanted.ID); err != nil {
 		return b, err
 	}
-	if o.before.Tip == "" { // merges of ralph's own, and what they merge is on other branches
-		o.listStart.replaces = o.before.Start.Base
-	}
+	o.EachSealedRun(o.wanted.ID, func(s loop.State) {
+		if s.Tip == "" { // merges of ralph's own, and what they merge is on other branches
+			o.listStart.replaces = append(o.listStart.replaces, s.Start.Base)
+		}
+	})
 	if err := o.openClone(ctx, work, loop.Begin); err != nil {
 		return b, err
 	}
