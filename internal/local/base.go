@@ -20,10 +20,10 @@ import (
 
 // listStart is what a run in a clone begins from.
 type start struct {
-	base string     // a branch or a commit; empty: where the clone stands
-	onto string     // the branch that the base is on; empty: base says it
-	with []git.Work // what the base is to hold besides
-	replaces []string // commits with nothing of their own that the branch had
+	base     string     // a branch or a commit; empty: where the clone stands
+	onto     string     // the branch that the base is on; empty: base says it
+	with     []git.Work // what the base is to hold besides
+	replaces []string   // commits with nothing of their own that the branch had
 }
 
 // works are those of a start, as a run's record tells of them.

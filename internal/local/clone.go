@@ -39,7 +39,7 @@ type cloneOpening struct {
 
 // Hold implements engine.Opener. Who runs the task is known once it is read; Prepare takes its lock.
 func (o *cloneOpening) Hold(ctx context.Context, _ *engine.Run) (context.Context, error) {
-	return ctx, nil
+	return ctx, o.RefuseCheckout()
 }
 
 // Prepare implements engine.Opener: it reads the settings and the task, finds the run or starts one, and makes its

@@ -46,6 +46,9 @@ type List struct {
 // is, and all of them go together.
 func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 	l.Begin()
+	if err := l.RefuseCheckout(); err != nil {
+		return ListResult{Outcome: loop.Invalid}, err
+	}
 	from := l.Dir
 	if top, at, err := git.Stand(ctx, l.Dir, l.Parent); err == nil {
 		l.Dir, l.stands = top, at

@@ -228,6 +228,9 @@ type promptOpening struct{ *PromptRun }
 
 // Hold implements engine.Opener.
 func (o *promptOpening) Hold(ctx context.Context, work *engine.Run) (context.Context, error) {
+	if err := o.RefuseCheckout(); err != nil {
+		return ctx, err
+	}
 	unlock, err := o.Lock()
 	work.OnClose(unlock)
 	return ctx, err

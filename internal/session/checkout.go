@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // Checkout is where the run of a task works, beside the clone. The records of its runs are in the clone, with those of
@@ -54,6 +56,31 @@ func (s *Session) checkouts() string {
 		state = real
 	}
 	return filepath.Join(state, "checkouts")
+}
+
+// cloneOf returns the clone whose checkout dir is in; "" if dir is in none.
+func (s *Session) cloneOf(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		all := filepath.Dir(filepath.Dir(at)) // <state>/checkouts/<task>/work
+		note, err := files.Read(filepath.Join(filepath.Dir(all), CloneNote))
+		in := *s
+		if in.Dir = strings.TrimSpace(string(note)); err == nil && filepath.IsAbs(in.Dir) && in.checkouts() == all {
+			return in.Dir
+		}
+	}
+	return ""
+}
+
+// RefuseCheckout returns an error if the session is in the checkout of a run.
+func (s *Session) RefuseCheckout() error {
+	if clone := s.cloneOf(s.Dir); clone != "" {
+		return invalid.Errorf("this directory is the checkout of a run, where its agent works; run ralph in your clone: cd %s",
+			wording.ShellWord(clone))
+	}
+	return nil
 }
 
 // Checkouts are the tasks that have one beside the clone at Dir.

@@ -164,8 +164,12 @@ func Nearest(dir string) string {
 	}
 }
 
-// RunHomes are the directories whose runs are looked for: where a prompt's runs are, and where those of issues are.
+// RunHomes are the directories whose runs are looked for: where a prompt's runs are, and where those of issues are. In
+// the checkout of a run it is the clone.
 func (s *Session) RunHomes(ctx context.Context) []string {
+	if clone := s.cloneOf(s.Dir); clone != "" {
+		return []string{clone}
+	}
 	homes := []string{Nearest(s.Dir)}
 	if top, err := git.Top(ctx, s.Dir, s.Parent); err == nil && !slices.Contains(homes, top) {
 		homes = append(homes, top)
