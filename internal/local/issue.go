@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -195,21 +196,26 @@ func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop
 	if names := result.State.Start.LeftOut; len(names) > 0 {
 		l.Log("not in the commits, and unseen by the checks: what you have modified in %s", safetext.FirstN(names, 5))
 	}
-	l.tellEnd(work.Tree)
+	l.tellEnd(ctx, work.Tree)
 	l.Log("report: %s", file)
 	work.Notify(ctx, v, "")
 	return err
 }
 
 // tellEnd says where the work is.
-func (l *cloneOpening) tellEnd(tree *git.Tree) {
-	if l.tellHeld(tree) {
-		return
-	}
-	if tree.Resumed() {
+func (l *cloneOpening) tellEnd(ctx context.Context, tree *git.Tree) {
+	if !l.tellHeld(tree) && tree.Resumed() {
 		base := cmp.Or(tree.BaseBranch(), tree.Base()[:12])
 		l.Log("your checkout is as you left it; the work is on %s: git diff %s...%[1]s shows it, git merge %[1]s takes it",
 			tree.Branch(), base)
+	}
+	if l.Plan == "" {
+		return
+	}
+	lying, err := git.Uncommitted(ctx, l.Dir, l.Parent, l.source.Dir)
+	if err == nil && len(lying) > 0 {
+		l.Log("git does not overwrite your uncommitted %s, which the run has taken along: git stash push -u -- %s moves them out of the way",
+			safetext.FirstN(lying, 5), wording.ShellWord(l.source.Dir))
 	}
 }
 

@@ -1,11 +1,9 @@
 package local
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -37,49 +35,33 @@ func (l *IssueRun) planTask(ctx context.Context, from string) (t task.Task, err 
 	return l.planOfBranch(ctx, t)
 }
 
-// planOfBranch settles whether the plan's file counts as it lies here or as the run's branch has it. A copy that the run
-// has taken, and that nobody has edited since, is behind it.
+// planOfBranch settles whether the plan's files count as they lie here or as the run's branch has them: those that somebody
+// has edited since count as they lie here.
 func (l *IssueRun) planOfBranch(ctx context.Context, t task.Task) (task.Task, error) {
 	src := &l.source
 	lying, err := git.Uncommitted(ctx, l.Dir, l.Parent, src.Dir)
 	if err != nil {
 		return t, err
 	}
-	before, _, err := l.NewestRun(t.ID)
-	if err != nil || l.Fresh || before.Start.Plan == nil || before.Start.Branch != src.Plan.BranchName {
-		return t, errors.Join(err, src.TakeAlong(l.Dir, lying))
+	var on planrun.OnBranch
+	if !l.Fresh {
+		on, err = planrun.FindOnBranch(ctx, &l.Session, *src)
 	}
-	tree, err := git.Look(ctx, l.Dir, l.Parent, before.Start.Branch)
-	if err != nil {
-		return t, invalid.Mark(err)
-	}
-	newest := tree.Newest().SHA // where the clone stands
-	head := git.TipOf(ctx, l.Dir, l.Parent, before.Start.Branch, t.ID)
-	there, err := planrun.ReadPlanAt(ctx, tree, cmp.Or(head, newest), src.File)
-	if head == "" || err != nil || bytes.Equal(there.Content, src.Content) {
-		return t, src.TakeAlong(l.Dir, lying) // it is not on the branch, or as it is here
-	}
-	wanted, newer, err := there.Task()
-	if err != nil {
-		return t, err
-	}
-	there.Plan = newer
-	behind := src.Behind(newer)
 	switch {
-	case planrun.DigestOf(src.Content) == before.Start.Plan.Taken:
-		there.Taken = before.Start.Plan.Taken
-		if marked, any := planrun.ApproveSince(&l.Session, wanted.ID, newer, before.At); any {
-			there.Plan, there.Content = marked, marked.Marshal()
-			there.Write = map[string][]byte{there.File: there.Content}
-		}
-		l.source = there
-		return wanted, nil
-	case newest == head || len(behind) == 0:
-		return t, src.TakeAlong(l.Dir, append(lying, src.File))
+	case err != nil:
+		return t, err
+	case on.Branch == "":
+		return t, src.TakeAlong(l.Dir, lying)
+	case !slices.Contains(on.Own, src.File):
+		*src, t = on.Source, on.Task
+	case len(on.Behind) > 0:
+		return t, invalid.Errorf("%s was edited here, and lacks what the run has done since on %s (%s): git restore --source=%[2]s "+
+			"-- %[1]s takes the newer one, to be edited; --fresh begins again with this one", src.File, on.Branch,
+			safetext.FirstN(on.Behind, 5))
 	}
-	return t, invalid.Errorf("%s was edited here, and lacks what the run has done since on %s (%s): git restore --source=%[2]s "+
-		"-- %[1]s takes the newer one, to be edited; --fresh begins again with this one", src.File, before.Start.Branch,
-		safetext.FirstN(behind, 5))
+	err = src.TakeAlong(l.Dir, on.Own)
+	src.Approve(&l.Session, t.ID, on.Since)
+	return t, err
 }
 
 // completeError says that a plan has nothing left to do.

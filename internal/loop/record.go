@@ -150,15 +150,13 @@ type Remark struct {
 
 // Planned is a plan as it stood when its run began, or when somebody had edited it before the run went on.
 type Planned struct {
-	Dir  string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
-	File string    `json:"file"` // "ralph/tasks.json"
-	Plan plan.Plan `json:"tasks"`
-	Tree string    `json:"tree"` // of the commit that holds the plan's file
-	// Taken is the digest of the file in the user's clone that the plan was taken from; empty: it was on the branch.
-	Taken      string `json:"taken,omitempty"`
-	SkipReview bool   `json:"skip_review,omitempty"`
-	ReviewCap  int    `json:"review_cap"`
-	FailAtCap  bool   `json:"fail_at_cap,omitempty"`
+	Dir        string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
+	File       string    `json:"file"` // "ralph/tasks.json"
+	Plan       plan.Plan `json:"tasks"`
+	Tree       string    `json:"tree"` // of the commit that holds the plan's file
+	SkipReview bool      `json:"skip_review,omitempty"`
+	ReviewCap  int       `json:"review_cap"`
+	FailAtCap  bool      `json:"fail_at_cap,omitempty"`
 	// Record is what was on record of the stories by then: Plan holds no approval that it does not have. nil: an earlier
 	// version has begun the run, and its plan is as a file said.
 	Record []plan.RecordedReview `json:"record,omitzero"`

@@ -39,14 +39,15 @@ func approvedByHand(s *session.Session, id string) []plan.RecordedReview {
 	return out
 }
 
-// ApproveSince marks the stories of a plan that people have approved since a time, and reports whether there are any.
-func ApproveSince(s *session.Session, id string, of plan.Plan, since time.Time) (marked plan.Plan, any bool) {
+// Approve marks the stories that people have approved since a time, and has the run write that.
+func (src *Source) Approve(s *session.Session, id string, since time.Time) {
 	for _, o := range approvedByHand(s, id) {
-		if story := of.Story(o.Story); o.At.After(since) && story != nil && story.Digest() == o.Criteria {
-			of, any = of.ApprovedBy(o.Story, o.Who), true
+		if story := src.Plan.Story(o.Story); o.At.After(since) && story != nil && story.Digest() == o.Criteria {
+			src.Plan = src.Plan.ApprovedBy(o.Story, o.Who)
+			src.Content = src.Plan.Marshal()
+			src.write(src.File, src.Content)
 		}
 	}
-	return of, any
 }
 
 func approvals(s *session.Session) string { return filepath.Join(s.Places().State, approvalsFile) }

@@ -35,13 +35,12 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	_, state, err := p.newestRun(src.File)
+	on, err := FindOnBranch(ctx, &p.Session, src)
 	if err != nil {
 		return err
 	}
-	branch := ""
-	if onBranch(state, src.Content) {
-		of, branch = *state.Plan, state.Start.Branch
+	if on.Branch != "" {
+		of = on.Plan
 	}
 	who := p.person(ctx)
 	known, err := readApprovals(&p.Session)
@@ -52,7 +51,8 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		story := of.Story(id)
 		if story == nil {
-			return invalid.Errorf("%s has no story %q; it has %s", src.File, id, safetext.FirstN(storyIDs(of), 10))
+			p.Note(on)
+			return invalid.Errorf("%s has no story %q; it has %s", on.Name(src.File), id, safetext.FirstN(storyIDs(of), 10))
 		}
 		if _, record, _ := of.Bound(p.Rules(), sealed); reviewedOnRecord(record, id) {
 			p.Say("%s is %s already, and that is on record", id, of.Standing(id))
@@ -68,8 +68,9 @@ func (p *Plans) Approve(ctx context.Context, ids []string) error {
 	if err := writeApprovals(&p.Session, known); err != nil { // first: the file alone is a claim
 		return err
 	}
-	if branch != "" {
-		p.Say("the next ralph plan run writes that on %s", branch)
+	if on.Branch != "" {
+		p.Say("the next ralph plan run writes that on %s", on.Branch)
+		p.Note(on)
 		return nil
 	}
 	text := of.Marshal()

@@ -51,7 +51,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 		return err
 	}
 	defer unlock()
-	archived, err := p.toArchive(root)
+	archived, err := p.toArchive(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.move(root, archived, to); err != nil {
-		return err
-	}
-	if _, err := files.Create(root, path.Join(to, "summary.md"), summary); err != nil {
+	if err := p.move(root, append(archived, filed{"summary.md", []byte(summary)}), to); err != nil {
 		return err
 	}
 	p.Say("archived %s as %s", p.PlanDir, to)
@@ -82,8 +79,22 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	return p.commitArchive(ctx, archived, to)
 }
 
-// toArchive are the files of the plan, if anybody has written anything into them.
-func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
+// toArchive are the files of the plan, if anybody has written anything into them: as the branch of its run has them, or as
+// they lie here when there is no run.
+func (p *Plans) toArchive(ctx context.Context, root *os.Root) ([]filed, error) {
+	read := func(name string) ([]byte, bool, error) { return files.ReadIfThere(root, name, MaxPlanFile) }
+	if src, err := ReadPlanIn(p.Dir, p.PlanDir); err == nil {
+		on, err := FindOnBranch(ctx, &p.Session, src)
+		switch {
+		case err != nil:
+			return nil, err
+		case on.Note() != "":
+			return nil, invalid.Errorf("nothing is archived: %s", on.Note())
+		case on.Branch != "":
+			read = on.Read
+			p.Say("the files of the plan are those of %s", on.Branch)
+		}
+	}
 	var archived []filed
 	written := false
 	for _, f := range []struct {
@@ -95,7 +106,7 @@ func (p *Plans) toArchive(root *os.Root) ([]filed, error) {
 		{ForeignPlan, func(string) bool { return false }},
 		{ProgressFile, noProgress},
 	} {
-		content, ok, err := files.ReadIfThere(root, p.File(f.name), MaxPlanFile)
+		content, ok, err := read(p.File(f.name))
 		if err != nil {
 			return nil, err
 		}
@@ -234,18 +245,17 @@ func newDirectory(root *os.Root, in, name string) (string, error) {
 	return "", invalid.Errorf("%s holds a thousand directories %s; say another name with --label", in, name)
 }
 
-// move moves the files, all or none of them.
+// move writes the files to a directory, and removes those of the plan here once all are there.
 func (p *Plans) move(root *os.Root, archived []filed, to string) error {
-	for i, f := range archived {
-		err := root.Rename(p.File(f.name), path.Join(to, f.name))
-		if err == nil {
-			continue
+	for _, f := range archived {
+		if _, err := files.Create(root, path.Join(to, f.name), string(f.content)); err != nil {
+			return errors.Join(err, root.RemoveAll(to))
 		}
-		err = invalid.Errorf("moving %s to %s: %w", p.File(f.name), to, files.Advise(err))
-		for _, moved := range archived[:i] {
-			err = errors.Join(err, root.Rename(path.Join(to, moved.name), p.File(moved.name)))
+	}
+	for _, f := range archived {
+		if err := root.Remove(p.File(f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return invalid.Errorf("%s is archived as %s and not removed: %w", p.File(f.name), to, files.Advise(err))
 		}
-		return err
 	}
 	return nil
 }

@@ -92,6 +92,13 @@ func InClone(top, from, dir string) (string, error) {
 // Say prints a line for people.
 func (p *Plans) Say(format string, args ...any) { p.Log("%s", fmt.Sprintf(format, args...)) }
 
+// Note prints what somebody has edited in the clone.
+func (p *Plans) Note(b OnBranch) {
+	if note := b.Note(); note != "" {
+		p.Say("note: %s", note)
+	}
+}
+
 // Rules are those of the settings; where these cannot be read, which a run says, the defaults.
 func (p *Plans) Rules() plan.Rules {
 	settings, err := p.Settings()

@@ -108,7 +108,7 @@ func violationLines(all []plan.Violation) string {
 func (p *Run) Recorded(tree string) *loop.Planned {
 	return &loop.Planned{
 		Dir: p.Dir, File: p.File, Plan: p.begun, Tree: tree, SkipReview: p.rules.SkipReview,
-		ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record, Taken: p.Taken,
+		ReviewCap: p.rules.ReviewCap, FailAtCap: p.rules.FailAtCap, Record: p.record,
 	}
 }
 

@@ -1,23 +1,27 @@
 package planrun
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -48,8 +52,6 @@ type Source struct {
 	Reviews [][]plan.RecordedReview
 	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
 	ReviewCost float64
-	// Taken is the digest of Content where it lies in a user's clone; empty: it is that of a commit.
-	Taken string
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there
 	// already.
 	Write map[string][]byte
@@ -177,33 +179,123 @@ func (src *Source) TakeAlong(top string, names []string) error {
 		return fmt.Errorf("reading the plan: %w", err)
 	}
 	defer root.Close()
-	src.Taken, src.Write = DigestOf(src.Content), map[string][]byte{}
 	for _, name := range names {
 		text, ok, err := files.ReadIfThere(root, name, MaxPlanFile)
 		if err != nil {
 			return invalid.Errorf("reading %s: %w", name, err)
 		}
 		if ok {
-			src.Write[name] = text
+			src.write(name, text)
 		}
 	}
 	return nil
 }
 
-// DigestOf tells one content of a plan's file from another.
-func DigestOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:8])
+func (src *Source) write(name string, text []byte) {
+	if src.Write == nil {
+		src.Write = map[string][]byte{}
+	}
+	src.Write[name] = text
 }
 
-// Behind are the stories that are done in a plan and not here.
-func (src Source) Behind(newer plan.Plan) (ids []string) {
-	for _, s := range newer.Stories {
-		if own := src.Plan.Story(s.ID); own != nil && s.Passes && !own.Passes {
-			ids = append(ids, s.ID)
+// OnBranch is a plan as the branch of its newest run has it, with what people have approved since. The zero value: there
+// is no run, or its branch does not have the plan.
+type OnBranch struct {
+	Source
+	// Read reads a file as the branch has it; ok is false if it has none.
+	Read   func(name string) (content []byte, ok bool, err error)
+	Branch string
+	Task   task.Task
+	// Own are the plan's files in the clone that somebody has edited: the branch never had them so.
+	Own []string
+	// Behind are the stories that are done on the branch and not in the clone's copy, unless the clone is on that commit.
+	Behind []string
+	Since  time.Time // of the run's newest record
+}
+
+// FindOnBranch looks for the plan that lies in a clone on the branch of its newest run.
+func FindOnBranch(ctx context.Context, s *session.Session, here Source) (b OnBranch, err error) {
+	t, of, err := here.Task()
+	if err != nil {
+		return b, nil //nolint:nilerr // a plan that cannot be read is no run's
+	}
+	before, _, err := s.NewestRun(t.ID)
+	if err != nil || before.Start.Plan == nil || before.Start.Branch != of.BranchName {
+		return b, err
+	}
+	head := git.TipOf(ctx, s.Dir, s.Parent, of.BranchName, t.ID)
+	clone, _ := git.Beside(ctx, s.Dir, proc.Environment(s.Parent, proc.Allowed), nil)
+	tree, err := git.Look(ctx, s.Dir, s.Parent, of.BranchName)
+	if err != nil || head == "" {
+		return b, err
+	}
+	there, err := ReadPlanAt(ctx, tree, head, here.File)
+	if missing := new(noPlanError); errors.As(err, &missing) {
+		return b, nil
+	}
+	if err == nil {
+		b.Task, there.Plan, err = there.Task()
+	}
+	if err != nil {
+		return b, err
+	}
+	b.Source, b.Branch, b.Since = there, of.BranchName, before.At
+	b.Read = func(name string) ([]byte, bool, error) { return tree.Read(ctx, head, name, MaxPlanFile+1) }
+	for _, name := range here.files() {
+		if lies, err := files.Read(filepath.Join(s.Dir, name)); err != nil || slices.Contains(b.Own, name) {
+			continue
+		} else if text, _, err := b.Read(name); err != nil {
+			return b, fmt.Errorf("reading the plan: %w", err)
+		} else if !bytes.Equal(lies, text) && !had(ctx, clone, head, name) {
+			b.Own = append(b.Own, name)
 		}
 	}
-	return ids
+	for _, story := range b.Plan.Stories {
+		if own := of.Story(story.ID); own != nil && story.Passes && !own.Passes && tree.Newest().SHA != head {
+			b.Behind = append(b.Behind, story.ID)
+		}
+	}
+	b.Approve(s, t.ID, b.Since)
+	return b, nil
+}
+
+// had reports whether a commit, or one before it, has a file as it lies in the clone.
+func had(ctx context.Context, clone *git.Clone, commit, name string) bool {
+	for _, how := range []string{"--", "--no-filters"} {
+		id, ok, err := clone.Run(ctx, []string{"hash-object", how, name})
+		if err == nil && ok {
+			id, ok, err = clone.Run(ctx, []string{"--literal-pathspecs", "log", "-1", "--format=%H",
+				"--find-object=" + strings.TrimSpace(id), commit, "--", name})
+		}
+		if err == nil && ok && id != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Name is how a file of the plan is shown: with the branch that it is on.
+func (b OnBranch) Name(file string) string {
+	if b.Branch == "" {
+		return file
+	}
+	return file + " on " + b.Branch
+}
+
+// Note says what somebody has edited in the clone, and how to get past it; empty: nothing.
+func (b OnBranch) Note() string {
+	if len(b.Own) == 0 {
+		return ""
+	}
+	own := strings.Join(safetext.Map(b.Own, wording.ShellWord), " ")
+	note := fmt.Sprintf("your copy of %s differs from the one on %s, which is shown; to take that: git restore --source=%[2]s "+
+		"-- %s; ", safetext.FirstN(b.Own, 5), b.Branch, own)
+	switch {
+	case !slices.Contains(b.Own, b.File) || len(b.Behind) == 0:
+		return note + "the next ralph plan run takes yours"
+	default:
+		return note + "to start over with yours: ralph plan run --fresh"
+	}
 }
 
 // readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what

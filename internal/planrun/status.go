@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -37,42 +36,40 @@ func (p *Plans) Look(ctx context.Context) (status.PlanStanding, error) {
 		return status.PlanStanding{}, err
 	}
 	v := status.PlanView{Plan: of, Rules: p.Rules(), File: src.File, Redact: p.Redact}
-	if err := p.ran(&v, src.Content); err != nil {
+	if err := p.ran(ctx, &v, src); err != nil {
 		return status.PlanStanding{}, err
 	}
 	p.onRecord(&v)
 	return status.StandPlan(v), nil
 }
 
-// ran adds what the newest run of the plan's file tells: its state, its rules, the story that it works on.
-func (p *Plans) ran(v *status.PlanView, content []byte) error {
-	found, state, err := p.newestRun(v.File)
-	if found == nil || err != nil {
+// ran adds what the newest run of the plan tells: its state, its rules, the story that it works on, the plan on its
+// branch.
+func (p *Plans) ran(ctx context.Context, v *status.PlanView, src Source) error {
+	on, err := FindOnBranch(ctx, &p.Session, src)
+	if err != nil {
 		return err
 	}
+	if v.Note = on.Note(); on.Branch != "" {
+		v.Plan = on.Plan
+	}
+	_, dir, err := p.NewestRun(planID(v.Plan))
+	if dir == "" || err != nil {
+		return err
+	}
+	found := &session.Found{Session: &p.Session, Dir: p.Dir, Run: dir, Follower: journal.Follow(dir)}
 	st, err := found.Status()
 	if err != nil {
 		return err
 	}
-	v.Run, v.Rules = st.Line(), state.Rules()
-	if st.State == "running" && state.Plan != nil || onBranch(state, content) {
-		v.Plan = *state.Plan
+	v.Run, v.Rules = st.Line(), found.State.Rules()
+	if st.State == "running" && found.State.Plan != nil {
+		v.Plan = *found.State.Plan
 	}
-	if st.State == "running" && state.Turning != nil {
-		v.Working, v.Mode = state.Turning.Story, state.Turning.Mode
-	}
-	if state.Plan != nil && state.Plan.Passed() > v.Plan.Passed() {
-		v.Note = fmt.Sprintf(
-			"the run has come to %d of %d stories on the branch %s; this is %s as it is checked out here",
-			state.Plan.Passed(), len(state.Plan.Stories), state.Start.Branch, v.File,
-		)
+	if st.State == "running" && found.State.Turning != nil {
+		v.Working, v.Mode = found.State.Turning.Story, found.State.Turning.Mode
 	}
 	return nil
-}
-
-// onBranch reports whether a run has taken the plan as a file has it, and is ahead of that on its branch.
-func onBranch(s loop.State, content []byte) bool {
-	return s.Plan != nil && s.Start.Plan.Taken == DigestOf(content)
 }
 
 // onRecord holds what the file says of reviews against what is on record here.
@@ -84,25 +81,6 @@ func (p *Plans) onRecord(v *status.PlanView) {
 	for _, c := range claims {
 		v.Unrecorded = append(v.Unrecorded, c.Story)
 	}
-}
-
-// newestRun is the newest run of a plan's file in this clone; nil when there is none.
-func (p *Plans) newestRun(file string) (*session.Found, loop.State, error) {
-	runs := filepath.Join(p.Dir, ".ralph", "runs")
-	entries, err := os.ReadDir(runs) // in the order of their names, which begin with the time
-	if err != nil && !os.IsNotExist(err) {
-		return nil, loop.State{}, fmt.Errorf("looking for runs of the plan: %w", err)
-	}
-	for _, e := range slices.Backward(entries) {
-		dir := filepath.Join(runs, e.Name())
-		state, _, err := journal.Follow(dir).Next()
-		if err == nil && state.Start.Plan != nil && state.Start.Plan.File == file {
-			return &session.Found{
-				Session: &p.Session, Dir: p.Dir, Run: dir, Follower: journal.Follow(dir),
-			}, state, nil
-		}
-	}
-	return nil, loop.State{}, nil
 }
 
 // active keeps .ralph-active in the worktree: written before each turn, held against what was written after it, removed

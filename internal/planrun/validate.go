@@ -31,6 +31,7 @@ type Validated struct {
 	Violations []plan.Violation `json:"violations"`
 	Story      string           `json:"story,omitempty"` // that a change was held to
 	Mode       plan.Mode        `json:"mode,omitempty"`
+	Note       string           `json:"note,omitempty"` // what else there is to know, a sentence
 
 	name string // what was looked at
 	said string // of a legal plan: what it is
@@ -65,17 +66,27 @@ func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 			"--mode and --story are for a change: name the plan before and after it with --before FILE --after FILE",
 		)
 	}
-	name, content := v.File, []byte(nil)
-	if name == "" {
+	if v.File == "" {
 		src, err := ReadPlanIn(p.Dir, p.PlanDir)
 		if err != nil {
 			return Validated{}, err
 		}
-		name, content = src.File, src.Content
-	} else if content, err = planContent("the plan", from, name); err != nil {
+		on, err := FindOnBranch(ctx, &p.Session, src)
+		if err != nil {
+			return Validated{}, err
+		}
+		if on.Branch != "" {
+			src = on.Source
+		}
+		found := validPlan(on.Name(src.File), src.Content, rules)
+		found.Note = on.Note()
+		return found, nil
+	}
+	content, err := planContent("the plan", from, v.File)
+	if err != nil {
 		return Validated{}, err
 	}
-	return validPlan(name, content, rules), nil
+	return validPlan(v.File, content, rules), nil
 }
 
 // validPlan looks at one plan.
@@ -209,10 +220,13 @@ func notRegularFile(info os.FileInfo) error {
 
 // Text is what came of it, a line each.
 func (v Validated) Text() string {
-	if v.Legal {
-		return fmt.Sprintf("%s: %s\n", v.name, v.said)
-	}
 	var b strings.Builder
+	if v.Note != "" {
+		fmt.Fprintf(&b, "note: %s\n", v.Note)
+	}
+	if v.Legal {
+		fmt.Fprintf(&b, "%s: %s\n", v.name, v.said)
+	}
 	for _, w := range v.Violations {
 		fmt.Fprintf(&b, "%s: check %s: %s\n", v.name, w.Check, safetext.OneLine(w.Text))
 	}
