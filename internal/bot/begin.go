@@ -114,7 +114,7 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 		!inTree(spec.Settings.Reviewer.Command) {
 		return b, err
 	}
-	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun,
+	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Log: o.log,
 		Token: o.github.Token, Redact: o.redact, Stored: o.recordListener(work)}
 	work.view = o.viewOn(ctx, spec, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)

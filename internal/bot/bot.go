@@ -91,6 +91,13 @@ type timing struct {
 // plenty is what each of a job's last steps has where nothing is about to kill it.
 const plenty = 2 * time.Minute
 
+// whileAway is for how long a job asks git or GitHub again that is away; its pushes are tried for as long as the run has
+// time.
+const (
+	whileAway    = 10 * time.Minute
+	whileAPIAway = 2 * time.Minute
+)
+
 // patience is what each of the last steps of a canceled job has; 0: what GitHub leaves it.
 func (a *Action) patience() time.Duration {
 	if a.Server != nil {

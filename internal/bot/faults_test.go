@@ -102,9 +102,9 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 	}
 }
 
-// TestWorkflowFilesNeedPermission: GitHub refuses a push that changes workflow files without that permission; the
-// report says so, and the work is kept as a patch (B-18).
-func TestWorkflowFilesNeedPermission(t *testing.T) {
+// TestRefusedPushIsAFinding: what GitHub does not take of a commit is told to the next turn in its own words, and no
+// commit that is pushed has held it (B-18).
+func TestRefusedPushIsAFinding(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hook := filepath.Join(w.gh.GitDir(owner, name), "hooks", "pre-receive")
@@ -121,21 +121,16 @@ done
 	if err := os.WriteFile(hook, []byte(refuse), 0o700); err != nil { // a program
 		t.Fatal(err)
 	}
-	w.inputs["agent"] = w.script("agent",
-		approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml; echo "<response>DONE</response>"`))
-	result, _ := w.label("alice")
-	if result.Outcome != loop.Failed ||
-		!strings.Contains(result.Reason, `give ralph's token the permission "workflows: write"`) {
-		t.Errorf("outcome %s: %s", result.Outcome, result.Reason)
+	w.inputs["agent"] = w.script("agent", approver(`mkdir -p .github/workflows; echo "on: push" > .github/workflows/ci.yml
+case "$p" in *"refusing to allow a GitHub App"*"Nothing of this was pushed"*) rm -r .github/workflows;; esac
+printf 'add() { echo $(($1 + $2)); }\n' > add.sh
+echo "<response>DONE</response>"`))
+	result := w.must(loop.Done)(w.label("alice"))
+	if n := len(result.State.Iterations); n != 2 || result.State.Iterations[0].Commit.Declined == "" {
+		t.Errorf("%d iterations", n)
 	}
-	if patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch"); !strings.Contains(patch,
-		"+++ b/.github/workflows/ci.yml") {
-		t.Errorf("the work is not kept as a patch: %q", patch)
-	}
-	if bodies := w.bodies(w.issue); !strings.Contains(bodies[0], "workflows: write") {
-		t.Errorf("the comment does not say why: %q", bodies)
-	}
-	if w.labels() != "ralph:failed" {
-		t.Errorf("labels = %s", w.labels())
+	if out := w.git("log", "--name-only", "--format=%b", "main..ralph/issue-"+fmt.Sprint(w.issue)); strings.Contains(out, "ci.yml") ||
+		!strings.Contains(out, "Ralph-Iteration: 2\nRalph-Iteration: 1") {
+		t.Errorf("the branch has\n%s", out)
 	}
 }

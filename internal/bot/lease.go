@@ -90,7 +90,8 @@ func (a *Action) gitOptions(ctx context.Context, taskID string) (git.Options, er
 	if err != nil {
 		return git.Options{}, invalid.Errorf("input signing_key %w", err)
 	}
-	remote := git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token}
+	remote := git.Remote{URL: strings.TrimSuffix(a.Env.ServerURL, "/") + "/" + a.Env.Repository + ".git", Token: token, Log: a.log,
+		Patience: whileAway}
 	if as := a.Server.installation(); as != nil {
 		remote.Renew, remote.Mirror, remote.Patience = as.Token, a.Server.Mirror, as.Patience
 	}
@@ -174,7 +175,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	options := github.Options{
 		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
-		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(),
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(), Patience: whileAPIAway,
 	}
 	if a.tune != nil {
 		a.tune(&options)

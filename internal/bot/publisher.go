@@ -42,7 +42,7 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 		return p.show(ctx, s)
 	case loop.Committed:
 		switch {
-		case s.Post.Pull == 0 && !r.Commit.NoDiff:
+		case s.Post.Pull == 0 && !r.Commit.NoDiff && s.Tip != "":
 			p.spent++
 			return p.open(ctx, s, true)
 		case s.Post.PullComment != 0 && s.Post.IssueComment != 0 && !s.Post.Linked:

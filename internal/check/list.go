@@ -33,6 +33,10 @@ type List struct {
 // Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
 func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	j := pass{List: l, at: Input{State: s, Iteration: *s.Last()}}
+	if words := s.Last().Commit.Declined; words != "" {
+		j.add(ctx, nil, declined(words))
+		return j.at.Verdicts, nil
+	}
 	loop.PlanChecks(ctx, l.shown())
 	for _, c := range l.Checks {
 		if l.Stopping != nil && l.Stopping() {

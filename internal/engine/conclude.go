@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -24,6 +25,9 @@ func (run *Run) Conclude(
 		} else {
 			end.FailureBranch = name
 		}
+	}
+	if run.Journal.refused.SHA != "" && result.Outcome != loop.Done {
+		end.Reason += run.saveWork(ctx, result.State)
 	}
 	if result.Outcome == loop.Done || result.ForPull {
 		end.Conflicts = run.conflicts(ctx)
@@ -65,18 +69,20 @@ func (run *Run) saveWork(ctx context.Context, s loop.State) string {
 	if !run.savePatch(ctx, s) {
 		return ""
 	}
-	return fmt.Sprintf(
-		"; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload",
-		s.Start.Run,
-	)
+	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload; "+
+		"git apply --index work.patch on %.12s applies it", s.Start.Run, s.Start.Base)
 }
 
 // savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand.
 func (run *Run) savePatch(ctx context.Context, s loop.State) bool {
-	if run.Reports == "" || run.Tree == nil || run.Tree.Head() == s.Start.Base {
+	if run.Reports == "" || run.Tree == nil {
 		return false
 	}
-	patch, err := run.Tree.Diff(ctx, s.Start.Base, run.Tree.Head(), maxPatch)
+	head := cmp.Or(run.Journal.refused.SHA, run.Tree.Head())
+	if head == s.Start.Base {
+		return false
+	}
+	patch, err := run.Tree.Diff(ctx, s.Start.Base, head, maxPatch)
 	if err == nil {
 		err = run.aside(run.Reports).write("work.patch", []byte(patch), 0o644)
 	}

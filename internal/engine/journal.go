@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/git"
@@ -30,7 +31,11 @@ type Journal struct {
 	Watch func(ctx context.Context, r loop.Record, s loop.State) *loop.Post
 	// redact takes secrets out of everything that is recorded.
 	Redact func(string) string
-	saved  int // how many records the run record on the remote holds
+	// Log says that the remote is away.
+	Log   func(format string, args ...any)
+	saved int // how many records the run record on the remote holds
+	// refused is the newest commit, as it was made, that the remote does not take for what it holds.
+	refused loop.Commit
 	// stored hears of a record the moment it is stored; tests kill the process there.
 	Stored func(loop.Record)
 }
@@ -55,7 +60,11 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	r = redacted(r, l.Redact)
 	var failed error
 	if l.Tree != nil && (r.Commit != nil || r.Type == loop.Ended || r.Type == loop.WentBack) {
-		r, failed = l.push(ctx, r)
+		if r, failed = l.push(ctx, r); failed != nil {
+			r, failed = l.takeBack(ctx, r, failed)
+		} else if r.Commit != nil {
+			l.refused = loop.Commit{}
+		}
 		if failed != nil && r.Commit == nil {
 			return l.State(), failed
 		}
@@ -66,8 +75,8 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	if _, err := l.Store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	if r.Type == loop.Paused ||
-		r.Type == loop.Warned { // whoever looks for dead runs must see that this one only waits
+	// whoever looks for dead runs must see that this one only waits, or what became of its turn
+	if r.Type == loop.Paused || r.Type == loop.Warned || r.Commit != nil && r.Commit.Declined != "" {
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
 		}
@@ -99,6 +108,33 @@ func unpushed(r loop.Record, why error) loop.Record {
 	commit.Refused = why.Error()
 	r.Commit = &commit
 	return r
+}
+
+// takeBack makes of a commit that the remote does not take for what it holds one that the next turn makes anew: its
+// files stay in the working tree, and its iteration gets the remote's words. Every other error stays one.
+func (l *Journal) takeBack(ctx context.Context, r loop.Record, why error) (loop.Record, error) {
+	var content *git.ContentError
+	if r.Type != loop.Committed || !errors.As(why, &content) {
+		return r, why
+	}
+	commit := *r.Commit
+	commit.Declined = content.Words
+	l.refused = commit
+	commit.SHA, commit.Plan = "", nil
+	r.Commit = &commit
+	return r, l.Tree.TakeBack(ctx, l.State().Head())
+}
+
+// declined is what is known not to be taken of a commit without pushing it: it holds a file that is too large, or the
+// very files that the remote has refused before. Nothing is pushed twice unchanged, but where the message is at fault.
+func (l *Journal) declined(c *loop.Commit) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Declined == "" && c.Tree == l.refused.Tree && !strings.Contains(strings.ToLower(l.refused.Declined), "message"):
+		return l.refused.Declined
+	}
+	return c.Declined
 }
 
 // endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes
@@ -145,6 +181,9 @@ func (l *Journal) sync(r loop.Record) error {
 // pushed to the branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in
 // its turn.
 func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) {
+	if words := l.declined(r.Commit); words != "" {
+		return r, &git.ContentError{Words: words}
+	}
 	if err := l.ready(ctx); err != nil {
 		return r, err
 	}
@@ -289,7 +328,7 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 	if last && l.Heartbeat != nil && !l.Heartbeat.Given() {
 		return l.sendLast(ctx, push)
 	}
-	err := push()
+	err := git.Outlast(ctx, l.Log, l.withLease(ctx, push))
 	var taken *git.TakenError
 	if errors.As(err, &taken) && l.Heartbeat != nil {
 		var lost *lease.LostError
@@ -298,6 +337,20 @@ func (l *Journal) send(ctx context.Context, last bool, push func() error) error 
 		}
 	}
 	return err
+}
+
+// withLease is a push that looks at the lease before it is tried again: another run may have taken it meanwhile.
+func (l *Journal) withLease(ctx context.Context, push func() error) func() error {
+	again := false
+	return func() error {
+		if again && l.Heartbeat != nil {
+			if err := l.Heartbeat.Look(ctx); err != nil {
+				return err
+			}
+		}
+		again = true
+		return push()
+	}
 }
 
 // sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at
@@ -311,7 +364,7 @@ func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 			return lost
 		}
 		l.Tree.DeleteWithRecord(held.Ref())
-		err = push()
+		err = git.Outlast(ctx, l.Log, push)
 		var moved *git.RefMovedError
 		if err == nil {
 			l.Heartbeat.MarkReleased()

@@ -60,7 +60,12 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	notes = append(notes, found.notes()...)
 	notes = append(notes, t.keepModules(ctx, c)...)
 	c.Note = strings.Join(notes, "; ")
-	t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA
+	if !c.Empty {
+		if err := t.weigh(ctx, since, &c); err != nil {
+			return loop.Commit{}, err
+		}
+	}
+	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
 	if found.any() { // the checks must see what is committed
 		if err := t.Restore(ctx); err != nil {
 			return loop.Commit{}, err

@@ -1,6 +1,10 @@
 package git
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
 
 // TakenError says that another process holds the run: its lease reached the remote first.
 type TakenError struct{ Task string }
@@ -17,12 +21,12 @@ func (e *ConflictError) Error() string {
 		"hand, then ask for a retry", e.Branch, e.Why)
 }
 
-// WorkflowsError says that the push was refused because it changes files of .github/workflows.
-type WorkflowsError struct{ Detail string }
+// ContentError says that the remote does not take what the commits hold: a file that is too large, a secret, a workflow,
+// a name or a message that a rule forbids. Commits made again without that are taken.
+type ContentError struct{ URL, Words string }
 
-func (e *WorkflowsError) Error() string {
-	return "GitHub refused the push because it changes files in .github/workflows: give ralph's token the permission " +
-		"\"workflows: write\", or keep the task out of them"
+func (e *ContentError) Error() string {
+	return fmt.Sprintf("%s refused the push: %s", e.URL, safetext.OneLine(e.Words))
 }
 
 // AccessError says that the remote did not take the credential.

@@ -28,6 +28,7 @@ type Remote struct {
 	Mirror string
 	// Patience is for how long a remote is asked again that is away or has trouble of its own; 0: not at all.
 	Patience time.Duration
+	Log      func(format string, args ...any) // says that the remote is away; nil is silent
 }
 
 // Identity is who the commits are by.

@@ -249,27 +249,51 @@ func TestTheAnswerToAPushIsLost(t *testing.T) {
 	}
 }
 
+// TestPushIsRefused: what the commits hold is told as that, with the remote's own words whole; what no other commit
+// changes is not. Taken back, the work is committed anew, and what was refused is in no commit.
 func TestPushIsRefused(t *testing.T) {
 	b := newSandbox(t)
 	tree := b.checkout()
 	os.WriteFile(filepath.Join(tree.Dir(), "x"), []byte("1"), 0o644)
 	must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "x"))
-	hook := filepath.Join(b.remote, "hooks", "update")
+	hook := filepath.Join(b.remote, "hooks", "pre-receive")
 	os.MkdirAll(filepath.Dir(hook), 0o755)
-	os.WriteFile(hook, []byte("#!/bin/sh\necho 'refusing to allow a GitHub App to create or update workflow "+
-		"`.github/workflows/x.yml` without `workflows` permission' >&2\nexit 1\n"), 0o755)
-	_, err := tree.Push(b.ctx)
-	var workflows *WorkflowsError
-	if !errors.As(err, &workflows) || !strings.Contains(err.Error(), `"workflows: write"`) {
-		t.Fatal(err)
-	}
-	os.WriteFile(hook, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o755)
-	if _, err = tree.Push(b.ctx); err == nil || !strings.Contains(err.Error(), "refused the push") ||
-		!strings.Contains(err.Error(), "hook declined") {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		says    string
+		content bool
+	}{
+		{"error: GH001: Large files detected.\nerror: File a/b.bin is 120.00 MB; this exceeds GitHub's file size limit", true},
+		{"error: GH013: Repository rule violations found for refs/heads/x.\n- GITHUB PUSH PROTECTION\n  Push cannot contain " +
+			"secrets\n  path: migrations/locked.go:1\n  see https://docs.example/#resolving-a-blocked-push", true},
+		{"refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` " +
+			"permission", true},
+		{"error: GH013: Repository rule violations found\n- Commit message must match a given regex pattern: ^[A-Z]+-", true},
+		{"no file may be called so", true},
+		{"error: GH006: Protected branch update failed for refs/heads/x.", false},
+		{"error: GH013: Repository rule violations found\n- Commits must have verified signatures.", false},
+		{"error: GH013: Repository rule violations found\n- Cannot create ref due to creations being restricted.", false},
+		{"error: GH013: Repository rule violations found\n- Committer email must end with @example.com", false},
+		{"This repository is archived, and is read-only", false},
+	} {
+		os.WriteFile(hook, []byte("#!/bin/sh\ncat >&2 <<'X'\n"+tt.says+"\nX\nexit 1\n"), 0o755)
+		_, err := tree.Push(b.ctx)
+		var content *ContentError
+		if is := errors.As(err, &content); is != tt.content || is && strings.Count(content.Words, "\n") !=
+			strings.Count(tt.says, "\n") || !is && !strings.Contains(err.Error(), "refused the push") {
+			t.Errorf("of %q: %#v", tt.says, err)
+		}
 	}
 	os.Remove(hook)
+	if err := tree.TakeBack(b.ctx, b.base); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(tree.Dir(), "x"))
+	os.WriteFile(filepath.Join(tree.Dir(), "y"), []byte("1"), 0o644)
+	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "y"))
 	must[*Moved](t)(tree.Push(b.ctx))
+	if got := b.sh(b.remote, `git log --format=%s --name-only main..ralph/issue-42`); len(c.Files) != 1 || got != "y\n\ny\n" {
+		t.Errorf("committed %+v; the remote has %q", c, got)
+	}
 }
 
 func TestCancelledCommitCanBeMadeAgain(t *testing.T) {

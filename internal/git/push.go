@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has
@@ -20,7 +23,7 @@ type Moved struct {
 
 // Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved
 // is fetched, our commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError,
-// *WorkflowsError, *AccessError. Without a remote it does nothing.
+// *ContentError, *AccessError, and those that IsAway knows. Without a remote it does nothing.
 func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
 	if t.origin == nil || t.settled() {
 		return nil, nil
@@ -233,12 +236,29 @@ func (r remote) push(ctx context.Context, moves []move) error {
 		}
 		specs = append(specs, spec)
 	}
-	_, _, err := r.git.ask(ctx, r.o.Remote, call{args: append(options, specs...)})
+	_, _, err := r.git.askOnce(ctx, r.o.Remote, call{args: append(options, specs...)})
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err
 	}
 	return r.rejected(e)
+}
+
+// TakeBack takes the run's newest commits back to an earlier one and leaves their files, in the index and the working
+// tree: the next commit is made of them anew. On a laptop a ref of the clone keeps what is taken back.
+func (t *Tree) TakeBack(ctx context.Context, to string) error {
+	if _, err := t.origin.hold(ctx, t.head, to); err != nil {
+		return err
+	}
+	tree, err := t.TreeOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	if err := t.setHead(to); err != nil {
+		return err
+	}
+	t.head, t.headTree, t.indexed = to, tree, ""
+	return t.handOver(ctx)
 }
 
 // movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in
@@ -249,22 +269,31 @@ var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)",
 // rejected tells why a remote did not take a push.
 func (t *Tree) rejected(e *commandError) error {
 	said := e.Stdout + e.Stderr
-	if strings.Contains(said, "refusing to allow") && strings.Contains(said, "workflow") {
-		return &WorkflowsError{refusal(e)}
-	}
 	for _, sign := range movedSigns {
 		if strings.Contains(said, sign) {
 			return &staleError{refusal(e)}
 		}
 	}
-	if line := refusal(e); line != "" {
-		if said := remoteWords(e.Stderr); said != "" {
-			line = said
-		}
-		return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), line)
+	why := refusal(e)
+	if why == "" || passes(e) {
+		return t.o.Remote.explain("pushing to", e)
 	}
-	return t.o.Remote.explain("pushing to", e)
+	words := cmp.Or(remoteWords(e.Stderr), why)
+	if ofContent.MatchString(why) && !notContent.MatchString(words) {
+		return &ContentError{t.o.Remote.shown(), words}
+	}
+	return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), safetext.OneLine(words))
 }
+
+// ofContent are git's reasons for a refusal by who looks at what is pushed: a hook of the server, its rules, or the
+// permission that files of workflows need.
+var ofContent = regex.Lazy(`hook declined|rule violations|refusing to allow .* workflow`)
+
+// notContent are words of a refusal that no other content changes: what a branch may be, who may push, in whose name,
+// how commits are signed, and a server that takes nothing now.
+var notContent = regex.Lazy(`(?i)GH006|\bprotected (branch|ref)|verified signature|through a pull request|being restricted|` +
+	`\bbranch name|\b(author|committer)('s)? e-?mail|email privacy|not (allowed|authorized|permitted) to (push|write|create)|` +
+	`\b(access|permission) denied|\bis (currently )?(archived|read.only|locked|disabled|suspended|frozen|under maintenance)`)
 
 // refusal is the reason that git gives for the first ref that was not taken.
 func refusal(e *commandError) string {
@@ -277,21 +306,21 @@ func refusal(e *commandError) string {
 	return ""
 }
 
-// remoteWords is what the remote itself says of a push, on one line: "GH006: Protected branch update failed for
+// remoteWords is all that the remote itself says of a push, a line each: "GH006: Protected branch update failed for
 // refs/heads/main."
 func remoteWords(stderr string) string {
 	var words []string
 	for line := range strings.Lines(stderr) {
 		said, ok := strings.CutPrefix(line, "remote:")
-		if said = strings.TrimPrefix(strings.TrimSpace(said), "error: "); ok && said != "" && len(words) < mostRemoteWords {
+		if said = strings.TrimPrefix(strings.TrimSpace(said), "error: "); ok && said != "" {
 			words = append(words, said)
 		}
 	}
-	return strings.Join(words, " ")
+	return safetext.FirstBytes(strings.Join(words, "\n"), mostRemoteWords)
 }
 
-// mostRemoteWords is how many lines of a remote's words are shown; what a rule says first matters.
-const mostRemoteWords = 4
+// mostRemoteWords bounds what a remote says of a push, in bytes.
+const mostRemoteWords = 8 << 10
 
 // lost makes of a push that came too late a *TakenError when it was the record that had moved.
 func (t *Tree) lost(ctx context.Context, err error) error {

@@ -41,6 +41,7 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of that",
 		onto)
 	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
+	t.headAt = t.head
 	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("comparing the branch before and after: %w", err)

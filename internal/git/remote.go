@@ -69,24 +69,41 @@ func refused(e *commandError) bool {
 
 // ask runs a command that asks the remote, again and again for as long as Patience says while the remote is away.
 func (d door) ask(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
-	begun := time.Now()
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	patient, cancel := context.WithTimeout(ctx, r.Patience)
+	defer cancel()
+	err = Outlast(patient, r.Log, func() (err error) {
 		stdout, stderr, err = d.askOnce(ctx, r, c)
-		if !passes(err) || time.Since(begun)+pause > r.Patience {
-			return stdout, stderr, err
-		}
-		select {
-		case <-ctx.Done():
-			return stdout, stderr, err
-		case <-time.After(pause):
-		}
-	}
+		return err
+	})
+	return stdout, stderr, err
 }
 
 const (
 	firstPause = time.Second
-	mostPause  = 20 * time.Second
+	mostPause  = time.Minute
 )
+
+// Outlast does what asks a remote again and again while that is away or has trouble of its own, until ctx is done. It
+// says so once. The last error is returned.
+func Outlast(ctx context.Context, log func(format string, args ...any), ask func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		err := ask()
+		if !passes(err) || ctx.Err() != nil {
+			return err
+		}
+		if ends, ok := ctx.Deadline(); ok && time.Until(ends) < pause {
+			return err
+		}
+		if log != nil && pause == firstPause {
+			log("the remote is away, and is asked again until it answers: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
 
 // askOnce runs a command that asks the remote, once more with another token when this one was refused. The remote has done
 // nothing then.

@@ -136,7 +136,8 @@ func ignore(err error) error {
 var passing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`returned error: (?:5\d\d|429)|HTTP (?:5\d\d|429)|unexpected disconnect|hung up unexpectedly|early EOF|` +
-			`Connection (?:reset|timed out|refused)|Could not resolve host|Failed to connect|Empty reply|Recv failure|transfer closed|Operation too slow|curl (?:18|28|52|56|92)`)
+			`Connection (?:reset|timed out|refused)|Could not resolve host|Failed to connect|Empty reply|Recv failure|transfer closed|Operation too slow|curl (?:18|28|35|52|56|92)|` +
+			`SSL_ERROR_SYSCALL|TLS connection was non-properly|\(Internal Server Error\)|fatal error in commit_refs`)
 })
 
 // pauses are the times between the tries of a command that speaks to a remote.

@@ -34,6 +34,9 @@ type Options struct {
 	Sleep  func(context.Context, time.Duration) error // nil: real time
 	// Timeout bounds one try of one call; zero is 30 seconds.
 	Timeout time.Duration
+	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
+	// That of As counts instead where there is one.
+	Patience time.Duration
 	// As is an App whose tokens somebody else makes; Token, AppID and AppKey do not count then. nil: there is none.
 	As *Installation
 }
@@ -81,7 +84,8 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log, timeout: cmp.Or(o.Timeout, requestTimeout)}
+	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log, timeout: cmp.Or(o.Timeout, requestTimeout),
+		patience: o.Patience}
 	c := &Client{o: o, wire: base}
 	polls := &etags{next: base}
 	if o.As != nil {

@@ -45,6 +45,9 @@ type Commit struct {
 	Note string `json:"note,omitempty"`
 	// Onto is where the branch had moved on the remote: the run's commits were put on top of that. Empty: it had not.
 	Onto string `json:"onto,omitempty"`
+	// Declined is what the remote, in its own words, does not take of what the commit holds: SHA is empty then, the files
+	// stay for the next turn to commit without that, and no other check runs. Empty: nothing.
+	Declined string `json:"declined,omitempty"`
 	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or
 	// there is no remote.
 	Refused string `json:"refused,omitempty"`

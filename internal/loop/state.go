@@ -233,14 +233,13 @@ func (s *State) turned(r Record) {
 
 func (s *State) committed(c Commit) {
 	if c.SHA != "" {
-		s.Tip = c.SHA
+		s.Tip, s.tree = c.SHA, c.Tree
 	}
 	last := s.editLast()
 	if last == nil {
 		return
 	}
 	last.Commit = &c
-	s.tree = c.Tree
 	if c.Onto != "" { // the work of others is not given up
 		s.DoneAt = 0
 	}

@@ -182,6 +182,15 @@ func trailersOf(s loop.State, it loop.Iteration) [][2]string {
 		{"Ralph-Run", trailerValue(s.Start.Run)},
 		{"Ralph-Iteration", fmt.Sprint(it.N)},
 	}
+	// what they had made was not pushed, and is in this commit
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		if c := s.Iterations[i].Commit; s.Iterations[i].N < it.N {
+			if c == nil || c.Declined == "" {
+				break
+			}
+			trailers = append(trailers, [2]string{"Ralph-Iteration", fmt.Sprint(s.Iterations[i].N)})
+		}
+	}
 	if it.Mode != "" {
 		trailers = append(trailers, [2]string{"Ralph-Mode", trailerValue(string(it.Mode))})
 	}

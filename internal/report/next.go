@@ -40,7 +40,10 @@ func (v View) nextStep() string {
 		}
 		return "fix what is named above, then comment " + v.Command("run") + "."
 	case loop.Failed:
-		return "fix what is named above; then " + v.Command("retry") + " goes on from here."
+		if on := v.branch(s.Branch()); on != "" {
+			return "fix what is named above; then " + v.Command("retry") + " goes on from what is on " + on + "."
+		}
+		return "fix what is named above; then " + v.Command("retry") + " starts over: none of the work is on GitHub."
 	case loop.Waiting:
 		return v.whileWaiting()
 	case loop.Interrupted:
