@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -89,6 +90,7 @@ func answerMarker(ev event.Event, job int64) string {
 func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	var held *heldError
 	var stop *lease.StoppedError
+	var denied *git.AccessError
 	switch {
 	case errors.As(err, &stop):
 		a.Runner.Notice(a.mask(stop.Error()))
@@ -99,8 +101,8 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
 		a.labelOff(ctx, ev)
 		return loop.Result{}, nil
-	case invalid.Is(err):
-		return a.reject(ctx, ev, err)
+	case invalid.Is(err), errors.As(err, &denied):
+		return a.reject(ctx, ev, invalid.Mark(err))
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
 	}

@@ -20,8 +20,8 @@ func (run *Run) Conclude(
 		ended.End = &end
 		name := failureBranch(ended)
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
-		if _, err := run.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
-			run.Log("keeping the work on %s: %v", name, err) // it is on the run's own branch all the same
+		if name, err := run.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
+			run.Log("keeping the work on a branch of its own: %v", err) // it is on the run's own branch all the same
 		} else {
 			end.FailureBranch = name
 		}

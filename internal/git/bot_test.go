@@ -162,7 +162,14 @@ func TestFailureBranchAndArchive(t *testing.T) {
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "one"))
 	name := "wip/ralph-fail-issue-42-20261121-053000"
 	message := "Ralph Loop failed: issue-42\n\nIterations: 3/3\nLast gate: make test\n"
-	sha := must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("---\n")}))
+	b.sh(b.remote, `git branch wip `+b.base) // it has dashes for its slashes then
+	if beside := must[string](t)(tree.FailureBranch(b.ctx, name, message, nil)); beside != strings.Replace(name, "/", "-", 1) ||
+		b.sh(b.remote, `git log -1 --format=%P `+beside) != c.SHA+"\n" {
+		t.Fatal(beside)
+	}
+	b.sh(b.remote, `git branch -q -D wip`)
+	must[string](t)(tree.FailureBranch(b.ctx, name, message, map[string][]byte{".ralph_state.md": []byte("---\n")}))
+	sha := strings.TrimSpace(b.sh(b.remote, `git rev-parse `+name))
 	got := b.sh(b.remote, `git log -1 --format='%H %P %an%n%B' `+name+`; git show --stat --format= `+name+
 		`; git cat-file -e `+name+`:new`)
 	if !strings.HasPrefix(got, sha+" "+c.SHA+" ralph\n"+message) || !strings.Contains(got, ".ralph_state.md | 1 +") {

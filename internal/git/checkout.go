@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +31,7 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	if err := errors.Join(t.layOut(ctx), t.borrow()); err != nil {
 		return nil, err
 	}
-	asked := []string{"HEAD", t.ref(), t.recordRef()}
+	asked := append([]string{"HEAD", t.ref(), t.recordRef()}, inTheWay(t.ref())...)
 	if base != "" {
 		asked = append(asked, "refs/heads/"+base)
 	}
@@ -40,16 +43,41 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 		base = strings.TrimPrefix(refs.head, "refs/heads/")
 	}
 	if base == "" || refs.at["refs/heads/"+base] == "" && refs.at["HEAD"] == "" {
-		return nil, fmt.Errorf("%s has no commit yet: push a first one, then ask again", o.Remote.shown())
+		return nil, badBranch("%s has no commit yet: push a first one, then ask again", o.Remote.shown())
 	}
 	if refs.at["refs/heads/"+base] == "" && base != strings.TrimPrefix(refs.head, "refs/heads/") {
-		return nil, fmt.Errorf("%s has no branch %s: create it, or name another base branch", o.Remote.shown(), base)
+		return nil, badBranch("%s has no branch %s: create it, or name another base branch in the input base_branch",
+			o.Remote.shown(), base)
+	}
+	if ref := refs.inTheWay(t.ref()); ref != "" {
+		return nil, badBranch("the branch %s is in the way of %s, because git cannot keep both: rename it, or set the input "+
+			"branch_prefix to another, such as %q", short(ref), branch, path.Dir(branch)+"-")
 	}
 	t.baseBranch = base
 	if err := t.bring(ctx, refs); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// inTheWay are patterns of the refs that cannot be beside a ref: those above it, and all below it.
+func inTheWay(ref string) []string {
+	patterns := []string{ref + "/*"}
+	for above := path.Dir(ref); above != "refs/heads"; above = path.Dir(above) {
+		patterns = append(patterns, above)
+	}
+	return patterns
+}
+
+// inTheWay is the first of the refs that cannot be beside another one, of which it is the directory or which is its; ""
+// when there is none.
+func (refs remoteRefs) inTheWay(of string) string {
+	for _, ref := range slices.Sorted(maps.Keys(refs.at)) {
+		if strings.HasPrefix(ref, of+"/") || strings.HasPrefix(of, ref+"/") {
+			return ref
+		}
+	}
+	return ""
 }
 
 // layOut makes the directories, the configuration and the empty repository.

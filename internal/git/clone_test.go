@@ -578,8 +578,9 @@ func TestFailureBranchOfAClone(t *testing.T) {
 	one := b.turn(tree, `echo 1 >one`)
 	b.sh(dir, `git branch wip/ralph-fail-issue-42-7-20261121-053000`) // of another task
 	before := b.lying(dir)
-	made := must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "m\n",
+	must[string](t)(tree.FailureBranch(b.ctx, "wip/ralph-fail-issue-42-20261121-053000", "m\n",
 		map[string][]byte{".ralph_state.md": []byte("s")}))
+	made := strings.TrimSpace(b.sh(dir, `git rev-parse wip/ralph-fail-issue-42-20261121-053000`))
 	if got := b.sh(dir, `git log --format='%H %an %s' -2 wip/ralph-fail-issue-42-20261121-053000; git show `+made+
 		`:.ralph_state.md`); got != made+" Bob m\n"+one+" Bob turn\ns" {
 		t.Errorf("%s", got)

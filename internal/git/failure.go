@@ -8,14 +8,21 @@ import (
 
 // FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more
 // that adds these files. Nothing is checked out. The bot pushes it; in a clone it is a local branch. One of the same
-// name is the same run's, made again.
-func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (commit string,
+// name is the same run's, made again. Where another branch is in the way of the name, it has dashes for its slashes.
+func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (branch string,
 	err error) {
 	if err := CheckBranchName(ctx, name); err != nil {
 		return "", err
 	}
+	refs, err := t.origin.list(ctx, inTheWay("refs/heads/"+name)...)
+	if err != nil {
+		return "", err
+	}
+	if refs.inTheWay("refs/heads/"+name) != "" {
+		name = strings.ReplaceAll(name, "/", "-")
+	}
 	ref, message := "refs/heads/"+name, t.harmless(message)
-	commit, err = t.write(ctx, snapshot{ref: ref, parent: t.head, keep: true, files: files, message: message})
+	commit, err := t.write(ctx, snapshot{ref: ref, parent: t.head, keep: true, files: files, message: message})
 	if err != nil {
 		return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 	}
@@ -26,13 +33,13 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	}
 	if t.signs {
 		if commit, err = t.signAgain(ctx, commit, message); err != nil {
-			return commit, fmt.Errorf("making the failure branch %s: %w", name, err)
+			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 		}
 	}
 	if err := t.pushRefs(ctx, move{ref: ref, to: commit}); err != nil {
-		return commit, fmt.Errorf("pushing the failure branch %s: %w", name, err)
+		return "", fmt.Errorf("pushing the failure branch %s: %w", name, err)
 	}
-	return commit, nil
+	return name, nil
 }
 
 // signAgain makes a commit above the run's newest again, signed by git.
