@@ -66,6 +66,9 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 		}
 	}
 	r.compare()
+	if err := r.unrun(ctx); err != nil {
+		return loop.Verdict{}, err
+	}
 	return r.verdict(), nil
 }
 

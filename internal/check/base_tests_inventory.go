@@ -1,11 +1,14 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -82,12 +85,9 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	}
 }
 
-// alreadyReported reports whether something has to be accepted of a test already: what was read in the change, or a failure.
+// alreadyReported reports whether something must be accepted of a test already.
 func (r *replay) alreadyReported(test string) bool {
-	same := func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) }
-	return slices.ContainsFunc(r.found, same) || slices.ContainsFunc(r.at.Verdicts, func(v loop.Verdict) bool {
-		return v.Check == WeakenedCheck && slices.ContainsFunc(v.Concerns, same)
-	})
+	return slices.ContainsFunc(r.found, func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) })
 }
 
 func (r *replay) find(name, message string) {
@@ -96,10 +96,7 @@ func (r *replay) find(name, message string) {
 
 // byNumber compares where tests have no names. Whoever has been told of the tests that are gone need not hear the sum.
 func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
-	told := len(r.found) > 0 || slices.ContainsFunc(r.at.Verdicts, func(v loop.Verdict) bool {
-		return v.Check == WeakenedCheck && len(v.Concerns) > 0
-	})
-	if !told {
+	if len(r.found) == 0 {
 		r.fewer(c, base, now, "this change")
 	}
 }
@@ -131,6 +128,43 @@ func (r *replay) passed(c *Command, v loop.Verdict) {
 	ran := setOf(v.Tests.Passed, v.Tests.Failed)
 	missing := slices.DeleteFunc(slices.Clone(base.Tests.Passed), func(name string) bool { return ran[name] })
 	r.tell(c, missing, "as it stood in the base it does not run on this change")
+}
+
+// unrun finds the touched files of tests of which no check ran a test on the base commit, so that nothing was compared.
+// That is known only where every check that runs tests names them all.
+func (r *replay) unrun(ctx context.Context) error {
+	var ran []string
+	for _, c := range r.Commands {
+		switch base := onBase(r.at, c.Name()); {
+		case base == nil || base.Ran == nil && base.Tests == nil:
+		case !named(base.Tests):
+			return nil
+		default:
+			ran = slices.Concat(ran, base.Tests.Passed, base.Tests.Failed, base.Tests.Skipped)
+		}
+	}
+	for _, file := range slices.Concat(r.files.Edited, r.files.Deleted) {
+		if len(ran) == 0 || !diffscan.HoldsTests(file) {
+			continue
+		}
+		content, ok, err := r.Changes.File(ctx, r.at.State.Start.Base, file)
+		if err != nil {
+			return err
+		}
+		if ok && !slices.ContainsFunc(ran, func(name string) bool { return testIn(name, file, string(content)) }) {
+			r.found = addConcern(r.found, loop.Concern{Name: file, Kind: loop.BaseTest, File: file,
+				Message: "no check runs " + shownName(file) + ", so it was not compared; " + r.deed(file)})
+		}
+	}
+	return nil
+}
+
+// testIn reports whether a test is of a file: its group names the file or the file's directory, or the file holds its name.
+func testIn(name, file, content string) bool {
+	group, _, _ := strings.Cut(name, "\t")
+	dir := path.Dir(file)
+	return group != name && (mentionsFile(group, file) || dir != "." && strings.HasSuffix(group, dir)) ||
+		slices.ContainsFunc(namesOf(testOf(name)), func(word string) bool { return holdsWord(content, word) })
 }
 
 // testOf is the name of a test without the group that it is of.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,12 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Weakened says no when the run made it easier to pass: tests deleted, skipped, emptied or kept from running,
-// assertions removed or made trivial, thresholds lowered, rules switched off, snapshots rewritten. It reads the tests
-// of both commits, so that what was only moved, renamed or folded into a table is not held against the agent. It knows
-// Go, Python, JavaScript and TypeScript, Rust, Java and Kotlin, Ruby, PHP and C#, and these only as they are commonly
-// written. What it cannot see: an expected value that was changed, an assertion that was moved into a helper whose name
-// does not tell, tests that are made at run time. Whatever it finds has to be accepted by name.
+// Weakened fails when the run made it easier to pass: thresholds lowered, rules switched off, warnings silenced, lines
+// that decide what checks run, code that asks whether it is tested. What was done to the tests themselves is found by
+// running them, in BaseTests. Whatever it finds must be accepted by name.
 //
 // It must stand after the commands in the list, since it looks at what they said.
 type Weakened struct {
@@ -44,8 +40,7 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if err != nil || d == nil {
 		return loop.Verdict{Pass: true}, err
 	}
-	failed := failures(at)
-	found, partial, err := d.Weakenings(ctx, failed.has)
+	found, partial, err := d.Weakenings(ctx)
 	if err != nil {
 		return loop.Verdict{}, err
 	}
@@ -63,14 +58,10 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	for i, f := range found {
 		if i < loop.MaxFindings {
 			v.Findings = append(v.Findings,
-				loop.Finding{File: f.File, Line: f.Line, Test: f.Test, Level: "warning", Message: f.Message})
-		}
-		message := f.Message
-		if f.LosesTest() && failed.has(f.File, f.Test) {
-			message += ", and it failed before, in this run or on the base commit"
+				loop.Finding{File: f.File, Line: f.Line, Level: "warning", Message: f.Message})
 		}
 		v.Concerns = addConcern(v.Concerns,
-			loop.Concern{Name: cmp.Or(f.Test, f.File), Kind: loop.Weakens, Message: message, File: f.File, Line: f.Line})
+			loop.Concern{Name: f.File, Kind: loop.Weakens, Message: f.Message, File: f.File, Line: f.Line})
 	}
 	v.PromptText = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
 		"was. If the task itself asks for this, say so and why in your last message."
@@ -102,4 +93,15 @@ func healed(at Input) bool {
 		}
 	}
 	return false
+}
+
+// earlier are the verdicts of the base commit and of all iterations but this one.
+func earlier(at Input) (verdicts []loop.Verdict) {
+	verdicts = append(verdicts, at.State.Baseline...)
+	for _, it := range at.State.Iterations {
+		if it.N != at.Iteration.N {
+			verdicts = append(verdicts, it.Verdicts...)
+		}
+	}
+	return verdicts
 }

@@ -164,7 +164,7 @@ func judgeRows() []Setting {
 		},
 		{
 			Key: "weakenedTests", Choices: block, Default: Soft,
-			Summary: "What deleted and skipped tests, removed assertions and lowered thresholds mean.",
+			Summary: "What lowered thresholds, silenced warnings and tests of the base commit that fail or no longer run mean.",
 			Details: "With `soft`, the reviewer or a person [accepts each by name](checks.md#what-has-to-be-accepted-by-name). " +
 				"With `hard` only a person does. `off` does not look.",
 		},

@@ -1,16 +1,9 @@
 package diffscan
 
-import (
-	"path"
-	"strings"
-)
+import "path"
 
-// isTest reports whether a file is one of tests: in a language that is known.
-func isTest(name string) bool {
-	l := languageOf(name)
-	return l != nil && l.path.MatchString(name) && path.Ext(name) != ".rs" || l != nil && path.Ext(name) == ".rs" &&
-		strings.Contains("/"+name, "/tests/")
-}
+// isTest reports whether a file is one of tests, by its name or its place.
+func isTest(name string) bool { return collected.MatchString(name) || testPlace.MatchString(name) }
 
 var (
 	foreign  = lazy(`(?:^|/)(?:vendor|node_modules|third_party|bower_components|\.venv|venv|site-packages)/`)

@@ -20,7 +20,7 @@ func (d *Change) reveal(ctx context.Context) (left int, err error) {
 		if f != nil && !f.binary {
 			continue
 		}
-		readable := languageOf(name) != nil || commentsOf[strings.ToLower(path.Ext(name))] != "" || isSetting(name)
+		readable := commentsOf[strings.ToLower(path.Ext(name))] != "" || isSetting(name)
 		if !readable || read == maxReveal {
 			if f == nil {
 				left++

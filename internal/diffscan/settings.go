@@ -47,23 +47,28 @@ var (
 		`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
 )
 
-// lowered finds thresholds that became easier, and rules and tests that settings leave out now.
-func (d *Change) lowered(ctx context.Context) (weakenings []Weakening, err error) {
+// maxSettings is how many files of settings are compared: a change may be made to keep us busy.
+const maxSettings = 400
+
+// lowered finds thresholds that became easier, and rules and tests that settings leave out now. unread counts the files
+// beyond the limit.
+func (d *Change) lowered(ctx context.Context) (weakenings []Weakening, unread int, err error) {
 	read := 0
 	for _, name := range d.Names {
 		if !isSetting(name) {
 			continue
 		}
-		if read++; read > maxSuites {
-			break
+		if read++; read > maxSettings {
+			unread++
+			continue
 		}
 		before, was, err := d.before(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, unread, err
 		}
 		after, is, err := d.after(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, unread, err
 		}
 		add := func(n int, format string, args ...any) {
 			weakenings = append(weakenings, Weakening{kind: lowered, File: name, Line: n, Message: fmt.Sprintf(format, args...)})
@@ -74,7 +79,7 @@ func (d *Change) lowered(ctx context.Context) (weakenings []Weakening, err error
 		}
 		compareSwitches(before, after, add)
 	}
-	return weakenings, nil
+	return weakenings, unread, nil
 }
 
 type adder func(n int, format string, args ...any)

@@ -58,6 +58,9 @@ var (
 			`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
 )
 
+// HoldsTests reports whether a file is one that a test runner finds by its name.
+func HoldsTests(name string) bool { return collected.MatchString(name) && !foreign.MatchString(name) }
+
 // TestFiles finds them in the change.
 func (d *Change) TestFiles(ctx context.Context) (t TestFiles, err error) {
 	for _, name := range d.Names {

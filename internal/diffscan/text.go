@@ -26,6 +26,13 @@ func group(p *pattern, text string) string {
 	return ""
 }
 
+func all(patterns ...string) (list []*pattern) {
+	for _, p := range patterns {
+		list = append(list, lazy(p))
+	}
+	return list
+}
+
 func isComment(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "#") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "<!--")
@@ -47,20 +54,6 @@ func shorten(s string, most int) string {
 		return string(r[:most]) + "…"
 	}
 	return s
-}
-
-// quoteName writes a test's name: an identifier as it is, a sentence in quotes.
-func quoteName(name string) string {
-	for i := range len(name) {
-		if !wordByte(name[i]) {
-			return quote(name)
-		}
-	}
-	return shorten(name, 120)
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // commentMarks are what begins a comment, by the ending of a file's name. Others have none that is known: their lines

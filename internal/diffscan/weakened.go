@@ -9,26 +9,17 @@ import (
 
 // Weakenings finds everything that was made weaker, in the order of kinds and files. partial says why not all of the
 // change could be looked through; it is empty when it could.
-func (d *Change) Weakenings(ctx context.Context, failed Failed) (weakenings []Weakening, partial string, err error) {
-	tests, unread, err := d.suites(ctx)
+func (d *Change) Weakenings(ctx context.Context) (weakenings []Weakening, partial string, err error) {
+	weakenings, unread, err := d.lowered(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	weakenings = tests.weakenings(failed)
-	settings, err := d.lowered(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	weakenings = append(weakenings, settings...)
-	weakenings = append(weakenings, d.silenced()...)
-	weakenings = append(weakenings, d.snapshots()...)
-	weakenings = append(weakenings, d.steered()...)
-	weakenings = append(weakenings, d.asked()...)
+	weakenings = slices.Concat(weakenings, d.silenced(), d.steered(), d.asked())
 	slices.SortStableFunc(weakenings, func(a, b Weakening) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	if unread > 0 {
-		return weakenings, fmt.Sprintf("%d further files of tests were not looked through", unread), nil
+		return weakenings, fmt.Sprintf("%d further files of settings were not looked through", unread), nil
 	}
 	return weakenings, d.Partial, nil
 }

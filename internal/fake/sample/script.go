@@ -123,7 +123,7 @@ var (
 		Hash:     "c4d5e6f7",
 		Output:   "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n",
 		Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
-	Weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 assertion was removed",
+	Weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 threshold was lowered",
 		Duration: time.Second,
 		Findings: []loop.Finding{{File: "hello_test.go", Line: 9, Message: "the assertion on Greet(\"Ann\") is gone"}}}
 	LintWarning = loop.Verdict{Check: "golangci-lint run", Severity: loop.Soft, Reason: "2 findings",
