@@ -150,7 +150,7 @@ func TestExamplesRun(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			clone := e.clone(t)
-			run := exec.Command(program, "run", "--json", "--issue", "issue.md", "--agent", e.agent(t)) //nolint:gosec // ours
+			run := exec.Command(program, "run", "--json", "--issue", "issue.md", "--agent", e.agent(t), "--max-cost-usd", "0") //nolint:gosec // ours
 			run.Dir = clone
 			run.Env = append(os.Environ(), "RALPH_SANDBOX=off", "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home,
 				"GOCACHE="+strings.TrimSpace(string(cache)))

@@ -31,15 +31,15 @@ func (s *serving) settings(text string) {
 }
 
 // TestServeAllows: a repository that asks for what is not allowed is told so, and no turn is paid; one that asks for
-// more money than is allowed gets what is allowed, and its page says so.
+// more iterations than are allowed gets what is allowed, and its page says so.
 func TestServeAllows(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
 	agent := filepath.Join(s.dir, "agent")
 	own := `{"agent": {"command": "` + agent + `"}, "sandbox": "off", "guardrails": [{"command": "make test"}], ` +
-		`"review": false, "maxCostUsd": 90}`
+		`"review": false, "maximumIterations": 90}`
 	s.settings(own)
-	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "maxCostUsd": 4}}`))
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "maximumIterations": 4}}`))
 	s.start()
 	issue := s.label("Add new.txt")
 	want := `.ralph/settings.json: agent.command is "` + agent + `"; this server allows claude.`
@@ -51,7 +51,7 @@ func TestServeAllows(t *testing.T) {
 		t.Error("it was worked on")
 	}
 	s.kill()
-	s.allow(`{"alice": {"agents": ["` + agent + `"], "maxCostUsd": 4}}`)
+	s.allow(`{"alice": {"agents": ["` + agent + `"], "maximumIterations": 4}}`)
 	s.start()
 	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
 	s.until("a pull request that is ready", func() bool {
@@ -62,7 +62,7 @@ func TestServeAllows(t *testing.T) {
 	alice.open(s.url + "/sign-in/github?next=/")
 	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
 	alice.open(s.url + "/repositories/alice/demo")
-	alice.sees(200, []string{"allowed by this installation", "maxCostUsd is 90; this server allows 4."})
+	alice.sees(200, []string{"allowed by this installation", "maximumIterations is 90; this server allows 4."})
 }
 
 // TestServeAllowMistakes: a server does not begin with a file that it cannot read.

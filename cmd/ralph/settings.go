@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ralph-loop/ralph/internal/session"
 
@@ -37,14 +38,22 @@ func (c *settingsShow) Run(ctx context.Context, p process) error {
 }
 
 type settingsSet struct {
-	Key   string `arg:"" help:"The setting, such as agent.model."`
-	Value string `arg:"" help:"A text as it is, a number, true or false; a list in JSON or as words; an object in JSON."`
-	User  bool   `help:"Write your own settings, which hold in every clone, below the repository's."`
+	Key   string  `arg:"" help:"The setting, such as agent.model."`
+	Value *string `arg:"" optional:"" help:"A text as it is, a number, true or false; a list in JSON or as words; an object in JSON."`
+	From  string  `placeholder:"FILE" help:"Read the value from a file, such as a newer list of prices."`
+	User  bool    `help:"Write your own settings, which hold in every clone, below the repository's."`
 }
 
 // Run implements ralph settings set.
 func (c *settingsSet) Run(ctx context.Context, p process) error {
-	return change(ctx, p, session.Change{Key: c.Key, Value: c.Value, User: c.User})
+	if (c.Value == nil) == (c.From == "") {
+		return &endedError{loop.Invalid.ExitCode(), errors.New("settings set needs a VALUE or --from FILE; pass one of them")}
+	}
+	changed := session.Change{Key: c.Key, From: c.From, User: c.User}
+	if c.Value != nil {
+		changed.Value = *c.Value
+	}
+	return change(ctx, p, changed)
 }
 
 type settingsUnset struct {

@@ -26,7 +26,7 @@ type wire struct {
 
 func (w *wire) Prices(string) bool { return true }
 
-func (w *wire) Open(routes []agent.Route, _ func(loop.Usage) error) (agent.TurnGateway, error) {
+func (w *wire) Open(routes []agent.Route, _ loop.Left) (agent.TurnGateway, error) {
 	o := proxy.Options{Upstreams: map[string]proxy.Upstream{}}
 	for _, r := range routes {
 		base, err := url.Parse(r.Base)

@@ -43,7 +43,7 @@ func codexCarry(o Options) ([]Route, string) {
 		return nil, why
 	}
 	return []Route{{Base: base, Header: "authorization", Value: "Bearer " + key, Formats: []string{responsesFormat},
-		Login: where}}, ""
+		Extra: openaiHeaders(o), Login: where}}, ""
 }
 
 // codexLogin is the key that codex has saved, and where; or why the login there is none that can be carried. A file

@@ -82,7 +82,7 @@ func commandCarry(o Options) (routes []Route, why string) {
 			r.Formats, r.Extra = []string{anthropicFormat}, lines(proc.Value(o.Parent, "ANTHROPIC_CUSTOM_HEADERS"))
 		case "openai":
 			r.Base, why = openaiBase(o)
-			r.Formats = []string{responsesFormat, chatFormat}
+			r.Formats, r.Extra = []string{responsesFormat, chatFormat}, openaiHeaders(o)
 		default:
 			r.Base, why = baseOf(o, k.from, "https://generativelanguage.googleapis.com")
 			r.Formats = []string{geminiFormat}

@@ -14,9 +14,8 @@ import (
 
 // Gateway carries what turns ask their models, so that the credential stays with the harness.
 type Gateway interface {
-	// Open begins to carry one turn. allow is asked before each request is passed on, with what the turn has taken until
-	// then; its error is what the agent is told instead of an answer.
-	Open(routes []Route, allow func(spent loop.Usage) error) (TurnGateway, error)
+	// Open begins to carry one turn, which may spend what is left.
+	Open(routes []Route, left loop.Left) (TurnGateway, error)
 	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
 	Prices(model string) bool
 }
@@ -28,7 +27,8 @@ type TurnGateway interface {
 	// Usage is what the model's answers have said so far that they took. CostUSD is 0 when a price is not known. asked
 	// is false when nothing has been passed on.
 	Usage() (u loop.Usage, asked bool)
-	Close() error // ends what runs; nothing is carried afterwards
+	Refused() string // why a request was refused because of what may be spent; "" if none was
+	Close() error    // ends what runs; nothing is carried afterwards
 }
 
 // Route is one provider that a turn is carried to.
@@ -90,6 +90,16 @@ func openaiBase(o Options) (base, why string) {
 		return "", "OPENAI_BASE_URL does not end in /v1"
 	}
 	return base, checkedBase("OPENAI_BASE_URL", base)
+}
+
+// openaiHeaders are the headers by which the environment says for whom requests to OpenAI count.
+func openaiHeaders(o Options) (headers []string) {
+	for _, h := range [][2]string{{"OpenAI-Organization", "OPENAI_ORGANIZATION"}, {"OpenAI-Project", "OPENAI_PROJECT"}} {
+		if value := proc.Value(o.Parent, h[1]); value != "" {
+			headers = append(headers, h[0]+": "+value)
+		}
+	}
+	return headers
 }
 
 // baseOf is where the environment says that a provider is, or else its public address.

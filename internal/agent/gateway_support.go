@@ -60,7 +60,7 @@ func (t *turnInput) carry(ctx context.Context) (done func(), why string, err err
 	if t.routes, why = t.login(ctx, c.Routes); why != "" {
 		return nil, why, nil
 	}
-	if t.way, err = t.Gateway.Open(t.routes, t.allow); err != nil {
+	if t.way, err = t.Gateway.Open(t.routes, t.Left); err != nil {
 		return nil, "", fmt.Errorf("opening the way to the agent's model: %w", err)
 	}
 	return func() { _ = t.way.Close() }, "", nil
@@ -83,23 +83,6 @@ func (t *turnInput) loggedOut(turn *loop.Turn) {
 	}
 }
 
-// allow refuses the next request of a turn that has spent what was left.
-func (t *turnInput) allow(spent loop.Usage) error {
-	why := ""
-	switch left := t.Left; {
-	case left.Tokens > 0 && spent.Tokens() >= left.Tokens:
-		why = fmt.Sprintf("the budget of this run is spent (it had %d tokens left, and the turn took %d): raise maxTokens, "+
-			"or ask for less at once", left.Tokens, spent.Tokens())
-	case left.CostUSD > 0 && spent.CostUSD >= left.CostUSD:
-		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise %s, or "+
-			"ask for less at once", loop.Dollars(left.CostUSD), loop.Dollars(spent.CostUSD), left.Setting())
-	default:
-		return nil
-	}
-	t.refused.Store(&why)
-	return fmt.Errorf("ralph: %s", why)
-}
-
 // differs reports whether what an agent told, if it told anything, is not what was seen, give or take a twentieth.
 func differs(told, seen float64) bool { return told > 0 && math.Abs(told-seen) > seen/20 }
 
@@ -118,7 +101,7 @@ func (t *turnInput) onTheWire(turn *loop.Turn) {
 		}
 		turn.Usage = seen
 	}
-	if why := t.refused.Load(); why != nil && turn.Class != loop.OK {
-		turn.Class, turn.Reason, turn.Ours = loop.Spent, *why, true
+	if why := t.way.Refused(); why != "" && turn.Class != loop.OK {
+		turn.Class, turn.Reason, turn.Ours = loop.Spent, why, true
 	}
 }

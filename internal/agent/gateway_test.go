@@ -20,18 +20,18 @@ import (
 
 // gateway notes what it is asked to carry, and carries nothing.
 type gateway struct {
-	mu     sync.Mutex
-	routes []agent.Route
-	allow  func(loop.Usage) error
-	used   loop.Usage
-	closed bool
-	fails  error
+	mu      sync.Mutex
+	routes  []agent.Route
+	used    loop.Usage
+	refuses string
+	closed  bool
+	fails   error
 }
 
-func (g *gateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
+func (g *gateway) Open(routes []agent.Route, _ loop.Left) (agent.TurnGateway, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.routes, g.allow = routes, allow
+	g.routes = routes
 	return g, g.fails
 }
 
@@ -39,6 +39,7 @@ func (g *gateway) Prices(model string) bool  { return model != "unpriced" }
 func (g *gateway) URL() string               { return "http://127.0.0.1:4567" }
 func (g *gateway) Bearer() string            { return "bearer-of-the-turn" }
 func (g *gateway) Usage() (loop.Usage, bool) { return g.used, g.used != loop.Usage{} }
+func (g *gateway) Refused() string           { return g.refuses }
 func (g *gateway) Close() error              { g.closed = true; return nil }
 
 // The keys of everybody, as a person may have them in the environment.
@@ -75,13 +76,14 @@ func TestCarriedEnvironment(t *testing.T) {
 		{"claude whose settings hand keys on", "claude", agent.Options{Keys: everyKey, Allow: []string{"AMP_API_KEY", "MINE"},
 			Parent: []string{"AMP_API_KEY=amp-real", "MINE=sk-openai-real"}},
 			[]string{"ANTHROPIC_API_KEY=bearer-of-the-turn", "AMP_API_KEY=", "MINE="}, "", []agent.Route{anthropic}},
-		{"codex", "codex", agent.Options{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=http://proxy.example/v1/"}},
+		{"codex", "codex", agent.Options{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=http://proxy.example/v1/",
+			"OPENAI_ORGANIZATION=org-ours"}},
 			[]string{"RALPH_TURN=bearer-of-the-turn", "OPENAI_API_KEY=", "CODEX_API_KEY=", "OPENAI_BASE_URL="},
 			`-c model_provider=ralph -c model_providers.ralph={name="ralph",base_url="http://127.0.0.1:4567/v1",` +
 				`wire_api="responses",env_key="RALPH_TURN"} -c shell_environment_policy.exclude=["RALPH_TURN"] ` +
 				`-c features.plugins=false`,
 			[]agent.Route{{Base: "http://proxy.example", Header: "authorization", Value: "Bearer sk-openai-real",
-				Formats: []string{"openai-responses"}}}},
+				Formats: []string{"openai-responses"}, Extra: []string{"OpenAI-Organization: org-ours"}}}},
 		{"gemini", "gemini", agent.Options{Keys: everyKey,
 			Parent: []string{"GEMINI_CLI_CUSTOM_HEADERS=x-team: header-real, x-b: c,d"}},
 			[]string{"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4567", "GEMINI_API_KEY=bearer-of-the-turn",
@@ -283,56 +285,40 @@ func claudeSays(cost float64, failure string) string {
 		min(1, len(failure)))
 }
 
-// What a turn took is what its model's answers say; what it may not take any more ends it as spent.
+// What a turn took is what its model's answers say; what the gateway refuses because of a limit ends it as spent.
 func TestCarriedSpend(t *testing.T) {
 	t.Parallel()
 	seen := loop.Usage{Input: 100, Output: 50, CacheRead: 7}
 	for _, c := range []struct {
 		name, script string
 		used         loop.Usage
-		left         loop.Left
+		refuses      string
 		want         loop.Usage
 		class        loop.Class
-		why          string
 	}{
-		{"the agent's own account, where nothing was asked", claudeSays(0.5, ""), loop.Usage{}, loop.Left{},
-			loop.Usage{CostUSD: 0.5, Input: 3, Output: 4}, loop.OK, ""},
-		{"the wire's tokens, the agent's price", claudeSays(0.5, ""), seen, loop.Left{},
-			loop.Usage{CostUSD: 0.5, Input: 100, Output: 50, CacheRead: 7}, loop.OK, ""},
-		{"the wire's price", claudeSays(0.5, ""), loop.Usage{CostUSD: 0.25, Input: 1}, loop.Left{},
-			loop.Usage{CostUSD: 0.25, Input: 1}, loop.OK, ""},
-		{"refused", claudeSays(0, "API Error: 402 ralph: spent"), seen, loop.Left{Tokens: 150}, seen, loop.Spent,
-			"it had 150 tokens left, and the turn took 157"},
-		{"refused by its price", claudeSays(0, "API Error: 402 ralph: spent"), loop.Usage{CostUSD: 2, Input: 1},
-			loop.Left{CostUSD: 1.5}, loop.Usage{CostUSD: 2, Input: 1}, loop.Spent, "it had $1.50 left, and the turn spent $2"},
-		{"refused, as the issue may cost no more", claudeSays(0, "API Error: 402 ralph: spent"),
-			loop.Usage{CostUSD: 2, Input: 1}, loop.Left{CostUSD: 1.5, OfIssue: true}, loop.Usage{CostUSD: 2, Input: 1},
-			loop.Spent, "raise maxCostUsdPerIssue, or"},
-		{"within what is left", claudeSays(0, "API Error: 402 no credit"), seen, loop.Left{Tokens: 158}, seen,
-			loop.Billing, ""},
+		{"the agent's own account, where nothing was asked", claudeSays(0.5, ""), loop.Usage{}, "",
+			loop.Usage{CostUSD: 0.5, Input: 3, Output: 4}, loop.OK},
+		{"the wire's tokens, the agent's price", claudeSays(0.5, ""), seen, "",
+			loop.Usage{CostUSD: 0.5, Input: 100, Output: 50, CacheRead: 7}, loop.OK},
+		{"the wire's price", claudeSays(0.5, ""), loop.Usage{CostUSD: 0.25, Input: 1}, "",
+			loop.Usage{CostUSD: 0.25, Input: 1}, loop.OK},
+		{"refused", claudeSays(0, "API Error: 402 ralph: spent"), seen, "it is spent", seen, loop.Spent},
+		{"refused, and well all the same", claudeSays(0, ""), seen, "it is spent", seen, loop.OK},
+		{"within what is left", claudeSays(0, "API Error: 402 no credit"), seen, "", seen, loop.Billing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, g := newFake(t, "claude", c.script), &gateway{used: c.used}
-			asking := &asking{g}
-			turn := f.turn(t, agent.Options{Gateway: asking, Keys: everyKey, Left: c.left, Home: t.TempDir()}, "Do it.")
+			f, g := newFake(t, "claude", c.script), &gateway{used: c.used, refuses: c.refuses}
+			turn := f.turn(t, agent.Options{Gateway: g, Keys: everyKey, Home: t.TempDir()}, "Do it.")
 			if told := turn.AgentUsage != nil; told != (c.used != loop.Usage{}) || told && turn.AgentUsage.Tokens() != 7 {
 				t.Errorf("the agent told %+v", turn.AgentUsage)
 			}
-			if turn.Usage != c.want || turn.Class != c.class || turn.Ours != (c.why != "") ||
-				!strings.Contains(turn.Reason, c.why) {
-				t.Errorf("turn = %+v, want %+v, %s, %s", turn, c.want, c.class, c.why)
+			ours := c.class == loop.Spent
+			if turn.Usage != c.want || turn.Class != c.class || turn.Ours != ours || ours && turn.Reason != c.refuses {
+				t.Errorf("turn = %+v, want %+v, %s", turn, c.want, c.class)
 			}
 		})
 	}
-}
-
-// asking is a gateway at which the agent asks once more, when it has taken all that it took.
-type asking struct{ *gateway }
-
-func (a *asking) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
-	_ = allow(a.used)
-	return a.gateway.Open(routes, allow)
 }
 
 func TestCarriedBadly(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -40,8 +39,6 @@ type turnInput struct {
 	now     func() time.Time
 	way     TurnGateway // what carries it to its model; nil: it goes there itself
 	routes  []Route     // of the way
-	// refused is why the way has refused a request, once what was left was spent.
-	refused atomic.Pointer[string]
 }
 
 func (t *turnInput) clock() func() time.Time { return t.now }

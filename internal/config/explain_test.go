@@ -92,6 +92,7 @@ const explainedJSONC = `{
   ],
   "sandboxSockets": "tcp", // default
   "gateway": "auto", // default
+  "gatewayThrough": [], // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
@@ -181,7 +182,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 54 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 55 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

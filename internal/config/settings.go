@@ -83,6 +83,8 @@ type Settings struct {
 	SandboxSockets string `json:"sandboxSockets"`
 	// Gateway says whether the keys of models stay with ralph: GatewayAuto, GatewayRequire or Off.
 	Gateway string `json:"gateway"`
+	// GatewayThrough lists what the gateway passes on although its cost cannot be counted or it reaches other hosts.
+	GatewayThrough []string `json:"gatewayThrough"`
 	// Baseline says what checks that fail before the first turn mean.
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run.

@@ -73,6 +73,7 @@ const (
 // The patterns of texts.
 var (
 	filled        = lazy(`\S`)
+	throughWord   = lazy(`^[A-Za-z_]{1,64}$`)
 	hostPattern   = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
 	sizePattern   = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
 	notifyPattern = lazy(`^RALPH_NOTIFY_[A-Z0-9_]{1,64}$`)

@@ -302,6 +302,14 @@ func sandboxRows() []Setting {
 				"Default: auto.",
 		},
 		{
+			Key: "gatewayThrough", Kind: List, MaxLen: maxEntries, Entry: &Setting{Pattern: throughWord,
+				Allowed: "a word such as web_search"}, Default: []string{},
+			Summary: "What the gateway passes on although its cost cannot be counted or it reaches hosts past the sandbox: " +
+				"`background`, `batches`, `realtime`, `priority`, `organization`, `url_sources`, `mcp_servers`, or a tool that " +
+				"runs at the provider, such as `web_search`.",
+			Details: "See [limits.md](limits.md#what-cannot-be-counted).",
+		},
+		{
 			Key: "baseline", Choices: []string{string(BaselineRequire), string(BaselinePass),
 				string(BaselineReport), string(BaselineOff)},
 			Default: string(BaselineReport),

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -118,7 +120,7 @@ func (d *Diagnosis) rows() []row {
 	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
 		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
 	}
-	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), d.checkRows(), d.Kept.row())
+	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), pricesRow(time.Now()), d.checkRows(), d.Kept.row())
 }
 
 // row is what holds; settings that are wrong say nothing of it.
@@ -132,6 +134,14 @@ func (h SandboxState) row() []row {
 		return nil
 	}
 	return []row{{"sandbox", good, h.Says}}
+}
+
+// pricesRow is how old the list of prices is that ralph brings along.
+func pricesRow(now time.Time) []row {
+	date := gateway.List().Date
+	made, _ := time.Parse("2006-01", date)
+	text := fmt.Sprintf("list of %s, %d months old", date, max(0, int(now.Sub(made).Hours()/24/30.4)))
+	return []row{{"prices", good, text + "; to renew it: ralph settings set --user prices --from FILE"}}
 }
 
 // gatewayRows are the agents whose keys would stay with ralph, and why the others' would not.

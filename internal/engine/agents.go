@@ -34,7 +34,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		c.stray = run.CheckWorkingDir
 	}
 	var err error
-	if c.Options, _, err = run.withGateway(options, &run.unpriced); err != nil {
+	if c.Options, _, err = run.withGateway(options, &run.told); err != nil {
 		return c, nil, err
 	}
 	if _, err := agent.New(c.Options); err != nil || !run.reviewed(state) {
@@ -49,7 +49,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		set.ReviewIdleTimeout()
 	options.AgentSettings, options.Text = false, false
 	options = run.warned(options, "review") // after 3 of 5 minutes
-	if options, _, err = run.withGateway(options, &run.unpriced); err == nil {
+	if options, _, err = run.withGateway(options, &run.told); err == nil {
 		_, err = agent.New(options)
 	}
 	return c, &options, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -55,6 +56,9 @@ func (p *Budget) Turn(ctx context.Context, o agent.Options, asked string) (loop.
 		return turn(ctx, o, asked)
 	}
 	left, empty := p.left()
+	if err := unheld(p.limits, o); err != nil {
+		return loop.Turn{}, err
+	}
 	if empty != "" {
 		return loop.Turn{Class: loop.Spent, Ours: true, Exit: -1, Reason: empty}, nil
 	}
@@ -102,9 +106,8 @@ func (run *Run) OwnBudget() *Budget {
 	}
 }
 
-// tellLimits says what the run is held to, and which of it nobody can hold an agent to that does not tell what it
-// spends.
-func (p *Budget) tellLimits(agents ...*agent.Options) {
+// tellLimits logs the limits of the run. It returns an error if an agent cannot be held to one of them.
+func (p *Budget) tellLimits(agents ...*agent.Options) error {
 	var held []string
 	if p.limits.CostUSD > 0 {
 		held = append(held, loop.Dollars(p.limits.CostUSD))
@@ -123,37 +126,44 @@ func (p *Budget) tellLimits(agents ...*agent.Options) {
 		)
 	}
 	if len(held) == 0 {
-		return
+		return nil
 	}
 	if p.limits.Wall > 0 {
 		held = append(held, safetext.Duration(p.limits.Wall))
 	}
 	p.log("limits: %s", strings.Join(held, ", "))
-	told := map[string]bool{}
 	for _, o := range agents {
-		if o == nil || told[o.Command] {
+		if o == nil {
 			continue
 		}
-		told[o.Command] = true
-		if why := unheld(p.limits, *o); why != "" {
-			p.log("warning: %s", why)
+		if err := unheld(p.limits, *o); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// unheld says which limit an agent cannot be held to, and what to do; empty when there is none.
-func unheld(l loop.Limits, o agent.Options) string {
+// unheld is an error if an agent cannot be held to one of the limits.
+func unheld(l loop.Limits, o agent.Options) error {
 	name := filepath.Base(o.Command)
 	cost, tokens := o.ReportsUsage()
+	setting := (loop.Left{OfIssue: l.CostUSD <= 0}).Setting()
 	money := l.CostUSD > 0 || l.IssueCostUSD > 0
 	switch {
+	case money && o.Gateway != nil && !o.Gateway.Prices(o.Model):
+		return invalid.Errorf("the price of the model %q is not known, so %s cannot limit this run: name it in the setting "+
+			"prices, or set maxTokens, maximumIterations or timeoutMinutes instead", o.Model, setting)
 	case money && !cost && tokens:
-		return name + " does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"
+		return invalid.Errorf("%s does not report its cost, so %s cannot limit this run: run it with gateway: auto and a "+
+			"key, or set maxTokens, maximumIterations or timeoutMinutes instead", name, setting)
 	case (money || l.Tokens > 0) && !tokens:
-		return name + " tells neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can " +
-			"hold it; timeoutMinutes and maximumIterations can"
+		if !money {
+			setting = "maxTokens"
+		}
+		return invalid.Errorf("%s reports neither its cost nor its tokens, so %s cannot limit this run: set gateway: "+
+			"require, or maximumIterations or timeoutMinutes instead", name, setting)
 	}
-	return ""
+	return nil
 }
 
 // limits are what one turn, one check or the setup may take of the machine.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -59,12 +60,15 @@ func TestPurse(t *testing.T) {
 	}
 }
 
-// TestTellLimits: a run says what it is held to, and which agent cannot be.
+// TestTellLimits: a run logs its limits, and does not start with an agent that cannot be held to them.
 func TestTellLimits(t *testing.T) {
 	t.Parallel()
 	claude, codex, mine := &agent.Options{Command: "claude"}, &agent.Options{
 		Command: "codex",
 	}, &agent.Options{Command: "./agent.sh"}
+	carried := modelGateway{}
+	priced, unknown := &agent.Options{Command: "codex", Gateway: carried, Model: "gpt-5.5"},
+		&agent.Options{Command: "claude", Gateway: carried, Model: "opus-99"}
 	for name, c := range map[string]struct {
 		limits loop.Limits
 		agents []*agent.Options
@@ -74,12 +78,18 @@ func TestTellLimits(t *testing.T) {
 		"all of them": {loop.Limits{Wall: time.Hour, CostUSD: 5, Tokens: 10, IssueCostUSD: 20},
 			[]*agent.Options{claude, nil},
 			"limits: $5.00, 10 tokens, $20.00 for all runs of the issue, of which $2.50 are spent, 1h"},
-		"no price": {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex, codex},
-			"limits: $5.00|warning: codex does not tell what it costs: maxCostUsd cannot hold it; maxTokens can"},
-		"tokens are told": {loop.Limits{Tokens: 5}, []*agent.Options{codex}, "limits: 5 tokens"},
-		"nothing is told": {loop.Limits{Tokens: 5}, []*agent.Options{mine}, "limits: 5 tokens|warning: agent.sh tells " +
-			"neither what it costs nor how many tokens it takes: neither maxCostUsd nor maxTokens can hold it; timeoutMinutes " +
-			"and maximumIterations can"},
+		"no price": {loop.Limits{CostUSD: 5}, []*agent.Options{claude, codex},
+			"limits: $5.00|codex does not report its cost, so maxCostUsd cannot limit this run: run it with gateway: auto " +
+				"and a key, or set maxTokens, maximumIterations or timeoutMinutes instead"},
+		"a price": {loop.Limits{CostUSD: 5}, []*agent.Options{priced}, "limits: $5.00"},
+		"an unknown model": {loop.Limits{IssueCostUSD: 5}, []*agent.Options{unknown},
+			"limits: $5.00 for all runs of the issue, of which $2.50 are spent|the price of the model \"opus-99\" is not " +
+				"known, so maxCostUsdPerIssue cannot limit this run: name it in the setting prices, or set maxTokens, " +
+				"maximumIterations or timeoutMinutes instead"},
+		"tokens are told": {loop.Limits{Tokens: 5}, []*agent.Options{codex, unknown}, "limits: 5 tokens"},
+		"nothing is told": {loop.Limits{Tokens: 5}, []*agent.Options{mine}, "limits: 5 tokens|agent.sh reports neither its " +
+			"cost nor its tokens, so maxTokens cannot limit this run: set gateway: require, or maximumIterations or " +
+			"timeoutMinutes instead"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +97,12 @@ func TestTellLimits(t *testing.T) {
 			p := &Budget{limits: c.limits, log: log.log, state: func() loop.State {
 				return loop.State{Start: loop.Start{Earlier: &loop.Usage{CostUSD: 2.5}}}
 			}}
-			p.tellLimits(c.agents...)
+			if err := p.tellLimits(c.agents...); err != nil {
+				log.log("%v", err)
+				if _, again := p.Turn(t.Context(), *c.agents[len(c.agents)-1], "Do it."); again == nil || !invalid.Is(err) {
+					t.Errorf("a turn despite %v", err)
+				}
+			}
 			if got := strings.Join(log.lines, "|"); got != c.want {
 				t.Errorf("log = %q\nwant  %q", got, c.want)
 			}

@@ -78,7 +78,9 @@ func (run *Run) tryDrive(ctx, hard context.Context, words Prompts, limits loop.L
 		return interrupted, err
 	}
 	run.budget = &Budget{limits: limits, state: run.Journal.State, log: run.Log}
-	run.budget.tellLimits(&coder.Options, reviewer)
+	if err := run.budget.tellLimits(&coder.Options, reviewer); err != nil {
+		return interrupted, err
+	}
 	run.budget.warn()
 	for _, warning := range run.Settings.Warnings() {
 		run.Log("warning: %s", warning)

@@ -20,27 +20,9 @@ import (
 
 // modelGateway carries turns to their models. The keys are in this process alone.
 type modelGateway struct {
-	log    func(format string, args ...any)
-	prices gateway.Prices
-	told   *unpriced
-}
-
-// unpriced are the models of which the log has said that nobody knows their price.
-type unpriced struct {
-	mu     sync.Mutex
-	models map[string]bool
-}
-
-// first reports whether a model has not been told of yet.
-func (u *unpriced) first(model string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.models == nil {
-		u.models = map[string]bool{}
-	}
-	was := u.models[model]
-	u.models[model] = true
-	return !was
+	log  func(format string, args ...any)
+	set  config.Settings
+	told *sync.Map // what the log has said once
 }
 
 // pricesOf are those of the settings, before the list that ralph brings along.
@@ -64,14 +46,15 @@ func (g modelGateway) Prices(model string) bool {
 	if model == "" {
 		return true
 	}
-	_, ok := g.prices.Of(model)
+	_, ok := pricesOf(g.set).Of(model)
 	return ok
 }
 
 // Open implements agent.Gateway.
-func (g modelGateway) Open(routes []agent.Route, allow func(loop.Usage) error) (agent.TurnGateway, error) {
-	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log, Prices: g.prices,
-		Allow: func(spent []gateway.Usage) error { u, _ := total(spent); return allow(u) }}
+func (g modelGateway) Open(routes []agent.Route, left loop.Left) (agent.TurnGateway, error) {
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Log: g.log, Prices: pricesOf(g.set),
+		Through: g.set.GatewayThrough, Told: g.told,
+		Limit: gateway.Limit{Dollars: left.CostUSD, Tokens: left.Tokens, Setting: left.Setting()}}
 	for _, r := range routes {
 		base, err := url.Parse(r.Base)
 		if err != nil {
@@ -110,7 +93,7 @@ type gatewayTurn struct {
 // Close implements agent.Carrier. It says once of each model that nobody knows its price.
 func (c gatewayTurn) Close() error {
 	for _, u := range c.Turn.Usage() {
-		if !u.Priced && c.of.told.first(u.Model) {
+		if _, told := c.of.told.LoadOrStore("price of "+u.Model, true); !u.Priced && !told {
 			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
 				"in the setting prices", safetext.OneLine(u.Model))
 		}
@@ -142,7 +125,7 @@ func total(used []gateway.Usage) (sum loop.Usage, priced bool) {
 // withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
 // The error is a mistake of whoever asked for that. says is for the log: that the agent has its credential; empty:
 // nothing is to be said.
-func (spec *Spec) withGateway(o agent.Options, told *unpriced) (out agent.Options, says string, err error) {
+func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Options, says string, err error) {
 	mode := spec.Settings.Gateway
 	if mode == config.Off || mode == "" {
 		return o, "", nil
@@ -151,7 +134,7 @@ func (spec *Spec) withGateway(o agent.Options, told *unpriced) (out agent.Option
 	asked := mode == config.GatewayRequire
 	switch {
 	case c.Why == "" && (asked || !c.Unsure):
-		o.Gateway = modelGateway{spec.Log, pricesOf(spec.Settings), told}
+		o.Gateway = modelGateway{spec.Log, spec.Settings, told}
 		return o, "", nil
 	case c.Unsure && c.Credential == "": // there is nothing to be kept
 		return o, "", nil
@@ -179,7 +162,7 @@ func (spec *Spec) withGateway(o agent.Options, told *unpriced) (out agent.Option
 func (run *Run) logGateway(agents ...agent.Options) {
 	told := map[string]bool{}
 	for _, o := range agents {
-		if _, says, _ := run.withGateway(o, &run.unpriced); says != "" && !told[says] {
+		if _, says, _ := run.withGateway(o, &run.told); says != "" && !told[says] {
 			told[says] = true
 			run.Log("gateway: %s", says)
 		}

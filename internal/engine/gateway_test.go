@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -123,7 +124,7 @@ func TestOwnPrices(t *testing.T) {
 			`"input_tokens_details":{"cached_tokens":1000000}}}`, gjson.GetBytes(asked, "model").Str)
 	}))
 	defer answers.Close()
-	told := &unpriced{}
+	told := &sync.Map{}
 	for _, c := range []struct {
 		model string
 		cost  float64
@@ -136,7 +137,7 @@ func TestOwnPrices(t *testing.T) {
 		if got := o.Gateway.Prices(c.model); got != (c.cost > 0) {
 			t.Errorf("the price of %s is known: %t", c.model, got)
 		}
-		way, err := o.Gateway.Open(agent.CheckGateway(o).Routes, func(loop.Usage) error { return nil })
+		way, err := o.Gateway.Open(agent.CheckGateway(o).Routes, loop.Left{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -36,8 +37,7 @@ type Run struct {
 	budget  *Budget      // what its turns are paid from; nil: there is no end of it
 	boxes   sandboxes    // what agents and checks are kept in
 	leftOut []string     // the checks that are skipped, since their tool is missing
-	// unpriced are the models of which the log has said that their price is not known.
-	unpriced unpriced
+	told    sync.Map     // what the log has said once of the requests to models
 }
 
 // Close throws away what the run has used, and does what OnClose has remembered.

@@ -66,7 +66,7 @@ func (run *Run) asker() check.Asker {
 			Limits:  run.limits(),
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
-		o, _, err := run.withGateway(o, &run.unpriced)
+		o, _, err := run.withGateway(o, &run.told)
 		if err != nil {
 			return loop.Turn{}, err
 		}

@@ -25,7 +25,7 @@ func FuzzUsage(f *testing.F) {
 		protocol := allProtocols[int(which)%len(allProtocols)]
 		var whole Usage
 		for _, size := range []int{len(said) + 1, size} {
-			ledger := newLedger(Prices{Models: map[string]Price{}})
+			ledger := newLedger(Prices{Models: map[string]Price{}}, Limit{})
 			a := &account{ledger: ledger, tally: tally{protocol: protocol}}
 			m := newMeter(io.NopCloser(pieces(said, size)), a, usual.idle, func() {})
 			passed, err := io.ReadAll(m)

@@ -16,6 +16,8 @@ type call struct {
 	protocol Protocol
 	model    string // as the path names it
 	counted  bool   // its answer takes tokens
+	// through is what has to be in Options.Through for it, because its cost is in no answer; "" if nothing has.
+	through string
 }
 
 // paths are what may be asked, besides Gemini's paths, which have the model in them.
@@ -32,6 +34,18 @@ var geminiPath = sync.OnceValue(func() *regexp.Regexp {
 		`([a-zA-Z0-9][a-zA-Z0-9._@-]{0,127}):(generateContent|streamGenerateContent|countTokens)$`)
 })
 
+// uncountedPaths are what may be asked if Options.Through has it.
+var uncountedPaths = map[string]func() *regexp.Regexp{
+	"background": sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(GET /v1/responses/[\w-]{1,128}|POST /v1/responses/[\w-]{1,128}/cancel)$`)
+	}),
+	"batches": sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(GET|POST|DELETE) /v1/(messages/batches|batches|files)` +
+			`(/[\w-]{1,128}(/results|/cancel|/content)?)?$`)
+	}),
+	"realtime": sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^GET /v1/realtime$`) }),
+}
+
 // mostModel is how long a model's name may be.
 const mostModel = 128
 
@@ -45,6 +59,15 @@ func gate(method, path string, spoken []Protocol) (call, bool) {
 		}
 		return call{}, false
 	}
+	for through, pattern := range uncountedPaths {
+		if pattern().MatchString(method + " " + path) {
+			p := Responses
+			if strings.HasPrefix(path, "/v1/messages") {
+				p = Anthropic
+			}
+			return call{protocol: p, through: through}, slices.Contains(spoken, p)
+		}
+	}
 	c, ok := paths[method+" "+path]
 	if m := geminiPath().FindStringSubmatch(path); method == http.MethodPost && m != nil {
 		c, ok = call{protocol: Gemini, model: m[1], counted: m[2] != "countTokens"}, true
@@ -57,7 +80,7 @@ var (
 	queryCredentials = []string{"key", "$key", "api_key", "api-key", "apikey", "access_token", "oauth_token",
 		"bearer_token", "token", "subscription-key"}
 	queryParts = map[string][]string{"alt": {"sse", "json"}, "beta": {"true", "false"},
-		"client_version": nil, "limit": nil, "after_id": nil, "before_id": nil}
+		"client_version": nil, "model": nil, "limit": nil, "after_id": nil, "before_id": nil}
 )
 
 var errQuery = errors.New("ralph: a credential in the address is not taken; it belongs into a header")
@@ -89,6 +112,9 @@ var withheld = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "X-
 	"X-Auth-Token", "X-Access-Token", "Ocp-Apim-Subscription-Key", "Cookie", "X-Amz-Security-Token",
 	"X-Goog-User-Project", "X-Goog-Iam-Authorization-Token", "X-Goog-Fieldmask", "X-Http-Method-Override",
 	"X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Real-Ip", "Accept-Encoding", "Expect"}
+
+// organization are headers that say for whom a request counts.
+var organization = []string{"Openai-Organization", "Openai-Project"}
 
 // shown reports whether a request shows the bearer in any header that has one.
 func shown(h http.Header, bearer string) bool {

@@ -3,6 +3,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,25 +27,31 @@ import (
 type Options struct {
 	// Upstreams are by the first part of a request's path; "" is for what begins with none of the others.
 	Upstreams map[string]Upstream
-	// Allow is asked before a request is passed on, by several at a time. The text of its error is what the agent is
-	// told; nil: all may pass.
-	Allow  func(spent []Usage) error
-	Prices Prices                           // zero: List
-	Log    func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
+	Limit     Limit
+	// Through lists what is passed on although its cost is in no answer or it reaches hosts past the sandbox:
+	// "background", "batches", "realtime", "priority", "organization", "url_sources", "mcp_servers", and the kinds of the
+	// provider's own tools, such as "web_search".
+	Through []string
+	Prices  Prices                           // zero: List
+	Log     func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
+	// Told has what was logged once. Turns of one run share it; nil: this turn has its own.
+	Told *sync.Map
 	// Proxy leads to a provider; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of our environment say.
 	Proxy func(*url.URL) (*url.URL, error)
 }
 
 // Turn is the gateway of one turn.
 type Turn struct {
-	allow    func(spent []Usage) error
 	limits   limits
+	through  []string
+	bodies   atomic.Int64 // bytes of requests that have not ended
 	bearer   string
 	ways     map[string]*upstream
 	ledger   *usageTotals
 	listener net.Listener
 	server   *http.Server
 	tell     func(format string, args ...any)
+	told     *sync.Map
 
 	stop  context.CancelFunc
 	free  func()         // connections to providers that are not used
@@ -71,8 +79,11 @@ func open(o Options, l limits) (*Turn, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	transport := newTransport(o.Proxy, l)
-	t := &Turn{allow: o.Allow, limits: l, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: listener,
-		ways: map[string]*upstream{}, ledger: newLedger(o.Prices), tell: few(o.Log), stop: stop,
+	if o.Told == nil {
+		o.Told = &sync.Map{}
+	}
+	t := &Turn{limits: l, through: o.Through, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: listener,
+		ways: map[string]*upstream{}, ledger: newLedger(o.Prices, o.Limit), tell: few(o.Log), told: o.Told, stop: stop,
 		free: transport.CloseIdleConnections}
 	for name, up := range o.Upstreams {
 		t.ways[name] = newWay(up, t.bearer, transport, l, t.tell)
@@ -118,6 +129,13 @@ func (t *Turn) Addr() net.Addr { return t.listener.Addr() }
 // Usage is what the turn took until now, by model.
 func (t *Turn) Usage() []Usage { return t.ledger.usage() }
 
+// Refused is why a request was refused because of the limit; "" if none was.
+func (t *Turn) Refused() string {
+	t.ledger.mu.Lock()
+	defer t.ledger.mu.Unlock()
+	return t.ledger.refused
+}
+
 // Close cuts what runs, and waits until it has ended. Nothing is carried afterwards.
 func (t *Turn) Close() error {
 	var err error
@@ -153,11 +171,11 @@ func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		notFound(w)
 		return
 	}
-	if r.Header.Get("Upgrade") != "" { // codex asks by POST, or not at all, once it was told
+	c, ok := gate(r.Method, path, to.Protocols)
+	if r.Header.Get("Upgrade") != "" && c.through != "realtime" { // codex asks by POST once it gets this
 		respond(w, http.StatusUpgradeRequired, "text/plain; charset=utf-8", "ralph: only plain HTTP requests are carried")
 		return
 	}
-	c, ok := gate(r.Method, path, to.Protocols)
 	if !ok || strings.Contains(path, t.bearer) { // as a model's name
 		notFound(w)
 		return
@@ -166,23 +184,14 @@ func (t *Turn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		refuse(w, c.protocol, err.Error())
-		return
 	case !shown(r.Header, t.bearer):
 		refuse(w, c.protocol, "ralph: this request does not show the bearer of the turn that runs")
-		return
-	case r.ContentLength > t.limits.body:
-		fail(w, c.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes",
-			t.limits.body))
-		return
+	case c.through != "" && !slices.Contains(t.through, c.through):
+		refuse(w, c.protocol, fmt.Sprintf("ralph: the cost of %s cannot be counted; do without, or add %[1]q to the setting "+
+			"gatewayThrough", c.through))
+	default:
+		t.pass(w, r, to, requestInfo{call: c, query: query, path: path, keys: to.keys, shown: to.keys.now()})
 	}
-	if t.allow != nil {
-		if err := t.allow(t.Usage()); err != nil {
-			refuse(w, c.protocol, err.Error())
-			return
-		}
-	}
-	t.pass(w, r, to, requestInfo{call: c, query: query, path: path, keys: to.keys,
-		shown: to.keys.now()})
 }
 
 // pass has a request answered by its provider.
@@ -191,14 +200,91 @@ func (t *Turn) pass(w http.ResponseWriter, r *http.Request, to *upstream, a requ
 	ctx, cut := context.WithCancelCause(r.Context())
 	defer cut(nil)
 	a.cut = cut
-	r = r.WithContext(context.WithValue(ctx, askingKey{}, a))
-	if r.Method == http.MethodGet {
+	if a.through == "" && r.Method == http.MethodGet {
 		r.Body, r.ContentLength = http.NoBody, 0
-	} else {
-		r.Body = newRequest(http.MaxBytesReader(w, r.Body, t.limits.body), a.account)
+	} else if a.through == "" {
+		body := &bodyReader{Reader: http.MaxBytesReader(w, r.Body, t.limits.body), held: &t.bodies, most: t.limits.bodies}
+		defer body.release()
+		asked, ok := t.readBody(w, r, body, a.call)
+		if !ok {
+			return
+		}
+		a.account.tally.asked, a.account.asked, a.account.output = asked.model, body.n, asked.output
+		if a.counted {
+			if err := t.ledger.reserve(ctx, a.account, asked.uncounted); err != nil {
+				refuse(w, a.protocol, err.Error())
+				return
+			}
+			defer t.ledger.release(a.account)
+		}
+		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(asked.text)), int64(len(asked.text)), nil
 	}
-	to.proxy.ServeHTTP(w, r)
+	if !slices.Contains(t.through, "organization") {
+		for _, name := range organization {
+			if r.Header.Get(name) != "" {
+				t.remove("organization")
+				r.Header.Del(name)
+			}
+		}
+	}
+	to.proxy.ServeHTTP(w, r.WithContext(context.WithValue(ctx, askingKey{}, a)))
 }
+
+// readBody reads the body of a request as it may be passed on. It answers the request itself if that is nothing.
+func (t *Turn) readBody(w http.ResponseWriter, r *http.Request, body io.Reader, c call) (asked request, ok bool) {
+	if how := r.Header.Get("Content-Encoding"); how != "" && !strings.EqualFold(how, "identity") {
+		fail(w, c.protocol, http.StatusUnsupportedMediaType, "ralph: the body of this request is encoded; send it plain")
+		return asked, false
+	}
+	text, err := io.ReadAll(body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge), errors.Is(err, errTogether):
+		fail(w, c.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes, or "+
+			"all that run are larger than %d: ask for less at once", t.limits.body, t.limits.bodies))
+		return asked, false
+	case err != nil:
+		fail(w, c.protocol, http.StatusBadRequest, "ralph: the request cannot be read: it was cut")
+		return asked, false
+	}
+	asked, removed, err := readRequest(c, text, t.through)
+	for _, what := range removed {
+		t.remove(what)
+	}
+	if err != nil {
+		refuse(w, c.protocol, err.Error())
+	}
+	return asked, err == nil
+}
+
+// remove logs once that something has been removed from requests.
+func (t *Turn) remove(what string) {
+	if _, told := t.told.LoadOrStore(what, true); !told {
+		t.tell("gateway: %s was removed from the requests of the agent: the provider would reach other hosts or count "+
+			"for another organization; to pass it on, add %[1]q to the setting gatewayThrough", what)
+	}
+}
+
+// bodyReader reads a body, and counts its bytes with those of the other requests in held.
+type bodyReader struct {
+	io.Reader
+	held    *atomic.Int64
+	n, most int64
+}
+
+var errTogether = errors.New("too many bytes are asked at once")
+
+// Read implements io.Reader.
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.n += int64(n)
+	if b.held.Add(int64(n)) > b.most {
+		err = errTogether
+	}
+	return n, err
+}
+
+func (b *bodyReader) release() { b.held.Add(-b.n) }
 
 // route is the way that a path leads, and what is left of the path there.
 func (t *Turn) route(path string) (*upstream, string) {

@@ -3,14 +3,12 @@ package gateway
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -140,11 +138,11 @@ func TestWhatIsCarried(t *testing.T) {
 		{"models of gemini", "GET", "/v1/models", bearing, []Protocol{Gemini}, 404},
 		{"another protocol", "POST", response, bearing, []Protocol{Anthropic, Chat, Gemini}, 404},
 		{"reading messages", "GET", messages, bearing, all, 404},
-		{"reading an answer", "GET", response + "/resp_1", bearing, all, 404},
+		{"reading an answer", "GET", response + "/resp_1", bearing, all, 400},
 		{"hello", "HEAD", "/api/hello", nil, all, 404},
 		{"keys", "POST", "/v1/organizations/api_keys", bearing, all, 404},
-		{"files", "POST", "/v1/files", bearing, all, 404},
-		{"batches", "POST", "/v1/messages/batches", bearing, all, 404},
+		{"files", "POST", "/v1/files", bearing, all, 400},
+		{"batches", "POST", "/v1/messages/batches", bearing, all, 402},
 		{"a model that is tuned", "POST", "/v1beta/tunedModels/m:generateContent", goog, all, 404},
 		{"other work of gemini", "POST", "/v1beta/models/m:batchGenerateContent", goog, all, 404},
 		{"nobody", "POST", messages, nil, all, 402},
@@ -243,43 +241,24 @@ func TestProviders(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, says("{}"))
-	turn := opened(t, p, func(o *Options, _ *Upstream) {
-		o.Allow = func([]Usage) error { return errors.New("ralph: it is spent") }
-	})
+	turn := opened(t, p, func(o *Options, _ *Upstream) { o.Limit = Limit{Dollars: 1, Setting: "maxCostUsd"} })
+	const why = `the price of the model \"mine\" is not known, so maxCostUsd cannot limit this run: name it in the setting ` +
+		`prices, or set maxTokens, maximumIterations or timeoutMinutes instead`
+	const plain = "ralph: " + why
 	for path, want := range map[string]string{
-		messages: `402 {"error":{"message":"ralph: it is spent","type":"billing_error"},"type":"error"}`,
-		response: `400 ralph: it is spent`,
-		chat:     `402 {"error":{"code":"ralph","message":"ralph: it is spent","param":null,"type":"billing_error"}}`,
-		generate: `402 {"error":{"code":402,"message":"ralph: it is spent","status":"FAILED_PRECONDITION"}}`,
+		messages: `402 {"error":{"message":"` + plain + `","type":"billing_error"},"type":"error"}`,
+		response: `400 ` + strings.ReplaceAll(plain, `\`, ""),
+		chat:     `402 {"error":{"code":"ralph","message":"` + plain + `","param":null,"type":"billing_error"}}`,
+		"/v1beta/models/mine:generateContent": `402 {"error":{"code":402,"message":"` + plain +
+			`","status":"FAILED_PRECONDITION"}}`,
 	} {
-		answer, body := ask(t, turn, "POST", path, "{}", bearing)
+		answer, body := ask(t, turn, "POST", path, `{"model":"mine"}`, bearing)
 		if got := fmt.Sprint(answer.StatusCode, " ", body); got != want || len(p.requests()) > 0 {
 			t.Errorf("%s: %s\nwant %s, %d requests passed", path, got, want, len(p.requests()))
 		}
 	}
-}
-
-// TestAllowIsAsked: with what was spent until then.
-func TestAllowIsAsked(t *testing.T) {
-	t.Parallel()
-	p := newProvider(t, says(`{"model":"m","usage":{"input_tokens":10,"output_tokens":5}}`))
-	var heard [][]Usage
-	turn := opened(t, p, func(o *Options, _ *Upstream) {
-		o.Allow = func(spent []Usage) error {
-			heard = append(heard, spent)
-			if len(heard) > 2 {
-				return errors.New("no more")
-			}
-			return nil
-		}
-	})
-	for range 3 {
-		ask(t, turn, "POST", messages, "{}", bearing)
-	}
-	want := [][]Usage{nil, {{Model: "m", Requests: 1, Input: 10, Output: 5}},
-		{{Model: "m", Requests: 2, Input: 20, Output: 10}}}
-	if !reflect.DeepEqual(heard, want) || len(p.requests()) != 2 {
-		t.Errorf("heard %+v, %d requests", heard, len(p.requests()))
+	if got := turn.Refused(); got != strings.ReplaceAll(why, `\`, "") {
+		t.Error(got)
 	}
 }
 

@@ -1,36 +1,74 @@
 package gateway
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
+
+// Limit is what a turn may spend. A field of 0 is any amount.
+type Limit struct {
+	Dollars float64
+	Tokens  int64
+	Setting string // that bounds Dollars, for messages: "maxCostUsd"
+}
+
+// amount is what something costs, or may cost.
+type amount struct {
+	dollars float64
+	tokens  int64
+}
+
+func (a amount) plus(b amount) amount { return amount{a.dollars + b.dollars, a.tokens + b.tokens} }
+
+func (u Usage) amount() amount {
+	return amount{u.Dollars, u.Input + u.CacheRead + u.CacheWrite + u.Output}
+}
+
+// holds reports whether an amount is within the limit.
+func (l Limit) holds(a amount) bool {
+	return (l.Dollars <= 0 || a.dollars <= l.Dollars) && (l.Tokens <= 0 || a.tokens <= l.Tokens)
+}
 
 // usageTotals adds up what a turn takes.
 type usageTotals struct {
 	prices Prices
-	mu     sync.Mutex
-	done   map[string]Usage  // by model
-	live   map[*account]bool // answers that are on their way
+	limit  Limit
+	queue  chan struct{} // held by the request that waits until its reservation fits
+
+	mu      sync.Mutex
+	done    map[string]Usage    // by model
+	live    map[*account]bool   // answers that are on their way
+	held    map[*account]amount // reservations of requests that have not ended
+	last    map[string]settled  // by the model that was asked for
+	freed   chan struct{}       // closed when a reservation ends
+	refused string              // why the first request was refused
 }
+
+// settled is a request whose answer has said what was read.
+type settled struct{ bytes, tokens int64 }
 
 // account is of one request.
 type account struct {
 	ledger *usageTotals
-	asked  atomic.Int64 // bytes of the request
+	asked  int64 // bytes of the request
+	output int64 // tokens that its answers may have at most
 
 	mu     sync.Mutex // what is below
 	tally  tally
 	closed bool
 }
 
-func newLedger(prices Prices) *usageTotals {
-	return &usageTotals{prices: prices, done: map[string]Usage{}, live: map[*account]bool{}}
+func newLedger(prices Prices, limit Limit) *usageTotals {
+	return &usageTotals{prices: prices, limit: limit, queue: make(chan struct{}, 1), done: map[string]Usage{},
+		live: map[*account]bool{}, held: map[*account]amount{}, last: map[string]settled{}, freed: make(chan struct{})}
 }
 
 // open begins to count a request as one that is answered.
@@ -42,18 +80,112 @@ func (l *usageTotals) open(a *account) {
 
 // close counts a request once and for all.
 func (l *usageTotals) close(a *account) {
-	a.mu.Lock()
-	closed := a.closed
-	a.closed = true
-	u := a.tally.sum(l.prices, true, a.asked.Load())
-	a.mu.Unlock()
-	if closed {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return
+	}
+	a.closed = true
 	delete(l.live, a)
+	u := a.tally.sum(l.prices, true, a.asked)
 	l.done[u.Model] = l.done[u.Model].add(u)
+	if a.tally.known {
+		l.last[a.tally.asked] = settled{a.asked, u.Input + u.CacheRead + u.CacheWrite}
+	}
+}
+
+// reserve waits until a request may be passed on, and holds what it may cost until release. The error is for its
+// agent: nothing is left, or nobody can know what it costs. A request that is alone passes if anything is left.
+func (l *usageTotals) reserve(ctx context.Context, a *account, uncounted string) error {
+	if l.limit.Dollars <= 0 && l.limit.Tokens <= 0 {
+		return nil
+	}
+	select {
+	case l.queue <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-l.queue }()
+	for {
+		wait, err := l.admit(a, uncounted)
+		if err != nil || wait == nil {
+			return err
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// admit holds what a request may cost, or returns what it has to wait for.
+func (l *usageTotals) admit(a *account, uncounted string) (wait <-chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var spent, claimed amount
+	for _, u := range l.done {
+		spent = spent.plus(u.amount())
+	}
+	for other, held := range l.held {
+		other.mu.Lock()
+		now, counted := other.tally.sum(l.prices, false, 0).amount(), other.closed
+		other.mu.Unlock()
+		if counted {
+			continue
+		}
+		spent = spent.plus(now)
+		claimed = claimed.plus(amount{max(0, held.dollars-now.dollars), max(0, held.tokens-now.tokens)})
+	}
+	price, priced := l.prices.Of(a.tally.asked)
+	why := ""
+	switch {
+	case l.limit.Tokens > 0 && spent.tokens >= l.limit.Tokens:
+		why = fmt.Sprintf("the budget of this run is spent (it had %d tokens left, and the turn took %d): raise maxTokens, "+
+			"or ask for less at once", l.limit.Tokens, spent.tokens)
+	case l.limit.Dollars > 0 && spent.dollars >= l.limit.Dollars:
+		why = fmt.Sprintf("the budget of this run is spent (it had %s left, and the turn spent %s): raise %s, or ask for "+
+			"less at once", dollars(l.limit.Dollars), dollars(spent.dollars), l.limit.Setting)
+	case uncounted != "":
+		why = fmt.Sprintf("the cost of a request with %q cannot be counted, and this run has a limit: leave it out, or add "+
+			"%[1]q to the setting gatewayThrough", uncounted)
+	case l.limit.Dollars > 0 && !priced:
+		why = fmt.Sprintf("the price of the model %q is not known, so %s cannot limit this run: name it in the setting "+
+			"prices, or set maxTokens, maximumIterations or timeoutMinutes instead", a.tally.asked,
+			l.limit.Setting)
+	}
+	if why != "" {
+		l.refused = cmp.Or(l.refused, why)
+		return nil, errors.New("ralph: " + why)
+	}
+	input, last := a.asked/perToken, l.last[a.tally.asked]
+	if last.tokens > 0 && a.asked >= last.bytes {
+		input = last.tokens + (a.asked-last.bytes)/perToken
+	}
+	need := amount{tokens: input + a.output,
+		dollars: (float64(input)*max(price.Input, price.CacheWrite) + float64(a.output)*price.Output) / 1e6}
+	if len(l.held) > 0 && !l.limit.holds(spent.plus(claimed).plus(need)) {
+		return l.freed, nil
+	}
+	l.held[a] = need
+	return nil, nil
+}
+
+// release ends a reservation. What the request has taken has been counted.
+func (l *usageTotals) release(a *account) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, a)
+	close(l.freed)
+	l.freed = make(chan struct{})
+}
+
+// dollars formats an amount of money: "$1.50", "$0.0125".
+func dollars(usd float64) string {
+	text := fmt.Sprintf("%.4f", usd)
+	return "$" + strings.TrimSuffix(text, "00")
 }
 
 // usage is what was taken until now, by model.
@@ -72,36 +204,6 @@ func (l *usageTotals) usage() []Usage {
 		out = append(out, sums[model])
 	}
 	return out
-}
-
-var requestFields = []field{{name: "model", as: asModel}}
-
-// request reads in a request, as it passes, which model it asks.
-type request struct {
-	io.ReadCloser
-	account *account
-	pick    jsonPicker
-}
-
-func newRequest(body io.ReadCloser, a *account) *request {
-	r := &request{ReadCloser: body, account: a}
-	r.pick = jsonPicker{fields: requestFields, got: func(_ int, value []byte) {
-		name := gjson.ParseBytes(value).Str
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if name != "" && len(name) <= mostModel && a.tally.protocol != Gemini { // whose path says it
-			a.tally.asked = name
-		}
-	}}
-	return r
-}
-
-// Read implements io.Reader.
-func (r *request) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	r.account.asked.Add(int64(n))
-	r.pick.write(p[:n])
-	return n, err
 }
 
 // meter reads in an answer, as it passes, what it took.

@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -46,8 +47,8 @@ var hosts = map[string]struct {
 // turnTo is a turn that asks them.
 func turnTo(t testing.TB, to *providers) *Turn {
 	t.Helper()
-	turn := &Turn{limits: usual, bearer: "ralph-turn-1234", ways: map[string]*upstream{}, ledger: newLedger(Prices{}),
-		tell: func(string, ...any) {}}
+	turn := &Turn{limits: usual, bearer: "ralph-turn-1234", ways: map[string]*upstream{}, ledger: newLedger(Prices{}, Limit{}),
+		tell: func(string, ...any) {}, told: &sync.Map{}}
 	turn.limits.body = 1 << 10
 	for _, h := range hosts {
 		base, err := url.Parse(h.base)

@@ -11,8 +11,8 @@ import (
 // Price is what a million tokens of each kind cost, in dollars.
 type Price struct {
 	Input      float64 `json:"input"`
-	CacheRead  float64 `json:"cache_read"`
-	CacheWrite float64 `json:"cache_write"` // kept for five minutes; one kept for an hour costs twice the input
+	CacheRead  float64 `json:"cached"`
+	CacheWrite float64 `json:"cacheWrite"` // kept for five minutes; one kept for an hour costs twice the input
 	Output     float64 `json:"output"`
 }
 
@@ -26,16 +26,24 @@ type Prices struct {
 //go:embed prices.json
 var listFile []byte
 
-// List are the public list prices that ralph brings along. What somebody really pays may be less.
+// List are the public list prices that ralph brings along. What somebody really pays may be less. The file has the form
+// of the setting prices, which can be set from a newer one.
 var List = sync.OnceValue(func() Prices {
-	var p struct {
-		Date   string           `json:"date"`
-		Models map[string]Price `json:"models"`
+	var list struct {
+		Date   string `json:"date"`
+		Prices []struct {
+			Model string `json:"model"`
+			Price
+		} `json:"prices"`
 	}
-	if err := json.Unmarshal(listFile, &p); err != nil {
+	if err := json.Unmarshal(listFile, &list); err != nil {
 		panic("gateway: prices.json: " + err.Error()) // a test reads it
 	}
-	return Prices{Date: p.Date, Models: p.Models}
+	p := Prices{Date: list.Date, Models: map[string]Price{}}
+	for _, row := range list.Prices {
+		p.Models[row.Model] = row.Price
+	}
+	return p
 })
 
 // edition is what may follow a model's name without making it another model: a date, a number of three digits, a word.

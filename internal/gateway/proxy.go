@@ -43,12 +43,13 @@ type limits struct {
 	idle       time.Duration // between two pieces of an answer
 	close      time.Duration // until what runs has ended
 	body       int64         // bytes of a request
+	bodies     int64         // bytes of all requests that have not ended
 	header     int           // bytes of its headers
 	together   int           // connections at a time
 }
 
 var usual = limits{head: 30 * time.Second, dial: 30 * time.Second, wait: 20 * time.Minute, idle: 15 * time.Minute,
-	close: 5 * time.Second, body: 128 << 20, header: 64 << 10, together: 256}
+	close: 5 * time.Second, body: 64 << 20, bodies: 256 << 20, header: 64 << 10, together: 256}
 
 // upstream leads to one provider.
 type upstream struct {
@@ -173,6 +174,10 @@ var redirectHeaders = []string{"Location", "Content-Location", "Refresh", "Alt-S
 
 // look reads an answer's headers, and has its body read as it passes.
 func look(r *http.Response, l limits, tell func(string, ...any)) error {
+	a := askingOf(r.Request)
+	if r.StatusCode == http.StatusSwitchingProtocols && a.through != "" {
+		return nil
+	}
 	if r.StatusCode < 200 || r.StatusCode >= 300 && r.StatusCode < 400 {
 		return errRedirect
 	}
@@ -185,7 +190,6 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 		r.Header.Del("Content-Length")
 		r.ContentLength = -1
 	}
-	a := askingOf(r.Request)
 	if r.StatusCode == http.StatusUnauthorized && a.keys.renewed(r.Request.Context(), a.shown) {
 		tell("gateway: the login was refused, and has been renewed")
 		askAgain(r, a.protocol)
@@ -222,17 +226,13 @@ func (u *unzipped) Close() error { return u.body.Close() }
 // failed answers when the provider has not.
 func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string, ...any)) {
 	a := askingOf(r)
-	var tooLarge *http.MaxBytesError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &tooLarge):
-		fail(w, a.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes",
-			tooLarge.Limit))
 	case errors.Is(err, errRedirect):
 		tell("gateway: %v", err)
 		refuse(w, a.protocol, "ralph: "+err.Error())
 	case r.Context().Err() != nil: // nobody hears it; but the model was asked
-		if a.counted && a.account.asked.Load() > 0 {
+		if a.counted {
 			a.account.ledger.close(a.account)
 		}
 		panic(http.ErrAbortHandler)

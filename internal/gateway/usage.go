@@ -144,7 +144,11 @@ func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 		}
 		u.Output = max(u.Output, t.text/perToken)
 	}
-	if p, ok := prices.Of(u.Model); ok {
+	p, ok := prices.Of(u.Model)
+	if !ok { // the model that answered may have another name
+		p, ok = prices.Of(t.asked)
+	}
+	if ok {
 		hour := min(t.hourWrite, t.cacheWrite)
 		u.Priced = true
 		u.Dollars = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"net/http"
@@ -75,17 +76,20 @@ func TestUsage(t *testing.T) {
 		{"absurd numbers", messages, "",
 			`{"model":"m","usage":{"input_tokens":-5,"output_tokens":1e300,"cache_read_input_tokens":"x"}}`,
 			Usage{Model: "m", Output: mostTokens}},
-		{"no JSON", messages, "1234", `[[[[{"usage":}}}]] not at all`,
+		{"no JSON", messages, "{  }", `[[[[{"usage":}}}]] not at all`,
 			Usage{Model: unknown, Input: 1, Output: 7, Estimated: true}},
-		{"nothing", messages, "12345678", "", Usage{Model: unknown, Input: 2, Estimated: true}},
+		{"nothing", messages, `{"a":12}`, "", Usage{Model: unknown, Input: 2, Estimated: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, size := range []int{1, 3, 7, 100, 1 << 20} {
-				ledger := newLedger(Prices{Models: map[string]Price{"opus": {1e6, 2e6, 4e6, 8e6}}})
-				protocol, _ := gate("POST", c.path, allProtocols)
-				a := &account{ledger: ledger, tally: tally{protocol: protocol.protocol, asked: protocol.model}}
-				_, _ = io.ReadAll(newRequest(io.NopCloser(pieces(c.request, size)), a))
+				ledger := newLedger(Prices{Models: map[string]Price{"opus": {1e6, 2e6, 4e6, 8e6}}}, Limit{})
+				call, _ := gate("POST", c.path, allProtocols)
+				asked, _, err := readRequest(call, []byte(cmp.Or(c.request, "{}")), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := &account{ledger: ledger, asked: int64(len(c.request)), tally: tally{protocol: call.protocol, asked: asked.model}}
 				passed, err := io.ReadAll(newMeter(io.NopCloser(pieces(c.answer, size)), a, usual.idle, func() {}))
 				if err != nil || string(passed) != c.answer {
 					t.Fatalf("%d bytes passed, %v", len(passed), err)

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -19,30 +18,14 @@ type Models struct {
 	// Environ names keys and addresses as agents do, NAME=value: ANTHROPIC_API_KEY, OPENAI_BASE_URL. What it names
 	// besides does not count.
 	Environ []string
-	// Allow is asked before each request, with what the job's models have taken; the text of its error is what the agent
-	// is told. nil: all may pass.
-	Allow  func(spent []gateway.Usage) error
-	Prices gateway.Prices // zero: the list that ralph brings along
+	Limit   gateway.Limit
+	Prices  gateway.Prices // zero: the list that ralph brings along
 }
 
 // Within are the models with the budget of a run that a server allows. The process of a job keeps to it by itself; this
 // holds if what runs there does not.
 func (m Models) Within(a config.Allowance) Models {
-	before := m.Allow
-	m.Allow = func(spent []gateway.Usage) error {
-		dollars, tokens := 0.0, 0
-		for _, u := range spent {
-			dollars += u.Dollars
-			tokens += int(u.Input + u.CacheRead + u.CacheWrite + u.Output)
-		}
-		if a.MaxCostUSD > 0 && dollars >= a.MaxCostUSD || a.MaxTokens > 0 && tokens >= a.MaxTokens {
-			return errors.New("ralph: what this server allows a run to spend is spent")
-		}
-		if before != nil {
-			return before(spent)
-		}
-		return nil
-	}
+	m.Limit = gateway.Limit{Dollars: a.MaxCostUSD, Tokens: int64(a.MaxTokens), Setting: "maxCostUsd of this server"}
 	return m
 }
 
@@ -95,7 +78,7 @@ func providers() []provider {
 
 // open opens the gateway of a job, and says by which environment its process finds it. Without a key there is none.
 func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) {
-	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Allow: m.Allow, Prices: m.Prices, Log: log}
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log}
 	type named struct {
 		provider
 		name string

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -155,6 +156,7 @@ func liesIn(dir, path string) bool {
 // Change is one key of a settings file that gets another value, or none.
 type Change struct {
 	Key, Value string
+	From       string // the file that has the value, or an object with it under Key; "" if Value is it
 	Unset      bool
 	User       bool // in the user's own file instead of the repository's
 }
@@ -177,6 +179,11 @@ func (s *Settings) Change(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
+	if c.From != "" {
+		if c.Value, err = c.read(s.Dir); err != nil {
+			return err
+		}
+	}
 	if c.Unset {
 		layer.JSON, err = layer.Unset(c.Key)
 	} else {
@@ -189,6 +196,23 @@ func (s *Settings) Change(ctx context.Context, c Change) error {
 		return err
 	}
 	return s.write(file, layer, c)
+}
+
+// read is the value that a file has.
+func (c Change) read(dir string) (string, error) {
+	file := c.From
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	text, err := files.Read(file)
+	if err != nil {
+		return "", invalid.Errorf("reading %s: %w", c.From, files.Advise(err))
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) == nil && object[c.Key] != nil {
+		text = object[c.Key]
+	}
+	return string(text), nil
 }
 
 // valid holds all layers together, one of them as it would be.
@@ -223,8 +247,11 @@ func (s *Settings) write(file string, layer config.Layer, c Change) error {
 		return err
 	}
 	now := c.Key + " = " + config.Redact(c.Value)
-	if c.Unset {
+	switch {
+	case c.Unset:
 		now = c.Key + " is not set"
+	case c.From != "":
+		now = c.Key + " is what " + c.From + " has"
 	}
 	_, err := fmt.Fprintf(s.Out, "%s: %s\n", layer.Name, now)
 	return err
