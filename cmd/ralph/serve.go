@@ -53,7 +53,8 @@ type serveStart struct {
 	PerInstallation int           `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
 	AppName         string        `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
 	Open            bool          `help:"Show every run to whoever is at this machine, without a sign-in. Only with a loopback address. Buttons need a sign-in as ever."`
-	Operators       []string      `placeholder:"LOGINS" help:"Who may see what belongs to no repository, besides the owner of the App."`
+	Operators       []string      `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
+	Outsiders       string        `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
 	TriggerLabel    string        `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
 	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
@@ -113,7 +114,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	o = serve.Options{Clock: now, Notify: notifier(environ["NOTIFY_SOCKET"]),
 		Place: serve.Place{Listen: c.Listen, Data: data, Keys: keys, Version: programVersion(),
 			MetricsToken: environ["RALPH_METRICS_TOKEN"]},
-		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Open: c.Open,
+		Identity: serve.Identity{AppName: c.AppName, Operators: c.Operators, Outsiders: c.Outsiders, Open: c.Open,
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
 		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),

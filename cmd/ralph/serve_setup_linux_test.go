@@ -152,7 +152,10 @@ func TestServeSetup(t *testing.T) {
 	people["mallory"].sees(200, nil, "alice/demo")
 	people["mallory"].open(s.url + "/repositories/alice/demo")
 	people["mallory"].sees(404, nil, "new.txt", "alice/demo")
-	people["alice"].open(s.url + "/repositories/alice/demo")
+	s.until("what the doctor says", func() bool {
+		people["alice"].open(s.url + "/repositories/alice/demo")
+		return !strings.Contains(people["alice"].page, "has not answered yet")
+	})
 	people["alice"].sees(200, []string{"Add &lt;b&gt;new.txt", "The App is installed on alice", "agent.command",
 		".ralph/settings.json"}, title)
 	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/demo/contents/...", Status: 502, Times: -1})

@@ -12,11 +12,11 @@ import (
 // appState is what there is of Apps and of those who use them.
 type appState struct {
 	apps          []*App
-	strangers     []*App             // that wrote check runs and were never installed by a test
-	organisations map[string]bool    // by lower login
-	manifests     map[string]*App    // Apps that nobody has asked the credentials of, by code
-	signIns       map[string]*signIn // people who come back to an App, by code
-	waiting       []func()           // deliveries that are to be sent, oldest first
+	strangers     []*App              // that wrote check runs and were never installed by a test
+	organisations map[string][]string // their owners, by lower login
+	manifests     map[string]*App     // Apps that nobody has asked the credentials of, by code
+	signIns       map[string]*signIn  // people who come back to an App, by code
+	waiting       []func()            // deliveries that are to be sent, oldest first
 	sending       bool
 }
 
@@ -68,8 +68,7 @@ type installation struct {
 // everything is what an App has when a test says nothing of it.
 var everything = Permissions{
 	Actions: "write", Administration: "read", Checks: "write", Contents: "write", Issues: "write", PullRequests: "write",
-	Secrets:  "read",
-	Statuses: "write", Workflows: "write",
+	Members: "read", Secrets: "read", Statuses: "write", Workflows: "write",
 }
 
 func grantedBy(p *Permissions) map[string]string {
@@ -147,12 +146,12 @@ func (g *GitHub) Grant(installation int64, p *Permissions) {
 	in.permissions = p
 }
 
-// AddOrganisation makes an account an organization. Repositories of it are made as those of a person.
-func (g *GitHub) AddOrganisation(login string) {
+// AddOrganisation makes an account an organization of these owners. Repositories of it are made as those of a person.
+func (g *GitHub) AddOrganisation(login string, owners ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.user(login)
-	g.organisations[strings.ToLower(login)] = true
+	g.organisations[strings.ToLower(login)] = append([]string{}, owners...)
 }
 
 // Apps are the ids of all Apps, oldest first.

@@ -37,7 +37,7 @@ func (g *GitHub) ownAppShape(app *App) object {
 // accountShape is somebody, or an organization.
 func (g *GitHub) accountShape(login string) object {
 	o := g.userShape(login)
-	if g.organisations[strings.ToLower(login)] {
+	if g.organisations[strings.ToLower(login)] != nil {
 		o["type"] = "Organization"
 	}
 	return o
@@ -54,7 +54,7 @@ func (g *GitHub) installationShape(app *App, in *installation) object {
 	at := stamp(in.createdAt)
 	api := fmt.Sprintf("%s/app/installations/%d", g.APIURL(), in.id)
 	kind, page, chosen := "User", fmt.Sprintf("%s/settings/installations/%d", g.url, in.id), "all"
-	if g.organisations[strings.ToLower(in.owner)] {
+	if g.organisations[strings.ToLower(in.owner)] != nil {
 		kind, page = "Organization", fmt.Sprintf("%s/organizations/%s/settings/installations/%d", g.url, in.owner, in.id)
 	}
 	if in.repos != nil {
@@ -217,6 +217,22 @@ func (g *GitHub) visible(in *installation, login string) []*repo {
 		role := r.permissions[strings.ToLower(login)]
 		return role == "" || role == "none"
 	})
+}
+
+// getMembership says what somebody is in an organization. Its owners are all that it has.
+func (g *GitHub) getMembership(r *request) answer {
+	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
+		return notFound()
+	}
+	name := r.parts["organisation"]
+	at := g.APIURL() + "/orgs/" + name
+	org := object{"login": name, "id": g.user(name).id, "node_id": node("O", g.user(name).id), "url": at, "avatar_url": g.url,
+		"description": nil}
+	for _, part := range []string{"repos", "events", "hooks", "issues", "members", "public_members"} {
+		org[part+"_url"] = at + "/" + part
+	}
+	return ok(object{"url": at + "/memberships/" + r.parts["login"], "organization_url": at, "state": "active",
+		"role": "admin", "organization": org, "user": g.userShape(r.parts["login"])})
 }
 
 // listUserRepositories are those of an installation to which somebody was given access: public ones are not among them

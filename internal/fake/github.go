@@ -62,7 +62,7 @@ func New(o Options) (*GitHub, error) {
 	g := &GitHub{
 		dir: o.Dir, now: o.Now, closed: make(chan struct{}), lastID: 1000,
 		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{},
-		appState: appState{organisations: map[string]bool{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
+		appState: appState{organisations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
 	if g.now == nil {
 		g.now = time.Now

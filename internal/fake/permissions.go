@@ -10,14 +10,14 @@ import (
 // Permissions are what a token may do, by area: "" for nothing, "read" or "write". What is public can be read without
 // any.
 type Permissions struct {
-	Actions, Administration, Checks, Contents, Issues, PullRequests, Secrets, Statuses, Workflows string
+	Actions, Administration, Checks, Contents, Issues, Members, PullRequests, Secrets, Statuses, Workflows string
 }
 
 // byName are the permissions under GitHub's names.
 func (p Permissions) byName() map[string]string {
 	return map[string]string{
 		"actions": p.Actions, "administration": p.Administration, "checks": p.Checks, "contents": p.Contents,
-		"issues":   p.Issues,
+		"issues": p.Issues, "members": p.Members,
 		"metadata": "read", "pull_requests": p.PullRequests, "secrets": p.Secrets, "statuses": p.Statuses,
 		"workflows": p.Workflows,
 	}
@@ -27,8 +27,8 @@ func (p Permissions) byName() map[string]string {
 func fromNames(names map[string]string) *Permissions {
 	return &Permissions{
 		Actions: names["actions"], Administration: names["administration"], Checks: names["checks"],
-		Contents: names["contents"],
-		Issues:   names["issues"], PullRequests: names["pull_requests"], Secrets: names["secrets"],
+		Contents: names["contents"], Members: names["members"],
+		Issues: names["issues"], PullRequests: names["pull_requests"], Secrets: names["secrets"],
 		Statuses:  names["statuses"],
 		Workflows: names["workflows"],
 	}

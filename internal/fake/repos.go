@@ -37,6 +37,14 @@ func (g *GitHub) getPermission(r *request) answer {
 	return ok(object{"permission": legacy[role], "role_name": role, "user": g.userShape(u.login)})
 }
 
+// isCollaborator says whether somebody was given access, which everyone's reading of a public repository is not.
+func (g *GitHub) isCollaborator(r *request) answer {
+	if role := r.repo.permissions[strings.ToLower(r.parts["login"])]; role == "" || role == "none" {
+		return notFound()
+	}
+	return answer{status: http.StatusNoContent}
+}
+
 func (g *GitHub) getUser(r *request) answer {
 	if r.token.kind != PAT && r.token.kind != UserToServer {
 		return failure(http.StatusForbidden, "Resource not accessible by integration")

@@ -15,6 +15,8 @@ func accountRoutes() []route {
 		{"GET", "/user/installations/{id}/repositories", "", paging, (*GitHub).listUserRepositories},
 		{"GET", "/rate_limit", "", nil, (*GitHub).getRateLimit},
 		{"GET", repoPath, "metadata=read", nil, (*GitHub).getRepo},
+		{"GET", "/orgs/{organisation}/memberships/{login}", "members=read", nil, (*GitHub).getMembership},
+		{"GET", repoPath + "/collaborators/{login}", "metadata=read", nil, (*GitHub).isCollaborator},
 		{"GET", repoPath + "/collaborators/{login}/permission", "metadata=read", nil, (*GitHub).getPermission},
 	}
 }

@@ -74,7 +74,7 @@ func refusePage(w http.ResponseWriter, status int, text string) {
 func (g *GitHub) people() []string {
 	var all []*user
 	for _, u := range g.users {
-		if !u.bot && !g.organisations[strings.ToLower(u.login)] {
+		if !u.bot && g.organisations[strings.ToLower(u.login)] == nil {
 			all = append(all, u)
 		}
 	}

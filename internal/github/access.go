@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/google/go-github/v60/github"
 
@@ -70,8 +72,7 @@ func repositoryOf(r *github.Repository) Repository {
 }
 
 // Permission is what somebody may do on a repository of an installation, asked as the App. Somebody whom GitHub does
-// not
-// know may nothing. In a public repository everybody may read. With an error it is None.
+// not know may nothing. In a public repository everybody may read. With an error it is None.
 func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (Access, error) {
 	if !plainOrg().MatchString(login) { // it becomes a part of an address
 		return None, fmt.Errorf("asking what %s may do on %s: nobody has this login", oneLine(login), repo)
@@ -141,21 +142,84 @@ func (a *App) Person(ctx context.Context, token string) (Person, error) {
 	return Person{Login: user.GetLogin(), ID: user.GetID()}, nil
 }
 
-// PersonPermission is what somebody may do on a repository, asked with their own token. A repository that they cannot
-// see, or on which the App is not installed, is None without an error.
-func (a *App) PersonPermission(ctx context.Context, token string, repo event.Repo) (Access, error) {
+// PersonRepository is a repository with what somebody may do there, asked with their own token. A repository that they
+// cannot see, or on which the App is not installed, has the access None without an error.
+func (a *App) PersonRepository(ctx context.Context, token string, repo event.Repo) (Repository, error) {
 	api, err := a.asPerson(token)
 	if err != nil {
-		return None, err
+		return Repository{}, err
 	}
 	r, _, err := api.Repositories.Get(ctx, repo.Owner, repo.Name)
 	switch {
 	case ErrGone(err), forbidden(err):
-		return None, nil
+		return Repository{}, nil
 	case err != nil:
-		return None, explainPerson("asking what somebody may do on "+repo.String(), err)
+		return Repository{}, explainPerson("asking what somebody may do on "+repo.String(), err)
 	}
-	return accessOf(r.GetPermissions()), nil
+	return repositoryOf(r), nil
+}
+
+// Collaborates reports whether somebody was given access to a repository: as its owner, by a team, the organization or
+// an invitation. Everyone reads a public repository; few collaborate on it.
+func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (bool, error) {
+	at, err := a.InstallationOf(ctx, repo)
+	if err != nil {
+		return false, err
+	}
+	in, err := a.as(at.ID)
+	if err != nil {
+		return false, err
+	}
+	does, _, err := in.api.Repositories.IsCollaborator(ctx, repo.Owner, repo.Name, login)
+	return does, explainAny(fmt.Sprintf("asking whether %s works on %s", login, repo), err)
+}
+
+// ErrNoMembers is an App that cannot read who owns an organization.
+var ErrNoMembers = errors.New("the App is not installed there with the permission members: read")
+
+// MembersOf is the installation by which the App can read who owns an organization; its error is ErrNoMembers where
+// GitHub does not let it.
+func (a *App) MembersOf(ctx context.Context, organization string) (installation int64, err error) {
+	all, err := a.Installations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(all, func(in AppInstallation) bool { return strings.EqualFold(in.Account, organization) })
+	if at < 0 || all[at].Suspended || all[at].Permissions["members"] == "" {
+		return 0, ErrNoMembers
+	}
+	return all[at].ID, nil
+}
+
+// Owns reports whether somebody is an owner of an organization. Its errors are those of MembersOf besides.
+func (a *App) Owns(ctx context.Context, organization, login string) (bool, error) {
+	installation, err := a.MembersOf(ctx, organization)
+	if err != nil {
+		return false, err
+	}
+	token, err := a.make(ctx, installation, nil, Permissions{"members": "read"})
+	if err != nil {
+		return false, err
+	}
+	api, err := a.asPerson(token.Value)
+	if err != nil {
+		return false, err
+	}
+	m, _, err := api.Organizations.GetOrgMembership(ctx, login, organization)
+	if ErrGone(err) {
+		return false, nil
+	}
+	return m.GetRole() == "admin" && m.GetState() == "active",
+		explainAny(fmt.Sprintf("asking whether %s owns %s", login, organization), err)
+}
+
+// React answers what a delivery is about with a reaction, as the App: "-1", "eyes".
+func (a *App) React(ctx context.Context, installation int64, ev event.Event, content string) error {
+	in, err := a.as(installation)
+	if err != nil {
+		return err
+	}
+	return react(ctx, in.talk, ev, content)
 }
 
 // PersonRepositories are the repositories of an installation that somebody can read, each with what they may do there,

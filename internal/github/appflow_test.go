@@ -84,7 +84,7 @@ func (s *stage) signIn(a *App, login string) PersonToken {
 // TestManifest: the form makes an App that has what ralph uses, once, and the App works.
 func TestManifest(t *testing.T) {
 	s := newStage(t)
-	s.AddOrganisation("acme")
+	s.AddOrganisation("acme", "alice")
 	server := Server{APIURL: s.APIURL(), WebURL: s.URL()}
 	m := Manifest{BaseURL: "https://ralph.example/", Name: "Ralph of Acme", Organisation: "acme", State: NewSecret()}
 	form := must[Form](t)(m.On(server))
@@ -97,7 +97,7 @@ func TestManifest(t *testing.T) {
 		Hook        struct{ URL string } `json:"hook_attributes"`
 	}
 	if err := json.Unmarshal([]byte(form.Manifest), &shown); err != nil || shown.Permissions["workflows"] != "" ||
-		len(shown.Permissions) != 7 || len(shown.Events) != 6 || shown.Hook.URL != "https://ralph.example/webhook" {
+		len(shown.Permissions) != 8 || shown.Permissions["members"] != "read" || len(shown.Events) != 6 || shown.Hook.URL != "https://ralph.example/webhook" {
 		t.Errorf("%v, %+v", err, shown)
 	}
 	b := newBrowser(t)
@@ -130,6 +130,15 @@ func TestManifest(t *testing.T) {
 		install.Query().Get("state") != "a state" {
 		t.Errorf("back at %s", install)
 	}
+	if _, err := a.Owns(t.Context(), "acme", "alice"); !errors.Is(err, ErrNoMembers) {
+		t.Errorf("where the App is not installed: %v", err)
+	}
+	s.Install(c.ID, "acme")
+	for login, want := range map[string]bool{"alice": true, "bob": false} {
+		if got, err := a.Owns(t.Context(), "acme", login); err != nil || got != want {
+			t.Errorf("%s owns acme: %v, %v", login, got, err)
+		}
+	}
 	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
 	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
 	for want, m := range map[string]Manifest{
@@ -161,11 +170,16 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for repo, want := range map[event.Repo]Access{bob: Write, hush: None, {Owner: owner, Name: name}: Read} {
-		if got, err := a.PersonPermission(t.Context(), token.Value, repo); err != nil || got != want {
-			t.Errorf("%s by bob's token: %s, %v, want %s", repo, got, err, want)
+		if got, err := a.PersonRepository(t.Context(), token.Value, repo); err != nil || got.Access != want {
+			t.Errorf("%s by bob's token: %s, %v, want %s", repo, got.Access, err, want)
 		}
 		if got, err := a.Permission(t.Context(), installationID, repo, "bob"); err != nil || got != want {
 			t.Errorf("%s of bob by the App: %s, %v, want %s", repo, got, err, want)
+		}
+	}
+	for login, want := range map[string]bool{"bob": true, "mallory": false} { // both read it
+		if got, err := a.Collaborates(t.Context(), event.Repo{Owner: owner, Name: name}, login); err != nil || got != want {
+			t.Errorf("%s collaborates: %v, %v", login, got, err)
 		}
 	}
 	list := must[[]Repository](t)(a.PersonRepositories(t.Context(), token.Value, installationID))

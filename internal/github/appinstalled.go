@@ -13,8 +13,9 @@ import (
 
 // installed is the App in one installation, reading: what pages and doctor need to know of its repositories.
 type installed struct {
-	api    *github.Client
-	source *Source
+	api    *github.Client // reads
+	talk   *github.Client // reacts
+	source *Source        // of api
 
 	mu     sync.Mutex
 	budget Budget
@@ -30,15 +31,21 @@ func (a *App) as(installation int64) (*installed, error) {
 	if in := a.installed[installation]; in != nil {
 		return in, nil
 	}
-	in := &installed{source: a.source(func(ctx context.Context) (Token, error) {
-		return a.make(ctx, installation, nil, Reading())
-	})}
-	carried := &tokenTransport{&counted{a.base, in}, in.source.Token}
-	api, err := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: carried, Timeout: mostTime})
-	if err != nil {
+	in := &installed{}
+	carried := func(want Permissions) (*github.Client, *Source, error) {
+		source := a.source(func(ctx context.Context) (Token, error) { return a.make(ctx, installation, nil, want) })
+		api, err := dialAt(rootOf(a.o.APIURL), &http.Client{Transport: &tokenTransport{&counted{a.base, in}, source.Token},
+			Timeout: mostTime})
+		return api, source, err
+	}
+	var err error
+	if in.api, in.source, err = carried(Reading()); err != nil {
 		return nil, err
 	}
-	if in.api = api; len(a.installed) >= mostInstalled {
+	if in.talk, _, err = carried(Permissions{"issues": "write", "pull_requests": "write"}); err != nil {
+		return nil, err
+	}
+	if len(a.installed) >= mostInstalled {
 		a.installed = map[int64]*installed{}
 	}
 	a.installed[installation] = in

@@ -55,6 +55,10 @@ func (m Manifest) On(s Server) (Form, error) {
 	case len(m.State) < 20:
 		return Form{}, errors.New("making the App's manifest: its state must be one that nobody can guess")
 	}
+	permissions := Needed(m.Workflows, m.Dispatch)
+	if m.Organisation != "" {
+		permissions["members"] = "read" // who its owners are, who are operators
+	}
 	root := base.String()
 	text, err := json.Marshal(map[string]any{
 		"name": m.Name, "url": root, "public": m.Public,
@@ -62,7 +66,7 @@ func (m Manifest) On(s Server) (Form, error) {
 		"hook_attributes": map[string]any{"url": root + HookPath, "active": true},
 		"redirect_url":    root + CreatedPath, "callback_urls": []string{root + SignedInPath},
 		"setup_url": root + InstallPath, "setup_on_update": true, "request_oauth_on_install": false,
-		"default_permissions": Needed(m.Workflows, m.Dispatch), "default_events": NeededEvents(),
+		"default_permissions": permissions, "default_events": NeededEvents(),
 	})
 	if err != nil {
 		return Form{}, fmt.Errorf("making the App's manifest: %w", err)

@@ -12,26 +12,24 @@ import (
 )
 
 // React answers the event with a reaction: on its comment when it has one, also one on a line of a pull request, else
-// on the issue
-// .
+// on the issue.
 func (c *Client) React(ctx context.Context, ev event.Event, content string) error {
 	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
 		return nil
 	}
-	var err error
+	return react(ctx, c.api, ev, content)
+}
+
+func react(ctx context.Context, api *github.Client, ev event.Event, content string) (err error) {
 	switch {
 	case ev.Comment != nil && ev.Comment.Inline:
-		_, _, err = c.api.Reactions.CreatePullRequestCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID,
-			content)
+		_, _, err = api.Reactions.CreatePullRequestCommentReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Comment.ID, content)
 	case ev.Comment != nil:
-		_, _, err = c.api.Reactions.CreateIssueCommentReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Comment.ID, content)
+		_, _, err = api.Reactions.CreateIssueCommentReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Comment.ID, content)
 	default:
-		_, _, err = c.api.Reactions.CreateIssueReaction(ctx, c.o.Repo.Owner, c.o.Repo.Name, ev.Issue.Number, content)
+		_, _, err = api.Reactions.CreateIssueReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Issue.Number, content)
 	}
-	if err != nil {
-		return explain("reacting to "+ev.String(), err)
-	}
-	return nil
+	return explainAny("reacting to "+ev.String(), err)
 }
 
 // Comment posts a comment and returns its id. The body's first line must be unlike any other comment's: when an answer

@@ -37,7 +37,7 @@ const sealedApp = "app"
 var errNoApp = errors.New("there is no GitHub App yet: open the setup page, whose address ralph serve prints at its " +
 	"start")
 
-// installed is the App as it is now: nobody's before the setup, and another one when it was set up again elsewhere.
+// installed is the App as it is now: nobody's before the setup.
 type installed struct {
 	s      *store.Store
 	server github.Server
@@ -45,50 +45,25 @@ type installed struct {
 	clock  func() time.Time
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	of   string    // the credentials that app is made of, as they were sealed
-	read time.Time // when they were
-	c    App
-	app  *github.App
+	mu  sync.Mutex
+	c   App
+	app *github.App
 
 	rotating sync.Mutex
 }
 
-// Another server may have done the setup, or replaced a secret: the credentials are read again after knownFor, and for
-// a delivery that no known secret has signed, but not more often than every readAgain.
-const (
-	knownFor  = 20 * time.Second
-	readAgain = time.Second
-	readFor   = 5 * time.Second
-)
-
 // current is the App with its credentials; errNoApp before the setup.
 func (in *installed) current(ctx context.Context) (*github.App, App, error) {
-	return in.within(ctx, knownFor)
-}
-
-// within is current as it was so long ago at the most. While the database does not answer, what is known goes on to
-// count.
-func (in *installed) within(ctx context.Context, age time.Duration) (*github.App, App, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.given != nil {
-		if in.app == nil {
-			return in.opened("environment", *in.given)
-		}
-		return in.app, in.c, nil
-	}
-	now := in.clock()
-	if since := now.Sub(in.read); in.app != nil && since >= 0 && since < age {
-		return in.app, in.c, nil
-	}
-	reading, cancel := context.WithTimeout(ctx, readFor)
-	defer cancel()
-	text, err := in.s.Unseal(reading, sealedApp)
-	in.read = now
 	switch {
-	case in.app != nil && (string(text) == in.of || err != nil && !errors.Is(err, store.ErrNotFound)):
+	case in.app != nil:
 		return in.app, in.c, nil
+	case in.given != nil:
+		return in.opened(*in.given)
+	}
+	text, err := in.s.Unseal(ctx, sealedApp)
+	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, App{}, errNoApp
 	case err != nil:
@@ -98,11 +73,11 @@ func (in *installed) within(ctx context.Context, age time.Duration) (*github.App
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, App{}, errors.New("the App's credentials in the database cannot be read: set the App up again")
 	}
-	return in.opened(string(text), c)
+	return in.opened(c)
 }
 
 // opened makes the client; the caller holds the lock.
-func (in *installed) opened(of string, c App) (*github.App, App, error) {
+func (in *installed) opened(c App) (*github.App, App, error) {
 	key, err := github.ReadKey(c.Key, nil)
 	if err != nil {
 		return nil, App{}, invalid.Mark(err)
@@ -112,17 +87,22 @@ func (in *installed) opened(of string, c App) (*github.App, App, error) {
 	if err != nil {
 		return nil, App{}, invalid.Mark(err)
 	}
-	in.of, in.c, in.app = of, c, app
+	in.c, in.app = c, app
 	return app, c, nil
 }
 
-// wrote reports whether somebody is the App itself, as far as GitHub has told who that is.
-func (in *installed) wrote(login string) bool {
+// self is whom the App writes as, such as "ralph[bot]"; "" while GitHub has not told.
+func (in *installed) self() string {
 	in.mu.Lock()
-	app := in.app
-	in.mu.Unlock()
-	return app != nil && login != "" && login == app.KnownLogin()
+	defer in.mu.Unlock()
+	if in.app == nil {
+		return ""
+	}
+	return in.app.KnownLogin()
 }
+
+// wrote reports whether somebody is the App itself, as far as GitHub has told who that is.
+func (in *installed) wrote(login string) bool { return login != "" && login == in.self() }
 
 // store seals credentials that the setup has got.
 func (in *installed) store(ctx context.Context, c App) error {
@@ -135,18 +115,13 @@ func (in *installed) store(ctx context.Context, c App) error {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.app = nil
-	return nil
+	_, _, err = in.opened(c)
+	return err
 }
 
-// secrets are those that a delivery may be signed with: none before there is an App. With again, another server may
-// just have replaced one.
-func (in *installed) secrets(ctx context.Context, again bool) ([]string, error) {
-	age := knownFor
-	if again {
-		age = readAgain
-	}
-	_, c, err := in.within(ctx, age)
+// secrets are those that a delivery may be signed with: none before there is an App.
+func (in *installed) secrets(ctx context.Context) ([]string, error) {
+	_, c, err := in.current(ctx)
 	if errors.Is(err, errNoApp) {
 		return nil, nil
 	}

@@ -26,12 +26,10 @@ func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
 		f.From = q.Since.UTC().Format(time.DateOnly)
 	}
 	list, err := o.s.Spend(ctx, f)
-	shown := make([]web.Spend, 0, len(list))
-	for _, p := range list {
-		shown = append(shown, web.Spend{Day: p.Day, Repository: p.Repository, Person: p.Person, Model: p.Model,
-			Requests: int(p.Took.Turns), Amount: amount(p.Took)})
-	}
-	return shown, err
+	return shown(list, func(p store.Spend) web.Spend {
+		return web.Spend{Day: p.Day, Repository: p.Repository, Person: p.Person, Model: p.Model,
+			Requests: int(p.Took.Turns), Amount: amount(p.Took)}
+	}), err
 }
 
 // Audit implements web.Ledger.
@@ -45,11 +43,7 @@ func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
 		before = n
 	}
 	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
-	shown := make([]web.Audit, 0, len(list))
-	for _, e := range list {
-		shown = append(shown, shownEntry(e))
-	}
-	return shown, err
+	return shown(list, shownEntry), err
 }
 
 // deeds are the actions of the audit log in words.
@@ -96,13 +90,13 @@ func (o source) Limits(_ context.Context, q web.Query) (limits []web.Limit, err 
 	}
 	of := 0
 	for _, name := range q.Repositories {
-		known, ok := o.doctor.known(name)
+		known, ok := o.doctor.last(name)
 		if !ok || of == mostLimited {
 			continue
 		}
 		of++
-		for _, l := range known.Limits {
-			if l.Of = known.Name; l.From != config.Allowed && l.From != config.Default {
+		for _, l := range known.value.Limits {
+			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default {
 				limits = append(limits, l)
 			}
 		}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -34,9 +35,13 @@ func TestAuditInWords(t *testing.T) {
 
 // TestLimitsBesideSpend: those of the account, and of repositories that were looked at, but not what is the same.
 func TestLimitsBesideSpend(t *testing.T) {
-	x := &examiner{clock: time.Now}
-	x.keep("acme/demo", web.Repository{Name: "acme/demo", Limits: []web.Limit{{What: "cost of a run", Value: "$5",
-		From: config.SettingsFile}, {What: "minutes of a run", Value: "60", From: config.Default}}})
+	x := newExaminer(time.Now, func(_ context.Context, name string) web.Repository {
+		return web.Repository{Name: name, Limits: []web.Limit{{What: "cost of a run", Value: "$5", From: config.SettingsFile},
+			{What: "minutes of a run", Value: "60", From: config.Default}}}
+	})
+	if _, err := x.of(t.Context(), "acme/demo"); err != nil {
+		t.Fatal(err)
+	}
 	o := source{doctor: x, allow: config.Allowances{"acme": {MaxCostUSD: 20, MaxIterations: 4}}}
 	got, err := o.Limits(t.Context(), web.Query{Repositories: []string{"acme/demo", "acme/docs", "other/x"}})
 	if err != nil || len(got) != 3 || got[0] != (web.Limit{Of: "acme", What: "cost of a run", Value: "$20",

@@ -1,13 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
@@ -17,69 +16,43 @@ import (
 // How long what was found out about a repository is shown without asking GitHub again. What is wrong is looked at again
 // soon, since somebody may be mending it.
 const (
-	keepGood     = 5 * time.Minute
-	keepBad      = time.Minute
-	mostExamined = 2000 // repositories that are remembered
-	examineTime  = 30 * time.Second
+	keepGood    = 5 * time.Minute
+	keepBad     = time.Minute
+	examineTime = 900 * time.Millisecond // a page waits no longer
 )
 
-// examiner remembers what the doctor found out about repositories, so that pages cost no calls. It is safe for
-// concurrent use.
+// examiner is what the doctor found out about repositories, by name in lower case.
 type examiner struct {
-	look  func(ctx context.Context, repository string) web.Repository
-	clock func() time.Time
-
-	one  singleflight.Group // however many ask for a repository, it is looked at once
-	mu   sync.Mutex
-	kept map[string]web.Repository // by name in lower case
+	lookups[web.Repository]
+	look func(ctx context.Context, repository string) web.Repository
 }
 
-// of is what is known of a repository, which is looked at when that is too old.
+func newExaminer(clock func() time.Time, look func(context.Context, string) web.Repository) *examiner {
+	return &examiner{lookups[web.Repository]{clock: clock, keeps: keeps}, look}
+}
+
+// of is what is known of a repository, which is looked at when that is too old. While GitHub does not answer it is what
+// was known before.
 func (x *examiner) of(ctx context.Context, name string) (web.Repository, error) {
+	soon, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
 	key := strings.ToLower(name)
-	if known, ok := x.known(key); ok && x.clock().Sub(known.Checked) < keeps(known) {
-		return known, nil
+	found, err := x.lookups.of(soon, key, func(ctx context.Context) (web.Repository, error) { return x.look(ctx, name), nil })
+	if err == nil || ctx.Err() != nil {
+		return found, err
 	}
-	looked := x.one.DoChan(key, func() (any, error) { // who asked first may leave: others wait, too
-		looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), examineTime)
-		defer cancel()
-		found := x.look(looking, name)
-		x.keep(key, found)
-		return found, nil
-	})
-	select {
-	case <-ctx.Done():
-		return web.Repository{}, ctx.Err()
-	case result := <-looked:
-		found, _ := result.Val.(web.Repository) // nothing else is returned
-		return found, nil
-	}
+	before, _ := x.last(key)
+	before.value.Name = cmp.Or(before.value.Name, name)
+	before.value.Doctor = append([]web.Finding{{Level: "warning", What: "GitHub has not answered yet; trying again",
+		Advice: "Load the page again in a moment."}}, before.value.Doctor...)
+	return before.value, nil
 }
 
 func keeps(r web.Repository) time.Duration {
-	for _, f := range r.Doctor {
-		if f.Level == "error" {
-			return keepBad
-		}
+	if slices.ContainsFunc(r.Doctor, func(f web.Finding) bool { return f.Level == "error" }) {
+		return keepBad
 	}
 	return keepGood
-}
-
-// known is what was found out, however old.
-func (x *examiner) known(name string) (web.Repository, bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	r, ok := x.kept[strings.ToLower(name)]
-	return r, ok
-}
-
-func (x *examiner) keep(key string, r web.Repository) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.kept == nil || len(x.kept) >= mostExamined {
-		x.kept = map[string]web.Repository{}
-	}
-	x.kept[key] = r
 }
 
 // doctorOf looks at one repository: about ten calls.

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,19 +12,22 @@ import (
 )
 
 // TestExamineOnce: however many look at a repository, GitHub is asked once in a while, and sooner where something is
-// wrong.
+// wrong. While it does not answer, a page shows what was known.
 func TestExamineOnce(t *testing.T) {
-	now, looks, level, began := time.Unix(0, 0), 0, "ok", make(chan struct{}, 100)
-	x := &examiner{clock: func() time.Time { return now }}
-	x.look = func(_ context.Context, name string) web.Repository {
-		looks++ // one at a time
+	var looks atomic.Int32
+	now, level, began := time.Unix(0, 0), "ok", make(chan struct{})
+	x := newExaminer(func() time.Time { return now }, func(_ context.Context, name string) web.Repository {
+		looks.Add(1)
 		<-began
 		return web.Repository{Name: name, Checked: now, Doctor: []web.Finding{{Level: level}}}
-	}
+	})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := x.of(gone, "a/b"); err == nil {
 		t.Error("somebody who is gone gets an answer")
+	}
+	if r, err := x.of(t.Context(), "a/b"); err != nil || r.Name != "a/b" || r.Doctor[0].Level != "warning" {
+		t.Errorf("while GitHub does not answer: %+v %v", r, err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
@@ -38,12 +42,12 @@ func TestExamineOnce(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		level string
-		looks int
+		looks int32
 	}{{keepGood - time.Second, "error", 1}, {time.Second, "error", 2}, {keepBad - time.Second, "ok", 2},
 		{time.Second, "ok", 3}} {
 		now, level = now.Add(c.after), c.level
-		if _, err := x.of(t.Context(), "a/b"); err != nil || looks != c.looks {
-			t.Errorf("%d looks after another %s, want %d; %v", looks, c.after, c.looks, err)
+		if _, err := x.of(t.Context(), "a/b"); err != nil || looks.Load() != c.looks {
+			t.Errorf("%d looks after another %s, want %d; %v", looks.Load(), c.after, c.looks, err)
 		}
 	}
 }

@@ -22,7 +22,9 @@ import (
 
 const (
 	mostBody    = 25 << 20         // GitHub sends no more
-	mostReading = 64 << 20         // of all bodies that are read at once
+	mostSmall   = 1 << 20          // bytes of a body that waits for no large one
+	mostReading = 64 << 20         // of all bodies that are read at once, as far as they are small
+	mostLarge   = 2                // bodies beyond mostSmall at once
 	readTime    = 10 * time.Second // GitHub waits no longer for an answer
 	mostID      = 100              // bytes of a delivery's id; GitHub's have 36
 
@@ -42,14 +44,52 @@ const (
 
 // intake answers POST /webhook. A delivery is stored before it is answered, and nothing else is done with it here.
 type intake struct {
-	keep func(context.Context, store.Delivery) (fresh bool, err error)
-	// secrets are those that hold now, two while one is replaced; with again, as they are this second.
-	secrets func(ctx context.Context, again bool) ([]string, error)
+	keep    func(context.Context, store.Delivery) (fresh bool, err error)
+	secrets func(ctx context.Context) ([]string, error) // that hold now, two while one is replaced
 	count   func(result string)
 	wake    func() // there is something to decide
 	log     func(msg string, args ...any)
 	clock   func() time.Time
-	reading *semaphore.Weighted
+	reading reading
+}
+
+// reading bounds the bodies that are read at once. Large ones, which few deliveries have and everyone can send, wait for
+// each other alone.
+type reading struct{ small, large *semaphore.Weighted }
+
+func newReading() reading {
+	return reading{semaphore.NewWeighted(mostReading), semaphore.NewWeighted(mostLarge)}
+}
+
+// held is what one body takes of a reading.
+type held struct {
+	of    reading
+	small int64
+	large bool
+}
+
+// take waits until a body may have n bytes.
+func (h *held) take(ctx context.Context, n int64) error {
+	if more := min(n, mostSmall) - h.small; more > 0 {
+		if err := h.of.small.Acquire(ctx, more); err != nil {
+			return err
+		}
+		h.small += more
+	}
+	if n > mostSmall && !h.large {
+		if err := h.of.large.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		h.large = true
+	}
+	return nil
+}
+
+func (h *held) release() {
+	h.of.small.Release(h.small)
+	if h.large {
+		h.of.large.Release(1)
+	}
 }
 
 // heard are the events that can concern ralph. The App asks for no others; what GitHub sends beside them is answered
@@ -69,26 +109,25 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(r.Header.Get("X-Hub-Signature-256")) != signatureLength { // nobody's body is read for nothing
-		in.count(forged)
-		http.Error(w, "X-Hub-Signature-256 is missing", http.StatusUnauthorized)
+		in.forger(w, r, "X-Hub-Signature-256 is missing")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
-	body, status, why := in.read(ctx, w, r)
+	room := &held{of: in.reading}
+	defer room.release()
+	body, status, why := in.read(ctx, w, r, room)
 	if why != "" {
 		http.Error(w, why, status)
 		return
 	}
-	defer in.reading.Release(int64(len(body)))
-	ours, err := in.ours(ctx, body, r.Header.Get("X-Hub-Signature-256"))
+	secrets, err := in.secrets(ctx)
 	if err != nil {
 		in.unavailable(w, r, err)
 		return
 	}
-	if !ours {
-		in.count(forged)
-		http.Error(w, "the signature is not that of this App's webhook secret", http.StatusUnauthorized)
+	if !signed(body, r.Header.Get("X-Hub-Signature-256"), secrets) {
+		in.forger(w, r, "the signature is not that of this App's webhook secret")
 		return
 	}
 	id, name := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
@@ -115,13 +154,11 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// ours reports whether GitHub has signed a body. It may have with a secret that another server has just made.
-func (in *intake) ours(ctx context.Context, body []byte, header string) (bool, error) {
-	secrets, err := in.secrets(ctx, false)
-	if err == nil && !signed(body, header, secrets) {
-		secrets, err = in.secrets(ctx, true)
-	}
-	return signed(body, header, secrets), err
+// forger answers a delivery that GitHub has not signed, and notes from where it came.
+func (in *intake) forger(w http.ResponseWriter, r *http.Request, why string) {
+	in.count(forged)
+	in.log("a delivery was not signed by GitHub", "address", web.Address(r), "why", why)
+	http.Error(w, why, http.StatusUnauthorized)
 }
 
 // delivered is a delivery with what lists are asked by, as far as its payload says it.
@@ -140,8 +177,8 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 }
 
 // read is the body, unless there is too much of it. It takes of what may be read at once as it comes, and not as it is
-// announced: who announces much and sends nothing keeps nobody waiting. The caller gives a body's length back.
-func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, status int,
+// announced: who announces much and sends nothing keeps nobody waiting.
+func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request, room *held) (body []byte, status int,
 	why string) {
 	if r.ContentLength > mostBody {
 		return nil, http.StatusRequestEntityTooLarge, tooMuch
@@ -150,8 +187,7 @@ func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	from, piece := http.MaxBytesReader(w, r.Body, mostBody), make([]byte, onePiece)
 	for {
 		n, err := from.Read(piece)
-		if n > 0 && in.reading.Acquire(ctx, int64(n)) != nil {
-			in.reading.Release(int64(len(body)))
+		if room.take(ctx, int64(len(body)+n)) != nil {
 			in.count(refused)
 			return nil, http.StatusServiceUnavailable, "too many deliveries at once; deliver it again"
 		}
@@ -162,12 +198,9 @@ func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		case errors.Is(err, io.EOF):
 			return body, 0, ""
 		case errors.As(err, &tooLarge):
-			status, why = http.StatusRequestEntityTooLarge, tooMuch
-		default:
-			status, why = http.StatusBadRequest, "the body ended early"
+			return nil, http.StatusRequestEntityTooLarge, tooMuch
 		}
-		in.reading.Release(int64(len(body)))
-		return nil, status, why
+		return nil, http.StatusBadRequest, "the body ended early"
 	}
 }
 

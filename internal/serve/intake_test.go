@@ -9,15 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/ralph-loop/ralph/internal/store"
 )
@@ -54,8 +51,8 @@ func TestIntake(t *testing.T) {
 		{"a database that does not answer", "POST", "issues", "d-1", good, body, errors.New("gone"), 503, refused, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			counted, stored, woken := "", 0, false
-			in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"", "new", "old"}, nil },
+			counted, logged, stored, woken := "", "", 0, false
+			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"", "new", "old"}, nil },
 				keep: func(_ context.Context, d store.Delivery) (bool, error) {
 					if c.broken == nil {
 						stored++
@@ -65,8 +62,9 @@ func TestIntake(t *testing.T) {
 					}
 					return true, c.broken
 				},
-				count: func(result string) { counted = result }, wake: func() { woken = true }, log: func(string, ...any) {},
-				clock: time.Now, reading: semaphore.NewWeighted(mostReading)}
+				count: func(result string) { counted = result }, wake: func() { woken = true },
+				log:   func(_ string, args ...any) { logged = fmt.Sprint(args...) },
+				clock: time.Now, reading: newReading()}
 			r := httptest.NewRequest(c.method, "/webhook", strings.NewReader(c.body))
 			r.Header.Set("X-Hub-Signature-256", c.signature)
 			r.Header.Set("X-GitHub-Event", c.event)
@@ -76,7 +74,10 @@ func TestIntake(t *testing.T) {
 			if w.Code != c.status || counted != c.counted || stored != c.stored || woken != (c.status == 202) {
 				t.Errorf("%d, counted as %q, %d stored, decided %v: %s", w.Code, counted, stored, woken, w.Body)
 			}
-			if !in.reading.TryAcquire(mostReading) {
+			if forger := strings.Contains(logged, "address192.0.2.1"); forger != (c.counted == forged) {
+				t.Errorf("the log says %q", logged)
+			}
+			if !in.reading.small.TryAcquire(mostReading) || !in.reading.large.TryAcquire(mostLarge) {
 				t.Error("what was read still counts")
 			}
 		})
@@ -85,8 +86,8 @@ func TestIntake(t *testing.T) {
 
 // TestIntakeIsBounded: nobody makes us hold more than GitHub sends.
 func TestIntakeIsBounded(t *testing.T) {
-	in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"s"}, nil },
-		count: func(string) {}, reading: semaphore.NewWeighted(mostReading)}
+	in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+		count: func(string) {}, log: func(string, ...any) {}, reading: newReading()}
 	for _, unknown := range []bool{false, true} {
 		r := httptest.NewRequest(http.MethodPost, "/webhook", bytes.NewReader(make([]byte, mostBody+1)))
 		if unknown {
@@ -100,50 +101,57 @@ func TestIntakeIsBounded(t *testing.T) {
 	}
 }
 
-// TestIntakeMeetsSlowSenders: those who announce large bodies and send nothing keep no delivery waiting, and what others
-// have sent of theirs is given back when they leave.
+// TestIntakeMeetsSlowSenders: those who announce large bodies and send nothing, or all of them, keep no delivery waiting
+// that is small, and what others have sent of theirs is given back when they leave.
 func TestIntakeMeetsSlowSenders(t *testing.T) {
-	in := &intake{secrets: func(context.Context, bool) ([]string, error) { return []string{"s"}, nil },
-		keep:  func(context.Context, store.Delivery) (bool, error) { return true, nil },
-		count: func(string) {}, wake: func() {}, clock: time.Now, reading: semaphore.NewWeighted(mostReading)}
-	server := httptest.NewServer(in)
-	defer server.Close()
 	const body = `{"action":"labeled"}`
-	slow := make([]net.Conn, 20)
-	for i := range slow {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-		must(t, err)
-		defer conn.Close()
-		slow[i] = conn
-		_, err = fmt.Fprintf(conn, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n"+
-			"Expect: 100-continue\r\n\r\n", signature(body, "x"), mostBody)
-		must(t, err)
-		line, err := bufio.NewReader(conn).ReadString('\n') // its body is waited for
-		must(t, err)
-		if line != "HTTP/1.1 100 Continue\r\n" {
-			t.Fatal(line)
-		}
-		_, err = io.WriteString(conn, body)
-		must(t, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), readTime/2)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhook", strings.NewReader(body))
-	must(t, err)
-	r.Header = http.Header{"X-Hub-Signature-256": {signature(body, "s")}, "X-Github-Event": {"issues"},
-		"X-Github-Delivery": {"d-1"}}
-	resp, err := http.DefaultClient.Do(r)
-	must(t, err)
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusAccepted {
-		t.Errorf("%s", resp.Status)
-	}
-	for _, conn := range slow {
-		_ = conn.Close()
-	}
-	all, cancel := context.WithTimeout(t.Context(), readTime/2)
-	defer cancel()
-	if err := in.reading.Acquire(all, mostReading); err != nil {
-		t.Errorf("what they sent still counts: %v", err)
+	for _, c := range []struct{ senders, sends int }{{20, len(body)}, {4, 24 << 20}} {
+		t.Run(fmt.Sprintf("%d send %d bytes", c.senders, c.sends), func(t *testing.T) {
+			in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+				keep:  func(context.Context, store.Delivery) (bool, error) { return true, nil },
+				count: func(string) {}, wake: func() {}, log: func(string, ...any) {}, clock: time.Now, reading: newReading()}
+			server := httptest.NewServer(in)
+			defer server.Close()
+			slow := make([]net.Conn, c.senders)
+			for i := range slow {
+				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+				must(t, err)
+				defer conn.Close()
+				slow[i] = conn
+				_, err = fmt.Fprintf(conn, "POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n"+
+					"Expect: 100-continue\r\n\r\n", signature(body, "x"), mostBody)
+				must(t, err)
+				line, err := bufio.NewReader(conn).ReadString('\n') // its body is waited for
+				must(t, err)
+				if line != "HTTP/1.1 100 Continue\r\n" {
+					t.Fatal(line)
+				}
+				go func() { _, _ = conn.Write(make([]byte, c.sends)) }() // some are not read to their end
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), readTime/2)
+			defer cancel()
+			for c.sends > mostSmall && in.reading.large.TryAcquire(1) { // until as many as may are read
+				in.reading.large.Release(1)
+				time.Sleep(time.Millisecond)
+			}
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhook", strings.NewReader(body))
+			must(t, err)
+			r.Header = http.Header{"X-Hub-Signature-256": {signature(body, "s")}, "X-Github-Event": {"issues"},
+				"X-Github-Delivery": {"d-1"}}
+			resp, err := http.DefaultClient.Do(r)
+			must(t, err)
+			defer resp.Body.Close()
+			if resp.StatusCode != http.StatusAccepted {
+				t.Errorf("%s", resp.Status)
+			}
+			for _, conn := range slow {
+				_ = conn.Close()
+			}
+			all, cancel := context.WithTimeout(t.Context(), readTime*2)
+			defer cancel()
+			if err := errors.Join(in.reading.small.Acquire(all, mostReading), in.reading.large.Acquire(all, mostLarge)); err != nil {
+				t.Errorf("what they sent still counts: %v", err)
+			}
+		})
 	}
 }

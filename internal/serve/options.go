@@ -48,6 +48,7 @@ type Identity struct {
 	App       *App     // of the environment; nil: the setup makes it
 	AppName   string   // that the setup proposes
 	Operators []string // logins that may see everything
+	Outsiders string   // what people see of a public repository who do not work on it: "nothing", "runs" or "all"
 	Open      bool     // whoever is at this machine reads without a sign-in
 }
 

@@ -5,21 +5,40 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// people is who may see and do what, as GitHub says.
+// outside is what people may do who read a public repository and do not work on it, by what --outsiders says.
+var outside = map[string]web.Permission{"nothing": web.NoPermission, "runs": web.MaySeeRuns, "all": web.MayRead}
+
+// people is who may see and do what, as GitHub says. What it has said is remembered for a minute: somebody who loses
+// access sees nothing more after it.
 type people struct {
 	in        *installed
 	s         *store.Store
 	operators []string // logins, beside whoever owns the App
+	outsiders web.Permission
 	clock     func() time.Time
+
+	may      lookups[web.Permission]
+	readable lookups[[]string]
+	owns     lookups[bool]
+}
+
+func newPeople(in *installed, s *store.Store, o Options) *people {
+	return &people{in: in, s: s, operators: o.Operators, outsiders: outside[o.Outsiders], clock: o.Clock,
+		may: lookups[web.Permission]{clock: o.Clock}, readable: lookups[[]string]{clock: o.Clock},
+		owns: lookups[bool]{clock: o.Clock}}
 }
 
 // AuthorizeURL implements web.SignIn; "" when the App cannot be asked.
@@ -101,27 +120,38 @@ func (p *people) EndAll(ctx context.Context, login string) error {
 
 // Permission implements web.Access. GitHub is asked with the person's own token, so that it says what it says to them.
 func (p *people) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
-	app, _, err := p.in.current(ctx)
-	if err != nil {
-		return web.NoPermission, err
-	}
-	if who.Guest {
-		return guestMay(ctx, app, repository)
-	}
-	owner, name, ok := strings.Cut(repository, "/")
-	if !ok || who.Token == "" {
-		return web.NoPermission, nil
-	}
-	may, err := app.PersonPermission(ctx, who.Token, event.Repo{Owner: owner, Name: name})
+	return p.may.of(ctx, who.Login+" "+repository, func(ctx context.Context) (web.Permission, error) {
+		app, _, err := p.in.current(ctx)
+		switch {
+		case err != nil:
+			return web.NoPermission, err
+		case who.Guest:
+			return guestMay(ctx, app, repository)
+		}
+		return p.personMay(ctx, app, who, repositoryOf(repository))
+	})
+}
+
+func (p *people) personMay(ctx context.Context, app *github.App, who web.Identity, repository event.Repo) (web.Permission, error) {
+	r, err := app.PersonRepository(ctx, who.Token, repository)
 	switch {
-	case err != nil:
+	case errors.Is(err, github.ErrSignedOut):
+		return web.NoPermission, web.ErrSignedOut
+	case err != nil || r.Access == github.None:
 		return web.NoPermission, err
-	case may >= github.Write:
+	case r.Access >= github.Write:
 		return web.MayWrite, nil
-	case may >= github.Read:
+	case r.Private || p.outsiders == web.MayRead:
 		return web.MayRead, nil
 	}
-	return web.NoPermission, nil
+	works, err := app.Collaborates(ctx, repository, who.Login)
+	switch {
+	case errors.Is(err, github.ErrNotInstalled):
+		return web.NoPermission, nil
+	case err != nil || !works:
+		return p.outsiders, err
+	}
+	return web.MayRead, nil
 }
 
 // guestMay is what a guest may do: read what the App is installed on.
@@ -136,54 +166,61 @@ func guestMay(ctx context.Context, app *github.App, repository string) (web.Perm
 	return web.MayRead, nil
 }
 
-// Readable implements web.Access.
-func (p *people) Readable(ctx context.Context, who web.Identity) (names []string, err error) {
-	app, _, err := p.in.current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := app.Installations(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, in := range all {
-		if in.Suspended {
-			continue
-		}
-		if who.Guest {
-			list, err := app.Repositories(ctx, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			for _, r := range list {
-				names = append(names, r.Repo.String())
-			}
-			continue
-		}
-		list, err := app.PersonRepositories(ctx, who.Token, in.ID)
+// Readable implements web.Access. Public repositories that somebody does not work on are not among them.
+func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, error) {
+	return p.readable.of(ctx, who.Login, func(ctx context.Context) ([]string, error) {
+		app, _, err := p.in.current(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range list {
-			names = append(names, r.Repo.String())
+		all, err := app.Installations(ctx)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return names, nil
+		names := make([][]string, len(all))
+		asking, ctx := errgroup.WithContext(ctx)
+		asking.SetLimit(8)
+		for i, in := range all {
+			if in.Suspended {
+				continue
+			}
+			asking.Go(func() (err error) {
+				var list []github.Repository
+				if who.Guest {
+					list, err = app.Repositories(ctx, in.ID)
+				} else {
+					list, err = app.PersonRepositories(ctx, who.Token, in.ID)
+				}
+				names[i] = safetext.Map(list, func(r github.Repository) string { return r.Repo.String() })
+				return err
+			})
+		}
+		if err = asking.Wait(); errors.Is(err, github.ErrSignedOut) {
+			err = web.ErrSignedOut
+		}
+		return slices.Concat(names...), err
+	})
 }
 
-// Operator implements web.Access: whoever owns the App, or was named at the start.
+// Operator implements web.Access: whoever owns the App, also as an owner of the organization that does, or was named at
+// the start.
 func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
-	if who.Guest {
-		return false, nil
+	if who.Guest || slices.ContainsFunc(p.operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
+		return !who.Guest, nil
 	}
-	for _, login := range p.operators {
-		if strings.EqualFold(login, who.Login) {
-			return true, nil
+	return p.owns.of(ctx, who.Login, func(ctx context.Context) (bool, error) {
+		app, _, err := p.in.current(ctx)
+		if err != nil {
+			return false, err
 		}
-	}
-	_, c, err := p.in.current(ctx)
-	if err != nil {
-		return false, err
-	}
-	return c.Owner != "" && strings.EqualFold(c.Owner, who.Login), nil
+		self, err := app.Self(ctx)
+		if err != nil || !self.Organisation {
+			return self.Owner != "" && strings.EqualFold(self.Owner, who.Login), err
+		}
+		is, err := app.Owns(ctx, self.Owner, who.Login)
+		if errors.Is(err, github.ErrNoMembers) { // the setup page says so, and what to do
+			return false, nil
+		}
+		return is, err
+	})
 }

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"encoding/base64"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -39,5 +41,65 @@ func TestSessionsAreAudited(t *testing.T) {
 	}
 	if want := []string{"session.end everywhere done", "session.end done"}; !slices.Equal(did, want) {
 		t.Errorf("the audit log has %q, want %q", did, want)
+	}
+}
+
+// TestWhoMay: outsiders read what the setting says of a public repository, whoever works on it everything, and operators
+// are who owns the App, who owns the organization that does, and who was named.
+func TestWhoMay(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { return now }
+	hub, in := anApp(t, clock, fake.App{Owner: "acme"})
+	hub.AddOrganisation("acme", "olga")
+	for _, name := range []string{"open", "shut"} {
+		must(t, hub.AddRepo("acme", name, "main"))
+		hub.SetPermission("acme", name, "bob", "read")
+		hub.SetPermission("acme", name, "tim", "triage")
+		hub.SetPermission("acme", name, "wendy", "write")
+	}
+	hub.SetPrivate("acme", "shut", true)
+	installation := hub.Install(7, "acme")
+	for _, login := range []string{"sam", "bob", "tim", "wendy"} {
+		hub.AddToken("token-of-"+login, login, fake.PAT)
+	}
+	as := func(login string) web.Identity {
+		return web.Identity{Person: web.Person{Login: login}, Token: "token-of-" + login}
+	}
+	for _, c := range []struct {
+		outsiders, login, repository string
+		may                          web.Permission
+	}{
+		{"nothing", "sam", "acme/open", web.NoPermission}, {"runs", "sam", "acme/open", web.MaySeeRuns},
+		{"all", "sam", "acme/open", web.MayRead}, {"runs", "bob", "acme/open", web.MayRead},
+		{"nothing", "tim", "acme/open", web.MayRead}, {"runs", "wendy", "acme/open", web.MayWrite},
+		{"runs", "bob", "acme/shut", web.MayRead}, {"runs", "wendy", "acme/none", web.NoPermission},
+		{"all", "bob", "acme", web.NoPermission},
+	} {
+		p := newPeople(in, in.s, Options{Identity: Identity{Outsiders: c.outsiders}, Clock: clock})
+		if got, err := p.Permission(t.Context(), as(c.login), c.repository); err != nil || got != c.may {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+	}
+	p := newPeople(in, in.s, Options{Identity: Identity{Operators: []string{"Nora"}, Outsiders: "runs"}, Clock: clock})
+	for login, want := range map[string]bool{"olga": true, "nora": true, "bob": false, "acme": false} {
+		if got, err := p.Operator(t.Context(), as(login)); err != nil || got != want {
+			t.Errorf("%s is an operator: %v, %v", login, got, err)
+		}
+	}
+	if _, err := p.Permission(t.Context(), as("eve"), "acme/open"); !errors.Is(err, web.ErrSignedOut) {
+		t.Errorf("with a token that GitHub does not know: %v", err)
+	}
+	hub.Fail(fake.Fault{Status: 502, Times: -1})
+	if got, err := p.Operator(t.Context(), as("olga")); err != nil || !got {
+		t.Errorf("while it is remembered: %v, %v", got, err)
+	}
+	now = now.Add(time.Minute)
+	if got, err := p.Operator(t.Context(), as("olga")); err == nil || got {
+		t.Errorf("a minute after GitHub has said so: %v, %v", got, err)
+	}
+	hub.ClearFaults()
+	hub.Grant(installation, &fake.Permissions{Contents: "write"})
+	if got, err := p.Operator(t.Context(), as("olga")); err != nil || got {
+		t.Errorf("without the permission to read members: %v, %v", got, err)
 	}
 }

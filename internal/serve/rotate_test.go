@@ -17,66 +17,51 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// TestRotateSecret: another server knows a new secret by the first delivery that it signs, and the old one ends after an
-// hour, unless GitHub did not say that it has taken the new one.
-func TestRotateSecret(t *testing.T) {
+// anApp is an App on a GitHub that plays, with the credentials of the setup.
+func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *installed) {
+	t.Helper()
 	hub, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(hub.Close)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	hub.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: "alice", Key: &key.PublicKey, Hook: fake.Hook{Secret: "first"}})
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
+	app.ID, app.Slug, app.Key = 7, "ralph", &key.PublicKey
+	hub.AddApp(app)
 	dir := t.TempDir()
 	keys, err := store.LoadKeys("", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db, err := store.Open(t.Context(), store.Options{Dir: dir, Keys: keys, Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	server := func() *installed {
-		return &installed{s: db, server: github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error {
-			return nil
-		}}, clock: clock, log: slog.New(slog.DiscardHandler)}
-	}
-	here, there := server(), server()
-	if err := here.store(t.Context(), App{ID: 7, Key: string(private), WebhookSecrets: []string{"first"}}); err != nil {
-		t.Fatal(err)
-	}
-	holds := func(in *installed, again bool) []string {
+	in := &installed{s: db, server: github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error {
+		return nil
+	}}, clock: clock, log: slog.New(slog.DiscardHandler)}
+	must(t, in.store(t.Context(), App{ID: 7, Key: string(private), WebhookSecrets: []string{"first"}}))
+	return hub, in
+}
+
+// TestRotateSecret: both secrets hold for an hour, then the new one alone, unless GitHub did not say that it has taken it.
+func TestRotateSecret(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	hub, in := anApp(t, func() time.Time { return now }, fake.App{Owner: "alice", Hook: fake.Hook{Secret: "first"}})
+	holds := func() []string {
 		t.Helper()
-		list, err := in.secrets(t.Context(), again)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list, err := in.secrets(t.Context())
+		must(t, err)
 		return slices.Clone(list)
 	}
-	if got := holds(there, false); !slices.Equal(got, []string{"first"}) {
+	if got := holds(); !slices.Equal(got, []string{"first"}) {
 		t.Fatal(got)
 	}
-	page := &setup{in: here}
-	if err := page.RotateSecret(t.Context(), web.Person{Login: "olga"}); err != nil {
-		t.Fatal(err)
-	}
-	second := holds(here, false)[0]
-	if second == "first" || !slices.Equal(holds(here, false), []string{second, "first"}) {
-		t.Errorf("the server has %q", holds(here, false))
-	}
-	now = now.Add(readAgain)
-	if got := holds(there, true); !slices.Equal(got, []string{second, "first"}) {
-		t.Errorf("another server has %q", got)
+	page := &setup{in: in}
+	must(t, page.RotateSecret(t.Context(), web.Person{Login: "olga"}))
+	second := holds()[0]
+	if second == "first" || !slices.Equal(holds(), []string{second, "first"}) {
+		t.Errorf("the server has %q", holds())
 	}
 	now = now.Add(oldHolds)
-	if got := holds(there, false); !slices.Equal(got, []string{second}) {
+	if got := holds(); !slices.Equal(got, []string{second}) {
 		t.Errorf("an hour later %q count", got)
 	}
 	hub.Fail(fake.Fault{Match: "PATCH /app/hook/config", Status: 502, Times: -1})
@@ -84,10 +69,10 @@ func TestRotateSecret(t *testing.T) {
 		t.Error("GitHub did not answer, and nobody is told")
 	}
 	now = now.Add(2 * oldHolds)
-	if got := holds(there, false); len(got) != 2 || got[1] != second {
+	if got := holds(); len(got) != 2 || got[1] != second {
 		t.Errorf("GitHub did not answer, and %q count", got)
 	}
-	log, err := db.Audits(t.Context(), store.AuditFilter{})
+	log, err := in.s.Audits(t.Context(), store.AuditFilter{})
 	if err != nil || len(log) != 2 || log[1].Person != "olga" || log[1].Result != "done" || log[0].Result == "done" {
 		t.Errorf("%+v %v", log, err)
 	}

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -53,6 +51,9 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	}
 	if err := keptOpen(o, listener.Addr()); err != nil {
 		return err
+	}
+	for _, f := range reached(o.Public) {
+		o.Log.Warn(f.What, "advice", f.Advice)
 	}
 	sv, err := open(ctx, o)
 	if err != nil {
@@ -119,10 +120,10 @@ func (sv *Server) openPool() error {
 const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
-	p := &people{in: sv.in, s: sv.s, operators: sv.o.Operators, clock: sv.o.Clock}
-	sv.setup = &setup{in: sv.in, public: sv.o.Public.String(), name: sv.o.AppName, doctor: sv.doctorOfAll,
+	p := newPeople(sv.in, sv.s, sv.o)
+	sv.setup = &setup{in: sv.in, public: sv.o.Public, name: sv.o.AppName, doctor: sv.doctorOfAll,
 		dispatch: sv.o.Allow.Name(config.InWorkflow)}
-	from := source{s: sv.s, doctor: &examiner{look: sv.doctorOf, clock: sv.o.Clock}, allow: sv.o.Allow,
+	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
 		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
@@ -141,7 +142,7 @@ func (sv *Server) routes() http.Handler {
 	mux.Handle("GET /readyz", sv.ready)
 	mux.Handle("GET /metrics", onlyNear(sv.m, sv.o.MetricsToken))
 	mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
-		count: sv.m.count, log: sv.o.Log.Warn, clock: sv.o.Clock, reading: semaphore.NewWeighted(mostReading)}))
+		count: sv.m.count, log: sv.o.Log.Warn, clock: sv.o.Clock, reading: newReading()}))
 	mux.Handle("/", sv.pages)
 	return mux
 }

@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
+	"net/url"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/github"
@@ -15,7 +17,7 @@ import (
 // setup gets the App from GitHub, for whoever has the code that was printed at the start.
 type setup struct {
 	in     *installed
-	public string
+	public *url.URL
 	name   string // of the App, as it is proposed
 	doctor func(context.Context) []web.RepositoryDoctor
 	// dispatch asks for an App that may start workflows
@@ -49,7 +51,14 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		return web.SetupStanding{}, err
 	}
 	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.in.secret(c)}
-	self, err := app.Self(ctx)
+	soon, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	self, err := app.Self(soon)
+	if soon.Err() != nil && ctx.Err() == nil {
+		out.Credentials = []web.Finding{{Level: "warning", What: "GitHub doesn't answer",
+			Advice: "Load the page again in a moment."}}
+		return out, nil
+	}
 	if err != nil {
 		out.Credentials = []web.Finding{{Level: "error", What: err.Error(),
 			Advice: "Look at the App's page on GitHub, and make a new private key there if this one was removed."}}
@@ -65,31 +74,65 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "nobody can sign in",
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
-	out.Credentials = append(out.Credentials, s.hook(ctx, app)...)
+	out.Credentials = append(out.Credentials, reached(s.public)...)
+	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app))
 	out.Doctor = s.doctor(ctx)
 	return out, nil
 }
 
+// reached is what does not work with the address that GitHub and people reach the server by.
+func reached(public *url.URL) []web.Finding {
+	const advice = "Put a proxy with a certificate in front and pass its address with --url, such as https://ralph.example.com."
+	switch {
+	case web.Loopback(public.Hostname()):
+		return []web.Finding{{Level: "warning", What: public.String() + " is this machine: GitHub cannot deliver webhooks " +
+			"to it, and people sign in on this machine only", Advice: advice}}
+	case public.Scheme == "http":
+		return []web.Finding{{Level: "warning", What: public.String() + " is not encrypted: everyone on the way can read " +
+			"deliveries and take over sign-ins", Advice: advice}}
+	}
+	return nil
+}
+
+// operators says who they are besides those that --operators names.
+func (s *setup) operators(ctx context.Context, app *github.App, self github.Self) web.Finding {
+	if !self.Organisation {
+		return web.Finding{Level: "ok", What: self.Owner + " owns the App and is its operator",
+			Advice: "Name others with --operators LOGINS."}
+	}
+	_, err := app.MembersOf(ctx, self.Owner)
+	switch {
+	case errors.Is(err, github.ErrNoMembers):
+		return web.Finding{Level: "warning", What: "the owners of " + self.Owner + " cannot be read, so they are no operators",
+			Advice: "Install the App on " + self.Owner + " with the permission Members: read, or start the server with " +
+				"--operators LOGINS.", URL: self.Settings + "/permissions"}
+	case err != nil:
+		return wrong(err)
+	}
+	return web.Finding{Level: "ok", What: "the owners of " + self.Owner + " are operators",
+		Advice: "Name others with --operators LOGINS."}
+}
+
 // hook says whether GitHub delivers here. Its address is for operators alone: who knows that of a service which passes
 // deliveries on may be able to read them there.
-func (s *setup) hook(ctx context.Context, app *github.App) []web.Finding {
+func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 	h, err := app.Hook(ctx)
-	switch here := s.public + "/webhook"; {
+	switch here := s.public.String() + "/webhook"; {
 	case err != nil:
-		return []web.Finding{wrong(err)}
+		return wrong(err)
 	case h.URL != here:
-		return []web.Finding{{Level: "warning", What: "GitHub delivers to " + h.URL + ", and not to " + here,
-			Advice: "Set the webhook's address on the App's page, unless something passes the deliveries on."}}
+		return web.Finding{Level: "warning", What: "GitHub delivers to " + h.URL + ", and not to " + here,
+			Advice: "Set the webhook's address on the App's page, unless something passes the deliveries on."}
 	case !h.JSON || !h.Signed:
-		return []web.Finding{{Level: "error", What: "GitHub delivers forms, or does not sign what it delivers",
-			Advice: "Set the content type application/json and a secret on the App's page."}}
+		return web.Finding{Level: "error", What: "GitHub delivers forms, or does not sign what it delivers",
+			Advice: "Set the content type application/json and a secret on the App's page."}
 	}
-	return []web.Finding{{Level: "ok", What: "GitHub delivers here"}}
+	return web.Finding{Level: "ok", What: "GitHub delivers here"}
 }
 
 // Manifest implements web.Setup.
 func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
-	form, err := github.Manifest{BaseURL: s.public, Name: s.name, Organisation: organisation, State: state,
+	form, err := github.Manifest{BaseURL: s.public.String(), Name: s.name, Organisation: organisation, State: state,
 		Dispatch: s.dispatch}.On(s.in.server)
 	return web.ManifestForm{Address: form.Action, Manifest: form.Manifest}, err
 }
@@ -105,5 +148,6 @@ func (s *setup) Complete(ctx context.Context, code string, by web.Person) error 
 		WebhookSecrets: []string{made.WebhookSecret}}); err != nil {
 		return err
 	}
-	return s.in.s.Audit(ctx, store.Entry{Person: by.Login, Action: "app.create", Subject: made.Slug, Result: "done"})
+	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by.Login, made.Owner), Action: "app.create",
+		Subject: made.Slug, Result: "done"}) // whoever has the setup's code is nobody yet
 }

@@ -46,6 +46,7 @@ func (d detail) text() json.RawMessage {
 type source struct {
 	s      *store.Store
 	doctor *examiner
+	self   func() string // whom the App writes as; "" while GitHub has not told
 	allow  config.Allowances
 	clock  func() time.Time
 }
@@ -53,24 +54,14 @@ type source struct {
 // Run implements web.Runs.
 func (o source) Run(ctx context.Context, id string) (web.Run, error) {
 	r, err := o.s.Run(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		err = web.ErrNotFound
-	}
-	return shownRun(r), err
+	return shownRun(r), notFound(err)
 }
 
 // activeStates are those of runs that have not ended.
 var activeStates = []string{web.Queued, web.Running, web.Waiting}
 
-// Active implements web.Runs.
-func (o source) Active(ctx context.Context, q web.Query) ([]web.Run, error) {
-	return o.runs(ctx, q, activeStates)
-}
-
 // Runs implements web.Runs.
-func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) { return o.runs(ctx, q, nil) }
-
-func (o source) runs(ctx context.Context, q web.Query, states []string) ([]web.Run, error) {
+func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) {
 	before := int64(0)
 	if q.Before != "" {
 		last, err := o.s.Run(ctx, q.Before)
@@ -79,17 +70,24 @@ func (o source) runs(ctx context.Context, q web.Query, states []string) ([]web.R
 		}
 		before = last.Number
 	}
-	repositories := append([]string{}, q.Repositories...) // none is nobody's, not everybody's
+	f := store.RunFilter{Repositories: append([]string{}, q.Repositories...), Since: q.Since, Before: before, Limit: q.Limit}
 	if q.All {
-		repositories = nil
+		f.Repositories = nil // none is nobody's, not everybody's
 	}
-	list, err := o.s.Runs(ctx, store.RunFilter{Repositories: repositories, States: states, Since: q.Since,
-		Before: before, Limit: q.Limit})
-	shown := make([]web.Run, 0, len(list))
-	for _, r := range list {
-		shown = append(shown, shownRun(r))
+	if q.Active {
+		f.States = activeStates
 	}
-	return shown, err
+	list, err := o.s.Runs(ctx, f)
+	return shown(list, shownRun), err
+}
+
+// shown are rows as pages show them.
+func shown[F, T any](rows []F, show func(F) T) []T {
+	list := make([]T, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, show(r))
+	}
+	return list
 }
 
 func notFound(err error) error {
@@ -103,7 +101,7 @@ func notFound(err error) error {
 func shownRun(r store.Run) web.Run {
 	d := detailOf(r)
 	return web.Run{
-		ID: r.ID, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull,
+		ID: r.ID, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull, Branch: d.Branch,
 		Standing: web.Standing{State: r.State, Doing: d.Doing, Reason: r.Reason, Until: r.Times.Resume,
 			Iteration: d.Iteration, Of: d.Of},
 		Queued: r.Times.Created, Began: r.Times.Started, Ended: r.Times.Ended,
@@ -114,11 +112,7 @@ func shownRun(r store.Run) web.Run {
 // Records implements web.Records.
 func (o source) Records(ctx context.Context, run string, after int64, limit int) ([]web.Record, error) {
 	list, err := o.s.Records(ctx, run, after, limit)
-	shown := make([]web.Record, 0, len(list))
-	for _, r := range list {
-		shown = append(shown, web.Record(r))
-	}
-	return shown, err
+	return shown(list, func(r store.Record) web.Record { return web.Record(r) }), err
 }
 
 // wordIDs are the form in which the records of a run name what was said to it.
@@ -204,12 +198,12 @@ func (o source) Deliveries(ctx context.Context, q web.Query) ([]web.Delivery, er
 		}
 		before = last.Number
 	}
-	list, err := o.s.Deliveries(ctx, store.DeliveryFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
-	shown := make([]web.Delivery, 0, len(list))
-	for _, d := range list {
-		shown = append(shown, shownDelivery(d))
+	f := store.DeliveryFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit}
+	if q.NoOwn {
+		f.NotBy = o.self()
 	}
-	return shown, err
+	list, err := o.s.Deliveries(ctx, f)
+	return shown(list, shownDelivery), err
 }
 
 // withOthers are the repositories of a query, and "" for what belongs to none.

@@ -185,6 +185,7 @@ func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
 // DeliveryFilter says which deliveries a page shows.
 type DeliveryFilter struct {
 	Repositories []string // nil for all; an empty list for none
+	NotBy        string   // without those of this sender; empty: of everyone
 	Before       int64    // only smaller numbers: the number of the last one of the page before
 	Limit        int      // at most 1000, by default 100
 }
@@ -193,6 +194,7 @@ type DeliveryFilter struct {
 func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error) {
 	q := ask("listing deliveries", "SELECT "+deliveryColumns+" FROM ralph_deliveries WHERE 1 = 1").
 		in("repository", f.Repositories).
+		andIf(f.NotBy != "", "AND sender <> ?", f.NotBy).
 		andIf(f.Before != 0, "AND number < ?", f.Before).
 		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
 	return list(ctx, s, q, func(row scan) (Delivery, error) { return deliveryOf(row) })

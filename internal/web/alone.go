@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"sync/atomic"
 )
@@ -19,34 +18,29 @@ var aloneRoutes = []route{
 }
 
 // Alone shows one run on its page, to whoever opens the address that Enter returns, and nobody else.
-type Alone struct {
-	*Server
-	door *aloneDoor
-}
+type Alone struct{ *Server }
 
 // NewAlone makes the page of a run that records and run tell of; public is "http://127.0.0.1:41234". run is asked with
 // each page. The ID of its Run stands in addresses alone.
 func NewAlone(public *url.URL, run func() Run, records Records) (*Alone, error) {
-	door := &aloneDoor{entry: random(), token: random(), run: run}
-	s, err := newServer(Options{Public: public, Source: Source{Runs: door, Records: records}, Access: door,
-		Sessions: door})
+	s, err := newServer(Options{Public: public, Source: Source{Runs: oneRun(run), Records: records}})
 	if err != nil {
 		return nil, err
 	}
-	s.alone = true
+	s.alone = &alone{entry: random(), token: random(), run: run}
 	s.cookie = "ralph-run-" + public.Port() // cookies do not tell ports apart
 	s.handler = s.guarded(aloneRoutes)
-	return &Alone{s, door}, nil
+	return &Alone{s}, nil
 }
 
 // Enter is the address that opens the page, once.
-func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.door.entry }
+func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.alone.entry }
 
 // Finish sends what is left to the pages that are open, tells them that nothing more will come, and ends them.
 func (a *Alone) Finish() { a.finish() }
 
-// aloneDoor knows one person and one run.
-type aloneDoor struct {
+// alone lets in one browser, and whoever else has its cookie.
+type alone struct {
 	entry, token string
 	run          func() Run
 	entered      atomic.Bool
@@ -56,53 +50,27 @@ type aloneDoor struct {
 var nobodyElse = Identity{Person: Person{Login: "you"}}
 
 func (a *asked) enter() error {
-	door, ok := a.Sessions.(*aloneDoor)
-	if !ok {
-		return errHidden
+	if a.who.Login == "" { // who was in before comes in again
+		if !same(a.alone.entry, a.r.URL.Query().Get("token")) || !a.alone.entered.CompareAndSwap(false, true) {
+			return errHidden
+		}
+		a.keep(a.cookie, a.alone.token, SessionLife)
 	}
-	if a.who.Login != "" { // who was in before comes in again
-		return a.goTo("/")
-	}
-	if !same(door.entry, a.r.URL.Query().Get("token")) || !door.entered.CompareAndSwap(false, true) {
-		return errHidden
-	}
-	a.keep(a.cookie, door.token, SessionLife)
 	return a.goTo("/")
 }
 
-func (a *asked) onlyRun() error {
-	door, ok := a.Sessions.(*aloneDoor)
-	if !ok {
-		return errHidden
-	}
-	http.Redirect(a.w, a.r, a.runPath(door.run().ID), http.StatusSeeOther)
-	return nil
-}
+func (a *asked) onlyRun() error { return a.goTo(a.runPath(a.alone.run().ID)) }
 
-// The one person is signed in for as long as the page is there.
+// oneRun is a Runs that has one, and no lists.
+type oneRun func() Run
 
-func (d *aloneDoor) Start(context.Context, string, Identity) error { return ErrNotFound }
-func (d *aloneDoor) End(context.Context, string) error             { return nil }
-func (d *aloneDoor) EndAll(context.Context, string) error          { return nil }
+// Runs implements Runs.
+func (oneRun) Runs(context.Context, Query) ([]Run, error) { return nil, nil }
 
-func (d *aloneDoor) Find(_ context.Context, token string) (Identity, error) {
-	if !same(d.token, token) {
-		return Identity{}, ErrNotFound
-	}
-	return nobodyElse, nil
-}
-
-func (d *aloneDoor) Permission(_ context.Context, _ Identity, repository string) (Permission, error) {
-	return MayRead, nil
-}
-func (d *aloneDoor) Readable(context.Context, Identity) ([]string, error) { return nil, nil }
-func (d *aloneDoor) Operator(context.Context, Identity) (bool, error)     { return false, nil }
-
-func (d *aloneDoor) Run(_ context.Context, id string) (Run, error) {
-	if run := d.run(); run.ID == id {
+// Run implements Runs.
+func (now oneRun) Run(_ context.Context, id string) (Run, error) {
+	if run := now(); run.ID == id {
 		return run, nil
 	}
 	return Run{}, ErrNotFound
 }
-func (d *aloneDoor) Active(context.Context, Query) ([]Run, error) { return nil, nil }
-func (d *aloneDoor) Runs(context.Context, Query) ([]Run, error)   { return nil, nil }

@@ -1,10 +1,14 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // need is what somebody must be to be answered at all.
@@ -13,11 +17,15 @@ type need int
 const (
 	anybody  need = iota
 	signedIn      // rows are held to what the person may read
+	outsider      // sees that runs of the repository exist
 	reader        // of the repository that the request is about
 	writer        // of it
 	operator
 	settingUp // whoever has shown the one-time code, or an operator
 )
+
+// permissions are what a need takes in the repository that the request is about.
+var permissions = map[need]Permission{outsider: MaySeeRuns, reader: MayRead, writer: MayWrite}
 
 // subject is how a request names the repository that it is about.
 type subject int
@@ -51,7 +59,8 @@ type asked struct {
 	*Server
 	w    http.ResponseWriter
 	r    *http.Request
-	who  Identity // nobody: Login is ""
+	soon context.Context // ends when the answer can no longer wait for what GitHub says of the person
+	who  Identity        // nobody: Login is ""
 	kind kind
 	may  Permission // in repository
 	// what the request is about, as far as its route says so
@@ -65,6 +74,7 @@ type asked struct {
 var (
 	errSignIn = errors.New("nobody is signed in")
 	errHidden = errors.New("nothing that this person may see")
+	errAway   = errors.New("GitHub does not say what this person may see")
 )
 
 // What can go wrong with a request besides what it asks for.
@@ -73,9 +83,50 @@ var (
 	errOtherHost   = errors.New("the request is for another host")
 	errState       = errors.New("the way over GitHub was not begun in this browser")
 	errNotSignedIn = errors.New("GitHub did not say who it is")
+	errTooOften    = errors.New("this address signs in too often")
 	errForm        = errors.New("the form cannot be read")
 	errBusy        = errors.New("too many pages are open")
 )
+
+// mostWords is how many characters of a form's text are taken.
+const mostWords = 4000
+
+// action answers a form that asks for something.
+func action(kind string) func(*asked) error {
+	return func(a *asked) error {
+		if a.Actions == nil {
+			return errHidden
+		}
+		if err := a.r.ParseForm(); err != nil {
+			return errForm
+		}
+		text := safetext.Visible(strings.Join(a.r.PostForm["text"], "\n")) // a line for each thing that was chosen
+		asks := Action{Kind: kind, By: a.who, Repository: a.repository, Run: a.run.ID, Delivery: a.delivery.ID,
+			Text: safetext.FirstRunes(strings.TrimSpace(text), mostWords)}
+		if kind == Hint && asks.Text == "" {
+			return &Refusal{"The hint is empty. Say what the agent should know."}
+		}
+		if kind == Approve && asks.Text == "" {
+			return &Refusal{"Nothing was chosen. Choose what you accept."}
+		}
+		if err := a.Actions.Do(a.r.Context(), asks); err != nil {
+			return err
+		}
+		if kind == Redeliver {
+			return a.goTo("/deliveries/" + url.PathEscape(a.delivery.ID))
+		}
+		return a.goTo(a.runPath(a.run.ID))
+	}
+}
+
+// ask is what GitHub says of a person. What it does not say is an error, and nothing is shown.
+func ask[T any](of func(context.Context, Identity) (T, error), soon context.Context, who Identity) (T, error) {
+	got, err := of(soon, who)
+	if err != nil && !errors.Is(err, ErrSignedOut) {
+		err = fmt.Errorf("%w: %w", errAway, err)
+	}
+	return got, err
+}
 
 // local is a path on these pages to go on to, "/" for anything else.
 func local(path string) string {

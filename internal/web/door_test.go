@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -17,7 +18,8 @@ import (
 
 // TestSignIn goes the whole way over GitHub, and tries to cut it short.
 func TestSignIn(t *testing.T) {
-	s := open(t, nil)
+	var log strings.Builder
+	s := open(t, func(o *web.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	s.world.SignsIn = "alice"
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -43,6 +45,36 @@ func TestSignIn(t *testing.T) {
 		in := slices.ContainsFunc(got.Cookies(), func(c *http.Cookie) bool { return c.Name == "ralph" })
 		if got.StatusCode < 400 || in {
 			t.Errorf("%s: %d with %v", c.name, got.StatusCode, got.Cookies())
+		}
+	}
+	if n := strings.Count(log.String(), "address=127.0.0.1"); n != 5 {
+		t.Errorf("%d failed sign-ins with an address: %s", n, log.String())
+	}
+	for i := range 26 { // 6 were before
+		status := http.StatusBadRequest
+		if i >= 24 {
+			status = http.StatusTooManyRequests
+		}
+		if got, _ := s.asks("", "GET", "/sign-in/callback?state=x&code=y", "", nil); got.StatusCode != status {
+			t.Errorf("sign-in %d of a minute: %d", i+7, got.StatusCode)
+		}
+	}
+	other := func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1, 192.0.2.7") }
+	if got, _ := s.asks("", "GET", "/sign-in/callback?state=x&code=y", "", other); got.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(log.String(), "address=192.0.2.7") {
+		t.Errorf("from elsewhere: %d", got.StatusCode)
+	}
+}
+
+// TestAddress: a proxy near by is believed about whom it passes on, and nobody else.
+func TestAddress(t *testing.T) {
+	for _, c := range []struct{ from, forwarded, want string }{
+		{"192.0.2.1:5", "", "192.0.2.1"}, {"192.0.2.1:5", "192.0.2.9", "192.0.2.1"}, {"[::1]:5", "2001:db8::1", "2001:db8::1"},
+		{"10.0.0.2:5", "192.0.2.9, 192.0.2.8", "192.0.2.8"}, {"127.0.0.1:5", "nonsense", "127.0.0.1"},
+	} {
+		r := &http.Request{RemoteAddr: c.from, Header: http.Header{"X-Forwarded-For": {c.forwarded}}}
+		if got := web.Address(r); got != c.want {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

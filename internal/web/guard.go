@@ -3,32 +3,39 @@ package web
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
+	"strings"
+	"time"
 )
+
+// answerTime is how long a page waits for what GitHub says of its reader.
+const answerTime = 900 * time.Millisecond
 
 // guarded answers the routes and nothing else.
 func (s *Server) guarded(table []route) http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range table {
 		mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
-			a := &asked{Server: s, w: w, r: r, kind: rt.kind}
-			if err := a.admitted(rt); err != nil {
-				a.problem(err)
-				return
+			soon, cancel := context.WithTimeout(r.Context(), answerTime)
+			defer cancel()
+			a := &asked{Server: s, w: w, r: r, soon: soon, kind: rt.kind}
+			err := a.admitted(rt)
+			if err == nil {
+				err = rt.answer(a)
 			}
-			if err := rt.answer(a); err != nil {
+			if err != nil {
 				a.problem(err)
 			}
 		})
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		(&asked{Server: s, w: w, r: r}).problem(errHidden)
-	})
+	refuse := func(err error) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { (&asked{Server: s, w: w, r: r}).problem(err) }
+	}
+	mux.HandleFunc("/", refuse(errHidden))
 	crossOrigin := http.NewCrossOriginProtection()
-	crossOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		(&asked{Server: s, w: w, r: r}).problem(errForeign)
-	}))
-	return s.withHeaders(s.ownHost(crossOrigin.Handler(mux)))
+	crossOrigin.SetDenyHandler(refuse(errForeign))
+	return s.withHeaders(s.ownHost(crossOrigin.Handler(mux), refuse(errOtherHost)))
 }
 
 // admitted finds out who asks about what, and whether they may. It is the only place that does.
@@ -36,54 +43,50 @@ func (a *asked) admitted(rt route) error {
 	if err := a.identify(); err != nil {
 		return err
 	}
-	if rt.need == anybody {
-		return nil
-	}
-	ctx := a.r.Context()
-	if rt.need == settingUp && a.setup.holds(a.cookieValue(setupCookie)) {
+	if rt.need == anybody || rt.need == settingUp && a.setup.holds(a.cookieValue(setupCookie)) {
 		return nil
 	}
 	if a.who.Login == "" || a.who.Guest && !forGuests(rt, a.r.Method) {
 		return errSignIn
 	}
-	if rt.need == signedIn || rt.need == operator || rt.need == settingUp || rt.of == ofDelivery {
-		a.operator = a.access.operator(ctx, a.who)
-	}
-	switch rt.need {
-	case signedIn:
-		return nil
-	case operator, settingUp:
-		if !a.operator {
-			return errHidden
-		}
-		return nil
-	}
-	if err := a.find(ctx, rt.of); err != nil {
-		return err
-	}
-	return a.permitted(ctx, rt)
-}
-
-// permitted holds a request to what the person may do with what it is about.
-func (a *asked) permitted(ctx context.Context, rt route) error {
-	if a.alone { // there is one run, and whoever is signed in has shown the token
-		a.may = MayRead
-		return nil
-	}
-	if a.repository == "" { // a delivery that concerns no repository
-		if rt.of == ofDelivery && a.operator {
-			a.may = MayWrite
+	if a.alone != nil { // there is one run, and whoever is signed in has shown the token
+		if a.may = MayRead; rt.of == ofNone {
 			return nil
 		}
+		return a.find(a.r.Context(), rt.of)
+	}
+	operates := make(chan error, 1)
+	go func() { // beside what else is asked about the person
+		is, err := ask(a.Access.Operator, a.soon, a.who)
+		a.operator = is && err == nil
+		operates <- err
+	}()
+	if rt.need == operator || rt.need == settingUp {
+		if err := <-operates; err != nil || a.operator {
+			return err
+		}
 		return errHidden
 	}
-	a.may = a.access.permission(ctx, a.who, a.repository)
-	least := MayRead
-	if rt.need == writer {
-		least = MayWrite
+	if rt.need == signedIn {
+		<-operates
+		return nil
 	}
-	if a.may < least {
-		return errHidden
+	err := a.find(a.r.Context(), rt.of)
+	if err == nil && a.repository != "" {
+		a.may, err = ask(func(ctx context.Context, who Identity) (Permission, error) {
+			return a.Access.Permission(ctx, who, strings.ToLower(a.repository))
+		}, a.soon, a.who)
+	}
+	unknown := <-operates
+	switch {
+	case err != nil:
+		return err
+	case a.repository == "" && rt.of == ofDelivery && unknown != nil:
+		return unknown
+	case a.repository == "" && rt.of == ofDelivery && a.operator: // it concerns no repository
+		a.may = MayWrite
+	case a.repository == "", a.may < permissions[rt.need], permissions[rt.need] == NoPermission:
+		return errHidden // also for a mistake in the table
 	}
 	return nil
 }
@@ -106,4 +109,59 @@ func (a *asked) find(ctx context.Context, of subject) (err error) {
 		return errHidden
 	}
 	return err
+}
+
+// guest is whoever reads pages that are open. No login has a space.
+var guest = Identity{Person: Person{Login: "a guest"}, Guest: true}
+
+// Loopback reports whether a host is this machine and nothing else: "127.0.0.1", "::1", "localhost".
+func Loopback(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
+
+// passing are the headers with which proxies say that somebody else asks.
+var passing = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
+	"Cf-Connecting-Ip"}
+
+// PassedOn reports whether a proxy says that somebody else asks.
+func PassedOn(r *http.Request) bool {
+	for _, name := range passing {
+		if r.Header.Get(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Address is the IP address of who asks. A proxy on this machine or its network is believed about whom it passes on: the
+// last address that X-Forwarded-For has, which the proxy itself has put there.
+func Address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	list := r.Header.Values("X-Forwarded-For")
+	if at := net.ParseIP(host); len(list) == 0 || !at.IsLoopback() && !at.IsPrivate() {
+		return host
+	}
+	last := list[len(list)-1]
+	if given := net.ParseIP(strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])); given != nil {
+		return given.String()
+	}
+	return host
+}
+
+// isGuest reports whether somebody who has not signed in may read nevertheless. What was passed on comes from elsewhere,
+// whatever address passed it on. That no page of somebody else asks under another name of this machine, ownHost has seen.
+func (a *asked) isGuest() bool {
+	if !a.Open || PassedOn(a.r) {
+		return false
+	}
+	host, _, err := net.SplitHostPort(a.r.RemoteAddr)
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
+// forGuests reports whether a guest may ask for something: what is read, and needs no more than that.
+func forGuests(rt route, method string) bool {
+	return (method == http.MethodGet || method == http.MethodHead) && rt.need <= reader
 }

@@ -41,10 +41,10 @@ const (
 
 // ownHost refuses requests under other names: a page of somebody else whose name leads here must not speak for a
 // person who is signed in.
-func (s *Server) ownHost(next http.Handler) http.Handler {
+func (s *Server) ownHost(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.EqualFold(r.Host, s.Public.Host) {
-			(&asked{Server: s, w: w, r: r}).problem(errOtherHost)
+			refuse(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

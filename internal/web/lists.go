@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // How many rows a page shows.
@@ -17,10 +19,15 @@ const (
 )
 
 // query asks for the rows that the person may see.
-func (a *asked) query(ctx context.Context) Query {
-	return Query{Repositories: a.access.readable(ctx, a.who), Others: a.operator, Limit: mostRows,
-		Before: brief(100, a.r.URL.Query().Get("before"))}
+func (a *asked) query() (Query, error) {
+	names, err := ask(a.Access.Readable, a.soon, a.who)
+	lower := safetext.Map(names, strings.ToLower)
+	slices.Sort(lower)
+	return Query{Repositories: slices.Compact(lower), Others: a.operator, Limit: mostRows, Before: a.before()}, err
 }
+
+// before is the row that the page before has ended with; "" for the first page.
+func (a *asked) before() string { return brief(100, a.r.URL.Query().Get("before")) }
 
 // shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: a
 // Source that answers with too much tells nobody.
@@ -49,14 +56,16 @@ type group struct {
 // now shows what runs, is queued, waits, and has ended.
 func (a *asked) now() error {
 	ctx := a.r.Context()
-	q := a.query(ctx)
-	q.Limit, q.Before, q.Others = mostActive, "", false
-	active, err := a.Source.Runs.Active(ctx, q)
+	q, err := a.query()
+	if err != nil {
+		return err
+	}
+	q.Limit, q.Before, q.Others, q.Active = mostActive, "", false, true
+	active, err := a.Source.Runs.Runs(ctx, q)
 	if err != nil {
 		return err
 	}
 	active = held(q, active, runRepository)
-	q.Limit = mostEnded
 	recent, err := a.Source.Runs.Runs(ctx, Query{Repositories: q.Repositories, Limit: mostRows})
 	if err != nil {
 		return err
@@ -74,6 +83,7 @@ func (a *asked) now() error {
 	if err != nil {
 		return err
 	}
+	q.Limit = mostEnded
 	return a.show("now", "Now", struct {
 		Groups    []group
 		Elsewhere []unnamed
@@ -98,15 +108,12 @@ func (a *asked) unnamed(q Query) (list []unnamed, err error) {
 	if !a.operator {
 		return nil, nil
 	}
-	all, err := a.Source.Runs.Active(a.r.Context(), Query{All: true, Limit: mostActive})
+	all, err := a.Source.Runs.Runs(a.r.Context(), Query{All: true, Active: true, Limit: mostActive})
 	for _, r := range all {
 		if q.shows(r.Repository) {
 			continue
 		}
-		since := r.Began
-		if since.IsZero() {
-			since = r.Queued
-		}
+		since := cmp.Or(r.Began, r.Queued)
 		list = append(list, unnamed{State: r.State, Since: since, Until: r.Until})
 	}
 	slices.SortStableFunc(list, func(x, y unnamed) int { return x.Since.Compare(y.Since) })
@@ -114,36 +121,45 @@ func (a *asked) unnamed(q Query) (list []unnamed, err error) {
 }
 
 func (a *asked) repositories() error {
-	return a.show("repositories", "Repositories", struct{ Names []string }{a.access.readable(a.r.Context(), a.who)})
-}
-
-// repositoryPage shows one repository: how its runs went, what it is set to, and what the doctor says.
-func (a *asked) repositoryPage() error {
-	ctx := a.r.Context()
-	r, err := a.Source.Repositories.Repository(ctx, a.repository)
+	q, err := a.query()
 	if err != nil {
 		return err
 	}
-	q := Query{Repositories: []string{strings.ToLower(a.repository)}, Limit: mostRows,
-		Before: brief(100, a.r.URL.Query().Get("before"))}
+	return a.show("repositories", "Repositories", struct{ Names []string }{q.Repositories})
+}
+
+// repositoryPage shows one repository: its runs, and to who may read everything also how they went, what it is set to,
+// and what the doctor says.
+func (a *asked) repositoryPage() error {
+	ctx := a.r.Context()
+	r, success := Repository{Name: a.repository}, -1
+	q := Query{Repositories: []string{strings.ToLower(a.repository)}, Limit: mostRows, Before: a.before()}
 	runs, err := a.Source.Runs.Runs(ctx, q)
 	if err != nil {
 		return err
 	}
-	success := -1
+	runs = held(q, runs, runRepository)
+	if a.may < MayRead {
+		for i, run := range runs {
+			runs[i] = run.outside()
+		}
+	} else if r, err = a.Source.Repositories.Repository(ctx, a.repository); err != nil {
+		return err
+	}
 	if r.Ended > 0 {
 		success = r.Done * 100 / r.Ended
 	}
-	runs = held(q, runs, runRepository)
 	set, defaults := bySetter(r.Settings)
 	return a.show("repository", brief(100, r.Name), struct {
 		Repository
+		Outside       bool // of the repository: there are its runs and nothing else
 		Runs          []Run
 		Success       int // of a hundred; -1: nothing has ended
 		URL           string
 		More          string
 		Set, Defaults []Setting
-	}{r, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) string { return r.ID }), set, defaults})
+	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) string { return r.ID }),
+		set, defaults})
 }
 
 // bySetter are the settings that somebody has set, and those that nobody has.
@@ -171,18 +187,38 @@ func more[T any](q Query, rows []T, id func(T) string) string {
 	return id(rows[len(rows)-1])
 }
 
-func (a *asked) deliveries() error {
-	ctx := a.r.Context()
-	q := a.query(ctx)
-	rows, err := a.Source.Deliveries.Deliveries(ctx, q)
+// rows shows a page of a list that the person may see, the newest first.
+func rows[T any](a *asked, q Query, title string, read func(context.Context, Query) ([]T, error), of, id func(T) string) error {
+	list, err := read(a.r.Context(), q)
 	if err != nil {
 		return err
 	}
-	rows = held(q, rows, func(d Delivery) string { return d.Repository })
-	return a.show("deliveries", "Deliveries", struct {
-		Rows []Delivery
-		More string
-	}{rows, more(q, rows, func(d Delivery) string { return d.ID })})
+	list = held(q, list, of)
+	return a.show(strings.ToLower(title), title, struct {
+		Rows  []T
+		More  string
+		NoOwn bool
+	}{list, more(q, list, id), q.NoOwn})
+}
+
+// deliveries are without ralph's own, ten a run, unless the address asks for them.
+func (a *asked) deliveries() error {
+	q, err := a.query()
+	if err != nil {
+		return err
+	}
+	q.NoOwn = a.r.URL.Query().Get("own") == ""
+	return rows(a, q, "Deliveries", a.Source.Deliveries.Deliveries, func(d Delivery) string { return d.Repository },
+		func(d Delivery) string { return d.ID })
+}
+
+func (a *asked) audit() error {
+	q, err := a.query()
+	if err != nil {
+		return err
+	}
+	return rows(a, q, "Audit", a.Source.Ledger.Audit, func(e Audit) string { return e.Repository },
+		func(e Audit) string { return e.ID })
 }
 
 func (a *asked) deliveryPage() error {
@@ -190,20 +226,6 @@ func (a *asked) deliveryPage() error {
 		Delivery
 		Redeliver bool
 	}{a.delivery, a.may >= MayWrite && a.Actions != nil && !a.who.Guest})
-}
-
-func (a *asked) audit() error {
-	ctx := a.r.Context()
-	q := a.query(ctx)
-	rows, err := a.Source.Ledger.Audit(ctx, q)
-	if err != nil {
-		return err
-	}
-	rows = held(q, rows, func(e Audit) string { return e.Repository })
-	return a.show("audit", "Audit", struct {
-		Rows []Audit
-		More string
-	}{rows, more(q, rows, func(e Audit) string { return e.ID })})
 }
 
 // sum is what was spent on one thing.
@@ -216,10 +238,12 @@ type sum struct {
 
 // spend shows what was spent in the last thirty days, by what it was spent on.
 func (a *asked) spend() error {
-	ctx := a.r.Context()
-	q := a.query(ctx)
+	q, err := a.query()
+	if err != nil {
+		return err
+	}
 	q.Since, q.Limit, q.Before = a.Clock().Add(-spendDays*24*time.Hour), 100_000, ""
-	rows, err := a.Source.Ledger.Spend(ctx, q)
+	rows, err := a.Source.Ledger.Spend(a.r.Context(), q)
 	if err != nil {
 		return err
 	}

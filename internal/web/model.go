@@ -6,8 +6,12 @@ import (
 )
 
 // ErrNotFound is what a Source, Sessions or Setup answers about something that does not exist. Pages never tell it from
-// something that the person may not see.
-var ErrNotFound = errors.New("there is no such thing")
+// something that the person may not see. ErrSignedOut is what an Access answers about somebody whose token GitHub does
+// not accept any more.
+var (
+	ErrNotFound  = errors.New("there is no such thing")
+	ErrSignedOut = errors.New("GitHub does not accept this sign-in any more")
+)
 
 // Person is who looks at a page.
 type Person struct {
@@ -22,13 +26,14 @@ type Identity struct {
 	Guest bool   // nobody has signed in, and the pages are open to whoever is at this machine
 }
 
-// Permission is what a person may do in a repository.
+// Permission is what a person may do in a repository. A greater one includes the lesser.
 type Permission int
 
 // From nothing to everything that pages ask for.
 const (
 	NoPermission Permission = iota
-	MayRead
+	MaySeeRuns              // that they exist: state, branch and pull request
+	MayRead                 // everything
 	MayWrite
 )
 
@@ -41,11 +46,18 @@ type Run struct {
 	By         string // login of who asked
 	Agent      string // "claude"
 	Pull       int    // its pull request; 0: none yet
+	Branch     string // empty: none yet
 	Standing
 	Queued time.Time // when it was asked for
 	Began  time.Time // zero: it has not
 	Ended  time.Time // zero: it has not
 	Spent  Amount
+}
+
+// outside is what outsiders see of a run.
+func (r Run) outside() Run {
+	r.Agent, r.Spent, r.Standing = "", Amount{}, Standing{State: r.State}
+	return r
 }
 
 // Standing is how a run stands.
@@ -173,6 +185,8 @@ type Audit struct {
 type Query struct {
 	Repositories []string
 	Others       bool
+	NoOwn        bool      // of deliveries: without those that ralph itself has caused
+	Active       bool      // of runs: those that are queued, running or waiting
 	All          bool      // those of every repository, for what is shown without names
 	Since        time.Time // zero: from the beginning
 	Before       string    // the ID of the last row of the page before, for rows that have one; empty: from the newest

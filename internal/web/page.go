@@ -170,10 +170,8 @@ func (a *asked) show(page, title string, body any) error {
 
 // showAs writes a page, which is made whole before its first byte is sent.
 func (a *asked) showAs(status int, page, title string, body any) error {
-	f := frame{Title: title, Page: page, Who: a.who.Person, Guest: a.who.Guest, Alone: a.alone, Version: a.Version, Now: a.Clock(), Body: body}
-	if !a.alone && a.who.Login != "" {
-		f.Operator = a.access.operator(a.r.Context(), a.who)
-	}
+	f := frame{Title: title, Page: page, Who: a.who.Person, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
+		Version: a.Version, Now: a.Clock(), Body: body}
 	var b bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&b, "frame", f); err != nil {
 		return fmt.Errorf("writing the page %s: %w", page, err)

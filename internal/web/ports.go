@@ -19,8 +19,6 @@ type Source struct {
 // Runs are the runs of all repositories.
 type Runs interface {
 	Run(ctx context.Context, id string) (Run, error)
-	// Active are the runs that are queued, running or waiting; Runs are those that a query asks for, whatever their state.
-	Active(ctx context.Context, q Query) ([]Run, error)
 	Runs(ctx context.Context, q Query) ([]Run, error)
 }
 
@@ -52,9 +50,10 @@ type Ledger interface {
 	Limits(ctx context.Context, q Query) ([]Limit, error)
 }
 
-// Access says what people may see and do. The answers are kept for a minute; an error means no.
+// Access says what people may see and do, as it was at most a minute ago. With an error nothing is shown or done. It
+// answers when its context ends at the latest, and may go on to find out what it is asked again soon after.
 type Access interface {
-	// Permission is what a person may do in one repository now.
+	// Permission is what a person may do in one repository, "owner/name" in lower case.
 	Permission(ctx context.Context, who Identity, repository string) (Permission, error)
 	// Readable are the repositories, "owner/name", that ralph is installed on and the person can read.
 	Readable(ctx context.Context, who Identity) ([]string, error)

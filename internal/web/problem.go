@@ -27,6 +27,10 @@ var troubles = map[error]trouble{
 		"The sign-in was not begun in this browser, or more than ten minutes ago. Sign in again.", ""},
 	errNotSignedIn: {http.StatusForbidden, "Not signed in",
 		"GitHub did not say who you are: the sign-in was cancelled, or took too long. Sign in again.", ""},
+	errTooOften: {http.StatusTooManyRequests, "Not signed in",
+		"Too many sign-ins came from your address. Wait a minute, then sign in again.", ""},
+	errAway: {http.StatusServiceUnavailable, "GitHub doesn't answer; trying again",
+		"This page shows nothing until GitHub says what you can read. It loads again by itself. Runs continue.", ""},
 	errForm: {http.StatusBadRequest, "Not done", "The form cannot be read, or is too long. Nothing was done.", ""},
 	errBusy: {http.StatusServiceUnavailable, "Too many open pages",
 		"More pages are followed live than this server allows. Close some, or load the page again later.", ""},
@@ -34,6 +38,10 @@ var troubles = map[error]trouble{
 
 // problem answers a request that cannot be answered. Nobody learns from it whether something exists.
 func (a *asked) problem(err error) {
+	if errors.Is(err, ErrSignedOut) {
+		a.leave(a.token())
+		err = errSignIn
+	}
 	if errors.Is(err, errSignIn) {
 		if a.kind == isPage && a.r.Method == http.MethodGet {
 			http.Redirect(a.w, a.r, "/sign-in?next="+url.QueryEscape(a.r.URL.RequestURI()), http.StatusSeeOther)
@@ -48,6 +56,12 @@ func (a *asked) problem(err error) {
 	var refusal *Refusal
 	switch {
 	case known:
+	case errors.Is(err, errAway):
+		t = troubles[errAway]
+		a.Log.Warn("GitHub does not say what somebody may see", "error", err, "path", a.r.URL.Path)
+		if a.w.Header().Set("Retry-After", "2"); a.r.Method == http.MethodGet {
+			a.w.Header().Set("Refresh", "2")
+		}
 	case errors.Is(err, ErrNotFound):
 		t = troubles[errHidden]
 	case errors.As(err, &refusal):

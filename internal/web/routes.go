@@ -3,7 +3,7 @@ package web
 // routes are all there are. Nothing is answered that is not here, and nobody is asked again behind it.
 var routes = []route{
 	{"GET /{$}", signedIn, ofNone, isPage, (*asked).now},
-	{"GET /runs/{run}", reader, ofRun, isPage, (*asked).runPage},
+	{"GET /runs/{run}", outsider, ofRun, isPage, (*asked).runPage},
 	{"GET /runs/{run}/live", reader, ofRun, isData, (*asked).live},
 	{"GET /runs/{run}/output.txt", reader, ofRun, isData, (*asked).output},
 	{"GET /runs/{run}/prompts/{iteration}", reader, ofRun, isData, (*asked).prompt},
@@ -12,7 +12,7 @@ var routes = []route{
 	{"POST /runs/{run}/hint", writer, ofRun, isData, action(Hint)},
 	{"POST /runs/{run}/approve", writer, ofRun, isData, action(Approve)},
 	{"GET /repositories", signedIn, ofNone, isPage, (*asked).repositories},
-	{"GET /repositories/{owner}/{name}", reader, ofRepository, isPage, (*asked).repositoryPage},
+	{"GET /repositories/{owner}/{name}", outsider, ofRepository, isPage, (*asked).repositoryPage},
 	{"GET /deliveries", signedIn, ofNone, isPage, (*asked).deliveries},
 	{"GET /deliveries/{delivery}", reader, ofDelivery, isPage, (*asked).deliveryPage},
 	{"POST /deliveries/{delivery}/redeliver", writer, ofDelivery, isData, action(Redeliver)},

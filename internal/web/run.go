@@ -8,8 +8,16 @@ import (
 	"strconv"
 )
 
-// runPage shows a run as it stands; live goes on from there.
+// runPage shows a run as it stands; live goes on from there. Outsiders see its row and no records.
 func (a *asked) runPage() error {
+	if a.may < MayRead {
+		a.run = a.run.outside()
+		v, err := a.newStory(a.run).view(a, 0)
+		if err != nil {
+			return err
+		}
+		return a.show("run", brief(80, a.run.Title), v)
+	}
 	st := a.newStory(a.run)
 	if err := st.upTo(a.r.Context(), 0); err != nil {
 		return err

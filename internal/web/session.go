@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,10 +25,16 @@ const (
 
 // identify says who asks. Nobody is no error; a session that cannot be looked up is one.
 func (a *asked) identify() error {
+	token := a.token()
+	if a.alone != nil {
+		if same(a.alone.token, token) {
+			a.who = nobodyElse
+		}
+		return nil
+	}
 	if a.isGuest() {
 		a.who = guest
 	}
-	token := a.token()
 	if token == "" {
 		return nil
 	}
@@ -100,17 +107,22 @@ func (a *asked) endSignIn() error {
 	parts := strings.Split(a.cookieValue(signInCookie), ".")
 	a.keep(a.prefixed(signInCookie), "", -1)
 	q := a.r.URL.Query()
-	if a.SignIn == nil || len(parts) != 3 || !same(parts[0], q.Get("state")) {
-		return errState
+	if a.SignIn == nil {
+		return errHidden
+	}
+	if !a.signIns.allow(Address(a.r), a.Clock()) {
+		return a.notSignedIn(errTooOften, nil)
+	}
+	if len(parts) != 3 || !same(parts[0], q.Get("state")) {
+		return a.notSignedIn(errState, nil)
 	}
 	code := q.Get("code")
 	if code == "" || len(code) > 500 {
-		return errNotSignedIn
+		return a.notSignedIn(errNotSignedIn, nil)
 	}
 	who, err := a.SignIn.Exchange(a.r.Context(), code, parts[1], a.redirect())
 	if err != nil || who.Login == "" {
-		a.Log.Warn("sign-in failed", "error", err)
-		return errNotSignedIn
+		return a.notSignedIn(errNotSignedIn, err)
 	}
 	if old := a.token(); old != "" { // nobody goes on with a session that was there before
 		a.leave(old)
@@ -119,13 +131,38 @@ func (a *asked) endSignIn() error {
 	if err := a.Sessions.Start(a.r.Context(), token, who); err != nil {
 		return err
 	}
-	a.access.forget(who.Login)
 	a.keep(a.cookie, token, SessionLife)
 	next, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {
 		next = nil
 	}
 	return a.goTo(local(string(next)))
+}
+
+// notSignedIn notes from where somebody did not sign in, which may be somebody who tries.
+func (a *asked) notSignedIn(why, err error) error {
+	a.Log.Warn("sign-in failed", "address", Address(a.r), "why", why, "error", err)
+	return why
+}
+
+// mostSignIns is how many times a minute one address may try to sign in, or the setup's code.
+const mostSignIns = 30
+
+// tries counts what each address has tried in this minute.
+type tries struct {
+	mu     sync.Mutex
+	minute time.Time
+	by     map[string]int
+}
+
+func (t *tries) allow(address string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if minute := now.Truncate(time.Minute); !minute.Equal(t.minute) {
+		t.minute, t.by = minute, map[string]int{}
+	}
+	t.by[address]++
+	return t.by[address] <= mostSignIns
 }
 
 // leave ends a session and what it still reads.

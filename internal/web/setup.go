@@ -32,6 +32,9 @@ func (a *asked) redeem() error {
 	if err := a.r.ParseForm(); err != nil {
 		return errForm
 	}
+	if !a.signIns.allow(Address(a.r), a.Clock()) {
+		return a.notSignedIn(errTooOften, nil)
+	}
 	if !a.Setup.Redeem(a.r.Context(), a.r.PostForm.Get("code")) {
 		return a.showAs(403, "setup-code", "Setup", struct {
 			Code   string
@@ -53,8 +56,11 @@ func (a *asked) setupPage() error {
 	}
 	installed := slices.ContainsFunc(st.Doctor, func(d RepositoryDoctor) bool { return strings.Contains(d.Repository, "/") })
 	if !a.setup.holds(a.cookieValue(setupCookie)) { // an operator sees of repositories what the others do
-		readable := Query{Repositories: a.access.readable(a.r.Context(), a.who), Limit: len(st.Doctor)}
-		st.Doctor = held(readable, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
+		q, err := a.query()
+		if err != nil {
+			return err
+		}
+		st.Doctor = held(q, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
 	}
 	body := struct {
 		SetupStanding

@@ -46,7 +46,7 @@ type piece struct {
 func (s *Server) newStory(run Run) *story {
 	st := &story{server: s, run: run}
 	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Redact: redact()}
-	if s.alone {
+	if s.alone != nil {
 		st.detail.ServerURL, st.detail.Repo, st.detail.Phrase = "", "", ""
 	}
 	st.detail.Diffs, st.detail.Prompts = map[int]html.Diff{}, map[int]html.Prompt{}
@@ -150,6 +150,8 @@ type runView struct {
 	Home     string // the repository's page
 	Alone    bool
 	Started  bool // there are records
+	Outside  bool // they are not for this person
+	PullURL  string
 	look
 	Parts  html.Parts
 	Output []piece
@@ -177,13 +179,19 @@ func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
 // view is what is shown of the story now; iterations bounds the bytes of those that are shown.
 func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
-	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone,
+	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone != nil,
 		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, told: told{Asked: st.asked()},
-		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Doing: st.run.Doing}}
-	if st.run.Issue > 0 && !a.alone {
+		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Sign: signs[mood(st.run.State)],
+			Doing: st.run.Doing}}
+	if st.run.Issue > 0 && a.alone == nil {
 		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", strconv.Itoa(st.run.Issue))...)
 	}
-	v.Sign = signs[v.Mood]
+	if st.run.Pull > 0 {
+		v.PullURL = a.github(append(splitName(st.run.Repository), "pull", strconv.Itoa(st.run.Pull))...)
+	}
+	if v.Outside = a.may < MayRead; v.Outside {
+		return v, nil
+	}
 	st.detail.ReportURL = ""
 	v.Hints = st.withHints(a.given(st.run.ID), v.Ended)
 	if v.Started = len(st.detail.Records) > 0; v.Started {

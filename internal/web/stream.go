@@ -133,14 +133,21 @@ func (f *follower) follow(ctx context.Context) {
 
 // still reports whether the person is signed in and may read; what cannot be found out is a no.
 func (f *follower) still(ctx context.Context) bool {
-	if f.who.Guest {
-		return f.access.permission(ctx, f.who, f.repository) >= MayRead
+	if f.alone != nil {
+		return true
 	}
-	who, err := f.Sessions.Find(ctx, f.token())
-	if err != nil || who.Login != f.who.Login {
-		return false
+	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
+	who := f.who
+	if !who.Guest {
+		found, err := f.Sessions.Find(ctx, f.token())
+		if err != nil || found.Login != who.Login {
+			return false
+		}
+		who = found
 	}
-	return f.alone || f.access.permission(ctx, who, f.repository) >= MayRead
+	may, err := f.Access.Permission(ctx, who, strings.ToLower(f.repository))
+	return err == nil && may >= MayRead
 }
 
 // send sends the records that there are now as one event; full says that there may be more.

@@ -36,13 +36,13 @@ type Options struct {
 // Server answers browsers. It is safe for concurrent use.
 type Server struct {
 	Options
-	access  *access
 	streams *streams
+	signIns tries
 	setup   *setupDoor
 	handler http.Handler
 	cookie  string // the name of the session's cookie
 	secure  bool
-	alone   bool // one run and nothing else
+	alone   *alone // one run and nothing else; nil: there are all
 	over    chan struct{}
 	finish  func() // closes over: there is nothing more to come
 }
@@ -66,7 +66,6 @@ func newServer(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: newStreams()}
-	s.access = &access{from: o.Access, clock: o.Clock}
 	s.setup = &setupDoor{clock: o.Clock}
 	s.over = make(chan struct{})
 	s.finish = sync.OnceFunc(func() { close(s.over) })

@@ -146,24 +146,13 @@ func (w *World) Run(_ context.Context, id string) (web.Run, error) {
 	return web.Run{}, web.ErrNotFound
 }
 
-// Active implements web.Runs.
-func (w *World) Active(context.Context, web.Query) ([]web.Run, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var list []web.Run
-	for _, r := range w.runs {
-		if slices.Contains([]string{web.Queued, web.Running, web.Waiting}, r.State) {
-			list = append(list, r)
-		}
-	}
-	return list, w.Fails
-}
-
 // Runs implements web.Runs. It answers with those of everybody, so that a page that does not look itself is found out.
-func (w *World) Runs(context.Context, web.Query) ([]web.Run, error) {
+func (w *World) Runs(_ context.Context, q web.Query) ([]web.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.runs), w.Fails
+	return slices.DeleteFunc(slices.Clone(w.runs), func(r web.Run) bool {
+		return q.Active && !slices.Contains([]string{web.Queued, web.Running, web.Waiting}, r.State)
+	}), w.Fails
 }
 
 // Records implements web.Records.

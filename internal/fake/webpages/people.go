@@ -12,29 +12,44 @@ import (
 
 var errSilent = errors.New("GitHub does not answer")
 
-// Permission implements web.Access.
-func (w *World) Permission(_ context.Context, who web.Identity, repository string) (web.Permission, error) {
+// silent waits for GitHub, which does not answer.
+func (w *World) silent(ctx context.Context) bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.Unanswered {
+	silent := w.Unanswered
+	w.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+	}
+	return silent
+}
+
+// Permission implements web.Access.
+func (w *World) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
+	if w.silent(ctx) {
 		return web.MayWrite, errSilent // whoever takes the value for an answer is found out
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.may[who.Login][repository], nil
 }
 
 // Readable implements web.Access.
-func (w *World) Readable(_ context.Context, who web.Identity) ([]string, error) {
+func (w *World) Readable(ctx context.Context, who web.Identity) ([]string, error) {
+	silent := w.silent(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	names := slices.Collect(maps.Keys(w.may[who.Login]))
-	if w.Unanswered {
+	if silent {
 		return names, errSilent
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.may[who.Login][name] < web.MayRead }), nil
 }
 
 // Operator implements web.Access.
-func (w *World) Operator(_ context.Context, who web.Identity) (bool, error) {
+func (w *World) Operator(ctx context.Context, who web.Identity) (bool, error) {
+	if w.silent(ctx) {
+		return true, errSilent
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ops[who.Login], nil

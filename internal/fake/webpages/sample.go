@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// Repositories of the sample: alice writes in Demo and reads Docs, and nobody but mallory reads Secret.
+// Repositories of the sample: alice writes in Demo and reads Docs, sam sees the runs of Demo from outside, and nobody
+// but mallory reads Secret.
 const (
 	Demo   = "acme/demo"
 	Docs   = "acme/docs"
@@ -28,6 +29,7 @@ func Sample() *World {
 		w.Let(login, Docs, web.MayRead)
 	}
 	w.Let("mallory", Secret, web.MayWrite)
+	w.Let("sam", Demo, web.MaySeeRuns)
 	w.Operate("olga")
 	running := run("run-3", Demo, 42, web.Standing{State: web.Running, Doing: "the coder implements since 05:34 UTC",
 		Iteration: 3, Of: 5})
