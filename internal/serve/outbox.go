@@ -35,8 +35,9 @@ type outbox struct {
 	rules   event.Rules
 	ours    func(repository, branch string) bool
 	wrote   func(login string) bool // somebody is the App itself
-	back    func()                  // the database is there again
-	woken   chan struct{}           // holds one
+	refusal func(context.Context, store.Delivery) *event.Refusal
+	back    func()        // the database is there again
+	woken   chan struct{} // holds one
 	log     *slog.Logger
 	clock   func() time.Time
 	answers chan struct{} // holds one for each answer that is given now
@@ -97,7 +98,7 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 	var made []store.Decided
 	runs := false
 	for _, d := range list {
-		v, err := o.decide(d)
+		v, err := o.decide(ctx, d)
 		switch {
 		case err != nil:
 			o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
@@ -128,7 +129,7 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 
 // decide decides one delivery. What makes the decision panic is an error like others: the next start would find it
 // again.
-func (o *outbox) decide(d store.Delivery) (v decided, err error) {
+func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
@@ -138,6 +139,11 @@ func (o *outbox) decide(d store.Delivery) (v decided, err error) {
 	v = decide(d, o.rules, o.ours)
 	if d.Action == unlabeled && v.asks && o.wrote != nil && o.wrote(d.Sender) {
 		v.step, v.why, v.asks, v.quick = stepNothing, "ralph took the label off itself", false, false
+	}
+	if v.asks {
+		if refusal := o.refusal(ctx, d); refusal != nil {
+			v.step, v.why, v.asks, v.quick = "refused", refusal.Reason, false, false
+		}
 	}
 	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
 		"step", v.step, "why", v.why)

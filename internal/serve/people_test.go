@@ -1,13 +1,19 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -101,5 +107,49 @@ func TestWhoMay(t *testing.T) {
 	hub.Grant(installation, &fake.Permissions{Contents: "write"})
 	if got, err := p.Operator(t.Context(), as("olga")); err != nil || got {
 		t.Errorf("without the permission to read members: %v, %v", got, err)
+	}
+}
+
+// TestStrangersCostLittle: a stranger's command costs a call for their permission, which is remembered for a minute, and
+// one for its reaction.
+func TestStrangersCostLittle(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { return now }
+	hub, in := anApp(t, clock, fake.App{Owner: "alice", InstallationID: 70})
+	must(t, hub.AddRepo("alice", "demo", "main"))
+	issue := hub.AddIssue("alice", "demo", fake.Issue{Title: "x", Author: "alice"})
+	a := &askers{in: in, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
+		may: lookups[github.Access]{clock: clock}, clock: clock, log: slog.New(slog.DiscardHandler)}
+	for _, c := range []struct {
+		name, login, role string
+		after             time.Duration
+		refused           bool
+		calls             int // tokens, of which one counts for an hour, not counted
+	}{
+		{"a stranger", "bob", "", 0, true, 2}, {"once more", "bob", "", 0, true, 1}, {"a minute later", "bob", "", time.Minute, true, 2},
+		{"somebody who may", "wendy", "write", 0, false, 1}, {"once more", "wendy", "write", 0, false, 0},
+	} {
+		t.Run(c.login+" "+c.name, func(t *testing.T) {
+			now = now.Add(c.after)
+			hub.SetPermission("alice", "demo", c.login, cmp.Or(c.role, "none"))
+			id := hub.AddComment("alice", "demo", issue, fake.Comment{Author: c.login, Body: "/ralph run"})
+			payload := strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"`+c.login+`"`, `"id":1,`, fmt.Sprintf(`"id":%d,`, id)).Replace(aComment)
+			hub.ResetCalls()
+			refusal := a.refusal(t.Context(), delivered("d-1", "issue_comment", []byte(payload), now))
+			calls := slices.DeleteFunc(hub.Calls(), func(c fake.Call) bool { return strings.HasSuffix(c.Path, "/access_tokens") })
+			if (refusal != nil) != c.refused || len(calls) != c.calls {
+				t.Errorf("refused: %v, calls: %v", refusal, calls)
+			}
+			for _, call := range calls {
+				if call.Status >= 300 {
+					t.Errorf("%s: %d", call, call.Status)
+				}
+			}
+		})
+	}
+	hub.Fail(fake.Fault{Status: 502, Times: -1})
+	payload := strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"eve"`).Replace(aComment)
+	if refusal := a.refusal(t.Context(), delivered("d-2", "issue_comment", []byte(payload), now)); refusal != nil {
+		t.Errorf("while GitHub does not answer, which the job waits for: %v", refusal)
 	}
 }

@@ -39,7 +39,7 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	sv = &Server{o: Options{Clock: clock, Log: log}, s: s, pool: newPool(s, 1, 0, log)}
 	sv.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
 	sv.outbox = &outbox{s: s, rules: sv.o.Rules, log: log, clock: clock, begin: sv.pool.wake, woken: make(chan struct{}, 1),
-		ours: func(string, string) bool { return false }}
+		ours: func(string, string) bool { return false }, refusal: func(context.Context, store.Delivery) *event.Refusal { return nil }}
 	return sv, &at
 }
 

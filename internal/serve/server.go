@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -84,7 +85,8 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
 	sv.outbox = &outbox{s: s, begin: sv.pool.wake, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
-		woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
+		refusal: (&askers{in: sv.in, rules: o.Rules, may: lookups[github.Access]{clock: o.Clock}, clock: o.Clock, log: o.Log}).refusal,
+		woken:   make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
 	if err := sv.openPages(); err != nil {
 		return nil, err
 	}
