@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// Access is what somebody may do on a repository. A greater one includes the lesser.
+// Access is what someone may do on a repository. A greater one includes the lesser.
 type Access int
 
 // The kinds of access. None is also what is not known.
@@ -71,8 +71,8 @@ func repositoryOf(r *github.Repository) Repository {
 		Access: accessOf(r.GetPermissions())}
 }
 
-// Permission is what somebody may do on a repository of an installation, asked as the App. Somebody whom GitHub does
-// not know may nothing. In a public repository everybody may read. With an error it is None.
+// Permission is what someone may do on a repository of an installation, asked as the App. Someone whom GitHub does
+// not know may nothing. In a public repository everyone may read. With an error it is None.
 func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (Access, error) {
 	if !plainOrg().MatchString(login) { // it becomes a part of an address
 		return None, fmt.Errorf("asking what %s may do on %s: nobody has this login", oneLine(login), repo)
@@ -119,7 +119,7 @@ func explainPerson(doing string, err error) error {
 	return explain(doing, err)
 }
 
-// Person is somebody who signed in. ID stays when the login changes.
+// Person is someone who signed in. ID stays when the login changes.
 type Person struct {
 	Login string
 	ID    int64
@@ -142,7 +142,7 @@ func (a *App) Person(ctx context.Context, token string) (Person, error) {
 	return Person{Login: user.GetLogin(), ID: user.GetID()}, nil
 }
 
-// PersonRepository is a repository with what somebody may do there, asked with their own token. A repository that they
+// PersonRepository is a repository with what someone may do there, asked with their own token. A repository that they
 // cannot see, or on which the App is not installed, has the access None without an error.
 func (a *App) PersonRepository(ctx context.Context, token string, repo event.Repo) (Repository, error) {
 	api, err := a.asPerson(token)
@@ -159,7 +159,7 @@ func (a *App) PersonRepository(ctx context.Context, token string, repo event.Rep
 	return repositoryOf(r), nil
 }
 
-// Collaborates reports whether somebody was given access to a repository: as its owner, by a team, the organization or
+// Collaborates reports whether someone was given access to a repository: as its owner, by a team, the organization or
 // an invitation. Everyone reads a public repository; few collaborate on it.
 func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (bool, error) {
 	at, err := a.InstallationOf(ctx, repo)
@@ -177,8 +177,8 @@ func (a *App) Collaborates(ctx context.Context, repo event.Repo, login string) (
 // ErrNoMembers is an App that cannot read who owns an organization.
 var ErrNoMembers = errors.New("the App is not installed there with the permission members: read")
 
-// MembersOf is the installation by which the App can read who owns an organization; its error is ErrNoMembers where
-// GitHub does not let it.
+// MembersOf is the installation that lets the App read the owners of an organization. Its error is ErrNoMembers if there
+// is none.
 func (a *App) MembersOf(ctx context.Context, organization string) (installation int64, err error) {
 	all, err := a.Installations(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (a *App) MembersOf(ctx context.Context, organization string) (installation 
 	return all[at].ID, nil
 }
 
-// Owns reports whether somebody is an owner of an organization. Its errors are those of MembersOf besides.
+// Owns reports whether someone is an owner of an organization. Its errors include those of MembersOf.
 func (a *App) Owns(ctx context.Context, organization, login string) (bool, error) {
 	installation, err := a.MembersOf(ctx, organization)
 	if err != nil {
@@ -222,7 +222,7 @@ func (a *App) React(ctx context.Context, installation int64, ev event.Event, con
 	return react(ctx, in.talk, ev, content)
 }
 
-// PersonRepositories are the repositories of an installation that somebody can read, each with what they may do there,
+// PersonRepositories are the repositories of an installation that someone can read, each with what they may do there,
 // at most 20,000. An installation that is not for them has none.
 func (a *App) PersonRepositories(ctx context.Context, token string, installation int64) ([]Repository, error) {
 	api, err := a.asPerson(token)
@@ -243,7 +243,7 @@ func (a *App) PersonRepositories(ctx context.Context, token string, installation
 	return all, err
 }
 
-// CommentAs comments on an issue or a pull request as somebody who has signed in. GitHub says whether they may.
+// CommentAs comments on an issue or a pull request as someone who has signed in. GitHub says whether they may.
 func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, number int, body string) error {
 	api, err := a.asPerson(token)
 	if err != nil {
@@ -255,7 +255,7 @@ func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, numb
 	return nil
 }
 
-// Assign gives a pull request or an issue to somebody, which tells them. Whoever it cannot be given to, GitHub leaves
+// Assign gives a pull request or an issue to someone, which tells them. Whoever it cannot be given to, GitHub leaves
 // out without a word.
 func (c *Client) Assign(ctx context.Context, number int, login string) error {
 	if c.dry("assign #%d to %s", number, login) {
@@ -265,7 +265,7 @@ func (c *Client) Assign(ctx context.Context, number int, login string) error {
 	return explainAny(fmt.Sprintf("assigning #%d to %s", number, login), err)
 }
 
-// RequestReview asks somebody for a review, which tells them; again when they have reviewed meanwhile. GitHub refuses
+// RequestReview asks someone for a review, which tells them; again when they have reviewed meanwhile. GitHub refuses
 // it of the author and of people who do not work on the repository.
 func (c *Client) RequestReview(ctx context.Context, number int, login string) error {
 	if c.dry("ask %s for a review of #%d", login, number) {

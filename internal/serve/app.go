@@ -37,7 +37,7 @@ const sealedApp = "app"
 var errNoApp = errors.New("there is no GitHub App yet: open the setup page, whose address ralph serve prints at its " +
 	"start")
 
-// installed is the App as it is now: nobody's before the setup.
+// installed is the current App. Before the setup there is none.
 type installed struct {
 	s      *store.Store
 	server github.Server
@@ -91,7 +91,7 @@ func (in *installed) opened(c App) (*github.App, App, error) {
 	return app, c, nil
 }
 
-// self is whom the App writes as, such as "ralph[bot]"; "" while GitHub has not told.
+// self is the App's login, such as "ralph[bot]"; "" until GitHub has answered.
 func (in *installed) self() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -101,7 +101,7 @@ func (in *installed) self() string {
 	return in.app.KnownLogin()
 }
 
-// wrote reports whether somebody is the App itself, as far as GitHub has told who that is.
+// wrote reports whether someone is the App itself, once GitHub has answered who that is.
 func (in *installed) wrote(login string) bool { return login != "" && login == in.self() }
 
 // store seals credentials that the setup has got.

@@ -20,7 +20,7 @@ func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
 	f := store.SpendFilter{Repositories: q.Repositories, By: []string{"day", "repository", "person", "model"},
 		Limit: cmp.Or(q.Limit, 1000)}
 	if f.Repositories == nil {
-		f.Repositories = []string{} // nobody's, not everybody's
+		f.Repositories = []string{} // no one's, not everyone's
 	}
 	if !q.Since.IsZero() {
 		f.From = q.Since.UTC().Format(time.DateOnly)
@@ -75,7 +75,7 @@ func shownEntry(e store.Entry) web.Audit {
 // mostLimited is how many repositories the limits of a page are of.
 const mostLimited = 100
 
-// Limits implements web.Ledger. Those of repositories are what was found out when somebody looked at their page: nobody
+// Limits implements web.Ledger. Those of repositories are what was found out when someone looked at their page: no one
 // is asked.
 func (o source) Limits(_ context.Context, q web.Query) (limits []web.Limit, err error) {
 	accounts := map[string]bool{}

@@ -56,7 +56,7 @@ func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 }
 
 // drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
-// again: somebody may have set it meanwhile.
+// again: someone may have set it meanwhile.
 func (sv *Server) drift(ctx context.Context) (time.Duration, bool) {
 	app, _, err := sv.in.current(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // How long what was found out about a repository is shown without asking GitHub again. What is wrong is looked at again
-// soon, since somebody may be mending it.
+// soon, since someone may be mending it.
 const (
 	keepGood    = 5 * time.Minute
 	keepBad     = time.Minute
@@ -31,8 +31,8 @@ func newExaminer(clock func() time.Time, look func(context.Context, string) web.
 	return &examiner{lookups[web.Repository]{clock: clock, keeps: keeps}, look}
 }
 
-// of is what is known of a repository, which is looked at when that is too old. While GitHub does not answer it is what
-// was known before.
+// of returns the findings about a repository, checked again when they are too old. While GitHub does not answer, it returns
+// the earlier ones.
 func (x *examiner) of(ctx context.Context, name string) (web.Repository, error) {
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()

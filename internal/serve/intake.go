@@ -23,8 +23,8 @@ import (
 const (
 	mostBody    = 25 << 20         // GitHub sends no more
 	mostSmall   = 1 << 20          // bytes of a body that waits for no large one
-	mostReading = 64 << 20         // of all bodies that are read at once, as far as they are small
-	mostLarge   = 2                // bodies beyond mostSmall at once
+	mostReading = 64 << 20         // of all bodies that are read at the same time, as far as they are small
+	mostLarge   = 2                // bodies beyond mostSmall at the same time
 	readTime    = 10 * time.Second // GitHub waits no longer for an answer
 	mostID      = 100              // bytes of a delivery's id; GitHub's have 36
 
@@ -53,7 +53,7 @@ type intake struct {
 	reading reading
 }
 
-// reading bounds the bodies that are read at once. Large ones, which few deliveries have and everyone can send, wait for
+// reading bounds the bodies that are read at the same time. Large ones, which few deliveries have and everyone can send, wait for
 // each other alone.
 type reading struct{ small, large *semaphore.Weighted }
 
@@ -108,7 +108,7 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "GitHub delivers by POST", http.StatusMethodNotAllowed)
 		return
 	}
-	if len(r.Header.Get("X-Hub-Signature-256")) != signatureLength { // nobody's body is read for nothing
+	if len(r.Header.Get("X-Hub-Signature-256")) != signatureLength { // no one's body is read for nothing
 		in.forger(w, r, "X-Hub-Signature-256 is missing")
 		return
 	}
@@ -176,8 +176,8 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 		Repository: head.Repository.FullName, Sender: head.Sender.Login, Payload: body, Received: at}
 }
 
-// read is the body, unless there is too much of it. It takes of what may be read at once as it comes, and not as it is
-// announced: who announces much and sends nothing keeps nobody waiting.
+// read is the body, unless there is too much of it. It takes of what may be read at the same time as it comes, and not as it is
+// announced: a large announcement alone makes no other delivery wait.
 func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request, room *held) (body []byte, status int,
 	why string) {
 	if r.ContentLength > mostBody {
@@ -236,7 +236,7 @@ func plainWord(s string) bool {
 	return s != "" && len(s) <= mostID && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// near reports whether a request is of somebody on this machine, or brings the token, which nobody has where it is
+// near reports whether a request is of someone on this machine, or brings the token, which no one has where it is
 // empty. What a proxy on this machine passes on comes from it as well: it says so, or asks under the public name.
 func near(r *http.Request, token string) bool {
 	if given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); bearer && token != "" {
@@ -251,7 +251,7 @@ func near(r *http.Request, token string) bool {
 	return net.ParseIP(from).IsLoopback() && web.Loopback(asked) && !web.PassedOn(r)
 }
 
-// onlyNear answers nobody else.
+// onlyNear answers no one else.
 func onlyNear(next http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !near(r, token) {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	lookTime    = 30 * time.Second // of one lookup, whoever waits for it
+	lookTime    = 30 * time.Second // of one lookup
 	lookupsKept = 10_000
 )
 
-// lookups remembers what GitHub was asked about, each answer for as long as keeps says, and asks once however many want
-// to know. What cannot be found out is not remembered. It is safe for concurrent use.
+// lookups remembers GitHub's answers, each for the time that keeps returns. Concurrent callers share one request. Errors
+// are not remembered. It is safe for concurrent use.
 type lookups[T any] struct {
 	clock func() time.Time
 	keeps func(T) time.Duration // nil: a minute each
@@ -29,8 +29,8 @@ type lookup[T any] struct {
 	until time.Time
 }
 
-// of is what is known of a key, or what find finds out. When ctx ends, its error is returned, and find goes on for
-// whoever asks next.
+// of returns the remembered answer for a key, or calls find. When ctx ends, it returns ctx's error, and find continues for
+// the next caller.
 func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Context) (T, error)) (T, error) {
 	now := l.clock()
 	if known, ok := l.last(key); ok && now.Before(known.until) {
@@ -65,7 +65,7 @@ func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Conte
 	}
 }
 
-// last is what was found out of a key, however long ago.
+// last returns the latest answer for a key, also an expired one.
 func (l *lookups[T]) last(key string) (lookup[T], bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

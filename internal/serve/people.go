@@ -21,8 +21,8 @@ import (
 // outside is what people may do who read a public repository and do not work on it, by what --outsiders says.
 var outside = map[string]web.Permission{"nothing": web.NoPermission, "runs": web.MaySeeRuns, "all": web.MayRead}
 
-// people is who may see and do what, as GitHub says. What it has said is remembered for a minute: somebody who loses
-// access sees nothing more after it.
+// people reports what users can see and do, from GitHub. Answers are remembered for a minute, so a user who loses access
+// sees nothing after that.
 type people struct {
 	in        *installed
 	s         *store.Store
@@ -166,7 +166,7 @@ func guestMay(ctx context.Context, app *github.App, repository string) (web.Perm
 	return web.MayRead, nil
 }
 
-// Readable implements web.Access. Public repositories that somebody does not work on are not among them.
+// Readable implements web.Access. It leaves out public repositories on which the user does not work.
 func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, error) {
 	return p.readable.of(ctx, who.Login, func(ctx context.Context) ([]string, error) {
 		app, _, err := p.in.current(ctx)
@@ -202,8 +202,8 @@ func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, erro
 	})
 }
 
-// Operator implements web.Access: whoever owns the App, also as an owner of the organization that does, or was named at
-// the start.
+// Operator implements web.Access: the owner of the App, the owners of an organization that owns it, and the logins of
+// --operators.
 func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
 	if who.Guest || slices.ContainsFunc(p.operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
 		return !who.Guest, nil
@@ -218,7 +218,7 @@ func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
 			return self.Owner != "" && strings.EqualFold(self.Owner, who.Login), err
 		}
 		is, err := app.Owns(ctx, self.Owner, who.Login)
-		if errors.Is(err, github.ErrNoMembers) { // the setup page says so, and what to do
+		if errors.Is(err, github.ErrNoMembers) { // the setup page reports it
 			return false, nil
 		}
 		return is, err

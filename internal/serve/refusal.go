@@ -11,11 +11,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// refuseTime is how long a decision waits for what GitHub says of who asks.
-const refuseTime = 2 * time.Second
+const (
+	refuseTime = 2 * time.Second  // a decision waits no longer for GitHub
+	awayTime   = 30 * time.Second // and after that, decisions do not wait for it for a while
+)
 
-// askers says who may ask in which repository, before anything is made of what they ask: a stranger costs a call a
-// minute and one for the reaction, and no row.
+// askers checks the permission of requesters before a request becomes a job. A stranger costs one call a minute, one for
+// the reaction, and no row.
 type askers struct {
 	in    *installed
 	rules event.Rules
@@ -25,11 +27,8 @@ type askers struct {
 	away  time.Time // until then GitHub is not asked: it did not answer
 }
 
-// awayTime is how long GitHub is left alone that did not answer, so that no delivery waits for it.
-const awayTime = 30 * time.Second
-
-// refusal is why the people of a delivery may not ask; nil when they may, and when GitHub does not say: the job asks
-// again, and fails closed.
+// refusal returns why a delivery's requester is not authorized. It is nil for an authorized one, and when GitHub does not
+// answer: the job checks again, and fails closed.
 func (a *askers) refusal(ctx context.Context, d store.Delivery) *event.Refusal {
 	ctx, cancel := context.WithTimeout(ctx, refuseTime)
 	defer cancel()

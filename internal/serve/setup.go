@@ -94,7 +94,7 @@ func reached(public *url.URL) []web.Finding {
 	return nil
 }
 
-// operators says who they are besides those that --operators names.
+// operators reports who is an operator without being named by --operators.
 func (s *setup) operators(ctx context.Context, app *github.App, self github.Self) web.Finding {
 	if !self.Organisation {
 		return web.Finding{Level: "ok", What: self.Owner + " owns the App and is its operator",
@@ -149,5 +149,5 @@ func (s *setup) Complete(ctx context.Context, code string, by web.Person) error 
 		return err
 	}
 	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by.Login, made.Owner), Action: "app.create",
-		Subject: made.Slug, Result: "done"}) // whoever has the setup's code is nobody yet
+		Subject: made.Slug, Result: "done"}) // with the code alone, no one is signed in
 }

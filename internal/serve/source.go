@@ -46,7 +46,7 @@ func (d detail) text() json.RawMessage {
 type source struct {
 	s      *store.Store
 	doctor *examiner
-	self   func() string // whom the App writes as; "" while GitHub has not told
+	self   func() string // the App's login; "" until GitHub has answered
 	allow  config.Allowances
 	clock  func() time.Time
 }
@@ -72,7 +72,7 @@ func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) {
 	}
 	f := store.RunFilter{Repositories: append([]string{}, q.Repositories...), Since: q.Since, Before: before, Limit: q.Limit}
 	if q.All {
-		f.Repositories = nil // none is nobody's, not everybody's
+		f.Repositories = nil // an empty list is no repository, nil is every one
 	}
 	if q.Active {
 		f.States = activeStates
@@ -131,7 +131,7 @@ func (o source) Hints(ctx context.Context, run string) (given []web.HintGiven, e
 	return given, err
 }
 
-// newsTime is how long somebody who reads along waits for news of this process before they look again.
+// newsTime is how long someone who reads along waits for news of this process before they look again.
 const newsTime = 2 * time.Second
 
 // Changed implements web.Records. It is closed after a while in any case: another server may work on the run.

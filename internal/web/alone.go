@@ -17,7 +17,7 @@ var aloneRoutes = []route{
 	{"GET /static/{file}", anybody, ofNone, isData, (*asked).static},
 }
 
-// Alone shows one run on its page, to whoever opens the address that Enter returns, and nobody else.
+// Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.
 type Alone struct{ *Server }
 
 // NewAlone makes the page of a run that records and run tell of; public is "http://127.0.0.1:41234". run is asked with
@@ -39,7 +39,7 @@ func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.
 // Finish sends what is left to the pages that are open, tells them that nothing more will come, and ends them.
 func (a *Alone) Finish() { a.finish() }
 
-// alone lets in one browser, and whoever else has its cookie.
+// alone lets in one browser, by its cookie.
 type alone struct {
 	entry, token string
 	run          func() Run

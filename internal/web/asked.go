@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// need is what somebody must be to be answered at all.
+// need is what someone must be to be answered at all.
 type need int
 
 const (
@@ -60,7 +60,7 @@ type asked struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	soon context.Context // ends when the answer can no longer wait for what GitHub says of the person
-	who  Identity        // nobody: Login is ""
+	who  Identity        // no one: Login is ""
 	kind kind
 	may  Permission // in repository
 	// what the request is about, as far as its route says so
@@ -74,7 +74,7 @@ type asked struct {
 var (
 	errSignIn = errors.New("nobody is signed in")
 	errHidden = errors.New("nothing that this person may see")
-	errAway   = errors.New("GitHub does not say what this person may see")
+	errAway   = errors.New("GitHub does not confirm what this person can see")
 )
 
 // What can go wrong with a request besides what it asks for.
@@ -119,7 +119,7 @@ func action(kind string) func(*asked) error {
 	}
 }
 
-// ask is what GitHub says of a person. What it does not say is an error, and nothing is shown.
+// ask gets GitHub's answer about a person. Without one, nothing is shown.
 func ask[T any](of func(context.Context, Identity) (T, error), soon context.Context, who Identity) (T, error) {
 	got, err := of(soon, who)
 	if err != nil && !errors.Is(err, ErrSignedOut) {

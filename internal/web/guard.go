@@ -49,14 +49,14 @@ func (a *asked) admitted(rt route) error {
 	if a.who.Login == "" || a.who.Guest && !forGuests(rt, a.r.Method) {
 		return errSignIn
 	}
-	if a.alone != nil { // there is one run, and whoever is signed in has shown the token
+	if a.alone != nil { // there is one run, and its token was shown
 		if a.may = MayRead; rt.of == ofNone {
 			return nil
 		}
 		return a.find(a.r.Context(), rt.of)
 	}
 	operates := make(chan error, 1)
-	go func() { // beside what else is asked about the person
+	go func() { // at the same time as the other requests
 		is, err := ask(a.Access.Operator, a.soon, a.who)
 		a.operator = is && err == nil
 		operates <- err
@@ -68,7 +68,7 @@ func (a *asked) admitted(rt route) error {
 		return errHidden
 	}
 	if rt.need == signedIn {
-		<-operates
+		_ = <-operates // a page goes without the links of operators
 		return nil
 	}
 	err := a.find(a.r.Context(), rt.of)
@@ -111,7 +111,7 @@ func (a *asked) find(ctx context.Context, of subject) (err error) {
 	return err
 }
 
-// guest is whoever reads pages that are open. No login has a space.
+// guest is a reader of open pages. No login has a space.
 var guest = Identity{Person: Person{Login: "a guest"}, Guest: true}
 
 // Loopback reports whether a host is this machine and nothing else: "127.0.0.1", "::1", "localhost".
@@ -119,11 +119,11 @@ func Loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-// passing are the headers with which proxies say that somebody else asks.
+// passing are the headers that proxies add for another client.
 var passing = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
 	"Cf-Connecting-Ip"}
 
-// PassedOn reports whether a proxy says that somebody else asks.
+// PassedOn reports whether a proxy sent the request for another client.
 func PassedOn(r *http.Request) bool {
 	for _, name := range passing {
 		if r.Header.Get(name) != "" {
@@ -151,8 +151,8 @@ func Address(r *http.Request) string {
 	return host
 }
 
-// isGuest reports whether somebody who has not signed in may read nevertheless. What was passed on comes from elsewhere,
-// whatever address passed it on. That no page of somebody else asks under another name of this machine, ownHost has seen.
+// isGuest reports whether a client that is not signed in can read. A request from a proxy comes from elsewhere. ownHost
+// has refused requests under other names of this machine.
 func (a *asked) isGuest() bool {
 	if !a.Open || PassedOn(a.r) {
 		return false

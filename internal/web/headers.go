@@ -39,7 +39,7 @@ const (
 	formTime = 10 * time.Second
 )
 
-// ownHost refuses requests under other names: a page of somebody else whose name leads here must not speak for a
+// ownHost refuses requests under other names: a page of someone else whose name leads here must not speak for a
 // person who is signed in.
 func (s *Server) ownHost(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

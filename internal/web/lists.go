@@ -30,7 +30,7 @@ func (a *asked) query() (Query, error) {
 func (a *asked) before() string { return brief(100, a.r.URL.Query().Get("before")) }
 
 // shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: a
-// Source that answers with too much tells nobody.
+// Source that answers with too much tells no one.
 func (q Query) shows(repository string) bool {
 	if repository == "" {
 		return q.Others
@@ -100,10 +100,10 @@ func (a *asked) now() error {
 type unnamed struct {
 	State string
 	Since time.Time
-	Until time.Time // of waiting; zero: when somebody answers
+	Until time.Time // of waiting; zero: when someone answers
 }
 
-// unnamed are the runs of repositories that an operator cannot read, the longest first; nobody else's business.
+// unnamed are the runs of repositories that an operator cannot read, the longest first; no one else's business.
 func (a *asked) unnamed(q Query) (list []unnamed, err error) {
 	if !a.operator {
 		return nil, nil
@@ -162,7 +162,7 @@ func (a *asked) repositoryPage() error {
 		set, defaults})
 }
 
-// bySetter are the settings that somebody has set, and those that nobody has.
+// bySetter are the settings that someone has set, and those that no one has.
 func bySetter(all []Setting) (set, defaults []Setting) {
 	for _, s := range all {
 		if s.From == "default" {

@@ -6,8 +6,7 @@ import (
 )
 
 // ErrNotFound is what a Source, Sessions or Setup answers about something that does not exist. Pages never tell it from
-// something that the person may not see. ErrSignedOut is what an Access answers about somebody whose token GitHub does
-// not accept any more.
+// something that the person cannot see. An Access returns ErrSignedOut for a token that GitHub no longer accepts.
 var (
 	ErrNotFound  = errors.New("there is no such thing")
 	ErrSignedOut = errors.New("GitHub does not accept this sign-in any more")
@@ -15,7 +14,7 @@ var (
 
 // Person is who looks at a page.
 type Person struct {
-	Login string // "alice"; "" is nobody
+	Login string // "alice"; "" is no one
 	Name  string // "Alice Example"; may be empty
 }
 
@@ -23,7 +22,7 @@ type Person struct {
 type Identity struct {
 	Person
 	Token string // the person's OAuth token
-	Guest bool   // nobody has signed in, and the pages are open to whoever is at this machine
+	Guest bool   // no one has signed in, and the pages are open to whoever is at this machine
 }
 
 // Permission is what a person may do in a repository. A greater one includes the lesser.
@@ -65,7 +64,7 @@ type Standing struct {
 	State         string    // Queued, Running, or an outcome: "done", "waiting", "failed", ...
 	Doing         string    // what it does now, in a few words
 	Reason        string    // why it waits or ended, one sentence
-	Until         time.Time // of waiting: when it goes on by itself; zero: when somebody answers
+	Until         time.Time // of waiting: when it continues by itself; zero: when someone answers
 	Iteration, Of int       // Of is 0 without a limit
 }
 
@@ -168,7 +167,7 @@ type Spend struct {
 	Amount
 }
 
-// Audit is one thing that somebody did.
+// Audit is one thing that someone did.
 type Audit struct {
 	ID         string // what Query.Before names
 	At         time.Time

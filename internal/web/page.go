@@ -70,7 +70,7 @@ func brief(most int, s string) string {
 // lineRunes bounds the lines of what was printed.
 const lineRunes = 2000
 
-// console is what was printed: colors are dropped, and whatever else nobody would see is written out.
+// console is what was printed: colors are dropped, and whatever else no one would see is written out.
 func console(s string) string {
 	s = strings.ReplaceAll(wording.Colours.ReplaceAllString(s, ""), "\r\n", "\n")
 	var b strings.Builder

@@ -13,7 +13,7 @@ type Source struct {
 	Repositories Repositories
 	Deliveries   Deliveries
 	Ledger       Ledger
-	Hints        Hints // nil: nobody gives any on these pages
+	Hints        Hints // nil: no one gives any on these pages
 }
 
 // Runs are the runs of all repositories.
@@ -27,7 +27,7 @@ type Records interface {
 	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more
 	// yet.
 	Records(ctx context.Context, run string, after int64, limit int) ([]Record, error)
-	// Changed is closed as soon as the run may have more records than now; nil: nobody tells, look from time to time.
+	// Changed is closed as soon as the run may have more records than now; nil: no one tells, look from time to time.
 	Changed(run string) <-chan struct{}
 }
 
@@ -46,12 +46,12 @@ type Deliveries interface {
 type Ledger interface {
 	Spend(ctx context.Context, q Query) ([]Spend, error)
 	Audit(ctx context.Context, q Query) ([]Audit, error)
-	// Limits are those of the accounts and, as far as they are known without asking anybody, of the repositories.
+	// Limits are those of the accounts and, as far as they are known without asking anyone, of the repositories.
 	Limits(ctx context.Context, q Query) ([]Limit, error)
 }
 
-// Access says what people may see and do, as it was at most a minute ago. With an error nothing is shown or done. It
-// answers when its context ends at the latest, and may go on to find out what it is asked again soon after.
+// Access reports what people can see and do, at most a minute old. On an error, nothing is shown or done. It returns when
+// its context ends, and can continue in the background for the next request.
 type Access interface {
 	// Permission is what a person may do in one repository, "owner/name" in lower case.
 	Permission(ctx context.Context, who Identity, repository string) (Permission, error)
@@ -64,14 +64,14 @@ type Access interface {
 // Sessions are kept by the server: a page's cookie holds nothing but a random token.
 type Sessions interface {
 	Start(ctx context.Context, token string, who Identity) error
-	// Find is who a token belongs to; ErrNotFound when it belongs to nobody, any more or at all.
+	// Find is who a token belongs to; ErrNotFound when it belongs to no one, any more or at all.
 	Find(ctx context.Context, token string) (Identity, error)
 	End(ctx context.Context, token string) error
 	// EndAll ends all sessions of a person.
 	EndAll(ctx context.Context, login string) error
 }
 
-// SignIn is GitHub's way to say who somebody is.
+// SignIn is GitHub's way to say who someone is.
 type SignIn interface {
 	// AuthorizeURL is where to send the browser. verifier is PKCE's; only its S256 challenge may be in the address.
 	AuthorizeURL(state, verifier, redirect string) string

@@ -30,13 +30,13 @@ var troubles = map[error]trouble{
 	errTooOften: {http.StatusTooManyRequests, "Not signed in",
 		"Too many sign-ins came from your address. Wait a minute, then sign in again.", ""},
 	errAway: {http.StatusServiceUnavailable, "GitHub doesn't answer; trying again",
-		"This page shows nothing until GitHub says what you can read. It loads again by itself. Runs continue.", ""},
+		"This page stays empty until GitHub confirms what you can read. It reloads automatically. Runs continue.", ""},
 	errForm: {http.StatusBadRequest, "Not done", "The form cannot be read, or is too long. Nothing was done.", ""},
 	errBusy: {http.StatusServiceUnavailable, "Too many open pages",
 		"More pages are followed live than this server allows. Close some, or load the page again later.", ""},
 }
 
-// problem answers a request that cannot be answered. Nobody learns from it whether something exists.
+// problem answers a request that cannot be answered. No one learns from it whether something exists.
 func (a *asked) problem(err error) {
 	if errors.Is(err, ErrSignedOut) {
 		a.leave(a.token())
@@ -58,7 +58,7 @@ func (a *asked) problem(err error) {
 	case known:
 	case errors.Is(err, errAway):
 		t = troubles[errAway]
-		a.Log.Warn("GitHub does not say what somebody may see", "error", err, "path", a.r.URL.Path)
+		a.Log.Warn("a reader could not be checked on GitHub", "error", err, "path", a.r.URL.Path)
 		if a.w.Header().Set("Retry-After", "2"); a.r.Method == http.MethodGet {
 			a.w.Header().Set("Refresh", "2")
 		}

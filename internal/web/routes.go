@@ -1,6 +1,6 @@
 package web
 
-// routes are all there are. Nothing is answered that is not here, and nobody is asked again behind it.
+// routes are all there are. Nothing is answered that is not here, and no one is asked again behind it.
 var routes = []route{
 	{"GET /{$}", signedIn, ofNone, isPage, (*asked).now},
 	{"GET /runs/{run}", outsider, ofRun, isPage, (*asked).runPage},

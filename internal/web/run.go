@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// runPage shows a run as it stands; live goes on from there. Outsiders see its row and no records.
+// runPage shows a run as it stands; live continues from there. Outsiders see its row and no records.
 func (a *asked) runPage() error {
 	if a.may < MayRead {
 		a.run = a.run.outside()

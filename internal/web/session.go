@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// SessionLife is how long somebody stays signed in. A Sessions that forgets earlier is fine.
+// SessionLife is how long someone stays signed in. A Sessions that forgets earlier is fine.
 const SessionLife = 8 * time.Hour
 
 // signInTime is how long the way over GitHub may take.
@@ -23,7 +23,7 @@ const (
 	setupCookie  = "ralph-setup"
 )
 
-// identify says who asks. Nobody is no error; a session that cannot be looked up is one.
+// identify says who asks. No one is no error; a session that cannot be looked up is one.
 func (a *asked) identify() error {
 	token := a.token()
 	if a.alone != nil {
@@ -124,7 +124,7 @@ func (a *asked) endSignIn() error {
 	if err != nil || who.Login == "" {
 		return a.notSignedIn(errNotSignedIn, err)
 	}
-	if old := a.token(); old != "" { // nobody goes on with a session that was there before
+	if old := a.token(); old != "" { // no one continues with a session that was there before
 		a.leave(old)
 	}
 	token := random()
@@ -139,7 +139,7 @@ func (a *asked) endSignIn() error {
 	return a.goTo(local(string(next)))
 }
 
-// notSignedIn notes from where somebody did not sign in, which may be somebody who tries.
+// notSignedIn logs the address of a failed sign-in.
 func (a *asked) notSignedIn(why, err error) error {
 	a.Log.Warn("sign-in failed", "address", Address(a.r), "why", why, "error", err)
 	return why
@@ -176,7 +176,7 @@ func (a *asked) leave(token string) {
 func (a *asked) signOut() error {
 	if token := a.token(); token != "" {
 		if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
-			return err // somebody who believes to be signed out must be
+			return err // someone who believes to be signed out must be
 		}
 		a.streams.end(func(st *stream) bool { return st.token == token })
 	}
@@ -199,7 +199,7 @@ func (a *asked) goTo(path string) error {
 	return nil
 }
 
-// random is 32 bytes that nobody guesses.
+// random is 32 bytes that no one guesses.
 func random() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it never fails

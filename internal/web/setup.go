@@ -13,7 +13,7 @@ const setupState = "ralph-setup-state"
 
 var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
-// codePage asks for the one-time code. An address that holds it is turned into a form at once, so that the code is
+// codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the code is
 // sent by a person and not by whatever loads addresses ahead.
 func (a *asked) codePage() error {
 	if a.Setup == nil {

@@ -15,7 +15,7 @@ import (
 
 // How much of a run one page holds.
 const (
-	batch          = 500       // records that are read at once
+	batch          = 500       // records that are read at the same time
 	mostOutput     = 128 << 10 // bytes of what was printed that the page begins with
 	mostPiece      = 32 << 10  // bytes of one record of it
 	iterationBytes = 2 << 20   // all iterations as HTML
@@ -130,7 +130,7 @@ func (st *story) ended() bool {
 	return st.detail.State.End != nil
 }
 
-// asked is what the agent is told whose turn goes on.
+// asked is what the agent is told whose turn continues.
 func (st *story) asked() *html.Prompt {
 	p, ok := st.detail.Prompts[st.prompt]
 	last := st.detail.State.Last()
@@ -163,7 +163,7 @@ type runView struct {
 
 // told is what people and ralph tell the agent.
 type told struct {
-	Asked *html.Prompt // what the agent is told whose turn goes on now; nil: no turn does, or nobody knows
+	Asked *html.Prompt // what the agent is told whose turn continues now; nil: no turn does, or no one knows
 	Hints []shownHint
 }
 

@@ -14,9 +14,9 @@ import (
 
 // The pace of a stream; tests change it.
 var (
-	heartbeat   = 15 * time.Second // a comment, so that nobody in between takes it for dead
+	heartbeat   = 15 * time.Second // a comment, so that no one in between takes it for dead
 	recheck     = time.Minute      // whether the person may still read
-	lookAgain   = 2 * time.Second  // for records of which nobody told
+	lookAgain   = 2 * time.Second  // for records of which no one told
 	writeWithin = 10 * time.Second // a reader that is slower is dropped, and resumes
 )
 

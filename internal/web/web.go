@@ -17,7 +17,7 @@ type Options struct {
 	Source   Source
 	Access   Access
 	Sessions Sessions
-	SignIn   SignIn  // nil: nobody can sign in until the setup is done
+	SignIn   SignIn  // nil: no one can sign in until the setup is done
 	Actions  Actions // nil: nothing can be done on these pages
 	Setup    Setup   // nil: there is none
 	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
