@@ -68,8 +68,10 @@ func (a *asked) admitted(rt route) error {
 		return errHidden
 	}
 	if rt.need == signedIn {
-		_ = <-operates // a page goes without the links of operators
-		return nil
+		if err := <-operates; errors.Is(err, ErrSignedOut) {
+			return err
+		}
+		return nil // at worst without the links of operators
 	}
 	err := a.find(a.r.Context(), rt.of)
 	if err == nil && a.repository != "" {
