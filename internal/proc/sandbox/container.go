@@ -159,10 +159,17 @@ func readable(o Options) (args []string) {
 	return args
 }
 
-// mounted says as mounts of an engine what bubblewrap is told.
+// mounted says as mounts of an engine what bubblewrap is told. Of two at one place the last counts: engines refuse both.
 func mounted(binds []string) (args []string, err error) {
+	last := map[string]int{}
+	for i := 0; i+2 < len(binds); i += 3 {
+		last[binds[i+2]] = i
+	}
 	for i := 0; i+2 < len(binds); i += 3 {
 		from, to := binds[i+1], binds[i+2]
+		if last[to] != i {
+			continue
+		}
 		if strings.ContainsAny(from+to, ",\"\n") {
 			return nil, fmt.Errorf("mounting %q in a container: its name has a comma, a quote or the end of a line in it; "+
 				"rename it, or take another sandbox", from)

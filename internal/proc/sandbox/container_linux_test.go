@@ -87,6 +87,15 @@ func TestContainerCalls(t *testing.T) {
 	}
 }
 
+// TestContainerMountsOnce: an engine refuses two mounts at one place, where bubblewrap takes the last.
+func TestContainerMountsOnce(t *testing.T) {
+	got, err := mounted([]string{"--ro-bind", "/a", "/to", "--bind", "/b", "/b", "--ro-bind", "/c", "/to"})
+	if want := "--mount type=bind,source=/b,target=/b --mount type=bind,source=/c,target=/to,readonly"; err != nil ||
+		strings.Join(got, " ") != want {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 // dockerLogs lets the stand-in know where to log.
 func dockerLogs(t *testing.T) {
 	t.Helper()

@@ -29,6 +29,9 @@ func (m *microVM) judge() (*microVM, error) {
 		return m.checks, m.checksErr
 	}
 	c := &microVM{s: m.s, program: m.program, dir: m.s.o.Judge, name: machineName(m.s.o.Judge), env: m.env}
+	if len(m.s.o.Hide) > 0 {
+		c.name = machineName(m.s.o.Hide[0]) + "-checks"
+	}
 	if m.checksErr = c.ready(); m.checksErr != nil {
 		m.checksErr = fmt.Errorf("making the sandbox of the checks: %w", m.checksErr)
 		return nil, m.checksErr
@@ -73,7 +76,7 @@ const (
 
 var unsafeNameChars = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// machineName is the sandbox's name.
+// machineName is the name of the sandbox for a directory: a clone, whose tasks share it one after another, or a tree.
 func machineName(dir string) string { return "ralph-" + unsafeNameChars.ReplaceAllString(dir, "_") }
 
 func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
@@ -88,15 +91,18 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	}
 	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir),
 		env: proc.Environment(s.o.Parent, append(slices.Clone(proc.Allowed), "DOCKER_*"))}
+	if len(s.o.Hide) > 0 {
+		m.name = machineName(s.o.Hide[0])
+	}
 	if over(s.o.Dir, s.o.Home) {
 		return &UnavailableError{fmt.Sprintf("the worktree %s holds your home, and everything in it would be open", s.o.Dir)}
+	}
+	if err := m.start(ctx); err != nil {
+		return &UnavailableError{err.Error()}
 	}
 	s.maker, s.Complete = m, true
 	s.Line = "sandbox: docker-sandbox: agents and checks are in the virtual machine " + m.name +
 		", which has the worktree and nothing else of this machine, and reaches only the hosts that are allowed"
-	if err := m.start(ctx); err != nil {
-		return &UnavailableError{err.Error()}
-	}
 	return nil
 }
 
@@ -106,12 +112,7 @@ func (m *microVM) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("docker sandbox ls does not work: %w", err)
 	}
-	if m.in(listed) {
-		err = m.restart(ctx) // somebody may have edited files since
-	} else {
-		err = m.create(ctx)
-	}
-	if err != nil {
+	if err := m.claim(ctx, listed); err != nil {
 		return err
 	}
 	if err := m.network(ctx); err != nil {
@@ -128,14 +129,38 @@ func (m *microVM) ready() error {
 	return m.start(ctx)
 }
 
-// in reports whether the machine is in the list of machines: by its whole name.
-func (m *microVM) in(list string) bool {
-	for line := range strings.Lines(list) {
-		if slices.Contains(strings.Fields(line), m.name) {
-			return true
+// claim takes the first machine of its name or a numbered one that has no tree of a run which may go on, and makes it.
+func (m *microVM) claim(ctx context.Context, listed string) error {
+	for base, n := m.name, 2; ; n++ {
+		tree, known := machineTree(listed, m.name)
+		switch {
+		case !known:
+			return m.create(ctx)
+		case tree == m.dir || tree == "":
+			return m.restart(ctx) // somebody may have edited files since
+		case !exists(tree): // its run has ended
+			if _, err := m.ask(ctx, askLimit, nil, "rm", m.name); err != nil {
+				return err
+			}
+			return m.create(ctx)
+		}
+		m.name = fmt.Sprintf("%s-%d", base, n)
+	}
+}
+
+// machineTree is the tree of a machine in the list of machines; empty where the list does not say.
+func machineTree(listed, name string) (tree string, known bool) {
+	for line := range strings.Lines(listed) {
+		if slices.Contains(strings.Fields(line), name) {
+			_, tree, _ = strings.Cut(strings.TrimSpace(line), " /")
+			tree, _, _ = strings.Cut(tree, ", ") // more directories may follow
+			if tree != "" {
+				tree = "/" + tree
+			}
+			return tree, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // ask runs docker sandbox.
@@ -179,7 +204,13 @@ func (m *microVM) create(ctx context.Context) error {
 			return fmt.Errorf("making a directory for claude's login: %w", err)
 		}
 	}
-	if _, err := m.ask(ctx, createLimit, nil, "create", "--name", m.name, "claude", m.dir, state); err != nil {
+	args := []string{"create", "--name", m.name, "claude", m.dir, state}
+	if m.dir == m.s.o.Dir {
+		for _, objects := range borrowed(clone(m.dir, m.s.o.Home)) {
+			args = append(args, objects+":ro")
+		}
+	}
+	if _, err := m.ask(ctx, createLimit, nil, args...); err != nil {
 		return err
 	}
 	if _, err := m.ask(ctx, askLimit, nil, "exec", "-u", "root", m.name, "bash", "-c", linkLogin, "bash",

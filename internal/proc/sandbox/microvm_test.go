@@ -239,6 +239,53 @@ func TestMachineIsNotThere(t *testing.T) {
 	}
 }
 
+// TestMachineOfAClone: the tasks of a clone have its machine one after another, and another one only while a checkout of
+// the first is kept. Of the clone the machine has the objects, to read.
+func TestMachineOfAClone(t *testing.T) {
+	d := newDesk(t)
+	clone := filepath.Join(d.dir, "clone")
+	open := func(task string) {
+		t.Helper()
+		d.clone = filepath.Join(d.dir, "checkouts", task, "work")
+		info := filepath.Join(d.clone, ".git", "objects", "info")
+		for _, dir := range []string{info, filepath.Join(clone, ".git", "objects")} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := []byte(filepath.Join(clone, ".git", "objects") + "\n")
+		if err := os.WriteFile(filepath.Join(info, "alternates"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := d.options()
+		o.Hide = []string{clone}
+		s, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+	}
+	open("one")
+	open("two")
+	if err := os.RemoveAll(filepath.Join(d.dir, "checkouts", "one")); err != nil {
+		t.Fatal(err)
+	}
+	open("three")
+	open("two")
+	d.machine = machineName(clone)
+	var got []string
+	for _, call := range d.calls() {
+		if call = strings.ReplaceAll(call, d.dir, "HERE"); !strings.HasPrefix(call, "[exec]") && !strings.HasPrefix(call, "[network]") {
+			got = append(got, strings.ReplaceAll(call, "DIR", "HERE/checkouts/two/work"))
+		}
+	}
+	made := func(name, task string) string {
+		return "[create] [--name] [" + name + "] [claude] [HERE/checkouts/" + task + "/work] [STATE] [HERE/clone/.git/objects:ro]"
+	}
+	equal(t, got, []string{"[ls]", made("NAME", "one"), "[ls]", made("NAME-2", "two"), "[ls]", "[rm] [NAME]", made("NAME", "three"),
+		"[ls]", "[stop] [NAME-2]"})
+}
+
 func TestMachineName(t *testing.T) {
 	if got := machineName("/home/me/my project+x_1.2-3"); got != "ralph-_home_me_my_project_x_1.2-3" {
 		t.Error(got)
