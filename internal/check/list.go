@@ -211,7 +211,7 @@ func (l List) run(ctx context.Context, c Check, at Input) (loop.Verdict, error) 
 		v.Tree = at.Iteration.Commit.Tree
 	}
 	if !onlooks(c) {
-		if err := l.voidIfChanged(ctx, &v); err != nil {
+		if err := l.voidIfChanged(ctx, at, &v); err != nil {
 			return v, err
 		}
 	}
@@ -252,8 +252,8 @@ func (*Unfinished) readsOnly() {}
 func (*Review) readsOnly()     {} // it has a checkout of its own
 
 // voidIfChanged makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged
-// something else.
-func (l List) voidIfChanged(ctx context.Context, v *loop.Verdict) error {
+// something else. What it changes on the base commit already is its habit, which is undone and nothing more.
+func (l List) voidIfChanged(ctx context.Context, at Input, v *loop.Verdict) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -261,6 +261,16 @@ func (l List) voidIfChanged(ctx context.Context, v *loop.Verdict) error {
 	if err != nil {
 		return err
 	}
+	if at.Iteration.Commit == nil {
+		if v.Rewrites = dirty; len(dirty) > 0 {
+			l.Log("%s changes tracked files by itself (%s); that is undone after each run", v.Check, safetext.FirstN(dirty, 5))
+		}
+		dirty = nil
+	}
+	dirty = slices.DeleteFunc(dirty, func(name string) bool {
+		return slices.ContainsFunc(at.State.Baseline,
+			func(b loop.Verdict) bool { return b.Check == v.Check && slices.Contains(b.Rewrites, name) })
+	})
 	if len(dirty) > 0 {
 		v.Pass = false
 		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only "+
@@ -352,7 +362,8 @@ func (l List) once(ctx context.Context, c Check, at Input) (loop.Verdict, error)
 		return first, err
 	}
 	settled := first
-	if err := l.voidIfChanged(ctx, &settled); err != nil {
+	settled.Check = command.Name()
+	if err := l.voidIfChanged(ctx, at, &settled); err != nil {
 		return first, err
 	}
 	if settled.Reason != first.Reason { // it changes what it judges: not to be believed either way

@@ -91,7 +91,7 @@ func (t *Tree) layOut(ctx context.Context) error {
 	}
 	for name, text := range map[string]string{
 		filepath.Join(t.o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(t.excludes()) + "\n",
-		t.excludes():                         runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
+		t.excludes():                         excluded() + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
 	} {
 		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chmod(name, 0o644)); err != nil {
 			return fmt.Errorf("making the checkout: %w", err)

@@ -48,7 +48,11 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	if notes = append(notes, more...); changed {
+	left, err := t.leavings(ctx)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	if notes = slices.Concat(notes, more, left); changed {
 		if err := t.commit(ctx, took.parent, message); err != nil {
 			return loop.Commit{}, err
 		}

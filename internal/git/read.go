@@ -122,6 +122,7 @@ type known struct {
 	directories answers[map[string]entry]
 	blobs       answers[string]
 	changed     answers[[]string] // by the newest commit
+	leavings    map[string]bool   // that were named
 }
 
 // answers are kept by their questions. The zero value is empty. When it is full it begins anew.

@@ -53,8 +53,8 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	}
 	texts := map[string][]byte{
 		filepath.Join(t.dir, "HEAD"): []byte("ref: " + t.ref() + "\n"), filepath.Join(t.dir, "config"): u.config,
-		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.excludes(): slices.Concat(readQuietly(u.excludes),
-			[]byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles), more),
+		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.excludes(): slices.Concat([]byte(excluded()),
+			readQuietly(u.excludes), []byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles), more),
 	}
 	for name, from := range map[string]string{
 		"info/attributes": filepath.Join(c.common, "info", "attributes"), "shallow": filepath.Join(c.common, "shallow"),

@@ -70,6 +70,8 @@ type Verdict struct {
 	Concerns []Concern `json:"concerns,omitempty"`
 	// Accepted are the concerns that were accepted: of a reviewer's verdict by it, of another one by a person.
 	Accepted []Acceptance `json:"accepted,omitempty"`
+	// Rewrites are the tracked files that the check changes on the base commit already, which is undone after each run.
+	Rewrites []string `json:"rewrites,omitempty"`
 	// Ran is how many tests the output says were run; nil when it does not say.
 	Ran *int `json:"ran,omitempty"`
 	// AtLeast says that more may have run: a runner that names only what fails has not counted the others.
