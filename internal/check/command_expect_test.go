@@ -45,6 +45,8 @@ func TestExpect(t *testing.T) {
 		{"another exit, and 0", "true", Expect{Exit: new(3)}, "it exited with code 0, and 3 is expected"},
 		{"another exit, and a third", "echo bad luck; exit 4", Expect{Exit: new(3)},
 			"it exited with code 4, and 3 is expected: bad luck"},
+		{"the runner's own word is not the cause", "echo ok; echo no daemon is running; echo 'make: *** [Makefile:2: test] Error 1'; " +
+			"exit 2", Expect{}, "it exited with code 2: no daemon is running"},
 		{"0 asked for", "exit 1", Expect{Exit: new(0)}, "it exited with code 1"},
 		{"a missing tool is no expected failure", "no-such-tool", Expect{Exit: new(1)},
 			"a program of the command was not found (exit code 127); install it before ralph runs, or change the check"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -81,8 +82,6 @@ func (c *Command) reason(r proc.Result) string {
 	return fmt.Sprintf("it exited with code %d", r.Exit)
 }
 
-var failing = lazy(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
-
 // firstFailureLine is the first place that an output names, or else the line of it that tells.
 func firstFailureLine(findings []loop.Finding, output string) string {
 	if len(findings) > 0 {
@@ -91,19 +90,10 @@ func firstFailureLine(findings []loop.Finding, output string) string {
 	return telling(output)
 }
 
-// telling is the first line of an output that tells what failed, or else its last line that says anything.
+// telling is the line of an output that tells what failed.
 func telling(output string) string {
-	last := ""
-	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(safetext.Inert(line))
-		if failing.MatchString(line) {
-			return safetext.Shorten(line, 120)
-		}
-		if line != "" {
-			last = line
-		}
-	}
-	return safetext.Shorten(last, 120)
+	lines := safetext.Map(strings.Split(output, "\n"), safetext.Inert)
+	return safetext.Shorten(failure.Telling(strings.Join(lines, "\n")), 120)
 }
 
 // place is a finding in a line: "pkg/foo_test.go:12: want 3, got 4", "TestFoo: want 3, got 4".

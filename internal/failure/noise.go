@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 )
@@ -203,7 +204,34 @@ var weak = []string{
 	`\(cd \S+ && .*\)`, `\S+ \S.* \(exit \d+\)`, `\$ \w.*`, `yarn run v\d.*`,
 	`::(?:error|warning|notice|group|endgroup|debug|add-matcher)\b.*`,
 	`error: (?:R|r)ecipe .*`, `error Command failed.*`, `ELIFECYCLE.*`,
+	`error: script ".*" exited .*`, `task: Failed to run task .*`, `\[ERROR\] Failed to execute goal .*`, `rake aborted!`,
 	`collect2: error: .*`, `compilation terminated\.`, `ninja: build stopped.*`, `Error: Process completed.*`,
+}
+
+var (
+	fails = lazy(`(?i)\b(fail(ed|ure|s)?|errors?|panic|exception|fatal)\b|✕|✗|✖`)
+	lacks = lazy(`(?i)\b(cannot|can't|could not|couldn't|unable|refused|denied|not found|no such|missing|invalid|undefined|` +
+		`mismatch|timed out|out of memory)\b`)
+)
+
+// Telling is the first line of an output that tells what failed, or else the last that says anything: never the word of
+// the program that only ran what failed, unless that is all there is.
+func Telling(output string) string {
+	var first, last, any string
+	for line := range strings.Lines(output) {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case isWeak(line):
+			any = line
+		case fails.MatchString(line):
+			return line
+		default:
+			if last = line; first == "" && lacks.MatchString(line) {
+				first = line
+			}
+		}
+	}
+	return cmp.Or(first, last, any)
 }
 
 // isWeak reports whether a line only says that something failed.

@@ -62,8 +62,16 @@ func fillForeign(v *jsonValue) {
 	}
 }
 
+// dependencies are the keys that other tools have for dependsOn.
+var dependencies = []string{"dependencies", "depends_on", "blockedBy", "blocked_by", "requires"}
+
 func (v *jsonValue) fillStory(place int) {
 	v.get("id").asText()
+	for i := range v.members {
+		if m := &v.members[i]; slices.Contains(dependencies, m.key) && m.value.kind == aList && v.get("dependsOn") == nil {
+			m.key = "dependsOn"
+		}
+	}
 	if on := v.get("dependsOn"); on != nil {
 		for i := range on.items {
 			on.items[i].asText()
