@@ -71,7 +71,7 @@ func (s *search) look() {
 // suspects reports whether the new files have to be read as they are.
 func (s *search) suspects() bool {
 	s.look()
-	return s.looks || s.known.Found() || s.known.Packed()
+	return s.looks || s.known.Found()
 }
 
 // seekThrough lets a search read the commits from since to HEAD, messages too.
@@ -417,7 +417,7 @@ func (t *Tree) refuseName() error {
 	}
 	known := secret.NewRedactor(values)
 	for _, name := range []string{t.branch, t.o.Task} {
-		if _, tells := known.First(name); tells {
+		if len(known.All(name)) > 0 {
 			return errors.New("the name of the branch or of the task holds a secret of the environment that ralph runs in; " +
 				"give the file, the task or the branch another name")
 		}
@@ -428,7 +428,7 @@ func (t *Tree) refuseName() error {
 // harmless is a message of ours without what no message may have.
 func (t *Tree) harmless(message string) string {
 	message = safetext.WithoutSkips(safetext.Visible(message))
-	for _, s := range slices.Backward(secret.Merged(t.secrets().All(message), secret.Looks(message))) {
+	for _, s := range slices.Backward(t.secrets().All(message)) {
 		message = message[:s.From] + "[redacted]" + message[s.To:]
 	}
 	return message

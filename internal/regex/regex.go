@@ -32,6 +32,9 @@ func Lazy(text string) *Pattern {
 // Made is a pattern that is made while the program runs.
 func Made(text string) *Pattern { return &Pattern{text: text} }
 
+// String is the text of the expression.
+func (p *Pattern) String() string { return p.text }
+
 // Regexp is the expression itself. It panics when the text is none.
 func (p *Pattern) Regexp() *regexp.Regexp {
 	p.once.Do(func() { p.compiled, p.needs = regexp.MustCompile(p.text), needsOf(p.text) })

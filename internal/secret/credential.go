@@ -14,18 +14,33 @@ type Credential struct {
 	What string // "an access key of AWS"
 }
 
-// Looks are the parts of a text that are credentials by their form, whether they are samples or not: nobody misses one
-// that is not shown.
-func Looks(text string) (spans []Span) {
-	for _, r := range rules {
-		if !r.Shown {
-			continue
+// mostMatch is how long a credential may be, and shortMatch how long nearly all are.
+const mostMatch, shortMatch = 16 << 10, 1 << 10
+
+// at is where the credential is that begins with a mark at a place of a text; to is 0 if there is none.
+func (f *form) at(text string, mark int) (from, to int) {
+	from = mark
+	for text[mark] == ':' && from > 0 && text[from-1] >= '0' && text[from-1] <= '9' { // the number before it
+		from--
+	}
+	if strings.HasPrefix(f.looks.String(), `^(?:\b`) && from > 0 && isWord(text[from-1]) {
+		return 0, 0
+	}
+	for _, most := range []int{shortMatch, mostMatch} {
+		window := text[from:min(len(text), from+most)]
+		m := f.looks.Regexp().FindStringIndex(window)
+		if m == nil {
+			return 0, 0
 		}
-		for _, m := range r.find(text) {
-			spans = append(spans, Span{m[0], m[1], r.What})
+		if to = from + m[1]; m[1] < len(window) {
+			break
 		}
 	}
-	return Merged(spans)
+	return from, to
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // Credentials are the parts of a text that look like a credential, without samples: what says of itself that it is an

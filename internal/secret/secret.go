@@ -1,5 +1,5 @@
-// Package secret knows secrets in the forms that they travel in: the values that a run holds, as they are, encoded, in
-// parts and compressed, and texts that look like a credential of somebody's.
+// Package secret knows secrets in the forms that they travel in: the values that a run holds, as they are and encoded,
+// and texts that look like a credential of somebody's.
 package secret
 
 import (
@@ -13,71 +13,71 @@ import (
 	"github.com/ralph-loop/ralph/internal/regex"
 )
 
-// Redactor are values that nobody may be told. The zero value knows none. It is safe for concurrent use.
+// Redactor finds values that must not be shown, and what looks like a credential. The zero value knows no values. It is
+// safe for concurrent use.
 type Redactor struct {
-	values []string
-	once   sync.Once
-	forms  []form
-	index  index
-	short  []int // the forms that are too short for the index
-	most   int   // how long the longest form is
+	values    []string
+	once      sync.Once
+	shown     *automaton // what is hidden where it is shown
+	committed *automaton // what no commit may hold
 }
 
 // Span is a part of a text, in bytes, that tells a secret.
 type Span struct {
 	From, To int
-	As       string // how it is written there: "as it is", "in base64", "compressed with gzip, in base64"
+	As       string // how it is written there: "as it is", "in base64"
 }
 
-// NewRedactor makes ready to look for values. Those of fewer than six characters are ignored, because they would take ordinary
-// words with them.
+// NewRedactor makes ready to look for values. Those of fewer than six characters are ignored, because they would take
+// ordinary words with them.
 func NewRedactor(values []string) *Redactor { return &Redactor{values: slices.Clone(values)} }
-
-// Empty reports whether there is nothing to look for.
-func (k *Redactor) Empty() bool {
-	k.ready()
-	return len(k.forms) == 0
-}
 
 // ready makes the forms when somebody first looks for them: many commands never do.
 func (k *Redactor) ready() {
 	k.once.Do(func() {
+		var forms []form
 		for _, value := range k.values {
-			k.forms = append(k.forms, formsOf(value)...)
+			forms = append(forms, formsOf(value)...)
 		}
-		slices.SortStableFunc(k.forms, func(a, b form) int { return strings.Compare(a.text, b.text) })
-		k.forms = slices.CompactFunc(k.forms, func(a, b form) bool { return a.text == b.text && a.least == b.least })
-		for i, f := range k.forms {
-			k.most = max(k.most, len(f.text))
-			if len(f.text) < grain {
-				k.short = append(k.short, i)
+		k.committed = newAutomaton(slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.shared }))
+		for _, r := range rules {
+			looks := regex.Made("^(?:" + r.Pattern.String() + ")")
+			for _, mark := range r.Marks {
+				if r.Shown {
+					forms = append(forms, form{text: mark, as: r.What, looks: looks})
+				}
 			}
 		}
-		k.index = indexed(k.forms)
+		k.shown = newAutomaton(forms)
 	})
 }
 
-// All are the parts of a text that tell a secret, in order; parts that overlap are one. What an earlier part has
-// covered is not looked at again.
-func (k *Redactor) All(text string) []Span { return k.spans(text, true) }
+// All are the parts of a text that tell a secret or look like a credential, in order; parts that overlap are one.
+func (k *Redactor) All(text string) (spans []Span) {
+	k.ready()
+	k.shown.find(text, func(f *form, from, to int) (more bool) {
+		if f.looks != nil {
+			from, to = f.at(text, from)
+		}
+		if to > from {
+			spans = append(spans, Span{from, to, f.as})
+		}
+		return true
+	})
+	return Merged(spans)
+}
 
 // First is the first part of a text that tells a secret which no commit may hold; ok is false when none does. Forms
 // that others may share, such as the first line of a private key, do not count here.
 func (k *Redactor) First(text string) (first Span, ok bool) {
-	spans := k.spans(text, false)
-	if len(spans) == 0 {
-		return Span{}, false
-	}
-	return spans[0], true
-}
-
-// spans finds what is there; shared forms are told of by others too.
-func (k *Redactor) spans(text string, shared bool) []Span {
 	k.ready()
-	if len(k.forms) == 0 {
-		return nil
-	}
-	return Merged(k.plain(text, shared), k.packed(text, shared, mostDepth))
+	k.committed.find(text, func(f *form, from, to int) (more bool) {
+		if ok = !f.shared; ok {
+			first = Span{from, to, f.as}
+		}
+		return !ok
+	})
+	return first, ok
 }
 
 // Merged are the spans of several lists in order; those that overlap or touch are one.
@@ -97,10 +97,9 @@ func Merged(lists ...[]Span) []Span {
 
 // Finder looks for secrets in what is written to it, however it is parted.
 type Finder struct {
-	known  *Redactor
-	tail   string // the end of what came before: a secret may lie across two writes
-	found  bool
-	packed bool
+	known *Redactor
+	tail  string // the end of what came before: a secret may lie across two writes
+	found bool
 }
 
 // Finder makes one.
@@ -112,21 +111,13 @@ func (k *Redactor) Finder() *Finder {
 // Found reports whether something that was written tells a secret.
 func (f *Finder) Found() bool { return f.found }
 
-// Packed reports whether something that was written may be compressed: only whole files tell what is in it.
-func (f *Finder) Packed() bool { return f.packed }
-
 // Write implements io.Writer. It never fails.
 func (f *Finder) Write(p []byte) (int, error) {
-	if f.found || len(f.known.forms) == 0 {
-		return len(p), nil
+	if !f.found {
+		text := f.tail + string(p)
+		_, f.found = f.known.First(text)
+		f.tail = strings.Clone(text[max(0, len(text)-2*f.known.committed.most):]) // line ends may be in it
 	}
-	text := f.tail + string(p)
-	f.found = len(f.known.plain(text, false)) > 0
-	if !f.packed {
-		_, of := nextMark(text, 0)
-		f.packed = of != nil
-	}
-	f.tail = strings.Clone(text[max(0, len(text)-f.known.most):])
 	return len(p), nil
 }
 

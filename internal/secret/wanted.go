@@ -8,12 +8,23 @@ import (
 // Wanted are texts that are looked for in others, each as it is. Looking takes as long for a hundred thousand of them
 // as for one.
 type Wanted struct {
-	index   index
-	lengths [][]int         // of the texts that begin alike, by the place of their beginning in the index
-	found   map[string]bool // of each text
-	left    int             // how many were not found yet
+	filter  [1 << 13]uint64  // a bit for each beginning
+	lengths map[string][]int // of the texts that begin alike
+	found   map[string]bool  // of each text
+	left    int              // how many were not found yet
 	longest int
 	tail    string // the end of what came before: a text may lie across two writes
+}
+
+// grain is how many bytes are looked up at once.
+const grain = 8
+
+// hashed is the bit of a beginning.
+func hashed(s string) uint64 {
+	_ = s[grain-1]
+	n := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 |
+		uint64(s[6])<<48 | uint64(s[7])<<56
+	return n * 0x9E3779B97F4A7C15 >> 45
 }
 
 // LeastWanted is how long a text must be to be looked for, in bytes.
@@ -21,27 +32,21 @@ const LeastWanted = grain
 
 // Want makes ready to look for texts. Those shorter than LeastWanted are never found.
 func Want(texts []string) *Wanted {
-	w := &Wanted{found: make(map[string]bool, len(texts))}
-	at := map[string]int{}
-	var beginnings []form
+	w := &Wanted{found: make(map[string]bool, len(texts)), lengths: map[string][]int{}}
 	for _, text := range texts {
 		if _, twice := w.found[text]; twice || len(text) < grain {
 			continue
 		}
 		w.found[text] = false
 		w.longest = max(w.longest, len(text))
-		i, known := at[text[:grain]]
-		if !known {
-			i = len(beginnings)
-			at[text[:grain]] = i
-			beginnings = append(beginnings, form{text: text[:grain]})
-			w.lengths = append(w.lengths, nil)
+		begins := text[:grain]
+		if !slices.Contains(w.lengths[begins], len(text)) {
+			w.lengths[begins] = append(w.lengths[begins], len(text))
 		}
-		if !slices.Contains(w.lengths[i], len(text)) {
-			w.lengths[i] = append(w.lengths[i], len(text))
-		}
+		h := hashed(begins)
+		w.filter[h>>6] |= 1 << (h & 63)
 	}
-	w.index, w.left = indexed(beginnings), len(w.found)
+	w.left = len(w.found)
 	return w
 }
 
@@ -57,13 +62,10 @@ func (w *Wanted) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	text := w.tail + string(p)
-	for from := 0; ; from++ {
-		at, first := w.index.next(text, from)
-		if at < 0 {
-			break
+	for at := 0; at+grain <= len(text); at++ {
+		if h := hashed(text[at : at+grain]); w.filter[h>>6]&(1<<(h&63)) != 0 {
+			w.look(text, at, w.lengths[text[at:at+grain]])
 		}
-		w.look(text, at, w.lengths[w.index.places[first].form])
-		from = at
 	}
 	w.tail = strings.Clone(text[max(0, len(text)-w.longest+1):])
 	return len(p), nil
