@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,15 +33,7 @@ func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
 
 // Audit implements web.Ledger.
 func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
-	before := int64(0)
-	if q.Before != "" {
-		n, err := strconv.ParseInt(q.Before, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("reading the audit log: %w", web.ErrNotFound)
-		}
-		before = n
-	}
-	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit})
+	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit})
 	return shown(list, shownEntry), err
 }
 
@@ -56,7 +47,7 @@ var deeds = map[string]string{
 
 // shownEntry is an entry as the page shows it.
 func shownEntry(e store.Entry) web.Audit {
-	a := web.Audit{ID: strconv.FormatInt(e.Number, 10), At: e.At, By: e.Person, Repository: e.Repository,
+	a := web.Audit{Number: e.Number, At: e.At, By: e.Person, Repository: e.Repository,
 		Did: cmp.Or(deeds[e.Action], strings.ReplaceAll(e.Action, ".", " "))}
 	switch kind, _, _ := strings.Cut(e.Action, "."); kind {
 	case "run":

@@ -18,13 +18,13 @@ func TestAuditInWords(t *testing.T) {
 		want  web.Audit
 	}{
 		{store.Entry{Number: 9, Person: "alice", Action: "run.stop", Repository: "a/b", Subject: "r", Result: "done"},
-			web.Audit{ID: "9", By: "alice", Did: "stopped the run", Repository: "a/b", Run: "r"}},
+			web.Audit{Number: 9, By: "alice", Did: "stopped the run", Repository: "a/b", Run: "r"}},
 		{store.Entry{Number: 8, Person: "alice", Action: "run.stop", Repository: "a/b", Subject: "r", Result: "it has ended"},
-			web.Audit{ID: "8", By: "alice", Did: "tried: stopped the run", Repository: "a/b", Run: "r", Detail: "it has ended"}},
+			web.Audit{Number: 8, By: "alice", Did: "tried: stopped the run", Repository: "a/b", Run: "r", Detail: "it has ended"}},
 		{store.Entry{Number: 7, Action: "delivery.redeliver", Subject: "d", Result: "done"},
-			web.Audit{ID: "7", Did: "had a delivery decided again", Delivery: "d"}},
+			web.Audit{Number: 7, Did: "had a delivery decided again", Delivery: "d"}},
 		{store.Entry{Number: 6, Action: "app.create", Subject: "ralph-of-a", Result: "done"},
-			web.Audit{ID: "6", Did: "created the App", Detail: "ralph-of-a"}},
+			web.Audit{Number: 6, Did: "created the App", Detail: "ralph-of-a"}},
 	} {
 		c.entry.At, c.want.At = at, at
 		if got := shownEntry(c.entry); got != c.want {

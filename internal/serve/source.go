@@ -62,15 +62,7 @@ var activeStates = []string{web.Queued, web.Running, web.Waiting}
 
 // Runs implements web.Runs.
 func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) {
-	before := int64(0)
-	if q.Before != "" {
-		last, err := o.s.Run(ctx, q.Before)
-		if err != nil {
-			return nil, notFound(err)
-		}
-		before = last.Number
-	}
-	f := store.RunFilter{Repositories: append([]string{}, q.Repositories...), Since: q.Since, Before: before, Limit: q.Limit}
+	f := store.RunFilter{Repositories: append([]string{}, q.Repositories...), Since: q.Since, Before: q.Before, Limit: q.Limit}
 	if q.All {
 		f.Repositories = nil // an empty list is no repository, nil is every one
 	}
@@ -101,7 +93,7 @@ func notFound(err error) error {
 func shownRun(r store.Run) web.Run {
 	d := detailOf(r)
 	return web.Run{
-		ID: r.ID, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull, Branch: d.Branch,
+		ID: r.ID, Number: r.Number, Repository: r.Repository, Issue: d.Issue, Title: r.Title, By: r.Person, Agent: d.Agent, Pull: d.Pull, Branch: d.Branch,
 		Standing: web.Standing{State: r.State, Doing: d.Doing, Reason: r.Reason, Until: r.Times.Resume,
 			Iteration: d.Iteration, Of: d.Of},
 		Queued: r.Times.Created, Began: r.Times.Started, Ended: r.Times.Ended,
@@ -190,15 +182,7 @@ func (o source) Delivery(ctx context.Context, id string) (web.Delivery, error) {
 
 // Deliveries implements web.Deliveries.
 func (o source) Deliveries(ctx context.Context, q web.Query) ([]web.Delivery, error) {
-	before := int64(0)
-	if q.Before != "" {
-		last, err := o.s.Delivery(ctx, q.Before)
-		if err != nil {
-			return nil, notFound(err)
-		}
-		before = last.Number
-	}
-	f := store.DeliveryFilter{Repositories: withOthers(q), Before: before, Limit: q.Limit}
+	f := store.DeliveryFilter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit}
 	if q.NoOwn {
 		f.NotBy = o.self()
 	}
@@ -215,7 +199,7 @@ func withOthers(q web.Query) []string {
 }
 
 func shownDelivery(d store.Delivery) web.Delivery {
-	out := web.Delivery{ID: d.ID, At: d.Received, Event: d.Event, Repository: d.Repository, By: d.Sender}
+	out := web.Delivery{ID: d.ID, Number: d.Number, At: d.Received, Event: d.Event, Repository: d.Repository, By: d.Sender}
 	if d.Action != "" {
 		out.Event += "." + d.Action
 	}

@@ -26,8 +26,11 @@ func (a *asked) query() (Query, error) {
 	return Query{Repositories: slices.Compact(lower), Others: a.operator, Limit: mostRows, Before: a.before()}, err
 }
 
-// before is the row that the page before has ended with; "" for the first page.
-func (a *asked) before() string { return brief(100, a.r.URL.Query().Get("before")) }
+// before is the number of the row that the page before has ended with; 0 for the first page.
+func (a *asked) before() int64 {
+	n, _ := number(a.r.URL.Query().Get("before"))
+	return n
+}
 
 // shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: a
 // Source that answers with too much tells no one.
@@ -60,7 +63,7 @@ func (a *asked) now() error {
 	if err != nil {
 		return err
 	}
-	q.Limit, q.Before, q.Others, q.Active = mostActive, "", false, true
+	q.Limit, q.Before, q.Others, q.Active = mostActive, 0, false, true
 	active, err := a.Source.Runs.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -156,9 +159,9 @@ func (a *asked) repositoryPage() error {
 		Runs          []Run
 		Success       int // of a hundred; -1: nothing has ended
 		URL           string
-		More          string
+		More          int64
 		Set, Defaults []Setting
-	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) string { return r.ID }),
+	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) int64 { return r.Number }),
 		set, defaults})
 }
 
@@ -174,21 +177,18 @@ func bySetter(all []Setting) (set, defaults []Setting) {
 	return set, defaults
 }
 
-func splitName(name string) []string {
-	owner, rest, _ := strings.Cut(name, "/")
-	return []string{"", owner, rest}[1:]
-}
+func splitName(name string) []string { return strings.SplitN(name, "/", 2) }
 
-// more is the ID to go on before, when a page is full.
-func more[T any](q Query, rows []T, id func(T) string) string {
+// more is the number before which the next page begins; 0 when this one is not full.
+func more[T any](q Query, rows []T, number func(T) int64) int64 {
 	if len(rows) < q.Limit {
-		return ""
+		return 0
 	}
-	return id(rows[len(rows)-1])
+	return number(rows[len(rows)-1])
 }
 
 // rows shows a page of a list that the person may see, the newest first.
-func rows[T any](a *asked, q Query, title string, read func(context.Context, Query) ([]T, error), of, id func(T) string) error {
+func rows[T any](a *asked, q Query, title string, read func(context.Context, Query) ([]T, error), of func(T) string, number func(T) int64) error {
 	list, err := read(a.r.Context(), q)
 	if err != nil {
 		return err
@@ -196,9 +196,9 @@ func rows[T any](a *asked, q Query, title string, read func(context.Context, Que
 	list = held(q, list, of)
 	return a.show(strings.ToLower(title), title, struct {
 		Rows  []T
-		More  string
+		More  int64
 		NoOwn bool
-	}{list, more(q, list, id), q.NoOwn})
+	}{list, more(q, list, number), q.NoOwn})
 }
 
 // deliveries are without ralph's own, ten a run, unless the address asks for them.
@@ -209,7 +209,7 @@ func (a *asked) deliveries() error {
 	}
 	q.NoOwn = a.r.URL.Query().Get("own") == ""
 	return rows(a, q, "Deliveries", a.Source.Deliveries.Deliveries, func(d Delivery) string { return d.Repository },
-		func(d Delivery) string { return d.ID })
+		func(d Delivery) int64 { return d.Number })
 }
 
 func (a *asked) audit() error {
@@ -218,7 +218,7 @@ func (a *asked) audit() error {
 		return err
 	}
 	return rows(a, q, "Audit", a.Source.Ledger.Audit, func(e Audit) string { return e.Repository },
-		func(e Audit) string { return e.ID })
+		func(e Audit) int64 { return e.Number })
 }
 
 func (a *asked) deliveryPage() error {
@@ -242,7 +242,7 @@ func (a *asked) spend() error {
 	if err != nil {
 		return err
 	}
-	q.Since, q.Limit, q.Before = a.Clock().Add(-spendDays*24*time.Hour), 100_000, ""
+	q.Since, q.Limit, q.Before = a.Clock().Add(-spendDays*24*time.Hour), 100_000, 0
 	rows, err := a.Source.Ledger.Spend(a.r.Context(), q)
 	if err != nil {
 		return err

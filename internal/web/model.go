@@ -39,6 +39,7 @@ const (
 // Run is a run as lists show it, and as the head of its page shows it before there are records.
 type Run struct {
 	ID         string
+	Number     int64  // names it as Query.Before
 	Repository string // "owner/name"
 	Issue      int    // 0: none
 	Title      string
@@ -114,6 +115,7 @@ type PromptBody struct {
 // Delivery is a webhook that came, and what was decided about it.
 type Delivery struct {
 	ID         string
+	Number     int64 // names it as Query.Before
 	At         time.Time
 	Event      string // "issues.labeled"
 	Repository string // empty: it concerns none
@@ -169,7 +171,7 @@ type Spend struct {
 
 // Audit is one thing that someone did.
 type Audit struct {
-	ID         string // what Query.Before names
+	Number     int64 // names it as Query.Before
 	At         time.Time
 	By         string // login; empty: the server itself
 	Did        string // "stopped the run"
@@ -188,6 +190,6 @@ type Query struct {
 	Active       bool      // of runs: those that are queued, running or waiting
 	All          bool      // those of every repository, for what is shown without names
 	Since        time.Time // zero: from the beginning
-	Before       string    // the ID of the last row of the page before, for rows that have one; empty: from the newest
+	Before       int64     // the number of the last row of the page before, for rows that have one; 0: from the newest
 	Limit        int
 }

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -21,33 +20,15 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are the templates of all pages, each with the frame around it.
-var pages = sync.OnceValue(func() map[string]*template.Template {
-	names := []string{"frame", "run-parts", "rows"}
-	var shared []string
-	for _, name := range names {
-		shared = append(shared, "pages/"+name+".html")
-	}
-	base := template.Must(template.New("frame").Funcs(words).ParseFS(pageFiles, shared...))
-	all := map[string]*template.Template{}
-	entries, err := pageFiles.ReadDir("pages")
-	if err != nil { // they are built in
-		panic(err)
-	}
-	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
-		if strings.HasPrefix(name, "page-") {
-			own := template.Must(base.Clone())
-			all[strings.TrimPrefix(name, "page-")] = template.Must(own.ParseFS(pageFiles, "pages/"+e.Name()))
-		}
-	}
-	return all
+// pages are the templates of all pages, by name.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(words).ParseFS(pageFiles, "pages/*.html"))
 })
 
 // words are what templates call. Whatever is foreign goes through seen, brief or console; the template escapes it.
 var words = template.FuncMap{
 	"address": address, "brief": brief, "seen": seen, "segment": url.PathEscape,
-	"stamp": stamp, "since": since, "machine": machine, "dollars": wording.Dollars,
+	"stamp": stamp, "machine": machine, "dollars": wording.Dollars,
 	"tokens": wording.Tokens, "count": safetext.Count,
 	"mood": mood, "sign": func(state string) string { return signs[mood(state)] }, "stateWord": stateWord,
 	"levelMood": func(level string) string { return levelMoods[level] },
@@ -94,17 +75,6 @@ func stamp(t time.Time) string {
 // machine is a time for the attribute of a time element.
 func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// since is how long ago a time is, in its largest parts.
-func since(now, t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	if d := now.Sub(t); d >= time.Minute {
-		return wording.Duration(d.Truncate(time.Minute)) + " ago"
-	}
-	return "just now"
-}
-
 var signs = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wait": "–", "busy": "…"}
 
 var levelMoods = map[string]string{"ok": "good", "warning": "warn", "error": "bad"}
@@ -149,21 +119,6 @@ type frame struct {
 	Body        any
 }
 
-// links are the pages that the frame leads to.
-func (f frame) Links() []link {
-	if f.Who.Login == "" || f.Alone {
-		return nil
-	}
-	list := []link{{"/", "now", "Now"}, {"/repositories", "repositories", "Repositories"},
-		{"/deliveries", "deliveries", "Deliveries"}, {"/spend", "spend", "Spend"}, {"/audit", "audit", "Audit"}}
-	if f.Operator {
-		list = append(list, link{"/setup", "setup", "Setup"})
-	}
-	return list
-}
-
-type link struct{ Path, Page, Name string }
-
 func (a *asked) show(page, title string, body any) error {
 	return a.showAs(http.StatusOK, page, title, body)
 }
@@ -173,7 +128,7 @@ func (a *asked) showAs(status int, page, title string, body any) error {
 	f := frame{Title: title, Page: page, Who: a.who.Person, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
 		Version: a.Version, Now: a.Clock(), Body: body}
 	var b bytes.Buffer
-	if err := pages()[page].ExecuteTemplate(&b, "frame", f); err != nil {
+	if err := pages().ExecuteTemplate(&b, page, f); err != nil {
 		return fmt.Errorf("writing the page %s: %w", page, err)
 	}
 	a.w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -39,8 +40,7 @@ var troubles = map[error]trouble{
 // problem answers a request that cannot be answered. No one learns from it whether something exists.
 func (a *asked) problem(err error) {
 	if errors.Is(err, ErrSignedOut) {
-		a.leave(a.token())
-		err = errSignIn
+		err = cmp.Or(a.leave(), errSignIn)
 	}
 	if errors.Is(err, errSignIn) {
 		if a.kind == isPage && a.r.Method == http.MethodGet {

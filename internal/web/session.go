@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -124,8 +125,8 @@ func (a *asked) endSignIn() error {
 	if err != nil || who.Login == "" {
 		return a.notSignedIn(errNotSignedIn, err)
 	}
-	if old := a.token(); old != "" { // no one continues with a session that was there before
-		a.leave(old)
+	if err := a.leave(); err != nil { // an earlier session does not continue
+		return err
 	}
 	token := random()
 	if err := a.Sessions.Start(a.r.Context(), token, who); err != nil {
@@ -165,20 +166,22 @@ func (t *tries) allow(address string, now time.Time) bool {
 	return t.by[address] <= mostSignIns
 }
 
-// leave ends a session and what it still reads.
-func (a *asked) leave(token string) {
-	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
-		a.Log.Error("ending a session", "error", err)
+// leave ends the session and what it still reads.
+func (a *asked) leave() error {
+	token := a.token()
+	if token == "" {
+		return nil
 	}
 	a.streams.end(func(st *stream) bool { return st.token == token })
+	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
 }
 
 func (a *asked) signOut() error {
-	if token := a.token(); token != "" {
-		if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
-			return err // someone who believes to be signed out must be
-		}
-		a.streams.end(func(st *stream) bool { return st.token == token })
+	if err := a.leave(); err != nil {
+		return err // a user who is signed out on the page must be so on the server
 	}
 	a.keep(a.cookie, "", -1)
 	return a.goTo("/sign-in")

@@ -152,23 +152,16 @@ type runView struct {
 	Started  bool // there are records
 	Outside  bool // they are not for this person
 	PullURL  string
-	look
-	Parts  html.Parts
-	Output []piece
-	Cut    bool
-	told
-	Can      can
-	ToAccept []loop.Concern
+	// how the run stands, in words
+	Headline, Mood, Sign, Doing string
+	Parts                       html.Parts
+	Output                      []piece
+	Cut                         bool
+	Asked                       *html.Prompt // of the running turn; nil: there is none, or its prompt is unknown
+	Hints                       []shownHint
+	Can                         can
+	ToAccept                    []loop.Concern
 }
-
-// told is what people and ralph tell the agent.
-type told struct {
-	Asked *html.Prompt // what the agent is told whose turn continues now; nil: no turn does, or no one knows
-	Hints []shownHint
-}
-
-// look is how the run stands, in words.
-type look struct{ Headline, Mood, Sign, Doing string }
 
 // can is what this person can do with the run as it stands.
 type can struct{ Stop, Retry, Hint, Approve bool }
@@ -180,9 +173,8 @@ func (c can) Any() bool { return c.Stop || c.Retry || c.Hint || c.Approve }
 func (st *story) view(a *asked, iterations int) (runView, error) {
 	st.detail.Now = a.Clock()
 	v := runView{Run: st.run, Path: a.runPath(st.run.ID), Number: st.number, Ended: st.ended(), Alone: a.alone != nil,
-		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, told: told{Asked: st.asked()},
-		look: look{Headline: stateWord(st.run.State), Mood: mood(st.run.State), Sign: signs[mood(st.run.State)],
-			Doing: st.run.Doing}}
+		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Asked: st.asked(),
+		Headline: stateWord(st.run.State), Mood: mood(st.run.State), Sign: signs[mood(st.run.State)], Doing: st.run.Doing}
 	if st.run.Issue > 0 && a.alone == nil {
 		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", strconv.Itoa(st.run.Issue))...)
 	}

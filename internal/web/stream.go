@@ -221,7 +221,7 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 	}
 	slices.SortFunc(v.Changed, func(x, y liveIteration) int { return x.N - y.N })
 	var b bytes.Buffer
-	if err := pages()["run"].ExecuteTemplate(&b, "live", v); err != nil {
+	if err := pages().ExecuteTemplate(&b, "live", v); err != nil {
 		return "", fmt.Errorf("writing an event: %w", err)
 	}
 	var event strings.Builder

@@ -106,7 +106,7 @@ func (w *World) books() {
 		{At: Now, By: "mallory", Did: "read the secret plan", Repository: Secret, Run: "run-9"},
 	}
 	for i := range w.Audits {
-		w.Audits[i].ID = fmt.Sprint(len(w.Audits) - i)
+		w.Audits[i].Number = int64(len(w.Audits) - i)
 	}
 	found := []web.Finding{{Level: "ok", What: "contents: write is granted"},
 		{Level: "warning", What: "no checks are set, and none were found", Advice: "Set guardrails in ralph.json."},
