@@ -26,6 +26,7 @@ func serve(t *testing.T) (world *webpages.World, address string, breaks func(boo
 	world = webpages.Sample()
 	var broken atomic.Bool
 	world.Let("olga", webpages.Demo, web.MayWrite)
+	world.Let("olga", webpages.Docs, web.MaySeeRuns)
 	session := world.Enter("olga")
 	var pages *web.Server
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,8 +70,8 @@ func TestServerInABrowser(t *testing.T) {
 	} else {
 		t.Log("axe-core is left out: RALPH_AXE names no axe.min.js")
 	}
-	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/repositories",
-		"/repositories/acme/demo", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
+	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/runs/run-2", "/repositories",
+		"/repositories/acme/demo", "/repositories/acme/docs", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
 		"/setup/code"} {
 		t.Run(path, func(t *testing.T) {
 			p := open(t, browser, os.DevNull)

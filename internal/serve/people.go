@@ -66,7 +66,7 @@ func (p *people) Exchange(ctx context.Context, code, verifier, redirect string) 
 		return web.Identity{}, err
 	}
 	audited := p.s.Audit(ctx, store.Entry{Person: who.Login, Action: "session.begin", Result: "done"})
-	return web.Identity{Person: web.Person{Login: who.Login}, Token: token.Value}, audited
+	return web.Identity{Login: who.Login, Token: token.Value}, audited
 }
 
 // session is what is sealed of a person beside what the database knows by itself.
@@ -95,7 +95,7 @@ func (p *people) Find(ctx context.Context, token string) (web.Identity, error) {
 	if err := json.Unmarshal(found.OAuth, &of); err != nil {
 		return web.Identity{}, web.ErrNotFound
 	}
-	return web.Identity{Person: web.Person{Login: of.Login}, Token: of.Token}, nil
+	return web.Identity{Login: of.Login, Token: of.Token}, nil
 }
 
 // End implements web.Sessions.

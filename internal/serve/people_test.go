@@ -27,7 +27,7 @@ func TestSessionsAreAudited(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	p := &people{s: s, clock: time.Now}
 	for _, token := range []string{"one", "two", "three"} {
-		must(t, p.Start(t.Context(), token, web.Identity{Person: web.Person{Login: "alice"}, Token: "ghu_made-up"}))
+		must(t, p.Start(t.Context(), token, web.Identity{Login: "alice", Token: "ghu_made-up"}))
 	}
 	must(t, p.End(t.Context(), "one"))
 	if err := p.End(t.Context(), "one"); err == nil {
@@ -69,7 +69,7 @@ func TestWhoMay(t *testing.T) {
 		hub.AddToken("token-of-"+login, login, fake.PAT)
 	}
 	as := func(login string) web.Identity {
-		return web.Identity{Person: web.Person{Login: login}, Token: "token-of-" + login}
+		return web.Identity{Login: login, Token: "token-of-" + login}
 	}
 	for _, c := range []struct {
 		outsiders, login, repository string

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/store"
-	"github.com/ralph-loop/ralph/internal/web"
 )
 
 // anApp is an App on a GitHub that plays, with the credentials of the setup.
@@ -55,7 +54,7 @@ func TestRotateSecret(t *testing.T) {
 		t.Fatal(got)
 	}
 	page := &setup{in: in}
-	must(t, page.RotateSecret(t.Context(), web.Person{Login: "olga"}))
+	must(t, page.RotateSecret(t.Context(), "olga"))
 	second := holds()[0]
 	if second == "first" || !slices.Equal(holds(), []string{second, "first"}) {
 		t.Errorf("the server has %q", holds())
@@ -65,7 +64,7 @@ func TestRotateSecret(t *testing.T) {
 		t.Errorf("an hour later %q count", got)
 	}
 	hub.Fail(fake.Fault{Match: "PATCH /app/hook/config", Status: 502, Times: -1})
-	if err := page.RotateSecret(t.Context(), web.Person{Login: "olga"}); err == nil {
+	if err := page.RotateSecret(t.Context(), "olga"); err == nil {
 		t.Error("GitHub did not answer, and nobody is told")
 	}
 	now = now.Add(2 * oldHolds)

@@ -138,7 +138,7 @@ func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
 }
 
 // Complete implements web.Setup.
-func (s *setup) Complete(ctx context.Context, code string, by web.Person) error {
+func (s *setup) Complete(ctx context.Context, code string, by string) error {
 	made, err := github.CompleteManifest(ctx, s.in.server, code)
 	if err != nil {
 		return err
@@ -148,6 +148,6 @@ func (s *setup) Complete(ctx context.Context, code string, by web.Person) error 
 		WebhookSecrets: []string{made.WebhookSecret}}); err != nil {
 		return err
 	}
-	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by.Login, made.Owner), Action: "app.create",
+	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
 		Subject: made.Slug, Result: "done"}) // with the code alone, no one is signed in
 }

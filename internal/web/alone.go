@@ -47,7 +47,7 @@ type alone struct {
 }
 
 // nobodyElse is whoever has shown the token.
-var nobodyElse = Identity{Person: Person{Login: "you"}}
+var nobodyElse = Identity{Login: "you"}
 
 func (a *asked) enter() error {
 	if a.who.Login == "" { // who was in before comes in again

@@ -114,7 +114,7 @@ func (a *asked) find(ctx context.Context, of subject) (err error) {
 }
 
 // guest is a reader of open pages. No login has a space.
-var guest = Identity{Person: Person{Login: "a guest"}, Guest: true}
+var guest = Identity{Login: "a guest", Guest: true}
 
 // Loopback reports whether a host is this machine and nothing else: "127.0.0.1", "::1", "localhost".
 func Loopback(host string) bool {

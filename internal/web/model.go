@@ -12,15 +12,9 @@ var (
 	ErrSignedOut = errors.New("GitHub does not accept this sign-in any more")
 )
 
-// Person is who looks at a page.
-type Person struct {
-	Login string // "alice"; "" is no one
-	Name  string // "Alice Example"; may be empty
-}
-
 // Identity is a person who has signed in, with what the server needs to ask GitHub about them. No page shows the token.
 type Identity struct {
-	Person
+	Login string // "alice"; "" is no one
 	Token string // the person's OAuth token
 	Guest bool   // no one has signed in, and the pages are open to whoever is at this machine
 }

@@ -110,7 +110,7 @@ func stateWord(state string) string {
 // frame is what stands around every page.
 type frame struct {
 	Title, Page string
-	Who         Person
+	Who         string // login
 	Guest       bool
 	Operator    bool
 	Alone       bool
@@ -125,7 +125,7 @@ func (a *asked) show(page, title string, body any) error {
 
 // showAs writes a page, which is made whole before its first byte is sent.
 func (a *asked) showAs(status int, page, title string, body any) error {
-	f := frame{Title: title, Page: page, Who: a.who.Person, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
+	f := frame{Title: title, Page: page, Who: a.who.Login, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
 		Version: a.Version, Now: a.Clock(), Body: body}
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, page, f); err != nil {

@@ -117,9 +117,9 @@ type Setup interface {
 	// Manifest is the form that creates the App, for an organisation or, where that is empty, for the person.
 	Manifest(organisation, state string) (ManifestForm, error)
 	// Complete makes the App's credentials ours, with the code that GitHub gave for it.
-	Complete(ctx context.Context, code string, by Person) error
+	Complete(ctx context.Context, code string, by string) error
 	// RotateSecret gives the webhook a new secret, writes that down, and returns a *Refusal where it cannot.
-	RotateSecret(ctx context.Context, by Person) error
+	RotateSecret(ctx context.Context, by string) error
 }
 
 // SecretStanding is how the webhook's secret stands.

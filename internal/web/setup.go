@@ -92,7 +92,7 @@ func (a *asked) created() error {
 		return errState
 	}
 	a.keep(a.prefixed(setupState), "", -1)
-	if err := a.Setup.Complete(a.r.Context(), q.Get("code"), a.who.Person); err != nil {
+	if err := a.Setup.Complete(a.r.Context(), q.Get("code"), a.who.Login); err != nil {
 		return err
 	}
 	return a.goTo("/setup")
@@ -103,7 +103,7 @@ func (a *asked) rotateSecret() error {
 	if a.Setup == nil {
 		return errHidden
 	}
-	if err := a.Setup.RotateSecret(a.r.Context(), a.who.Person); err != nil {
+	if err := a.Setup.RotateSecret(a.r.Context(), a.who.Login); err != nil {
 		return err
 	}
 	return a.goTo("/setup")

@@ -33,9 +33,7 @@ func (a *asked) live() error {
 	defer a.streams.done(own)
 	after, ok := number(a.r.Header.Get("Last-Event-ID"))
 	if !ok {
-		if after, ok = number(a.r.URL.Query().Get("after")); !ok {
-			after = 0
-		}
+		after, _ = number(a.r.URL.Query().Get("after"))
 	}
 	st := a.newStory(a.run)
 	if after > 0 {
@@ -58,10 +56,10 @@ func (a *asked) live() error {
 	return nil
 }
 
-// number is the number of a record, as browsers send it.
-func number(text string) (int64, bool) {
+// number is the number of a record or a row, as browsers send it; 0 for none.
+func number(text string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && n >= 0
+	return max(n, 0), err == nil && n >= 0
 }
 
 // follower sends a run's records to one browser.

@@ -80,7 +80,7 @@ func (w *World) Enter(login string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	token := "session-of-" + login
-	w.sessions[token] = web.Identity{Person: web.Person{Login: login}, Token: "gho-" + login}
+	w.sessions[token] = web.Identity{Login: login, Token: "gho-" + login}
 	return token
 }
 

@@ -102,7 +102,7 @@ func (w *World) Exchange(_ context.Context, code, verifier, _ string) (web.Ident
 	if w.SignsIn == "" || code != "code-"+verifier {
 		return web.Identity{}, errSilent
 	}
-	return web.Identity{Person: web.Person{Login: w.SignsIn}}, nil
+	return web.Identity{Login: w.SignsIn}, nil
 }
 
 // Do implements web.Actions.
@@ -144,15 +144,15 @@ func (w *World) Manifest(organisation, state string) (web.ManifestForm, error) {
 }
 
 // RotateSecret implements web.Setup.
-func (w *World) RotateSecret(_ context.Context, by web.Person) error {
+func (w *World) RotateSecret(_ context.Context, by string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.done = append(w.done, web.Action{Kind: "rotate", By: web.Identity{Person: by}})
+	w.done = append(w.done, web.Action{Kind: "rotate", By: web.Identity{Login: by}})
 	return nil
 }
 
 // Complete implements web.Setup.
-func (w *World) Complete(_ context.Context, code string, _ web.Person) error {
+func (w *World) Complete(_ context.Context, code string, _ string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if code == "" {
