@@ -419,6 +419,8 @@ func TestTakenUpWithinATurn(t *testing.T) {
 			mkdir -p ../repo.git/rebase-merge; cp .git/index ../repo.git/`, log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
 		"the harness was committing": {in: `export GIT_DIR="$PWD/../repo.git" GIT_INDEX_FILE="$PWD/../index" GIT_OBJECT_DIRECTORY="$PWD/../../clone/.git/objects"
 			git read-tree HEAD; git add -A; git commit -qm killed`, log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
+		"the harness had committed, and handed that over": {in: `git add -A; git commit -qm turn -m "Ralph-Iteration: 2"`,
+			log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
 		"the branch has moved": {beside: `git worktree add -q ../w ralph/issue-42; cd ../w; echo u >user; git add user; git commit -qm user; cd ../clone; git worktree remove ../w`,
 			log: "turn\nagent\nuser\nturn\nfirst\n", files: "a.txt three two"},
 		"the branch is deleted": {beside: `git branch -qD ralph/issue-42`, log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
@@ -426,7 +428,8 @@ func TestTakenUpWithinATurn(t *testing.T) {
 		"no repository":         {in: `rm -r .git`, log: "turn\nturn\nfirst\n", files: "a.txt three two"},
 		"a working tree of the agent's own": {in: `git worktree add -q other -b other; echo o >other/o; git -C other add o; git -C other commit -qm other`,
 			log: "turn\nagent\nturn\nfirst\n", files: "a.txt three two"},
-	}, "as the turn left it", "the harness was committing", "the branch has moved", "no repository") {
+	}, "as the turn left it", "the harness was committing", "the harness had committed, and handed that over", "the branch has moved",
+		"no repository") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newSandbox(t)
@@ -446,7 +449,7 @@ func TestTakenUpWithinATurn(t *testing.T) {
 			if tree.Base() != b.base || !tree.Resumed() && c.beside == "" {
 				t.Fatal(tree.Base(), tree.Head())
 			}
-			made := must[loop.Commit](t)(tree.Commit(b.ctx, one, "turn\n"))
+			made := must[loop.Commit](t)(tree.Commit(b.ctx, one, "turn\n\nRalph-Iteration: 2\n"))
 			var files []string
 			for _, f := range made.Files {
 				files = append(files, f.Path)

@@ -38,7 +38,7 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
-	took, err := t.take(ctx, since)
+	took, err := t.take(ctx, since, message)
 	if err != nil {
 		return loop.Commit{}, err
 	}
@@ -221,11 +221,12 @@ var acting = sync.OnceValue(func() *regexp.Regexp {
 // acts reports whether a message of the commits after since does anything by itself, keeps other workflows from
 // running, or has something in it that nobody sees, or a name beside it has. Messages of the agent's are text
 // from outside, and what is on GitHub is read as its own commands there.
-func (t *Tree) acts(ctx context.Context, since, commit string) (bool, error) {
-	messages, err := t.git.out(ctx, "log", "--format=%an%n%cn%n%B", since+".."+commit, "--")
+func (t *Tree) acts(ctx context.Context, since string, k taken) (bool, error) {
+	messages, err := t.git.out(ctx, "log", "--format=%an%n%cn%n%B", since+".."+k.parent, "--")
 	if err != nil {
 		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
 	}
+	messages = strings.ReplaceAll(messages, strings.TrimSpace(k.message), "")
 	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
 		safetext.Visible(messages) != messages, nil
 }

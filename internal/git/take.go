@@ -12,9 +12,11 @@ import (
 
 // taken is what became of the agent's own commits.
 type taken struct {
-	parent string   // what our commit goes on top of; the run's branch is there
-	steady bool     // nothing had moved: our index is at parent
-	notes  []string // what was out of the ordinary
+	parent string // what our commit goes on top of; the run's branch is there
+	steady bool   // nothing had moved: our index is at parent
+	// message is that of our commit. One that has it is ours, made by a process that was killed before it could say so.
+	message string
+	notes   []string // what was out of the ordinary
 	// brought is the branch from which the agent's work was put on the run's; empty: there is none.
 	brought string
 }
@@ -28,8 +30,8 @@ type left struct {
 // take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes
 // on from since. All of the agent's work is then in the working tree, in the index or below parent; what is not is
 // named in the notes.
-func (t *Tree) take(ctx context.Context, since string) (taken, error) {
-	k := taken{parent: since}
+func (t *Tree) take(ctx context.Context, since, message string) (taken, error) {
+	k := taken{parent: since, message: message}
 	l, err := t.left(ctx, &k)
 	if err != nil {
 		return k, err
@@ -179,7 +181,7 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 	if k.parent == since {
 		return nil
 	}
-	acts, err := t.acts(ctx, since, k.parent)
+	acts, err := t.acts(ctx, since, *k)
 	if err != nil || !acts {
 		return err
 	}
