@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -240,9 +243,14 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	code := run(uninterrupted(ctx), args[1:], process{environ: environ, dir: ts.MkAbs("."), out: ts.Stdout()}, ts.Stderr())
+	var said bytes.Buffer
+	code := run(uninterrupted(ctx), args[1:],
+		process{environ: environ, dir: ts.MkAbs("."), out: io.MultiWriter(&said, ts.Stdout())}, io.MultiWriter(&said, ts.Stderr()))
 	if fmt.Sprint(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+	if slices.Contains(args, "run") && code != 2 {
+		printed(ts, said.String())
 	}
 	if code == 0 && slices.Contains(args, "run") {
 		below := ""
@@ -250,6 +258,30 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 			below = args[i+1]
 		}
 		delivered(ts, ts.MkAbs("."), below, environ)
+	}
+}
+
+var printedPath = regexp.MustCompile(`(^|[\s"'(\x60:])((?:/|\.ralph/)[\w./+@%-]*[\w])`)
+
+// printed holds that whatever a run has printed a path of exists after its end.
+func printed(ts *testscript.TestScript, said string) {
+	top := ts.MkAbs(".")
+	for dir := top; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			top = dir
+			break
+		}
+	}
+	for _, match := range printedPath.FindAllStringSubmatch(said, -1) {
+		path := match[2]
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(top, path)
+		} else if !strings.HasPrefix(path, ts.Getenv("WORK")) || !strings.Contains(path, "/.ralph") && !strings.Contains(path, "/ralph/") {
+			continue
+		}
+		if _, err := os.Lstat(path); err != nil {
+			ts.Fatalf("%s was printed and does not exist", match[2])
+		}
 	}
 }
 

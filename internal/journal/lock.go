@@ -113,11 +113,10 @@ func logTakeover(files []*lockFile, log func(format string, args ...any)) {
 	for _, f := range slices.Backward(files) {
 		switch {
 		case f.left > 0:
-			log("the lock of process %d is taken over: that process ended without giving back %s", f.left,
-				f.path())
+			log("the lock of process %d is taken over: that process ended without giving it back", f.left)
 			return
 		case f.leftText != "":
-			log("the lock file %s is taken over: nobody holds it", f.path())
+			log("a lock file is taken over: no process holds it")
 			return
 		}
 	}

@@ -195,10 +195,10 @@ func TestStaleLockIsTakenOver(t *testing.T) {
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
 	reused := strconv.Itoa(other.Process.Pid)
 	for content, want := range map[string]string{
-		"999999999\n": "the lock of process 999999999 is taken over: that process ended without giving back ",
+		"999999999\n": "the lock of process 999999999 is taken over: that process ended without giving it back",
 		reused + "\n": "the lock of process " + reused + " is taken over",
 		"":            "",
-		"garbage":     LockFile + " is taken over: nobody holds it",
+		"garbage":     "a lock file is taken over: no process holds it",
 	} {
 		for name, dir := range places(t) {
 			overwrite(t, filepath.Join(dir, LockFile), []byte(content))
