@@ -26,7 +26,9 @@ func serve(t *testing.T) (world *webpages.World, address string, breaks func(boo
 	world = webpages.Sample()
 	var broken atomic.Bool
 	world.Let("olga", webpages.Demo, web.MayWrite)
-	world.Let("olga", webpages.Docs, web.MaySeeRuns)
+	world.Let("olga", "acme/outside", web.MaySeeRuns)
+	world.Put(web.Run{ID: "run-8", Repository: "acme/outside", Title: "Add it", By: "alice", Branch: "ralph/issue-7", Pull: 9,
+		Standing: web.Standing{State: web.Running}})
 	session := world.Enter("olga")
 	var pages *web.Server
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,8 +72,8 @@ func TestServerInABrowser(t *testing.T) {
 	} else {
 		t.Log("axe-core is left out: RALPH_AXE names no axe.min.js")
 	}
-	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/runs/run-2", "/repositories",
-		"/repositories/acme/demo", "/repositories/acme/docs", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
+	for _, path := range []string{"/", "/runs/run-3", "/runs/run-1", "/runs/run-6", "/runs/run-4", "/runs/run-5", "/runs/run-8", "/repositories",
+		"/repositories/acme/demo", "/repositories/acme/outside", "/deliveries", "/deliveries/delivery-1", "/spend", "/audit", "/setup", "/nothing",
 		"/setup/code"} {
 		t.Run(path, func(t *testing.T) {
 			p := open(t, browser, os.DevNull)

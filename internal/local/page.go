@@ -214,9 +214,9 @@ func (b *pageBook) Records(_ context.Context, _ string, after int64, limit int) 
 	return slices.Clone(b.records[i:min(i+limit, len(b.records))]), nil
 }
 
-// Changed implements web.Records.
-func (b *pageBook) Changed(string) <-chan struct{} {
+// Watch implements web.Records.
+func (b *pageBook) Watch(string) (changed <-chan struct{}, stop func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.changed
+	return b.changed, func() {}
 }

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -64,7 +64,7 @@ var activeStates = []string{web.Queued, web.Running, web.Waiting}
 
 // Runs implements web.Runs.
 func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) {
-	f := store.RunFilter{Repositories: append([]string{}, q.Repositories...), Since: q.Since, Before: q.Before, Limit: q.Limit}
+	f := store.RunFilter{Repositories: withOthers(q), Since: q.Since, Before: q.Before, Limit: q.Limit}
 	if q.All {
 		f.Repositories = nil // an empty list is no repository, nil is every one
 	}
@@ -125,23 +125,8 @@ func (o source) Hints(ctx context.Context, run string) (given []web.HintGiven, e
 	return given, err
 }
 
-// newsTime is how long someone who reads along waits for news of this process before they look again.
-const newsTime = 2 * time.Second
-
-// Changed implements web.Records. It is closed after a while in any case: another server may work on the run.
-func (o source) Changed(run string) <-chan struct{} {
-	news, stop := o.s.Watch(run)
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		defer stop()
-		select {
-		case <-news:
-		case <-time.After(newsTime):
-		}
-	}()
-	return told
-}
+// Watch implements web.Records.
+func (o source) Watch(run string) (changed <-chan struct{}, stop func()) { return o.s.Watch(run) }
 
 const month = 30 * 24 * time.Hour
 
@@ -192,7 +177,7 @@ func (o source) Deliveries(ctx context.Context, q web.Query) ([]web.Delivery, er
 	return shown(list, shownDelivery), err
 }
 
-// withOthers are the repositories of a query, and "" for what belongs to none.
+// withOthers are the repositories of a query, and "" for what belongs to none. It is never nil, which is every one.
 func withOthers(q web.Query) []string {
 	if q.Others {
 		return append(slices.Clone(q.Repositories), "")
@@ -226,11 +211,8 @@ func shownDelivery(d store.Delivery) web.Delivery {
 
 // Spend implements web.Ledger.
 func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
-	f := store.SpendFilter{Repositories: q.Repositories, By: []string{"day", "repository", "person", "model"},
+	f := store.SpendFilter{Repositories: withOthers(q), By: []string{"day", "repository", "person", "model"},
 		Limit: cmp.Or(q.Limit, 1000)}
-	if f.Repositories == nil {
-		f.Repositories = []string{} // no one's, not everyone's
-	}
 	if !q.Since.IsZero() {
 		f.From = q.Since.UTC().Format(time.DateOnly)
 	}
@@ -273,31 +255,22 @@ func shownEntry(e store.Entry) web.Audit {
 	return a
 }
 
-// mostLimited is how many repositories the limits of a page are of.
-const mostLimited = 100
+// mostLimits is how many limits a page has.
+const mostLimits = 500
 
 // Limits implements web.Ledger. Those of repositories are what was found out when someone looked at their page: no one
 // is asked.
 func (o source) Limits(_ context.Context, q web.Query) (limits []web.Limit, err error) {
-	accounts := map[string]bool{}
-	for _, name := range q.Repositories {
-		accounts[accountOf(name)] = true
-	}
-	for _, account := range slices.Sorted(maps.Keys(accounts)) {
+	for _, account := range slices.Compact(safetext.Map(q.Repositories, accountOf)) { // they are sorted
 		for _, l := range allowedLimits(o.allow.Of(account)) {
 			l.Of, l.From = account, config.Allowed
 			limits = append(limits, l)
 		}
 	}
-	of := 0
 	for _, name := range q.Repositories {
-		known, ok := o.doctor.last(name)
-		if !ok || of == mostLimited {
-			continue
-		}
-		of++
+		known, _ := o.doctor.last(name)
 		for _, l := range known.value.Limits {
-			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default {
+			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default && len(limits) < mostLimits {
 				limits = append(limits, l)
 			}
 		}

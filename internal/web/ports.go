@@ -27,8 +27,8 @@ type Records interface {
 	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more
 	// yet.
 	Records(ctx context.Context, run string, after int64, limit int) ([]Record, error)
-	// Changed is closed as soon as the run may have more records than now; nil: no one tells, look from time to time.
-	Changed(run string) <-chan struct{}
+	// Watch returns a channel that is readable as soon as the run has more records than now. stop ends the watch.
+	Watch(run string) (changed <-chan struct{}, stop func())
 }
 
 // Repositories are those that ralph is installed on.

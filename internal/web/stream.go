@@ -90,44 +90,42 @@ func (f *follower) follow(ctx context.Context) {
 	defer beat.Stop()
 	defer check.Stop()
 	defer look.Stop()
-	for {
-		last := false
-		select {
-		case <-f.over:
-			last = true
-		default:
-		}
-		changed := f.Source.Records.Changed(f.run.ID)
-		full, err := f.send(ctx)
-		if err != nil {
-			return
-		}
-		if full {
-			if ctx.Err() != nil {
-				return
-			}
-			continue
-		}
-		if last {
-			_ = f.write("event: over\ndata: over\n\n") // the page is told, or its reader is gone
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.over:
-		case <-changed:
-		case <-look.C:
-		case <-check.C:
-			if !f.still(ctx) {
-				return
-			}
-		case <-beat.C:
-			if f.write(": still here\n\n") != nil {
-				return
-			}
-		}
+	for f.step(ctx, beat.C, check.C, look.C) {
 	}
+}
+
+// step sends what is new and waits for more; it reports whether there is a next step.
+func (f *follower) step(ctx context.Context, beat, check, look <-chan time.Time) bool {
+	last := false
+	select {
+	case <-f.over:
+		last = true
+	default:
+	}
+	changed, stop := f.Source.Records.Watch(f.run.ID)
+	defer stop()
+	full, err := f.send(ctx)
+	switch {
+	case err != nil:
+		return false
+	case full:
+		return ctx.Err() == nil
+	case last:
+		_ = f.write("event: over\ndata: over\n\n") // the page gets it, or its reader is gone
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-check:
+		return f.still(ctx)
+	case <-beat:
+		return f.write(": still here\n\n") == nil
+	case <-f.over:
+	case <-changed:
+	case <-look:
+	}
+	return true
 }
 
 // still reports whether the person is signed in and may read; what cannot be found out is a no.

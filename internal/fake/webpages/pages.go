@@ -164,14 +164,14 @@ func (w *World) Records(_ context.Context, run string, after int64, limit int) (
 	return slices.Clone(all[from:min(from+limit, len(all))]), w.Fails
 }
 
-// Changed implements web.Records.
-func (w *World) Changed(run string) <-chan struct{} {
+// Watch implements web.Records.
+func (w *World) Watch(run string) (changed <-chan struct{}, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.changed[run] == nil {
 		w.changed[run] = make(chan struct{})
 	}
-	return w.changed[run]
+	return w.changed[run], func() {}
 }
 
 // Repository implements web.Repositories.
