@@ -25,6 +25,13 @@ func (g *GitHub) Dispatches(owner, name string) []Dispatched {
 	return slices.Clone(g.mustRepo(owner, name).dispatches)
 }
 
+// OnDispatch has somebody hear of each workflow that is started, as a runner does.
+func (g *GitHub) OnDispatch(started func(owner, name string, d Dispatched)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.started = started
+}
+
 // dispatchWorkflow answers as GitHub does: the file must be there on the ref, must have the trigger, and must declare
 // each input.
 func (g *GitHub) dispatchWorkflow(r *request) answer {
@@ -57,7 +64,11 @@ func (g *GitHub) dispatchWorkflow(r *request) answer {
 	if odd != nil {
 		return unprocessable("Unexpected inputs provided: [" + strings.Join(odd, ", ") + "]")
 	}
-	r.repo.dispatches = append(r.repo.dispatches, Dispatched{file, branch, in.Inputs, r.token.login})
+	d := Dispatched{file, branch, in.Inputs, r.token.login}
+	r.repo.dispatches = append(r.repo.dispatches, d)
+	if g.started != nil {
+		go g.started(r.repo.owner, r.repo.name, d)
+	}
 	return answer{status: http.StatusNoContent}
 }
 

@@ -55,13 +55,16 @@ type GitHub struct {
 	calls    []*Call
 	gitCalls []*Call
 	faults   []*armedFault
+	jobs     map[string]RunnerJob // by what they ask for their tokens with
+	// started hears of each workflow that is started; nil: nobody does
+	started func(owner, name string, d Dispatched)
 }
 
 // New starts a stand-in on a free port of 127.0.0.1. Close stops it.
 func New(o Options) (*GitHub, error) {
 	g := &GitHub{
 		dir: o.Dir, now: o.Now, closed: make(chan struct{}), lastID: 1000,
-		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{},
+		users: map[string]*user{}, repos: map[string]*repo{}, tokens: map[string]*token{}, jobs: map[string]RunnerJob{},
 		appState: appState{organisations: map[string][]string{}, manifests: map[string]*App{}, signIns: map[string]*signIn{}},
 	}
 	if g.now == nil {
@@ -196,6 +199,8 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) {
 		g.graphql(w, r)
 	case isGit(r):
 		g.git(w, r)
+	case strings.HasPrefix(r.URL.Path, jobTokens):
+		write(w, g.answerJobToken(r))
 	case logPath.MatchString(r.URL.Path):
 		g.serveLog(w, r)
 	case g.servePage(w, r): // which has done it
