@@ -46,6 +46,9 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return &endedError{loop.Invalid.ExitCode(), bot.WrongInputs(runner, err)}
 	}
+	if inputs.Server != "" {
+		return workOnRunner(ctx, inputs, runner, p.environ)
+	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
 	switch {

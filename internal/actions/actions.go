@@ -4,6 +4,7 @@ package actions
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -66,6 +67,11 @@ func (r *Runner) Mask(secret string) {
 
 // leastLine is how many characters a line of a secret must have to be masked on its own.
 const leastLine = 8
+
+// IDToken is a new token of GitHub's that says which job this is. The audience is whom it is for: an address.
+func (r *Runner) IDToken(ctx context.Context, audience string) (string, error) {
+	return r.action.GetIDToken(ctx, audience)
+}
 
 // Group folds what is logged until EndGroup under a title.
 func (r *Runner) Group(title string) {

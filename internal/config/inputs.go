@@ -28,6 +28,7 @@ type Inputs struct {
 	Issue      int    `env:"INPUT_ISSUE"`   // 0: none given
 	Plan       string `env:"INPUT_PLAN"`    // path of a plan from the top of the repository
 	Request    string `env:"INPUT_REQUEST"` // what somebody asked with, as a server names it; see event.ParseOrigin
+	Server     string `env:"INPUT_SERVER"`  // a server whose job is to be done, which Request names then; empty: none
 
 	AnthropicAPIKey      string `env:"INPUT_ANTHROPIC_API_KEY"`
 	ClaudeCodeOAuthToken string `env:"INPUT_CLAUDE_CODE_OAUTH_TOKEN"`
@@ -118,6 +119,9 @@ func (in Inputs) contradictions() []string {
 	if in.Request != "" && (in.Issue != 0 || in.Prompt+in.PromptFile+in.Plan != "") {
 		problems = append(problems, "inputs request and issue, plan, prompt or prompt_file are both given; only one of "+
 			"them is allowed.")
+	}
+	if in.Server != "" && in.Request == "" {
+		problems = append(problems, "input server needs the input request; pass it as ${{ inputs.request }}.")
 	}
 	if in.Plan != "" && !isInside(in.Plan) {
 		problems = append(problems, fmt.Sprintf("input plan is %s; must be the path of a file in the repository, such "+

@@ -87,6 +87,9 @@ func taskInputs() []Input {
 		{Name: "request",
 			Description: "What somebody asked with, as ralph serve names it when it dispatches the workflow, such as " +
 				"comment:123. It is read from GitHub and authorised anew."},
+		{Name: "server",
+			Description: "Address of the ralph serve that this job works for, in the workflow of its runner repository. " +
+				"Needs request, which the server passes to the workflow."},
 	}
 }
 

@@ -33,6 +33,7 @@ type Options struct {
 	// provider's own tools, such as "web_search".
 	Through []string
 	Prices  Prices                           // zero: List
+	Bearer  string                           // by what the agent is known, hard to guess; empty: a new one
 	Log     func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
 	// Told has what was logged once. Turns of one run share it; nil: this turn has its own.
 	Told *sync.Map
@@ -71,8 +72,11 @@ func open(o Options, l limits) (*Turn, error) {
 			return nil, fmt.Errorf("opening the gateway: the provider %q has no address of http or https", name)
 		}
 	}
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails
+	if o.Bearer == "" {
+		secret := make([]byte, 32)
+		_, _ = rand.Read(secret) // never fails
+		o.Bearer = "ralph-turn-" + hex.EncodeToString(secret)
+	}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening the gateway: %w", err)
@@ -82,7 +86,7 @@ func open(o Options, l limits) (*Turn, error) {
 	if o.Told == nil {
 		o.Told = &sync.Map{}
 	}
-	t := &Turn{limits: l, through: o.Through, bearer: "ralph-turn-" + hex.EncodeToString(secret), listener: listener,
+	t := &Turn{limits: l, through: o.Through, bearer: o.Bearer, listener: listener,
 		ways: map[string]*upstream{}, ledger: newLedger(o.Prices, o.Limit), tell: few(o.Log), told: o.Told, stop: stop,
 		free: transport.CloseIdleConnections}
 	for name, up := range o.Upstreams {

@@ -59,6 +59,7 @@ func (i *issuer) answer(ctx context.Context, a work.Ask) work.Token {
 	if a.Number < i.now.Number {
 		return i.now
 	}
+	i.now.Number = a.Number // a server before us may have made more
 	token, err := i.make(ctx)
 	if err != nil {
 		return work.Token{Number: i.now.Number, Problem: err.Error()}
@@ -84,6 +85,13 @@ func (i *issuer) revoke(ctx context.Context) error {
 	}
 	i.made = nil
 	return errors.Join(errs...)
+}
+
+// leave leaves the job the tokens that it has, until they end by themselves.
+func (i *issuer) leave() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.made = nil
 }
 
 // values are the tokens that the job has had.

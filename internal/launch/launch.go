@@ -24,6 +24,7 @@ type Job struct {
 	Tokens Tokens
 	Models Models
 	Hear   Listener
+	Claim  Claim // of Runners
 }
 
 // Tokens makes the installation tokens of a job, for its repository and with its permissions alone.
@@ -75,7 +76,7 @@ func (e *DiedError) Error() string {
 type Running struct {
 	job    Job
 	conn   net.Conn
-	to     *work.Sender
+	to     sender
 	tokens *issuer
 	models *gateway.Turn
 	done   []func() // what is cleaned up after the process
@@ -89,6 +90,12 @@ type Running struct {
 	once    sync.Once
 	result  work.End
 	err     error
+}
+
+// sender sends messages to the process.
+type sender interface {
+	Send(message any)
+	Close() error
 }
 
 // ended is how the process itself ended.
@@ -171,6 +178,11 @@ const mostOutput = 64 << 20
 // listen hears the process to its end.
 func (r *Running) listen(ctx context.Context) {
 	defer close(r.heard)
+	r.hear(ctx)
+}
+
+// hear hears the process as long as the connection lasts.
+func (r *Running) hear(ctx context.Context) {
 	from, output := work.NewReader(r.conn, work.MostRecord), 0
 	for {
 		var m work.ToServer

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -76,9 +77,13 @@ func providers() []provider {
 	}
 }
 
+// gate is where a job on another machine finds its models, and by what they know it. The zero value is of this machine.
+type gate struct{ url, bearer string }
+
 // open opens the gateway of a job, and says by which environment its process finds it. Without a key there is none.
-func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) {
-	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log}
+func (m Models) open(at gate, log func(string, ...any)) (*gateway.Turn, []string, error) {
+	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
+		Bearer: at.bearer}
 	type named struct {
 		provider
 		name string
@@ -119,7 +124,7 @@ func (m Models) open(log func(string, ...any)) (*gateway.Turn, []string, error) 
 	}
 	var environ []string
 	for _, p := range used {
-		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+t.URL()+"/"+p.path+p.suffix)
+		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+cmp.Or(at.url, t.URL())+"/"+p.path+p.suffix)
 	}
 	return t, environ, nil
 }

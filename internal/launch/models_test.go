@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -12,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/work"
 )
 
 const modelKey = "sk-ant-of-the-server-0123456789"
@@ -41,8 +44,15 @@ case "$p" in
 esac
 `
 
-// TestModels: the model is asked with the server's key, which the job does not have; the server counts what it took.
+// TestModels: the model is asked with the server's key, which the job does not have, wherever that is; the server counts
+// what it took.
 func TestModels(t *testing.T) {
+	for _, where := range []string{"here", "on a runner"} {
+		t.Run(where, func(t *testing.T) { modelsOfAJob(t, where == "here") })
+	}
+}
+
+func modelsOfAJob(t *testing.T, here bool) {
 	t.Parallel()
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -64,7 +74,18 @@ func TestModels(t *testing.T) {
 	w.by.Environ = append(w.by.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
 	job := w.labelled("5f1e-e", 1)
 	job.Models.Environ = []string{"ANTHROPIC_API_KEY=" + modelKey, "ANTHROPIC_BASE_URL=" + provider.URL, "OTHER=1"}
-	r := w.start(job)
+	var by Launcher = w.by
+	if job.Claim = (&keeps{}).claim(); !here {
+		by = runnersOf(t, w.gh, func(_ int64, r work.Runner) {
+			if err := r.Run(context.Background(), w.by.Environ, time.Now); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	r, err := by.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
 	end := w.must(r, loop.Done)
 	mu.Lock()
 	defer mu.Unlock()
@@ -85,7 +106,7 @@ func TestModelsRefused(t *testing.T) {
 	defer provider.Close()
 	m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(
 		config.Allowance{MaxCostUSD: 2})
-	turn, environ, err := m.open(t.Logf)
+	turn, environ, err := m.open(gate{}, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +130,7 @@ func TestModelsRefused(t *testing.T) {
 // TestNoModels: a job without keys gets none.
 func TestNoModels(t *testing.T) {
 	t.Parallel()
-	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open(t.Logf); turn != nil || environ != nil || err != nil {
+	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open(gate{}, t.Logf); turn != nil || environ != nil || err != nil {
 		t.Error(turn, environ, err)
 	}
 }

@@ -33,7 +33,7 @@ const usualGrace = time.Minute
 
 // Start implements Launcher.
 func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
-	r, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock})
+	r, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock}, gate{})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ type setting struct {
 }
 
 // prepare makes all that a job's process needs, but for its connection.
-func prepare(ctx context.Context, job Job, s setting) (*Running, error) {
+func prepare(ctx context.Context, job Job, s setting, at gate) (*Running, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
@@ -99,7 +99,7 @@ func prepare(ctx context.Context, job Job, s setting) (*Running, error) {
 	r := &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
 		tokens: &issuer{from: job.Tokens, clock: s.clock}}
 	r.done = append(r.done, func() { tell(s, r.tokens.revoke(context.WithoutCancel(ctx))) })
-	if err := r.provide(ctx, s); err != nil {
+	if err := r.provide(ctx, s, at); err != nil {
 		r.cleanUp()
 		return nil, err
 	}
@@ -120,13 +120,13 @@ func tell(s setting, err error) {
 }
 
 // provide gets what the order is to hold: a token, the models' address, a mirror.
-func (r *Running) provide(ctx context.Context, s setting) (err error) {
+func (r *Running) provide(ctx context.Context, s setting, at gate) (err error) {
 	order := &r.job.Order
 	if order.Token, err = r.tokens.first(ctx); err != nil {
 		return err
 	}
 	var environ []string
-	if r.models, environ, err = r.job.Models.open(s.log); err != nil {
+	if r.models, environ, err = r.job.Models.open(at, s.log); err != nil {
 		return err
 	}
 	if r.models != nil {

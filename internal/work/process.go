@@ -27,7 +27,7 @@ import (
 )
 
 // orderTime is how long the server may take to say what is to be done.
-const orderTime = 30 * time.Second
+const orderTime = time.Minute
 
 // lastTime is how long the last messages may take.
 const lastTime = 10 * time.Second
@@ -35,14 +35,14 @@ const lastTime = 10 * time.Second
 // patience is for how long a job waits for a GitHub that does not answer: what a turn has done is not pushed before.
 const patience = 20 * time.Minute
 
-// errGone is why a job ends whose server is not there any more.
-var errGone = errors.New("the server has closed the job's socket")
+// ErrGone is why a job ends whose server is not there any more, or wants nothing of it.
+var ErrGone = errors.New("the server has closed the job's socket")
 
 // process is one job's process.
 type process struct {
-	conn    net.Conn
-	from    *Reader
-	to      *Sender
+	again   func() (net.Conn, error) // connects once more when the connection has ended; nil: the server is gone then
+	to      Session
+	over    chan struct{} // closed when nothing more comes of the server
 	clock   func() time.Time
 	tokens  *tokens
 	stop    chan lease.Stop
@@ -56,16 +56,25 @@ type process struct {
 // is no server; everything else it has been told. environ is ours, NAME=value: only what builds and tools need to find
 // their way is used of it. When ctx is done, the run is left to the next process of the job.
 func Run(ctx context.Context, conn net.Conn, environ []string, clock func() time.Time) error {
-	p := &process{conn: conn, from: NewReader(conn, mostOrder), clock: clock, stop: make(chan lease.Stop, 1)}
-	order, err := p.order()
+	return run(ctx, conn, nil, environ, clock)
+}
+
+func run(ctx context.Context, conn net.Conn, again func() (net.Conn, error), environ []string, clock func() time.Time) error {
+	p := &process{again: again, clock: clock, stop: make(chan lease.Stop, 1), over: make(chan struct{})}
+	from := NewReader(conn, mostOrder)
+	order, err := p.order(conn, from)
 	if err != nil {
 		return err
 	}
-	p.to = NewSender(conn)
-	p.tokens = newTokens(order.Token, clock, func(a Ask) { p.to.Send(ToServer{Ask: &a}) })
+	p.to.Attach(conn)
+	wait := tokenWait
+	if again != nil {
+		wait = againTime
+	}
+	p.tokens = newTokens(order.Token, wait, clock, func(a Ask) { p.to.Pass(ToServer{Ask: &a}) })
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	go p.listen(end)
+	go p.listen(conn, from, end)
 	result, err := p.work(ctx, order, environ)
 	told := endOf(result, err)
 	told.Workflow = p.started
@@ -74,21 +83,34 @@ func Run(ctx context.Context, conn net.Conn, environ []string, clock func() time
 	redact := report.Redactor(p.known())
 	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
 	p.to.Send(ToServer{End: told})
-	_ = conn.SetWriteDeadline(time.Now().Add(lastTime))
-	if err := p.to.Close(); err != nil {
+	if err := p.leave(conn); err != nil {
 		return fmt.Errorf("telling the server how the job has ended: %w", err)
 	}
 	return nil
 }
 
+// leave waits until the server has heard everything. One that is not inherited hangs up then.
+func (p *process) leave(conn net.Conn) error {
+	if p.again == nil {
+		_ = conn.SetWriteDeadline(time.Now().Add(lastTime))
+		return p.to.Close()
+	}
+	select {
+	case <-p.over:
+		return nil
+	case <-time.After(againTime):
+		return ErrGone
+	}
+}
+
 // order reads the order.
-func (p *process) order() (Order, error) {
-	_ = p.conn.SetReadDeadline(time.Now().Add(orderTime))
+func (p *process) order(conn net.Conn, from *Reader) (Order, error) {
+	_ = conn.SetReadDeadline(time.Now().Add(orderTime))
 	var first ToProcess
-	if err := p.from.Read(&first); err != nil {
+	if err := from.Read(&first); err != nil {
 		return Order{}, fmt.Errorf("waiting for the order of the server: %w", err)
 	}
-	_ = p.conn.SetReadDeadline(time.Time{})
+	_ = conn.SetReadDeadline(time.Time{})
 	if first.Order == nil || first.Order.Job == "" || first.Order.Attempt < 1 || first.Order.Page == "" ||
 		first.Order.Token.Value == "" {
 		return Order{}, errors.New("the server's first message is no order: job, attempt, page and token are needed")
@@ -96,13 +118,26 @@ func (p *process) order() (Order, error) {
 	return *first.Order, nil
 }
 
-// listen hears what the server says, until it goes.
-func (p *process) listen(end context.CancelCauseFunc) {
+// listen hears what the server says, until it goes. A server that says an order again has lost the connection, or began
+// anew.
+func (p *process) listen(conn net.Conn, from *Reader, end context.CancelCauseFunc) {
+	defer close(p.over)
 	for {
 		var m ToProcess
-		if err := p.from.Read(&m); err != nil {
-			end(errGone)
-			return
+		if err := from.Read(&m); err != nil {
+			if p.again == nil {
+				end(ErrGone)
+				return
+			}
+			_ = conn.Close()
+			if conn, err = p.again(); err != nil {
+				end(ErrGone)
+				return
+			}
+			from = NewReader(conn, mostOrder)
+			p.to.Attach(conn)
+			p.tokens.again()
+			continue
 		}
 		if m.Token != nil {
 			p.mu.Lock()
@@ -166,7 +201,7 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 		layers = append(layers, config.Layer{Name: l.Name, JSON: []byte(l.JSON)})
 	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
-		Runner: actions.New(func(string) string { return "" }, output{p.to}),
+		Runner: actions.New(func(string) string { return "" }, output{&p.to}),
 		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
 			Mirror: o.Mirror, Stop: p.stop,
 			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
@@ -188,8 +223,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 // shown tells the server what its page shows besides the records.
 func (p *process) shown() engine.Shown {
 	return engine.Shown{
-		Prompt: func(n int, text string) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
-		Diff:   func(n int, d html.Diff) { p.to.Send(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
+		Prompt: func(n int, text string) { p.to.Pass(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
+		Diff:   func(n int, d html.Diff) { p.to.Pass(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
 	}
 }
 
@@ -217,7 +252,7 @@ func variables(o Order, parent []string) map[string]string {
 }
 
 // output sends the log to the server.
-type output struct{ to *Sender }
+type output struct{ to *Session }
 
 // mostPiece is how much of the log one message holds, in bytes.
 const mostPiece = 32 << 10
@@ -229,7 +264,7 @@ func (o output) Write(p []byte) (int, error) {
 		for n < len(rest) && n > mostPiece-utf8.UTFMax && !utf8.RuneStart(rest[n]) {
 			n--
 		}
-		o.to.Output(rest[:n])
+		o.to.Pass(ToServer{Output: rest[:n]})
 		rest = rest[n:]
 	}
 	return len(p), nil

@@ -27,8 +27,18 @@ type tokens struct {
 	asked   bool          // and it is on its way
 }
 
-func newTokens(first Token, clock func() time.Time, ask func(Ask)) *tokens {
-	return &tokens{clock: clock, ask: ask, wait: tokenWait, now: first, answer: make(chan struct{})}
+// newTokens begins with a token. An answer of the server may take wait.
+func newTokens(first Token, wait time.Duration, clock func() time.Time, ask func(Ask)) *tokens {
+	return &tokens{clock: clock, ask: ask, wait: wait, now: first, answer: make(chan struct{})}
+}
+
+// again asks again for what a server that has gone did not answer.
+func (t *tokens) again() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked {
+		t.ask(Ask{Number: t.now.Number})
+	}
 }
 
 // take takes in what the server answers.

@@ -1,0 +1,272 @@
+//go:build unix
+
+package launch
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/work"
+)
+
+// hub is a GitHub with an App and the repository of runners.
+type hub struct {
+	*fake.GitHub
+	app      *github.App
+	workflow *github.Workflow
+}
+
+const runnerName = "runner"
+
+// runnersOf has the runners of a GitHub do jobs. Each job that is started calls begin with what its environment has.
+func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Runner)) *Runners {
+	t.Helper()
+	n := &Runners{Log: func(string, ...any) {}}
+	server := httptest.NewServer(n)
+	t.Cleanup(server.Close)
+	if err := gh.AddRepo(owner, runnerName, "main"); err != nil {
+		t.Fatal(err)
+	}
+	gh.SetPrivate(owner, runnerName, true)
+	if _, err := gh.CommitFiles(owner, runnerName, "main", "runner", map[string]string{
+		".github/workflows/runner.yml": "on: {workflow_dispatch: {inputs: {request: {type: string}}}}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gh.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: owner, InstallationID: 70, Key: &secret.PublicKey})
+	key, err := github.ReadKey(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY",
+		Bytes: x509.MarshalPKCS1PrivateKey(secret)})), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := github.Server{APIURL: gh.APIURL(), WebURL: gh.URL(), Sleep: func(context.Context, time.Duration) error { return nil }}
+	app, err := github.OpenApp(github.AppOptions{Server: at, ID: 7, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Address = server.URL
+	n.Workflow = hub{gh, app, at.Workflow(event.Repo{Owner: owner, Name: runnerName}, "runner.yml", server.URL, time.Now)}
+	var runs atomic.Int64
+	gh.OnDispatch(func(_, _ string, d fake.Dispatched) {
+		number := runs.Add(1)
+		begin(number, work.Runner{Server: server.URL, Request: d.Inputs["request"],
+			Token: func(_ context.Context, audience string) (string, error) {
+				return gh.JobToken(fake.RunnerJob{Owner: owner, Name: runnerName, Workflow: "runner.yml", Run: number}, audience), nil
+			}})
+	})
+	return n
+}
+
+// Start implements Workflow.
+func (h hub) Start(ctx context.Context, request string) error {
+	err := h.workflow.Start(ctx, h.app, map[string]any{"request": request})
+	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		return &RefusedError{refused.Why}
+	}
+	return err
+}
+
+// Job implements Workflow.
+func (h hub) Job(ctx context.Context, token string) (string, error) {
+	return h.workflow.Job(ctx, h.app, token)
+}
+
+// knowing knows jobs, and may start none.
+type knowing struct {
+	t *testing.T
+	Workflow
+}
+
+// Start implements Workflow.
+func (k knowing) Start(context.Context, string) error {
+	k.t.Error("another job is started")
+	return nil
+}
+
+// keeps keeps the claim of a job.
+type keeps struct {
+	mu  sync.Mutex
+	now Claim
+}
+
+func (k *keeps) claim() Claim {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.now
+	c.Keep = func(c Claim) error {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.now = c
+		return nil
+	}
+	return c
+}
+
+// TestRunnerDoesEachJobOnce: of five hundred jobs that are asked for at once, GitHub refuses fifty, and starts fifty
+// without saying so; it starts each twice. Each is done once, or it is told why not.
+func TestRunnerDoesEachJobOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var mu sync.Mutex
+	done, turned := map[string]int{}, 0
+	play := func(r work.Runner) {
+		conn, err := r.Connect(context.Background())
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			if turned++; !errors.Is(err, work.ErrGone) {
+				t.Errorf("a second job: %v", err)
+			}
+			return
+		}
+		defer conn.Close()
+		var m work.ToProcess
+		if err := work.NewReader(conn, 1<<20).Read(&m); err != nil || m.Order == nil {
+			t.Errorf("no order: %v", err)
+			return
+		}
+		mu.Lock()
+		done[m.Order.Job]++
+		mu.Unlock()
+		to := work.NewSender(conn)
+		to.Send(work.ToServer{End: &work.End{Outcome: loop.Done}})
+		_ = to.Close()
+		_, _ = conn.Read(make([]byte, 1)) // the server hangs up
+	}
+	n := runnersOf(t, w.gh, func(number int64, r work.Runner) {
+		play(r)
+		r.Token = func(_ context.Context, audience string) (string, error) { // GitHub starts it twice
+			return w.gh.JobToken(fake.RunnerJob{Owner: owner, Name: runnerName, Workflow: "runner.yml", Run: 10_000 + number}, audience), nil
+		}
+		play(r)
+	})
+	w.gh.Fail(fake.Fault{Match: "POST /repos/*/*/actions/workflows/*/dispatches", Status: 422, Times: 50})
+	w.gh.Fail(fake.Fault{Match: "POST /repos/*/*/actions/workflows/*/dispatches", DropAfter: true, Nth: 51, Times: 50})
+	const jobs = 500
+	var all sync.WaitGroup
+	var refused atomic.Int64
+	for i := range jobs {
+		all.Go(func() {
+			job := w.labelled(fmt.Sprintf("job-%d", i), 2)
+			job.Claim = (&keeps{}).claim()
+			r, err := n.Start(t.Context(), job)
+			if why := (*RefusedError)(nil); errors.As(err, &why) {
+				refused.Add(1)
+				return
+			}
+			if err != nil {
+				t.Errorf("%d: %v", i, err)
+				return
+			}
+			if end, err := r.Wait(); err != nil || end.Outcome != loop.Done {
+				t.Errorf("%d: %+v, %v", i, end, err)
+			}
+		})
+	}
+	all.Wait()
+	w.await("the second jobs", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return turned >= jobs-50
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	for job, times := range done {
+		if times != 1 {
+			t.Errorf("%s was done %d times", job, times)
+		}
+	}
+	if refused.Load() != 50 || len(done) != jobs-50 {
+		t.Errorf("%d refused, %d done", refused.Load(), len(done))
+	}
+}
+
+// connections are how often the one job has connected.
+func connections(n *Runners) (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.seats {
+		s.mu.Lock()
+		count += len(s.shown)
+		s.mu.Unlock()
+	}
+	return count
+}
+
+// TestRunner: what a runner does is told as by a process of this machine, and goes on where the connection breaks, and
+// where the server is started anew: no turn is taken again.
+func TestRunner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = w.script("agent", "n=$(wc -c < "+w.shared("begun")+"); echo -n x >> "+filepath.Join(w.dir, "begun")+
+		"; while [ $n = 0 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.05; done\n"+fixer)
+	ended := make(chan error, 1)
+	n := runnersOf(t, w.gh, func(_ int64, r work.Runner) {
+		environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=secret", "INPUT_REQUEST=" + r.Request}
+		ended <- r.Run(context.Background(), environ, func() time.Time { return time.Now().UTC() })
+	})
+	kept := &keeps{}
+	job := w.labelled("5f1e-1", 1)
+	job.Models = Models{Environ: []string{"ANTHROPIC_API_KEY=of-the-server"}}
+	job.Claim = kept.claim()
+	r, err := n.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
+	_ = r.conn.Close()
+	w.await("a second connection", func() bool { return connections(n) == 2 })
+	before := kept.claim()
+	r.HandOn()
+	if end, err := r.Wait(); err != nil || !end.HandedOn || kept.claim().Name != before.Name || before.Name == "" {
+		t.Fatalf("%+v, %v, %+v", end, err, kept.claim())
+	}
+	n.Workflow = knowing{t, n.Workflow}
+	job.Claim = kept.claim()
+	job.Order.Attempt = 2
+	r, err = n.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.must(r, loop.Done)
+	if err := <-ended; err != nil {
+		t.Errorf("the runner's job: %v", err)
+	}
+	if kept.claim().Secret != "" || w.turns("begun") != 2 {
+		t.Errorf("%+v; %d turns", kept.claim(), w.turns("begun"))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := 1; i <= len(w.records); i++ {
+		if _, there := w.records[i]; !there {
+			t.Errorf("record %d is missing", i)
+		}
+	}
+	if !slices.Contains(w.types, loop.Ended) || strings.Contains(w.output.String(), "of-the-server") {
+		t.Errorf("%v", w.types)
+	}
+}
