@@ -60,6 +60,7 @@ type serveStart struct {
 	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
 	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
 	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
+	Runner          string        `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
 	LogText         bool          `help:"Write the log as text instead of JSON."`
 }
 
@@ -135,6 +136,12 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	}
 	if o.Allow, err = c.allowances(p.dir, environ); err != nil {
 		return o, err
+	}
+	if o.Runner = c.Runner; o.Runner != "" {
+		if owner, name, _ := strings.Cut(c.Runner, "/"); owner == "" || name == "" || strings.Contains(name, "/") {
+			return o, invalid.Errorf("invalid --runner %q: must be a repository, such as acme/ralph-runner", c.Runner)
+		}
+		o.Drain = 0 // a runner goes on, and finds the next server
 	}
 	o.App, err = givenApp(environ)
 	return o, err

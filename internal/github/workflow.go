@@ -186,10 +186,10 @@ func (w *Workflow) examine(e *factCollector, a *App, self Self) {
 		e.add(what, Problem, name+" is public, so ralph starts no jobs there.", "Make it private at "+page+"/settings.")
 	case content == nil:
 		e.add(what, Problem, fmt.Sprintf("The branch %s of %s has no file %s.", oneLine(h.branch), name, path),
-			"Copy examples/app/runner.yml of ralph to it.")
+			"Copy examples/app/runner/runner.yml of ralph to it.")
 	case !strings.Contains(string(content), "workflow_dispatch") || !strings.Contains(string(content), "request"):
 		e.add(what, Problem, path+" of "+name+" cannot be started by ralph.",
-			"Add the trigger workflow_dispatch with the input request, as examples/app/runner.yml of ralph has them.")
+			"Add the trigger workflow_dispatch with the input request, as examples/app/runner/runner.yml of ralph has them.")
 	default:
 		e.add(what, OK, fmt.Sprintf("%s is private and has %s on the branch %s.", name, path, oneLine(h.branch)), "")
 	}

@@ -23,6 +23,7 @@ import (
 // is started anew, goes on once it has connected again.
 type Runners struct {
 	Address  string // of this server: "https://ralph.example.com"
+	Key      []byte // what requests are made of; the same after every start of the server
 	Workflow Workflow
 	Patience time.Duration // for how long a job that has connected may be without a connection; 0 is four minutes
 	Log      func(format string, args ...any)
@@ -48,16 +49,16 @@ func (e *RefusedError) Error() string { return e.Why }
 
 // Claim is what a server knows of the runner that does a job, also after it was started anew.
 type Claim struct {
-	Secret string `json:"secret,omitempty"` // what the request and the bearer of the models are made of; empty: none was started
-	Name   string `json:"name,omitempty"`   // of the job on the runner; empty: none has connected
+	Nonce string `json:"nonce,omitempty"` // what the request and the bearer of the models are made of; empty: none was started
+	Name  string `json:"name,omitempty"`  // of the job on the runner; empty: none has connected
 	// Keep keeps it; after an error nothing was kept.
 	Keep func(Claim) error `json:"-"`
 }
 
-// of is a value that tells nobody the secret.
-func (c Claim) of(what string) string {
-	sum := hmac.New(sha256.New, []byte(c.Secret))
-	_, _ = sum.Write([]byte(what)) // never fails
+// secret is what only this server can make of a claim: 256 bits.
+func (n *Runners) secret(c Claim, what string) string {
+	sum := hmac.New(sha256.New, n.Key)
+	_, _ = sum.Write([]byte(what + " " + c.Nonce)) // never fails
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum.Sum(nil)))
 }
 
@@ -82,7 +83,8 @@ type seat struct {
 	models http.Handler    // nil: there are none now
 }
 
-// Start implements Launcher. It returns when a runner has connected, which may take an hour.
+// Start starts a job. It returns when a runner has connected, which may take an hour, or ctx ends. A *RefusedError says
+// that no runner can be asked; any other that none has come.
 func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	s, conn, err := n.seated(ctx, job.Claim)
 	if err != nil {
@@ -91,7 +93,7 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	order := &job.Order
 	order.Workspace, order.AgentUser = "", "" // those of this machine
 	r, err := prepare(ctx, job, setting{log: n.Log, clock: n.Clock},
-		gate{n.Address + work.RunnersPath + s.request, s.claim.of("models")})
+		gate{n.Address + work.RunnersPath + s.request, n.secret(s.claim, "models")})
 	if err != nil {
 		n.leave(s, conn)
 		return nil, err
@@ -102,7 +104,7 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	to := &work.Session{}
 	r.to = to
 	to.Send(work.ToProcess{Order: &r.job.Order})
-	running, end := context.WithCancel(ctx)
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.end = end
 	go n.follow(running, r, s, to, conn)
 	return r, nil
@@ -117,10 +119,10 @@ func (n *Runners) seated(ctx context.Context, c Claim) (s *seat, conn net.Conn, 
 			return s, conn, nil
 		}
 		n.leave(s, nil)
-		c.Secret, c.Name = "", ""
+		c.Nonce, c.Name = "", ""
 	}
-	if ctx.Err() == nil && c.Secret == "" {
-		c.Secret = rand.Text() + rand.Text()
+	if ctx.Err() == nil && c.Nonce == "" {
+		c.Nonce = rand.Text()
 		err = c.Keep(c)
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -210,7 +212,7 @@ func (n *Runners) patience() time.Duration { return cmp.Or(n.Patience, usualPati
 
 // seat makes the place of a job.
 func (n *Runners) seat(c Claim) *seat {
-	s := &seat{request: c.of("request"), claim: c, conns: make(chan net.Conn, 1), shown: map[string]bool{}}
+	s := &seat{request: n.secret(c, "request"), claim: c, conns: make(chan net.Conn, 1), shown: map[string]bool{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seats == nil {
@@ -275,6 +277,7 @@ func (n *Runners) join(w http.ResponseWriter, r *http.Request, s *seat) {
 		s.free()
 		return
 	}
+	n.Log("a runner has connected: %s", name)
 	s.conns <- conn // there is room: the place was free
 }
 

@@ -39,7 +39,7 @@ const runnerName = "runner"
 // runnersOf has the runners of a GitHub do jobs. Each job that is started calls begin with what its environment has.
 func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Runner)) *Runners {
 	t.Helper()
-	n := &Runners{Log: func(string, ...any) {}}
+	n := &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	if err := gh.AddRepo(owner, runnerName, "main"); err != nil {
@@ -214,15 +214,21 @@ func connections(n *Runners) (count int) {
 	return count
 }
 
-// TestRunner: what a runner does is told as by a process of this machine, and goes on where the connection breaks, and
-// where the server is started anew: no turn is taken again.
+// TestRunner: after a runner that was killed another one does the job. What it does is told as by a process of this
+// machine, and goes on where the connection breaks, and where the server is started anew: no turn is taken again.
 func TestRunner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = w.script("agent", "n=$(wc -c < "+w.shared("begun")+"); echo -n x >> "+filepath.Join(w.dir, "begun")+
 		"; while [ $n = 0 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.05; done\n"+fixer)
 	ended := make(chan error, 1)
-	n := runnersOf(t, w.gh, func(_ int64, r work.Runner) {
+	n := runnersOf(t, w.gh, func(number int64, r work.Runner) {
+		if number == 1 { // it is killed as soon as it has the job
+			if conn, err := r.Connect(context.Background()); err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
 		environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=secret", "INPUT_REQUEST=" + r.Request}
 		ended <- r.Run(context.Background(), environ, func() time.Time { return time.Now().UTC() })
 	})
@@ -230,8 +236,18 @@ func TestRunner(t *testing.T) {
 	job := w.labelled("5f1e-1", 1)
 	job.Models = Models{Environ: []string{"ANTHROPIC_API_KEY=of-the-server"}}
 	job.Claim = kept.claim()
+	n.Patience = time.Second
 	r, err := n.Start(t.Context(), job)
 	if err != nil {
+		t.Fatal(err)
+	}
+	died := (*DiedError)(nil)
+	if _, err := r.Wait(); !errors.As(err, &died) || kept.claim().Nonce != "" {
+		t.Fatalf("%v, %+v", err, kept.claim())
+	}
+	n.Patience = time.Minute
+	job.Order.Attempt, job.Claim = 2, kept.claim()
+	if r, err = n.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
@@ -244,9 +260,8 @@ func TestRunner(t *testing.T) {
 	}
 	n.Workflow = knowing{t, n.Workflow}
 	job.Claim = kept.claim()
-	job.Order.Attempt = 2
-	r, err = n.Start(t.Context(), job)
-	if err != nil {
+	job.Order.Attempt = 3
+	if r, err = n.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
@@ -256,7 +271,7 @@ func TestRunner(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the runner's job: %v", err)
 	}
-	if kept.claim().Secret != "" || w.turns("begun") != 2 {
+	if kept.claim().Nonce != "" || w.turns("begun") != 2 {
 		t.Errorf("%+v; %d turns", kept.claim(), w.turns("begun"))
 	}
 	w.mu.Lock()

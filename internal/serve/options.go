@@ -65,6 +65,8 @@ type Work struct {
 	PerInstallation int
 	Mirrors         int64 // bytes
 	Drain           time.Duration
+	// Runner is a repository, "acme/ralph-runner", whose workflow does the runs; empty: this machine does.
+	Runner string
 }
 
 // Addresses are where a server is reached.

@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
+	"github.com/ralph-loop/ralph/internal/work"
 )
 
 // Server is ralph for an organisation.
@@ -37,6 +38,7 @@ type Server struct {
 	ready  *readiness
 	http   *http.Server
 	loops  sync.WaitGroup
+	runner workflow // where Options.Runner names its repository
 }
 
 // Run serves until ctx ends, then drains: nothing new is begun, and what runs may go on until hard ends. told hears the
@@ -80,7 +82,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 		return nil, err
 	}
 	sv.m = newMetrics(o.Version, sv.figures, o.Log)
-	if err := sv.openPool(); err != nil {
+	if err := sv.openPool(ctx); err != nil {
 		return nil, err
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
@@ -96,7 +98,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 }
 
 // openPool makes what does the runs.
-func (sv *Server) openPool() error {
+func (sv *Server) openPool(ctx context.Context) error {
 	o := sv.o
 	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, sv.logf)
 	if err != nil {
@@ -113,6 +115,11 @@ func (sv *Server) openPool() error {
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf}}
+	if o.Runner != "" {
+		if err := sv.openRunners(ctx); err != nil {
+			return err
+		}
+	}
 	sv.pool = newPool(sv.s, o.Slots, o.PerInstallation, o.Log)
 	sv.pool.work = sv.worker.run
 	return nil
@@ -124,7 +131,7 @@ const handOnGrace = 9 * time.Second
 func (sv *Server) openPages() error {
 	p := newPeople(sv.in, sv.s, sv.o)
 	sv.setup = &setup{in: sv.in, public: sv.o.Public, name: sv.o.AppName, doctor: sv.doctorOfAll,
-		dispatch: sv.o.Allow.Name(config.InWorkflow)}
+		runner: sv.examineRunner, dispatch: sv.o.Runner != "" || sv.o.Allow.Name(config.InWorkflow)}
 	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
@@ -145,6 +152,9 @@ func (sv *Server) routes() http.Handler {
 	mux.Handle("GET /metrics", onlyNear(sv.m, sv.o.MetricsToken))
 	mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
 		count: sv.m.count, log: sv.o.Log.Warn, clock: sv.o.Clock, reading: newReading()}))
+	if sv.worker.runners != nil {
+		mux.Handle(work.RunnersPath, sv.worker.runners)
+	}
 	mux.Handle("/", sv.pages)
 	return mux
 }

@@ -20,6 +20,7 @@ type setup struct {
 	public *url.URL
 	name   string // of the App, as it is proposed
 	doctor func(context.Context) []web.RepositoryDoctor
+	runner func(context.Context, *github.App, github.Self) []web.Finding // what it says of the runner repository
 	// dispatch asks for an App that may start workflows
 	dispatch bool
 
@@ -76,6 +77,7 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 	}
 	out.Credentials = append(out.Credentials, reached(s.public)...)
 	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app))
+	out.Credentials = append(out.Credentials, s.runner(ctx, app, self)...)
 	out.Doctor = s.doctor(ctx)
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
@@ -31,6 +32,8 @@ type detail struct {
 	Of        int     `json:"of,omitempty"`
 	Dollars   float64 `json:"dollars,omitempty"`
 	Tokens    int64   `json:"tokens,omitempty"`
+	// Claim is of the runner that works on it.
+	Claim launch.Claim `json:"claim,omitzero"`
 }
 
 // detailOf is the detail of a row. One that cannot be read is of a newer version, and left out.

@@ -48,7 +48,8 @@ type worker struct {
 	s        *store.Store
 	in       *installed
 	launcher launch.Launcher
-	base     work.Order // what is the same for all jobs
+	runners  *launch.Runners // nil: there are none
+	base     work.Order      // what is the same for all jobs
 	models   launch.Models
 	allow    config.Allowances
 	public   string                  // the address of the pages
@@ -109,8 +110,8 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 	}
 	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
 		last, j.quick || j.row.Number == 0)
-	running, err := w.launcher.Start(context.WithoutCancel(ctx), launch.Job{Order: order, Models: models, Hear: r,
-		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != ""}})
+	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
+		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != ""}}, r)
 	if err != nil {
 		r.attach(false, nil)
 		r.end(func(row *store.Run, _ *detail) { *row = w.notBegun(j, err) })

@@ -1,0 +1,101 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+// runnerFile is the workflow of the runner repository.
+const runnerFile = "runner.yml"
+
+// sealedRunners is the name of the key of runners among the database's secrets.
+const sealedRunners = "runners"
+
+// workflow is the one of the runner repository. It implements launch.Workflow.
+type workflow struct {
+	in *installed
+	of *github.Workflow
+}
+
+// Start implements launch.Workflow.
+func (w workflow) Start(ctx context.Context, request string) error {
+	app, _, err := w.in.current(ctx)
+	if err != nil {
+		return err
+	}
+	err = w.of.Start(ctx, app, map[string]any{"request": request})
+	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		return &launch.RefusedError{Why: refused.Why}
+	}
+	return err
+}
+
+// Job implements launch.Workflow.
+func (w workflow) Job(ctx context.Context, token string) (string, error) {
+	app, _, err := w.in.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.of.Job(ctx, app, token)
+}
+
+// openRunners makes what has runners do the jobs.
+func (sv *Server) openRunners(ctx context.Context) error {
+	key, err := sv.s.Unseal(ctx, sealedRunners)
+	if errors.Is(err, store.ErrNotFound) {
+		key = []byte(rand.Text() + rand.Text())
+		err = sv.s.Seal(ctx, sealedRunners, key)
+	}
+	address := strings.TrimSuffix(sv.o.Public.String(), "/")
+	sv.runner = workflow{sv.in, sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
+	sv.worker.runners = &launch.Runners{Address: address, Key: key, Workflow: sv.runner, Log: sv.logf, Clock: sv.o.Clock}
+	return err
+}
+
+// examineRunner says whether runners can do the jobs, for the setup page.
+func (sv *Server) examineRunner(ctx context.Context, app *github.App, self github.Self) (findings []web.Finding) {
+	if sv.o.Runner == "" {
+		return nil
+	}
+	for _, f := range sv.runner.of.Examine(ctx, app, self) {
+		findings = append(findings, finding(f, sv.o.GitHub.Web()))
+	}
+	return findings
+}
+
+// launch starts a job: on a runner where there are any, and here what is no run.
+func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) (*launch.Running, error) {
+	if w.runners != nil && !j.quick && to.Order.Workflow == "" && to.Order.Mistake == "" {
+		to.Claim = detailOf(j.row).Claim
+		to.Claim.Keep = r.keep
+		running, err := w.runners.Start(ctx, to)
+		refused := (*launch.RefusedError)(nil)
+		if !errors.As(err, &refused) {
+			return running, err
+		}
+		to.Order.Mistake = "No run can begin. " + refused.Why
+	}
+	return w.launcher.Start(context.WithoutCancel(ctx), to)
+}
+
+// keep stores which runner does the job, as far as the run has a row.
+func (r *recorder) keep(c launch.Claim) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.detail.Claim = c; r.silent && !r.begun {
+		return nil
+	}
+	if c.Nonce != "" && c.Name == "" {
+		r.detail.Doing = "waits for a runner"
+	}
+	row := r.row
+	row.Detail = r.detail.text()
+	return r.s.PutRun(context.Background(), row)
+}
