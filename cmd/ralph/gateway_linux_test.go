@@ -33,7 +33,7 @@ body='{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
 address=${ANTHROPIC_BASE_URL#http://}
 exec 3<>/dev/tcp/${address%:*}/${address#*:}
 printf 'POST /v1/messages HTTP/1.1\r\nHost: model\r\nx-api-key: %s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s' \
-	"$ANTHROPIC_API_KEY" ${#body} "$body" >&3
+	"$(sh -c "$(printf %s "$*" | sed -n 's/.*"apiKeyHelper":"\([^"]*\)".*/\1/p')")" ${#body} "$body" >&3
 echo "$who was answered $(head -1 <&3)" >&2
 case $who in
 reviewer)

@@ -81,11 +81,11 @@ type Options struct {
 
 // dialect is how one agent is spoken to.
 type dialect struct {
-	name  string                   // as people know it: "claude"
-	keys  []string                 // the credentials it takes, by environment name; "*" is any
-	pass  []string                 // what of our environment it may know besides proc.Allowed
-	first []string                 // arguments before Options.Flags
-	flags func(o Options) []string // Options.Flags as far as they may be; nil: as they are
+	name  string                      // as people know it: "claude"
+	keys  []string                    // the credentials it takes, by environment name; "*" is any
+	pass  []string                    // what of our environment it may know besides proc.Allowed
+	first []string                    // arguments before Options.Flags
+	flags func(t *turnInput) []string // Options.Flags as far as they may be; nil: as they are
 	// arguments follow the program, first and Options.Flags.
 	arguments func(t *turnInput) []string
 	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there

@@ -22,6 +22,7 @@ var claude = dialect{
 	flags:          claudeFlags,
 	arguments:      claudeArguments,
 	environment:    claudeEnvironment,
+	prepare:        claudeFiles,
 	gateway:        &gatewayConfig{claudeCarry, claudeReach, []string{"auth", "status"}},
 	maxPromptBytes: 10_000_000, // it refuses more
 	decode:         stream.NewClaude,
@@ -51,9 +52,6 @@ func claudeArguments(t *turnInput) []string {
 		args = append(args, "--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob")
 	default:
 		args = append(args, "--dangerously-skip-permissions")
-	}
-	if len(o.hooks()) > 0 && claudeSettingsAt(o.Flags) < 0 {
-		args = append(args, "--settings", string(o.Hooks)) // which count whatever the sources of settings are
 	}
 	if o.Model != "" {
 		args = append(args, "--model", o.Model)

@@ -78,11 +78,30 @@ func lines(text string) (list []string) {
 	return list
 }
 
-// claudeReach: under the name that the key had, since claude asks for other things with a subscription.
-func claudeReach(t *turnInput) []string {
-	name, _, _ := claudeKey(t.Options)
-	if name == "" {
-		name = claudeToken
+// claudeBearer is the file that claude's helper for keys prints, so that nothing that it runs inherits the bearer. The
+// token of a subscription needs none: claude does not hand it on.
+const claudeBearer = "bearer"
+
+func claudeFiles(t *turnInput) error {
+	if name, _, _ := claudeKey(t.Options); t.way == nil || name == "" || name == claudeToken {
+		return nil
 	}
-	return []string{"ANTHROPIC_BASE_URL=" + t.at(""), name + "=" + t.way.Bearer()}
+	return t.file(claudeBearer, t.way.Bearer())
+}
+
+// claudeReach: a subscription keeps its variable, because claude asks for other things with it.
+func claudeReach(t *turnInput) []string {
+	env := []string{"ANTHROPIC_BASE_URL=" + t.at("")}
+	if name, _, _ := claudeKey(t.Options); name == "" || name == claudeToken {
+		env = append(env, claudeToken+"="+t.way.Bearer())
+	}
+	return env
+}
+
+// claudeHelper are the settings that name the helper; nil: there is none.
+func claudeHelper(t *turnInput) map[string]any {
+	if name, _, _ := claudeKey(t.Options); t.way == nil || name == "" || name == claudeToken {
+		return nil
+	}
+	return map[string]any{"apiKeyHelper": "cat '" + strings.ReplaceAll(t.path(claudeBearer), "'", `'\''`) + "'"}
 }

@@ -110,7 +110,8 @@ func codexSandbox(flag string) int {
 
 // codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them
 // rather than ours. In our sandbox it has none of its own.
-func codexFlags(o Options) []string {
+func codexFlags(t *turnInput) []string {
+	o := t.Options
 	if !o.reads() && o.Box == nil {
 		return o.Flags
 	}

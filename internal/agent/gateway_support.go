@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // GatewaySupport says whether a gateway can carry the turns of an agent.
@@ -18,8 +19,48 @@ type GatewaySupport struct {
 	// Unsure says that nobody knows whether the agent uses the address that it is given.
 	Unsure bool
 	Known  bool // ralph knows the agent, and how it is carried
+	// Unnamed says which variables the agent needs to reach a provider that the gateway does not carry to, and does not get,
+	// because the setting environment does not name them; "" if there are none.
+	Unnamed string
 	// Credential is where the agent's credential is: "key in ANTHROPIC_API_KEY"; "" none is seen.
 	Credential string
+}
+
+// elsewhere are the providers that agents reach by credentials that the gateway cannot add to a request: the variable that
+// chooses one, and those that it is reached by.
+var elsewhere = []struct {
+	agent, chosen, provider string
+	needs                   []string
+}{
+	{"claude", "CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock", []string{"AWS_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"}},
+	{"claude", "CLAUDE_CODE_USE_VERTEX", "Vertex AI", []string{"CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID",
+		"GOOGLE_APPLICATION_CREDENTIALS"}},
+	{"claude", "CLAUDE_CODE_USE_FOUNDRY", "Microsoft Foundry", []string{"ANTHROPIC_FOUNDRY_RESOURCE",
+		"ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_API_KEY"}},
+	{"gemini", "GOOGLE_GENAI_USE_VERTEXAI", "Vertex AI", []string{"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+		"GOOGLE_APPLICATION_CREDENTIALS"}},
+	{"codex", "AZURE_OPENAI_API_KEY", "Azure OpenAI", nil},
+	{"opencode", "AZURE_API_KEY", "Azure OpenAI", []string{"AZURE_RESOURCE_NAME"}},
+	{"opencode", "AWS_BEARER_TOKEN_BEDROCK", "Amazon Bedrock", []string{"AWS_REGION"}},
+}
+
+// unnamed says which variables of a provider the environment has and the agent does not get.
+func unnamed(name string, o Options) string {
+	given := proc.Environment(o.Parent, o.Allow)
+	for _, e := range elsewhere {
+		if e.agent != name || proc.Value(o.Parent, e.chosen) == "" {
+			continue
+		}
+		missing := slices.DeleteFunc(append([]string{e.chosen}, e.needs...), func(variable string) bool {
+			return proc.Value(o.Parent, variable) == "" || proc.Value(given, variable) != ""
+		})
+		if len(missing) > 0 {
+			return fmt.Sprintf("%s asks %s (%s), which the gateway does not carry: add %s to the setting environment", name,
+				e.provider, e.chosen, strings.Join(missing, ", "))
+		}
+	}
+	return ""
 }
 
 // CheckGateway finds out whether a gateway could carry the turns of these options.
@@ -35,7 +76,11 @@ func CheckGateway(o Options) GatewaySupport {
 		c.Why = d.name + " has no setting that says where its model is"
 		return c
 	}
-	if c.Routes, c.Why = d.gateway.routes(o); c.Why != "" || len(c.Routes) > 0 {
+	c.Routes, c.Why = d.gateway.routes(o)
+	if len(c.Routes) == 0 {
+		c.Unnamed = unnamed(d.name, o)
+	}
+	if c.Why != "" || len(c.Routes) > 0 {
 		if c.Why != "" && c.Credential == "" && d.name == "claude" && logins[d.name].lax {
 			c.Credential = "login in the keychain, if there is one"
 		}

@@ -62,9 +62,9 @@ func TestCarriedEnvironment(t *testing.T) {
 		routes        []agent.Route
 	}{
 		{"claude with a key", "claude", agent.Options{Keys: everyKey},
-			[]string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4567", "ANTHROPIC_API_KEY=bearer-of-the-turn",
+			[]string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4567", "ANTHROPIC_API_KEY=",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENAI_API_KEY=", "NO_PROXY=127.0.0.1,localhost"},
-			"--setting-sources", []agent.Route{anthropic}},
+			`"apiKeyHelper":"cat '/`, []agent.Route{anthropic}},
 		{"claude with a subscription, at its owner's proxy", "claude", agent.Options{
 			Keys: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-real"},
 			Parent: []string{"ANTHROPIC_BASE_URL=https://models.example/claude/", "NO_PROXY=intern.example",
@@ -75,7 +75,7 @@ func TestCarriedEnvironment(t *testing.T) {
 				Formats: []string{"anthropic"}, Extra: []string{"x-team: header-real", "x-b: c"}}}},
 		{"claude whose settings hand keys on", "claude", agent.Options{Keys: everyKey, Allow: []string{"AMP_API_KEY", "MINE"},
 			Parent: []string{"AMP_API_KEY=amp-real", "MINE=sk-openai-real"}},
-			[]string{"ANTHROPIC_API_KEY=bearer-of-the-turn", "AMP_API_KEY=", "MINE="}, "", []agent.Route{anthropic}},
+			[]string{"ANTHROPIC_API_KEY=", "AMP_API_KEY=", "MINE="}, "", []agent.Route{anthropic}},
 		{"codex", "codex", agent.Options{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=http://proxy.example/v1/",
 			"OPENAI_ORGANIZATION=org-ours"}},
 			[]string{"RALPH_TURN=bearer-of-the-turn", "OPENAI_API_KEY=", "CODEX_API_KEY=", "OPENAI_BASE_URL="},
@@ -140,19 +140,25 @@ func TestCarriedEnvironment(t *testing.T) {
 	}
 }
 
-// opencode's bearer is in a file that its settings name.
-func TestCarriedOpencodeReadsItsBearer(t *testing.T) {
+// The bearers of claude and opencode are in a file, which no tool of theirs inherits.
+func TestCarriedInAFile(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "opencode",
-		`cat "$(printf %s "$OPENCODE_CONFIG_CONTENT" | sed 's/.*{file:\([^}]*\)}.*/\1/')" > "$HERE/bearer"`)
-	f.turn(t, agent.Options{Gateway: &gateway{}, Home: t.TempDir(),
-		Keys: map[string]string{"OPENAI_API_KEY": "sk-openai-real"}}, "Do it.")
-	if got := f.read(t, "bearer"); got != "bearer-of-the-turn" {
-		t.Errorf("bearer = %q", got)
-	}
-	if env := strings.Join(f.env(t), "\n"); strings.Contains(env, "bearer-of-the-turn") ||
-		!strings.Contains(env, `"baseURL":"http://127.0.0.1:4567/openai/v1"`) {
-		t.Errorf("environment: %s", env)
+	for command, script := range map[string]string{
+		"opencode": `cat "$(printf %s "$OPENCODE_CONFIG_CONTENT" | sed 's/.*{file:\([^}]*\)}.*/\1/')" > "$HERE/bearer"`,
+		"claude":   `sh -c "$(printf %s "$*" | sed -n 's/.*"apiKeyHelper":"\([^"]*\)".*/\1/p')" > "$HERE/bearer"`,
+	} {
+		f := newFake(t, command, script)
+		o := agent.Options{Gateway: &gateway{}, Home: t.TempDir(), Keys: everyKey}
+		if command == "claude" {
+			o.Flags = []string{"--settings", `{"model":"x"}`}
+		}
+		f.turn(t, o, "Do it.")
+		if got := f.read(t, "bearer"); got != "bearer-of-the-turn" {
+			t.Errorf("%s: bearer = %q", command, got)
+		}
+		if told := strings.Join(append(f.env(t), f.argv(t)...), "\n"); strings.Contains(told, "bearer-of-the-turn") {
+			t.Errorf("%s: %s", command, told)
+		}
 	}
 }
 
@@ -173,7 +179,8 @@ func TestCarriedGeminiSettings(t *testing.T) {
 			o.Gateway, o.Home, o.Keys = &gateway{}, t.TempDir(), everyKey
 			f.turn(t, o, "Do it.")
 			got := f.read(t, "settings")
-			for _, want := range []string{`"selectedType":"gemini-api-key"`, `"usageStatisticsEnabled":false`} {
+			for _, want := range []string{`"selectedType":"gemini-api-key"`, `"usageStatisticsEnabled":false`,
+				`"environmentVariableRedaction":{"allowed":[],"enabled":true}`} {
 				if !strings.Contains(got, want) {
 					t.Errorf("settings = %s, want %s", got, want)
 				}

@@ -123,11 +123,14 @@ func geminiReach(t *turnInput) []string {
 		name + "=" + t.way.Bearer()}
 }
 
-// geminiCarried says in settings that the key counts, and that nothing is told to Google.
+// geminiCarried says in settings that the key counts, that nothing is told to Google, and that what gemini runs does not
+// inherit the bearer. Variables that its user has named are inherited.
 func geminiCarried(settings map[string]any, o Options) {
 	_, _, _, way := geminiWay(o)
 	into(settings, "security", "auth")["selectedType"] = way
 	into(settings, "privacy")["usageStatisticsEnabled"] = false
+	redaction := into(settings, "security", "environmentVariableRedaction")
+	redaction["enabled"], redaction["allowed"] = true, append([]string{}, o.Allow...)
 }
 
 // geminiSystem lays the same over the repository's own settings, where those count.

@@ -83,27 +83,39 @@ func addHooks(settings map[string]any, hooks map[string][]any) {
 
 const mostSettings = 100 << 10 // bytes of settings in an argument
 
-// claudeFlags are the user's flags. Of two --settings the CLI heeds the last, so where the user has one, the hooks go
-// into it.
-func claudeFlags(o Options) []string {
-	hooks, at := o.hooks(), claudeSettingsAt(o.Flags)
-	if len(hooks) == 0 || at < 0 {
-		return o.Flags
+// claudeFlags are the user's flags with our own settings, if there are any. Of two --settings the CLI heeds the last, so
+// where the user has one, ours go into it.
+func claudeFlags(t *turnInput) []string {
+	settings, hooks, at := claudeHelper(t), t.hooks(), claudeSettingsAt(t.Flags)
+	switch {
+	case settings == nil && len(hooks) == 0:
+		return t.Flags
+	case at < 0 && settings == nil:
+		return append(slices.Clone(t.Flags), "--settings", string(t.Hooks)) // which count whatever the sources are
 	}
-	settings := map[string]any{}
-	text, err := claudeSettings(o, strings.TrimPrefix(o.Flags[at], "--settings="))
-	if err != nil || json.Unmarshal(text, &settings) != nil {
-		return o.Flags // which the CLI will complain of
+	theirs := map[string]any{}
+	if at >= 0 {
+		text, err := claudeSettings(t.Options, strings.TrimPrefix(t.Flags[at], "--settings="))
+		if err != nil || json.Unmarshal(text, &theirs) != nil {
+			return t.Flags // which the CLI will complain of
+		}
 	}
-	addHooks(settings, hooks)
-	merged, err := json.Marshal(settings)
+	maps.Copy(theirs, settings)
+	if len(hooks) > 0 {
+		addHooks(theirs, hooks)
+	}
+	merged, err := json.Marshal(theirs)
 	if err != nil || len(merged) > mostSettings {
-		return o.Flags
+		return t.Flags
 	}
-	flags := slices.Clone(o.Flags)
-	flags[at] = string(merged)
-	if strings.HasPrefix(o.Flags[at], "--settings=") {
-		flags[at] = "--settings=" + flags[at]
+	flags := slices.Clone(t.Flags)
+	switch {
+	case at < 0:
+		flags = append(flags, "--settings", string(merged))
+	case strings.HasPrefix(t.Flags[at], "--settings="):
+		flags[at] = "--settings=" + string(merged)
+	default:
+		flags[at] = string(merged)
 	}
 	return flags
 }

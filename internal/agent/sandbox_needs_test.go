@@ -92,7 +92,7 @@ func TestNeedsOfAnotherPlace(t *testing.T) {
 func TestCodexInABox(t *testing.T) {
 	for _, o := range []Options{{Box: noBox{}}, {Box: noBox{}, ReadOnly: true},
 		{Box: noBox{}, Flags: []string{"--sandbox", "workspace-write"}}} {
-		args := slices.Concat(codexFlags(o), codexArguments(&turnInput{Options: o}))
+		args := slices.Concat(codexFlags(&turnInput{Options: o}), codexArguments(&turnInput{Options: o}))
 		if slices.Contains(args, "--sandbox") || !slices.Contains(args, "--dangerously-bypass-approvals-and-sandbox") {
 			t.Errorf("%v", args)
 		}

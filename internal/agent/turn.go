@@ -178,7 +178,7 @@ func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
 func (a *Agent) arguments(t *turnInput) []string {
 	flags := a.options.Flags
 	if a.dialect.flags != nil {
-		flags = a.dialect.flags(a.options)
+		flags = a.dialect.flags(t)
 	}
 	return slices.Concat(a.dialect.first, flags, a.dialect.arguments(t))
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -123,34 +126,49 @@ func total(used []gateway.Usage) (sum loop.Usage, priced bool) {
 }
 
 // withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
-// The error is a mistake of whoever asked for that. says is for the log: that the agent has its credential; empty:
-// nothing is to be said.
+// Another agent gets its key if the setting is off or the setting environment names it. The error is a mistake in the
+// settings. says is for the log; empty: nothing is to be said.
 func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Options, says string, err error) {
+	c, name := agent.CheckGateway(o), filepath.Base(o.Command)
+	if c.Unnamed != "" {
+		o.Keys = nil
+		return o, "", invalid.Errorf("%s", c.Unnamed)
+	}
 	mode := spec.Settings.Gateway
 	if mode == config.Off || mode == "" {
 		return o, "", nil
 	}
-	c, name := agent.CheckGateway(o), filepath.Base(o.Command)
 	asked := mode == config.GatewayRequire
-	switch {
-	case c.Why == "" && (asked || !c.Unsure):
+	if c.Why == "" && (asked || !c.Unsure) {
 		o.Gateway = modelGateway{spec.Log, spec.Settings, told}
 		return o, "", nil
-	case c.Unsure && c.Credential == "": // there is nothing to be kept
+	}
+	if c.Unsure && c.Credential == "" { // there is nothing to be kept
 		return o, "", nil
-	case c.Why == "":
-		return o, name + " is no agent that ralph knows, so it gets the " + c.Credential + "; with the setting gateway: " +
-			"require it gets an address and a bearer instead", nil
+	}
+	held := maps.Clone(o.Keys)
+	maps.DeleteFunc(held, func(key, _ string) bool {
+		return proc.Value(proc.Environment([]string{key + "=x"}, o.Allow), key) != ""
+	})
+	switch {
 	case asked:
 		err = invalid.Errorf("the setting gateway is require, and the turns of %s cannot be carried: %s", name, c.Why)
 	case !c.Known && !c.Unsure && spec.Settings.Sandbox == sandbox.Require:
 		err = invalid.Errorf("the setting sandbox is require, and %s, so it would have its key; take another agent, or set "+
 			"gateway to off", c.Why)
+	case c.Unsure && len(held) > 0:
+		o.Keys = maps.Clone(o.Keys)
+		maps.DeleteFunc(o.Keys, func(key, _ string) bool { return held[key] != "" })
+		return o, name + " does not get the " + c.Credential + ", because ralph does not know this agent; use gateway: require, " +
+			"or name the variable in the setting environment", nil
+	case !c.Known && held["AMP_API_KEY"] != "":
+		err = invalid.Errorf("%s needs its key itself (AMP_API_KEY), because no gateway can carry it: name AMP_API_KEY in the "+
+			"setting environment, or set gateway to off", name)
 	case spec.InJob && c.Known && (strings.HasPrefix(c.Credential, "key") || strings.HasPrefix(c.Credential, "login")):
 		err = invalid.Errorf("%s cannot be kept from its %s: %s; change that, or set gateway to off", name, c.Credential,
 			c.Why)
 	case c.Credential != "":
-		says = fmt.Sprintf("%s has its credential itself (%s): %s", name, c.Credential, c.Why)
+		says = fmt.Sprintf("%s has its credential itself (%s): %s", name, c.Credential, cmp.Or(c.Why, "the setting environment names it"))
 	}
 	if err != nil {
 		o.Keys = nil // whoever goes on all the same

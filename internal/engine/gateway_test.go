@@ -18,15 +18,17 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // What becomes of an agent's credential.
 const (
-	stays   = "stays"   // with ralph: the agent is carried
-	handed  = "handed"  // to the agent, and the log says so
-	silent  = "silent"  // there is nothing to say
-	refused = "refused" // the run ends before anything is spent
+	stays    = "stays"    // with ralph: the agent is carried
+	handed   = "handed"   // to the agent, and the log says so
+	silent   = "silent"   // there is nothing to say
+	withheld = "withheld" // from the agent, and the log says so
+	refused  = "refused"  // the run ends before anything is spent
 )
 
 // TestCarried: what the setting gateway comes to, for each agent and credential, on a laptop, in a job, and where a
@@ -68,11 +70,20 @@ func TestCarried(t *testing.T) {
 		{"opencode with a key in its login", "opencode", nil, ".local/share/opencode/auth.json",
 			`{"openai":{"type":"api","key":"k"}}`, nil, [8]string{stays, stays, stays, stays, stays, stays, silent, silent}},
 		{"amp with a key", "amp", key, "", "", nil,
+			[8]string{refused, refused, refused, refused, refused, refused, silent, silent}},
+		{"amp whose settings name its key", "amp", map[string]string{"AMP_API_KEY": "k"}, "", "", []string{"NAMED=AMP_API_KEY"},
 			[8]string{handed, handed, refused, refused, refused, refused, silent, silent}},
+		{"claude at Bedrock", "claude", nil, "", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x"},
+			[8]string{refused, refused, refused, refused, refused, refused, refused, refused}},
+		{"claude at Bedrock, named", "claude", nil, "", "", []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=x",
+			"NAMED=CLAUDE_CODE_USE_BEDROCK,AWS_*"},
+			[8]string{silent, silent, silent, silent, refused, refused, silent, silent}},
 		{"amp with nothing", "amp", nil, "", "", nil,
 			[8]string{silent, silent, refused, refused, refused, refused, silent, silent}},
 		{"any program with a key", "./agent.sh", key, "", "", nil,
-			[8]string{handed, handed, handed, handed, stays, stays, silent, silent}},
+			[8]string{withheld, withheld, withheld, withheld, stays, stays, silent, silent}},
+		{"any program whose settings name the key", "./agent.sh", map[string]string{"OPENAI_API_KEY": "k"}, "", "",
+			[]string{"NAMED=OPENAI_API_KEY"}, [8]string{handed, handed, handed, handed, stays, stays, silent, silent}},
 		{"any program with nothing", "./agent.sh", nil, "", "", nil,
 			[8]string{silent, silent, silent, silent, silent, silent, silent, silent}},
 	} {
@@ -87,13 +98,16 @@ func TestCarried(t *testing.T) {
 		for i, at := range columns {
 			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
 				Place: Place{InJob: at.job}}
-			o, says, err := spec.withGateway(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent}, nil)
+			o, says, err := spec.withGateway(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent,
+				Allow: strings.Split(proc.Value(c.parent, "NAMED"), ",")}, nil)
 			got := silent
 			switch {
 			case err != nil:
 				got = refused
 			case o.Gateway != nil:
 				got = stays
+			case says != "" && len(o.Keys) < len(c.keys):
+				got = withheld
 			case says != "":
 				got = handed
 			}

@@ -287,6 +287,13 @@ func TestAnswersOfTheProvider(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "{}")
 		}, 200, "{}"},
+		{"its key", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Debug", "key "+theKey)
+			for _, piece := range []string{theKey[:4], theKey[4:], " and ", theKey + theKey[:9]} {
+				_, _ = io.WriteString(w, piece)
+				_ = http.NewResponseController(w).Flush()
+			}
+		}, 200, strings.Repeat("*", len(theKey)) + " and " + strings.Repeat("*", len(theKey)) + theKey[:9]},
 		{"compressed", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -298,7 +305,7 @@ func TestAnswersOfTheProvider(t *testing.T) {
 			t.Parallel()
 			turn := opened(t, newProvider(t, c.answer), nil)
 			answer, body := ask(t, turn, "POST", messages, "{}", bearing)
-			if answer.StatusCode != c.status || !strings.Contains(body, c.says) {
+			if answer.StatusCode != c.status || !strings.Contains(body, c.says) || strings.Contains(fmt.Sprint(answer.Header), theKey) {
 				t.Errorf("%d %s", answer.StatusCode, body)
 			}
 			for _, name := range append(redirectHeaders, "Content-Encoding") {

@@ -194,6 +194,15 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 		tell("gateway: the login was refused, and has been renewed")
 		askAgain(r, a.protocol)
 	}
+	hidden := a.credentials()
+	for name, values := range r.Header {
+		for i := range values {
+			if safe := []byte(values[i]); mask(safe, hidden) {
+				r.Header[name][i] = string(safe)
+			}
+		}
+	}
+	r.Body = &maskedBody{ReadCloser: r.Body, hidden: hidden}
 	if a.counted && r.StatusCode < 300 {
 		r.Body = newMeter(r.Body, a.account, l.idle, func() {
 			tell("gateway: %v", errIdle)
@@ -201,6 +210,65 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 		})
 	}
 	return nil
+}
+
+// leastHidden is how long a credential is at least that is hidden in an answer.
+const leastHidden = 8
+
+// credentials are the parts of the credentials that the provider was shown, without their scheme.
+func (a requestInfo) credentials() (hidden [][]byte) {
+	for _, c := range *a.shown {
+		value := c.Value[strings.LastIndexByte(c.Value, ' ')+1:]
+		if len(value) >= leastHidden {
+			hidden = append(hidden, []byte(value))
+		}
+	}
+	return hidden
+}
+
+// mask replaces what must not be shown by asterisks, and reports whether there was any.
+func mask(text []byte, hidden [][]byte) (found bool) {
+	for _, value := range hidden {
+		for at := bytes.Index(text, value); at >= 0; at = bytes.Index(text, value) {
+			copy(text[at:], bytes.Repeat([]byte("*"), len(value)))
+			found = true
+		}
+	}
+	return found
+}
+
+// maskedBody is a body without credentials. What may be the beginning of one is held until it is known.
+type maskedBody struct {
+	io.ReadCloser
+	hidden [][]byte
+	held   []byte
+	err    error
+}
+
+// Read implements io.Reader.
+func (m *maskedBody) Read(p []byte) (int, error) {
+	for m.err == nil {
+		n := copy(p, m.held)
+		if n < len(m.held) || n == len(p) {
+			return 0, io.ErrShortBuffer
+		}
+		more, err := m.ReadCloser.Read(p[n:])
+		n, m.err = n+more, err
+		mask(p[:n], m.hidden)
+		keep := 0
+		for _, value := range m.hidden {
+			for k := min(n, len(value)-1); k > keep && err == nil; k-- {
+				if bytes.HasSuffix(p[:n], value[:k]) {
+					keep = k
+				}
+			}
+		}
+		m.held = append(m.held[:0], p[n-keep:n]...)
+		if n > keep {
+			return n - keep, nil
+		}
+	}
+	return 0, m.err
 }
 
 // unzipped is what a compressed body says. It reads nothing before it is read.

@@ -31,7 +31,7 @@ body='{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","co
 address=${ANTHROPIC_BASE_URL#http://}
 exec 3<>/dev/tcp/${address%:*}/${address#*:}
 printf 'POST /v1/messages HTTP/1.1\r\nHost: model\r\nx-api-key: %s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s' \
-	"$ANTHROPIC_API_KEY" ${#body} "$body" >&3
+	"$(sh -c "$(printf %s "$*" | sed -n 's/.*"apiKeyHelper":"\([^"]*\)".*/\1/p')")" ${#body} "$body" >&3
 answer=$(cat <&3)
 printf '%s\n' "${answer%%$'\n'*}" >> ANSWERS
 case "$p" in
