@@ -2,11 +2,13 @@
 package safetext
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
@@ -108,16 +110,21 @@ func Truncated(s string, most int) string {
 var notSlug = regex.Lazy(`[^a-z0-9]+`)
 
 // Slug makes a title part of a branch or file name: lower-case letters, digits and dashes, at most so many; "task" when
-// nothing is left.
+// nothing is left. Letters of other scripts are left out, so a hash of the title tells it from others then.
 func Slug(s string, most int) string {
+	hash := ""
+	if strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) }) {
+		hash = fmt.Sprintf("-%.3x", sha256.Sum256([]byte(s)))
+	}
+	most -= len(hash)
 	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if len(s) > most {
 		s = strings.TrimRight(s[:most], "-")
 	}
 	if s == "" {
-		return "task"
+		s = "task"
 	}
-	return s
+	return s + hash
 }
 
 // FirstInvalid is where content stops being UTF-8; its length when it never does.

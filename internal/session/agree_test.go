@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // TestAgreeToNone: a person is asked once on a machine; who says no, or nothing, has nothing run.
@@ -44,5 +47,18 @@ func TestAgreeToNone(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
 		t.Errorf("nobody has agreed, and %v is remembered, %v", entries, err)
+	}
+}
+
+// TestResumeOrFresh: a person is asked about an unfinished run only if a turn of it has begun.
+func TestResumeOrFresh(t *testing.T) {
+	for _, turning := range []*loop.Turning{nil, {Iteration: 1}} {
+		asked := 0
+		s := Session{Clock: time.Now, Ask: func(string) (string, error) { asked++; return "f", nil }}
+		way, why, err := s.ResumeMode(loop.State{Start: loop.Start{Run: "r", Task: "t"}, Records: 1, Turning: turning}, true, true)
+		if want := map[bool]loop.ResumeMode{true: loop.Continue, false: loop.Begin}[turning == nil]; err != nil || way != want ||
+			(asked > 0) != (turning != nil) {
+			t.Errorf("%v: %s, %s, %v, asked %d times", turning, way, why, err, asked)
+		}
 	}
 }

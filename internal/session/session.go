@@ -121,13 +121,13 @@ func (s *Session) showSettings(layers []config.Layer) {
 }
 
 // ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a
-// terminal the person decides; otherwise an unfinished run is resumed when nothing has changed, and the flags decide
-// before all.
+// terminal the person decides if a turn has begun; otherwise an unfinished run is resumed when nothing has changed, and
+// the flags decide before all.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.ResumeMode, string, error) {
 	asked := loop.Request{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
 	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
 	way, why := loop.TakeUp(before, known, asked, s.Clock())
-	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh {
+	if way != loop.Continue || s.Ask == nil || s.Resume || s.Fresh || len(before.Iterations) == 0 && before.Turning == nil {
 		return way, why, nil
 	}
 	finished := 0

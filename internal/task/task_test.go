@@ -75,6 +75,13 @@ func TestFromFile(t *testing.T) {
 	if err != nil || got.ID != "my-issue" || got.Title != "Fix the add function" || got.Spec != "It subtracts." {
 		t.Errorf("FromFile = %+v, %v", got, err)
 	}
+	// Names in another script are told from each other.
+	one, _ := FromFile("修复加法.md", "# t")
+	two, _ := FromFile("修复减法.md", "# t")
+	mixed, _ := FromFile(strings.Repeat("x", 60)+"é.md", "# t")
+	if !strings.HasPrefix(one.ID, "task-") || one.ID == two.ID || len(one.ID) != len("task-123456") || len(mixed.ID) != 40 {
+		t.Errorf("%s, %s, %s", one.ID, two.ID, mixed.ID)
+	}
 }
 
 func TestFromPrompt(t *testing.T) {
