@@ -184,8 +184,21 @@ func TestServeSetup(t *testing.T) {
 	people["alice"].submit("/redeliver", nil)
 	people["alice"].open(s.url + "/audit")
 	people["alice"].sees(200, []string{"gave the webhook a new secret", "had a delivery decided again"})
+	people["alice"].sees(200, []string{"alice</td>", "created the App"})
 	people["mallory"].open(s.url + "/audit")
 	people["mallory"].sees(200, nil, "secret", "delivery")
+	s.hub.SetPrivate("alice", "demo", false)
+	s.hub.AddUser("sam", false)
+	sam := newVisitor(t)
+	sam.open(s.url + "/sign-in/github?next=" + run)
+	sam.submit("", map[string]string{"login": "sam", "authorize": "1"})
+	sam.sees(200, []string{"Add &lt;b&gt;new.txt", "ralph/issue-", "Everyone can see that this run exists"}, "id=\"output\"", "$")
+	s.hub.Fail(fake.Fault{Match: "GET /repos/alice/*", Status: 502, Times: -1})
+	s.hub.Fail(fake.Fault{Match: "GET /user/installations/...", Status: 502, Times: -1})
+	for _, path := range []string{"/", "/repositories/alice/other"} {
+		sam.open(s.url + path)
+		sam.sees(503, []string{"GitHub doesn&#39;t answer; trying again"}, "new.txt")
+	}
 }
 
 // link is the first link of a page below a path.
