@@ -34,7 +34,7 @@ func told(t testing.TB, pieces []string) loop.Turn {
 func TestClaimInPieces(t *testing.T) {
 	t.Parallel()
 	parts := []string{"<response>", "</response>", "<promise>", "</PROMISE>", "DONE", "complete", "<", "</", ">", "respon",
-		"se>", "\n", " no ", "é", "<Response>", "</"}
+		"se>", "\n", " no. ", "é", "<Response>", "</", "`", "```", "\n\n- **", "<question>"}
 	for range 500 {
 		var whole strings.Builder
 		for range rand.IntN(12) {
@@ -56,12 +56,12 @@ func TestClaimInPieces(t *testing.T) {
 // minutes.
 func TestClaimInHostilePieces(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"</>", "</promise>", "<response>", "</response"} {
+	for _, piece := range []string{"</>", "</promise>", "<response>", "</response", "`", "\n- "} {
 		pieces := []string{strings.Repeat("<respons>.", 10_000)}
 		for range 20_000 {
 			pieces = append(pieces, piece)
 		}
-		if turn := told(t, append(pieces, "<response>DONE</response>")); turn.Claim.Done != (piece != "<response>") {
+		if turn := told(t, append(pieces, "\n<response>DONE</response>")); !turn.Claim.Done {
 			t.Errorf("%s: %+v", piece, turn.Claim)
 		}
 	}

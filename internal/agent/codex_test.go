@@ -143,7 +143,7 @@ func TestCodexText(t *testing.T) {
 		"a link to outside": {`ln -s ` + secret + ` "$2"`, "printed", false},
 		"a pipe":            {`mkfifo "$2"`, "printed", false},
 		"a directory":       {`mkdir "$2"`, "printed", false},
-		"a huge one": {`{ head -c 300000 /dev/zero | tr '\0' x; printf '<response>DONE</response>'; } > "$2"`, "",
+		"a huge one": {`{ head -c 300000 /dev/zero | tr '\0' x; printf '\n<response>DONE</response>'; } > "$2"`, "",
 			true},
 	} {
 		t.Run(name, func(t *testing.T) {

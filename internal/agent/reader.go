@@ -37,12 +37,11 @@ type reader struct {
 	facts     facts
 	noise     *proc.Tail
 	session   string
-	message   string     // id of the message that text is of
-	text      []byte     // the end of it, at least its last claimBytes
-	said      *proc.Tail // every message
-	claim     loop.Claim
-	claimed   bool // claim is of this message
-	searched  int  // how much of text holds no beginning of a tag
+	message   string           // id of the message that text is of
+	text      []byte           // the end of it, at least its last claimBytes
+	said      *proc.Tail       // every message
+	claim     loop.Claim       // of the last message with one
+	tags      loop.ClaimReader // of this message
 	seen      loop.Usage
 	counted   []string  // ids of the last messages that seen has
 	waits     bool      // facts.retry is the last that it told: the model has not answered since
@@ -54,7 +53,7 @@ type reader struct {
 	failed    int // of the tools
 }
 
-// claimBytes is how much of a message is kept while it comes; a tag that comes in pieces is looked for in that.
+// claimBytes is how much of a message is kept while it comes.
 const claimBytes = 64 << 10
 
 // plain reports whether what the agent prints is text, of which any line is a word of its own.
@@ -139,36 +138,29 @@ func (r *reader) words(e stream.Event) {
 		if r.said.Len() > 0 {
 			_, _ = io.WriteString(r.said, "\n")
 		}
-		r.text, r.message, r.claimed, r.searched = r.text[:0], strings.Clone(e.Message), false, 0
+		r.endMessage()
+		r.text, r.message = r.text[:0], strings.Clone(e.Message)
 	case !e.Delta:
-		r.text = append(r.text, '\n')
-		_, _ = io.WriteString(r.said, "\n")
+		r.add("\n")
 	}
-	r.text = append(r.text, e.Text...)
-	_, _ = io.WriteString(r.said, e.Text)
-	if !r.claimed {
-		r.seekClaim(len(e.Text))
-	}
+	r.add(e.Text)
 	if extra := len(r.text) - claimBytes; extra > claimBytes { // now and then, not at every piece
 		r.text = append([]byte(nil), r.text[extra:]...)
-		r.searched = max(0, r.searched-extra)
 	}
 }
 
-var closing = lazy(`(?i)</(?:response|promise)>`)
+func (r *reader) add(text string) {
+	r.text = append(r.text, text...)
+	_, _ = io.WriteString(r.said, text)
+	_, _ = io.WriteString(&r.tags, text)
+}
 
-// seekClaim looks for a tag that the last n bytes of the message have closed. However many pieces a message comes in,
-// no part of it is looked at twice: where a tag is closed that never began, none begins before.
-func (r *reader) seekClaim(n int) {
-	from := max(r.searched, len(r.text)-n-len("</response"))
-	ends := closing.FindAllIndex(r.text[from:], -1)
-	if len(ends) == 0 {
-		return
+// endMessage notes what the message claims that has ended.
+func (r *reader) endMessage() {
+	if c := r.tags.Claim(); c.Tag != "" || c.Left != "" && r.claim.Tag == "" {
+		r.claim = c
 	}
-	if claim, ok := loop.ReadClaim(string(r.text[r.searched:]), r.talk.Completion, r.talk.Promises...); ok {
-		r.claim, r.claimed = claim, true
-	}
-	r.searched = from + ends[len(ends)-1][1]
+	r.tags = loop.ClaimReader{Completion: r.talk.Completion, Promises: r.talk.Promises}
 }
 
 // trouble is what kept a turn from going on, as far as it told: the last request that it tried again.
@@ -187,6 +179,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		r.said = newSaid() // what it printed besides has its tools' answers in it
 		r.words(stream.Event{Kind: stream.Text, Text: said})
 	}
+	r.endMessage()
 	t := loop.Turn{Text: safetext.LastBytes(strings.ToValidUTF8(string(r.text), "\uFFFD"), claimBytes), Claim: r.claim,
 		Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
 	if res := r.facts.result; res != nil {

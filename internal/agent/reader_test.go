@@ -85,7 +85,7 @@ func TestWhatATurnSays(t *testing.T) {
 			claim: loop.Claim{Tag: "response", Text: "not yet"}, usage: counted},
 		"the first tag of a message wins": {out: script("text a "+tagged+" <response>no</response>",
 			"text a <response>no</response>", fine), class: loop.OK, claim: claims, usage: counted},
-		"a tag far ahead of the end of its message": {out: script("text a "+tagged+strings.Repeat(" more", 50_000),
+		"a tag far ahead of the end of its message": {out: script("text a "+tagged+"\n"+strings.Repeat(" more", 50_000),
 			fine), class: loop.OK, claim: claims, usage: counted},
 		"a tag over two lines": {out: script("text a <RESPONSE>\n done\n</RESPONSE>", fine),
 			class: loop.OK, claim: loop.Claim{Done: true, Tag: "response", Text: "done"}, usage: counted},

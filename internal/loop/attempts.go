@@ -2,11 +2,11 @@ package loop
 
 import "fmt"
 
-// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits or whose model was not
-// to be had, nor an empty one that may be retried.
+// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits, whose model was not to
+// be had or in which the agent did nothing, nor an empty one that may be retried.
 func (s State) counts(it Iteration) bool {
 	switch c := it.Turn.Class; {
-	case c == Stopped, c == Waits, c.Transient():
+	case c == Stopped, it.Turn.waits(), c.Transient(), s.Unable > 0 && it.N == s.Last().N:
 		return false
 	case c == Empty && (it.Commit.Empty || it.Commit.Unchecked):
 		return s.EmptyInRow >= maxEmpty

@@ -29,7 +29,17 @@ const (
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
 	LooksSecret  ConcernKind = "credential"    // something that looks like a credential was taken out of a commit
+	NothingToDo  ConcernKind = "nothing to do" // the agent says so
+	Unreviewed   ConcernKind = "unreviewed"    // no reviewer gave a clear verdict on the commit
 )
+
+// ForPeople reports whether only a person accepts the concern, by its name and as it is now.
+func (c Concern) ForPeople() bool { return c.Kind == NothingToDo || c.Kind == Unreviewed }
+
+// ForReaders returns the concerns that a reviewer may accept.
+func ForReaders(list []Concern) []Concern {
+	return slices.DeleteFunc(slices.Clone(list), Concern.ForPeople)
+}
 
 // MaxConcerns is how many concerns a verdict keeps, DetailBytes how much of what shows one.
 const (
@@ -105,9 +115,14 @@ func (v Verdict) Failing() []string {
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
-		return a.Name == AcceptAll || (a.Name == c.Name || ConcernName(a.Name) == c.Name) &&
-			(a.What == "" || a.What == c.Message)
+		return a.names(c) && (a.What != "" || !c.ForPeople())
 	})
+}
+
+// names reports whether an acceptance is of a concern, as far as it says of which.
+func (a Acceptance) names(c Concern) bool {
+	all := a.Name == AcceptAll && !c.ForPeople()
+	return all || (a.Name == c.Name || ConcernName(a.Name) == c.Name) && (a.What == "" || a.What == c.Message)
 }
 
 // HasAccepted reports whether a person has accepted a concern.
@@ -189,7 +204,7 @@ func (s *State) accept(list []Acceptance) {
 	for _, a := range list {
 		before := len(all)
 		for _, c := range open {
-			if accepts([]Acceptance{a}, c) {
+			if a.names(c) {
 				all = append(all, a.Of(c))
 			}
 		}

@@ -2,13 +2,14 @@ package loop
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// FuzzReadClaim holds a claim against the rules of C2: the first tag in a message is the one that counts, whatever
-// comes after it, and no text but the whole response claims.
+// FuzzReadClaim holds a claim against its rules: no tag in a code fence counts, and no text but the whole response
+// claims.
 func FuzzReadClaim(f *testing.F) {
 	for _, seed := range []string{
 		"<response>DONE</response>", "<response></response>", "<promise></promise>", "</response><response>",
@@ -22,20 +23,17 @@ func FuzzReadClaim(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message string) {
 		c, ok := ReadClaim(message, "DONE")
 		if !ok {
-			if c != (Claim{}) {
+			if c.Left = ""; c != (Claim{}) {
 				t.Errorf("no tag, but %+v", c)
 			}
 			return
 		}
-		if more, _ := ReadClaim(message+"<response>DONE</response><promise>COMPLETE</promise>", "DONE"); more != c {
-			t.Errorf("%+v, but with another tag after it %+v", c, more)
+		if code, _ := ReadClaim("```\n"+message, "DONE"); code.Tag != "" && !strings.Contains(message, "```") {
+			t.Errorf("%+v, and in a code fence %+v", c, code)
 		}
-		if c.Tag != "response" && c.Tag != "promise" || utf8.RuneCountInString(c.Text) > 201 {
-			t.Errorf("claim = %+v", c)
-		}
-		word := map[string][]string{"response": {"DONE"}, "promise": promises}[c.Tag]
-		if equal := strings.EqualFold(c.Text, word[0]) || len(word) > 1 &&
-			strings.EqualFold(c.Text, word[1]); c.Done != equal {
+		words := map[string][]string{"response": {"DONE"}, "promise": promises, Question: {}}[c.Tag]
+		equal := slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(c.Text, w) })
+		if words == nil || utf8.RuneCountInString(c.Text) > 2001 || c.Done != equal {
 			t.Errorf("claim = %+v", c)
 		}
 	})

@@ -18,8 +18,9 @@ type Hint struct {
 type TakenHint struct {
 	Hint
 	At     time.Time
-	ReadIn int  // the iteration whose agent or reviewer was the first to read it; 0: none yet
-	Undone bool // what was done about it was not approved, and the run went back to what it had before
+	To     string // the agent's question that it answers; empty: none
+	ReadIn int    // the iteration whose agent or reviewer was the first to read it; 0: none yet
+	Undone bool   // what was done about it was not approved, and the run went back to what it had before
 }
 
 // Back is why a run went back to the iteration that was done before the turn for a hint.
@@ -45,7 +46,11 @@ func (s State) Unread() bool {
 
 func (s *State) takeHint(h Hint, at time.Time) {
 	if h.Text != "" && !slices.Contains(s.HintIDs(), h.ID) {
-		s.Hints = append(slices.Clone(s.Hints), TakenHint{Hint: h, At: at})
+		to := ""
+		if last := s.Last(); last != nil && last.Turn.waits() && s.Turning == nil {
+			to = last.Turn.Claim.Text
+		}
+		s.Hints = append(slices.Clone(s.Hints), TakenHint{Hint: h, At: at, To: to})
 	}
 }
 
@@ -85,7 +90,7 @@ func (s *State) goBack(b *Back) {
 	if done := s.Last(); done != nil {
 		s.Tip, s.tree = done.Commit.SHA, done.Commit.Tree
 	}
-	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Turning = 0, 0, false, nil, nil
+	s.EmptyInRow, s.FailInRow, s.Unable, s.Waits, s.Pause, s.Turning = 0, 0, 0, false, nil, nil
 	s.Back, s.DoneAt = b, 0
 }
 

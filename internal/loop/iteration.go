@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -134,11 +136,40 @@ func (it Iteration) Obstacle() *Verdict {
 // Claimed reports whether the agent says that it has done its part: by a sign in its text, or in a plan by handing its
 // story on.
 func (it Iteration) Claimed() bool {
-	if it.Commit != nil && it.Commit.Plan != nil {
+	switch {
+	case it.NothingToDo():
+		return true
+	case it.Commit != nil && it.Commit.Plan != nil:
 		return it.Commit.Plan.Handed
 	}
 	return it.Turn.Claim.Done
 }
+
+// NothingToDo reports whether the agent says that nothing needs doing, of a run that has changed nothing.
+func (it Iteration) NothingToDo() bool {
+	_, says := it.Turn.Claim.Nothing()
+	return says && it.Commit != nil && it.Commit.NoDiff
+}
+
+// helpless returns the words of a turn in which the agent did nothing: nothing was spent, no tool ran, nothing changed
+// and nothing is claimed. Of an agent that does not report what it does, few words may be that. Empty: it did something.
+func (it Iteration) helpless() string {
+	t, c := it.Turn, it.Commit
+	unchanged := c.Empty || c.Unchecked && t.Reports
+	words := strings.TrimSpace(cmp.Or(t.Text, t.Reason))
+	switch {
+	case !unchanged, t.Claim != Claim{}, t.Usage != Usage{}, t.Tools > 0:
+		return ""
+	case t.Class == Empty && t.Reports, t.Class == CutShort && t.Reports:
+		return cmp.Or(words, "nothing")
+	case t.Class != OK && t.Class != Broke, !t.Reports && strings.Count(words, "\n") >= fewLines:
+		return ""
+	}
+	return words
+}
+
+// fewLines is how many lines an agent prints at most that cannot work.
+const fewLines = 5
 
 // Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check
 // passed on the committed tree but those that another role has to work for first.

@@ -73,7 +73,11 @@ func (s State) next(limits Limits, now time.Time) Step {
 		case last.hopeless() && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Turn.Reason}
 		case s.Waits:
-			return Step{Do: Stop, Outcome: Waiting, Reason: last.Turn.Reason}
+			return Step{Do: Stop, Outcome: Waiting, Reason: last.Turn.question()}
+		case s.Unable > 0:
+			if step := s.again(limits, now); step.Do != TakeTurn {
+				return step
+			}
 		case s.FailInRow > 0 && !limits.usedUp(s):
 			if step := retry(s, limits, now); step.Do != TakeTurn {
 				return step

@@ -104,9 +104,10 @@ func (s *State) corrected(c Commit) {
 	s.Tip, s.tree, s.PlanDue = c.SHA, c.Tree, false
 }
 
-// finished reports whether the run is done: an iteration that passed, and of a plan every story approved.
+// finished reports whether the run is done: an iteration that passed, and of a plan every story approved, or a person has
+// accepted that nothing needs doing.
 func (s State) finished(it Iteration) bool {
-	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()))
+	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()) || it.NothingToDo())
 }
 
 // DoneReason says why a run is done whose newest iteration passed.
@@ -117,6 +118,8 @@ func (s State) doneReason(n int) string {
 	switch {
 	case !s.Verified():
 		return fmt.Sprintf("unverified: nothing but the agent's own word says so, on iteration %d", n)
+	case s.Last().NothingToDo():
+		return "a person accepted that nothing needs doing"
 	case s.Plan == nil:
 		return fmt.Sprintf("all checks passed on iteration %d", n)
 	}

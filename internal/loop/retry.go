@@ -17,6 +17,8 @@ const (
 	firstPause = 2 * time.Second
 	mostPause  = time.Minute
 	resetSlack = 2 * time.Second // clocks differ
+
+	unablePause = 30 * time.Second // before an agent that did nothing is asked again
 )
 
 // retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or
@@ -58,6 +60,25 @@ func retry(s State, limits Limits, now time.Time) Step {
 				safetext.Duration(limits.Wall), t.Reason)}
 	}
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
+}
+
+// again has an agent that did nothing asked once more, after a pause. If it does nothing again, the run waits for a
+// person, or for the time that the agent names.
+func (s State) again(limits Limits, now time.Time) Step {
+	last := s.Last()
+	until := s.At.Add(unablePause)
+	if s.Pause != nil {
+		until = s.Pause.Until
+	}
+	switch {
+	case s.Unable > 1 || limits.over(until):
+		return Step{Do: Stop, Outcome: Waiting, Until: last.Turn.ResetAt, Reason: fmt.Sprintf(
+			"%s (the agent cannot work: it spent, changed and claimed nothing)", safetext.Shorten(safetext.OneLine(s.unable), 500))}
+	case s.Pause != nil && !until.After(now), until.Sub(now) > 2*mostPause:
+		return Step{Do: TakeTurn}
+	}
+	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Until: until, Reason: "the agent did nothing and said: " +
+		safetext.Shorten(safetext.OneLine(s.unable), 200)}
 }
 
 // silence says that the last two turns were stopped before their model had answered anything: it is not there, or the

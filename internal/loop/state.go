@@ -38,6 +38,8 @@ type State struct {
 	EmptyInRow int // turns that said and changed nothing, retried without counting
 	// turns in a row that failed for a reason that passes by itself, since the last one or the last resume
 	FailInRow   int
+	Unable      int    // turns in a row in which the agent did nothing; more than 1: it cannot work
+	unable      string // what it said
 	Waits       bool   // the last turn waits for a human, who has not answered yet
 	Pause       *Pause // what is waited for before the same turn is taken again; nil: nothing
 	Warning     string // that the soft time limit is over, with how much is left; empty: it is not
@@ -135,7 +137,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	ended := s.End
 	s.End = nil
 	s.accept(r.Accept)
-	s.EmptyInRow, s.FailInRow, s.Waits, s.Pause, s.Warning = 0, 0, false, nil, ""
+	s.EmptyInRow, s.FailInRow, s.Unable, s.Waits, s.Pause, s.Warning = 0, 0, 0, false, nil, ""
 	// they tell of the outcome before
 	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.NotifyComment, s.Post.Requested = false, false, 0, 0, ""
 	if r.Asked != "" {
@@ -189,7 +191,7 @@ func (s *State) askAgain(r Resume, ended *End) {
 	}
 	waits := last.unanswered() != nil
 	switch {
-	case change && (waits || r.Feedback != nil):
+	case change && (waits || r.Feedback != nil), waits && last.Mode == Review && !last.Claimed(): // a review is a turn there
 		s.Reopened = len(s.Iterations)
 	case change:
 	case waits, r.Retry && ended != nil && last.unasked(ended.Outcome), len(r.Accept) > 0 && last.Claimed():
@@ -211,7 +213,10 @@ func (s *State) turned(r Record) {
 	}
 	s.Turning = nil
 	s.Usage = s.Usage.Plus(r.Turn.Usage)
-	s.Waits = it.Turn.Class == Waits
+	s.Waits = it.Turn.waits()
+	if slices.ContainsFunc(s.Iterations, func(it *Iteration) bool { return it.Turn.Claim.Left != "" }) {
+		it.Turn.Claim.Left = "" // it is told once
+	}
 	if s.FailInRow++; !it.Turn.Class.Transient() {
 		s.FailInRow = 0
 	} else {
@@ -240,6 +245,10 @@ func (s *State) committed(c Commit) {
 		return
 	}
 	last.Commit = &c
+	if last.Turn.ByWords && !c.Empty && !c.Unchecked {
+		last.Turn.Class, last.Turn.Reason, s.FailInRow = OK, "", 0
+	}
+	s.help(*last)
 	if c.Onto != "" { // the work of others is not given up
 		s.DoneAt = 0
 	}
@@ -249,6 +258,18 @@ func (s *State) committed(c Commit) {
 		s.EmptyInRow = 0
 	}
 	s.advance(last)
+}
+
+// help counts the turns in a row in which the agent did nothing. One that does not report what it does, and says
+// something else than before, has worked.
+func (s *State) help(it Iteration) {
+	words := it.helpless()
+	if words == "" || s.Unable == 1 && !it.Turn.Reports && words != s.unable {
+		s.Unable, s.unable = 0, ""
+		return
+	}
+	s.Unable, s.unable = s.Unable+1, words
+	s.readHints(it.N, 0)
 }
 
 func (s *State) judged(r Record) {

@@ -106,7 +106,7 @@ func (a attempts) sameFailure() Repetition {
 func (a attempts) sameTree() Repetition {
 	n := len(a.its)
 	from := n
-	for from > 0 && a.its[from-1].idle() {
+	for from > 0 && a.its[from-1].idle() && a.its[from-1].Turn.Claim.Left == "" {
 		from--
 	}
 	if from == n {

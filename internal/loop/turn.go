@@ -1,13 +1,7 @@
 package loop
 
 import (
-	"regexp"
-	"strings"
-	"sync"
 	"time"
-
-	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // Class says how a turn ended.
@@ -56,6 +50,11 @@ type Turn struct {
 	Exit  int   `json:"exit,omitempty"` // the process's exit code; -1 when a signal ended it
 	// Reason is one sentence on why the class is not OK, and what to do.
 	Reason string `json:"reason,omitempty"`
+	// ByWords says that the class is only what its words tell of a turn that ended well. It is OK if the turn changed
+	// anything.
+	ByWords bool `json:"by_words,omitempty"`
+	// Reports says that the agent tells what it spends and which tools it uses, so that what it does not tell was not.
+	Reports bool `json:"reports,omitempty"`
 	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given.
 	Ours bool `json:"ours,omitempty"`
 	// Text is the agent's last message, at most TextBytes of its end. It is the agent's word: hostile wherever it is
@@ -75,7 +74,7 @@ type Turn struct {
 	AgentUsage *Usage        `json:"told,omitempty"`
 	Tools      int           `json:"tools,omitempty"`       // how many tools it used
 	ToolErrors int           `json:"tool_errors,omitempty"` // how many of them failed
-	ResetAt    time.Time     `json:"reset_at,omitzero"`     // of UsageLimit: when it may go on; zero: not known
+	ResetAt    time.Time     `json:"reset_at,omitzero"`     // when the agent says that it works again; zero: not known
 	SatOut     bool          `json:"sat_out,omitempty"`     // of UsageLimit: the agent waited for its end itself, in vain
 	Silent     bool          `json:"silent,omitempty"`      // of Idle: its model has not answered anything
 	Duration   time.Duration `json:"duration_ns"`
@@ -97,15 +96,31 @@ type Words struct {
 	Cut   bool   `json:"cut,omitempty"` // its middle is left out
 }
 
-// Describe says in a few words how the turn ended.
-func (t Turn) Describe() string {
-	if t.Class == OK {
-		if t.Claim.Done {
-			return "finished; says it is done"
-		}
-		return "finished; does not say it is done"
+// waits reports whether the turn waits for a person.
+func (t Turn) waits() bool { return t.Class == Waits || t.Claim.Asks() && t.Class == OK }
+
+// question is what a turn waits for.
+func (t Turn) question() string {
+	if t.Claim.Asks() {
+		return t.Claim.Text
 	}
 	return t.Reason
+}
+
+// Describe says in a few words how the turn ended.
+func (t Turn) Describe() string {
+	switch {
+	case t.Class != OK:
+		return t.Reason
+	case t.Claim.Done:
+		return "finished; says it is done"
+	case t.Claim.Asks():
+		return "finished; asks a question"
+	}
+	if _, nothing := t.Claim.Nothing(); nothing {
+		return "finished; says that nothing needs doing"
+	}
+	return "finished; does not say it is done"
 }
 
 // Usage is what a turn spent. CostUSD is 0 when the agent does not tell.
@@ -131,45 +146,6 @@ func (u Usage) Minus(v Usage) Usage {
 
 // Tokens are all that were read or written, those of the cache included.
 func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
-
-// Claim is the agent's word that it is done. A claim is never proof.
-type Claim struct {
-	Done bool   `json:"done,omitempty"`
-	Tag  string `json:"tag,omitempty"`  // "response" or "promise"
-	Text string `json:"text,omitempty"` // what the tag held, at most 200 runes
-}
-
-var claimTag = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)<(response|promise)>(.*?)</(?:response|promise)>`)
-})
-
-// usualPromise claims for any role whose criteria name no other.
-const usualPromise = "COMPLETE"
-
-// promises are the words of a <promise> that claim completion when no criteria say otherwise.
-var promises = []string{usualPromise, task.Coder.Promise()}
-
-// ReadClaim looks for a claim in one message of the agent's own: the first tag in it counts. ok is false when there is
-// none. completion is the setting completionResponse, empty when no <response> claims; wanted are the promises that do,
-// by default COMPLETE and the coder's own.
-func ReadClaim(message, completion string, wanted ...string) (c Claim, ok bool) {
-	m := claimTag().FindStringSubmatch(message)
-	if m == nil {
-		return Claim{}, false
-	}
-	tag, text := strings.ToLower(m[1]), safetext.OneLine(m[2])
-	c = Claim{Tag: tag, Text: safetext.Shorten(text, 200)}
-	if tag == "response" {
-		wanted = []string{completion}
-	} else if len(wanted) == 0 {
-		wanted = promises
-	}
-	for _, w := range wanted {
-		w = safetext.OneLine(w)
-		c.Done = c.Done || w != "" && strings.EqualFold(text, w)
-	}
-	return c, true
-}
 
 // Outcome is how a run ended.
 type Outcome string

@@ -6,29 +6,65 @@ import (
 	"unicode/utf8"
 )
 
-// TestReadClaim has a row for each rule of C1 and C2.
+// TestReadClaim has a row for each place of a tag, and each thing that it may hold.
 func TestReadClaim(t *testing.T) {
-	tests := []struct {
-		name, text string
-		done, ok   bool
+	const done = "<promise>COMPLETE</promise>"
+	for name, tt := range map[string]struct {
+		text, want string // "done", or the tag with its text, or "left: " and why; empty: nothing
 	}{
-		{"no tag", "All done!", false, false},
-		{"the response", "Fine.\n<response>DONE</response>", true, true},
-		{"case and white space", "<RESPONSE>\n  done \n</response>", true, true},
-		{"another response", "<response>NOT DONE</response>", false, true},
-		{"a longer response", "<response>DONE, nearly</response>", false, true},
-		{"an empty response", "<response></response>", false, true},
-		{"the first tag counts", "<response>NO</response><response>DONE</response>", false, true},
-		{"a promise", "<promise>COMPLETE</promise>", true, true},
-		{"the coder's promise", "<promise>implementation_complete</promise>", true, true},
-		{"another promise", "<promise>REVIEW_PASSED</promise>", false, true},
-		{"an unclosed tag", "<response>DONE", false, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		"no tag":                    {"All done!", ""},
+		"the response":              {"Fine.\n<response>DONE</response>", "done"},
+		"case and white space":      {"<RESPONSE>\n  done \n</response>", "done"},
+		"another response":          {"<response>NOT DONE</response>", "response NOT DONE"},
+		"a longer response":         {"<response>DONE, nearly</response>", "response DONE, nearly"},
+		"an empty response":         {"<response></response>", "response "},
+		"the first tag counts":      {"<response>NO</response><response>DONE</response>", "response NO"},
+		"on lines of their own":     {"<response>NO</response>\nx\n<response>DONE</response>", "response NO"},
+		"a promise":                 {done, "done"},
+		"the coder's promise":       {"<promise>implementation_complete</promise>", "done"},
+		"another promise":           {"<promise>REVIEW_PASSED</promise>", "promise REVIEW_PASSED"},
+		"an unclosed tag":           {"<response>DONE", ""},
+		"an unclosed tag before":    {"<response> is the tag.\n" + done, "done"},
+		"a question":                {"<question>Which one?\n\n```\na or b\n```\n</question>", "question Which one? ``` a or b ```"},
+		"nothing to do":             {"<response>NOTHING: it is there</response>", "response NOTHING: it is there"},
+		"a list's item":             {"- tests pass\n- " + done, "done"},
+		"a numbered item":           {"1. **" + done + "**", "done"},
+		"bold, indented, CRLF":      {"Done.\r\n   **" + done + "**  \r\n", "done"},
+		"more text after its line":  {done + "\n\nThe tests are in a_test.go.", "done"},
+		"behind a sentence":         {"All five pass. " + done, "done"},
+		"behind a bold one":         {"**All five pass!** " + done + "\n", "done"},
+		"two behind a sentence":     {"Done. <response>DONE</response> " + done, "done"},
+		"a sentence, and more":      {"All pass. " + done + "\nBut not yet.", "left: before other text"},
+		"behind no sentence":        {"all five pass " + done, "left: within a sentence"},
+		"behind a colon":            {"My answer: " + done, "left: within a sentence"},
+		"behind a comma":            {"When they pass, " + done, "left: within a sentence"},
+		"announced":                 {"I will print " + done, "left: announced, not stated"},
+		"announced on its own line": {"When all pass I will then print:\n\n" + done + "\n\nTwo are left.", "left: announced, not stated"},
+		"below a colon, at the end": {"The result:\n\n" + done, "done"},
+		"below a colon, and more":   {"The last line will be:\n" + done + "\nTwo are left.", "left: before other text"},
+		"denied":                    {"Stories remain, so I do not emit " + done + " yet.", "left: announced, not stated"},
+		"text after it":             {done + " comes last", "left: before other text"},
+		"quoted":                    {"> user: when done print " + done, "left: within a sentence"},
+		"inline code":               {"I print `" + done + "` later.", "left: inside inline code"},
+		"a line of inline code":     {"`" + done + "`", "left: inside inline code"},
+		"a code fence":              {"So:\n```\n" + done + "\n```\n", "left: inside a code fence"},
+		"an open fence":             {"~~~text\n" + done, "left: inside a code fence"},
+		"behind a fence":            {"````\n```\n````\n" + done, "done"},
+		"left out, then stated":     {"I will print `" + done + "`.\n" + done, "done"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			c, ok := ReadClaim(tt.text, "DONE")
-			if c.Done != tt.done || ok != tt.ok {
-				t.Errorf("ReadClaim(%q) = %+v, %v", tt.text, c, ok)
+			got := c.Tag + " " + c.Text
+			switch {
+			case c.Done:
+				got = "done"
+			case c.Left != "":
+				got = "left: " + c.Left
+			case !ok:
+				got = ""
+			}
+			if got != tt.want || ok != (c.Tag != "") {
+				t.Errorf("ReadClaim(%q) = %+v, %v; want %q", tt.text, c, ok, tt.want)
 			}
 		})
 	}
