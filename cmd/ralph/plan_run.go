@@ -33,6 +33,7 @@ type planRun struct {
 	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" xor:"loud" help:"Verbose logging on standard error."`
 	Quiet        bool           `short:"q" xor:"loud" help:"Print nothing but warnings and how the run ends."`
+	Answer       string         `placeholder:"TEXT" help:"Answer the agent's question, or say what is missing."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
@@ -71,7 +72,7 @@ func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr i
 	defer stamp(env, out)()
 	run.begin(out)
 	defer run.live(ctx, &seat, p, out, stderr)()
-	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept}
+	l := &local.IssueRun{Session: seat, Plan: c.RalphDir, Accept: c.Accept, Answer: c.Answer}
 	result, err := l.Run(ctx, hard)
 	result, err = notBegun(ctx, result, err)
 	return run.end(p, result, err)

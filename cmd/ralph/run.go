@@ -56,6 +56,7 @@ type runCommand struct {
 	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
+	Answer           string   `placeholder:"TEXT" help:"Answer the agent's question, or say what is missing."`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume. With a prompt: clone-credentials lets agents read the git credentials of the clone in a job whose sandbox cannot hide them."`
 	Parallel         int      `default:"1" placeholder:"N" help:"With --tasks: how many tasks may run at once, 1 to 16. Every one takes the memory of an agent and of its checks. Default: 1."`
 	showFlags
@@ -125,7 +126,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		}
 		return c.endList(p, list, err)
 	case c.Issue != "" || c.Task != "":
-		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept}
+		l := &local.IssueRun{Session: seat, Issue: c.Issue, Task: c.Task, Criteria: criteria, Accept: c.Accept, Answer: c.Answer}
 		result, err = l.Run(ctx, hard)
 	default:
 		l := &local.PromptRun{Session: seat, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
@@ -243,6 +244,8 @@ func (c *runCommand) validate() error {
 	case said+c.Prompt+c.PromptFile != "" && len(c.Accept) > 0 && !slices.Equal(c.Accept, []string{acceptCredentials}):
 		return fmt.Errorf("--accept is for an issue or a task, but for --accept %s: a run of a prompt works with the files as "+
 			"they lie, and so do its checks", acceptCredentials)
+	case said+c.Prompt+c.PromptFile != "" && c.Answer != "":
+		return errors.New("--answer is for an issue or a task: write what a prompt lacks into the prompt")
 	case c.Parallel < 1 || c.Parallel > maxParallel:
 		return fmt.Errorf("invalid --parallel \"%d\": must be a number from 1 to %d", c.Parallel, maxParallel)
 	case c.Parallel > 1 && c.Tasks == "":

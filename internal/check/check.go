@@ -27,6 +27,7 @@ const (
 	SomeWork  Need = 1 << iota // the turn ended well, or left changes behind, or ended by itself on a tree that the check fails on
 	AClaim                     // the agent claims to be done
 	Green                      // every hard check before this one passed
+	AChange                    // the run has changed something, or does not say that nothing needs doing
 	Nothing   Need = 0
 	HardGreen      = SomeWork | AClaim | Green
 )

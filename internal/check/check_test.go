@@ -226,44 +226,66 @@ func TestCheckThatChangesTrackedFilesFails(t *testing.T) {
 	}
 }
 
-func TestParseAnswer(t *testing.T) {
-	issue := `{"verdict":"request_changes","tree":"t","summary":"s","issues":[{"problem":"p"}]}`
-	tests := []struct{ name, text, structured, want string }{
-		{"structured output", "", `{"verdict":"approve","tree":"t","summary":"","issues":[]}`, ""},
-		{"an object at the end", "I think:\n" + issue, "", ""},
-		{"an object in a fence", "```json\n" + issue + "\n```", "", ""},
-		{"nested objects", `{"a":1} {"verdict":"request_changes","tree":"t","summary":"{","issues":[{"problem":"{}"}]}`, "",
-			""},
-		{"something after it", issue + "\nBut on second thought approve.", "", "does not end with a JSON object"},
-		{"approves and complains", `{"verdict":"approve","tree":"t","summary":"","issues":[{"problem":"p"}]}`, "",
-			"approves and names 1 issue"},
-		{"rejects without a word", `{"verdict":"request_changes","tree":"t","summary":" ","issues":[]}`, "", "names none"},
-		{"another word", `{"verdict":"APPROVED","tree":"t"}`, "", "not approve or request_changes"},
-		{"no tree", `{"verdict":"approve"}`, "", "speaks of the tree"},
-		{"wrong types", `{"verdict":"approve","tree":"t","issues":"none"}`, "", "cannot be read"},
-		{"nothing", "", "", "does not end"},
-		{"criteria that are met", "",
-			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true,"reason":"r"}]}`,
-			""},
-		{"no word on criteria", "", `{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":null}`, ""},
-		{"approves what is not met", "",
-			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`, `it approves and says that "b c" is not met`},
-		{"approves what it does not judge", "",
-			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a"}]}`, "is not met"},
-		{"rejects by a criterion alone", "",
-			`{"verdict":"request_changes","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":false,"reason":"r"}]}`, ""},
-		{"criteria of another type", "",
-			`{"verdict":"approve","tree":"t","summary":"","issues":[],"criteria":[{"criterion":"a","met":"yes"}]}`,
-			"cannot be read"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := parseAnswer(loop.Turn{Text: tt.text, Structured: tt.structured}, "t")
-			if tt.want == "" && err != nil {
-				t.Errorf("error: %v", err)
+// TestReadAnswer: what is one plain verdict on this tree is read, however it is wrapped, and nothing else is.
+func TestReadAnswer(t *testing.T) {
+	const tree, other = "0123456789abcdef0123456789abcdef01234567", "1123456789abcdef0123456789abcdef01234567"
+	issue := `{"verdict":"request_changes","tree":"TREE","summary":"s","issues":[{"problem":"p"}]}`
+	fine := `{"verdict": "approve", "tree": "TREE", "summary": "fine", "issues": []}`
+	for name, tt := range map[string]struct{ text, structured, want string }{
+		"structured output":       {"", fine, "+fine"},
+		"an object at the end":    {"I think:\n" + issue, "", "-s"},
+		"an object in a fence":    {"```json\n" + issue + "\n```", "", "-s"},
+		"a closing sentence":      {"Looked.\n```json\n" + fine + "\n```\nLet me know if I should look again.", "", "+fine"},
+		"nested objects":          {`{"a":1} {"verdict":"request_changes","tree":"TREE","summary":"{","issues":[{"problem":"{}"}]}`, "", "-{"},
+		"another object after it": {fine + ` {"a": 1}`, "", "+fine"},
+		"keys in another order":   {`{"issues":[{"problem":"p"},{"problem":"q"}],"tree":"TREE","summary":"s","verdict":"request_changes"}`, "", "-s"},
+		"wrapped in an object":    {`{"ok":true,"result":` + fine + `,"summary":"Approved"}`, "", "+fine"},
+		"wrapped in a string":     {`{"result":"{\"verdict\": \"approve\", \"tree\": \"TREE\", \"summary\": \"fine\"}"}`, "", "+fine"},
+		"in a list":               {"- " + fine, "", "+fine"},
+		"quoted, and once more":   {fine + "\n" + fine, "", "+fine"},
+		"capitals":                {`{"Verdict":"APPROVE","Tree":"TREE","Summary":"fine"}`, "", "+fine"},
+		"approved":                {`{"verdict":"**Approved**","tree":"TREE","summary":"fine"}`, "", "+fine"},
+		"changes requested":       {`{"verdict":"Changes requested","tree":"TREE","summary":"s"}`, "", "-s"},
+		"a trailing comma":        {`{"verdict":"approve","tree":"TREE","summary":"fine","issues":[],}`, "", "+fine"},
+		"smart quotes":            {`{“verdict”: “approve”, “tree”: “TREE”, “summary”: “fine”, “issues”: []}`, "", "+fine"},
+		"smart quotes within":     {`{"verdict":"request_changes","tree":"TREE","summary":"“s”"}`, "", "-“s”"},
+		"wrapped lines":           {"{\"verdict\": \"approve\",\n\"tree\":\n\"0123456789abcdef012345\n6789abcdef01234567\", \"summary\": \"fi\nne\"}", "", "+fi ne"},
+		"issues as strings":       {`{"verdict":"request_changes","tree":"TREE","summary":"s","issues":["p"]}`, "", "-s"},
+		"a line that is a string": {`{"verdict":"request_changes","tree":"TREE","summary":"s","issues":[{"line":"12","problem":"p"}]}`, "", "-s"},
+		"a short tree":            {`{"verdict":"approve","tree":"0123456789ab","summary":"fine"}`, "", "+fine"},
+		"words":                   {"Fine.\n\n**Verdict:** APPROVE\n**Tree:** `TREE`", "", "+Fine. **Verdict:** APPROVE **Tree:** `TREE`"},
+		"YAML":                    {"verdict: request_changes\ntree: TREE", "", "-verdict: request_changes tree: TREE"},
+		"a diff's verdict beside": {`The test has {"verdict": "approve", "tree": "t"}. ` + issue, "", "-s"},
+
+		"words without a tree":   {"Looks good.\n\n**VERDICT: APPROVE**", "", "names no tree"},
+		"the form alone":         {`I was asked for {"verdict": "approve" or "request_changes", "tree": "TREE", "issues": []}`, "", "no verdict"},
+		"two verdicts":           {issue + "\nBut on second thought: " + fine, "", "holds 2 verdicts"},
+		"two in words":           {"Verdict: approve\nVerdict: request_changes\nTree: TREE", "", "holds 2 verdicts"},
+		"issues in words":        {"verdict: approve\ntree: TREE\nissues:\n- problem: it is wrong", "", "no verdict"},
+		"approves and complains": {`{"verdict":"approve","tree":"TREE","issues":[{"problem":"p"}]}`, "", "approves and names 1 issue"},
+		"rejects without a word": {`{"verdict":"request_changes","tree":"TREE","summary":" ","issues":[]}`, "", "names none"},
+		"another word":           {`{"verdict":"fine","tree":"TREE"}`, "", "not approve or request_changes"},
+		"no tree":                {`{"verdict":"approve"}`, "", "names no tree"},
+		"another tree":           {`{"verdict":"approve","tree":"` + other + `"}`, "", "about another tree than 0123456789ab"},
+		"nothing":                {"", "", "no verdict"},
+		"criteria that are met":  {"", `{"verdict":"approve","tree":"TREE","summary":"","criteria":[{"criterion":"a","met":true,"reason":"r"}]}`, "+"},
+		"no word on criteria":    {"", `{"verdict":"approve","tree":"TREE","summary":"","issues":[],"criteria":null}`, "+"},
+		"approves what is not met": {"", `{"verdict":"approve","tree":"TREE","criteria":[{"criterion":"a","met":true},{"criterion":"b\nc","met":false}]}`,
+			`it approves and says that "b c" is not met`},
+		"approves what it does not judge": {"", `{"verdict":"approve","tree":"TREE","criteria":[{"criterion":"a"}]}`, "is not met"},
+		"rejects by a criterion alone":    {"", `{"verdict":"request_changes","tree":"TREE","criteria":[{"criterion":"a","met":false,"reason":"r"}]}`, "-"},
+		"criteria of another type":        {"", `{"verdict":"approve","tree":"TREE","criteria":[{"criterion":"a","met":"yes"}]}`, "no verdict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fill := strings.NewReplacer("TREE", tree)
+			a, err := ReadAnswer(loop.Turn{Text: fill.Replace(tt.text), Structured: fill.Replace(tt.structured)}, tree)
+			got := map[string]string{approve: "+", requestChanges: "-"}[a.Verdict] + a.Summary
+			if err != nil {
+				got = err.Error()
 			}
-			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-				t.Errorf("error: %v, want %q", err, tt.want)
+			want := fill.Replace(tt.want)
+			if got != want && (err == nil || !strings.Contains(got, want)) || err != nil && strings.Contains(got, other[:12]) {
+				t.Errorf("it is read as %q, want %q", got, want)
 			}
 		})
 	}

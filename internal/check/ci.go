@@ -57,7 +57,7 @@ func (*CI) Name() string { return "ci" }
 func (*CI) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check passed: what fails here already need not be looked at there.
-func (*CI) Needs() Need { return HardGreen }
+func (*CI) Needs() Need { return HardGreen | AChange }
 
 // Waits lets a plan come to its end first.
 func (*CI) Waits(at Input) string {

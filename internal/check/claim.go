@@ -63,7 +63,7 @@ func (c Claim) Needs() Need {
 // Run judges the claim.
 func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	claim := at.Iteration.Turn.Claim
-	if claim.Done {
+	if at.Iteration.Claimed() {
 		return loop.Verdict{Pass: true}, nil
 	}
 	promise := ""
@@ -78,6 +78,9 @@ func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	}
 	v.PromptText = fmt.Sprintf("The last attempt did not end with %s. When the task is done, end your last message with it.",
 		tag)
+	if claim.Left != "" {
+		v.PromptText = claim.LeftOut() + " " + v.PromptText
+	}
 	if promise != "" {
 		v.PromptText = "No completion promise found. " + v.PromptText
 	}
@@ -86,7 +89,12 @@ func (c Claim) Run(_ context.Context, at Input) (loop.Verdict, error) {
 
 // reason is why a claim does not count. What is to be promised decides whether it is a promise that is missing.
 func (Claim) reason(claim loop.Claim, promise string) string {
+	_, nothing := claim.Nothing()
 	switch {
+	case nothing:
+		return "the agent says that nothing needs doing, but the run has changed files"
+	case claim.Tag == "" && claim.Left != "":
+		return "the agent does not claim to be done: its tag was " + claim.Left
 	case claim.Tag == "" && promise == "":
 		return "the agent does not claim to be done"
 	case claim.Tag == "":

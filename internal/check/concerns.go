@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,12 +99,15 @@ func (Accepted) Quiet() {}
 // Run looks what is open.
 func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	list := open(at)
-	if len(list) == 0 || a.Now != nil && !a.Now(at) {
+	if len(list) == 0 || a.Now != nil && !a.Now(at) && !at.Iteration.NothingToDo() {
 		return loop.Verdict{Pass: true}, nil
 	}
-	v := loop.Verdict{
-		Waits: true, Concerns: list,
-		Reason: fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.FirstN(loop.Names(list), 5)),
+	v := loop.Verdict{Waits: true, Concerns: list}
+	v.Reason = fmt.Sprintf("%s to be accepted by name: %s", needs(len(list)), safetext.FirstN(loop.Names(list), 5))
+	if question := nothingToDo(at); question != "" && len(list) == 1 {
+		v.Reason = question
+	} else if question != "" {
+		v.Reason = question + "; " + v.Reason
 	}
 	var b strings.Builder
 	for _, c := range list {
@@ -111,6 +115,21 @@ func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	}
 	v.Output = loop.Excerpt(b.String())
 	return v, nil
+}
+
+// nothingToDo is the question whether nothing needs doing, with what a reviewer thinks of that; empty: it is none.
+func nothingToDo(at Input) string {
+	why, _ := at.Iteration.Turn.Claim.Nothing()
+	if !at.Iteration.NothingToDo() {
+		return ""
+	}
+	why = "Nothing to do? " + safetext.Shorten(why, 500)
+	for _, v := range at.Verdicts {
+		if v.Check == loop.ReviewCheck && v.Skipped == "" {
+			why += " (the reviewer: " + safetext.Shorten(cmp.Or(v.Reason, "that is so"), 300) + ")"
+		}
+	}
+	return why
 }
 
 func needs(n int) string {

@@ -32,11 +32,14 @@ func (Diff) Needs() Need { return SomeWork | AClaim }
 
 // Run judges the diff from the base commit.
 func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
+	if at.Iteration.NothingToDo() {
+		return nothingDone(at), nil
+	}
 	if at.Iteration.Commit.NoDiff {
 		return loop.Verdict{
 			Reason: "the agent claims to be done, but nothing has changed",
 			PromptText: "The last attempt claimed to be done, but no file differs from where you began. Do the work, or say " +
-				"without the claim why nothing needs doing.",
+				"why nothing needs doing: <response>NOTHING: reason</response>.",
 		}, nil
 	}
 	d, err := changeOf(ctx, c.Changes, at)
@@ -71,6 +74,13 @@ func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 		}
 	}
 	return v, nil
+}
+
+// nothingDone asks a person whether nothing needs doing, as the agent says.
+func nothingDone(at Input) loop.Verdict {
+	why, _ := at.Iteration.Turn.Claim.Nothing()
+	return loop.Verdict{Severity: loop.Soft, Reason: "nothing to do? " + why,
+		Concerns: addConcern(nil, loop.Concern{Name: "nothing-to-do", Kind: loop.NothingToDo, Message: why})}
 }
 
 // form is a change that leaves the text of a file as it is.

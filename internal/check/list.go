@@ -76,6 +76,9 @@ func (l List) shown() (names []string) {
 
 // next asks one check.
 func (j *pass) next(ctx context.Context, c Check) error {
+	if c.Needs()&AChange != 0 && j.at.Iteration.NothingToDo() {
+		return nil
+	}
 	v, run := j.need(c)
 	if _, quiet := c.(Quiet); !run && quiet {
 		return nil

@@ -143,7 +143,7 @@ func (p played) play(t *testing.T) (loop.State, loop.Step) {
 		}
 		word := p.order[(step.Iteration-1)%len(p.order)]
 		now = now.Add(time.Minute)
-		turn := loop.Turn{Class: loop.OK, Text: "I tried.", Claim: loop.Claim{Done: strings.Contains(word, "!")}}
+		turn := loop.Turn{Class: loop.OK, Text: "I tried.", Usage: loop.Usage{Output: 9}, Claim: loop.Claim{Done: strings.Contains(word, "!")}}
 		commit := p.commit(t, s, step.Iteration, strings.Contains(word, "="))
 		for _, r := range []loop.Record{
 			{Type: loop.TurnBegun, Mode: step.Mode, Tier: step.Tier}, {Type: loop.Turned, Turn: &turn},

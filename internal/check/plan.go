@@ -71,6 +71,9 @@ func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	switch {
 	case it.Mode == loop.Review:
 		v.Reason = it.Story + " was not reviewed"
+		if it.Turn.Class == loop.OK && it.Commit.Plan != nil && len(it.Commit.Plan.Violations) == 0 { // a form is nobody's work
+			v.Waits, v.Reason = true, it.Story+" is checked, not reviewed: the reviewer gave no clear verdict"
+		}
 		v.PromptText = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+
 			"with the JSON object that is asked for, and let %s say the same.", it.Story, h.File)
 	case at.State.Rules().SkipReview:
@@ -109,6 +112,9 @@ func (StoryDiff) readsOnly() {}
 // Run looks what has changed.
 func (d StoryDiff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	it, from := at.Iteration, at.State.TakenUp(at.Iteration.Story)
+	if it.NothingToDo() {
+		return nothingDone(at), nil
+	}
 	if it.Mode == loop.Review || from == "" || it.Mode == loop.ReviewFix && at.State.ApprovedLast(it.Story) {
 		return loop.Verdict{Pass: true}, nil
 	}

@@ -15,6 +15,7 @@ func TestAskedAgain(t *testing.T) {
 	good := approves("t")
 	promised := ok(`{"verdict":"approve","tree":"t","summary":"seen","issues":[],"promise":"QA_PASSED"}`)
 	rejects := ok(`{"verdict":"request_changes","tree":"t","summary":"no","issues":[]}`)
+	named := ok(`{"verdict":"approve","tree":"t","summary":"named","issues":[],"accepts":[{"name":"a_test.go","reason":"asked for"}]}`)
 	busy := loop.Turn{Class: loop.Overloaded, Reason: "busy"}
 	reset := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 	long := ok(strings.Repeat("x", loop.TextBytes))
@@ -24,6 +25,7 @@ func TestAskedAgain(t *testing.T) {
 		answers []loop.Turn
 		promise string
 		touched string
+		open    string // the name of a finding
 		asked   int
 		want    string // "+", "-" or "." as in words
 		reason  string
@@ -35,8 +37,8 @@ func TestAskedAgain(t *testing.T) {
 		{name: "another tree, then no verdict, then an answer",
 			answers: []loop.Turn{approves("u"), ok(`{"verdict":"fine","tree":"t"}`), good}, asked: 3, want: "+",
 			reason: "does it"},
-		{name: "prose three times", answers: []loop.Turn{ok("LGTM"), ok("LGTM"), ok("LGTM")}, asked: 3, want: "-",
-			reason: "the reviewer's answer does not count, asked 3 times: it does not end with a JSON object"},
+		{name: "prose three times", answers: []loop.Turn{ok("LGTM"), ok("LGTM"), ok("LGTM")}, asked: 3, want: "waits",
+			reason: "checked, not reviewed: the reviewer's answer does not count, asked 3 times: it holds no verdict that can be read"},
 		{name: "a rejection is an answer", answers: []loop.Turn{rejects}, asked: 1, want: "-",
 			reason: "the reviewer asks for changes: no"},
 		{name: "prose, then a rejection", answers: []loop.Turn{ok("no!"), rejects}, asked: 2, want: "-",
@@ -44,14 +46,23 @@ func TestAskedAgain(t *testing.T) {
 		{name: "an approval without its promise, then with it", answers: []loop.Turn{good, promised}, promise: "QA_PASSED",
 			asked: 2, want: "+", reason: "seen"},
 		{name: "an approval without its promise, three times", answers: []loop.Turn{good, good, good}, promise: "QA_PASSED",
-			asked: 3, want: "-",
-			reason: `No completion promise found: the reviewer approves without its promise "QA_PASSED", which is no approval`},
+			asked: 3, want: "waits",
+			reason: `checked, not reviewed: the reviewer's answer does not count, asked 3 times: it approves without its promise "QA_PASSED"`},
 		{name: "an answer longer than a record keeps", answers: []loop.Turn{long}, asked: 1, want: "+",
 			reason: strings.Repeat("x", 2*loop.TextBytes)},
 		{name: "one who touched anything is not asked again", answers: []loop.Turn{ok("LGTM")}, touched: "a.txt was changed",
 			asked: 1, want: "-", reason: "the reviewer changed something, which voids its verdict: a.txt was changed"},
 		{name: "a turn that was cut off", answers: []loop.Turn{{Class: loop.TimedOut, Reason: "too slow"}}, asked: 1,
-			want: "-", reason: "the reviewer's turn did not end well: too slow"},
+			want: "waits", reason: "checked, not reviewed: the reviewer's turn did not end well: too slow"},
+		{name: "a turn that broke, then an answer", answers: []loop.Turn{{Class: loop.Broke, Reason: "oops"}, good}, asked: 2,
+			want: "+", reason: "does it"},
+		{name: "a name is forgotten", answers: []loop.Turn{good, named}, open: "a_test.go", asked: 2, want: "+", reason: "named"},
+		{name: "a name is forgotten twice: a person is asked", answers: []loop.Turn{good, good}, open: "a_test.go", asked: 2,
+			want: "+", reason: "does it"},
+		{name: "a name is forgotten, then anything: the approval holds", answers: []loop.Turn{good, ok("LGTM")},
+			open: "a_test.go", asked: 2, want: "+", reason: "does it"},
+		{name: "a name is forgotten, then not accepted", answers: []loop.Turn{good, rejects}, open: "a_test.go", asked: 2,
+			want: "-", reason: "the reviewer asks for changes: no"},
 		{name: "servers that fail, then an answer", answers: []loop.Turn{busy, good}, asked: 2, want: "+", reason: "does it"},
 		{name: "servers that fail three times: the run waits", answers: []loop.Turn{busy, busy, busy}, asked: 3,
 			want: "waits", reason: "the reviewer's turn did not end well: busy"},
@@ -78,7 +89,15 @@ func TestAskedAgain(t *testing.T) {
 				Pause:   func(_ context.Context, d time.Duration, why string) { pauses = append(pauses, d.String()+" "+why) },
 				Promise: tt.promise, Again: Again, Log: t.Logf,
 			}
-			v := verdictOf(t, r, at(claimed, changed))
+			judged := Input{State: at(claimed, changed), Iteration: *at(claimed, changed).Last()}
+			if tt.open != "" {
+				judged.Verdicts = []loop.Verdict{{Check: WeakenedCheck, Severity: loop.Soft,
+					Concerns: []loop.Concern{{Name: tt.open, Kind: loop.Weakens, Message: "m"}}}}
+			}
+			v, err := r.Run(t.Context(), judged)
+			if v.Severity = loop.Hard; err != nil {
+				t.Fatal(err)
+			}
 			got := words([]loop.Verdict{v})
 			switch {
 			case v.Waits:
@@ -99,26 +118,15 @@ func TestAskedAgain(t *testing.T) {
 				t.Errorf("it waits until %s", v.Until)
 			}
 			for i, prompt := range prompts[1:] {
-				if told := strings.Contains(prompt, "exactly one JSON object"); !strings.HasPrefix(prompt, "judge") ||
-					told == (tt.answers[i].Class == loop.Overloaded) {
+				want := "exactly one JSON object in the form above, about the tree t,"
+				if tt.open != "" {
+					want = "without a word on some of these findings: a_test.go."
+				}
+				if told := strings.Contains(prompt, want); !strings.HasPrefix(prompt, "judge") ||
+					told == (tt.answers[i].Class == loop.Overloaded) || strings.Contains(prompt, "LGTM") {
 					t.Errorf("it is told %q", prompt)
 				}
 			}
 		})
-	}
-}
-
-// TestAskAgain: a reader reads why its answer did not count, and the end of it, as data.
-func TestAskAgain(t *testing.T) {
-	_, unread := parseAnswer(loop.Turn{Text: "x"}, "t")
-	text := AskAgain(loop.Turn{Text: strings.Repeat("y", 10_000) + "\n## Your Answer\nLGTM"}, "t", unread)
-	for _, want := range []string{"\n\n## Your Last Answer Was Not Read\n",
-		"does not count: it does not end with a JSON object.", "\n> ## Your Answer\n> LGTM\n", "about the tree t,"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q lacks %q", text, want)
-		}
-	}
-	if len(text) > 4_000 {
-		t.Errorf("it has %d bytes", len(text))
 	}
 }

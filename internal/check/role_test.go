@@ -31,7 +31,8 @@ func TestPromiseOfAReviewer(t *testing.T) {
 	answer := func(verdict, promise string) string {
 		return fmt.Sprintf(`{"verdict":%q,"tree":"t","summary":"seen","issues":[],"promise":%s}`, verdict, promise)
 	}
-	const without = `No completion promise found: the QA engineer approves without its promise "QA_PASSED", which is no approval`
+	const unclear = "checked, not reviewed: the QA engineer's answer does not count, asked once: it "
+	const without = unclear + `approves without its promise "QA_PASSED"`
 	const contradiction = `the QA engineer gives its promise "QA_PASSED" and asks for changes all the same, which is a rejection`
 	for _, tt := range []struct {
 		name   string
@@ -58,7 +59,7 @@ func TestPromiseOfAReviewer(t *testing.T) {
 		{"a rejection", loop.Turn{Structured: answer("request_changes", "null")}, false,
 			"the QA engineer asks for changes: seen"},
 		{"the promise alone", loop.Turn{Text: "<promise>QA_PASSED</promise>"}, false,
-			"the QA engineer's answer does not count: it does not end with a JSON object"},
+			unclear + "holds no verdict that can be read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := verdictOf(t, qa(tt.turn), at(claimed, changed))

@@ -36,7 +36,7 @@ type Verify struct {
 func (*Verify) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check before it passed: a promise over a failing build is not worth a model's time.
-func (*Verify) Needs() Need { return HardGreen }
+func (*Verify) Needs() Need { return HardGreen | AChange }
 
 // Waits implements Waiter.
 func (c *Verify) Waits(at Input) string {

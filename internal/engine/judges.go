@@ -41,7 +41,7 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}
 			reviewer.Schema = schema
-			if len(at.State.Open(at.Verdicts)) > 0 {
+			if len(loop.ForReaders(at.State.Open(at.Verdicts))) > 0 {
 				reviewer.Schema = check.AcceptingSchema(schema)
 			}
 			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.Verdicts))

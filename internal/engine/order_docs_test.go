@@ -17,11 +17,12 @@ const yours = "your checks"
 
 // whenAsked says in words what must hold before a check is asked.
 var whenAsked = map[check.Need]string{
-	check.Nothing:                 "always",
-	check.SomeWork:                "when the turn left something to judge",
-	check.SomeWork | check.Green:  "when the turn left something to judge, and every hard check before it has passed",
-	check.SomeWork | check.AClaim: "on a claim",
-	check.HardGreen:               "on a claim, when every hard check before it has passed",
+	check.Nothing:                   "always",
+	check.SomeWork:                  "when the turn left something to judge",
+	check.SomeWork | check.Green:    "when the turn left something to judge, and every hard check before it has passed",
+	check.SomeWork | check.AClaim:   "on a claim",
+	check.HardGreen:                 "on a claim, when every hard check before it has passed",
+	check.HardGreen | check.AChange: "on a claim with a change, when every hard check before it has passed",
 }
 
 // TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a

@@ -223,6 +223,7 @@ func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop
 		b.Start = work.FirstRecord(run, o.wanted)
 		b.Start.Owner, b.Start.Shared, b.Start.LeftOut = owner, given, o.leftOut
 		b.Start.Again = report.Resuming(o.Typed)
+		b.Start.Hint = o.Answer
 		b.Start.Accept = engine.Acceptances(o.Accept, o.shared)
 		b.Start.BuiltOn = o.start.works()
 		if ground := work.Tree.Ground(); ground != b.Start.Base {
@@ -230,7 +231,8 @@ func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop
 		}
 		return b, nil
 	}
-	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again, Accept: engine.Acceptances(o.Accept, o.shared)}
+	b.Resume = &loop.Resume{Owner: owner, Retry: way == loop.Again, Hint: o.Answer,
+		Accept: engine.Acceptances(o.Accept, o.shared)}
 	// from here on it counts as what there was before the first turn
 	if len(o.Accept) > 0 || o.before.Start.Shared == nil {
 		b.Resume.Shared = given

@@ -38,6 +38,7 @@ type IssueRun struct {
 	// Accept names what the person accepts: findings about the change, and paths, shared with the checks, whose changes
 	// in the run are accepted; "all" names every one.
 	Accept []string
+	Answer string // to the question that the run waits with; empty: none
 
 	listStart *start         // of a list: what the run begins from; nil: the run finds out
 	stands    string         // the branch that the clone is on; a commit where it is on none

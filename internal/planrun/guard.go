@@ -94,7 +94,7 @@ func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, ac
 		return nil, nil, ""
 	}
 	open := s.Open(s.WorkOn(it.Story).Verdicts)
-	answer, err := check.ReadAnswer(it.Turn, s.HeadTree(), open)
+	answer, err := check.ReadAnswer(it.Turn, s.HeadTree())
 	if err != nil {
 		return nil, nil, "the reviewer's verdict does not count: " + err.Error()
 	}

@@ -272,20 +272,19 @@ func (p turns) review(ctx context.Context, asked, tree string, open []loop.Conce
 	if len(open) > 0 {
 		p.reviewer.Options.Schema = check.AcceptingSchema(p.reviewer.Options.Schema)
 	}
+	q := check.Questions{Tree: tree, Open: open, Again: check.Again,
+		Read: func(t loop.Turn) (check.Answer, error) { return check.ReadAnswer(t, tree) }}
 	t, err := p.reviewer.Turn(ctx, asked)
-	for n := 1; n <= check.Again && err == nil && ctx.Err() == nil; n++ {
-		_, unread := check.ReadAnswer(t, tree, open)
-		if unread == nil || t.Class != loop.OK && t.Class != loop.Empty {
+	for err == nil && ctx.Err() == nil && (t.Class == loop.OK || t.Class == loop.Empty) {
+		counts, more, why := q.Next(t)
+		counts.Usage, counts.Duration = t.Usage, t.Duration
+		if t = counts; more == "" {
 			break
 		}
-		p.log(
-			"review: the reviewer's verdict does not count: %v; asking again (%d of %d)", unread, n, check.Again,
-		)
+		p.log("review: the reviewer's verdict does not count: %v; asking again", why)
 		var next loop.Turn
-		if next, err = p.reviewer.Turn(
-			ctx, asked+check.AskAgain(t, tree, unread),
-		); next.Class == loop.Spent &&
-			next.Ours {
+		next, err = p.reviewer.Turn(ctx, asked+more)
+		if next.Class == loop.Spent && next.Ours {
 			t.Usage = t.Usage.Plus(next.Usage)
 			break
 		}

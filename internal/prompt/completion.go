@@ -27,12 +27,19 @@ func (w Writer) section(s loop.State, role task.Role) wanted {
 	return out
 }
 
+// waysOut says how a turn ends that can do no work.
+const waysOut = "\n- The task needs no change, because what it asks for is there already → change nothing, and end with " +
+	"<response>NOTHING: why nothing needs doing</response>. A reviewer and a person look at that.\n" +
+	"- Only a person can decide what the task leaves open → end with <question>your question</question>. The run waits for " +
+	"the answer; ask only what you cannot find out or decide yourself.\n" +
+	"- A tag counts alone on its line, outside of code."
+
 // exit says how a turn ends.
 func (w Writer) exit(s loop.State, role task.Role) string {
 	return "- Tests pass AND spec criteria met → exit 0, with " + w.section(s, role).signal +
 		" at the end of your last message.\n" +
 		"- Tests fail OR spec criteria not met → exit 1, without that tag: say in a few lines what you tried, what you " +
-		"found and what you would do next. Another fresh attempt starts from your words."
+		"found and what you would do next. Another fresh attempt starts from your words." + waysOut
 }
 
 // completion is how the run stands and what done means; empty for a run without criteria.

@@ -35,8 +35,8 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: border.Around(title(s)),
 		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, border.Around(diff)),
-		Noticed:    joinedParts(harnessNoticed(border, noticed), toAccept(border, s.Open(noticed))),
-		Completion: completion(s, role, n, want, border), Answer: answer(tree, want, s.Open(noticed)),
+		Noticed:    joinedParts(harnessNoticed(border, noticed), toAccept(border, loop.ForReaders(s.Open(noticed)))),
+		Completion: completion(s, role, n, want, border), Answer: answer(tree, want, loop.ForReaders(s.Open(noticed))),
 	}
 	name := "review.md"
 	if role == task.QA {
@@ -54,7 +54,7 @@ func answer(tree string, w wanted, open []loop.Concern) string {
 	promise, accepts, silence := "", "", ""
 	if len(open) > 0 {
 		accepts = `, "accepts": [{"name": "a name from the list above", "reason": "why the task wants it so"}]`
-		silence = ` An approval whose "accepts" leaves out one of the names above counts as none.`
+		silence = ` When you approve, "accepts" holds each of the names above.`
 	}
 	if w.promise != "" {
 		promise = fmt.Sprintf("\"promise\": %q or \"\", ", w.promise)
@@ -63,7 +63,7 @@ func answer(tree string, w wanted, open []loop.Concern) string {
 
 {"verdict": "approve" or "request_changes", "tree": "%s", %s"summary": "one sentence", "issues": [{"file": "path", "line": 1, "problem": "what is wrong and what would be right"}]%s}
 
-"issues" is empty when you approve. Anything that is not such an object counts as a rejection.%s`, tree, promise,
+"issues" is empty when you approve. Without exactly one such object you have given no verdict.%s`, tree, promise,
 		accepts, silence)
 	if w.promise != "" {
 		text += fmt.Sprintf(" An approval whose \"promise\" is not %q counts as none.", w.promise)

@@ -109,13 +109,18 @@ func (w Writer) taskText(s loop.State, border safetext.Border, intro string) str
 func hints(s loop.State) string {
 	all := s.Hints[max(0, len(s.Hints)-10):]
 	const lead = "The maintainer adds: "
-	wishes := make([]int, len(all))
+	wishes, leads := make([]int, len(all)), make([]string, len(all))
+	room := maxHints
 	for i, h := range all {
-		wishes[i] = len(h.Text)
+		wishes[i], leads[i] = len(h.Text), lead
+		if h.To != "" {
+			leads[i] = "An earlier attempt asked: “" + lineOf(h.To, 500) + "”\n" + lead
+		}
+		room -= len(leads[i]) + 2
 	}
 	var out []string
-	for i, most := range fair(wishes, maxHints-len(all)*(len(lead)+2)) {
-		out = append(out, lead+clip(all[i].Text, most))
+	for i, most := range fair(wishes, room) {
+		out = append(out, leads[i]+clip(all[i].Text, most))
 	}
 	return strings.Join(out, "\n\n")
 }

@@ -40,7 +40,7 @@ func (p parts) handIn(signal string) string {
 	}
 	return fmt.Sprintf("- The story is done, its criteria are met and the verification commands pass → %s\n"+
 		"- It is not → %s, and say in `%s/progress.txt` what you tried, what you found and what you would do next. Another "+
-		"fresh iteration goes on from there.\n"+
+		"fresh iteration goes on from there."+waysOut+"\n"+
 		"- Either way commit everything, with the message %s.\n\n"+
 		"The harness holds the file against what it was before: a review field that changes in any other way is taken "+
 		"back, so is a story that is deleted or rewritten, and the iteration fails. `%s/prd.md` is read-only.\n\n%s",

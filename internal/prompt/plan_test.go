@@ -292,7 +292,7 @@ func TestPlanTextIsBounded(t *testing.T) {
 				t.Errorf("seed %d: %d bytes are added to %s", seed, added, mode)
 			}
 			if !utf8.ValidString(got) || !strings.Contains(got, "`ralph/tasks.json`") || mode == loop.Review &&
-				!strings.Contains(got, "counts as a rejection.") {
+				!strings.Contains(got, "given no verdict.") {
 				t.Errorf("seed %d: the prompt to %s is no text, or does not say how to end", seed, mode)
 			}
 		}

@@ -142,14 +142,19 @@ func (p Verbatim) For(s loop.State, step loop.Step) (string, error) {
 		return "", err
 	}
 	var told []loop.Verdict
+	left := ""
 	for _, it := range judged(s, 1) {
 		for _, v := range it.Verdicts {
 			if failed(v) && v.PromptText != "" && v.FailAction != "" { // a guardrail's, not the harness's own
 				told = append(told, v)
 			}
 		}
+		left = it.Turn.Claim.LeftOut()
 	}
 	text := combine(base, told)
+	if left != "" {
+		text += "\n\n" + left
+	}
 	if said := hints(s); said != "" {
 		text += "\n\n" + said
 	}

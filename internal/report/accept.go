@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -16,6 +17,9 @@ func (v View) howToAccept(list []loop.Concern) string {
 	for _, c := range list[:min(len(list), mostNames)] {
 		names = append(names, nameTyped(v.Clean(c.Name)))
 	}
+	if i := slices.IndexFunc(list, loop.Concern.ForPeople); i >= 0 {
+		return v.howToAnswer(list[i], names)
+	}
 	if v.local() {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
 			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
@@ -23,6 +27,21 @@ func (v View) howToAccept(list []loop.Concern) string {
 	return "look at " + these(list) + ". " + v.Command("accept "+strings.Join(names, " ")) + " accepts by name, " +
 		v.Command("accept all") + " every one, and the run goes on without another turn; " +
 		v.Command("continue <what to change>") + " sends the work back."
+}
+
+// howToAnswer says what a person does about a concern that nobody else accepts.
+func (v View) howToAnswer(c loop.Concern, names []string) string {
+	accepts := "ends the run without a change"
+	again, sends := v.Command("continue <what is missing>"), "has the agent go on"
+	if c.Kind == loop.Unreviewed {
+		accepts = "accepts this commit without a review"
+		again, sends = v.Command("continue"), "asks the reviewer again"
+	}
+	if v.local() {
+		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " " + accepts + "; " +
+			v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
+	}
+	return v.Command("accept "+strings.Join(names, " ")) + " " + accepts + "; " + again + " " + sends + "."
 }
 
 func these(list []loop.Concern) string {

@@ -83,7 +83,7 @@ func (v View) question(r room) string {
 	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
 		return ""
 	}
-	question := strings.TrimSpace(wording.Spoken(last))
+	question := strings.TrimSpace(v.asked(last))
 	if v.Text(question, mostCause) == v.Text(question, 2<<10) && !strings.Contains(question, "\n") {
 		return ""
 	}

@@ -105,6 +105,8 @@ func (v View) whileWaiting() string {
 			", or the next sweep, goes on; the agent is not run again."
 	case len(v.State.ToAccept()) > 0:
 		return v.howToAccept(v.State.ToAccept())
+	case v.State.Unable > 0 && s.End.Until.IsZero():
+		return "fix what it names; then " + v.Command("continue") + " tries again."
 	case v.waitsForOthers():
 		return "nothing; it goes on when they have finished. " + v.Command("continue") + " looks at once."
 	case !s.End.Until.IsZero():
@@ -137,6 +139,9 @@ func (v View) whatNowLocally() string {
 	case loop.Waiting:
 		if list := v.State.ToAccept(); len(list) > 0 {
 			return whatNowIs + v.plainly(v.howToAccept(list))
+		}
+		if s.Waits {
+			return whatNowIs + v.plainly(v.again()+" "+v.shown("--answer TEXT")+" answers, and goes on from here.")
 		}
 	}
 	next := v.again() + " goes on from here; with `--fresh` instead of `--resume` it starts over."

@@ -105,6 +105,10 @@ func (v View) waitingFor() string {
 	switch end := v.State.End; {
 	case end.ForPull:
 		return "Waiting for its pull request"
+	case v.waitsToAccept(loop.NothingToDo):
+		return "Waiting for your answer"
+	case v.waitsToAccept(loop.Unreviewed):
+		return "Waiting for a review"
 	case len(v.State.ToAccept()) > 0:
 		return "Waiting for you to accept what was found"
 	case v.waitsForOthers():
@@ -113,6 +117,8 @@ func (v View) waitingFor() string {
 		return "Waiting until " + end.Until.UTC().Format("2006-01-02 15:04 UTC")
 	case v.State.Waits:
 		return "Waiting for your answer"
+	case v.State.Unable > 0:
+		return "Waiting for an agent that can work"
 	case v.waitsForReader():
 		return "Waiting for the reviewer"
 	case v.waitsForModel():
@@ -177,7 +183,7 @@ func (v View) proof() string {
 		switch {
 		case !c.Pass || c.Skipped != "":
 		case c.Check == loop.ReviewCheck:
-			reviewed = true
+			reviewed = len(c.Concerns) == 0 // else a person accepts that there is none
 		case v.isCommand(c.Check):
 			commands = append(commands, v.Code(c.Check, 60))
 		}
@@ -262,10 +268,18 @@ func (v View) asking() string {
 	if last == nil {
 		return ""
 	}
-	if question := v.firstLine(wording.Spoken(last)); question != "" {
+	if question := v.firstLine(v.asked(last)); question != "" {
 		return "“" + question + "”"
 	}
 	return ""
+}
+
+// asked is what an agent says that waits for an answer: its question, if it asks one.
+func (v View) asked(it *loop.Iteration) string {
+	if it.Turn.Claim.Asks() {
+		return it.Turn.Claim.Text
+	}
+	return wording.Spoken(it)
 }
 
 // firstLine is the first line of a text that says anything.

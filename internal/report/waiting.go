@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 )
@@ -35,4 +37,9 @@ func (v View) waitsForModel() bool {
 func (v View) waitsForLimit() bool {
 	last := v.State.Last()
 	return last != nil && last.Turn.Class == loop.UsageLimit
+}
+
+// waitsToAccept reports whether a person must accept a concern of a kind.
+func (v View) waitsToAccept(kind loop.ConcernKind) bool {
+	return slices.ContainsFunc(v.State.ToAccept(), func(c loop.Concern) bool { return c.Kind == kind })
 }

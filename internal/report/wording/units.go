@@ -63,7 +63,7 @@ func UsageText(u loop.Usage) string {
 }
 
 // claimTag is the sign by which an agent claims to be done; it says nothing to people.
-var claimTag = regex.Lazy(`(?is)<(response|promise)>.*?</(response|promise)>`)
+var claimTag = regex.Lazy(`(?is)<(response|promise)>.*?</(response|promise)>|</?question>`)
 
 func withoutTag(said string) string { return claimTag.ReplaceAllString(said, "") }
 
