@@ -133,7 +133,11 @@ type Agent struct {
 	dialect dialect
 	program string // absolute path
 	env     []string
+	linger  time.Duration
 }
+
+// linger is how long an agent may take to end after it has said how it ended.
+const linger = 30 * time.Second
 
 // UnknownError says that a command is neither an agent that ralph knows nor a program that can be run.
 type UnknownError struct {
@@ -187,7 +191,7 @@ func New(o Options) (*Agent, error) {
 	if _, err := readHooks(o.Hooks); err != nil {
 		return nil, fmt.Errorf("reading the hooks for %s: %w", o.Command, err)
 	}
-	a := &Agent{options: o, dialect: d, env: environment(o, d)}
+	a := &Agent{options: o, dialect: d, env: environment(o, d), linger: linger}
 	program, err := resolve(o, a.env)
 	if err != nil {
 		return nil, &UnknownError{o.Command, err}
@@ -262,10 +266,15 @@ var unrunnables = lazy(`(?im)command not found: (\S+)|` +
 	`(?:not found|no such file or directory|permission denied|bad interpreter|cannot execute: required file not found|` +
 	`cannot open shared object file)\b`)
 
+// loaders are messages of those who start a program, whatever it is that then ends with another exit code.
+var loaders = lazy(`(?i)error while loading shared libraries|cannot open shared object file|exec format error|bad interpreter|` +
+	`version .GLIBC\S* not found|dyld\S*: library not loaded|required file not found`)
+
 // unrunnable rewrites a turn that ended because the agent could not run a program. If the agent did nothing before
 // that, as far as it reports, its class is Missing.
 func (a *Agent) unrunnable(turn *loop.Turn, end proc.Result, stderr string) {
-	if turn.Class != loop.Broke || end.Exit != cannotExecute && end.Exit != cannotFind {
+	loader := loaders.MatchString(lastLines(stderr, 1)) && strings.TrimSpace(turn.Text) == ""
+	if turn.Class != loop.Broke || end.Exit != cannotExecute && end.Exit != cannotFind && !loader {
 		return
 	}
 	if turn.Usage == (loop.Usage{}) && turn.Tools == 0 && turn.Claim.Tag == "" {

@@ -12,7 +12,9 @@ import (
 type judgement struct {
 	class  loop.Class
 	reason string    // one sentence: what happened and what to do; "" for OK
-	resets time.Time // of loop.UsageLimit: when it may go on; zero: not known
+	resets time.Time // when it says that it works again; zero: not known
+	// byWords: the process ended well, and only what it said tells of a failure
+	byWords bool
 }
 
 // waitsExit is the exit code by which any agent says that it waits for a human, whatever it printed, unless
@@ -59,6 +61,8 @@ func (f facts) failed() bool {
 // it says because it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
+	case proc.Cancelled:
+		return f.hung
 	case proc.TimedOut, proc.Idle, proc.Signalled, proc.Limited:
 		return f.result != nil && !strings.HasPrefix(f.result.Why, "aborted") && f.result.Subtype != "error_during_execution"
 	}

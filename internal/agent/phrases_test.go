@@ -1,10 +1,27 @@
 package agent
 
 import (
+	"io"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
+
+// TestLingers: an agent that does not end after its result is stopped, and its result counts.
+func TestLingers(t *testing.T) {
+	stopped := make(chan struct{})
+	a := &Agent{dialect: claude, linger: time.Millisecond, options: Options{Command: "claude", Completion: "DONE"}}
+	talk := a.talk("")
+	talk.stop = func() { close(stopped) }
+	r := newReader(talk, a.dialect)
+	_, _ = io.WriteString(r, `{"type":"result","subtype":"success","result":"<response>DONE</response>","usage":{"output_tokens":5}}`+"\n")
+	<-stopped
+	if turn := a.concluded(r, proc.Result{Class: proc.Cancelled, Exit: -1}, ""); turn.Class != loop.OK || !turn.Claim.Done {
+		t.Errorf("turn = %+v", turn)
+	}
+}
 
 func TestByWords(t *testing.T) {
 	for said, want := range map[string]loop.Class{
@@ -14,16 +31,25 @@ func TestByWords(t *testing.T) {
 		"Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000":         loop.UsageLimit,
 		"This request would exceed your account's rate limit. Please try again later.":                    loop.UsageLimit,
 		"API Error: 400 You have reached your specified API usage limits. You will regain access on 2026": loop.UsageLimit,
-		"429 Too Many Requests": loop.UsageLimit,
-		"RATE_LIMIT_EXCEEDED":   loop.UsageLimit,
-		"Weekly limit reached":  loop.UsageLimit,
-		"HTTP 429":              loop.UsageLimit,
-		"exceeded retry limit, last status: 429 Too Many Requests":                                  loop.UsageLimit,
-		"RESOURCE_EXHAUSTED: You exceeded your current quota, please check your plan and billing":   loop.UsageLimit,
-		"You exceeded your current quota. Quota exceeded for metric: free_tier. Please retry in 3s": loop.UsageLimit,
-		"You exceeded your current quota, please check your plan and billing details.":              loop.Billing,
-		"Your credit balance is too low to access the Anthropic API.":                               loop.Billing,
-		"API Error: 403 credit balance too low":                                                     loop.Billing,
+		"You're out of extra usage · resets 9pm (UTC)":                                                    loop.UsageLimit,
+		"You have exhausted your capacity on this model.":                                                 loop.UsageLimit,
+		"Your rollout budget is exhausted.":                                                               loop.UsageLimit,
+		"Your usage allocation has been disabled by your admin":                                           loop.Auth,
+		"This organization has been disabled.":                                                            loop.Auth,
+		"Claude is not available in your country":                                                         loop.Auth,
+		"API Error: 401 status code (no body)":                                                            loop.Auth,
+		"Your plan does not include this model.":                                                          loop.Billing,
+		"This model is not available on your current plan.":                                               loop.Billing,
+		"429 Too Many Requests":                                                                           loop.UsageLimit,
+		"RATE_LIMIT_EXCEEDED":                                                                             loop.UsageLimit,
+		"Weekly limit reached":                                                                            loop.UsageLimit,
+		"HTTP 429":                                                                                        loop.UsageLimit,
+		"exceeded retry limit, last status: 429 Too Many Requests":                                        loop.UsageLimit,
+		"RESOURCE_EXHAUSTED: You exceeded your current quota, please check your plan and billing":         loop.UsageLimit,
+		"You exceeded your current quota. Quota exceeded for metric: free_tier. Please retry in 3s":       loop.UsageLimit,
+		"You exceeded your current quota, please check your plan and billing details.":                    loop.Billing,
+		"Your credit balance is too low to access the Anthropic API.":                                     loop.Billing,
+		"API Error: 403 credit balance too low":                                                           loop.Billing,
 		// not by a number alone: it would end the run
 		"error code: 402":                       "",
 		"insufficient_quota":                    loop.Billing,

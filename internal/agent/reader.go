@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -15,17 +16,20 @@ import (
 
 // facts are what a turn's output and its end say, before anybody judges them.
 type facts struct {
-	end    proc.Result
-	any    bool           // it printed anything on standard output
-	plain  bool           // what it printed was text, not its format
-	asked  bool           // it began to ask a human to log in, and was stopped
-	result *stream.Result // how it says it ended; nil: it does not say
-	retry  stream.Attempt // the last request to a model that it tried again
-	limit  stream.Window  // the last it told of a usage limit
-	said   bool           // it has an answer: words, or the form asked for
-	text   string         // its last words
-	noise  string         // the last lines that are not its format
-	stderr string
+	end     proc.Result
+	any     bool           // it printed anything on standard output
+	plain   bool           // what it printed was text, not its format
+	asked   bool           // it began to ask a human to log in, and was stopped
+	result  *stream.Result // how it says it ended; nil: it does not say
+	retry   stream.Attempt // the last request to a model that it tried again
+	limit   stream.Window  // the last it told of a usage limit
+	said    bool           // it has an answer: words, or the form asked for
+	idle    bool           // nothing was spent, no tool ran, nothing is claimed, and it said little
+	reports bool           // what it does not tell it did not do
+	hung    bool           // it did not end after it had said how it ended, and was stopped
+	text    string         // its last words
+	noise   string         // the last lines that are not its format
+	stderr  string
 }
 
 // reader folds what an agent prints into a turn: the last message, the claim, and within bounds all that the agent
@@ -51,7 +55,13 @@ type reader struct {
 	over      string    // why the turn was stopped: it had spent what was left; empty: it was not
 	tools     int
 	failed    int // of the tools
+	// over30 ends an agent that does not end after it has said how it ended; lingers: it did.
+	grace   *time.Timer
+	lingers atomic.Bool
 }
+
+// fewLines is how many lines a program prints at most that only says why it cannot work.
+const fewLines = 5
 
 // claimBytes is how much of a message is kept while it comes.
 const claimBytes = 64 << 10
@@ -75,6 +85,9 @@ func (r *reader) event(e stream.Event) {
 		r.spoke = true
 	case stream.Noise:
 		r.spoke = r.spoke || r.plain()
+	}
+	if r.grace != nil {
+		r.grace.Stop() // it goes on
 	}
 	switch e.Kind {
 	case stream.Session:
@@ -100,6 +113,9 @@ func (r *reader) event(e stream.Event) {
 	case stream.Ended:
 		result := e.Result
 		r.facts.result = &result
+		if r.talk.linger > 0 && r.talk.stop != nil {
+			r.grace = time.AfterFunc(r.talk.linger, func() { r.lingers.Store(true); r.talk.stop() })
+		}
 		if e.Session != "" {
 			r.session = strings.Clone(e.Session)
 		}
@@ -181,7 +197,8 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	}
 	r.endMessage()
 	t := loop.Turn{Text: safetext.LastBytes(strings.ToValidUTF8(string(r.text), "\uFFFD"), claimBytes), Claim: r.claim,
-		Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed}
+		Session: r.session, Usage: r.seen, Tools: r.tools, ToolErrors: r.failed,
+		Reports: r.talk.dialect.counts && !r.talk.Text}
 	if res := r.facts.result; res != nil {
 		t.Structured = string(res.Structured)
 		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's tells nothing
@@ -204,7 +221,10 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		t.Structured = strings.TrimSpace(t.Text)
 	}
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""
+	r.facts.idle = t.Usage == loop.Usage{} && t.Tools == 0 && t.Claim == loop.Claim{} && t.Structured == "" &&
+		(t.Reports || strings.Count(strings.TrimSpace(t.Text), "\n") < fewLines)
+	r.facts.reports, r.facts.hung = t.Reports, r.lingers.Load()
 	judged := r.talk.dialect.judge(r.facts, r.talk.now())
-	t.Class, t.Reason, t.ResetAt = judged.class, judged.reason, judged.resets
+	t.Class, t.Reason, t.ResetAt, t.ByWords = judged.class, judged.reason, judged.resets, judged.byWords
 	return t
 }

@@ -12,8 +12,32 @@ import (
 
 // judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
 // looked into: an agent may speak of rate limits all day.
+// An agent that did nothing speaks of nothing else.
 func (d dialect) judge(f facts, now time.Time) judgement {
-	return d.explain(d.classify(f), f, now)
+	class := d.classify(f)
+	byWords := class == loop.OK && f.idle
+	if byWords {
+		class = d.complaint(f)
+	}
+	j := d.explain(class, f, now)
+	j.byWords = byWords && class != loop.OK
+	if again := f.words(); f.idle && (class == loop.OK || class == loop.Broke) && namesReset.MatchString(again) {
+		j.resets = resetTime(again, now)
+	}
+	return j
+}
+
+var namesReset = lazy(`(?i)\b(?:resets?|try again|available|retry|until)\b`)
+
+// complaint is the class of what an agent says that did nothing. Where it does not report what it does, its words must
+// begin like an error: it may have written code about one.
+func (d dialect) complaint(f facts) loop.Class {
+	said := strings.TrimSpace(f.words())
+	class := byWords(said)
+	if class == "" || class == loop.Rejected || !f.reports && !errorLine.MatchString(said) {
+		return loop.OK
+	}
+	return class
 }
 
 // explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,10 @@ const justNow = 15 * time.Minute
 const (
 	units  = `(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)`
 	months = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*`
-	clock  = `(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap]\.?m\.?)?(?:\s*\(?((?:[A-Z][A-Za-z_]+/[A-Za-z_/+-]+|UTC|GMT))\)?)?`
+	clock  = `(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap]\.?m\.?)?(?:[\s,]*(?:\(([^()]{1,40})\)|(` + zone + `)))?`
+	zone   = `[A-Z][a-z_]+/[\w/+-]+|(?:UTC|GMT)(?:\s?[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d\b|` +
+		`(?:Pacific|Mountain|Central|Eastern)(?: (?:Standard|Daylight))? Time|(?-i:[A-Z]{2,5})\b`
+	weekdays = `(today|tomorrow|sun|mon|tue|wed|thu|fri|sat)[a-z]*`
 )
 
 var (
@@ -29,17 +33,19 @@ var (
 	anEpoch = lazy(`(?i)(?:\||resets?_?at["':= ]{1,4}|reset["':= ]{1,4})(1\d{9})(\d{3})?\b`)
 	aDate   = lazy(`(?i)\b(?:resets?|try again|available|until|on|at)(?:\s+(?:at|on))?\s+` + months +
 		`\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?(?:,?\s+(?:at\s+)?` + clock + `)?`)
+	aWeekday = lazy(`(?i)\b(?:resets?|try again|available|until|on|at)(?:\s+(?:at|on))?(?:\s+next)?\s+` + weekdays +
+		`\b\.?(?:,?\s+(?:at\s+)?` + clock + `)?`)
 	aClock    = lazy(`(?i)\b(?:resets?|try again|available(?: again)?|until|retry)(?:\s+at)?\s+` + clock)
 	monthName = map[string]time.Month{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8,
 		"sep": 9, "oct": 10, "nov": 11, "dec": 12}
 )
 
 // resetTime is when a usage limit ends, as far as the agent's own words tell; zero when they do not, or tell nonsense:
-// what is past, or further away than any limit. A time of day is the next one after now, where the words name no zone
-// in now's.
+// what is past, or further away than any limit. A time of day is the next one after now, in now's zone if the words name
+// none. If it is not clear which zone they name, it is the latest that it can be.
 func resetTime(said string, now time.Time) time.Time {
 	said = plainer.Replace(said)
-	for _, read := range []func(string, time.Time) time.Time{epoch, stamped, dated, spanned, clocked} {
+	for _, read := range []func(string, time.Time) time.Time{epoch, stamped, dated, weekday, spanned, clocked} {
 		if at := soon(read(said, now), now); !at.IsZero() {
 			return at
 		}
@@ -101,18 +107,39 @@ func dated(said string, now time.Time) time.Time {
 	if m == nil {
 		return time.Time{}
 	}
-	hour, minute, zone, ok := timeOfDay(m[4:], now)
-	if !ok {
+	month := monthName[strings.ToLower(m[1])[:3]]
+	return latest(m[4:], now, func(here time.Time, hour, minute int) time.Time {
+		year := here.Year()
+		if m[3] != "" {
+			year = number(m[3])
+		} else if month < here.Month()-6 {
+			year++
+		}
+		return time.Date(year, month, number(m[2]), hour, minute, 0, 0, here.Location())
+	})
+}
+
+// weekday reads "resets Mon 10:00am (UTC)" and "try again tomorrow at 9 am".
+func weekday(said string, now time.Time) time.Time {
+	m := aWeekday.FindStringSubmatch(said)
+	if m == nil {
 		return time.Time{}
 	}
-	here, month := now.In(zone), monthName[strings.ToLower(m[1])[:3]]
-	year := here.Year()
-	if m[3] != "" {
-		year = number(m[3])
-	} else if month < here.Month()-6 {
-		year++
-	}
-	return time.Date(year, month, number(m[2]), hour, minute, 0, 0, zone)
+	name := strings.ToLower(m[1])
+	return latest(m[2:], now, func(here time.Time, hour, minute int) time.Time {
+		days := strings.Index("sunmontuewedthufrisat", name)/3 - int(here.Weekday())
+		switch {
+		case name == "today" || name == "tomorrow":
+			days = len(name) / len("tomorrow")
+		case days < 0:
+			days += 7
+		}
+		at := time.Date(here.Year(), here.Month(), here.Day()+days, hour, minute, 0, 0, here.Location())
+		if name != "today" && at.Before(here) {
+			at = at.AddDate(0, 0, 7)
+		}
+		return at
+	})
 }
 
 // spanned reads "retry after 30 seconds", "try again in 6h12m", "retry-after: 30", "in 3 days 4 hours".
@@ -163,39 +190,93 @@ func clocked(said string, now time.Time) time.Time {
 	if m == nil || m[2] == "" && m[3] == "" {
 		return time.Time{}
 	}
-	hour, minute, zone, ok := timeOfDay(m[1:], now)
-	if !ok {
-		return time.Time{}
-	}
-	here := now.In(zone)
-	at := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, zone)
-	if at.Before(now.Add(-justNow)) {
-		return time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, zone)
-	}
-	// just after midnight, "11:55 pm" is over already, too
-	yesterday := time.Date(here.Year(), here.Month(), here.Day()-1, hour, minute, 0, 0, zone)
-	if !yesterday.Before(now.Add(-justNow)) {
-		return yesterday
-	}
-	return at
+	return latest(m[1:], now, func(here time.Time, hour, minute int) time.Time {
+		day := func(n int) time.Time {
+			return time.Date(here.Year(), here.Month(), here.Day()+n, hour, minute, 0, 0, here.Location())
+		}
+		switch over := here.Add(-justNow); {
+		case day(0).Before(over):
+			return day(1)
+		case !day(-1).Before(over): // just after midnight, "11:55 pm" is over already, too
+			return day(-1)
+		}
+		return day(0)
+	})
 }
 
-// timeOfDay reads the groups of clock. Nothing at all is midnight; a zone that nobody knows is here.
-func timeOfDay(m []string, now time.Time) (hour, minute int, zone *time.Location, ok bool) {
-	hour, minute = number(m[0]), number(m[1])
+// latest reads the groups of clock, of which none at all is midnight, and makes a time of them in each zone that they may
+// mean; the zero time if they are no time of day.
+func latest(m []string, now time.Time, at func(here time.Time, hour, minute int) time.Time) (last time.Time) {
+	hour, minute := number(m[0]), number(m[1])
 	if half := strings.ToLower(m[2]); half != "" {
 		if hour < 1 || hour > 12 {
-			return 0, 0, nil, false
+			return time.Time{}
 		}
 		if hour %= 12; half[0] == 'p' {
 			hour += 12
 		}
 	}
-	zone = now.Location()
-	if named, err := time.LoadLocation(m[3]); m[3] != "" && err == nil {
-		zone = named
+	if hour > 23 || minute > 59 {
+		return time.Time{}
 	}
-	return hour, minute, zone, hour < 24 && minute < 60
+	where := zones(cmp.Or(m[3], m[4]), now.Location())
+	if where == nil && m[3] == "" {
+		where = []*time.Location{now.Location()} // a bare word that is no zone
+	}
+	if where == nil { // it may be any
+		for offset := -12; offset <= 14; offset++ {
+			where = append(where, time.FixedZone("", offset*3600))
+		}
+	}
+	for _, zone := range where {
+		if t := at(now.In(zone), hour, minute); t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// zoneNames are the zones that are not in the system's database under the name that people write: offsets or places, several
+// where the name is of several.
+var zoneNames = map[string]string{
+	"PT": "America/Los_Angeles", "MT": "America/Denver", "CT": "America/Chicago", "ET": "America/New_York",
+	"PST": "-8", "PDT": "-7", "MST": "-7", "MDT": "-6", "CST": "-6 +8", "CDT": "-5", "EST": "-5", "EDT": "-4", "AKST": "-9",
+	"AKDT": "-8", "HST": "-10", "AST": "-4", "ADT": "-3", "NST": "-3:30", "NDT": "-2:30", "BRT": "-3", "ART": "-3", "Z": "UTC",
+	"WET": "+0", "WEST": "+1", "BST": "+1 +6", "CET": "+1", "CEST": "+2", "EET": "+2", "EEST": "+3", "MSK": "+3", "TRT": "+3",
+	"IST": "+5:30 +2 +1", "PKT": "+5", "ICT": "+7", "WIB": "+7", "SGT": "+8", "HKT": "+8", "PHT": "+8", "AWST": "+8", "JST": "+9",
+	"KST": "+9", "ACST": "+9:30", "ACDT": "+10:30", "AEST": "+10", "AEDT": "+11", "NZST": "+12", "NZDT": "+13",
+	"LOCAL TIME": "", "YOUR TIME": "", "LOCAL": "",
+}
+
+var (
+	anOffset  = lazy(`(?i)^(?:UTC|GMT)?\s?([+-])(\d{1,2})(?::?(\d\d))?$`)
+	longNames = strings.NewReplacer(" STANDARD", "", " DAYLIGHT", "", "PACIFIC TIME", "PT", "MOUNTAIN TIME", "MT",
+		"CENTRAL TIME", "CT", "EASTERN TIME", "ET")
+)
+
+// zones are those that a name may mean; nil: nobody knows it. An empty name is here.
+func zones(name string, here *time.Location) (list []*time.Location) {
+	name = strings.TrimSpace(name)
+	upper := longNames.Replace(longNames.Replace(strings.ToUpper(name)))
+	if names, known := zoneNames[upper]; known && names != "" {
+		for _, one := range strings.Fields(names) {
+			list = append(list, zones(one, here)...)
+		}
+		return list
+	} else if known || name == "" {
+		return []*time.Location{here}
+	}
+	if m := anOffset.FindStringSubmatch(name); m != nil {
+		seconds := number(m[2])*3600 + number(m[3])*60
+		if m[1] == "-" {
+			seconds = -seconds
+		}
+		return []*time.Location{time.FixedZone("", seconds)}
+	}
+	if zone, err := time.LoadLocation(name); err == nil {
+		return []*time.Location{zone}
+	}
+	return nil
 }
 
 func number(digits string) int {

@@ -25,7 +25,7 @@ func lastLines(s string, most int) string {
 	return strings.ToValidUTF8(strings.Join(kept, "\n"), "")
 }
 
-var errorLine = lazy(`(?i)^(error|fatal|panic)\b`)
+var errorLine = lazy(`(?i)^(api error|error|fatal|panic)\b`)
 
 // tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the
 // last.
@@ -94,6 +94,16 @@ var phrases = []struct {
 		lazy(
 			`(?i)credit balance|insufficient[_ ](quota|credits?|funds|balance)|out of credits|no credits? (left|remaining)|payment required|requires billing|` +
 				`billing (hard[_ ])?limit|billing_error|exceeded your current quota|check your (plan and )?billing`)},
+	{loop.UsageLimit, lazy(`(?i)out of (extra |included )?usage\b|exhausted your (daily |monthly )?(capacity|quota|allowance)|` +
+		`rollout budget\b.{0,60}(exhausted|exceeded|spent|reached|used)|(extra|included) usage\b.{0,40}(exhausted|used up|spent)`)},
+	{loop.Billing, lazy(`(?i)\b(plan|subscription|seat|license|tier)\b.{0,60}\b(does(n't| not)|do(n't| not)|no longer) (include|support|cover|allow)|` +
+		`not (included|available|supported|enabled) (in|on|with|for|under) your (current )?(\w+ )?(plan|subscription|tier|seat|license)|` +
+		`upgrade (your plan|to (a|the) \w+ plan) to|subscription (is |has )?(been )?(inactive|expired|cancell?ed|required|past due)|requires an? (active |paid )*(plan|subscription)`)},
+	{loop.Auth, lazy(`(?i)(disabled|blocked|restricted|revoked|suspended|not (allowed|permitted|enabled|authorized)) (by|for|in) (your|this|the) (admin|organi[sz]ation|workspace|account|team|enterprise|company)|` +
+		`(organi[sz]ation|account|workspace|team) (has been |is |was )(disabled|suspended|deactivated|blocked|banned|restricted)|` +
+		`(not (available|supported)|unavailable|unsupported|restricted) (in|for|from) (your|this) (country|region|location|territory)|unsupported_country|` +
+		`(your|this) (organi[sz]ation|account|workspace|admin\w*) (does(n't| not) (have access|allow|permit)|has not enabled)|` +
+		`(policy|policies) (of|set by) your (admin\w*|organi[sz]ation)|contact your (admin|organi[sz]ation)|401 status code|unauthorized error`)},
 	{loop.TooLong,
 		lazy(
 			`(?i)prompt is too long|prompt_too_long|context[_ ]length[_ ]exceeded|(exceed|over|larger|longer|too)\w*\b.{0,60}context (window|length|limit)|` +

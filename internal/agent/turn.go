@@ -37,8 +37,9 @@ type turnInput struct {
 	dir     string          // where the turn's own files are, when its dialect has any
 	env     []string        // more of the environment, which names them
 	now     func() time.Time
-	way     TurnGateway // what carries it to its model; nil: it goes there itself
-	routes  []Route     // of the way
+	way     TurnGateway   // what carries it to its model; nil: it goes there itself
+	routes  []Route       // of the way
+	linger  time.Duration // after its result an agent is stopped that has not ended by then
 }
 
 func (t *turnInput) clock() func() time.Time { return t.now }
@@ -158,6 +159,9 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	listened()
 	turn := a.concluded(reader, end, stderr.String())
 	t.onTheWire(&turn)
+	if turn.ByWords && turn.Usage != (loop.Usage{}) { // its model did work
+		turn.Class, turn.Reason, turn.ResetAt, turn.ByWords = loop.OK, "", time.Time{}, false
+	}
 	t.loggedOut(&turn)
 	turn.LogFile = o.LogFile
 	t.console.done(turn)
@@ -186,7 +190,7 @@ func (a *Agent) arguments(t *turnInput) []string {
 // talk readies what one turn is about.
 func (a *Agent) talk(prompt string) *turnInput {
 	t := &turnInput{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Heartbeat),
-		now: a.options.Clock}
+		now: a.options.Clock, linger: a.linger}
 	if t.now == nil {
 		t.now = time.Now
 	}

@@ -17,7 +17,7 @@ func TestAccept(t *testing.T) {
 	turns := w.shared("turns")
 	w.inputs["agent"] = w.script("agent", "cat > /dev/null; echo x >> "+turns+"\n"+
 		"printf 'add() { echo $(($1 + $2)); }\\n' > add.sh; echo ': less' > test.sh; echo ': less' > check.sh\n"+
-		"echo 'done <response>DONE</response>'")
+		"echo 'done. <response>DONE</response>'")
 	w.must(loop.Waiting)(w.label("alice"))
 	body := strings.Join(append(w.bodies(w.issue), w.bodies(w.gh.Pulls(owner, name)[0].Number)...), "\n")
 	for _, want := range []string{"Waiting for you to accept what was found", "2 findings need to be accepted by name",

@@ -89,7 +89,7 @@ func TestDispatchedIsAskedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.gh.AddUser("ralph[bot]", true)
 	w.inputs["agent"] = w.script("agent", approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; `+
-		`echo "fixed <response>DONE</response>"`))
+		`echo "fixed. <response>DONE</response>"`))
 	comment := func(who, body string) string {
 		return fmt.Sprintf("comment:%d", w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body}))
 	}

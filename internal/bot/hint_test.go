@@ -25,7 +25,7 @@ printf '%s\n' "$p" | grep -c 'the moon is full' >> ` + told + `
 echo $n > tried.txt
 if [ $n = 0 ]; then until [ -s ` + w.shared("said") + ` ]; do sleep .05; done; fi
 if [ $n -ge 2 ]; then printf 'add() { echo $(($1 + $2)); }\n' > add.sh; fi
-echo "tried <response>DONE</response>"
+echo "tried. <response>DONE</response>"
 `
 	w.inputs["agent"], w.inputs["review"] = w.script("agent", agent), "false"
 	beside := w.beside()
@@ -80,7 +80,7 @@ func TestHintThatIsNotDone(t *testing.T) {
 case "$p" in *"the moon is full"*) echo 'add() { echo 0; }' > add.sh;;
 *) echo begun > `+begun+`; until [ -s `+said+` ]; do sleep .05; done
 printf 'add() { echo $(($1 + $2)); }\n' > add.sh;; esac
-echo "done <response>DONE</response>"
+echo "done. <response>DONE</response>"
 `), "false"
 	beside := w.beside()
 	over := make(chan struct{})

@@ -126,14 +126,14 @@ case "$p" in
   tree=$(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1)
   case "$p" in *"# adds"*) v=approve i='[]';; *) v=request_changes i='[{"file":"add.sh","line":1,"problem":"say what it does"}]';; esac
   printf '{"verdict":"%s","tree":"%s","summary":"looked","issues":%s}\n' $v $tree "$i";;
-*"say what it does"*) printf '# adds\nadd() { echo $(($1 + $2)); }\n' > add.sh; echo "commented <response>DONE</response>";;
-*"FAIL: add"*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
+*"say what it does"*) printf '# adds\nadd() { echo $(($1 + $2)); }\n' > add.sh; echo "commented. <response>DONE</response>";;
+*"FAIL: add"*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
 *) echo "# tried" >> add.sh; echo "I think it works. <response>DONE</response>";;
 esac
 `
 
 // hopeless is an agent that claims and never fixes.
-const hopeless = `cat > /dev/null; date +%N >> tried.txt; echo "done <response>DONE</response>"
+const hopeless = `cat > /dev/null; date +%N >> tried.txt; echo "done. <response>DONE</response>"
 `
 
 // approver approves whatever it sees, and works as worker says otherwise.

@@ -95,8 +95,8 @@ func TestHint(t *testing.T) {
 	w.agent = w.script("agent", `p=$(cat)
 case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*"the moon is full"*) echo yes > `+said+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
-*) date +%N >> tried.txt; echo "tried <response>DONE</response>";;
+*"the moon is full"*) echo yes > `+said+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
+*) date +%N >> tried.txt; echo "tried. <response>DONE</response>";;
 esac
 `)
 	hinted := make(chan struct{})

@@ -28,7 +28,7 @@ case "$p" in
   grep -rl 'ghs_made\|of-the-server' "$PWD" "$PWD/../repo.git" "$PWD/../logs" 2>/dev/null
   ls -d "$PWD"/../../*/index.json 2>/dev/null
 } > ` + into + ` 2>/dev/null
-printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
+printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
 esac
 `
 }

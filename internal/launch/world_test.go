@@ -55,7 +55,7 @@ const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAI
 const fixer = `p=$(cat)
 case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed <response>DONE</response>";;
+*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
 esac
 `
 
@@ -64,7 +64,7 @@ func slow(begun string) string {
 	return `p=$(cat)
 case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
-*) if [ -e half.txt ]; then echo x >> ` + begun + `; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed <response>DONE</response>"; exit 0; fi
+*) if [ -e half.txt ]; then echo x >> ` + begun + `; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; rm -f half.txt; echo "fixed. <response>DONE</response>"; exit 0; fi
    echo half > half.txt; echo x >> ` + begun + `; sleep 300;;
 esac
 `

@@ -47,8 +47,8 @@ var (
 	closing  = regex.Lazy(`(?i)</(?:response|promise|question)>`)
 	wholeTag = regex.Lazy(`(?i)<(?:response|promise|question)>.*?</(?:response|promise|question)>`)
 	// what may be on a tag's lines: white space, list and emphasis marks
-	marksBefore = regex.Lazy(`^[\s*_~+•·-]*(?:\d{1,3}[.)])?[\s*_~]*$`)
-	marksAfter  = regex.Lazy(`^[\s*_~]*$`)
+	marksBefore = regex.Lazy(`^[\s*_~+•·\x{FFFD}-]*(?:\d{1,3}[.)])?[\s*_~]*$`)
+	marksAfter  = regex.Lazy(`^[\s*_~\x{FFFD}]*$`)
 	sentenceEnd = regex.Lazy(`[.!?。！？…]["'”’»)\]]*[\s*_~]*$`)
 	announces   = regex.Lazy(`(?i)\b(?:will|ll|would|shall|can|must|should|to|then|only|never|not|n['’]t)\s+(?:\w+\s+)?` +
 		`(?:print|output|emit|say|send|reply|respond|answer|write|return|end|finish)(?:\s+(?:with|by|it|this|that|the tag))*[\s:,*_~]*$`)
@@ -140,7 +140,7 @@ func (r *ClaimReader) takeLine() {
 		r.takeFence(line)
 	}
 	switch at := opening.FindStringIndex(line); {
-	case r.open != nil && (at == nil || !marksBefore.MatchString(line[:at[0]])):
+	case r.open != nil && (at == nil || !marksBefore.MatchString(beside(line[:at[0]]))):
 		r.closeTag(line)
 	case at == nil:
 	case inCode:
@@ -190,7 +190,7 @@ func (r *ClaimReader) takeTags(line string, cut bool) {
 // place says of a tag behind a text on its line whether it must be at the end of the message, and why it is no statement
 // at all.
 func (r *ClaimReader) place(before string, cut bool) (atEnd bool, no string) {
-	before = wholeTag.ReplaceAllString(before, "")
+	before = beside(before)
 	alone := !cut && marksBefore.MatchString(before)
 	lead := before
 	if alone {
@@ -222,8 +222,8 @@ func (r *ClaimReader) closeTag(text string) {
 	}
 	r.open = nil
 	t.text += text[:at[0]]
-	switch after := wholeTag.ReplaceAllString(text[at[1]:], ""); {
-	case !marksAfter.MatchString(after):
+	switch {
+	case !marksAfter.MatchString(beside(text[at[1]:])):
 		r.leave("before other text")
 	case t.atEnd:
 		r.last = t
@@ -231,6 +231,9 @@ func (r *ClaimReader) closeTag(text string) {
 		r.state(*t)
 	}
 }
+
+// beside is what people see beside a tag, without other tags.
+func beside(text string) string { return wholeTag.ReplaceAllString(safetext.Inert(text), "") }
 
 func (r *ClaimReader) leave(where string) { r.claim.Left = where }
 

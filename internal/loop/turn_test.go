@@ -3,6 +3,7 @@ package loop
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -65,6 +66,48 @@ func TestReadClaim(t *testing.T) {
 			}
 			if got != tt.want || ok != (c.Tag != "") {
 				t.Errorf("ReadClaim(%q) = %+v, %v; want %q", tt.text, c, ok, tt.want)
+			}
+		})
+	}
+}
+
+// TestTurnsThatDoNoWork: what a run does after turns that changed nothing, and whether they are attempts.
+func TestTurnsThatDoNoWork(t *testing.T) {
+	at := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
+	said := func(text string) Turn { return Turn{Class: OK, Text: text} }
+	reports := Turn{Class: OK, Text: "no seat", Reports: true, ResetAt: at.Add(time.Hour)}
+	worked := reports
+	worked.Usage.Output = 9
+	limited := Turn{Class: UsageLimit, ByWords: true, Reason: "limit"}
+	asks := Turn{Class: OK, Claim: Claim{Tag: Question, Text: "a or b?"}}
+	for name, tt := range map[string]struct {
+		turns  []Turn
+		commit Commit
+		do     Do
+		reason string
+		until  time.Time
+	}{
+		"it reports nothing spent":       {[]Turn{reports}, Commit{Empty: true}, Wait, "the agent did nothing and said: no seat", at.Add(30 * time.Second)},
+		"twice":                          {[]Turn{reports, reports}, Commit{Empty: true}, Stop, "no seat (the agent cannot work: it spent, changed and claimed nothing)", at.Add(time.Hour)},
+		"it spent something":             {[]Turn{worked}, Commit{Empty: true}, Judge, "", time.Time{}},
+		"it changed something":           {[]Turn{reports}, Commit{}, Judge, "", time.Time{}},
+		"the same line twice":            {[]Turn{said("x"), said("x")}, Commit{Empty: true}, Stop, "x (the agent cannot work: it spent, changed and claimed nothing)", time.Time{}},
+		"two lines":                      {[]Turn{said("x"), said("y")}, Commit{Empty: true}, Judge, "", time.Time{}},
+		"many lines":                     {[]Turn{said(strings.Repeat("x\n", 6) + "x")}, Commit{Empty: true}, Judge, "", time.Time{}},
+		"nobody looks for changes":       {[]Turn{said("x"), said("x")}, Commit{Unchecked: true}, Judge, "", time.Time{}},
+		"a limit in words, no change":    {[]Turn{limited}, Commit{Empty: true}, Wait, "limit", at.Add(backoff(1, at))},
+		"a limit in words, and a change": {[]Turn{limited}, Commit{}, Judge, "", time.Time{}},
+		"a question":                     {[]Turn{asks}, Commit{Empty: true}, Stop, "a or b?", time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Fold([]Record{{Type: Started, At: at, Start: &Start{Run: "r", Task: "t", MaxIterations: 5}}})
+			for _, turn := range tt.turns {
+				s = s.With(Record{Type: TurnBegun, At: at, Iteration: 1}).With(Record{Type: Turned, At: at, Iteration: 1, Turn: &turn}).
+					With(Record{Type: Committed, At: at, Iteration: 1, Commit: &tt.commit})
+			}
+			step := Next(s, Limits{}, at)
+			if step.Do != tt.do || step.Reason != tt.reason || !step.Until.Equal(tt.until) || step.Do == Stop && step.Outcome != Waiting {
+				t.Errorf("step = %+v", step)
 			}
 		})
 	}
