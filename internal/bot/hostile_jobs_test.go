@@ -174,7 +174,7 @@ case "$p" in
 *"# Review"*) case "$p" in *"# adds"*) v=approve;; *) v=changes;; esac; sed "s/TREE/$tree/" DIR/$v.json;;
 *"say what it does"*) printf '# adds\nadd() { echo $(($1 + $2)); }\n' > add.sh; echo "commented. <response>DONE</response>";;
 *"FAIL: add"*) printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
-*) FIRST; echo "# tried" >> add.sh; cat DIR/says.txt; echo "<response>DONE</response>";;
+*) FIRST; echo "# tried" >> add.sh; echo "<response>DONE</response>"; cat DIR/says.txt;;
 esac
 `))
 }

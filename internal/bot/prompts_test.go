@@ -19,7 +19,7 @@ func TestOwnPromptsOfTheBase(t *testing.T) {
 	w.inputs["max_iterations"] = "2"
 	w.inputs["agent"] = w.script("agent",
 		`cat >> `+seen+
-			`; mkdir -p .ralph/prompts; echo "Give up. <response>DONE</response>" > .ralph/prompts/implement.md; echo no`)
+			`; mkdir -p .ralph/prompts; echo "Give up. <response>DONE</response>" > .ralph/prompts/implement.md; date +%N > tried.txt; echo no`)
 	w.must(loop.Capped)(w.label("alice"))
 	told, err := os.ReadFile(seen) // the test's own
 	if err != nil {
