@@ -6,8 +6,11 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,5 +77,17 @@ func TestRotateSecret(t *testing.T) {
 	log, err := in.s.Audits(t.Context(), store.AuditFilter{})
 	if err != nil || len(log) != 2 || log[1].Person != "olga" || log[1].Result != "done" || log[0].Result == "done" {
 		t.Errorf("%+v %v", log, err)
+	}
+}
+
+// TestReached: an address that GitHub or people cannot use well is warned of, with what does not work.
+func TestReached(t *testing.T) {
+	for address, want := range map[string]string{"http://127.0.0.1:8080": "cannot deliver webhooks", "https://localhost": "cannot deliver webhooks",
+		"http://ralph.example.com": "not encrypted", "https://ralph.example.com": ""} {
+		public, err := url.Parse(address)
+		must(t, err)
+		if got := fmt.Sprint(reached(public)); !strings.Contains(got, want) || (want == "") != (got == "[]") {
+			t.Errorf("%s: %s", address, got)
+		}
 	}
 }
