@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,4 +155,34 @@ func TestIntakeMeetsSlowSenders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzWebhook: nothing is stored but what is signed with the secret, as it came, and every answer is one of a few.
+func FuzzWebhook(f *testing.F) {
+	f.Add("issues", "d-1", `{"action":"labeled"}`, "", true)
+	f.Add("issues", "../x", "{", "sha256="+strings.Repeat("0", 64), false)
+	f.Add("star", "", "\x00", "sha256=", false)
+	f.Fuzz(func(t *testing.T, event, id, body, given string, sign bool) {
+		if sign {
+			given = signature(body, "s")
+		}
+		stored := 0
+		in := &intake{secrets: func(context.Context) ([]string, error) { return []string{"s"}, nil },
+			keep: func(_ context.Context, d store.Delivery) (bool, error) {
+				if stored++; string(d.Payload) != body || d.ID != id || d.Event != event {
+					t.Errorf("%+v is stored", d)
+				}
+				return true, nil
+			},
+			count: func(string) {}, wake: func() {}, log: func(string, ...any) {}, clock: time.Now, reading: newReading()}
+		r := httptest.NewRequest("POST", "/webhook", strings.NewReader(body))
+		r.Header["X-Hub-Signature-256"] = []string{given}
+		r.Header["X-Github-Event"], r.Header["X-Github-Delivery"] = []string{event}, []string{id}
+		w := httptest.NewRecorder()
+		in.ServeHTTP(w, r)
+		if !slices.Contains([]int{202, 204, 400, 401}, w.Code) || (w.Code == 202) != (stored == 1) ||
+			given != signature(body, "s") && w.Code != 401 {
+			t.Errorf("%q %q %q: %d, %d stored", event, id, given, w.Code, stored)
+		}
+	})
 }

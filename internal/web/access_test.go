@@ -18,14 +18,14 @@ import (
 
 // site is a server over a world.
 type site struct {
-	t     *testing.T
+	t     testing.TB
 	world *webpages.World
 	pages *web.Server
 	url   string
 }
 
 // open starts a server that shows the sample.
-func open(t *testing.T, edit func(*web.Options)) *site {
+func open(t testing.TB, edit func(*web.Options)) *site {
 	t.Helper()
 	s := &site{t: t, world: webpages.Sample()}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -252,4 +252,36 @@ func TestOutsiders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzSession: without a session that began here, nothing is seen, whatever cookies and states a browser sends.
+func FuzzSession(f *testing.F) {
+	s := open(f, nil)
+	s.world.SignsIn = "alice"
+	for _, cookie := range []string{"", "ralph=", "ralph=x; ralph=y", "ralph-sign-in=a.b.c", "ralph=\x00", "ralph=" +
+		strings.Repeat("a", 200), "__Host-ralph=x"} {
+		f.Add(cookie, "/runs/run-3", "a")
+		f.Add(cookie, "/sign-in/callback", "a")
+	}
+	f.Fuzz(func(t *testing.T, cookie, path, state string) {
+		u := &url.URL{Path: "/" + strings.TrimLeft(path, "/"), RawQuery: url.Values{"state": {state}, "code": {"c"}}.Encode()}
+		r := httptest.NewRequest("GET", "/", nil)
+		r.URL, r.Host = u, strings.TrimPrefix(s.url, "http://")
+		r.Header["Cookie"] = []string{cookie}
+		w := httptest.NewRecorder()
+		s.pages.ServeHTTP(w, r)
+		if w.Code >= 500 {
+			t.Errorf("%q %s: %d", cookie, u, w.Code)
+		}
+		for _, word := range append(secrets, "run-3", "I read hello.go") {
+			if strings.Contains(w.Body.String(), word) && !strings.Contains(u.String()+cookie, word) {
+				t.Errorf("%q %s shows %q", cookie, u, word)
+			}
+		}
+		for _, c := range w.Result().Cookies() {
+			if c.Name == "ralph" && c.Value != "" && c.MaxAge > 0 {
+				t.Errorf("%q %s: a session begins", cookie, u)
+			}
+		}
+	})
 }
