@@ -13,18 +13,18 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git/give"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew
 // each time that the agent has touched it, so nothing put into it (hooks, configuration, a half-done rebase) outlives
 // the iteration.
 type agentRepo struct {
-	head  string            // what HEAD holds: a commit, or "ref: refs/heads/…"
-	refs  map[string]string // full name → commit
-	index string            // the index to copy
-	// objects are where it finds its objects, as whoever works in it sees them; nil: where they are.
-	objects []string
-	sparse  []byte // its sparse-checkout patterns; nil: it has none
+	head    string            // what HEAD holds: a commit, or "ref: refs/heads/…"
+	refs    map[string]string // full name → commit
+	index   string            // the index to copy
+	objects []string          // where it finds its objects, as whoever works in it sees them
+	sparse  []byte            // its sparse-checkout patterns; nil: it has none
 }
 
 // writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory,
@@ -45,8 +45,8 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 		{".git/HEAD", r.head + "\n"},
 		{".git/config", t.agentConfig(r)},
 		{".git/packed-refs", r.packed()},
-		{".git/info/exclude", string(readQuietly(t.excludes()))},
-		{".git/objects/info/alternates", t.alternates(r)},
+		{".git/info/exclude", string(readQuietly(t.o.excludes()))},
+		{".git/objects/info/alternates", strings.Join(r.objects, "\n") + "\n"},
 	}
 	for name, text := range map[string][]byte{".git/info/sparse-checkout": r.sparse, ".git/info/attributes": t.attributes} {
 		if text != nil {
@@ -92,14 +92,6 @@ func copyInto(root *os.Root, name, from string) error {
 	return out.Close()
 }
 
-// alternates is the list of directories that a repository borrows objects from.
-func (t *Tree) alternates(r agentRepo) string {
-	if r.objects == nil {
-		return filepath.Join(t.common, "objects") + "\n"
-	}
-	return strings.Join(r.objects, "\n") + "\n"
-}
-
 func (t *Tree) agentConfig(r agentRepo) string {
 	var b strings.Builder
 	b.WriteString("[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n")
@@ -124,13 +116,14 @@ func (t *Tree) agentConfig(r agentRepo) string {
 func (t *Tree) handOver(ctx context.Context) error {
 	refs := t.refsToHand()
 	t.handedAs = refs
-	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse}
+	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse,
+		objects: []string{t.store()}}
 	dir := filepath.Join(t.work, ".git")
 	now, err := look(dir, "index")
 	if err == nil && t.handed != nil && len(t.handed.changes(now)) == 0 {
 		err = t.renewRepo(r)
 	} else if err = t.writeRepo(t.work, r); err == nil {
-		err = t.own(".git")
+		err = give.All(t.work, ".git", t.o.As)
 	}
 	if err != nil {
 		return err
@@ -165,7 +158,7 @@ func (t *Tree) renewRepo(r agentRepo) error {
 	if err != nil {
 		return fmt.Errorf("renewing the agent's repository: %w", err)
 	}
-	return t.ownSome([]string{".git/index"})
+	return t.give([]string{".git/index"})
 }
 
 func (r agentRepo) packed() string {
@@ -176,29 +169,25 @@ func (r agentRepo) packed() string {
 	return b.String()
 }
 
-// own gives everything below a name in the working tree to the agent's user.
-func (t *Tree) own(name string) error { return t.ownAll(t.work, name) }
+// give gives files of the working tree to the agent's user, and the directories that lead to them.
+func (t *Tree) give(names []string) error {
+	if err := give.Files(t.work, names, t.o.As); err != nil {
+		return fmt.Errorf("giving the files to the agent's user: %w", err)
+	}
+	return nil
+}
 
-// giveTree gives a tree that git has just laid out to the agent's user.
-func (t *Tree) giveTree(ctx context.Context, git door, dir, index string) error {
-	err := give.LaidOut(give.Tree{Dir: dir, Index: index}, t.o.As)
+// giveTree gives a tree that the door's index has just been checked out to, to the user whom agents work as.
+func (d door) giveTree(ctx context.Context, dir, index string, as *proc.User) error {
+	err := give.LaidOut(give.Tree{Dir: dir, Index: index}, as)
 	if errors.Is(err, give.ErrOtherIndex) {
-		if err = t.ownAll(dir, "."); err == nil {
-			_, err = git.out(ctx, "update-index", "-q", "--refresh")
+		if err = give.All(dir, ".", as); err == nil {
+			_, err = d.out(ctx, "update-index", "-q", "--refresh")
 		}
 		return ignore(err)
 	}
 	return err
 }
-
-// ownAll gives everything below a name in a directory to the agent's user.
-func (t *Tree) ownAll(dir, name string) error { return give.All(dir, name, t.o.As) }
-
-// ownSome gives files of the working tree to the agent's user, and the directories that lead to them.
-func (t *Tree) ownSome(names []string) error { return t.ownIn(t.work, names) }
-
-// ownIn gives files of a directory to the agent's user, and the directories that lead to them.
-func (t *Tree) ownIn(dir string, names []string) error { return give.Files(dir, names, t.o.As) }
 
 // snapshotOf is what the files of a directory look like, without their contents: whoever changes one changes this.
 type snapshotOf map[string]string

@@ -25,18 +25,20 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	}
 	made := l.commit
 	switch {
-	case tree == there && t.wasThere(l.ref, l.commit): // it only looked around
+	case tree == there && (l.ref == "" || t.handedAs[l.ref] == l.commit): // it only looked around
 		k.notes = append(k.notes, "nothing was changed there, and the run goes on where it was")
 		return t.layTree(ctx, tree, k.parent)
 	case tree != there:
-		if made, err = t.commitTree(ctx, tree, l.commit, "ralph: what was changed on another branch\n"); err != nil {
+		made, err = t.objects.commit(ctx, newCommit{tree: tree, parents: []string{l.commit},
+			message: "ralph: what was changed on another branch"})
+		if err != nil {
 			return fmt.Errorf("keeping what was changed elsewhere: %w", err)
 		}
 	}
 	k.brought = l.ref
-	merged, err := t.merge(ctx, k.parent, made)
+	merged, _, err := t.mergeTrees(ctx, k.parent, made)
 	switch {
-	case err != nil:
+	case err != nil && exit(err) < 0:
 		return err
 	case merged != "":
 		k.notes = append(k.notes, "what was changed there is put on the run's branch")
@@ -51,12 +53,6 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	return t.layTree(ctx, tree, k.parent)
 }
 
-// wasThere reports whether a commit was there before the turn: where a ref was when it was handed over, or for a HEAD
-// on no branch any commit.
-func (t *Tree) wasThere(ref, commit string) bool {
-	return ref == "" || t.handedAs[ref] == commit
-}
-
 // treesOf are the tree of our index and that of a commit.
 func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, err error) {
 	if index, err = t.git.out(ctx, "write-tree"); err != nil {
@@ -64,18 +60,6 @@ func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, er
 	}
 	of, err = t.TreeOf(ctx, commit)
 	return strings.TrimSpace(index), of, err
-}
-
-// merge is the tree of two commits put together; "" when they do not go together.
-func (t *Tree) merge(ctx context.Context, ours, theirs string) (tree string, err error) {
-	out, err := t.git.out(ctx, "merge-tree", "--write-tree", "--no-messages", ours, theirs)
-	if exit(err) > 0 { // a conflict, or nothing in common
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("putting what was changed elsewhere on the run's branch: %w", err)
-	}
-	return strings.TrimSpace(out), nil
 }
 
 // layTree makes working tree and index, which are at a tree, what another one has.
@@ -88,16 +72,13 @@ func (t *Tree) layTree(ctx context.Context, from, to string) error {
 	if _, err := t.git.out(ctx, "read-tree", "--reset", "-u", to); err != nil {
 		return fmt.Errorf("bringing the working tree back: %w", err)
 	}
-	if err := t.ownSome(records(changed)); err != nil {
-		return fmt.Errorf("giving the files to the agent's user: %w", err)
-	}
-	return nil
+	return t.give(records(changed))
 }
 
 // keepCommit keeps a commit that is on no branch, and says where.
 func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err error) {
 	ref = fmt.Sprintf("%s%s/%.12s", keptRefs, t.o.Task, commit)
-	found, err := t.leaksIn(ctx, t.base, commit)
+	found, err := t.leaks.leaksIn(ctx, &t.objects, t.base, commit)
 	if err != nil {
 		return "", err
 	}

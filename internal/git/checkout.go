@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"crypto/sha1" // the names of git's objects
 	"errors"
 	"fmt"
 	"maps"
@@ -21,16 +22,15 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
 		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
 	}
-	t := &Tree{o: o, branch: branch, work: filepath.Join(o.Root, "work"),
-		dir:   filepath.Join(o.Root, "repo.git"),
-		index: filepath.Join(o.Root, "index")}
-	t.common, t.origin = t.dir, remote{t}
-	if err := t.refuseName(); err != nil {
+	t := &Tree{o: o, branch: branch, work: o.work(),
+		dir: o.repository(), index: o.index(), leaks: leakRules{values: o.Secrets}}
+	if err := t.leaks.refuseName(branch, o.Task); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(t.layOut(ctx), t.borrow()); err != nil {
+	if err := errors.Join(t.layOut(o), t.borrow()); err != nil {
 		return nil, err
 	}
+	t.origin = remote{t.git, &t.o.Remote}
 	asked := append([]string{"HEAD", t.ref(), t.recordRef()}, inTheWay(t.ref())...)
 	if base != "" {
 		asked = append(asked, "refs/heads/"+base)
@@ -80,28 +80,33 @@ func (refs remoteRefs) inTheWay(of string) string {
 	return ""
 }
 
-// layOut makes the directories, the configuration and the empty repository.
-func (t *Tree) layOut(ctx context.Context) error {
-	at := func(name string) string { return filepath.Join(t.dir, name) }
-	for _, dir := range []string{t.o.Root, t.work, t.dir, at("objects"), at("objects/info"), at("objects/pack"), at("refs"),
+func (o Options) work() string       { return filepath.Join(o.Root, "work") }
+func (o Options) repository() string { return filepath.Join(o.Root, "repo.git") }
+func (o Options) index() string      { return filepath.Join(o.Root, "index") }
+func (o Options) excludes() string   { return filepath.Join(o.Root, "excludes") }
+
+// layOut makes the directories, the configuration and an empty repository of ours.
+func (ob *objects) layOut(o Options) error {
+	at := func(name string) string { return filepath.Join(o.repository(), name) }
+	for _, dir := range []string{o.Root, o.work(), at(""), at("objects"), at("objects/info"), at("objects/pack"), at("refs"),
 		at("refs/heads"), at("refs/tags")} {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil { // whatever the umask
 			return fmt.Errorf("making the checkout: %w", err)
 		}
 	}
 	for name, text := range map[string]string{
-		filepath.Join(t.o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(t.excludes()) + "\n",
-		t.excludes():                         excluded() + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
+		filepath.Join(o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(o.excludes()) + "\n",
+		o.excludes():                       excluded() + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
 	} {
 		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chmod(name, 0o644)); err != nil {
 			return fmt.Errorf("making the checkout: %w", err)
 		}
 	}
-	alone := append(botEnvironment(t.o), identity(t.o.Identity)...)
-	t.by = fmt.Sprintf("%s <%s>", t.o.Identity.Name, t.o.Identity.Email)
-	t.writer = t.by
-	t.git = door{dir: t.work, env: append(alone, "GIT_DIR="+t.dir, "GIT_WORK_TREE="+t.work, "GIT_INDEX_FILE="+t.index),
-		pair: append(safe[:len(safe):len(safe)], throwaway...)}
+	who := person(o.Identity.Name, o.Identity.Email)
+	env := append(botEnvironment(o), identity(o.Identity)...)
+	ob.common, ob.hash, ob.people, ob.sign = at(""), sha1.New, people{who, who}, o.Sign
+	ob.git = door{dir: o.work(), pair: append(safe[:len(safe):len(safe)], throwaway...),
+		env: append(env, "GIT_DIR="+at(""), "GIT_WORK_TREE="+o.work(), "GIT_INDEX_FILE="+o.index())}
 	return nil
 }
 

@@ -46,17 +46,17 @@ func (t *Tree) restore(ctx context.Context, dirty []string) error {
 		changed = records(out)
 	}
 	first, rest := parted(changed, steers)
-	if err := t.writeAgain(ctx, first); err != nil {
+	if err := t.git.writeAgain(ctx, first); err != nil {
 		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
-	if err := t.clean(ctx); err != nil {
-		t.log("git: not everything could be removed: %v", err)
+	if err := t.git.clean(ctx); err != nil {
+		t.o.log("git: not everything could be removed: %v", err)
 	}
-	if err := t.writeAgain(ctx, rest); err != nil {
+	if err := t.git.writeAgain(ctx, rest); err != nil {
 		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
-	if err := t.ownSome(dirty); err != nil {
-		return fmt.Errorf("giving the files to the agent's user: %w", err)
+	if err := t.give(dirty); err != nil {
+		return err
 	}
 	t.indexed = t.head
 	return t.handOver(ctx)

@@ -186,29 +186,26 @@ func (c *clone) bring(ctx context.Context, t *Tree) error {
 // It shares the clone's objects; its index, HEAD, refs and configuration are its own. base is a branch or a commit of
 // the clone, "" is where it stands. Nothing of the clone is written before Start.
 func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string) (*Tree, error) {
-	t := &Tree{o: o, branch: branch, work: filepath.Join(o.Root, "work"), dir: filepath.Join(o.Root, "repo.git"),
-		index: filepath.Join(o.Root, "index")}
-	if err := t.refuseName(); err != nil {
+	t := &Tree{o: o, branch: branch, work: o.work(), dir: o.repository(), index: o.index(),
+		leaks: leakRules{values: o.Secrets}}
+	if err := t.leaks.refuseName(branch, o.Task); err != nil {
 		return nil, err
 	}
-	c := &clone{users: users{door: door{dir: dir, env: usersDoor(o.Env), pair: safe}}, tip: tipRefs + o.Task}
-	if err := c.find(ctx); err != nil {
+	u, err := openUsers(ctx, dir, o.Env)
+	if err != nil {
 		return nil, err
 	}
+	c := &clone{users: *u, tip: tipRefs + o.Task}
 	t.origin, t.common = c, c.common
-	if err := c.unlock(c.refLocks(t.ref()), o.Killed, t.log); err != nil {
+	if err := c.unlock(c.refLocks(t.ref()), o.Killed, t.o.log); err != nil {
 		return nil, err
-	}
-	head := c.head
-	if head.commit == "" {
-		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", c.top)
 	}
 	if err := t.layBeside(ctx, c); err != nil {
 		return nil, err
 	}
 	t.baseBranch = base
 	if base == "" {
-		base, t.baseBranch = head.commit, strings.TrimPrefix(head.ref, "refs/heads/")
+		base, t.baseBranch = c.head.commit, strings.TrimPrefix(c.head.ref, "refs/heads/")
 	} else if o.Onto != "" {
 		t.baseBranch = o.Onto
 	}
@@ -282,7 +279,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	}
 	if tip := t.pushed.tip; !t.o.Fresh && t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
 		if work = tip; !t.aside {
-			t.pushed.branch = c.meet(ctx, tip, t.pushed.branch)
+			t.pushed.branch = c.door.meet(ctx, tip, t.pushed.branch)
 		}
 	}
 	if work == "" && at == c.head.commit {
@@ -290,16 +287,6 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 		return nil
 	}
 	return t.begin(ctx, at, work)
-}
-
-// meet is the newest commit that two have in common: what else the branch has, the run's commits are put on top of when
-// they are pushed. Empty: there is none.
-func (c *clone) meet(ctx context.Context, ours, branch string) string {
-	if branch == "" {
-		return ""
-	}
-	out, _ := c.door.out(ctx, "merge-base", ours, branch) // none
-	return strings.TrimSpace(out)
 }
 
 // above are the refs that are in the way of one: git makes a directory of its name.
@@ -349,9 +336,9 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil: // nobody can begin anew for as long as it lies there
-		t.log("git: what an earlier run has left uncommitted is not kept: %v", err)
+		t.o.log("git: what an earlier run has left uncommitted is not kept: %v", err)
 	case ref != "":
-		t.log("what an earlier run has left uncommitted is kept as %s", ref)
+		t.o.log("what an earlier run has left uncommitted is kept as %s", ref)
 	}
 	return nil
 }
@@ -369,7 +356,8 @@ func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error)
 	if err != nil {
 		return "", err
 	}
-	made, err := t.commitTree(ctx, tree, at, "ralph: what an earlier run has left\n")
+	made, err := t.objects.commit(ctx, newCommit{tree: tree, parents: []string{at},
+		message: "ralph: what an earlier run has left"})
 	if err != nil {
 		return "", err
 	}

@@ -3,22 +3,14 @@ package git
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// maxFiles is how many changed files a commit lists.
-const maxFiles = 50
 
 // Commit makes one commit of everything that changed since the commit `since`, new files too. Commits that the agent
 // made itself on top of it are kept below ours. When the agent rewrote history, reset or wandered off, its commits are
@@ -34,7 +26,7 @@ func (t *Tree) Commit(ctx context.Context, since, message string) (loop.Commit, 
 
 // takeUp is Commit in a repository of which something may be missing.
 func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, error) {
-	message = t.harmless(message)
+	message = t.leaks.harmless(message)
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
@@ -69,6 +61,7 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
+	c.NoDiff = c.Tree == t.baseTree
 	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
 	if found.any() { // the checks must see what is committed
 		if err := t.Restore(ctx); err != nil {
@@ -84,12 +77,12 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 // looked is what was committed, once it holds nothing that no commit may hold.
 func (t *Tree) looked(ctx context.Context, since, message string, changed bool, took taken) (loop.Commit, *leaks,
 	error) {
-	seek, none := t.search(), &leaks{}
+	seek, none := t.leaks.search(), &leaks{}
 	c, err := t.describe(ctx, since, changed, took, seek)
 	if err != nil || !seek.suspects() {
 		return c, none, err
 	}
-	found, err := t.leaksIn(ctx, since, c.SHA)
+	found, err := t.leaks.leaksIn(ctx, &t.objects, since, c.SHA)
 	if err != nil || !found.any() {
 		return c, none, err
 	}
@@ -97,35 +90,30 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 	return c, found, err
 }
 
-// commit commits the index on top of parent, which HEAD is at. --allow-empty, because git would look through the
-// working tree, submodules included, before it said that there is nothing to commit.
+// commit commits the index on top of parent.
 func (t *Tree) commit(ctx context.Context, parent, message string) error {
-	if t.o.Sign != nil {
-		return t.commitSigned(ctx, parent, message)
+	tree, err := t.git.out(ctx, "write-tree")
+	if err != nil {
+		return fmt.Errorf("committing: %w", err)
 	}
-	_, _, err := t.git.run(ctx, call{in: strings.NewReader(message), args: []string{
-		"commit", "-q", "--allow-empty", "--allow-empty-message", "--no-verify", "--no-status", "--cleanup=whitespace",
-		"-uno", "-F", "-"}})
-	var unsigned *SigningError
-	if err = t.unsigned(err); err != nil && !errors.As(err, &unsigned) {
-		err = fmt.Errorf("committing: %w", err)
+	id, err := t.objects.commit(ctx, newCommit{tree: strings.TrimSpace(tree), parents: []string{parent}, message: message})
+	if err != nil {
+		return fmt.Errorf("committing: %w", err)
 	}
-	return err
+	return t.setHead(id)
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.
-func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (loop.Commit,
-	error) {
+func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (c loop.Commit,
+	err error) {
 	if !changed && took.parent == since {
 		tree := t.headTree
 		if t.head != since {
-			out, err := t.git.out(ctx, "rev-parse", since+"^{tree}")
-			if err != nil {
-				return loop.Commit{}, fmt.Errorf("reading commit %.12s: %w", since, err)
+			if tree, err = t.TreeOf(ctx, since); err != nil {
+				return c, err
 			}
-			tree = strings.TrimSpace(out)
 		}
-		return loop.Commit{SHA: since, Tree: tree, Empty: true, NoDiff: tree == t.baseTree}, nil
+		return loop.Commit{SHA: since, Tree: tree, Empty: true}, nil
 	}
 	if took.parent == since { // ours alone: one command tells all
 		head := &beginning{rest: seek}
@@ -139,96 +127,12 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 		if f := fields(id); len(f) == 2 && len(t.links) == 0 {
 			t.known.changed.keep(since+" "+f[0], namesOf(stats))
 		}
-		return t.described(fields(id), stats)
+		return described(fields(id), stats)
 	}
 	if err := t.seekThrough(ctx, since, seek); err != nil {
 		return loop.Commit{}, err
 	}
 	return t.between(ctx, since, "HEAD")
-}
-
-// between says what changed from one commit to another.
-func (t *Tree) between(ctx context.Context, from, to string) (loop.Commit, error) {
-	ids, err := t.git.out(ctx, "rev-parse", to+"^{commit}", to+"^{tree}")
-	if err != nil {
-		return loop.Commit{}, fmt.Errorf("reading commit %s: %w", to, err)
-	}
-	return t.compared(ctx, from, fields(ids)...)
-}
-
-// compared is between for one whose commit and tree are known.
-func (t *Tree) compared(ctx context.Context, from string, ids ...string) (loop.Commit, error) {
-	if len(ids) != 2 {
-		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
-	}
-	stats, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--no-ext-diff", "--no-textconv", "--numstat", "--no-renames",
-		from, ids[0], "--")
-	if err != nil {
-		return loop.Commit{}, fmt.Errorf("comparing commits %.12s and %.12s: %w", from, ids[0], err)
-	}
-	return t.described(ids, stats)
-}
-
-func (t *Tree) described(ids []string, stats string) (loop.Commit, error) {
-	if len(ids) != 2 {
-		return loop.Commit{}, fmt.Errorf("reading a commit: git answered %q", ids)
-	}
-	c := loop.Commit{SHA: ids[0], Tree: ids[1], NoDiff: ids[1] == t.baseTree}
-	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
-		f := strings.SplitN(entry, "\t", 3)
-		if len(f) != 3 {
-			continue
-		}
-		if len(c.Files) == maxFiles {
-			c.MoreFiles++
-			continue
-		}
-		c.Files = append(c.Files, loop.FileChange{Path: strings.ToValidUTF8(f[2], "\uFFFD"), Added: count(f[0]),
-			Deleted: count(f[1])})
-	}
-	return c, nil
-}
-
-// namesOf are those of all files that a list of numbers names.
-func namesOf(stats string) (names []string) {
-	for _, entry := range records(strings.TrimLeft(stats, "\n\x00")) {
-		if f := strings.SplitN(entry, "\t", 3); len(f) == 3 {
-			names = append(names, f[2])
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// count reads a number of lines; "-" stands for a binary file.
-func count(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// acting finds what a commit's message does once it is pushed or merged: it mentions somebody, closes an issue, or says
-// in a trailer of ours what it is a part of.
-var acting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)(^|[^\w.+-])@[a-z0-9]` +
-		`|\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed))\b:?\s+([\w.-]+/[\w.-]+)?(#\d|GH-\d)` +
-		`|\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed))\b:?\s+https?://` +
-		`|^ralph-[a-z]+:`)
-})
-
-// acts reports whether a message of the commits after since does anything by itself, keeps other workflows from
-// running, or has something in it that nobody sees, or a name beside it has. Messages of the agent's are text
-// from outside, and what is on GitHub is read as its own commands there.
-func (t *Tree) acts(ctx context.Context, since string, k taken) (bool, error) {
-	messages, err := t.git.out(ctx, "log", "--format=%an%n%cn%n%B", since+".."+k.parent, "--")
-	if err != nil {
-		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
-	}
-	messages = strings.ReplaceAll(messages, strings.TrimSpace(k.message), "")
-	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
-		safetext.Visible(messages) != messages, nil
 }
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
@@ -282,7 +186,7 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err
 	}
-	names, err := t.untracked(ctx)
+	names, err := t.git.untracked(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +248,7 @@ func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 // addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had
 // any. From then on they are plain directories to git.
 func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, err error) {
-	tmp, err := os.MkdirTemp(t.scratch(), "nested-")
+	tmp, err := os.MkdirTemp(t.o.scratch(), "nested-")
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,10 +31,10 @@ type Correction struct {
 // had committed them. The result is Empty, with the SHA that was, when the commit holds it all already. The branch
 // moves last: whoever is killed on the way corrects again.
 func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
-	if err := c.check(t.secrets()); err != nil {
+	if err := c.check(t.leaks.redactor()); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
-	c.Message = t.harmless(c.Message)
+	c.Message = t.leaks.harmless(c.Message)
 	if err := t.settle(); err != nil {
 		return loop.Commit{}, err
 	}
@@ -44,16 +42,13 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err != nil {
 		return loop.Commit{}, err
 	}
-	steady := t.indexed == t.head
-	t.indexed = ""
-	commit, tree, err := t.commitOn(ctx, steady, puts, gone, c.Message)
+	commit, tree, err := t.commitOn(ctx, t.head, t.headTree, slices.Concat(removals(gone), puts), c.Message)
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
-	if !steady { // else it is done
-		err = t.inIndex(ctx, nil, puts, gone)
-	}
-	if err != nil {
+	steady := t.indexed == t.head
+	t.indexed = ""
+	if err := t.git.putInIndex(ctx, puts, gone); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the index: %w", err)
 	}
 	if err := t.layDown(ctx, puts, gone); err != nil {
@@ -72,6 +67,7 @@ func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err != nil {
 		return loop.Commit{}, err
 	}
+	made.NoDiff = tree == t.baseTree
 	t.head, t.headTree = made.SHA, made.Tree
 	if err := t.handOver(ctx); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
@@ -100,9 +96,6 @@ func (c Correction) check(secrets *secret.Redactor) error {
 	return nil
 }
 
-// entry is a file of a commit, by its path.
-type entry struct{ mode, id, name string }
-
 // corrections are the entries that a correction puts into the newest commit, and the names that it takes out.
 func (t *Tree) corrections(ctx context.Context, c Correction) (puts, gone []entry, err error) {
 	changed, err := t.toPutBack(ctx, c)
@@ -123,14 +116,16 @@ func (t *Tree) corrections(ctx context.Context, c Correction) (puts, gone []entr
 		}
 	}
 	gone = slices.DeleteFunc(gone, func(e entry) bool { return e.mode == missing || written.names[e.name] })
-	ids, err := t.blobs(ctx, c.Write)
-	if err != nil {
-		return nil, nil, err
+	all, err := t.files(c.Write)
+	return append(puts, all...), gone, err
+}
+
+// removals are entries that a tree must not have.
+func removals(gone []entry) (all []entry) {
+	for _, e := range gone {
+		all = append(all, entry{missing, e.id, e.name})
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Write)) {
-		puts = append(puts, entry{"100644", ids[name], name})
-	}
-	return puts, gone, nil
+	return all
 }
 
 // paths are names of files and directories.
@@ -160,12 +155,6 @@ func (p paths) cover(name string) bool {
 // below reports whether one of these is in what the path names.
 func (p paths) below(name string) bool { return p.above[name] }
 
-// missing is the mode of what a commit has not.
-const missing = "000000"
-
-// change is one path that two commits do not have alike.
-type change struct{ was, is entry }
-
 // toPutBack is what the newest commit has otherwise than the correction's, and what the working tree has otherwise than
 // the newest commit: git may not have been able to commit it, or somebody was killed on the way.
 func (t *Tree) toPutBack(ctx context.Context, c Correction) ([]change, error) {
@@ -192,180 +181,16 @@ func (t *Tree) toPutBack(ctx context.Context, c Correction) ([]change, error) {
 	return changed, nil
 }
 
-// changes runs a comparing command.
-func (t *Tree) changes(ctx context.Context, command string, args ...string) ([]change, error) {
-	args = append([]string{command, "-z", "--raw", "--no-abbrev", "--no-renames"}, args...)
-	out, err := t.git.out(ctx, append(args, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("comparing with commit %.12s: %w", t.head, err)
-	}
-	var all []change
-	parts := records(out)
-	for i := 0; i+1 < len(parts); i += 2 {
-		f := fields(strings.TrimPrefix(parts[i], ":"))
-		if len(f) != 5 {
-			return nil, fmt.Errorf("comparing with commit %.12s: git answered %q", t.head, parts[i])
-		}
-		all = append(all, change{entry{f[0], f[2], parts[i+1]}, entry{f[1], f[3], parts[i+1]}})
-	}
-	return all, nil
-}
-
-// blobs stores contents as they are, whatever the tree's attributes say, with one git process.
-func (t *Tree) blobs(ctx context.Context, files map[string][]byte) (ids map[string]string, err error) {
-	if len(files) == 0 {
-		return nil, nil
-	}
-	var in strings.Builder
-	in.WriteString("feature done\n")
-	names := slices.Sorted(maps.Keys(files))
-	for i, name := range names {
-		fmt.Fprintf(&in, "blob\nmark :%d\ndata %d\n%s\nget-mark :%d\n", i+1, len(files[name]), files[name], i+1)
-	}
-	in.WriteString("done\n")
-	out, _, err := t.git.run(ctx, call{args: []string{"fast-import", "--quiet"}, in: strings.NewReader(in.String())})
-	if err != nil {
-		return nil, fmt.Errorf("storing %s: %w", names[0], err)
-	}
-	got := fields(out)
-	if len(got) != len(names) {
-		return nil, fmt.Errorf("storing %s: git answered %q", names[0], out)
-	}
-	ids = map[string]string{}
-	for i, name := range names {
-		ids[name] = got[i]
-	}
-	return ids, nil
-}
-
-// commitOn makes a commit on top of the newest one: by the tree's index when that is steady, known to be at the newest
-// and nobody else's, else by one of its own. When the tree stays the same the result is the newest.
-func (t *Tree) commitOn(ctx context.Context, steady bool, puts, gone []entry, message string) (commit, tree string,
-	err error) {
-	var own []string
-	if !steady {
-		dir, err := os.MkdirTemp(t.scratch(), "correct-")
-		if err != nil {
-			return "", "", err
-		}
-		defer os.RemoveAll(dir)
-		own = []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-		if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", t.head}}); err != nil {
-			return "", "", err
-		}
-	}
-	if err := t.inIndex(ctx, own, puts, gone); err != nil {
-		return "", "", err
-	}
-	tree, _, err = t.git.run(ctx, call{env: own, args: []string{"write-tree"}})
-	if tree = strings.TrimSpace(tree); err != nil || tree == t.headTree {
-		return t.head, tree, err
-	}
-	commit, err = t.commitTree(ctx, tree, t.head, message)
-	return commit, tree, err
-}
-
-// inIndex makes an index hold entries, and others not. A directory gives way to a file of its name, and a file to a
+// putInIndex makes the index hold entries, and others not. A directory gives way to a file of its name, and a file to a
 // directory.
-func (t *Tree) inIndex(ctx context.Context, own []string, puts, gone []entry) error {
+func (d door) putInIndex(ctx context.Context, puts, gone []entry) error {
 	if len(puts)+len(gone) == 0 {
 		return nil
 	}
 	var in strings.Builder
-	for _, e := range gone {
-		fmt.Fprintf(&in, "0 %s\t%s\x00", strings.Repeat("0", len(t.head)), e.name)
-	}
-	for _, e := range puts {
+	for _, e := range slices.Concat(removals(gone), puts) {
 		fmt.Fprintf(&in, "%s %s\t%s\x00", e.mode, e.id, e.name)
 	}
-	_, _, err := t.git.run(ctx, call{env: own, in: strings.NewReader(in.String()),
-		args: []string{"update-index", "-z", "--index-info"}})
+	_, _, err := d.run(ctx, call{in: strings.NewReader(in.String()), args: []string{"update-index", "-z", "--index-info"}})
 	return err
-}
-
-// Overlay says what a commit is to have otherwise.
-type Overlay struct {
-	From     string            // the commit that Names are taken from
-	Names    []string          // files that are as From has them; those that it has not are taken out
-	Contents map[string][]byte // files that hold something else; they keep the commit's mode
-}
-
-// Overlaid makes a commit on top of another in which some files are different. No branch points at it, and no working
-// tree sees it.
-func (t *Tree) Overlaid(ctx context.Context, commit string, o Overlay) (string, error) {
-	puts, gone, err := t.overlay(ctx, commit, o)
-	if err != nil {
-		return "", fmt.Errorf("laying files of commit %.12s over %.12s: %w", o.From, commit, err)
-	}
-	dir, err := os.MkdirTemp(t.scratch(), "overlay-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	own := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", commit}}); err != nil {
-		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)
-	}
-	if err := t.inIndex(ctx, own, puts, gone); err != nil {
-		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)
-	}
-	tree, _, err := t.git.run(ctx, call{env: own, args: []string{"write-tree"}})
-	if err != nil {
-		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)
-	}
-	made, _, err := t.git.run(ctx, call{
-		in:   strings.NewReader("ralph: the base's tests\n"),
-		args: []string{"commit-tree", strings.TrimSpace(tree), "-p", commit, "-F", "-"},
-	})
-	if err != nil {
-		return "", fmt.Errorf("laying files over commit %.12s: %w", commit, err)
-	}
-	return strings.TrimSpace(made), nil
-}
-
-// overlay are the entries that an index gets, and the names that it loses.
-func (t *Tree) overlay(ctx context.Context, commit string, o Overlay) (puts, gone []entry, err error) {
-	before, err := t.entries(ctx, o.From)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := t.entries(ctx, commit)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range o.Names {
-		if e, ok := before[name]; ok {
-			puts = append(puts, e)
-		} else {
-			gone = append(gone, entry{name: name})
-		}
-	}
-	ids, err := t.blobs(ctx, o.Contents)
-	for name, id := range ids {
-		if e, ok := now[name]; ok {
-			puts = append(puts, entry{e.mode, id, name})
-		}
-	}
-	return puts, gone, err
-}
-
-// entries are the files of a commit by name.
-func (t *Tree) entries(ctx context.Context, commit string) (map[string]entry, error) {
-	out, err := t.git.out(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
-	if err != nil {
-		return nil, err
-	}
-	return entriesOf(out), nil
-}
-
-// entriesOf reads what ls-tree -z has printed.
-func entriesOf(out string) map[string]entry {
-	all := map[string]entry{}
-	for _, record := range records(out) {
-		about, name, _ := strings.Cut(record, "\t")
-		if f := fields(about); len(f) == 3 {
-			all[name] = entry{f[0], f[2], name}
-		}
-	}
-	return all
 }

@@ -195,7 +195,7 @@ func TestCorrectOnAResumedTree(t *testing.T) {
 				if err != nil || len(puts) != 1 || len(gone) != 1 {
 					t.Fatal(puts, gone, err)
 				}
-				if err := errors.Join(tree.inIndex(b.ctx, nil, puts, gone), tree.layDown(b.ctx, puts, gone)); err != nil {
+				if err := errors.Join(tree.git.putInIndex(b.ctx, puts, gone), tree.layDown(b.ctx, puts, gone)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -64,7 +64,7 @@ func (t *Tree) leavings(ctx context.Context) ([]string, error) {
 	}
 	for entry := range slices.Chunk(records(out), 4) { // the file of the rule, its line, the rule, the path
 		line, _ := strconv.Atoi(entry[min(1, len(entry)-1)])
-		if len(entry) == 4 && entry[0] == t.excludes() && line <= len(toolsLeave)+1 { // else a rule of the user's
+		if len(entry) == 4 && entry[0] == t.o.excludes() && line <= len(toolsLeave)+1 { // else a rule of the user's
 			t.known.leavings[entry[3]] = true
 			ours = append(ours, entry[3])
 		}
@@ -83,14 +83,14 @@ func (t *Tree) leaveOut(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	list := string(readQuietly(t.excludes()))
+	list := string(readQuietly(t.o.excludes()))
 	if !strings.Contains(list, leftOut) {
 		list += leftOut
 	}
 	for _, name := range names {
 		list += pattern(name) + "/\n"
 	}
-	if err := replace(t.excludes(), []byte(list), 0o644); err != nil {
+	if err := replace(t.o.excludes(), []byte(list), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of excluded files: %w", err)
 	}
 	return nil
@@ -102,19 +102,19 @@ func pattern(name string) string {
 }
 
 // clean removes what is neither tracked nor ignored: everywhere, or in a path.
-func (t *Tree) clean(ctx context.Context, in ...string) error {
+func (d door) clean(ctx context.Context, in ...string) error {
 	args := []string{"clean", "-ffdq", "--"}
 	for _, name := range in {
 		args = append(args, ":(top,literal)"+name)
 	}
-	_, err := t.git.out(ctx, args...)
+	_, err := d.out(ctx, args...)
 	return err
 }
 
 // untracked lists files that are neither tracked nor ignored. A repository in the tree is one entry that ends with a
 // slash.
-func (t *Tree) untracked(ctx context.Context) ([]string, error) {
-	out, err := t.git.out(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+func (d door) untracked(ctx context.Context) ([]string, error) {
+	out, err := d.out(ctx, "ls-files", "-z", "--others", "--exclude-standard")
 	return records(out), err
 }
 

@@ -21,34 +21,18 @@ func (t *Tree) FailureBranch(ctx context.Context, name, message string, files ma
 	if refs.inTheWay("refs/heads/"+name) != "" {
 		name = strings.ReplaceAll(name, "/", "-")
 	}
-	ref, message := "refs/heads/"+name, t.harmless(message)
-	commit, err := t.write(ctx, snapshot{ref: ref, parent: t.head, keep: true, files: files, message: message})
+	all, err := t.files(files)
+	var commit string
+	if err == nil {
+		commit, _, err = t.commitOn(ctx, t.head, "", all, t.leaks.harmless(message))
+	}
 	if err != nil {
 		return "", fmt.Errorf("making the failure branch %s: %w", name, err)
 	}
-	if t.o.Sign != nil {
-		if commit, err = t.signAbove(ctx, ref, t.head); err != nil {
-			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
-		}
-	}
-	if t.signs {
-		if commit, err = t.signAgain(ctx, commit, message); err != nil {
-			return "", fmt.Errorf("making the failure branch %s: %w", name, err)
-		}
-	}
-	if err := t.pushRefs(ctx, move{ref: ref, to: commit}); err != nil {
+	if err := t.pushRefs(ctx, move{ref: "refs/heads/" + name, to: commit}); err != nil {
 		return "", fmt.Errorf("pushing the failure branch %s: %w", name, err)
 	}
 	return name, nil
-}
-
-// signAgain makes a commit above the run's newest again, signed by git.
-func (t *Tree) signAgain(ctx context.Context, commit, message string) (string, error) {
-	tree, err := t.TreeOf(ctx, commit)
-	if err != nil {
-		return commit, err
-	}
-	return t.commitTree(ctx, tree, t.head, message)
 }
 
 // Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/…

@@ -75,16 +75,13 @@ type Options struct {
 // Tree is the working tree of one run: a checkout with a repository of the agent's own in it, and a repository of the
 // harness's beside it. It is not safe for use by two goroutines at once.
 type Tree struct {
-	known  known
+	objects
 	leaks  leakRules
 	o      Options
-	git    door
 	origin origin
 	work   string // the working tree
 	dir    string // the harness's repository
 	index  string // the index that our commands use
-	// common is where the objects are that the harness's repository has or borrows, and whose "shallow" bounds them.
-	common string
 
 	basis
 	branch         string
@@ -92,7 +89,6 @@ type Tree struct {
 	indexed        string // the commit that our own index is known to be at
 	submodules
 	record string // newest commit of the run record, "" before the first
-	people
 	pushed pushed
 	pushing
 	told     []string          // what the next commit's note has to tell
@@ -110,12 +106,6 @@ type basis struct {
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
-}
-
-// people are who the commits of a run are by: "Name <email>".
-type people struct {
-	by     string // the committer
-	writer string // the author
 }
 
 // submodules are those of a run's tree.
@@ -192,14 +182,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (t *Tree) log(format string, args ...any) {
-	if t.o.Log != nil {
-		t.o.Log(format, args...)
+func (o Options) log(format string, args ...any) {
+	if o.Log != nil {
+		o.Log(format, args...)
 	}
 }
 
 // scratch is a directory for what nobody needs after the process.
-func (t *Tree) scratch() string { return cmp.Or(t.o.Scratch, t.o.Root) }
+func (o Options) scratch() string { return cmp.Or(o.Scratch, o.Root) }
 
 // tell puts a sentence into the next commit's note.
 func (t *Tree) tell(sentence string) {
@@ -210,6 +200,5 @@ func (t *Tree) tell(sentence string) {
 
 func (t *Tree) ref() string       { return "refs/heads/" + t.branch }
 func (t *Tree) recordRef() string { return recordRef(t.o.Task) }
-func (t *Tree) excludes() string  { return filepath.Join(t.o.Root, "excludes") }
 
 func recordRef(task string) string { return "refs/ralph/runs/" + task }

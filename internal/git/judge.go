@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/git/give"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -64,7 +65,7 @@ func (t *Tree) OpenJudge(o JudgeOptions) (*JudgeTree, error) {
 	if j.objects == nil {
 		j.objects = t.ObjectDirs()
 	}
-	j.parts = []*part{{git: j.door("", filepath.Join(t.common, "objects"))}}
+	j.parts = []*part{{git: j.door("", t.store())}}
 	return j, nil
 }
 
@@ -90,7 +91,7 @@ func (j *JudgeTree) indexFile(at string) string {
 
 // ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
 func (t *Tree) ObjectDirs() []string {
-	return objectDirs(filepath.Join(t.common, "objects"))
+	return objectDirs(t.store())
 }
 
 // objectDirs are a directory of objects and those that it borrows from.
@@ -228,7 +229,7 @@ func (j *JudgeTree) Restore(ctx context.Context, found Strays) error {
 				return err
 			}
 		}
-		if err := j.t.ownIn(j.dir, found.Changed); err != nil {
+		if err := give.Files(j.dir, found.Changed, j.t.o.As); err != nil {
 			return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 		}
 		if err := j.Tidy(ctx); err != nil { // what was in the way of a tracked file is no longer there
@@ -363,7 +364,7 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := j.t.ownAll(j.dir, ".git"); err != nil {
+	if err := give.All(j.dir, ".git", j.t.o.As); err != nil {
 		return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 	}
 	j.repo, err = look(git, "")
@@ -424,7 +425,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 			continue
 		}
 		if before[p.path] == "" {
-			if err := j.t.giveTree(ctx, p.git, p.git.dir, j.indexFile(p.path)); err != nil {
+			if err := p.git.giveTree(ctx, p.git.dir, j.indexFile(p.path), j.t.o.As); err != nil {
 				return err
 			}
 			continue
@@ -437,7 +438,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 		for i := range names {
 			names[i] = path.Join(p.path, names[i])
 		}
-		if err := j.t.ownIn(j.dir, names); err != nil {
+		if err := give.Files(j.dir, names, j.t.o.As); err != nil {
 			return err
 		}
 	}

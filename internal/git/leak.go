@@ -34,7 +34,7 @@ type search struct {
 	looks bool
 }
 
-func (t *Tree) search() *search { return &search{known: t.secrets().Finder()} }
+func (r *leakRules) search() *search { return &search{known: r.redactor().Finder()} }
 
 // mostAdded is how much of what was added is looked through at once, mostLine how much of one line.
 const (
@@ -75,8 +75,8 @@ func (s *search) suspects() bool {
 }
 
 // seekThrough lets a search read the commits from since to HEAD, messages too.
-func (t *Tree) seekThrough(ctx context.Context, since string, seek *search) error {
-	_, _, err := t.git.run(ctx, call{out: seek, args: []string{
+func (o *objects) seekThrough(ctx context.Context, since string, seek *search) error {
+	_, _, err := o.git.run(ctx, call{out: seek, args: []string{
 		"log", "-p", "-m", "--text", "-U0", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color",
 		since + "..HEAD", "--"}})
 	if err != nil {
@@ -124,17 +124,17 @@ func (l *leaks) notes() (notes []string) {
 }
 
 // leaksIn reads the commits from since to a tip as they are: every new file, name and message.
-func (t *Tree) leaksIn(ctx context.Context, since, tip string) (*leaks, error) {
+func (r *leakRules) leaksIn(ctx context.Context, of *objects, since, tip string) (*leaks, error) {
 	found := &leaks{files: map[string]string{}, marked: map[string][]byte{}}
-	names, ids, err := t.newObjects(ctx, since, tip, found)
+	names, ids, err := r.newObjects(ctx, of, since, tip, found)
 	if err != nil {
 		return nil, err
 	}
 	var suspect []string // objects with something that looks like a credential
 	looks := &candidates{}
-	err = t.eachObject(ctx, ids, func(id, kind string, content []byte) error {
+	err = of.eachObject(ctx, ids, func(id, kind string, content []byte) error {
 		o := object{kind, string(content), names[id]}
-		if !t.knownIn(found, o) && looks.add(o) {
+		if !r.knownIn(found, o) && looks.add(o) {
 			suspect = append(suspect, id)
 		}
 		return nil
@@ -142,11 +142,11 @@ func (t *Tree) leaksIn(ctx context.Context, since, tip string) (*leaks, error) {
 	if err != nil || len(suspect) == 0 {
 		return found, err
 	}
-	if err := looks.without(ctx, t, since); err != nil {
+	if err := looks.without(ctx, of, since); err != nil {
 		return nil, err
 	}
-	err = t.eachObject(ctx, strings.Join(suspect, "\n")+"\n", func(id, kind string, content []byte) error {
-		t.looksIn(found, looks, object{kind, string(content), names[id]})
+	err = of.eachObject(ctx, strings.Join(suspect, "\n")+"\n", func(id, kind string, content []byte) error {
+		r.looksIn(found, looks, object{kind, string(content), names[id]})
 		return nil
 	})
 	return found, err
@@ -154,9 +154,9 @@ func (t *Tree) leaksIn(ctx context.Context, since, tip string) (*leaks, error) {
 
 // newObjects lists what the commits from since to a tip have that is new, and by which names the tip has it. Names that
 // tell a secret are noted.
-func (t *Tree) newObjects(ctx context.Context, since, tip string, found *leaks) (names map[string][]string, ids string,
-	err error) {
-	changed, err := t.changes(ctx, "diff-tree", "-r", since, tip)
+func (r *leakRules) newObjects(ctx context.Context, of *objects, since, tip string,
+	found *leaks) (names map[string][]string, ids string, err error) {
+	changed, err := of.changes(ctx, "diff-tree", "-r", since, tip)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,11 +166,11 @@ func (t *Tree) newObjects(ctx context.Context, since, tip string, found *leaks) 
 			continue
 		}
 		names[ch.is.id] = append(names[ch.is.id], ch.is.name)
-		if s, ok := t.secrets().First(ch.is.name); ok {
+		if s, ok := r.redactor().First(ch.is.name); ok {
 			found.files[ch.is.name] = "a file's name, " + s.As
 		}
 	}
-	listed, err := t.git.out(ctx, "rev-list", "--objects", "--no-object-names", tip, "^"+since)
+	listed, err := of.git.out(ctx, "rev-list", "--objects", "--no-object-names", tip, "^"+since)
 	if err != nil {
 		return nil, "", fmt.Errorf("listing what is new: %w", err)
 	}
@@ -188,8 +188,8 @@ type object struct {
 }
 
 // knownIn notes an object that tells a secret of the harness's.
-func (t *Tree) knownIn(found *leaks, o object) bool {
-	s, leaks := t.secrets().First(o.content)
+func (r *leakRules) knownIn(found *leaks, o object) bool {
+	s, leaks := r.redactor().First(o.content)
 	if !leaks {
 		return false
 	}
@@ -201,18 +201,18 @@ func (t *Tree) knownIn(found *leaks, o object) bool {
 }
 
 // looksIn notes what of an object looks like a credential and was not there before.
-func (t *Tree) looksIn(found *leaks, looks *candidates, o object) {
+func (r *leakRules) looksIn(found *leaks, looks *candidates, o object) {
 	fresh := looks.fresh(o)
 	found.before = found.before || len(fresh) > 0 && len(o.names) == 0
 	for _, name := range o.names {
-		t.markIn(found, name, o.content, fresh)
+		r.markIn(found, name, o.content, fresh)
 	}
 }
 
 // markIn notes what of a file nobody has accepted.
-func (t *Tree) markIn(found *leaks, name, content string, fresh []secret.Credential) {
+func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Credential) {
 	fresh = slices.DeleteFunc(slices.Clone(fresh), func(c secret.Credential) bool {
-		return t.leaks.accepted != nil && t.leaks.accepted(name, secret.MarkOf(content, c))
+		return r.accepted != nil && r.accepted(name, secret.MarkOf(content, c))
 	})
 	for _, c := range fresh[:min(len(fresh), max(0, mostPlaces-len(found.places)))] {
 		found.places = append(found.places, fmt.Sprintf("%s:%d looks like %s", name, lineAt(content, c.From), c.What))
@@ -256,7 +256,7 @@ func (t *Tree) withhold(ctx context.Context, since, message string, found *leaks
 		return c, err
 	}
 	c.Empty = c.SHA == since
-	left, err := t.leaksIn(ctx, since, c.SHA)
+	left, err := t.leaks.leaksIn(ctx, &t.objects, since, c.SHA)
 	if err == nil && left.any() {
 		err = errors.New("the commit still holds a secret without what was left out: " + strings.Join(left.notes(), "; "))
 	}
@@ -268,7 +268,7 @@ func (t *Tree) takeOut(ctx context.Context, since string, contents map[string][]
 	if len(contents) == 0 {
 		return nil
 	}
-	ids, err := t.blobs(ctx, contents)
+	all, err := t.files(contents)
 	if err != nil {
 		return err
 	}
@@ -277,12 +277,14 @@ func (t *Tree) takeOut(ctx context.Context, since string, contents map[string][]
 		return err
 	}
 	var puts []entry
-	for _, ch := range staged {
-		if id, ok := ids[ch.is.name]; ok && ch.is.mode != missing {
-			puts = append(puts, entry{ch.is.mode, id, ch.is.name})
+	for _, e := range all {
+		for _, ch := range staged {
+			if ch.is.name == e.name && ch.is.mode != missing {
+				puts = append(puts, entry{ch.is.mode, e.id, e.name})
+			}
 		}
 	}
-	return t.inIndex(ctx, nil, puts, nil)
+	return t.git.putInIndex(ctx, puts, nil)
 }
 
 // beginning keeps what is written to it up to an empty record, and passes everything on.
@@ -346,10 +348,10 @@ func linesOf(value string) (lines []string) {
 }
 
 // without looks for them in the files of a commit.
-func (l *candidates) without(ctx context.Context, t *Tree, commit string) error {
+func (l *candidates) without(ctx context.Context, of *objects, commit string) error {
 	l.wanted = secret.Want(l.lines)
 	l.lines = nil
-	listed, err := t.git.out(ctx, "ls-tree", "-r", "--full-tree", "--format=%(objecttype) %(objectname)", commit)
+	listed, err := of.git.out(ctx, "ls-tree", "-r", "--full-tree", "--format=%(objecttype) %(objectname)", commit)
 	if err != nil {
 		return fmt.Errorf("listing the files of commit %.12s: %w", commit, err)
 	}
@@ -361,7 +363,7 @@ func (l *candidates) without(ctx context.Context, t *Tree, commit string) error 
 			ids.WriteString(id)
 		}
 	}
-	err = t.streamObjects(ctx, ids.String(), func(_, _ string, content io.Reader) error {
+	err = of.streamObjects(ctx, ids.String(), func(_, _ string, content io.Reader) error {
 		if _, err := io.Copy(l.wanted, content); err != nil {
 			return err
 		}
@@ -396,27 +398,28 @@ func (l *candidates) fresh(o object) (fresh []secret.Credential) {
 
 // leakRules say what no commit may hold.
 type leakRules struct {
+	values   []string         // see Options.Secrets
 	known    *secret.Redactor // made when they are first asked
 	accepted func(path string, m secret.Mark) bool
 }
 
-// secrets are the values that no commit may hold.
-func (t *Tree) secrets() *secret.Redactor {
-	if t.leaks.known == nil {
-		t.leaks.known = secret.NewRedactor(t.o.Secrets)
+// redactor knows the values that no commit may hold.
+func (r *leakRules) redactor() *secret.Redactor {
+	if r.known == nil {
+		r.known = secret.NewRedactor(r.values)
 	}
-	return t.leaks.known
+	return r.known
 }
 
 // refuseName fails when the name of the branch or of the task, which every ref of the run has, tells a secret, also in
 // small letters: names are pushed before anybody looks at a commit.
-func (t *Tree) refuseName() error {
-	values := slices.Clone(t.o.Secrets)
-	for _, value := range t.o.Secrets {
+func (r *leakRules) refuseName(names ...string) error {
+	values := slices.Clone(r.values)
+	for _, value := range r.values {
 		values = append(values, strings.ToLower(value))
 	}
 	known := secret.NewRedactor(values)
-	for _, name := range []string{t.branch, t.o.Task} {
+	for _, name := range names {
 		if len(known.All(name)) > 0 {
 			return errors.New("the name of the branch or of the task holds a secret of the environment that ralph runs in; " +
 				"give the file, the task or the branch another name")
@@ -426,9 +429,9 @@ func (t *Tree) refuseName() error {
 }
 
 // harmless is a message of ours without what no message may have.
-func (t *Tree) harmless(message string) string {
+func (r *leakRules) harmless(message string) string {
 	message = safetext.WithoutSkips(safetext.Visible(message))
-	for _, s := range slices.Backward(t.secrets().All(message)) {
+	for _, s := range slices.Backward(r.redactor().All(message)) {
 		message = message[:s.From] + "[redacted]" + message[s.To:]
 	}
 	return message

@@ -2,11 +2,11 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -29,17 +29,8 @@ func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
 	if err := t.origin.fetch(ctx, "+"+ref+":"+baseNow); err != nil {
 		return nil, err
 	}
-	_, err = t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", t.head, now)
-	const conflict = 1
-	var e *commandError
-	switch code := exit(err); {
-	case err == nil:
-		return nil, nil
-	case !errors.As(err, &e) || code != conflict:
+	if _, files, err = t.mergeTrees(ctx, t.head, now); err != nil {
 		return nil, fmt.Errorf("merging %s to see whether it conflicts: %w", t.baseBranch, err)
-	}
-	if all := records(e.Stdout); len(all) > 1 { // the first is the tree
-		files = all[1:]
 	}
 	return files, nil
 }
@@ -61,30 +52,30 @@ func (e *MergeError) Error() string {
 // mergeAll is the commit that holds a base and work of other runs: the base or one of the others where that holds
 // everything, else merges on top of the base, in the order of the work. It is the same commit for the same work.
 // Nothing is checked out. A *MergeError says what does not merge.
-func (t *Tree) mergeAll(ctx context.Context, base string, all []Work) (commit string, err error) {
+func (o *objects) mergeAll(ctx context.Context, base string, all []Work) (commit string, err error) {
 	at := base
 	for i, w := range all {
-		if held, err := t.git.contains(ctx, at, w.Commit); err != nil || held {
+		if held, err := o.git.contains(ctx, at, w.Commit); err != nil || held {
 			if err != nil {
 				return "", err
 			}
 			continue
 		}
-		if held, err := t.git.contains(ctx, w.Commit, at); err != nil || held {
+		if held, err := o.git.contains(ctx, w.Commit, at); err != nil || held {
 			if err != nil {
 				return "", err
 			}
 			at = w.Commit
 			continue
 		}
-		tree, files, err := t.mergeTrees(ctx, at, w.Commit)
+		tree, files, err := o.mergeTrees(ctx, at, w.Commit)
 		if err != nil {
 			return "", err
 		}
 		if len(files) > 0 {
-			return "", t.whichConflict(ctx, base, all[:i+1], files)
+			return "", o.whichConflict(ctx, base, all[:i+1], files)
 		}
-		if at, err = t.commitMerge(ctx, tree, at, w); err != nil {
+		if at, err = o.commitMerge(ctx, tree, at, w); err != nil {
 			return "", err
 		}
 	}
@@ -92,8 +83,8 @@ func (t *Tree) mergeAll(ctx context.Context, base string, all []Work) (commit st
 }
 
 // mergeTrees merges two commits without a working tree. files are those that conflict.
-func (t *Tree) mergeTrees(ctx context.Context, ours, theirs string) (tree string, files []string, err error) {
-	out, err := t.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
+func (o *objects) mergeTrees(ctx context.Context, ours, theirs string) (tree string, files []string, err error) {
+	out, err := o.git.out(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
 	if err != nil && exit(err) != 1 { // 1: they conflict
 		return "", nil, fmt.Errorf("merging %.12s and %.12s: %w", ours, theirs, err)
 	}
@@ -113,10 +104,10 @@ func (t *Tree) mergeTrees(ctx context.Context, ours, theirs string) (tree string
 
 // whichConflict finds out whose work the last piece conflicts with: one other, or the base, where that is enough for
 // it.
-func (t *Tree) whichConflict(ctx context.Context, base string, all []Work, files []string) error {
+func (o *objects) whichConflict(ctx context.Context, base string, all []Work, files []string) error {
 	last := all[len(all)-1]
 	for _, other := range append([]Work{{"the base", base}}, all[:len(all)-1]...) {
-		_, both, err := t.mergeTrees(ctx, other.Commit, last.Commit)
+		_, both, err := o.mergeTrees(ctx, other.Commit, last.Commit)
 		if err != nil {
 			return err
 		}
@@ -133,29 +124,23 @@ func (t *Tree) whichConflict(ctx context.Context, base string, all []Work, files
 
 // commitMerge makes the commit of a merge. Its time is that of the newer parent, so that it is the same commit whenever
 // it is made.
-func (t *Tree) commitMerge(ctx context.Context, tree, at string, w Work) (string, error) {
-	out, err := t.git.out(ctx, "show", "-s", "--format=%ct", at, w.Commit)
+func (o *objects) commitMerge(ctx context.Context, tree, at string, w Work) (string, error) {
+	out, err := o.git.out(ctx, "show", "-s", "--format=%ct", at, w.Commit)
 	if err != nil {
 		return "", fmt.Errorf("merging %s: %w", w.Name, err)
 	}
-	newest := 0
+	newest := int64(0)
 	for _, text := range fields(out) {
-		if n, err := strconv.Atoi(text); err == nil {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			newest = max(newest, n)
 		}
 	}
-	args := []string{"commit-tree", tree, "-p", at, "-p", w.Commit, "-F", "-"}
-	if t.signs {
-		args = append(args, "-S")
-	}
-	when := fmt.Sprintf("%d +0000", newest)
-	commit, _, err := t.git.run(ctx,
-		call{in: strings.NewReader("Merge " + w.Name + "\n"), args: args,
-			env: []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}})
-	if err = t.unsigned(err); err != nil {
+	commit, err := o.commit(ctx, newCommit{tree: tree, parents: []string{at, w.Commit}, message: "Merge " + w.Name,
+		at: time.Unix(newest, 0).UTC()})
+	if err != nil {
 		return "", fmt.Errorf("merging %s: %w", w.Name, err)
 	}
-	return strings.TrimSpace(commit), nil
+	return commit, nil
 }
 
 // contains reports whether a commit is another one or has it among those that came before.
@@ -168,6 +153,21 @@ func (d door) contains(ctx context.Context, commit, other string) (bool, error) 
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// descends is contains for a commit that an agent has named: it may be none, or nothing at all.
+func (d door) descends(ctx context.Context, from, commit string) (bool, error) {
+	if commit == "" || commit == from {
+		return commit == from, nil
+	}
+	on, err := d.contains(ctx, commit+"^{commit}", from)
+	return on, ignore(err)
+}
+
+// meet is the newest commit that two have in common; empty: there is none.
+func (d door) meet(ctx context.Context, one, other string) string {
+	out, _ := d.out(ctx, "merge-base", one, other+"^{commit}") // none
+	return strings.TrimSpace(out)
 }
 
 // Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before.

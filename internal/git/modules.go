@@ -30,7 +30,7 @@ func (t *Tree) findModules(ctx context.Context) (err error) {
 	if len(t.links) == 0 {
 		return nil
 	}
-	objects := filepath.Join(t.common, "objects")
+	objects := t.store()
 	if c, ok := t.origin.(*clone); ok {
 		return t.findModulesIn(ctx, c.top, "", t.head, objects, 0)
 	}

@@ -23,11 +23,14 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 			return "", fmt.Errorf("committing %q: it is no path from the top of the clone", name)
 		}
 	}
-	t, err := Look(ctx, dir, env, "")
-	if err != nil || len(paths) == 0 {
+	if len(paths) == 0 {
+		return "", nil
+	}
+	u, err := openUsers(ctx, dir, env)
+	if err != nil {
 		return "", err
 	}
-	if _, err := os.Lstat(filepath.Join(t.dir, "MERGE_HEAD")); err == nil {
+	if _, err := os.Lstat(filepath.Join(u.dir, "MERGE_HEAD")); err == nil {
 		return "", errors.New("a merge is going on in the clone: end it (git commit, or git merge --abort), then ask again")
 	}
 	who, err := whoCommits(ctx, dir, env)
@@ -37,16 +40,16 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 	if who == nil {
 		who = identity(id)
 	}
-	t.git.env = append(t.git.env, who...)
-	sha, err = t.commitPaths(ctx, message, paths)
+	u.door.env = append(u.door.env, who...)
+	sha, err = u.commitPaths(ctx, message, paths)
 	if err != nil {
 		return "", fmt.Errorf("committing %s: %w", strings.Join(paths[:min(len(paths), 5)], ", "), err)
 	}
 	return sha, nil
 }
 
-func (t *Tree) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
-	names, err := t.uncommitted(ctx, paths)
+func (u *users) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
+	names, err := u.door.uncommitted(ctx, paths)
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
@@ -55,26 +58,26 @@ func (t *Tree) commitPaths(ctx context.Context, message string, paths []string) 
 		return "", err
 	}
 	defer remove()
-	sha, err = t.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, t.head, names, message)
+	sha, err = u.commitFiles(ctx, []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, names, message)
 	if err != nil {
 		return "", err
 	}
-	if err := t.update(ctx, nil, names); err != nil || sha == t.head {
+	if err := u.update(ctx, nil, names); err != nil || sha == u.head.commit {
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
 	// only from where it was looked at
-	_, err = t.git.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, t.head)
+	_, err = u.door.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, u.head.commit)
 	return sha, err
 }
 
 // uncommitted are the files under some paths that are not as HEAD has them.
-func (t *Tree) uncommitted(ctx context.Context, under []string) ([]string, error) {
+func (d door) uncommitted(ctx context.Context, under []string) ([]string, error) {
 	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}
 	for _, name := range under {
 		args = append(args, ":(top,literal)"+name)
 	}
-	out, err := t.git.out(ctx, args...)
+	out, err := d.out(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what is not committed: %w", err)
 	}
@@ -87,30 +90,27 @@ func (t *Tree) uncommitted(ctx context.Context, under []string) ([]string, error
 	return names, nil
 }
 
-// commitFiles makes a commit of files as they lie in the working tree, on top of another one, by an index of its own.
+// commitFiles makes a commit of files as they lie in the working tree, on top of the newest one, by an index of its own.
 // The result is that one when they are in it like this.
-func (t *Tree) commitFiles(ctx context.Context, own []string, parent string, names []string,
-	message string) (commit string, err error) {
-	before, err := t.TreeOf(ctx, parent)
-	if err != nil {
+func (u *users) commitFiles(ctx context.Context, own, names []string, message string) (commit string, err error) {
+	if _, _, err := u.door.run(ctx, call{env: own, args: []string{"read-tree", u.head.commit}}); err != nil {
 		return "", err
 	}
-	if _, _, err := t.git.run(ctx, call{env: own, args: []string{"read-tree", parent}}); err != nil {
+	if err := u.update(ctx, own, names); err != nil {
 		return "", err
 	}
-	if err := t.update(ctx, own, names); err != nil {
-		return "", err
+	tree, _, err := u.door.run(ctx, call{env: own, args: []string{"write-tree"}})
+	if tree = strings.TrimSpace(tree); err != nil || tree == u.tree {
+		return u.head.commit, err
 	}
-	tree, _, err := t.git.run(ctx, call{env: own, args: []string{"write-tree"}})
-	if tree = strings.TrimSpace(tree); err != nil || tree == before {
-		return parent, err
-	}
-	return t.commitTree(ctx, tree, parent, message)
+	commit, _, err = u.door.run(ctx, call{in: strings.NewReader(message), args: []string{"commit-tree", tree, "-p",
+		u.head.commit, "-F", "-"}})
+	return strings.TrimSpace(commit), err
 }
 
 // update makes an index hold files as they lie in the working tree, and not those that are not there.
-func (t *Tree) update(ctx context.Context, own, names []string) error {
-	root, err := os.OpenRoot(t.work)
+func (u *users) update(ctx context.Context, own, names []string) error {
+	root, err := os.OpenRoot(u.top)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (t *Tree) update(ctx context.Context, own, names []string) error {
 			continue
 		}
 		args := append(append([]string{"update-index"}, c.options...), "-z", "--stdin")
-		if _, _, err := t.git.run(ctx, call{env: own, in: joined(c.names), args: args}); err != nil {
+		if _, _, err := u.door.run(ctx, call{env: own, in: joined(c.names), args: args}); err != nil {
 			return err
 		}
 	}

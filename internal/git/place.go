@@ -37,21 +37,18 @@ func (t *Tree) checkOutFiles(ctx context.Context, puts []entry) error {
 	for _, e := range puts {
 		names = append(names, e.name)
 	}
-	if err := t.writeAgain(ctx, names); err != nil {
+	if err := t.git.writeAgain(ctx, names); err != nil {
 		return err
 	}
-	if err := t.ownSome(names); err != nil {
-		return fmt.Errorf("giving the files to the agent's user: %w", err)
-	}
-	return nil
+	return t.give(names)
 }
 
 // writeAgain writes files as the index has them.
-func (t *Tree) writeAgain(ctx context.Context, names []string) error {
+func (d door) writeAgain(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	_, _, err := t.git.run(ctx, call{in: joined(names),
+	_, _, err := d.run(ctx, call{in: joined(names),
 		args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
 	return err
 }
@@ -68,7 +65,7 @@ func (t *Tree) takeAway(ctx context.Context, gone []entry) error {
 	}
 	defer root.Close()
 	gone = slices.DeleteFunc(slices.Clone(gone), func(e entry) bool { return !behindDirectories(root, e.name) })
-	ignored, err := t.ignored(ctx, gone)
+	ignored, err := t.git.ignored(ctx, gone)
 	if err != nil {
 		return err
 	}
@@ -82,7 +79,7 @@ func (t *Tree) takeAway(ctx context.Context, gone []entry) error {
 		case !info.IsDir():
 			err = root.Remove(e.name)
 		case e.mode == "160000": // a repository, which git did not look into
-			err = t.clean(ctx, e.name)
+			err = t.git.clean(ctx, e.name)
 		}
 		if err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("removing %s: %w", e.name, err)
@@ -97,7 +94,7 @@ func (t *Tree) takeAway(ctx context.Context, gone []entry) error {
 }
 
 // ignored are those of the entries that git would not have taken up by itself.
-func (t *Tree) ignored(ctx context.Context, entries []entry) (map[string]bool, error) {
+func (d door) ignored(ctx context.Context, entries []entry) (map[string]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -105,7 +102,7 @@ func (t *Tree) ignored(ctx context.Context, entries []entry) (map[string]bool, e
 	for _, e := range entries {
 		names = append(names, "./"+e.name) // so that no name is read as a pattern
 	}
-	out, _, err := t.git.run(ctx, call{in: joined(names), args: []string{"check-ignore", "--no-index", "-z", "--stdin"}})
+	out, _, err := d.run(ctx, call{in: joined(names), args: []string{"check-ignore", "--no-index", "-z", "--stdin"}})
 	if err != nil && exit(err) != 1 { // 1: none
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (t *Tree) PushBase(ctx context.Context) error {
 func (t *Tree) keepApart(ctx context.Context, because error) error {
 	ref, err := t.origin.hold(ctx, t.head, "")
 	if ref != "" {
-		t.log("the run's commits are kept as %s", ref)
+		t.o.log("the run's commits are kept as %s", ref)
 	}
 	if err != nil {
 		return errors.Join(because, err)
@@ -197,7 +197,7 @@ func (t *Tree) pushRefs(ctx context.Context, moves ...move) error {
 		return err
 	}
 	for _, m := range moves {
-		if s, ok := t.secrets().First(m.ref); ok {
+		if s, ok := t.leaks.redactor().First(m.ref); ok {
 			return fmt.Errorf("the name of a branch would tell a secret of ralph's, %s: nothing was pushed", s.As)
 		}
 	}
@@ -205,14 +205,17 @@ func (t *Tree) pushRefs(ctx context.Context, moves ...move) error {
 }
 
 // remote is an origin that is reached by its URL.
-type remote struct{ *Tree }
+type remote struct {
+	git door
+	*Remote
+}
 
 func (r remote) list(ctx context.Context, patterns ...string) (remoteRefs, error) {
-	return r.git.listRemote(ctx, r.o.Remote, patterns...)
+	return r.git.listRemote(ctx, *r.Remote, patterns...)
 }
 
 func (r remote) fetch(ctx context.Context, specs ...string) error {
-	return r.git.fetch(ctx, r.o.Remote, nil, specs...)
+	return r.git.fetch(ctx, *r.Remote, nil, specs...)
 }
 
 // hold does nothing: it has the base anyhow, and what is not pushed is gone.
@@ -226,7 +229,7 @@ func (remote) gone() error { return nil }
 func (r remote) push(ctx context.Context, moves []move) error {
 	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--no-signed"}
-	specs := []string{"--", r.o.Remote.URL}
+	specs := []string{"--", r.URL}
 	for _, m := range moves {
 		spec := m.to + ":" + m.ref
 		if m.leased {
@@ -236,7 +239,7 @@ func (r remote) push(ctx context.Context, moves []move) error {
 		}
 		specs = append(specs, spec)
 	}
-	_, _, err := r.git.askOnce(ctx, r.o.Remote, call{args: append(options, specs...)})
+	_, _, err := r.git.askOnce(ctx, *r.Remote, call{args: append(options, specs...)})
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err
@@ -267,7 +270,7 @@ var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)",
 	"incorrect old value", "failed to update ref", "reference already exists"}
 
 // rejected tells why a remote did not take a push.
-func (t *Tree) rejected(e *commandError) error {
+func (r Remote) rejected(e *commandError) error {
 	said := e.Stdout + e.Stderr
 	for _, sign := range movedSigns {
 		if strings.Contains(said, sign) {
@@ -276,13 +279,13 @@ func (t *Tree) rejected(e *commandError) error {
 	}
 	why := refusal(e)
 	if why == "" || passes(e) {
-		return t.o.Remote.explain("pushing to", e)
+		return r.explain("pushing to", e)
 	}
 	words := cmp.Or(remoteWords(e.Stderr), why)
 	if ofContent.MatchString(why) && !notContent.MatchString(words) {
-		return &ContentError{t.o.Remote.shown(), words}
+		return &ContentError{r.shown(), words}
 	}
-	return fmt.Errorf("%s refused the push: %s", t.o.Remote.shown(), safetext.OneLine(words))
+	return fmt.Errorf("%s refused the push: %s", r.shown(), safetext.OneLine(words))
 }
 
 // ofContent are git's reasons for a refusal by who looks at what is pushed: a hook of the server, its rules, or the

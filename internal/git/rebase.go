@@ -30,14 +30,16 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	if err := t.replay(ctx, onto, from); err != nil {
 		return nil, err
 	}
-	if t.o.Sign != nil { // what is made again has lost its signature
-		if _, err := t.signAbove(ctx, t.ref(), onto); err != nil {
+	if t.sign != nil { // what is made again has lost its signature
+		signed, err := t.signAbove(ctx, onto, t.ref())
+		if err = cmp.Or(err, t.setHead(signed)); err != nil {
 			return nil, err
 		}
 	}
 	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
 		return nil, err
 	}
+	m.Commit.NoDiff = m.Commit.Tree == t.baseTree
 	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of that",
 		onto)
 	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
@@ -46,8 +48,8 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comparing the branch before and after: %w", err)
 	}
-	if err := t.ownSome(records(changed)); err != nil {
-		return nil, fmt.Errorf("giving the files to the agent's user: %w", err)
+	if err := t.give(records(changed)); err != nil {
+		return nil, err
 	}
 	return m, t.handOver(ctx)
 }
@@ -65,7 +67,7 @@ func (t *Tree) replay(ctx context.Context, onto, from string) error {
 		return err
 	}
 	if _, abort := t.git.out(context.WithoutCancel(ctx), "rebase", "--abort"); abort != nil {
-		t.log("git: %v", abort) // it had not begun
+		t.o.log("git: %v", abort) // it had not begun
 	}
 	return &ConflictError{t.branch, "our commits do not apply on top of that without a conflict"}
 }

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,8 @@ import (
 // ref points to. A ref moves only by compare and swap, so of two that want to move it one does. The store has a small
 // repository of its own, so that it works beside a run's tree. It is not safe for use by several goroutines at once.
 type RefStore struct {
-	t      *Tree // only for its git, its remote and how that answers
+	objects
+	o      Options
 	remove func()
 }
 
@@ -40,33 +40,26 @@ func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &RefStore{t: ownRepository(o, dir), remove: remove}
-	if err := errors.Join(s.t.layOut(ctx), os.Chmod(dir, 0o700)); err != nil {
+	o.Root, o.Identity, o.Sign = dir, Identity{"ralph", "ralph@localhost"}, nil
+	s := &RefStore{o: o, remove: remove}
+	if err := errors.Join(s.layOut(o), os.Chmod(dir, 0o700)); err != nil {
 		remove()
 		return nil, err
 	}
 	return s, nil
 }
 
-// ownRepository is a repository of ours without anybody's work in it.
-func ownRepository(o Options, dir string) *Tree {
-	o.Root, o.Identity, o.As = dir, Identity{"ralph", "ralph@localhost"}, nil
-	t := &Tree{o: o, work: dir + "/work", dir: dir + "/repo.git", index: dir + "/index", common: dir + "/repo.git"}
-	t.origin = remote{t}
-	return t
-}
-
 // Close removes the repository. On the remote nothing changes.
 func (s *RefStore) Close() { s.remove() }
 
 // Renew gives another token for the remote, when the one before is about to expire.
-func (s *RefStore) Renew(token string) { s.t.Renew(token) }
+func (s *RefStore) Renew(token string) { s.o.Remote.Token = token }
 
 // Fetch brings a ref here and says which commit it is at; "" when the remote does not have it. One fetch of one ref
 // does it: a listing would bring the name of every ref of the remote.
 func (s *RefStore) Fetch(ctx context.Context, ref string) (commit string, err error) {
 	s.unlock()
-	err = s.t.git.fetch(ctx, s.t.o.Remote, nil, "+"+ref+":"+ref)
+	err = s.git.fetch(ctx, s.o.Remote, nil, "+"+ref+":"+ref)
 	var e *commandError
 	if errors.As(err, &e) && strings.Contains(e.Stderr, "couldn't find remote ref") {
 		return "", nil
@@ -74,38 +67,29 @@ func (s *RefStore) Fetch(ctx context.Context, ref string) (commit string, err er
 	if err != nil {
 		return "", err
 	}
-	out, err := s.t.git.out(ctx, "rev-parse", "--verify", "-q", ref)
+	out, err := s.git.out(ctx, "rev-parse", "--verify", "-q", ref)
 	return strings.TrimSpace(out), err
 }
 
 // Read reads a file of at most so many bytes from a commit that was fetched.
 func (s *RefStore) Read(ctx context.Context, commit, name string, most int) (RefFile, error) {
-	all, err := s.t.git.refFiles(ctx, map[string]string{"": commit}, name, most)
+	all, err := s.refFiles(ctx, map[string]string{"": commit}, name, most)
 	return all[""], err
 }
 
 // Write makes a commit without a parent that holds one file; Commit of f does not count. The remote does not get it
 // before Move.
 func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (commit string, err error) {
-	s.unlock()
-	var in bytes.Buffer
-	fmt.Fprintf(&in, "feature done\ncommit refs/ralph/made\nmark :1\ncommitter ralph <ralph@localhost> %d +0000\n",
-		f.Date.Unix())
-	data(&in, []byte(message))
-	fmt.Fprintf(&in, "deleteall\nM 100644 inline %s\n", quoted(name))
-	data(&in, f.Content)
-	in.WriteString("\nget-mark :1\ndone\n")
-	out, _, err := s.t.git.run(ctx, call{args: []string{"fast-import", "--quiet", "--force"}, in: &in})
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(out), nil
+	return s.only(ctx, map[string][]byte{name: f.Content}, newCommit{message: message, at: f.Date})
 }
 
 // Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it
 // is deleted. The error is a *RefMovedError when the ref is not at from.
 func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
-	err := s.t.pushRefs(ctx, move{ref: ref, to: to, leased: true, from: from})
+	if s.o.DryRun {
+		return nil
+	}
+	err := remote{s.git, &s.o.Remote}.push(ctx, []move{{ref: ref, to: to, leased: true, from: from}})
 	var stale *staleError
 	if errors.As(err, &stale) {
 		return &RefMovedError{ref}
@@ -115,14 +99,14 @@ func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 
 // unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses
 // the repository.
-func (s *RefStore) unlock() { removeLocks(s.t.dir) }
+func (s *RefStore) unlock() { removeLocks(s.common) }
 
 // maxRefCommit is how large a commit of a RefStore may be, with a signature.
 const maxRefCommit = 64 << 10
 
 // refFiles reads one file of each of the commits, which are here, with two git processes a commit at most. What is
 // larger than most is not even taken into memory.
-func (d door) refFiles(ctx context.Context, at map[string]string, name string, most int) (map[string]RefFile, error) {
+func (o *objects) refFiles(ctx context.Context, at map[string]string, name string, most int) (map[string]RefFile, error) {
 	all := map[string]RefFile{}
 	if len(at) == 0 {
 		return all, nil
@@ -133,7 +117,7 @@ func (d door) refFiles(ctx context.Context, at map[string]string, name string, m
 		keys = append(keys, key)
 		fmt.Fprintf(&ask, "%s^{commit}\n%s:%s\n", commit, commit, name)
 	}
-	out, _, err := d.run(ctx, call{
+	out, _, err := o.git.run(ctx, call{
 		args: []string{"cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"},
 		in:   strings.NewReader(ask.String())})
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -141,11 +125,11 @@ func (d door) refFiles(ctx context.Context, at map[string]string, name string, m
 		return nil, errors.Join(fmt.Errorf("reading %s: git answered with %d lines", name, len(lines)), err)
 	}
 	for i, key := range keys {
-		commit, err := d.smallObject(ctx, lines[2*i], "commit", maxRefCommit)
+		commit, err := o.smallObject(ctx, lines[2*i], "commit", maxRefCommit)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
-		content, err := d.smallObject(ctx, lines[2*i+1], "blob", most)
+		content, err := o.smallObject(ctx, lines[2*i+1], "blob", most)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
@@ -156,7 +140,7 @@ func (d door) refFiles(ctx context.Context, at map[string]string, name string, m
 
 // smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's
 // check.
-func (d door) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
+func (o *objects) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
 	f := fields(about)
 	if len(f) != 3 || f[0] != kind {
 		return nil, nil
@@ -164,7 +148,7 @@ func (d door) smallObject(ctx context.Context, about, kind string, most int) ([]
 	if size, err := strconv.Atoi(f[2]); err != nil || size > most {
 		return nil, nil //nolint:nilerr // as good as not there
 	}
-	out, err := d.out(ctx, "cat-file", kind, f[1])
+	out, err := o.git.out(ctx, "cat-file", kind, f[1])
 	if err != nil {
 		return nil, err
 	}

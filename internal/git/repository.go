@@ -3,6 +3,8 @@ package git
 import (
 	"bytes"
 	"context"
+	"crypto/sha1" // the names of git's objects
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +18,6 @@ import (
 type settings struct {
 	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
 	large  bool   // large files are taken through Git LFS
-	signs  bool   // git signs commits
 	// partial is the remote that contents are still to be fetched from; empty: there is none.
 	partial string
 	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
@@ -40,20 +41,23 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	} else {
 		t.o.Identity = Identity{value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL")}
 	}
-	t.by = fmt.Sprintf("%s <%s>", value(who, "GIT_COMMITTER_NAME"), value(who, "GIT_COMMITTER_EMAIL"))
-	t.writer = fmt.Sprintf("%s <%s>", value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL"))
+	t.by = person(value(who, "GIT_COMMITTER_NAME"), value(who, "GIT_COMMITTER_EMAIL"))
+	t.writer = person(value(who, "GIT_AUTHOR_NAME"), value(who, "GIT_AUTHOR_EMAIL"))
+	if t.hash, t.sign = sha1.New, t.o.Sign; len(c.head.commit) == 2*sha256.Size {
+		t.hash = sha256.New
+	}
 	u, err := t.usersConfig(ctx, c)
 	if err != nil {
 		return err
 	}
-	t.o.Remote = Remote{URL: u.remote}
+	t.o.Remote, t.gpg = Remote{URL: u.remote}, u.signs
 	var more []byte // of the turn that is taken up
-	if _, list, ok := bytes.Cut(readQuietly(t.excludes()), []byte(leftOut)); ok && t.o.Unsettled {
+	if _, list, ok := bytes.Cut(readQuietly(t.o.excludes()), []byte(leftOut)); ok && t.o.Unsettled {
 		more = append([]byte(leftOut), list...)
 	}
 	texts := map[string][]byte{
 		filepath.Join(t.dir, "HEAD"): []byte("ref: " + t.ref() + "\n"), filepath.Join(t.dir, "config"): u.config,
-		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.excludes(): slices.Concat([]byte(excluded()),
+		filepath.Join(t.dir, "attributes"): readQuietly(u.attributes), t.o.excludes(): slices.Concat([]byte(excluded()),
 			readQuietly(u.excludes), []byte("\n"), readQuietly(filepath.Join(c.common, "info", "exclude")), []byte("\n"+runtimeFiles), more),
 	}
 	for name, from := range map[string]string{
@@ -112,6 +116,7 @@ var takenKeys = []string{
 // usersConfig is what the harness takes of the configuration that git would use for its user.
 type usersConfig struct {
 	settings
+	signs                bool   // git signs commits
 	config               []byte // for the harness's repository
 	attributes, excludes string // the user's own files for all repositories
 	remote               string // the URL of origin, without its user
@@ -130,7 +135,7 @@ func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err er
 	u.attributes, u.excludes = filepath.Join(xdg, "git", "attributes"), filepath.Join(xdg, "git", "ignore")
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[core]\n\tbare = false\n\tattributesFile = %s\n\texcludesFile = %s\n[lfs]\n\tstorage = %s\n",
-		quoted(filepath.Join(t.dir, "attributes")), quoted(t.excludes()), quoted(filepath.Join(c.common, "lfs")))
+		quoted(filepath.Join(t.dir, "attributes")), quoted(t.o.excludes()), quoted(filepath.Join(c.common, "lfs")))
 	for _, entry := range records(out) {
 		name, value, set := strings.Cut(entry, "\n")
 		path := value

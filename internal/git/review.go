@@ -25,7 +25,7 @@ type Review struct {
 
 // Review checks a commit out on its own. The files belong to us and nobody may write them.
 func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
-	dir, err := os.MkdirTemp(t.scratch(), "review-")
+	dir, err := os.MkdirTemp(t.o.scratch(), "review-")
 	if err != nil {
 		return nil, fmt.Errorf("making a checkout for the review: %w", err)
 	}
@@ -49,7 +49,7 @@ func (r *Review) fill(ctx context.Context, commit string) (err error) {
 	if t.baseBranch != "" {
 		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
 	}
-	if err := t.writeRepo(r.dir, agentRepo{head: commit, refs: refs, index: index}); err != nil {
+	if err := t.writeRepo(r.dir, agentRepo{head: commit, refs: refs, index: index, objects: []string{t.store()}}); err != nil {
 		return err
 	}
 	if err := chmod(r.dir, 0o555, 0o444); err != nil {
@@ -168,7 +168,7 @@ func (t *Tree) changed(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	added, err := t.untracked(ctx)
+	added, err := t.git.untracked(ctx)
 	return append(dirty, added...), err
 }
 

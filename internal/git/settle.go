@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/git/give"
 )
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
@@ -20,7 +22,7 @@ func (t *Tree) settle() error {
 	if err := os.Mkdir(t.work, 0o755); err != nil {
 		return fmt.Errorf("making the working tree again: %w", err)
 	}
-	return t.own(".")
+	return give.All(t.work, ".", t.o.As)
 }
 
 // removeLocks removes every lock in a repository that nobody but us uses.

@@ -1,14 +1,13 @@
 package git
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
@@ -80,97 +79,43 @@ func (s *Signer) signed(commit []byte, idLength int) ([]byte, error) {
 	return fmt.Appendf(nil, "%s\n%s%s\n\n%s", head, header, lines, message), nil
 }
 
-// commitTree makes a commit of the harness's own, signed when there is a key. No ref moves.
-func (t *Tree) commitTree(ctx context.Context, tree, parent, message string) (commit string, err error) {
-	if t.o.Sign == nil {
-		args := []string{"commit-tree", tree, "-p", parent, "-F", "-"}
-		if t.signs {
-			args = append(args, "-S")
-		}
-		commit, _, err = t.git.run(ctx, call{in: strings.NewReader(message), args: args})
-		return strings.TrimSpace(commit), t.unsigned(err)
-	}
-	by, err := t.committer(ctx)
-	if err != nil {
-		return "", err
-	}
-	author, err := t.author(ctx)
-	if err != nil {
-		return "", err
-	}
-	now := time.Now().Unix()
-	return t.store(ctx, fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s %d +0000\ncommitter %s %d +0000\n\n%s\n", tree,
-		parent, author, now, by, now, strings.TrimSpace(message)), len(parent))
-}
-
 // unsigned makes the error of a git that could not sign a commit one that says so.
-func (t *Tree) unsigned(err error) error {
+func (o *objects) unsigned(err error) error {
 	var e *commandError
-	if !t.signs || !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
+	if !o.gpg || !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
 		func(said string) bool { return strings.Contains(e.Stderr, said) }) {
 		return err
 	}
 	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}
 }
 
+// putCommit stores a commit, with a signature where there is a key.
+func (o *objects) putCommit(text []byte) (id string, err error) {
+	if o.sign != nil {
+		if text, err = o.sign.signed(text, 2*o.hash().Size()); err != nil {
+			return "", err
+		}
+	}
+	return o.put("commit", text)
+}
+
 // signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that
 // signs has others.
 var signingFailed = []string{"failed to sign", "load public key", "user.signingkey", "defaultKeyCommand", "cannot run "}
 
-// store signs a commit and puts it into the repository.
-func (t *Tree) store(ctx context.Context, commit []byte, idLength int) (id string, err error) {
-	with, err := t.o.Sign.signed(commit, idLength)
+// signAbove makes the commits from one to a tip again that git has made for us without a signature. No ref moves.
+func (o *objects) signAbove(ctx context.Context, from, tip string) (signed string, err error) {
+	out, err := o.git.out(ctx, "rev-list", "--topo-order", "--reverse", tip, "^"+from)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("signing the commits: %w", err)
 	}
-	id, _, err = t.git.run(ctx, call{in: bytes.NewReader(with),
-		args: []string{"hash-object", "-t", "commit", "-w", "--stdin"}})
-	return strings.TrimSpace(id), err
-}
-
-// commitSigned is commit with a signature: of the index, on top of the commit that HEAD is at.
-func (t *Tree) commitSigned(ctx context.Context, parent, message string) error {
-	tree, err := t.git.out(ctx, "write-tree")
-	if err != nil {
-		return fmt.Errorf("committing: %w", err)
-	}
-	id, err := t.commitTree(ctx, strings.TrimSpace(tree), parent, message)
-	if err != nil {
-		return fmt.Errorf("committing: %w", err)
-	}
-	if _, err := t.git.out(ctx, "update-ref", "-m", "commit: signed", "HEAD", id, parent); err != nil {
-		return fmt.Errorf("committing: %w", err)
-	}
-	return nil
-}
-
-// signAbove signs the commits of a ref above another commit, which git has just made for us without a signature, and
-// puts the ref on the newest of them.
-func (t *Tree) signAbove(ctx context.Context, ref, parent string) (tip string, err error) {
-	out, err := t.git.out(ctx, "rev-list", "--topo-order", "--reverse", ref, "^"+parent)
-	ids := fields(out)
-	if err != nil || len(ids) == 0 {
-		return parent, err
-	}
-	tip = ids[len(ids)-1]
-	all, _, err := t.git.run(ctx, call{in: strings.NewReader(out), args: []string{"cat-file", "--batch"}})
-	if err != nil {
-		return tip, fmt.Errorf("signing the commits: %w", err)
-	}
-	from, now := bufio.NewReader(strings.NewReader(all)), map[string]string{}
-	for _, id := range ids {
-		commit, err := blob(from)
-		if err != nil {
-			return tip, fmt.Errorf("signing the commits: %w", err)
-		}
-		if now[id], err = t.store(ctx, onto(commit, now), len(id)); err != nil {
-			return tip, fmt.Errorf("signing the commits: %w", err)
-		}
-	}
-	if _, err := t.git.out(ctx, "update-ref", ref, now[tip], tip); err != nil {
-		return tip, fmt.Errorf("signing the commits: %w", err)
-	}
-	return now[tip], nil
+	now := map[string]string{}
+	err = o.eachObject(ctx, out, func(id, _ string, commit []byte) (err error) {
+		signed, err = o.putCommit(onto(commit, now))
+		now[id] = signed
+		return err
+	})
+	return cmp.Or(signed, from), err
 }
 
 // onto is a commit whose parents are what they have become.
@@ -183,17 +128,4 @@ func onto(commit []byte, now map[string]string) []byte {
 		}
 	}
 	return fmt.Appendf(nil, "%s\n\n%s", strings.Join(lines, "\n"), message)
-}
-
-// author is whose work the commits are, as git writes it: "Name <email>".
-func (t *Tree) author(ctx context.Context) (string, error) {
-	if t.writer != "" {
-		return t.writer, nil
-	}
-	out, err := t.git.out(ctx, "var", "GIT_AUTHOR_IDENT")
-	if err != nil {
-		return "", fmt.Errorf("asking git who the author is: %w", err)
-	}
-	t.writer = out[:strings.LastIndexByte(out, '>')+1]
-	return t.writer, nil
 }

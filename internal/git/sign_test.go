@@ -88,7 +88,7 @@ func TestEveryCommitOfOursIsSigned(t *testing.T) {
 	// What the harness corrects, and what it makes again without a secret.
 	three := must[loop.Commit](t)(tree.Correct(b.ctx,
 		Correction{Since: b.base, Write: map[string][]byte{"plan": []byte("ours\n")}, Message: "corrected"}))
-	tree.o.Secrets, tree.leaks.known = []string{"hunter2hunter2"}, nil
+	tree.leaks.values, tree.leaks.known = []string{"hunter2hunter2"}, nil
 	b.sh(tree.Dir(), `echo hunter2hunter2 >leak; echo 4 >four`)
 	four := must[loop.Commit](t)(tree.Commit(b.ctx, three.SHA, "four"))
 	verify(three.SHA, four.SHA)

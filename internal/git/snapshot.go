@@ -67,16 +67,15 @@ func (s *Snapshots) take(ctx context.Context, parent string) (loop.Commit, error
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("taking a snapshot of the working tree: %w", err)
 	}
-	t := &Tree{git: s.clone.door}
 	if parent == "" {
 		parent = strings.TrimSpace(commit)
 	}
-	return t.between(ctx, parent, strings.TrimSpace(commit))
+	return (&objects{git: s.clone.door}).between(ctx, parent, strings.TrimSpace(commit))
 }
 
 // Diff is the change between two snapshots, at most so many bytes of it.
 func (s *Snapshots) Diff(ctx context.Context, from, to string, most int) (string, error) {
-	return (&Tree{git: s.clone.door}).Diff(ctx, from, to, most)
+	return (&objects{git: s.clone.door}).Diff(ctx, from, to, most)
 }
 
 // Copy is a snapshot's files on their own, for a reviewer: nobody may write them, and they are thrown away afterwards.

@@ -42,7 +42,7 @@ func (t *Tree) Start(ctx context.Context) error {
 	if err := t.layModules(ctx); err != nil {
 		return err
 	}
-	if err := t.giveTree(ctx, t.git, t.work, t.index); err != nil {
+	if err := t.git.giveTree(ctx, t.work, t.index, t.o.As); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
 	}
 	t.indexed = t.head
@@ -80,7 +80,7 @@ func (t *Tree) standWhereItLies(ctx context.Context) {
 		return
 	}
 	if t.head, t.headTree = at[0], at[1]; !t.aside {
-		t.pushed.branch = c.meet(ctx, t.head, t.pushed.branch)
+		t.pushed.branch = c.door.meet(ctx, t.head, t.pushed.branch)
 	}
 }
 
@@ -90,7 +90,7 @@ func (t *Tree) checkOut(ctx context.Context) error {
 	}
 	_, err := t.git.out(ctx, "checkout", "-q", "-f", "--no-track", "-B", t.branch, t.head)
 	if err == nil && exists(filepath.Join(t.work, ".git")) { // of an earlier process
-		err = t.clean(ctx)
+		err = t.git.clean(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("checking out %s: %w", t.branch, err)
@@ -183,7 +183,7 @@ func (t *Tree) GoBack(ctx context.Context, from, to string) (branch string, err 
 	}
 	steady := t.indexed == t.head
 	t.indexed = ""
-	if err := errors.Join(t.inIndex(ctx, nil, puts, gone), t.layDown(ctx, puts, gone), t.setHead(to)); err != nil {
+	if err := errors.Join(t.git.putInIndex(ctx, puts, gone), t.layDown(ctx, puts, gone), t.setHead(to)); err != nil {
 		return "", fmt.Errorf("going back to commit %.12s: %w", to, err)
 	}
 	if t.headTree, err = t.TreeOf(ctx, to); err != nil {

@@ -3,11 +3,14 @@ package git
 import (
 	"context"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // taken is what became of the agent's own commits.
@@ -88,7 +91,7 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		return err
 	}
 	k.parent = tip
-	on, err := t.descends(ctx, tip, l.commit)
+	on, err := t.git.descends(ctx, tip, l.commit)
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 	case on:
 		k.parent = l.commit
 		k.notes = append(k.notes, t.wandered(l.ref)...)
-	case l.ref == t.ref() || l.commit == "" || !t.related(ctx, tip, l.commit):
+	case l.ref == t.ref() || l.commit == "" || t.git.meet(ctx, tip, l.commit) == "":
 		k.parent = tip
 		k.notes = append(k.notes, rewrote(tip != since))
 	default:
@@ -134,29 +137,11 @@ func (t *Tree) indexAs(ctx context.Context, commit string) error {
 
 // grown is a branch's commit when it goes on from since, else since.
 func (t *Tree) grown(ctx context.Context, since, commit string) (string, error) {
-	on, err := t.descends(ctx, since, commit)
+	on, err := t.git.descends(ctx, since, commit)
 	if err != nil || !on {
 		return since, err
 	}
 	return commit, nil
-}
-
-// descends reports whether a commit goes on from another one, or is it.
-func (t *Tree) descends(ctx context.Context, from, commit string) (bool, error) {
-	if commit == "" || commit == from {
-		return commit == from, nil
-	}
-	_, err := t.git.out(ctx, "merge-base", "--is-ancestor", from, commit+"^{commit}")
-	if err != nil && exit(err) < 0 {
-		return false, fmt.Errorf("reading the agent's commits: %w", err)
-	}
-	return err == nil, nil
-}
-
-// related reports whether two commits have one in common.
-func (t *Tree) related(ctx context.Context, one, other string) bool {
-	_, err := t.git.out(ctx, "merge-base", one, other+"^{commit}")
-	return err == nil
 }
 
 // setHead puts the run's branch, in the harness's repository, on a commit.
@@ -225,7 +210,7 @@ func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, 
 		if i == mostNamed {
 			return append(notes, fmt.Sprintf("%d other refs were moved", len(changed)-i)), nil
 		}
-		in, err := t.descends(ctx, l.refs[ref], k.parent)
+		in, err := t.git.descends(ctx, l.refs[ref], k.parent)
 		if err != nil {
 			return notes, err
 		}
@@ -255,4 +240,26 @@ func refInWords(ref string) string {
 		return "the stash"
 	}
 	return "the ref " + ref
+}
+
+// acting finds what a commit's message does once it is pushed or merged: it mentions somebody, closes an issue, or says
+// in a trailer of ours what it is a part of.
+var acting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)(^|[^\w.+-])@[a-z0-9]` +
+		`|\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed))\b:?\s+([\w.-]+/[\w.-]+)?(#\d|GH-\d)` +
+		`|\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed))\b:?\s+https?://` +
+		`|^ralph-[a-z]+:`)
+})
+
+// acts reports whether a message of the commits after since does anything by itself, keeps other workflows from
+// running, or has something in it that nobody sees, or a name beside it has. Messages of the agent's are text
+// from outside, and what is on GitHub is read as its own commands there.
+func (o *objects) acts(ctx context.Context, since string, k taken) (bool, error) {
+	messages, err := o.git.out(ctx, "log", "--format=%an%n%cn%n%B", since+".."+k.parent, "--")
+	if err != nil {
+		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
+	}
+	messages = strings.ReplaceAll(messages, strings.TrimSpace(k.message), "")
+	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
+		safetext.Visible(messages) != messages, nil
 }

@@ -3,12 +3,9 @@ package git
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +72,7 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 		switch {
 		case 4*i+3 >= len(parts) || parts[4*i] == "":
 			why[i] = "is not tracked"
-		case parts[4*i] == t.excludes():
+		case parts[4*i] == t.o.excludes():
 			why[i] = fmt.Sprintf("is ignored by %q, one of your own patterns", parts[4*i+2])
 		default:
 			why[i] = fmt.Sprintf("is ignored by %s:%s", parts[4*i], parts[4*i+1])
@@ -88,7 +85,7 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 // them, and what is ignored, files and whole directories with a slash at the end.
 func Lying(ctx context.Context, dir string, env []string) (modified, ignored []string, err error) {
 	out, d := bounded{most: mostNames}, door{dir: dir, env: usersDoor(env), pair: safe}
-	_, _, err = d.run(ctx, call{out: &out, args: []string{"--no-optional-locks", "status", "--porcelain=v1", "-z", "-unormal",
+	_, _, err = d.run(ctx, call{out: &out, args: []string{"status", "--porcelain=v1", "-z", "-unormal",
 		"--ignored=traditional", "--no-renames", "--ignore-submodules=all"}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for modified files: %w", err)
@@ -107,8 +104,7 @@ func Lying(ctx context.Context, dir string, env []string) (modified, ignored []s
 // Uncommitted names the files below a directory of the clone that dir is the top of that are not as its newest commit
 // has them, and not ignored.
 func Uncommitted(ctx context.Context, dir string, env []string, below string) ([]string, error) {
-	t := &Tree{git: door{dir: dir, env: usersDoor(env), pair: safe}}
-	return t.uncommitted(ctx, []string{below})
+	return door{dir: dir, env: usersDoor(env), pair: safe}.uncommitted(ctx, []string{below})
 }
 
 // TipOf is the newest commit that a run of a task has made on its branch in the clone that dir is in; empty: none.
@@ -121,124 +117,18 @@ func TipOf(ctx context.Context, dir string, env []string, branch, task string) s
 	return tip
 }
 
-// What a search keeps of git's output, in bytes. A larger repository is searched in part.
-const (
-	mostNames = 16 << 20
-	mostHits  = 4 << 20
-)
-
-// Entry is a regular file of a commit.
-type Entry struct {
-	Path string // from the top
-	Size int    // bytes
-}
-
-// Files lists the regular files of a commit: no links, no submodules.
-func (t *Tree) Files(ctx context.Context, commit string) ([]Entry, error) {
-	out := bounded{most: mostNames}
-	if _, _, err := t.git.run(ctx,
-		call{out: &out, args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}}); err != nil {
-		return nil, fmt.Errorf("listing the files of commit %.12s: %w", commit, err)
-	}
-	var entries []Entry
-	for _, record := range whole(out, "\x00") {
-		about, path, _ := strings.Cut(record, "\t")
-		f := fields(about) // mode, type, id, size
-		if len(f) != 4 || f[0] != "100644" && f[0] != "100755" {
-			continue
-		}
-		size, err := strconv.Atoi(f[3])
-		if err != nil {
-			continue
-		}
-		entries = append(entries, Entry{path, size})
-	}
-	return entries, nil
-}
-
-// Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such
-// directory.
-func (t *Tree) Names(ctx context.Context, commit, dir string) ([]string, error) {
-	if _, ok, err := t.entry(ctx, commit, dir); err != nil || !ok {
-		return nil, err
-	}
-	all, err := t.directory(ctx, commit, dir+"/")
-	var names []string
-	for name := range all {
-		names = append(names, strings.TrimPrefix(name, dir+"/"))
-	}
-	slices.Sort(names)
-	return names, err
-}
-
-// Hit is a line of a file that a search has found.
-type Hit struct {
-	Path string
-	Line int // 1-based
-	Text string
-}
-
-// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is looked for as
-// it is, with nothing before or after it that belongs to a word.
-func (t *Tree) Grep(ctx context.Context, commit string, words []string) ([]Hit, error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	args := []string{"grep", "-z", "-n", "-I", "-F", "-w", "--no-color", "--full-name", "--no-column",
-		"--no-recurse-submodules", "--no-textconv"}
-	for _, word := range words {
-		args = append(args, "-e", word)
-	}
-	out := bounded{most: mostHits}
-	_, _, err := t.git.run(ctx, call{out: &out, args: append(args, commit, "--")})
-	var e *commandError
-	if err != nil && (!errors.As(err, &e) || e.Exit != 1) { // 1: there is none
-		return nil, fmt.Errorf("searching commit %.12s: %w", commit, err)
-	}
-	var hits []Hit
-	for _, record := range whole(out, "\n") { // commit:path NUL line NUL text
-		path, rest, _ := strings.Cut(record, "\x00")
-		path, begins := strings.CutPrefix(path, commit+":") // what does not is the rest of a name that a line ends in
-		number, text, ok := strings.Cut(rest, "\x00")
-		n, err := strconv.Atoi(number)
-		if !begins || !ok || err != nil {
-			continue
-		}
-		hits = append(hits, Hit{path, n, text})
-	}
-	return hits, nil
-}
-
-// whole are the parts of a bounded output; the one that the bound cut through is dropped.
-func whole(out bounded, sep string) []string {
-	parts := strings.Split(out.kept.String(), sep)
-	return parts[:len(parts)-1]
-}
-
 // Look takes the clone that dir is in for reading alone: nothing in it is changed, and its working tree may be in any
 // state. branch is what the run's branch would be.
 func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, error) {
-	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
-	if err := u.find(ctx); err != nil {
+	u, err := openUsers(ctx, dir, env)
+	if err != nil {
 		return nil, err
 	}
 	head := u.head
-	if head.commit == "" {
-		return nil, fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
-	}
-	t := &Tree{o: Options{Env: env}, branch: branch, git: u.door, work: u.top, dir: u.dir, common: u.common,
+	t := &Tree{o: Options{Env: env}, branch: branch, objects: objects{git: u.door, common: u.common}, work: u.top, dir: u.dir,
 		index: filepath.Join(u.dir, "index"), basis: basis{baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}}
 	t.base, t.baseTree, t.head, t.headTree = head.commit, u.tree, head.commit, u.tree
 	return t, nil
-}
-
-// TreeOf is the tree of a commit, a full hash.
-func (t *Tree) TreeOf(ctx context.Context, commit string) (string, error) {
-	out, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{tree}")
-	if err != nil {
-		return "", fmt.Errorf("finding the tree of commit %.12s: %w", commit, err)
-	}
-	return strings.TrimSpace(out), nil
 }
 
 // Top is the top of the clone that dir is in.

@@ -46,6 +46,16 @@ func (u *users) notARepository(err error) error {
 	return err
 }
 
+// openUsers finds the clone that a directory is in. A clone without a commit is refused.
+func openUsers(ctx context.Context, dir string, env []string) (*users, error) {
+	u := &users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
+	err := u.find(ctx)
+	if err == nil && u.head.commit == "" {
+		err = fmt.Errorf("%s has no commit yet: make a first one, then run again", u.top)
+	}
+	return u, err
+}
+
 // find settles where the clone is, and where it stands. From here on every command is told so, whatever becomes of the
 // directory's .git.
 func (u *users) find(ctx context.Context) error {
