@@ -4,6 +4,10 @@ package bot
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +101,32 @@ func TestCallBudgetOfAPlan(t *testing.T) {
 			w.withinBudget(turns, last[len(last)-1], tt.most)
 			w.nothingTwice()
 		})
+	}
+}
+
+// TestGitBudget holds that a run of one iteration starts git at most 32 times, its lease and its hints apart: each costs
+// milliseconds, on a busy runner many.
+func TestGitBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	log := w.shared("calls")
+	if err := os.Mkdir(filepath.Join(w.dir, "counted"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.script("counted/git", `PATH=${PATH#*/counted:}
+echo "$GIT_DIR $*" | head -1 >> `+log+`
+exec git "$@"
+`)
+	w.env["PATH"] = filepath.Join(w.dir, "counted") + ":" + os.Getenv("PATH")
+	w.inputs["agent"] = w.script("agent", approver(`printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo '<response>DONE</response>'`))
+	w.inputs["checks"] = "make test"
+	w.must(loop.Done)(w.label("alice"))
+	calls := strings.Split(strings.TrimSpace(w.file("calls")), "\n")
+	calls = slices.DeleteFunc(calls, func(call string) bool {
+		return !strings.Contains(call, "refs/ralph/runs/") && regexp.MustCompile(`refs/ralph/(leases|hints)/`).MatchString(call)
+	})
+	t.Logf("%d git processes", len(calls))
+	if len(calls) > 32 || len(calls) < 20 {
+		t.Errorf("git was started %d times, at most 32 are expected:\n%s", len(calls), strings.Join(calls, "\n"))
 	}
 }

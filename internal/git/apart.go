@@ -107,8 +107,7 @@ func readAgents(dir string) (*left, error) {
 		return nil, err
 	}
 	l := &left{refs: map[string]string{}}
-	packedRefs(root, l.refs)
-	looseRefs(root, l.refs)
+	readRefs(root, ".git/", l.refs)
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
 	if !symbolic {
 		if !isID(head) {
@@ -130,18 +129,16 @@ func isID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-func packedRefs(root *os.Root, refs map[string]string) {
-	packed, _ := smallFile(root, ".git/packed-refs") // there may be none
+// readRefs reads the refs of a repository that is in a directory, "" or with a slash at the end.
+func readRefs(root *os.Root, dir string, refs map[string]string) {
+	packed, _ := smallFile(root, dir+"packed-refs") // there may be none
 	for line := range strings.Lines(packed) {
 		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); isID(id) && strings.HasPrefix(name, "refs/") {
 			refs[name] = id
 		}
 	}
-}
-
-func looseRefs(root *os.Root, refs map[string]string) {
 	files := 0
-	_ = fs.WalkDir(root.FS(), ".git/refs", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(root.FS(), dir+"refs", func(name string, d fs.DirEntry, err error) error {
 		if files++; files > mostRefFiles {
 			return fs.SkipAll
 		}
@@ -149,7 +146,7 @@ func looseRefs(root *os.Root, refs map[string]string) {
 			return nil
 		}
 		if id, err := firstLine(root, name); err == nil && isID(id) {
-			refs[strings.TrimPrefix(name, ".git/")] = id
+			refs[strings.TrimPrefix(name, dir)] = id
 		}
 		return nil
 	})

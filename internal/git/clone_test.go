@@ -228,7 +228,7 @@ func TestShapesOfClones(t *testing.T) {
 			if err := tree.Restore(b.ctx); err != nil {
 				t.Fatal(err)
 			}
-			if dirty, err := tree.changed(b.ctx); err != nil || len(dirty) > 0 {
+			if dirty, err := tree.git.uncommitted(b.ctx, nil); err != nil || len(dirty) > 0 {
 				t.Error(dirty, err)
 			}
 			if err := tree.Remove(b.ctx); err != nil || exists(tree.o.Root) {

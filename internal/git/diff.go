@@ -15,13 +15,20 @@ import (
 // much is missing. No program that a repository names takes part.
 func (o *objects) Diff(ctx context.Context, from, to string, most int) (string, error) {
 	out := bounded{most: most}
-	_, _, err := o.git.run(ctx, call{out: &out, args: []string{
-		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from,
-		to, "--"}})
+	small := func(text string) bool { return out.lost == 0 && len(text) <= mostKept }
+	text, err := o.known.diffs.once(from+" "+to, small, func() (string, error) {
+		_, _, err := o.git.run(ctx, call{out: &out, args: []string{
+			"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", "-M", from,
+			to, "--"}})
+		return out.kept.String(), err
+	})
 	if err != nil {
 		return "", fmt.Errorf("comparing commits %.12s and %.12s: %w", from, to, err)
 	}
-	text := strings.ToValidUTF8(out.kept.String(), "\uFFFD")
+	if more := len(text) - most; more > 0 {
+		text, out.lost = text[:most], int64(more)
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if out.lost > 0 {
 		text += fmt.Sprintf("\n[... %d bytes of the diff are left out ...]\n", out.lost)
 	}

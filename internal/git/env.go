@@ -87,9 +87,9 @@ func usersEnvironment(given []string) []string {
 }
 
 // usersDoor is what git is started with in the user's own repository: what both shapes have, and the files of
-// configuration that the user names.
+// configuration that the user names. Commands that only read leave the index as it is.
 func usersDoor(given []string) []string {
-	env := environment(given)
+	env := append(environment(given), "GIT_OPTIONAL_LOCKS=0")
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
 		if v := value(given, name); v != "" {
 			env = append(env, name+"="+v)

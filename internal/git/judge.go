@@ -430,14 +430,15 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 			}
 			continue
 		}
-		out, err := p.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", before[p.path], p.commit, "--")
+		of := &objects{git: p.git}
+		if p.path == "" {
+			of = &j.t.objects // which knows what its newest commit has changed
+		}
+		changed, err := of.Changed(ctx, before[p.path], p.commit)
 		if err != nil {
 			return err
 		}
-		names := records(out)
-		for i := range names {
-			names[i] = path.Join(p.path, names[i])
-		}
+		names := safetext.Map(changed, func(name string) string { return path.Join(p.path, name) })
 		if err := give.Files(j.dir, names, j.t.o.As); err != nil {
 			return err
 		}

@@ -307,6 +307,7 @@ var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 type known struct {
 	directories answers[map[string]entry]
 	blobs       answers[string]
+	diffs       answers[string]
 	changed     answers[[]string] // by the newest commit
 	leavings    map[string]bool   // that were named
 }

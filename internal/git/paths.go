@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -50,6 +51,7 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 
 func (u *users) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
 	names, err := u.door.uncommitted(ctx, paths)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) // repositories
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
@@ -71,7 +73,8 @@ func (u *users) commitPaths(ctx context.Context, message string, paths []string)
 	return sha, err
 }
 
-// uncommitted are the files under some paths that are not as HEAD has them.
+// uncommitted are the files under some paths, or all, that are not as HEAD has them. A repository is one entry that
+// ends with a slash.
 func (d door) uncommitted(ctx context.Context, under []string) ([]string, error) {
 	args := []string{"status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all", "--"}
 	for _, name := range under {
@@ -83,9 +86,7 @@ func (d door) uncommitted(ctx context.Context, under []string) ([]string, error)
 	}
 	var names []string
 	for _, e := range records(out) {
-		if name := e[3:]; !strings.HasSuffix(name, "/") {
-			names = append(names, name)
-		}
+		names = append(names, e[3:])
 	}
 	return names, nil
 }

@@ -58,7 +58,7 @@ func (r *Review) fill(ctx context.Context, commit string) (err error) {
 	if r.before, err = look(r.dir, filepath.Join(".git", "index")); err != nil {
 		return err
 	}
-	if r.refs, err = t.refs(ctx); err != nil {
+	if r.refs, err = t.refs(); err != nil {
 		return err
 	}
 	r.at = t.headNow()
@@ -92,7 +92,7 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 		return false, "", err
 	}
 	found = append(found, moved...)
-	dirty, err := r.t.changed(ctx)
+	dirty, err := r.t.git.uncommitted(ctx, nil)
 	if err != nil {
 		return false, "", err
 	}
@@ -117,7 +117,7 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	if at != r.at {
 		moved = append(moved, "HEAD of the run's tree")
 	}
-	now, err := t.refs(ctx)
+	now, err := t.refs()
 	if err != nil {
 		return nil, err
 	}
@@ -155,21 +155,17 @@ func (t *Tree) headNow() place {
 	return l.place
 }
 
-// refs are the branches, tags and run records of the harness's repository.
-func (t *Tree) refs(ctx context.Context) (map[string]string, error) {
-	refs, err := t.git.below(ctx, "")
-	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
-	return refs, err
-}
-
-// changed names the files of the run's tree that differ from its newest commit, new ones too.
-func (t *Tree) changed(ctx context.Context) ([]string, error) {
-	dirty, err := t.Clean(ctx)
+// refs are the branches and tags of the harness's repository.
+func (t *Tree) refs() (map[string]string, error) {
+	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return nil, err
 	}
-	added, err := t.git.untracked(ctx)
-	return append(dirty, added...), err
+	defer root.Close()
+	refs := map[string]string{}
+	readRefs(root, "", refs)
+	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
+	return refs, nil
 }
 
 // Close removes the checkout.

@@ -48,7 +48,7 @@ func TestReview(t *testing.T) {
 				if head := tree.headNow(); head != (place{"refs/heads/ralph/issue-42", commit.SHA}) {
 					t.Errorf("the run's HEAD is %v", head)
 				}
-				if left, err := tree.changed(b.ctx); err != nil || len(left) > 0 {
+				if left, err := tree.git.uncommitted(b.ctx, nil); err != nil || len(left) > 0 {
 					t.Errorf("the run's tree is left with %q %v", left, err)
 				}
 				if err := r.Close(); err != nil {
