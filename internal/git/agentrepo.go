@@ -226,8 +226,9 @@ func (s snapshotOf) changes(now snapshotOf) (names []string) {
 	return names
 }
 
-func union(a, b map[string]string) []string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return slices.Sorted(maps.Keys(all))
+// union are the keys of two maps, in order.
+func union[A, B any](a map[string]A, b map[string]B) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -69,13 +69,14 @@ type shape struct {
 	told   string
 	needs  string // a program
 	branch string // the base branch, "main" when it is empty, and "-" when there is none
+	note   string // of the commit
 }
 
 const plainClone = `git clone -q remote.git "$C"; `
 
 var shapes = map[string]shape{
 	"dirty and staged": {
-		do: plainClone + `cd "$C"; echo dirty >>a.txt; echo staged >s; git add s; echo more >>s; echo un >un; echo l >x.log
+		do: plainClone + `cd "$C"; echo dirty >>a.txt; echo staged >s; git add s; echo more >>s; echo un >un; echo l >x.log; touch -d 2020-01-01 .gitignore
 			git rm -q --cached sub/b.txt; rm link; git stash list`,
 		tree: `wc -l <a.txt; ls`, says: "4\na.txt\nlink\nsub\nwork\n",
 	},
@@ -135,7 +136,9 @@ var shapes = map[string]shape{
 		do: `git init -q lib; cd lib; echo 1 >f; mkdir d; echo 2 >d/g; git add .; git commit -qm lib; cd ../seed
 			git -c protocol.file.allow=always submodule add -q ../lib dep; git -c protocol.file.allow=always submodule add -q ../lib other; git commit -qm dep; git push -q ../remote.git HEAD:main; cd ..
 			git clone -q remote.git "$C"; cd "$C"; git config submodule.dep.url "$PWD/../lib"; git -c protocol.file.allow=always submodule update -q --init dep`,
-		tree: `cat dep/f dep/d/g; ls other; git status --porcelain`, says: "1\n2\n",
+		agent: `echo 2 >>dep/f; rm dep/d/g; echo n >dep/new; test -z "$(ls other)"`,
+		note:  "the submodule dep: what was changed in it is in no commit of the run: d/g, f, new",
+		tree:  `head -n 1 dep/f; ls other; git status --porcelain`, says: "1\n",
 	},
 	"filters and line ends": {
 		do: plainClone + `cd "$C"; git config filter.up.clean 'tr a-z A-Z'; git config filter.up.smudge 'tr A-Z a-z'
@@ -197,7 +200,7 @@ func TestShapesOfClones(t *testing.T) {
 			for _, f := range made.Files {
 				files = append(files, f.Path)
 			}
-			if got := strings.Join(files, " "); got != cmp.Or(c.files, "a.txt work") || made.Note != "" {
+			if got := strings.Join(files, " "); got != cmp.Or(c.files, "a.txt work") || made.Note != c.note {
 				t.Errorf("committed %q, note %q", got, made.Note)
 			}
 			must[string](t)(tree.SaveRecord(b.ctx, map[string][]byte{"journal.jsonl": []byte("1\n")}, "r"))
@@ -230,6 +233,9 @@ func TestShapesOfClones(t *testing.T) {
 			}
 			if dirty, err := tree.git.uncommitted(b.ctx, nil); err != nil || len(dirty) > 0 {
 				t.Error(dirty, err)
+			}
+			if _, err := Uncommitted(b.ctx, dir, b.cliOptions().Env, "."); err != nil { // which only looks
+				t.Error(err)
 			}
 			if err := tree.Remove(b.ctx); err != nil || exists(tree.o.Root) {
 				t.Error(err)

@@ -55,6 +55,11 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	}
 	notes = append(notes, found.notes()...)
 	notes = append(notes, t.keepModules(ctx, c)...)
+	more, err = t.leftInModules(ctx, c)
+	if err != nil {
+		return loop.Commit{}, err
+	}
+	notes = append(notes, more...)
 	c.Note = strings.Join(notes, "; ")
 	if !c.Empty {
 		if err := t.weigh(ctx, since, &c); err != nil {

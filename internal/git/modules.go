@@ -1,9 +1,11 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -12,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // module is a submodule that the clone has checked out, as it was before the first turn.
@@ -50,18 +54,62 @@ func (t *Tree) layModules(ctx context.Context) error {
 	defer work.Close()
 	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
 		m := t.modules[name]
-		dir := filepath.Join(t.work, filepath.FromSlash(name))
 		if err := files.MkdirAll(work, name, 0o755); err != nil {
 			return fmt.Errorf("checking out the submodule %s: %w", name, err)
 		}
-		index := filepath.Join(t.o.Root, "module.index")
-		_, _, err := t.git.run(ctx, call{args: []string{"read-tree", "--reset", "-u", m.commit},
-			env: []string{"GIT_WORK_TREE=" + dir, "GIT_OBJECT_DIRECTORY=" + m.objects, "GIT_INDEX_FILE=" + index}})
-		if err = errors.Join(ignore(err), os.Remove(index)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		err := os.Remove(t.moduleIndex(name)) // of an earlier process
+		if err == nil || errors.Is(err, os.ErrNotExist) {
+			_, err = t.inModule(name).out(ctx, "read-tree", "--reset", "-u", m.commit)
+		}
+		if ignore(err) != nil {
 			return fmt.Errorf("checking out the submodule %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+func (t *Tree) moduleIndex(name string) string {
+	return filepath.Join(t.o.Root, strings.ReplaceAll("module/"+name, "/", "%2F")+".index")
+}
+
+// inModule starts git on a submodule in the agent's tree. The repository there is not read, as the agent can have made
+// it.
+func (t *Tree) inModule(name string) door {
+	d := t.git
+	d.dir = filepath.Join(t.work, filepath.FromSlash(name))
+	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_WORK_TREE="+d.dir, "GIT_INDEX_FILE="+t.moduleIndex(name),
+		"GIT_OBJECT_DIRECTORY="+cmp.Or(t.modules[name].objects, t.store()))
+	return d
+}
+
+// leftInModules names in sentences what differs in each submodule from what the agent was given, committed there or
+// not: no commit of the run has it, unless it has another commit of that submodule.
+func (t *Tree) leftInModules(ctx context.Context, c loop.Commit) (notes []string, err error) {
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, name := range union(t.links, t.modules) {
+		moved := slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == name })
+		if info, err := root.Lstat(name); moved || err != nil || !info.IsDir() || !behindDirectories(root, name) {
+			continue // a commit says what became of it
+		}
+		if lying, err := fs.ReadDir(root.FS(), name); err != nil || len(lying) == 0 {
+			continue
+		}
+		out, err := t.inModule(name).out(ctx, "ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard",
+			"--directory")
+		if err != nil {
+			return nil, fmt.Errorf("looking into the submodule %s: %w", name, err)
+		}
+		all := records(out)
+		if slices.Sort(all); len(all) > 0 {
+			notes = append(notes, fmt.Sprintf("the submodule %s: what was changed in it is in no commit of the run: %s", name,
+				safetext.FirstN(slices.Compact(all), mostNamed)))
+		}
+	}
+	return notes, nil
 }
 
 func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects string, deep int) error {

@@ -164,6 +164,9 @@ func facts(it loop.Iteration) []string {
 	if it.Tier == loop.Shift || it.Tier == loop.Expand {
 		out = append(out, "it was told to try a fundamentally different approach")
 	}
+	if it.Commit != nil && it.Commit.Note != "" {
+		out = append(out, "its commit: "+line(it.Commit.Note))
+	}
 	return append([]string{"changed: " + changed(it)}, out...)
 }
 
