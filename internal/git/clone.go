@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -227,7 +225,7 @@ func (c *clone) refLocks(branch string) (found []string) {
 
 // beginAt settles base and head, and that the branch is ours to work on.
 func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
-	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/", t.archived("*")}, above(t.ref())...)
+	names := append([]string{t.ref(), c.tip, t.recordRef(), "refs/tags/", t.archived("*")}, inTheWay(t.ref())...)
 	if !fullID.MatchString(base) {
 		names = append(names, "refs/heads/"+base)
 	}
@@ -235,8 +233,8 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.refuseInTheWay(refs); err != nil {
-		return err
+	if ref := (remoteRefs{at: refs}).inTheWay(t.ref()); ref != "" {
+		return fmt.Errorf("the branch %s is in the way of the run's branch %s: rename it, then run again", short(ref), t.branch)
 	}
 	t.tags = map[string]string{}
 	for ref, id := range refs {
@@ -271,13 +269,19 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 		return fmt.Errorf("the branch %s exists, and nothing shows that ralph has made it: rename or delete it, or choose "+
 			"another name", t.branch)
 	}
-	work := t.pushed.branch
+	work, tip := t.pushed.branch, t.pushed.tip
+	if slices.Contains(t.o.Replaces, work) {
+		work = ""
+	}
+	if slices.Contains(t.o.Replaces, tip) {
+		tip = ""
+	}
 	// a run that began anew, and has not come to move the branch
 	t.aside = t.o.Fresh || t.o.Resume && work != "" && refs[t.archived(work)] == work
 	if t.aside {
 		work = ""
 	}
-	if tip := t.pushed.tip; !t.o.Fresh && t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
+	if !t.o.Fresh && t.o.Ours && tip != "" && !c.forward(ctx, tip, at) && !c.forward(ctx, tip, work) {
 		if work = tip; !t.aside {
 			t.pushed.branch = c.door.meet(ctx, tip, t.pushed.branch)
 		}
@@ -287,24 +291,6 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 		return nil
 	}
 	return t.begin(ctx, at, work)
-}
-
-// above are the refs that are in the way of one: git makes a directory of its name.
-func above(ref string) (names []string) {
-	for at := path.Dir(ref); at != "refs/heads"; at = path.Dir(at) {
-		names = append(names, at)
-	}
-	return names
-}
-
-// refuseInTheWay fails when the run's branch cannot be made beside another one: "ralph" and "ralph/issue-42".
-func (t *Tree) refuseInTheWay(refs map[string]string) error {
-	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		if strings.HasPrefix(ref, t.ref()+"/") || strings.HasPrefix(t.ref(), ref+"/") {
-			return fmt.Errorf("the branch %s is in the way of the run's branch %s: rename it, then run again", short(ref), t.branch)
-		}
-	}
-	return nil
 }
 
 // Held says where the run's branch is checked out, and the command that takes the new work there, when it was not moved

@@ -50,7 +50,7 @@ type Options struct {
 	With []Work
 	// Onto is the name of the branch that the base is on, where the base is given as a commit.
 	Onto string
-	// Replaces are commits with nothing of their own that the run's branch had: a fresh run does not keep them.
+	// Replaces are commits with nothing of their own that the run's branch or tip had: they are not kept, and no work.
 	Replaces []string
 	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool

@@ -71,8 +71,8 @@ const (
 
 // weigh adds to a commit what it says of the large files in the commits from since to it: a note, or that no push to
 // GitHub takes them.
-func (t *Tree) weigh(ctx context.Context, since string, c *loop.Commit) error {
-	out, err := t.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", largeSize),
+func (o *objects) weigh(ctx context.Context, since string, c *loop.Commit) error {
+	out, err := o.git.out(ctx, "rev-list", "--objects", fmt.Sprintf("--filter=blob:limit=%d", largeSize),
 		"--filter-print-omitted", c.SHA, "^"+since)
 	if err != nil {
 		return fmt.Errorf("looking for large files: %w", err)
@@ -86,12 +86,12 @@ func (t *Tree) weigh(ctx context.Context, since string, c *loop.Commit) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	sizes, _, err := t.git.run(ctx, call{in: strings.NewReader(strings.Join(ids, "\n") + "\n"),
+	sizes, _, err := o.git.run(ctx, call{in: strings.NewReader(strings.Join(ids, "\n") + "\n"),
 		args: []string{"cat-file", "--batch-check=%(objectsize) %(objectname)"}})
 	if err != nil {
 		return fmt.Errorf("looking for large files: %w", err)
 	}
-	at, err := t.git.out(ctx, "log", "-m", "-z", "--format=", "--raw", "--no-abbrev", "--no-renames", since+".."+c.SHA, "--")
+	at, err := o.git.out(ctx, "log", "-m", "-z", "--format=", "--raw", "--no-abbrev", "--no-renames", since+".."+c.SHA, "--")
 	if err != nil {
 		return fmt.Errorf("looking for large files: %w", err)
 	}

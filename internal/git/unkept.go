@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +106,21 @@ func Lying(ctx context.Context, dir string, env []string) (modified, ignored []s
 // has them, and not ignored.
 func Uncommitted(ctx context.Context, dir string, env []string, below string) ([]string, error) {
 	return door{dir: dir, env: usersDoor(env), pair: safe}.uncommitted(ctx, []string{below})
+}
+
+// InTheWay names the uncommitted files of the clone that dir is the top of over which git refuses to merge a commit.
+func InTheWay(ctx context.Context, dir string, env []string, commit string) ([]string, error) {
+	d := door{dir: dir, env: usersDoor(env), pair: safe}
+	lying, err := d.uncommitted(ctx, nil)
+	if err != nil || len(lying) == 0 {
+		return nil, err
+	}
+	changed, err := d.out(ctx, "diff", "--name-only", "-z", "--no-renames", "HEAD..."+commit, "--")
+	if err != nil {
+		return nil, fmt.Errorf("comparing the clone with commit %.12s: %w", commit, err)
+	}
+	brought := newPaths(records(changed))
+	return slices.DeleteFunc(lying, func(name string) bool { return !brought.cover(name) && !brought.below(name) }), nil
 }
 
 // TipOf is the newest commit that a run of a task has made on its branch in the clone that dir is in; empty: none.

@@ -1,11 +1,13 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -69,6 +71,9 @@ func (o *cloneOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.
 	}
 	if way == loop.Nothing {
 		return b, invalid.Errorf("%s", why)
+	}
+	if way != loop.Begin && o.rewritten(ctx) {
+		way, why = loop.Begin, "the run has no commit yet, and its base was rewritten"
 	}
 	if err := o.openClone(ctx, work, way); err != nil {
 		return b, err
@@ -162,6 +167,17 @@ func (o *cloneOpening) accept(ctx context.Context, work *engine.Run, way loop.Re
 	return work.Share(o.shared, known, o.Accept, way == loop.Begin || before.Settled())
 }
 
+// rewritten reports whether the run has no commit, and its base branch no longer has the commit that it started from.
+func (o *cloneOpening) rewritten(ctx context.Context) bool {
+	s := o.before.Start
+	now := git.TipOf(ctx, o.Dir, o.Parent, s.BaseBranch, "")
+	if o.before.Tip != "" || now == "" {
+		return false
+	}
+	has, err := git.Contains(ctx, o.Dir, o.Parent, now, cmp.Or(s.MergeBase, s.Base))
+	return err == nil && !has
+}
+
 // checkOut makes the run's checkout, or takes up the one that is there.
 func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree *git.Tree, err error) {
 	branch, lost := "ralph/"+o.wanted.ID, o.before.Start.Run == "" && o.LostRun(o.wanted.ID)
@@ -172,6 +188,9 @@ func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree 
 	}
 	if o.start, err = o.startOf(ctx, way); err != nil {
 		return nil, err
+	}
+	if o.before.Tip == "" {
+		o.start.replaces = append(slices.Clip(o.start.replaces), o.before.Start.Base)
 	}
 	o.made = !o.at.Exists()
 	tree, err = git.CheckoutOf(ctx, o.Dir, git.Options{

@@ -203,20 +203,18 @@ func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop
 	return err
 }
 
-// tellEnd says where the work is.
+// tellEnd says where the work is, and what is in the way of taking it.
 func (l *cloneOpening) tellEnd(ctx context.Context, tree *git.Tree) {
 	if !l.tellHeld(tree) && tree.Resumed() {
 		base := cmp.Or(tree.BaseBranch(), tree.Base()[:12])
 		l.Log("your checkout is as you left it; the work is on %s: git diff %s...%[1]s shows it, git merge %[1]s takes it",
 			tree.Branch(), base)
 	}
-	if l.Plan == "" {
-		return
-	}
-	lying, err := git.Uncommitted(ctx, l.Dir, l.Parent, l.source.Dir)
-	if err == nil && len(lying) > 0 {
-		l.Log("git does not overwrite your uncommitted %s, which the run has taken along: git stash push -u -- %s moves them out of the way",
-			safetext.FirstN(lying, 5), wording.ShellWord(l.source.Dir))
+	in, _ := tree.Held()
+	names, err := git.InTheWay(ctx, cmp.Or(in, l.Dir), l.Parent, tree.Head())
+	if err == nil && len(names) > 0 {
+		l.Log("git does not overwrite what you have not committed in %s: git stash push -u -- %s moves it out of the way",
+			safetext.FirstN(names, 5), strings.Join(safetext.Map(names[:min(len(names), 5)], wording.ShellWord), " "))
 	}
 }
 
