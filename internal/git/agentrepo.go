@@ -66,7 +66,10 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 			return fmt.Errorf("making the agent's repository: %w", err)
 		}
 	}
-	if err := copyInto(root, ".git/index", r.index); err != nil {
+	if err = copyInto(root, ".git/index", r.index); err == nil && t.keys != "" {
+		err = root.Symlink(t.keys, ".git/git-crypt")
+	}
+	if err != nil {
 		return fmt.Errorf("making the agent's repository: %w", err)
 	}
 	return nil

@@ -94,6 +94,9 @@ func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err e
 
 // keepRef keeps what the agent committed elsewhere in a repository that is thrown away, and says so in a sentence.
 func (t *Tree) keepRef(ctx context.Context, name, commit string) (note string, err error) {
+	if t.filter != "" {
+		return unfiltered("what the agent has left in "+refInWords(name)+" is not kept", t.filter), nil
+	}
 	of, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}")
 	if exit(err) > 0 {
 		return "", nil // it leads to no commit

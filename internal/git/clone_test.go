@@ -149,6 +149,16 @@ var shapes = map[string]shape{
 		commit: `for f in x.up y.up crlf.txt; do git cat-file blob ralph/issue-42:$f; done; git cat-file blob ralph/issue-42~:y.up`,
 		told:   "SHOUT\nQUIET\ncrlf\nQUIET\n",
 	},
+	"unlocked by git-crypt": {
+		needs: "git-crypt",
+		do: plainClone + `cd "$C"; git-crypt init >/dev/null 2>&1; echo 'secret filter=git-crypt' >.gitattributes
+			echo plain >secret; git add .; git commit -qm secret`,
+		agent: `echo more >>secret; git -c filter.git-crypt.clean=cat add secret; git -c filter.git-crypt.clean=cat commit -qm mine`,
+		files: "a.txt secret work", tree: `cat secret; git status --porcelain secret`, says: "plain\nmore\n",
+		note:   `the agent's files were kept, its commits were not, since the filter "git-crypt" must pass all that is stored`,
+		commit: `git log --format=%s ralph/issue-42; for c in ralph/issue-42 main; do git cat-file blob $c:secret | head -c 9 | tr -d '\0'; done`,
+		told:   "work\nsecret\nfirst\nGITCRYPTGITCRYPT",
+	},
 	"commits are signed": {
 		needs: "ssh-keygen",
 		do: `ssh-keygen -q -t ed25519 -N '' -f key; echo "bob@example.com namespaces=\"git\" $(cat key.pub)" >allowed
@@ -167,7 +177,7 @@ var shapes = map[string]shape{
 // the clone, and the tree of the checks has what the agent's has.
 func TestShapesOfClones(t *testing.T) {
 	for name, c := range sampled(t, shapes, "dirty and staged", "hooks and programs", "a linked worktree",
-		"partial and sparse", "a populated submodule", "filters and line ends") {
+		"partial and sparse", "a populated submodule", "filters and line ends", "unlocked by git-crypt") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.needs != "" {

@@ -20,6 +20,9 @@ type settings struct {
 	large  bool   // large files are taken through Git LFS
 	// partial is the remote that contents are still to be fetched from; empty: there is none.
 	partial string
+	// filter is one that the clone requires of contents, as that of git-crypt; empty: there is none.
+	filter string
+	keys   string // the directory where git-crypt finds its keys; empty: it has none
 	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
 	contents, attributes []byte
 }
@@ -79,6 +82,17 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 			err = replace(name, text, 0o644)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("making the checkout: %w", err)
+		}
+	}
+	for _, dir := range []string{c.dir, c.common} {
+		if keys := filepath.Join(dir, "git-crypt"); t.keys == "" && isDirectory(keys) {
+			t.keys = keys
+		}
+	}
+	at := filepath.Join(t.dir, "git-crypt")
+	if err := os.Remove(at); t.keys != "" && (err == nil || errors.Is(err, os.ErrNotExist)) {
+		if err := os.Symlink(t.keys, at); err != nil {
 			return fmt.Errorf("making the checkout: %w", err)
 		}
 	}
@@ -160,6 +174,8 @@ func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err er
 			u.partial = strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 		case strings.HasPrefix(name, "filter.lfs."):
 			u.large = true
+		case strings.HasPrefix(name, "filter.") && strings.HasSuffix(name, ".required") && yes:
+			u.filter = strings.TrimSuffix(strings.TrimPrefix(name, "filter."), ".required")
 		}
 		switch {
 		case takes(contentKeys, name):

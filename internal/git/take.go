@@ -86,6 +86,10 @@ func unreadable(err error) string {
 
 // choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
 func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error {
+	if t.filter != "" && l.commit != since {
+		k.notes = append(k.notes, unfiltered("the agent's files were kept, its commits were not", t.filter))
+		return t.indexAs(ctx, l.commit)
+	}
 	tip, err := t.grown(ctx, since, l.refs[t.ref()]) // the run's branch, as far as it has gone on
 	if err != nil {
 		return err
@@ -110,6 +114,12 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		return err
 	}
 	return t.indexAs(ctx, l.commit)
+}
+
+// unfiltered says why commits of an agent's are not taken where contents have to pass a filter: its git may have gone
+// without, and then a secret is in them as it is.
+func unfiltered(what, filter string) string {
+	return fmt.Sprintf("%s, since the filter %q must pass all that is stored", what, filter)
 }
 
 // rewrote notes a HEAD that does not go on from the run's branch. The branch itself may have gone on before that.
