@@ -258,7 +258,7 @@ func hostileReviewed(w *world, says func(string) string, each func(string) []str
 	w.write("says.txt", says("the agent's answer")+"\n")
 	w.inputs["agent"] = w.script("agent",
 		"tee "+w.dir+"/now >> "+told+"; "+
-			strings.Replace(approver("echo more >> more.txt; cat "+w.dir+`/says.txt; echo "<response>DONE</response>"`),
+			strings.Replace(approver(`echo more >> more.txt; echo "<response>DONE</response>"; cat `+w.dir+"/says.txt"),
 				"p=$(cat)", "p=$(cat "+w.dir+"/now)", 1))
 	w.shared("now")
 	w.must(loop.Done)(w.action(context.Background(), "pull_request_review", w.gh.ReviewPayload(owner, name, review)))
