@@ -76,19 +76,20 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	if o.Home == "" {
 		o.Home = proc.Value(spec.Parent, "HOME")
 	}
+	by := "the setting sandbox"
 	switch said := proc.Value(spec.Parent, config.SandboxSwitch); said {
 	case "":
 	case sandbox.Off:
-		spec.Log(
-			"sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host",
-			config.SandboxSwitch,
-		)
-		o.Mode = sandbox.Off
+		by, o.Mode = config.SandboxSwitch, sandbox.Off
 	default:
 		return o, invalid.Errorf(
 			"environment variable %s is %q; must be off; name another sandbox in the setting sandbox",
 			config.SandboxSwitch, said,
 		)
+	}
+	if spec.switchedOff() {
+		spec.Log("sandbox: off, as %s says: agents and checks can read and write what their user can, and speak to every host",
+			by)
 	}
 	for _, path := range append(slices.Clone(set.SandboxWritable), spec.marker()...) {
 		if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
