@@ -39,7 +39,7 @@ func TestServeAllows(t *testing.T) {
 	own := `{"agent": {"command": "` + agent + `"}, "sandbox": "off", "guardrails": [{"command": "make test"}], ` +
 		`"review": false, "maximumIterations": 90}`
 	s.settings(own)
-	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "maximumIterations": 4}}`))
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"alice": {"agents": ["claude"], "sandbox": "off", "maximumIterations": 4}}`))
 	s.start()
 	issue := s.label("Add new.txt")
 	want := `.ralph/settings.json: agent.command is "` + agent + `"; this server allows claude.`
@@ -51,7 +51,7 @@ func TestServeAllows(t *testing.T) {
 		t.Error("it was worked on")
 	}
 	s.kill()
-	s.allow(`{"alice": {"agents": ["` + agent + `"], "maximumIterations": 4}}`)
+	s.allow(`{"alice": {"agents": ["` + agent + `"], "sandbox": "off", "maximumIterations": 4}}`)
 	s.start()
 	s.hub.AddComment("alice", "demo", issue, fake.Comment{Author: "alice", Body: "/ralph run"})
 	s.until("a pull request that is ready", func() bool {

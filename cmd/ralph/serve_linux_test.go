@@ -32,7 +32,8 @@ type serving struct {
 	dir     string
 	environ []string
 	process *exec.Cmd
-	patient time.Duration // for how long until waits; two minutes if 0
+	as      *syscall.Credential // nil: ourselves
+	patient time.Duration       // for how long until waits; two minutes if 0
 }
 
 // newServing makes a repository with an App, and an agent that works after as many seconds as the file wait says.
@@ -81,7 +82,8 @@ func newServing(t testing.TB) *serving {
 		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",
 			Callbacks: []string{s.url + "/sign-in/callback"}},
 		Events: []string{"issues", "issue_comment", "pull_request"}})
-	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RALPH_APP_ID=7",
+	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"),
+		"RALPH_ALLOW=" + s.allow(`{"*": {"agents": ["`+agent+`"], "sandbox": "off"}}`), "RALPH_APP_ID=7",
 		"RALPH_APP_PRIVATE_KEY=" + strings.ReplaceAll(string(private), "\n", `\n`), "RALPH_WEBHOOK_SECRET=made-up-secret",
 		"RALPH_CLIENT_ID=Iv1", "RALPH_CLIENT_SECRET=made-up-client-secret",
 		"GITHUB_API_URL=" + hub.APIURL(), "GITHUB_SERVER_URL=" + hub.URL(), "GITHUB_GRAPHQL_URL=" + hub.GraphQLURL()}
@@ -117,7 +119,7 @@ func (s *serving) begin(args ...string) *bufio.Reader {
 	s.Helper()
 	s.process = exec.Command(s.ralph, append([]string{"serve", "--listen", strings.TrimPrefix(s.url, "http://"), "--data",
 		filepath.Join(s.dir, "data"), "--log-text"}, args...)...)
-	s.process.Env = s.environ
+	s.process.Env, s.process.SysProcAttr = s.environ, &syscall.SysProcAttr{Credential: s.as}
 	out, err := s.process.StdoutPipe()
 	if err != nil {
 		s.Fatal(err)

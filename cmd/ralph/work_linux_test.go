@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -84,6 +85,7 @@ func TestWork(t *testing.T) {
 		Repository: "alice/demo", GitHub: jobs.GitHub{Server: hub.URL(), API: hub.APIURL(), GraphQL: hub.GraphQLURL(),
 			Login: "ralph[bot]"},
 		Inputs: map[string]string{"agent": agent}, Environ: []string{"RALPH_SANDBOX=off"},
+		Allow:     config.Allowance{Agents: []string{agent}, Sandbox: config.Off},
 		Workspace: filepath.Join(dir, "work")}})
 	if err != nil {
 		t.Fatal(err)

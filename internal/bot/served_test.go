@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -21,6 +22,7 @@ func TestServedJobsRunAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Server = &Server{Job: "a-job", Page: host + "/runs/a-job", Payload: payload,
+			Allow:  config.Allowance{Agents: []string{w.inputs["agent"]}, Sandbox: config.Off},
 			Begun:  func(b StartedRun) { runs = append(runs, b.Run) },
 			Record: func(int, loop.Record) {}}
 		result, err := a.Run(context.Background())

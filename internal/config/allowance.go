@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +15,14 @@ import (
 )
 
 // Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
-// everything that there is; a list names all that is allowed.
+// everything that leads to nothing of the server's machine; a list names all that is allowed.
 type Allowance struct {
-	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program
+	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program; empty: those that ralph knows by name
 	Models []string `json:"models,omitempty"` // the first one is used where a repository names none
+	// Hosts and Writable are what sandboxNetwork and sandboxWritable may name, besides the registries of packages. "*" in
+	// Hosts is every host.
+	Hosts    []string `json:"hosts,omitempty"`
+	Writable []string `json:"writable,omitempty"`
 	// Launchers are OnServer and InWorkflow; the first one is used where a repository names none.
 	Launchers []string `json:"launchers,omitempty"`
 	// The most that a run, or all runs of an issue, may spend or take. A repository that asks for nothing gets them.
@@ -26,7 +31,7 @@ type Allowance struct {
 	MaxTokens          int     `json:"maxTokens,omitempty"`
 	MaxIterations      int     `json:"maximumIterations,omitempty"`
 	MaxMinutes         int     `json:"timeoutMinutes,omitempty"`
-	// Sandbox "require" refuses runs without a sandbox, whatever a repository says.
+	// Sandbox Off lets a repository choose a sandbox in which not everything holds, or none. "": it cannot.
 	Sandbox string `json:"sandbox,omitempty"`
 }
 
@@ -64,8 +69,8 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 		if a.MaxCostUSD < 0 || a.MaxCostUSDPerIssue < 0 || a.MaxTokens < 0 || a.MaxIterations < 0 || a.MaxMinutes < 0 {
 			problems = append(problems, name+": "+account+": a limit is below 0.")
 		}
-		if a.Sandbox != "" && a.Sandbox != "require" {
-			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; must be "require".`)
+		if a.Sandbox != "" && a.Sandbox != Off {
+			problems = append(problems, name+": "+account+`: sandbox is `+show(a.Sandbox)+`; must be "off", or left out.`)
 		}
 		for _, l := range a.Launchers {
 			if l != OnServer && l != InWorkflow {
@@ -109,28 +114,49 @@ func (a Allowance) Apply(e Explained) (Explained, []string, error) {
 		e.From = map[string]string{}
 	}
 	s := &e.Settings
-	problems := slices.Concat(a.command(&s.Agent, "agent", e), a.command(&s.Reviewer, "reviewer", e))
-	if a.restricts() && s.AgentSettings {
-		problems = append(problems, a.refuses(e, "agentSettings", "true", "false: the repository's own settings of an agent "+
-			"could name another model"))
-	}
-	if a.Sandbox == "require" && s.Sandbox == Off {
-		problems = append(problems, a.refuses(e, "sandbox", Off, "any but off"))
-	} else if a.Sandbox == "require" && s.Sandbox == "auto" {
-		s.Sandbox, e.From["sandbox"] = "require", Allowed
-	}
-	problems = append(problems, a.launcher(e)...)
-	if err := asError(problems); err != nil {
-		return Explained{}, nil, err
-	}
+	problems := a.launcher(e)
 	if s.Dispatch == "" {
 		s.Dispatch = OnServer
 		if len(a.Launchers) > 0 {
 			s.Dispatch, e.From["dispatch"] = a.Launchers[0], Allowed
 		}
 	}
+	problems = slices.Concat(a.command(&s.Agent, "agent", e), a.command(&s.Reviewer, "reviewer", e), problems)
+	if a.restricts() && s.AgentSettings {
+		problems = append(problems, a.refuses(e, "agentSettings", "true", "false: the repository's own settings of an agent "+
+			"could name another model"))
+	}
+	if s.Dispatch != InWorkflow { // there nothing of the server's machine can be reached
+		problems = append(problems, a.sandbox(s, e)...)
+	}
+	if err := asError(problems); err != nil {
+		return Explained{}, nil, err
+	}
 	notes := a.lower(&e)
 	return e, notes, nil
+}
+
+// sandbox judges what could lead out of the sandbox, and has one be required in which everything holds.
+func (a Allowance) sandbox(s *Settings, e Explained) (problems []string) {
+	for _, path := range s.SandboxWritable {
+		if !slices.Contains(a.Writable, path) {
+			problems = append(problems, a.refuses(e, "sandboxWritable", path, cmp.Or(strings.Join(a.Writable, ", "), "none")))
+		}
+	}
+	for _, host := range s.SandboxNetwork {
+		if !slices.Contains(a.Hosts, host) && !slices.Contains(a.Hosts, "*") && !slices.Contains(registries(), host) {
+			problems = append(problems, a.refuses(e, "sandboxNetwork", host, strings.Join(append([]string{"the registries of " +
+				"packages"}, a.Hosts...), ", ")))
+		}
+	}
+	switch {
+	case a.Sandbox == Off:
+	case s.Sandbox == "auto":
+		s.Sandbox, e.From["sandbox"] = "require", Allowed
+	case s.Sandbox == Off || s.Sandbox == "landlock":
+		problems = append(problems, a.refuses(e, "sandbox", s.Sandbox, "those in which everything holds"))
+	}
+	return problems
 }
 
 // Allows reports whether runs may be worked on there: OnServer, InWorkflow.
@@ -186,19 +212,15 @@ func (a Allowance) restricts() bool { return len(a.Agents) > 0 || len(a.Models) 
 // command judges one of the two agents. Flags could name another model or program, so that they are refused together
 // with what is restricted.
 func (a Allowance) command(c *Command, key string, e Explained) []string {
-	if !a.restricts() {
-		return nil
-	}
 	var problems []string
-	if len(a.Agents) > 0 && !slices.Contains(a.Agents, c.Command) ||
-		len(a.Agents) == 0 && !slices.Contains(knownAgents, c.Command) {
-		allowed := a.Agents
-		if len(allowed) == 0 {
-			allowed = knownAgents
-		}
+	allowed := a.Agents
+	if len(allowed) == 0 {
+		allowed = knownAgents
+	}
+	if !slices.Contains(allowed, c.Command) && (a.restricts() || e.Settings.Dispatch != InWorkflow) {
 		problems = append(problems, a.refuses(e, key+".command", c.Command, strings.Join(allowed, ", ")))
 	}
-	if len(c.Flags) > 0 {
+	if a.restricts() && len(c.Flags) > 0 {
 		problems = append(problems, a.refuses(e, key+".flags", strings.Join(c.Flags, " "), "none: they could name another "+
 			"model"))
 	}

@@ -22,7 +22,12 @@ func TestAllowanceRefuses(t *testing.T) {
 		settings  string
 		want      string // of the error; empty for none
 	}{
-		{Allowance{}, `{"agent": {"command": "./any", "flags": ["--x"], "model": "m"}}`, ""},
+		{Allowance{}, `{"agent": {"command": "codex", "flags": ["--x"], "model": "m"}}`, ""},
+		{Allowance{}, `{"agent": {"command": "./any"}}`,
+			`agent.command is "./any"; this server allows claude, codex, amp, gemini, opencode.`},
+		{Allowance{}, `{"reviewer": {"command": "./any"}}`, `reviewer.command is "./any"`},
+		{Allowance{}, `{"agent": {"command": "./any"}, "dispatch": "workflow"}`, ""},
+		{Allowance{Agents: []string{"./any"}}, `{"agent": {"command": "./any"}}`, ""},
 		{Allowance{Agents: []string{"claude"}}, `{}`, ""},
 		{Allowance{Agents: []string{"claude"}}, `{"agent": {"command": "codex"}}`,
 			`.ralph/settings.json: agent.command is "codex"; this server allows claude.`},
@@ -37,8 +42,17 @@ func TestAllowanceRefuses(t *testing.T) {
 		{Allowance{Launchers: []string{"workflow"}}, `{"dispatch": "process"}`,
 			`dispatch is "process"; this server allows workflow.`},
 		{Allowance{Launchers: []string{"workflow"}}, `{}`, ""},
-		{Allowance{Sandbox: "require"}, `{"sandbox": "off"}`, `sandbox is "off"; this server allows any but off.`},
-		{Allowance{Sandbox: "require"}, `{"sandbox": "bwrap"}`, ""},
+		{Allowance{}, `{"sandbox": "off"}`, `sandbox is "off"; this server allows those in which everything holds.`},
+		{Allowance{}, `{"sandbox": "landlock"}`, `sandbox is "landlock"`},
+		{Allowance{}, `{"sandbox": "bwrap"}`, ""},
+		{Allowance{}, `{"sandbox": "off", "dispatch": "workflow"}`, ""},
+		{Allowance{Sandbox: "off"}, `{"sandbox": "off"}`, ""},
+		{Allowance{}, `{"sandboxWritable": ["/srv"]}`, `sandboxWritable is "/srv"; this server allows none.`},
+		{Allowance{Writable: []string{"/srv"}}, `{"sandboxWritable": ["/srv"]}`, ""},
+		{Allowance{}, `{"sandboxNetwork": ["pypi.org"]}`, ""},
+		{Allowance{Hosts: []string{"x.example"}}, `{"sandboxNetwork": ["x.example", "*"]}`,
+			`sandboxNetwork is "*"; this server allows the registries of packages, x.example.`},
+		{Allowance{Hosts: []string{"*"}}, `{"sandboxNetwork": ["*"]}`, ""},
 	}
 	for _, tt := range tests {
 		given, _, err := tt.allowance.Apply(explained(t, tt.settings))
@@ -50,7 +64,7 @@ func TestAllowanceRefuses(t *testing.T) {
 			t.Errorf("%s: models %q, %q", tt.settings, s.Agent.Model, s.Reviewer.Model)
 		}
 	}
-	given, _, _ := (Allowance{Models: []string{"opus"}, Sandbox: "require"}).Apply(explained(t, `{}`))
+	given, _, _ := (Allowance{Models: []string{"opus"}}).Apply(explained(t, `{}`))
 	if s := given.Settings; s.Agent.Model != "opus" || s.Reviewer.Model != "opus" || s.Sandbox != "require" ||
 		s.Dispatch != OnServer || given.From["agent.model"] != Allowed || given.From["sandbox"] != Allowed {
 		t.Errorf("%+v", given)
@@ -108,7 +122,7 @@ func TestAllowances(t *testing.T) {
 	for want, text := range map[string]string{
 		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
 		"allowed are process and workflow": `{"x": {"launchers": ["moon"]}}`,
-		"is there twice":                   `{"x": {}, "X": {}}`, `must be "require"`: `{"x": {"sandbox": "off"}}`,
+		"is there twice":                   `{"x": {}, "X": {}}`, `must be "off"`: `{"x": {"sandbox": "require"}}`,
 	} {
 		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "allow.json") {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -219,6 +220,7 @@ func (w *world) labelled(id string, attempt int) Job {
 		Repository: owner + "/" + name,
 		GitHub:     work.GitHub{Server: w.gh.URL(), API: w.gh.APIURL(), GraphQL: w.gh.GraphQLURL(), Login: login},
 		Inputs:     map[string]string{"agent": w.agent}, Environ: []string{"RALPH_SANDBOX=off"},
+		Allow:     config.Allowance{Agents: []string{w.agent}, Sandbox: config.Off},
 		Workspace: filepath.Join(w.dir, "work")}}
 }
 

@@ -131,7 +131,8 @@ const handOnGrace = 9 * time.Second
 func (sv *Server) openPages() error {
 	p := newPeople(sv.in, sv.s, sv.o)
 	sv.setup = &setup{in: sv.in, public: sv.o.Public, name: sv.o.AppName, doctor: sv.doctorOfAll,
-		runner: sv.examineRunner, dispatch: sv.o.Runner != "" || sv.o.Allow.Name(config.InWorkflow)}
+		runner: sv.examineRunner, dispatch: sv.o.Runner != "" || sv.o.Allow.Name(config.InWorkflow),
+		sandbox: sv.sandboxFinding}
 	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{

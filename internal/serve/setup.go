@@ -7,9 +7,13 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/url"
+	"os"
 	"sync"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -23,6 +27,7 @@ type setup struct {
 	runner func(context.Context, *github.App, github.Self) []web.Finding // what it says of the runner repository
 	// dispatch asks for an App that may start workflows
 	dispatch bool
+	sandbox  func(context.Context) web.Finding // whether one holds
 
 	mu   sync.Mutex
 	code string // "" once it was used
@@ -76,7 +81,7 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
 	out.Credentials = append(out.Credentials, reached(s.public)...)
-	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app))
+	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sandbox(ctx))
 	out.Credentials = append(out.Credentials, s.runner(ctx, app, self)...)
 	out.Doctor = s.doctor(ctx)
 	return out, nil
@@ -152,4 +157,30 @@ func (s *setup) Complete(ctx context.Context, code string, by string) error {
 	}
 	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
 		Subject: made.Slug, Result: "done"}) // with the code alone, no one is signed in
+}
+
+// sandboxFinding says whether a sandbox works here in which everything holds. Without one a job ends before its first
+// turn, unless a workflow does it.
+func (sv *Server) sandboxFinding(ctx context.Context) web.Finding {
+	o := sandbox.Options{Mode: "require", Home: proc.Value(sv.o.Environ, "HOME"), Parent: sv.o.Environ, Log: sv.logf,
+		Image: proc.Value(sv.o.Environ, config.SandboxImage)}
+	dir, err := os.MkdirTemp(sv.worker.base.Workspace, "")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		o.Dir, o.Scratch, err = dir, dir, os.Chmod(dir, 0o711)
+	}
+	if os.Geteuid() == 0 && err == nil {
+		o.As, err = proc.LookupUser(cmp.Or(sv.o.Base.AgentUser, "65534:65534"))
+	}
+	var box *sandbox.Sandbox
+	if err == nil {
+		box, err = sandbox.Open(ctx, o)
+	}
+	if err != nil {
+		f := wrong(err)
+		f.Advice = "Runs are refused here until then, but for those with dispatch: workflow."
+		return f
+	}
+	box.Close()
+	return web.Finding{Level: "ok", What: "runs are kept in the sandbox " + box.Mode}
 }

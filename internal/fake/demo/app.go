@@ -28,13 +28,18 @@ func runApp(ctx context.Context, ralph string, out io.Writer) error {
 		map[string]string{".ralph/settings.json": settings}); err != nil {
 		return err
 	}
+	allow := filepath.Join(s.dir, "allow.json") // the agents are scripts, and no sandbox may be there
+	if err := os.WriteFile(allow, fmt.Appendf(nil, `{"*": {"agents": [%q, %q], "sandbox": "off"}}`,
+		filepath.Join(s.dir, "agents", "coder.sh"), filepath.Join(s.dir, "agents", "reviewer.sh")), 0o600); err != nil {
+		return err
+	}
 	s.watch.look()
 	serving, end := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	told, tell := io.Pipe()
 	go func() {
 		_, err := proc.Run(serving, proc.Spec{Argv: []string{s.ralph, "serve", "--listen", "127.0.0.1:0", "--data",
-			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s"}, Dir: s.dir, Env: []string{"HOME=" + s.dir,
+			filepath.Join(s.dir, "data"), "--log-text", "--drain", "1s", "--allow", allow}, Dir: s.dir, Env: []string{"HOME=" + s.dir,
 			"PATH=" + os.Getenv("PATH"), "GITHUB_SERVER_URL=" + s.hub.URL(), "GITHUB_API_URL=" + s.hub.APIURL(),
 			"GITHUB_GRAPHQL_URL=" + s.hub.GraphQLURL()}, Stdout: tell, Stderr: io.Discard, Interrupt: jobGrace})
 		_ = tell.CloseWithError(errors.New("ralph serve has ended"))
