@@ -87,6 +87,8 @@ ralph serve --listen 0.0.0.0:8080 --url https://ralph.example.com --slots 4`},
 ralph serve backup ralph-backup`},
 	{"serve restore", `
 ralph serve restore ralph-backup --data /srv/ralph`},
+	{"serve rotate-key", `
+RALPH_DATA_KEY="1:$OLD 2:$NEW" ralph serve rotate-key`},
 	{"serve ready", `
 ralph serve ready  # for a container's health check`},
 	{"task create", `

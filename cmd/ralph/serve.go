@@ -35,10 +35,11 @@ type (
 		Serve serveCommand `cmd:"" group:"github" help:"Serve a GitHub App: do what the action does, for every repository that it is installed on; take webhooks, work, show pages."`
 	}
 	serveCommand struct {
-		Start   serveStart   `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
-		Backup  serveBackup  `cmd:"" help:"Write all that the database holds into a file; credentials stay encrypted."`
-		Restore serveRestore `cmd:"" help:"Make a new database of a backup."`
-		Ready   serveReady   `cmd:"" help:"Ask a server on this machine whether it is ready. The exit code says so."`
+		Start     serveStart     `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
+		Backup    serveBackup    `cmd:"" help:"Write all that the database holds into a file; credentials stay encrypted."`
+		Restore   serveRestore   `cmd:"" help:"Make a new database of a backup."`
+		RotateKey serveRotateKey `cmd:"" help:"Seal everything secret in the database with the newest key, and say when older ones can go. No server may run."`
+		Ready     serveReady     `cmd:"" help:"Ask a server on this machine whether it is ready. The exit code says so."`
 	}
 	dataFlags struct {
 		Data string `placeholder:"DIR" help:"Where the database, mirrors and checkouts are. Default: $XDG_STATE_HOME/ralph/serve, or ~/.local/state/ralph/serve."`
@@ -47,21 +48,22 @@ type (
 
 type serveStart struct {
 	dataFlags
-	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
-	URL             string        `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
-	Slots           int           `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
-	PerInstallation int           `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
-	AppName         string        `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
-	Open            bool          `help:"Show every run to whoever is at this machine, without a sign-in. Only with a loopback address. Buttons need a sign-in as ever."`
-	Operators       []string      `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
-	Outsiders       string        `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
-	TriggerLabel    string        `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
-	TriggerPhrase   string        `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
-	Mirrors         int           `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
-	Drain           time.Duration `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
-	Allow           string        `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
-	Runner          string        `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
-	LogText         bool          `help:"Write the log as text instead of JSON."`
+	Listen          string         `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
+	URL             string         `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
+	Slots           int            `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
+	PerInstallation int            `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
+	AppName         string         `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
+	Open            bool           `help:"Show every run to whoever is at this machine, without a sign-in. Only with a loopback address. Buttons need a sign-in as ever."`
+	Operators       []string       `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
+	Outsiders       string         `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
+	TriggerLabel    string         `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
+	TriggerPhrase   string         `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
+	Mirrors         int            `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
+	Keep            map[string]int `default:"deliveries=30;records=30;runs=365;audit=365" placeholder:"KIND=DAYS;..." help:"For how many days what is over is kept: deliveries, records of runs, rows of runs, the audit log. Default: ${default}."`
+	Drain           time.Duration  `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
+	Allow           string         `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
+	Runner          string         `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
+	LogText         bool           `help:"Write the log as text instead of JSON."`
 }
 
 // Run implements ralph serve.
@@ -119,7 +121,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 			GitHub: github.Server{APIURL: cmp.Or(environ["GITHUB_API_URL"], "https://api.github.com"),
 				WebURL: environ["GITHUB_SERVER_URL"]}},
 		Work: serve.Work{Program: program, Environ: p.environ, Slots: cmp.Or(c.Slots, runtime.NumCPU()),
-			PerInstallation: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain,
+			PerInstallation: c.PerInstallation, Mirrors: int64(c.Mirrors) << 30, Drain: c.Drain, Keep: c.Keep,
 			Rules: event.Rules{TriggerLabel: c.TriggerLabel, TriggerPhrase: c.TriggerPhrase},
 			Base: jobs.Order{AgentUser: environ["RALPH_AGENT_USER"],
 				Inputs: map[string]string{"trigger_label": c.TriggerLabel, "trigger_phrase": c.TriggerPhrase}}}}
@@ -302,6 +304,27 @@ func (c *serveRestore) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Invalid.ExitCode(), err}
 	}
 	return nil
+}
+
+type serveRotateKey struct{ dataFlags }
+
+// Run implements ralph serve rotate-key.
+func (c *serveRotateKey) Run(ctx context.Context, p process) error {
+	environ := environment(p.environ)
+	data := c.where(environ, p.dir)
+	_, err := os.Stat(filepath.Join(data, store.File))
+	if err != nil { // nothing is made there
+		err = invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
+	}
+	told := ""
+	if err == nil {
+		told, err = store.RotateKey(ctx, store.Options{Dir: data}, environ["RALPH_DATA_KEY"])
+	}
+	if err != nil {
+		return &endedError{loop.Invalid.ExitCode(), err}
+	}
+	_, err = fmt.Fprintln(p.out, told)
+	return err
 }
 
 type serveReady struct {

@@ -25,6 +25,16 @@ func (c *serveStart) check() error {
 			return invalid.Errorf("invalid %s \"%d\": must be 0 or more", n.flag, n.value)
 		}
 	}
+	for kind, days := range map[string]int{"deliveries": 30, "records": 30, "runs": 365, "audit": 365} {
+		if _, said := c.Keep[kind]; !said {
+			c.Keep[kind] = days
+		}
+	}
+	for kind, days := range c.Keep {
+		if days < 1 || len(c.Keep) > 4 {
+			return invalid.Errorf("invalid --keep %s=%d: must be days from 1 on of deliveries, records, runs, audit", kind, days)
+		}
+	}
 	switch {
 	case c.Drain < 0 || c.Drain > 24*time.Hour:
 		return invalid.Errorf("invalid --drain %q: must be a duration from 0s to 24h, such as 4m", c.Drain)

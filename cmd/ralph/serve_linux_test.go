@@ -316,4 +316,8 @@ func TestServeIsKilled(t *testing.T) {
 		pulls := s.hub.Pulls("alice", "demo")
 		return len(pulls) == 1 && !pulls[0].Draft
 	})
+	s.until("the tokens of both jobs are revoked", func() bool {
+		_, revoked := s.hub.AppTokens()
+		return revoked == 2
+	})
 }

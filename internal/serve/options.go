@@ -67,6 +67,8 @@ type Work struct {
 	Drain           time.Duration
 	// Runner is a repository, "acme/ralph-runner", whose workflow does the runs; empty: this machine does.
 	Runner string
+	// Keep is for how many days deliveries, records, runs and audit are kept, by these words.
+	Keep map[string]int
 }
 
 // Addresses are where a server is reached.

@@ -2,13 +2,17 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -77,15 +81,52 @@ type appTokens struct {
 	installation int64
 	repository   string
 	dispatch     bool // it starts workflows
+	s            *store.Store
+	log          *slog.Logger
+}
+
+// sealedToken begins the names of tokens that are not revoked yet, among the database's secrets: the next start revokes
+// those of jobs that were killed with their server.
+const sealedToken = "token "
+
+func tokenName(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return sealedToken + hex.EncodeToString(sum[:])
 }
 
 // Make implements launch.Tokens.
 func (t appTokens) Make(ctx context.Context) (work.Token, error) {
 	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, t.dispatch))
+	if err == nil {
+		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
+			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)
+		}
+	}
 	return work.Token{Value: made.Value, Ends: made.Ends}, err
 }
 
 // Revoke implements launch.Tokens.
 func (t appTokens) Revoke(ctx context.Context, token string) error {
-	return t.app.Revoke(ctx, github.Token{Value: token})
+	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
+}
+
+// revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
+func (sv *Server) revokeLeft(ctx context.Context, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	app, _, err := sv.in.current(ctx)
+	for _, name := range names {
+		var token []byte
+		if err == nil {
+			token, err = sv.s.Unseal(ctx, name)
+		}
+		if err == nil {
+			_ = app.Revoke(ctx, github.Token{Value: string(token)})
+			err = sv.s.Remove(ctx, name)
+		}
+	}
+	if err != nil {
+		sv.o.Log.Warn("tokens of a killed server end only by themselves", "error", err)
+	}
 }

@@ -176,9 +176,13 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	if err := sv.pool.resume(ctx, sv.o.Clock()); err != nil {
 		return err
 	}
+	left, err := sv.s.Sealed(ctx, sealedToken) // before any job gets one
+	if err != nil {
+		return err
+	}
 	redeliver := func() { _ = sv.redeliver(looping) }
 	sv.outbox.back = func() { sv.loops.Go(redeliver) } // GitHub was told meanwhile to deliver again
-	for _, loop := range []func(){redeliver, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
+	for _, loop := range []func(){redeliver, func() { sv.revokeLeft(looping, left) }, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
 		func() { sv.whoWeAre(looping) }, func() { sv.every(looping, 10*time.Minute, 0, sv.redeliver) },
 		func() { sv.every(looping, 6*time.Hour, 17*time.Minute, sv.sweep) },
 		func() { sv.every(looping, 24*time.Hour, 221*time.Minute, sv.forget) }} {
@@ -188,7 +192,6 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	go func() { failed <- sv.http.Serve(listener) }()
 	told(sv.addresses(ctx))
 	sv.o.Notify("READY=1")
-	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-failed:

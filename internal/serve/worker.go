@@ -111,7 +111,7 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
 		last, j.quick || j.row.Number == 0)
 	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
-		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != ""}}, r)
+		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != "", w.s, w.log}}, r)
 	if err != nil {
 		r.attach(false, nil)
 		r.end(func(row *store.Run, _ *detail) { *row = w.notBegun(j, err) })

@@ -121,14 +121,115 @@ func makeKeyFile(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
+	return writeKeyFile(file, newKey(1))
+}
+
+// writeKeyFile creates a file that only we can read.
+func writeKeyFile(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// newKey is a line of the file of keys.
+func newKey(number byte) string {
 	key := make([]byte, keyBytes)
 	rand.Read(key) // ends the program rather than fail
-	_, err = fmt.Fprintf(f, "1:%s\n", base64.StdEncoding.EncodeToString(key))
-	return errors.Join(err, f.Sync(), f.Close())
+	return fmt.Sprintf("%d:%s\n", number, base64.StdEncoding.EncodeToString(key))
+}
+
+// RotateKey seals everything with the newest key of a text, as ParseKeys takes it, or, where that is empty, with a new
+// one, which the file of keys has alone in the end. It returns what the older keys are needed for yet.
+func RotateKey(ctx context.Context, o Options, text string) (told string, err error) {
+	file, alone, ofFile := filepath.Join(o.Dir, keyFile), "", strings.TrimSpace(text) == ""
+	if ofFile {
+		if text, err = readKeyFile(file); err != nil {
+			return "", fmt.Errorf("reading the keys of the database, without RALPH_DATA_KEY: %w", err)
+		}
+	}
+	if o.Keys, err = ParseKeys(text); err != nil {
+		return "", err
+	}
+	if ofFile {
+		alone = newKey(o.Keys.newest + 1)
+		err = replaceKeyFile(file, text+alone)
+		if err == nil {
+			o.Keys, err = ParseKeys(text + alone)
+		}
+		if err != nil {
+			return "", fmt.Errorf("adding a key to %s: %w", file, err)
+		}
+	} else if len(o.Keys.of) < 2 {
+		return "", invalid.Errorf("RALPH_DATA_KEY holds one key: put the new one beside it, with a higher number, such as " +
+			"\"1:OLD 2:NEW\"")
+	}
+	s, err := Open(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	if err = errors.Join(s.reseal(ctx), s.Close()); err == nil && alone != "" {
+		err = replaceKeyFile(file, alone)
+	}
+	if err != nil {
+		return "", fmt.Errorf("sealing everything anew: %w", err)
+	}
+	told = fmt.Sprintf("Everything is sealed with key %d now. ", o.Keys.newest)
+	if alone != "" {
+		return told + file + " holds it alone; keep the older one for backups that were made before.", nil
+	}
+	return told + "The others can go from RALPH_DATA_KEY; keep them for backups that were made before.", nil
+}
+
+// replaceKeyFile puts another file of keys into the place of one, all or nothing.
+func replaceKeyFile(file, text string) error {
+	fresh := file + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(writeKeyFile(fresh, text), os.Rename(fresh, file))
+}
+
+// reseal seals everything with the newest key, all or nothing.
+func (s *Store) reseal(ctx context.Context) error {
+	type sealed struct {
+		name  string
+		value []byte
+	}
+	read := func(row scan) (v sealed, err error) {
+		err = row(&v.name, &v.value)
+		return v, err
+	}
+	return s.write(ctx, "sealing secrets anew", func(t *transaction) error {
+		for _, of := range []struct {
+			list, update string
+			place        func(name string) string
+		}{
+			{"SELECT name, value FROM ralph_secrets", "UPDATE ralph_secrets SET value = ? WHERE name = ?", placeOf},
+			{"SELECT token, oauth FROM ralph_sessions WHERE oauth IS NOT NULL",
+				"UPDATE ralph_sessions SET oauth = ? WHERE token = ?", placeOfOAuth},
+		} {
+			all, err := rowsOf(ctx, t.tx, ask("", of.list), read)
+			if err != nil {
+				return err
+			}
+			for _, v := range all {
+				value, err := s.keys.open(of.place(v.name), v.value)
+				if err == nil {
+					value, err = s.keys.seal(of.place(v.name), value)
+				}
+				if err == nil {
+					_, err = t.exec(of.update, value, v.name)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // errNoKey is for whoever wants to seal without a key.
@@ -185,6 +286,17 @@ func (s *Store) Unseal(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	return s.keys.open(placeOf(name), sealed)
+}
+
+// Sealed are the names of secrets that begin with a text.
+func (s *Store) Sealed(ctx context.Context, prefix string) ([]string, error) {
+	return list(ctx, s, ask("listing secrets", "SELECT name FROM ralph_secrets WHERE substr(name, 1, ?) = ?", len(prefix),
+		prefix), column[string])
+}
+
+// Remove removes a secret; it is no error if there is none.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	return s.exec(ctx, "removing a secret", "DELETE FROM ralph_secrets WHERE name = ?", name)
 }
 
 // keyCheck is a secret without a secret in it: it opens with the keys of this database and no others.
