@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -235,8 +236,11 @@ func (p *pool) end(row store.Run) {
 	}
 	p.mu.Lock()
 	delete(p.running, row.ID)
+	idle := len(p.running) == 0
 	p.mu.Unlock()
-	p.wake()
+	if p.wake(); idle {
+		proc.FreeMemory()
+	}
 }
 
 // drain waits until nothing runs any more or ctx ends, and hands the rest on. An error says how many did not end.

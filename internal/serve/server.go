@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -192,6 +193,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	go func() { failed <- sv.http.Serve(listener) }()
 	told(sv.addresses(ctx))
 	sv.o.Notify("READY=1")
+	proc.FreeMemory() // what the start has needed
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
