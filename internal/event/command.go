@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // Verb is what a request asks ralph to do.
@@ -68,7 +70,7 @@ func (e *UsageError) Error() string {
 
 // whiteSpace is what may stand before the phrase and after it: nothing that the condition of a workflow's job, which
 // compares with the character behind the space, would take for a letter.
-const whiteSpace = " \t\r\n\v\f"
+const whiteSpace = " \t\r\n\v\f\u00a0"
 
 // ParseCommand reads a command from a comment. ok is false when the comment is not addressed to ralph: the phrase is
 // not its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not
@@ -82,9 +84,13 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 		return Command{}, false, nil
 	}
 	rest := text[len(phrase):]
-	if rest != "" && !strings.ContainsRune(whiteSpace, rune(rest[0])) { // "/ralphs", "/ralph:"
+	if spaced := strings.TrimLeft(rest, ":,"); len(spaced) < len(rest) && strings.TrimLeft(spaced, whiteSpace) != spaced {
+		rest = spaced // "/ralph: run"
+	}
+	if rest != "" && strings.IndexAny(rest, whiteSpace) != 0 { // "/ralphs", "/ralph:run"
 		return Command{}, false, nil
 	}
+	rest = written(rest)
 	// strings.Fields would join the hint's lines; only its first word matters here.
 	word, hint := cutWord(rest)
 	if word == "" {
@@ -115,6 +121,31 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 	return Command{}, true, &UsageError{Found: quote(word), Allowed: allowedVerbs()}
 }
 
+// mailEnds are lines of a mail that end what somebody has written in it: what they answer to follows, or a signature.
+var mailEnds = regex.Lazy(`^(?:(?:On|Am|Le|El|Il|Op) .{5,200}(?:wrote|schrieb|écrit|escribió|scritto|schreef).{0,80}:|-- ?|` +
+	`—|_{5,}|-{3,} ?Original Message ?-{3,}|Reply to this email directly.*|Sent from my .*|You are receiving this because.*)$`)
+
+// written is what somebody has written in a comment that may have come by mail: without quoted lines and what a mail
+// program adds.
+func written(text string) string {
+	var kept []string
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, whiteSpace)
+		wrapped := line
+		if i+1 < len(lines) { // "On Mon, 2 Mar 2026, Jo <jo@example.com>" and "wrote:"
+			wrapped += " " + strings.TrimSpace(lines[i+1])
+		}
+		if i > 0 && (mailEnds.MatchString(line) || mailEnds.MatchString(wrapped)) {
+			break
+		}
+		if !strings.HasPrefix(line, ">") {
+			kept = append(kept, lines[i])
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
 // mostNames is how many names one comment may accept.
 const mostNames = 100
 
@@ -140,7 +171,16 @@ func names(text string) (list []string) {
 }
 
 func (c *Command) takeFlags() error {
-	for strings.HasPrefix(c.Hint, "--") {
+	for {
+		for _, dash := range []string{"—", "–"} { // phones write them for "--"
+			rest, ok := strings.CutPrefix(c.Hint, dash)
+			if ok && (strings.HasPrefix(rest, "fresh") || strings.HasPrefix(rest, "max-iterations")) {
+				c.Hint = "--" + rest
+			}
+		}
+		if !strings.HasPrefix(c.Hint, "--") {
+			return nil
+		}
 		word, rest := cutWord(c.Hint)
 		name, value, hasValue := strings.Cut(word, "=")
 		switch name {
@@ -163,7 +203,6 @@ func (c *Command) takeFlags() error {
 		}
 		c.Hint = rest
 	}
-	return nil
 }
 
 // cutWord splits s at the first white space after its first word; the rest keeps its own lines.

@@ -75,6 +75,7 @@ type Facts struct {
 	Self        string                // the login ralph writes as
 	Labeller    string                // Labeled: who put the label on, from the issue's event log
 	LabelOff    bool                  // Labeled: the label is not on the issue any more
+	CommentGone bool                  // Commented: somebody has deleted the comment
 	Permissions map[string]Permission // by login, lower case
 	Comments    []Comment             // the issue's comments, oldest first
 	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
@@ -92,9 +93,12 @@ type Pull struct {
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
 
-// Withdrawn reports whether what a label asked for came to nothing before the job began: somebody has taken the label
-// off, or another job has when it took the request up.
+// Withdrawn reports whether what a label or a comment asked for came to nothing before the job began: somebody has taken
+// the label off or deleted the comment, or another job has when it took the request up.
 func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
+	if f.CommentGone {
+		return "the comment was deleted: the request was withdrawn", true
+	}
 	if !f.LabelOff {
 		return "", false
 	}

@@ -207,6 +207,10 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 		}
 	}
 	facts.Comments = all
+	if said := ev.Comment; ev.Kind == event.Commented && said != nil && !said.Inline {
+		facts.CommentGone = len(all) == 0 || !all[0].CreatedAt.After(said.CreatedAt) &&
+			!slices.ContainsFunc(all, func(c event.Comment) bool { return c.ID == said.ID })
+	}
 	return nil
 }
 
