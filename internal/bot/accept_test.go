@@ -29,6 +29,10 @@ func TestAccept(t *testing.T) {
 	if r, err := w.comment("mallory", "/ralph accept all"); err != nil || r.Outcome != loop.Refused {
 		t.Errorf("a stranger accepts: %q, %v", r.Outcome, err)
 	}
+	if r, err := w.comment("alice", "/ralph accept tests.sh"); err != nil || r.Outcome != "" ||
+		!strings.Contains(strings.Join(w.bodies(w.issue), "\n"), "did you mean `/ralph accept test.sh`?") {
+		t.Errorf("a name that is none: %q, %v\n%s", r.Outcome, err, w.bodies(w.issue))
+	}
 	w.must(loop.Waiting)(w.comment("alice", "/ralph accept test.sh"))
 	result := w.must(loop.Done)(w.comment("alice", "/ralph accept `check.sh`"))
 	if n := len(result.State.Iterations); n != 1 {

@@ -2,10 +2,12 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // past is what there is of a task's last run.
@@ -62,6 +65,12 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 	}
 	d := event.Decide(request, runStatus(before.state, before.known, o.owner(), o.Clock()), o.rules)
 	o.log("%s: %s", d.Do, d.Why)
+	if why := unknown(request.Accepts, before.state.Findings(), o.rules.TriggerPhrase); why != "" {
+		return "", &heldError{why}
+	}
+	if err := o.pullOpen(ctx, d, before.state); err != nil {
+		return "", err
+	}
 	switch d.Do {
 	case event.GoOn:
 		return loop.Continue, nil
@@ -83,6 +92,48 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		o.warn("archiving old failure branches", tree.Archive(ctx))
 	}
 	return loop.Begin, nil
+}
+
+// pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that goes on.
+func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.State) error {
+	if d.Do != event.GoOn && d.Do != event.Again || s.Post.Pull == 0 || !event.IsRequest(o.request.Event.Kind) {
+		return nil
+	}
+	closed, merged, err := o.github.PullClosed(ctx, s.Post.Pull)
+	fresh := safetext.Code(o.rules.TriggerPhrase + " retry --fresh")
+	switch {
+	case err != nil: // the run's end tells
+		o.warn("looking at the pull request", err)
+	case merged:
+		return &heldError{fmt.Sprintf("#%d is merged, so nothing was started; %s on the issue starts over from the base branch",
+			s.Post.Pull, fresh)}
+	case closed:
+		return &heldError{fmt.Sprintf("#%d is closed, so nothing was started; reopen it and ask again, or %s on the issue "+
+			"starts over with a new one", s.Post.Pull, fresh)}
+	}
+	return nil
+}
+
+// unknown says which name of an accept is none of a finding, and what can be accepted; "" when each is one. What is no
+// finding of a check, such as a review, has names of its own.
+func unknown(accepts []string, open []loop.Concern, phrase string) string {
+	names := safetext.Map(open, func(c loop.Concern) string { return c.Name })
+	for _, name := range accepts {
+		if slices.Contains([]string{loop.AcceptAll, loop.ReviewCheck, "nothing-to-do"}, name) ||
+			len(loop.AcceptedOf(open, []loop.Acceptance{{Name: name}})) > 0 {
+			continue
+		}
+		if len(open) == 0 {
+			return fmt.Sprintf("there is no finding to accept, so %s accepts nothing; nothing was started", safetext.Quoted(name))
+		}
+		near := ""
+		if meant := safetext.Nearest(name, names); meant != "" {
+			near = "; did you mean " + safetext.Code(phrase+" accept "+meant) + "?"
+		}
+		return fmt.Sprintf("no finding is called %s%s Nothing was started. What can be accepted: %s", safetext.Quoted(name),
+			cmp.Or(near, "."), safetext.FirstN(safetext.Map(names, safetext.Code), 20))
+	}
+	return ""
 }
 
 // planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done;

@@ -159,6 +159,15 @@ func (s State) ToAccept() []Concern {
 	return nil
 }
 
+// Findings are the concerns of the newest iteration that was judged which no person has accepted, whatever else it failed
+// by.
+func (s State) Findings() []Concern {
+	if last := s.lastJudged(); last != nil {
+		return s.Open(last.Verdicts)
+	}
+	return nil
+}
+
 // Unnamed are the concerns that a list of acceptances does not name.
 func Unnamed(open []Concern, by []Acceptance) []Concern {
 	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return accepts(by, c) })

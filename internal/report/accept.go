@@ -13,10 +13,7 @@ import (
 
 // howToAccept says how a person answers, on GitHub or at a terminal.
 func (v View) howToAccept(list []loop.Concern) string {
-	names := make([]string, 0, len(list))
-	for _, c := range list[:min(len(list), mostNames)] {
-		names = append(names, nameTyped(v.Clean(c.Name)))
-	}
+	names := v.namesTyped(list)
 	if i := slices.IndexFunc(list, loop.Concern.ForPeople); i >= 0 {
 		return v.howToAnswer(list[i], names)
 	}
@@ -24,7 +21,7 @@ func (v View) howToAccept(list []loop.Concern) string {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
 			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
 	}
-	return "look at " + these(list) + ". " + v.Command("accept "+strings.Join(names, " ")) + " accepts by name, " +
+	return "look at " + these(list) + ". " + v.acceptCommand(list) + " accepts by name, " +
 		v.Command("accept all") + " every one, and the run goes on without another turn; " +
 		v.Command("continue <what to change>") + " sends the work back."
 }
@@ -42,6 +39,16 @@ func (v View) howToAnswer(c loop.Concern, names []string) string {
 			v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
 	}
 	return v.Command("accept "+strings.Join(names, " ")) + " " + accepts + "; " + again + " " + sends + "."
+}
+
+// acceptCommand is the comment that accepts findings by their names.
+func (v View) acceptCommand(list []loop.Concern) string {
+	return v.Command("accept " + strings.Join(v.namesTyped(list), " "))
+}
+
+// namesTyped are the names of findings as somebody can paste them.
+func (v View) namesTyped(list []loop.Concern) []string {
+	return safetext.Map(list[:min(len(list), mostNames)], func(c loop.Concern) string { return nameTyped(v.Clean(c.Name)) })
 }
 
 func these(list []loop.Concern) string {
