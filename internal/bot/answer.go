@@ -104,7 +104,8 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	case invalid.Is(err), errors.As(err, &denied):
 		return a.reject(ctx, ev, invalid.Mark(err))
 	case ctx.Err() != nil:
-		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}, nil
+		result := loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}
+		return result, a.outputs(result, "")
 	}
 	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
 	return result, errors.Join(err, a.outputs(result, ""))
@@ -142,6 +143,9 @@ func (a *Action) react(ctx context.Context, ev event.Event, content string) erro
 
 // status answers /ralph status from the run record on the remote.
 func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, known bool) error {
+	if !known && ev.Issue.Pull {
+		return a.answer(ctx, ev, fmt.Sprintf("ralph has no run on pull request #%d, which is not one of its own.", ev.Issue.Number))
+	}
 	if !known {
 		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))
 	}

@@ -58,8 +58,20 @@ func hintID(ev event.Event) string {
 	return ""
 }
 
+// lookAtIssue stops a run whose issue was closed: not every workflow starts a job for that. It looks once an iteration;
+// one that comes to nothing stops no run. A server is told by itself.
+func (a *Action) lookAtIssue(ctx context.Context, work *job, s loop.State) {
+	if a.Server != nil || a.Inputs.DryRun || s.Start.Issue == 0 || s.Turning != nil || len(s.Iterations) == 0 || s.End != nil {
+		return
+	}
+	if issue, err := a.github.Issue(ctx, s.Start.Issue); err == nil && issue.Closed {
+		work.Heartbeat.Stop(lease.Stop{Why: "issue closed", At: a.Clock()})
+	}
+}
+
 // hints are what people have said to a run: in comments, and on the page of a server.
 func (a *Action) hints(ctx context.Context, work *job, s loop.State) []loop.Hint {
+	a.lookAtIssue(ctx, work, s)
 	var said []loop.Hint
 	if a.Server != nil && a.Server.Hints != nil {
 		said = a.Server.Hints()

@@ -35,7 +35,7 @@ func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) er
 	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" {
 		file = inside
 	}
-	if result.Outcome == loop.Done {
+	if result.Outcome == loop.Done || result.Outcome == loop.Waiting {
 		a.Runner.Notice(a.mask(report.Notice(v)))
 	} else {
 		a.Runner.Error(a.mask(report.Notice(v)))

@@ -55,14 +55,17 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 // it turns out closed.
 func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
 	v := p.view(s)
-	post, closed := &loop.Post{}, false
+	post, closed, draft := &loop.Post{}, false, false
 	var err error
 	if s.End.Outcome == loop.Done && s.Post.Draft != nil && *s.Post.Draft && s.Post.PullNode != "" {
 		if closed, err = p.github.FinishPull(ctx, s.Post.PullNode, report.PullTitle(v), report.PullBody(v)); err == nil {
 			post.Draft = new(bool)
 		}
 	} else {
-		closed, err = p.github.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+		closed, draft, err = p.github.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+	}
+	if err == nil && draft && !closed && s.End.Outcome == loop.Done { // a person has made it one
+		err = p.github.ReadyPull(ctx, s.Post.PullNode)
 	}
 	p.try("updating the pull request", err)
 	if was := s.Post.Closed != nil && *s.Post.Closed; err == nil && closed != was {

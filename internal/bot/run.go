@@ -86,7 +86,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 // notDecided tells that what the decision rests on could not be read.
 func (a *Action) notDecided(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	if a.github == nil { // nobody can be told but the job
-		return loop.Result{Outcome: loop.Invalid}, err
+		return loop.Result{Outcome: loop.Invalid}, a.inputError(err)
 	}
 	return a.notOpened(ctx, ev, err)
 }

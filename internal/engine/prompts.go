@@ -92,7 +92,8 @@ func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {
 // MaxHint bounds what is taken of a hint, in bytes.
 const MaxHint = 4 << 10
 
-// hear records what people have said to the run since it was last called, and reports whether they have.
+// hear records what people have said to the run since it was last called, and reports whether they have, or want it to
+// stop.
 func (run *Run) hear(ctx context.Context) bool {
 	if run.Hints == nil {
 		return false
@@ -112,5 +113,5 @@ func (run *Run) hear(ctx context.Context) bool {
 		run.Log("hint from %s: %s", h.By, h.Text)
 		s = next
 	}
-	return len(s.Hints) > before
+	return len(s.Hints) > before || ctx.Err() != nil
 }

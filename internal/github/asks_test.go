@@ -141,7 +141,7 @@ func asks(t *testing.T, p place) []ask {
 			return errOf(c.OpenPull(ctx, PullRequest{Title: "P", Body: "B", Head: branch, Base: "main", Draft: true}))
 		}, func(s *stage, k int) int { return s.pullsOf(fmt.Sprint("open/", k)) }},
 		{"EditPull", func(_ *stage, c *Client, _ int) error {
-			_, err := c.EditPull(ctx, p.pull, "P2", "B2")
+			_, _, err := c.EditPull(ctx, p.pull, "P2", "B2")
 			return err
 		}, nil},
 		{"ReadyPull", func(s *stage, c *Client, _ int) error { return c.ReadyPull(ctx, s.Pulls(owner, name)[0].NodeID) },

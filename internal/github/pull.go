@@ -72,7 +72,7 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 			return nil, c.explainPull(p, err)
 		}
 		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
-			_, err := c.EditPull(ctx, found.Number, p.Title, p.Body)
+			_, _, err := c.EditPull(ctx, found.Number, p.Title, p.Body)
 			return found, err
 		}
 		if refused {
@@ -99,17 +99,26 @@ func forbidsPulls(err error) bool {
 	return strings.Contains(err.Error(), "not permitted to create or approve pull requests")
 }
 
-// EditPull replaces a pull request's title and body, and reports whether it is closed.
-func (c *Client) EditPull(ctx context.Context, number int, title, body string) (closed bool, err error) {
+// EditPull replaces a pull request's title and body, and reports whether it is closed, and a draft.
+func (c *Client) EditPull(ctx context.Context, number int, title, body string) (closed, draft bool, err error) {
 	if c.dry("edit pull request #%d", number) {
-		return false, nil
+		return false, false, nil
 	}
 	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
 		&github.PullRequest{Title: &title, Body: &body})
 	if err != nil {
-		return false, explain(fmt.Sprintf("editing pull request #%d", number), err)
+		return false, false, explain(fmt.Sprintf("editing pull request #%d", number), err)
 	}
-	return edited.GetState() == "closed", nil
+	return edited.GetState() == "closed", edited.GetDraft(), nil
+}
+
+// PullClosed reports whether a pull request is closed, and whether it was merged.
+func (c *Client) PullClosed(ctx context.Context, number int) (closed, merged bool, err error) {
+	p, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
+	if err != nil {
+		return false, false, explain(fmt.Sprintf("reading pull request #%d", number), err)
+	}
+	return p.GetState() == "closed", p.GetMerged(), nil
 }
 
 // FindPull finds the open pull request of a branch of this repository; nil when there is none.

@@ -40,10 +40,10 @@ func (v View) nextStep() string {
 		}
 		return "fix what is named above, then comment " + v.Command("run") + "."
 	case loop.Failed:
-		if on := v.branch(s.Branch()); on != "" {
-			return "fix what is named above; then " + v.Command("retry") + " goes on from what is on " + on + "."
+		if s.Branch().Name() == "" {
+			return "fix what is named above; then " + v.Command("retry") + " starts over, since no work is on GitHub."
 		}
-		return "fix what is named above; then " + v.Command("retry") + " starts over: none of the work is on GitHub."
+		return "fix what is named above; then " + v.Command("retry") + " goes on from here."
 	case loop.Waiting:
 		return v.whileWaiting()
 	case loop.Interrupted:
@@ -53,8 +53,12 @@ func (v View) nextStep() string {
 	case loop.Refused:
 		return ""
 	}
-	return "comment " + v.Command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
+	next := "comment " + v.Command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
 		v.Command("retry --fresh") + " starts over."
+	if found := s.Findings(); len(found) > 0 {
+		next += " " + v.acceptCommand(found) + " accepts what was found, by name."
+	}
+	return next
 }
 
 func (v View) afterDone() string {
