@@ -130,7 +130,7 @@ func unknown(accepts []string, open []loop.Concern, phrase string) string {
 		if meant := safetext.Nearest(name, names); meant != "" {
 			near = "; did you mean " + safetext.Code(phrase+" accept "+meant) + "?"
 		}
-		return fmt.Sprintf("no finding is called %s%s Nothing was started. What can be accepted: %s", safetext.Quoted(name),
+		return fmt.Sprintf("no finding is called %s%s Nothing was started. Findings to accept: %s", safetext.Quoted(name),
 			cmp.Or(near, "."), safetext.FirstN(safetext.Map(names, safetext.Code), 20))
 	}
 	return ""

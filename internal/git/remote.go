@@ -95,7 +95,7 @@ func Outlast(ctx context.Context, log func(format string, args ...any), ask func
 			return err
 		}
 		if log != nil && pause == firstPause {
-			log("the remote is away, and is asked again until it answers: %v", err)
+			log("the remote does not answer; ralph tries again until it does: %v", err)
 		}
 		select {
 		case <-ctx.Done():
