@@ -167,8 +167,7 @@ func (r *replay) commands() (list []*Command, known bool) {
 // command runs one command over the base commit's tests, again without those that cannot be loaded.
 func (r *replay) command(ctx context.Context, c *Command) error {
 	r.Log("base tests: %s runs with the tests as they stood in the base", c.Name())
-	again := *c
-	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = "base", nil, true, nil
+	again := naming(c, "base")
 	for n := 1; ; n++ {
 		unfit, err := r.overlayBaseTests(ctx)
 		if err != nil || ctx.Err() != nil {
@@ -184,12 +183,28 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 			return err
 		case v.Pass:
 			r.passed(c, v)
-			return nil
+			return r.unnamedBefore(ctx, c, v)
 		case n < mostReplays && r.setAside(v.Output):
 			continue
 		}
 		return r.fails(ctx, c, v)
 	}
+}
+
+// naming is a command whose runners name each test, as far as a variable of theirs asks for that, and that judges nothing else.
+func naming(c *Command, with string) Command {
+	again := *c
+	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = with, nil, true, nil
+	again.Env = slices.Clone(c.Env)
+	for _, asks := range [][2]string{{"GOFLAGS", "-v"}, {"PYTEST_ADDOPTS", "-vv"}} {
+		i := slices.IndexFunc(again.Env, func(v string) bool { return strings.HasPrefix(v, asks[0]+"=") })
+		if i < 0 {
+			again.Env = append(again.Env, asks[0]+"="+asks[1])
+		} else {
+			again.Env[i] += " " + asks[1]
+		}
+	}
+	return again
 }
 
 // overlayBaseTests makes the tree what the change is with the base commit's tests.

@@ -167,6 +167,24 @@ func testIn(name, file, content string) bool {
 		slices.ContainsFunc(namesOf(testOf(name)), func(word string) bool { return holdsWord(content, word) })
 }
 
+// unnamedBefore runs a command on the change as it is, where it named its tests only with those of the base commit: a test
+// that ran there and does not run on the change is gone.
+func (r *replay) unnamedBefore(ctx context.Context, c *Command, replayed loop.Verdict) error {
+	base := onBase(r.at, c.Name())
+	if len(r.files.Touched()) == 0 || base != nil && named(base.Tests) || !named(replayed.Tests) {
+		return nil
+	}
+	if unfit, err := r.Tree.Prepare(ctx, r.at, true); err != nil || unfit != nil || ctx.Err() != nil {
+		return err
+	}
+	again := naming(c, "names")
+	now, err := again.Run(ctx, r.at)
+	if err == nil && now.Pass && named(now.Tests) {
+		r.byName(c, *replayed.Tests, *now.Tests)
+	}
+	return err
+}
+
 // testOf is the name of a test without the group that it is of.
 func testOf(name string) string { return name[strings.LastIndexByte(name, '\t')+1:] }
 
