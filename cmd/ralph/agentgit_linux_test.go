@@ -205,7 +205,7 @@ func TestNoCommitYet(t *testing.T) {
 	b := newDoor(t, "bot", "off")
 	b.agent("true")
 	b.sh("rm -rf " + b.repo + " && git init -q --bare -b main " + b.repo)
-	b.said(b.run(1), "has no commit yet: push a first one, then ask again")
+	b.said(b.run(2), "has no commit yet: push a first one, then ask again")
 }
 
 // TestSubmoduleOfTheAgents: a submodule that the agent adds is told where its commits cannot be had, and its files are

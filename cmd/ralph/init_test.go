@@ -292,6 +292,7 @@ const shownSettings = `{
   ],
   "sandboxSockets": "tcp", // default
   "gateway": "auto", // default
+  "gatewayThrough": [], // default
   "baseline": "report", // default
   "maxCostUsd": 0, // default
   "maxCostUsdPerIssue": 0, // default
@@ -321,7 +322,6 @@ const shownSettings = `{
   // review is not set: true for an issue, a task or a plan, false for a prompt
   // timeoutMinutes is not set: 60 for an issue, a task or a plan, no limit for a prompt
   // dispatch is not set: process, or the first that the installation allows
-  // image is not set: the first that the installation allows
   // judge is not set: without a setup, the checks are given the directories in which dependencies are installed
 }
 `

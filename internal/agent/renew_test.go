@@ -48,7 +48,7 @@ func TestSavedLogins(t *testing.T) {
 		{"claude's key goes before it", "claude",
 			map[string]string{claudeFile: `{"claudeAiOauth":{"accessToken":"saved-real","expiresAt":1}}`},
 			agent.Options{Keys: everyKey}, []agent.Route{{Base: "https://api.anthropic.com", Header: "x-api-key",
-				Value: "sk-ant-real", Formats: []string{"anthropic"}}}, "ANTHROPIC_API_KEY=bearer-of-the-turn"},
+				Value: "sk-ant-real", Formats: []string{"anthropic"}}}, "ANTHROPIC_BASE_URL=http://127.0.0.1:4567"},
 		{"codex's key", "codex",
 			map[string]string{".codex/auth.json": `{"auth_mode":"apikey","OPENAI_API_KEY":"saved-real","tokens":null}`},
 			agent.Options{}, []agent.Route{{Base: "https://api.openai.com", Header: "authorization",
