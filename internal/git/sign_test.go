@@ -133,7 +133,7 @@ func TestTheKeyIsNotCommitted(t *testing.T) {
 	}
 	c := must[loop.Commit](t)(tree.Commit(b.ctx, b.base, "keys"))
 	if len(c.Files) != 1 || c.Files[0].Path != "other" ||
-		!strings.Contains(c.Note, "indented:3 as it is, key:1 as it is: holds a secret") ||
+		!strings.Contains(c.Note, "indented:3 as it is, key:3 as it is: holds a secret") ||
 		!strings.Contains(c.Note, "other:1 looks like a private key") {
 		t.Errorf("%+v", c)
 	}

@@ -219,7 +219,7 @@ func (a *App) React(ctx context.Context, installation int64, ev event.Event, con
 	if err != nil {
 		return err
 	}
-	return react(ctx, in.talk, ev, content)
+	return react(ctx, in.talk, ev.Repo, ev, content)
 }
 
 // PersonRepositories are the repositories of an installation that someone can read, each with what they may do there,

@@ -17,17 +17,17 @@ func (c *Client) React(ctx context.Context, ev event.Event, content string) erro
 	if ev.Issue == nil || c.dry("react with %s to %s", content, ev) {
 		return nil
 	}
-	return react(ctx, c.api, ev, content)
+	return react(ctx, c.api, c.o.Repo, ev, content)
 }
 
-func react(ctx context.Context, api *github.Client, ev event.Event, content string) (err error) {
+func react(ctx context.Context, api *github.Client, repo event.Repo, ev event.Event, content string) (err error) {
 	switch {
 	case ev.Comment != nil && ev.Comment.Inline:
-		_, _, err = api.Reactions.CreatePullRequestCommentReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Comment.ID, content)
+		_, _, err = api.Reactions.CreatePullRequestCommentReaction(ctx, repo.Owner, repo.Name, ev.Comment.ID, content)
 	case ev.Comment != nil:
-		_, _, err = api.Reactions.CreateIssueCommentReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Comment.ID, content)
+		_, _, err = api.Reactions.CreateIssueCommentReaction(ctx, repo.Owner, repo.Name, ev.Comment.ID, content)
 	default:
-		_, _, err = api.Reactions.CreateIssueReaction(ctx, ev.Repo.Owner, ev.Repo.Name, ev.Issue.Number, content)
+		_, _, err = api.Reactions.CreateIssueReaction(ctx, repo.Owner, repo.Name, ev.Issue.Number, content)
 	}
 	return explainAny("reacting to "+ev.String(), err)
 }
