@@ -58,6 +58,11 @@ func formsOf(value string) (forms []form) {
 		add("with escapes of addresses", text, smallEscapes(text))
 	}
 	digits := hex.EncodeToString([]byte(value))
+	var escaped strings.Builder // every byte
+	for pair := range slices.Chunk([]byte(digits), 2) {
+		escaped.WriteString("%" + string(pair))
+	}
+	add("with escapes of addresses", escaped.String(), strings.ToUpper(escaped.String()))
 	add("in hexadecimal digits", digits, strings.ToUpper(digits))
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		add("in base64", enc.EncodeToString([]byte(value)), enc.EncodeToString([]byte("x-access-token:"+value)))
