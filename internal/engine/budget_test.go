@@ -53,7 +53,7 @@ func TestPurse(t *testing.T) {
 	if want := []string{"warning: 850 of 1000 tokens used"}; !slices.Equal(log.lines, want) {
 		t.Errorf("log = %q, want %q, once", log.lines, want)
 	}
-	turn, err := p.Turn(context.Background(), agent.Options{Command: "no-such-agent"}, "Do it.")
+	turn, err := p.Turn(context.Background(), agent.Options{Command: "/none/claude"}, "Do it.")
 	if err != nil || turn.Class != loop.Spent || !turn.Ours ||
 		turn.Reason != "token limit reached: 1000 of 1000 used" {
 		t.Errorf("turn = %+v, %v; want none", turn, err)

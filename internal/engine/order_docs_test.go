@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -50,7 +51,8 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 	set.Guardrails = []config.Guardrail{{Name: yours, Command: "make test", Severity: config.Hard}}
 	run := &Run{
 		Spec: &Spec{
-			Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set}, Place: Place{Workspace: Directory(t.TempDir())},
+			Work: Work{OfPrompt: plain}, Rules: Rules{Settings: set},
+			Place: Place{Workspace: Directory(t.TempDir()), Tree: &git.Tree{}},
 		},
 	}
 	if plain {
