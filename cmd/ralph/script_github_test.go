@@ -55,7 +55,7 @@ func startHub(ts *testscript.TestScript, _ bool, _ []string) {
 	hub.AddToken(writerToken, "github-actions[bot]", fake.Actions)
 	_, err = hub.CommitFiles("alice", "demo", "main", "begin", map[string]string{
 		"Makefile":             "test:\n\ttrue\n",
-		".ralph/settings.json": `{"guardrails": [{"command": "make test"}], "maxCostUsd": 2.5}`,
+		".ralph/settings.json": `{"guardrails": [{"command": "make test"}]}`,
 	})
 	ts.Check(err)
 	hub.AddIssue("alice", "demo", fake.Issue{Title: "Make add add", Body: "It subtracts.", Author: "mallory"})
