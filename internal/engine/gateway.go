@@ -176,10 +176,11 @@ func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Option
 	return o, says, err
 }
 
-// logGateway says once of each agent that it has its credential.
+// logGateway says once of each agent that it has its credential, or does not get it.
 func (run *Run) logGateway(agents ...agent.Options) {
 	told := map[string]bool{}
 	for _, o := range agents {
+		o.Keys = run.Keys // also those that it was not given
 		if _, says, _ := run.withGateway(o, &run.told); says != "" && !told[says] {
 			told[says] = true
 			run.Log("gateway: %s", says)
