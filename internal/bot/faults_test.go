@@ -58,7 +58,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1},
 			"permissions contents, issues and pull-requests: write", loop.Failed},
 		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1},
-			"write the repository's contents", loop.Failed},
+			"write the repository's contents", loop.Invalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -82,6 +82,9 @@ func TestNothingPostedHoldsASecret(t *testing.T) {
 		everything += strings.Join(w.bodies(i), "\n") + w.gh.Issue(owner, name, i).Body
 	}
 	log := w.out.String()
+	if !strings.Contains(log, "agent does not get the key in ANTHROPIC_API_KEY") {
+		t.Error("the log does not say that an agent which nobody knows gets no key")
+	}
 	for line := range strings.Lines(log) {
 		if strings.HasPrefix(line, "::add-mask::") && !strings.Contains(line, "::a\n") {
 			continue
@@ -112,6 +115,7 @@ func TestCommitsHoldNoSecret(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			w.commit(".ralph/settings.json", `{"environment": ["ANTHROPIC_API_KEY"]}`) // else the agent gets no key
 			w.inputs["agent"] = w.script("agent",
 				approver(deed+`; printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "<response>DONE</response>"`))
 			result := w.must(loop.Done)(w.label("alice"))
