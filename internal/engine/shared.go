@@ -132,7 +132,8 @@ func Acceptable(names []string, all []*Shared, before *loop.State) error {
 		findings, everyone = loop.Names(open), len(open) == 0 || len(loop.ForReaders(open)) > 0
 	}
 	for _, name := range names {
-		if !(name == loop.AcceptAll && everyone) && !slices.Contains(paths, name) && !slices.Contains(findings, loop.ConcernName(name)) {
+		if (name != loop.AcceptAll || !everyone) && !slices.Contains(paths, name) &&
+			!slices.Contains(findings, loop.ConcernName(name)) {
 			return invalid.Errorf(
 				"flag --accept is %q, which is no finding to be accepted and not shared with the checks; findings are: %s; shared "+
 					"are: %s", name, cmp.Or(strings.Join(findings, ", "), "none"), cmp.Or(strings.Join(paths, ", "), "none"),

@@ -162,7 +162,7 @@ func (f *filter) body(top gjson.Result) ([]byte, error) {
 		return nil, err
 	}
 	for _, name := range providerMembers {
-		if top.Get(name).Exists() && !(name == "prompt" && f.protocol != Responses) {
+		if top.Get(name).Exists() && (name != "prompt" || f.protocol == Responses) {
 			f.passes(name)
 		}
 	}

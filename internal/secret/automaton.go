@@ -180,10 +180,10 @@ func (m *automaton) find(text string, found func(f *form, from, to int) (more bo
 // in JSON.
 func lineEnd(text string, at int) int {
 	for i := at; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\n' || c == '\r':
+		switch text[i] {
+		case '\n', '\r':
 			continue
-		case c == '\\':
+		case '\\':
 			n := i + 1
 			for n < len(text) && text[n] == '\\' {
 				n++
