@@ -33,7 +33,7 @@ type planRun struct {
 	Fresh        bool           `xor:"again" help:"Start over at the base. What was done is kept under wip/archive."`
 	Verbose      bool           `short:"V" xor:"loud" help:"Verbose logging on standard error."`
 	Quiet        bool           `short:"q" xor:"loud" help:"Print nothing but warnings and how the run ends."`
-	Answer       string         `placeholder:"TEXT" help:"Answer the agent's question, or say what is missing."`
+	Answer       string         `placeholder:"TEXT" help:"Answer the agent's question, or describe what is missing."`
 	Accept       []string       `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume."`
 	JSON         bool           `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }

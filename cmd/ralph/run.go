@@ -56,7 +56,7 @@ type runCommand struct {
 	Sandbox          string   `placeholder:"MODE" help:"{sandbox} One of auto, bwrap, landlock, container, docker-sandbox, require, off. Default: auto."`
 	WorkingDirectory string   `name:"dir" aliases:"working-directory" placeholder:"DIR" help:"The directory that the agent and the checks work in, by its path from the settings. Default: where those are."`
 	Strict           bool     `help:"{strict}"`
-	Answer           string   `placeholder:"TEXT" help:"Answer the agent's question, or say what is missing."`
+	Answer           string   `placeholder:"TEXT" help:"Answer the agent's question, or describe what is missing."`
 	Accept           []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume. With a prompt: clone-credentials lets agents read the git credentials of the clone in a job whose sandbox cannot hide them."`
 	Parallel         int      `default:"1" placeholder:"N" help:"With --tasks: how many tasks may run at once, 1 to 16. Every one takes the memory of an agent and of its checks. Default: 1."`
 	showFlags

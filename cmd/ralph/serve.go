@@ -36,10 +36,10 @@ type (
 	}
 	serveCommand struct {
 		Start     serveStart     `cmd:"" default:"withargs" help:"Serve until SIGTERM, then drain. The default command."`
-		Backup    serveBackup    `cmd:"" help:"Write all that the database holds into a file; credentials stay encrypted."`
+		Backup    serveBackup    `cmd:"" help:"Write the whole database into a file; credentials stay encrypted."`
 		Restore   serveRestore   `cmd:"" help:"Make a new database of a backup."`
 		RotateKey serveRotateKey `cmd:"" help:"Seal everything secret in the database with the newest key, and say when older ones can go. No server may run."`
-		Ready     serveReady     `cmd:"" help:"Ask a server on this machine whether it is ready. The exit code says so."`
+		Ready     serveReady     `cmd:"" help:"Check that a server on this machine is ready. The exit code is 0 if it is."`
 	}
 	dataFlags struct {
 		Data string `placeholder:"DIR" help:"Where the database, mirrors and checkouts are. Default: $XDG_STATE_HOME/ralph/serve, or ~/.local/state/ralph/serve."`
@@ -50,18 +50,18 @@ type serveStart struct {
 	dataFlags
 	Listen          string         `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to listen. Default: ${default}."`
 	URL             string         `name:"url" placeholder:"URL" help:"What GitHub and people reach this server by, such as https://ralph.example.com. Default: where it listens."`
-	Slots           int            `placeholder:"N" help:"How many runs work at once on this machine. Default: the number of processors."`
+	Slots           int            `placeholder:"N" help:"Number of runs at the same time on this machine. Default: the number of processors."`
 	PerInstallation int            `placeholder:"N" help:"How many of all runs may be of one installation. Default: any number."`
 	AppName         string         `default:"ralph" placeholder:"NAME" help:"Name that the setup proposes for the App. Default: ${default}."`
-	Open            bool           `help:"Show every run to whoever is at this machine, without a sign-in. Only with a loopback address. Buttons need a sign-in as ever."`
+	Open            bool           `help:"Show every run to all users of this machine, without a sign-in. Only with a loopback address. Buttons still need a sign-in."`
 	Operators       []string       `placeholder:"LOGINS" help:"Set more operators (default: the owner of the App, or the owners of its organization)."`
 	Outsiders       string         `default:"runs" enum:"nothing,runs,all" placeholder:"WHAT" help:"Show of public repositories to people who don't work on them (one of: nothing, runs, all; default: ${default})."`
 	TriggerLabel    string         `default:"ralph" placeholder:"LABEL" help:"Label on an issue that starts a run. Default: ${default}."`
 	TriggerPhrase   string         `default:"/ralph" placeholder:"WORD" help:"First word of a comment that is a command. Default: ${default}."`
 	Mirrors         int            `default:"20" placeholder:"GB" help:"How much disk copies of repositories may take. Default: ${default}."`
 	Keep            map[string]int `default:"deliveries=30;records=30;runs=365;audit=365" placeholder:"KIND=DAYS;..." help:"For how many days what is over is kept: deliveries, records of runs, rows of runs, the audit log. Default: ${default}."`
-	Drain           time.Duration  `default:"4m" placeholder:"TIME" help:"How long runs may go on after SIGTERM, before they are handed on. Default: ${default}."`
-	Allow           string         `placeholder:"FILE" help:"What the repositories of each account may have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
+	Drain           time.Duration  `default:"4m" placeholder:"TIME" help:"Time that runs have after SIGTERM, before they are handed on. Default: ${default}."`
+	Allow           string         `placeholder:"FILE" help:"Limit what the repositories of each account can have: agents, models, launchers, budgets. Default: anything. Or RALPH_ALLOW."`
 	Runner          string         `placeholder:"OWNER/NAME" help:"Private repository whose workflow runner.yml does the runs, on GitHub's runners or yours. Default: this machine does them."`
 	LogText         bool           `help:"Write the log as text instead of JSON."`
 }

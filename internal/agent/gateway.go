@@ -14,7 +14,7 @@ import (
 
 // Gateway carries what turns ask their models, so that the credential stays with the harness.
 type Gateway interface {
-	// Open begins to carry one turn, which may spend what is left.
+	// Open starts to carry one turn, which may spend what is left.
 	Open(routes []Route, left loop.Left) (TurnGateway, error)
 	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
 	Prices(model string) bool

@@ -19,7 +19,7 @@ type facts struct {
 	end     proc.Result
 	any     bool           // it printed anything on standard output
 	plain   bool           // what it printed was text, not its format
-	asked   bool           // it began to ask a human to log in, and was stopped
+	asked   bool           // it started to ask a human to log in, and was stopped
 	result  *stream.Result // how it says it ended; nil: it does not say
 	retry   stream.Attempt // the last request to a model that it tried again
 	limit   stream.Window  // the last it told of a usage limit

@@ -104,7 +104,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	case invalid.Is(err), errors.As(err, &denied):
 		return a.reject(ctx, ev, invalid.Mark(err))
 	case ctx.Err() != nil:
-		result := loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before the run began"}
+		result := loop.Result{Outcome: loop.Interrupted, Reason: "canceled before the run started"}
 		return result, a.outputs(result, "")
 	}
 	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
@@ -144,7 +144,7 @@ func (a *Action) react(ctx context.Context, ev event.Event, content string) erro
 // status answers /ralph status from the run record on the remote.
 func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, known bool) error {
 	if !known && ev.Issue.Pull {
-		return a.answer(ctx, ev, fmt.Sprintf("ralph has no run on pull request #%d, which is not one of its own.", ev.Issue.Number))
+		return a.answer(ctx, ev, fmt.Sprintf("ralph has no run on pull request #%d, which ralph did not open.", ev.Issue.Number))
 	}
 	if !known {
 		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))

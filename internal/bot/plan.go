@@ -34,7 +34,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	offer, err := a.derive(ctx, request, wanted)
 	switch {
 	case ctx.Err() != nil:
-		return loop.Result{Outcome: loop.Interrupted, Reason: "cancelled before there was a plan"}, nil
+		return loop.Result{Outcome: loop.Interrupted, Reason: "canceled before there was a plan"}, nil
 	case invalid.Is(err):
 		return a.reject(ctx, request.Event, err)
 	case err != nil:

@@ -152,7 +152,7 @@ func answersIn(text string) (list []Answer) {
 	return list
 }
 
-// objectLength is the length of the JSON object with which a text begins; 0 if it has no end.
+// objectLength is the length of the JSON object at the start of a text; 0 if it has no end.
 func objectLength(text string) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -246,7 +246,7 @@ func (a Answer) Forgotten(open []loop.Concern) []loop.Concern {
 	return loop.Unnamed(loop.ForReaders(open), a.Acceptances(""))
 }
 
-// Again is how often a reader is asked once more for an answer that is not clear.
+// Again is how often a reader is asked again for an unclear answer.
 const Again = 2
 
 // Questions are put to one reader until its answer is clear: afresh when it cannot be read, at most Again times, and once

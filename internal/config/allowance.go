@@ -15,7 +15,7 @@ import (
 )
 
 // Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
-// everything that leads to nothing of the server's machine; a list names all that is allowed.
+// everything that leads to nothing of the server's machine; a list names everything allowed.
 type Allowance struct {
 	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program; empty: those that ralph knows by name
 	Models []string `json:"models,omitempty"` // the first one is used where a repository names none

@@ -245,7 +245,7 @@ func (t *Turn) readBody(w http.ResponseWriter, r *http.Request, body io.Reader, 
 	switch {
 	case errors.As(err, &tooLarge), errors.Is(err, errTogether):
 		fail(w, c.protocol, http.StatusRequestEntityTooLarge, fmt.Sprintf("ralph: the request is larger than %d bytes, or "+
-			"all that run are larger than %d: ask for less at once", t.limits.body, t.limits.bodies))
+			"all running requests are larger than %d: send fewer at the same time", t.limits.body, t.limits.bodies))
 		return asked, false
 	case err != nil:
 		fail(w, c.protocol, http.StatusBadRequest, "ralph: the request cannot be read: it was cut")
@@ -276,7 +276,7 @@ type bodyReader struct {
 	n, most int64
 }
 
-var errTogether = errors.New("too many bytes are asked at once")
+var errTogether = errors.New("too many bytes are requested at the same time")
 
 // Read implements io.Reader.
 func (b *bodyReader) Read(p []byte) (int, error) {

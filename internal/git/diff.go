@@ -35,7 +35,7 @@ func (o *objects) Diff(ctx context.Context, from, to string, most int) (string, 
 	return text, nil
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the start of what is written to it.
 type bounded struct {
 	kept bytes.Buffer
 	most int
@@ -104,7 +104,7 @@ func (o *objects) changes(ctx context.Context, command string, args ...string) (
 	return all, nil
 }
 
-// between says what changed from one commit to another.
+// between lists what changed from one commit to another.
 func (o *objects) between(ctx context.Context, from, to string) (loop.Commit, error) {
 	ids, err := o.git.out(ctx, "rev-parse", to+"^{commit}", to+"^{tree}")
 	if err != nil {

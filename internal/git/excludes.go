@@ -33,7 +33,7 @@ var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".m
 	".coverage", ".coverage.*", ".nyc_output/", ".gradle/", ".DS_Store", "Thumbs.db", "core.[0-9]*", "npm-debug.log*",
 	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}
 
-// excluded begins the list of what no commit of a run takes up.
+// excluded starts the list of what no commit of a run takes up.
 func excluded() string { return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n" }
 
 // leavings names, each once in a run, the leavings in the working tree that no rule but ours keeps out of a commit.

@@ -287,7 +287,7 @@ func (o *objects) directory(ctx context.Context, commit, dir string) (map[string
 	})
 }
 
-// blob is the beginning of a file.
+// blob is the start of a file.
 func (o *objects) blob(ctx context.Context, e entry, most int) ([]byte, error) {
 	small := func(text string) bool { return len(text) <= mostKept }
 	text, err := o.known.blobs.once(fmt.Sprintf("%s %d", e.id, most), small, func() (string, error) {
@@ -312,7 +312,7 @@ type known struct {
 	leavings    map[string]bool   // that were named
 }
 
-// answers are kept by their questions. The zero value is empty. When it is full it begins anew.
+// answers are kept by their questions. The zero value is empty. When it is full it starts empty again.
 type answers[T any] struct {
 	mu   sync.Mutex
 	kept map[string]T

@@ -91,7 +91,7 @@ func (d door) uncommitted(ctx context.Context, under []string) ([]string, error)
 	return names, nil
 }
 
-// commitFiles makes a commit of files as they lie in the working tree, on top of the newest one, by an index of its own.
+// commitFiles makes a commit of files as they lie in the working tree, on top of the newest one, by a separate index.
 // The result is that one when they are in it like this.
 func (u *users) commitFiles(ctx context.Context, own, names []string, message string) (commit string, err error) {
 	if _, _, err := u.door.run(ctx, call{env: own, args: []string{"read-tree", u.head.commit}}); err != nil {

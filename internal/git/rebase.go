@@ -67,7 +67,7 @@ func (t *Tree) replay(ctx context.Context, onto, from string) error {
 		return err
 	}
 	if _, abort := t.git.out(context.WithoutCancel(ctx), "rebase", "--abort"); abort != nil {
-		t.o.log("git: %v", abort) // it had not begun
+		t.o.log("git: %v", abort) // it had not started
 	}
 	return &ConflictError{t.branch, "our commits do not apply on top of that without a conflict"}
 }

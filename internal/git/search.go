@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What a search keeps of git's output, in bytes. A larger repository is searched in part.
+// Bounds of git's output in a search, in bytes. A larger repository is searched in part.
 const (
 	mostNames = 16 << 20
 	mostHits  = 4 << 20

@@ -154,7 +154,7 @@ func (a *App) PersonRepository(ctx context.Context, token string, repo event.Rep
 	case ErrGone(err), forbidden(err):
 		return Repository{}, nil
 	case err != nil:
-		return Repository{}, explainPerson("asking what somebody may do on "+repo.String(), err)
+		return Repository{}, explainPerson("asking for the permission of a user on "+repo.String(), err)
 	}
 	return repositoryOf(r), nil
 }

@@ -117,7 +117,7 @@ type jobClaims struct {
 	Attempt    string `json:"run_attempt"`
 }
 
-// Job verifies the token of a job, and names the job: "4711/1", its run and the attempt of it. The error says why it is
+// Job verifies the token of a job, and names the job: "4711/1", its run and the attempt of it. The error explains why it is
 // no job of the workflow as the default branch of a repository has it that is not public, or that nobody can tell now.
 func (w *Workflow) Job(ctx context.Context, a *App, token string) (string, error) {
 	signed, err := w.jobs.Verify(ctx, token)

@@ -88,7 +88,7 @@ type setting struct {
 	clock   func() time.Time
 }
 
-// prepare makes all that a job's process needs, but for its connection.
+// prepare makes everything a job's process needs except its connection.
 func prepare(ctx context.Context, job Job, s setting, at gate) (*Running, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}

@@ -36,13 +36,13 @@ type Runners struct {
 // Workflow starts jobs on runners, and knows them again.
 type Workflow interface {
 	// Start starts a job that brings the request back. A *RefusedError says that it did not; after any other error it may
-	// have, and the request can be started once more.
+	// have, and the request can be started again.
 	Start(ctx context.Context, request string) error
 	// Job is the name of the job that a token of GitHub Actions is of; the error says why that job is not one of ours.
 	Job(ctx context.Context, token string) (string, error)
 }
 
-// RefusedError says why no job can be started on a runner, and what to do.
+// RefusedError explains why no job can be started on a runner, and what to do.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
@@ -174,7 +174,7 @@ func (n *Runners) next(ctx context.Context, s *seat, within time.Duration) net.C
 
 // follow hears a job over each of its connections. When ctx ends, the job is left to the next server.
 func (n *Runners) follow(ctx context.Context, r *Running, s *seat, to *work.Session, conn net.Conn) {
-	over := ended{how: "does not connect any more"}
+	over := ended{how: "no longer connects"}
 	for conn != nil {
 		r.conn = conn
 		to.Attach(conn)

@@ -284,7 +284,7 @@ func (l *List) report(r ListResult) error {
 		l.Log("%s", strings.TrimRight(line, "\n"))
 	}
 	file := filepath.Join(l.Dir, ".ralph", "summary.md")
-	// it may not be there where no task could begin
+	// it might not exist if no task could start
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), files.Replace(file, []byte(text))); err != nil {
 		return fmt.Errorf("writing the summary: %w", err)
 	}

@@ -56,7 +56,7 @@ func (l *IssueRun) planOfBranch(ctx context.Context, t task.Task) (task.Task, er
 		*src, t = on.Source, on.Task
 	case len(on.Behind) > 0:
 		return t, invalid.Errorf("%s was edited here, and lacks what the run has done since on %s (%s): git restore --source=%[2]s "+
-			"-- %[1]s takes the newer one, to be edited; --fresh begins again with this one", src.File, on.Branch,
+			"-- %[1]s takes the newer one, to be edited; --fresh starts over with this one", src.File, on.Branch,
 			safetext.FirstN(on.Behind, 5))
 	}
 	err = src.TakeAlong(l.Dir, on.Own)

@@ -18,13 +18,13 @@ type Claim struct {
 	Left string `json:"left,omitempty"`
 }
 
-// Question is the tag by which an agent asks a person.
+// Question is the tag of an agent's question to a person.
 const Question = "question"
 
 // Asks reports whether the agent has a question that a person must answer.
 func (c Claim) Asks() bool { return c.Tag == Question }
 
-// Nothing returns the reason for which the agent says that nothing needs doing; ok is false if it does not say so.
+// Nothing returns why the agent claims that nothing needs doing; ok is false if it does not claim that.
 func (c Claim) Nothing() (reason string, ok bool) {
 	m := nothing.FindStringSubmatch(c.Text)
 	if c.Tag != "response" || m == nil {
@@ -38,7 +38,7 @@ func (c Claim) LeftOut() string {
 	if c.Left == "" {
 		return ""
 	}
-	return "A tag in the last attempt's message does not count: it was " + c.Left + ". Write it on a line of its own."
+	return "A tag in the last attempt's message does not count: it was " + c.Left + ". Write it on a separate line."
 }
 
 var (
@@ -79,7 +79,7 @@ type ClaimReader struct {
 	Promises   []string // nil for the usual ones
 
 	line   []byte // the line that has no end yet, at most maxLine of its end
-	cut    bool   // its beginning is missing
+	cut    bool   // its start is missing
 	fence  string // the marks of the code fence that is open
 	before string // the last line that says anything
 	open   *tag   // a tag that is not closed yet

@@ -29,7 +29,7 @@ const (
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
 	LooksSecret  ConcernKind = "credential"    // something that looks like a credential was taken out of a commit
-	NothingToDo  ConcernKind = "nothing to do" // the agent says so
+	NothingToDo  ConcernKind = "nothing to do" // the agent claims that nothing needs doing
 	Unreviewed   ConcernKind = "unreviewed"    // no reviewer gave a clear verdict on the commit
 )
 

@@ -62,7 +62,7 @@ func retry(s State, limits Limits, now time.Time) Step {
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
 }
 
-// again has an agent that did nothing asked once more, after a pause. If it does nothing again, the run waits for a
+// again has an agent that did nothing asked again, after a pause. If it does nothing again, the run waits for a
 // person, or for the time that the agent names.
 func (s State) again(limits Limits, now time.Time) Step {
 	last := s.Last()

@@ -113,14 +113,14 @@ func (t Turn) Describe() string {
 	case t.Class != OK:
 		return t.Reason
 	case t.Claim.Done:
-		return "finished; says it is done"
+		return "finished; claims to be done"
 	case t.Claim.Asks():
 		return "finished; asks a question"
 	}
 	if _, nothing := t.Claim.Nothing(); nothing {
 		return "finished; says that nothing needs doing"
 	}
-	return "finished; does not say it is done"
+	return "finished; does not claim to be done"
 }
 
 // Usage is what a turn spent. CostUSD is 0 when the agent does not tell.

@@ -29,7 +29,7 @@ func (v View) howToAccept(list []loop.Concern) string {
 // howToAnswer says what a person does about a concern that nobody else accepts.
 func (v View) howToAnswer(c loop.Concern, names []string) string {
 	accepts := "ends the run without a change"
-	again, sends := v.Command("continue <what is missing>"), "has the agent go on"
+	again, sends := v.Command("continue <what is missing>"), "resumes the run"
 	if c.Kind == loop.Unreviewed {
 		accepts = "accepts this commit without a review"
 		again, sends = v.Command("continue"), "asks the reviewer again"

@@ -41,7 +41,7 @@ func (v View) nextStep() string {
 		return "fix what is named above, then comment " + v.Command("run") + "."
 	case loop.Failed:
 		if s.Branch().Name() == "" {
-			return "fix what is named above; then " + v.Command("retry") + " starts over, since no work is on GitHub."
+			return "fix what is named above; then " + v.Command("retry") + " starts over, because no work is on GitHub."
 		}
 		return "fix what is named above; then " + v.Command("retry") + " goes on from here."
 	case loop.Waiting:
@@ -145,7 +145,7 @@ func (v View) whatNowLocally() string {
 			return whatNowIs + v.plainly(v.howToAccept(list))
 		}
 		if s.Waits {
-			return whatNowIs + v.plainly(v.again()+" "+v.shown("--answer TEXT")+" answers, and goes on from here.")
+			return whatNowIs + v.plainly(v.again()+" "+v.shown("--answer TEXT")+" answers, and resumes from here.")
 		}
 	}
 	next := v.again() + " goes on from here; with `--fresh` instead of `--resume` it starts over."

@@ -8,9 +8,9 @@ type automaton struct {
 	nodes []node
 	forms []form
 	root  [256]int32 // the nodes of one byte
-	begin bits       // the pairs of bytes that a form begins with
+	begin bits       // the pairs of bytes that a form starts with
 	pairs bits       // those, and the pairs that follow the first byte of a form
-	three bits       // the hashes of the three bytes that a form begins with
+	three bits       // the hashes of the three bytes that a form starts with
 	most  int        // the length of the longest form
 }
 

@@ -8,8 +8,8 @@ import (
 // Wanted are texts that are looked for in others, each as it is. Looking takes as long for a hundred thousand of them
 // as for one.
 type Wanted struct {
-	filter  [1 << 13]uint64  // a bit for each beginning
-	lengths map[string][]int // of the texts that begin alike
+	filter  [1 << 13]uint64  // a bit for each start of a text
+	lengths map[string][]int // of the texts with the same start
 	found   map[string]bool  // of each text
 	left    int              // how many were not found yet
 	longest int
@@ -19,7 +19,7 @@ type Wanted struct {
 // grain is how many bytes are looked up at once.
 const grain = 8
 
-// hashed is the bit of a beginning.
+// hashed is the bit of the start of a text.
 func hashed(s string) uint64 {
 	_ = s[grain-1]
 	n := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 |

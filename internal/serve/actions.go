@@ -62,7 +62,7 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 
 // cancel ends a run that has not begun.
 func (a *actions) cancel(ctx context.Context, run store.Run, login string) error {
-	done, err := a.s.EndRun(ctx, run.ID, string(loop.Interrupted), "stopped by "+login+" before it began", web.Queued)
+	done, err := a.s.EndRun(ctx, run.ID, string(loop.Interrupted), "stopped by "+login+" before it started", web.Queued)
 	if err == nil && !done {
 		return &web.Refusal{Why: "The run begins just now. Stop it again in a moment."}
 	}

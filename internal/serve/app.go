@@ -173,7 +173,7 @@ func (in *installed) rotate(ctx context.Context) error {
 	}
 	if err := app.RotateSecret(ctx, fresh); err != nil {
 		in.log.Warn("the webhook's secret could not be replaced", "error", err)
-		return &web.Refusal{Why: "GitHub did not answer that it has taken the new secret, so both go on to count. Try " +
+		return &web.Refusal{Why: "GitHub did not answer that it has taken the new secret, so both still count. Try " +
 			"again. The server's log says more."}
 	}
 	after.Rotated = in.clock()

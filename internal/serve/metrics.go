@@ -18,7 +18,7 @@ import (
 
 // figures are what the database knows at the moment that somebody asks. They are the same on every server.
 type figures struct {
-	Deliveries map[string]int64 // by result: taken since the database was made, others since this process began
+	Deliveries map[string]int64 // by result: taken since the database was made, others since this process started
 	Runs       map[string]int64 // by outcome, since the database was made
 	Queued     int              // jobs that wait for a place
 	Delayed    int              // jobs that wait for a time
@@ -40,7 +40,7 @@ type metrics struct {
 	answers *histogram
 
 	mu         sync.Mutex
-	deliveries map[string]int64 // since this process began, by result; those that were taken are rows
+	deliveries map[string]int64 // since this process started, by result; those that were taken are rows
 }
 
 // count counts a delivery that was not stored.

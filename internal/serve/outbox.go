@@ -19,7 +19,7 @@ import (
 
 const (
 	atOnce      = 100                   // deliveries that are decided between two looks at the database
-	answersHere = 4                     // answers that are given at once
+	answersHere = 4                     // answers given at the same time
 	mostTries   = 15                    // of an answer: an hour
 	comesWith   = 50 * time.Millisecond // what is stored so soon after a delivery is decided together with it
 	lookAgain   = 2 * time.Second       // some may be due that were postponed
@@ -173,13 +173,13 @@ func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error
 			err = o.s.Decide(late, store.Decided{ID: d.ID, Decision: v.decision("answered", row.State)})
 		}
 		if err != nil {
-			o.log.Error("what became of a delivery is not stored", "delivery", d.ID, "error", err)
+			o.log.Error("the outcome of a delivery is not stored", "delivery", d.ID, "error", err)
 		}
 	})
 	return nil
 }
 
-// again has a delivery decided once more because a person wants that. Where a run came of it, another one comes, with a
+// again has a delivery decided again because a person requested it. Where a run came of it, another one comes, with a
 // row of its own.
 func (o *outbox) again(ctx context.Context, id string) error {
 	d, err := o.s.Delivery(ctx, id)
@@ -205,7 +205,7 @@ func (o *outbox) again(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	run, decision := v.run(next, d), v.decision(v.step, "it was asked for again")
+	run, decision := v.run(next, d), v.decision(v.step, "it was requested again")
 	decision.Detail, _ = json.Marshal(told{Run: next}) // a text
 	err = o.s.Decide(ctx, store.Decided{ID: id, Decision: decision, Run: &run})
 	o.begin()
@@ -229,7 +229,7 @@ func (o *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
 		case err != nil && n > 1, err != nil && !errors.Is(err, store.ErrNotFound):
 			return "", err
 		case err == nil && slices.Contains(activeStates, run.State):
-			return "", &web.Refusal{Why: "The run that came of it has not ended. Stop it first, or wait for it."}
+			return "", &web.Refusal{Why: "Its run has not ended. Stop it first, or wait for it."}
 		}
 		n++
 		id = fmt.Sprintf("%s-%d", delivery, n)

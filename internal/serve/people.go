@@ -166,7 +166,7 @@ func guestMay(ctx context.Context, app *github.App, repository string) (web.Perm
 	return web.MayRead, nil
 }
 
-// Readable implements web.Access. It leaves out public repositories on which the user does not work.
+// Readable implements web.Access. It leaves out public repositories that the user does not work on.
 func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, error) {
 	return p.readable.of(ctx, who.Login, func(ctx context.Context) ([]string, error) {
 		app, _, err := p.in.current(ctx)

@@ -27,7 +27,7 @@ const (
 // errHandedOn is the cause of the end of a run's context when this server stops: the next one goes on with it.
 var errHandedOn = errors.New("this server stops")
 
-// pool does the runs that wait, some at once. A run is a row of the database: what this process has taken is running
+// pool works on the waiting runs, some at the same time. A run is a row of the database: what this process has taken is running
 // there, so the next start finds what a kill has left.
 type pool struct {
 	s               *store.Store
@@ -206,7 +206,7 @@ func (p *pool) next(waiting []store.Run) int {
 	return best
 }
 
-// begin works on a run beside the others.
+// begin works on a run next to the others.
 func (p *pool) begin(row store.Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +230,7 @@ func (p *pool) end(row store.Run) {
 		p.log.Error("the work on a run has panicked", "run", row.ID, "panic", why, "stack", string(debug.Stack()))
 		if killed(&row, fmt.Sprintf("panic: %v", why), time.Now()); row.Number != 0 {
 			if err := p.s.PutRun(context.Background(), row); err != nil {
-				p.log.Error("what became of a run is not stored", "run", row.ID, "error", err)
+				p.log.Error("the outcome of a run is not stored", "run", row.ID, "error", err)
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 		if !errors.As(err, &refused) {
 			return running, err
 		}
-		to.Order.Mistake = "No run can begin. " + refused.Why
+		to.Order.Mistake = "No run can start. " + refused.Why
 	}
 	return w.launcher.Start(context.WithoutCancel(ctx), to)
 }

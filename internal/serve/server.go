@@ -212,7 +212,7 @@ func (sv *Server) whoWeAre(ctx context.Context) {
 
 // drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
 func (sv *Server) drain(hard context.Context, end func()) error {
-	sv.o.Log.Info("draining: nothing new is begun", "running", sv.pool.count())
+	sv.o.Log.Info("draining: nothing new is started", "running", sv.pool.count())
 	sv.pages.Close()
 	soon, cancel := context.WithTimeout(context.WithoutCancel(hard), readTime)
 	defer cancel()

@@ -234,7 +234,7 @@ func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
 
 // deeds are the actions of the audit log in words.
 var deeds = map[string]string{
-	"run.stop": "stopped the run", "run.retry": "had the run go on", "run.hint": "gave a hint",
+	"run.stop": "stopped the run", "run.retry": "resumed the run", "run.hint": "gave a hint",
 	"run.approve": "accepted what was found", "delivery.redeliver": "had a delivery decided again",
 	"session.begin": "signed in", "session.end": "signed out", "session.end everywhere": "signed out everywhere", "app.create": "created the App",
 	"app.rotate secret": "gave the webhook a new secret",

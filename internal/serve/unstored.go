@@ -251,7 +251,7 @@ func (r *recorder) flush() error {
 	if settled {
 		return nil
 	}
-	err := r.s.EndWaiting(ctx, row, continued, "a later request went on with it") // it goes on where they stand
+	err := r.s.EndWaiting(ctx, row, continued, "a later request resumed it") // it goes on where they stand
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.settled, r.changed = err == nil, r.changed || err != nil

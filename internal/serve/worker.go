@@ -150,7 +150,7 @@ const (
 // only when a day is over.
 func (w *worker) notBegun(j job, failed error) store.Run {
 	now, row := w.clock(), j.row
-	w.log.Warn("a job could not begin", "job", j.id, "attempt", row.Attempt, "error", failed)
+	w.log.Warn("a job could not start", "job", j.id, "attempt", row.Attempt, "error", failed)
 	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
 	switch {
 	case errors.Is(failed, store.ErrNotFound):
@@ -163,7 +163,7 @@ func (w *worker) notBegun(j job, failed error) store.Run {
 	}
 	if row.State == web.Queued {
 		row.Times.Resume = now.Add(pauseAfter(row.Attempt))
-		row.Reason = fmt.Sprintf("it could not begin, and is tried again at %s UTC: %s",
+		row.Reason = fmt.Sprintf("it could not start, and is tried again at %s UTC: %s",
 			row.Times.Resume.UTC().Format("15:04"), why)
 	}
 	return row
@@ -178,11 +178,11 @@ func pauseAfter(n int) time.Duration {
 func (w *worker) put(row store.Run) {
 	err := w.s.PutRun(context.Background(), row)
 	for ; errors.Is(err, store.ErrUnavailable); err = w.s.PutRun(context.Background(), row) {
-		w.log.Warn("what became of a run waits for the database", "run", row.ID, "error", err)
+		w.log.Warn("the outcome of a run waits for the database", "run", row.ID, "error", err)
 		time.Sleep(storeAgain)
 	}
 	if err != nil {
-		w.log.Error("what became of a run is not stored", "run", row.ID, "error", err)
+		w.log.Error("the outcome of a run is not stored", "run", row.ID, "error", err)
 	}
 }
 
@@ -196,7 +196,7 @@ func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
 		case err != nil:
 			*row = w.notBegun(job{id: j.id, row: *row}, err)
 		case end.HandedOn:
-			row.State, row.Reason = web.Queued, "it goes on in another process"
+			row.State, row.Reason = web.Queued, "it continues in another process"
 		default:
 			row.State, row.Reason, row.Times.Ended = cmp.Or(string(end.Outcome), declined), cmp.Or(end.Problem, end.Reason), now
 			d.Pull, d.Branch = cmp.Or(end.Pull, d.Pull), cmp.Or(end.Branch, d.Branch)
@@ -238,7 +238,7 @@ func (w *worker) attend(ctx context.Context, running *launch.Running, to *record
 				running.HandOn()
 				return
 			case <-tick.C:
-				if err := w.room(leastToGoOn); err != nil { // it would fail, and that is nothing of its own
+				if err := w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
 					to.log.Warn("a run is handed on, and waits for room", "error", err)
 					running.HandOn()
 					return

@@ -64,7 +64,7 @@ func (s *Store) Audit(ctx context.Context, e Entry) error {
 		e.Subject, e.Result, []byte(e.Detail))
 }
 
-// AuditFilter says which entries a page shows.
+// AuditFilter selects the entries of a page.
 type AuditFilter struct {
 	Repositories []string // nil for all; an empty list for none
 	Before       int64    // only smaller numbers: the number of the last one of the page before

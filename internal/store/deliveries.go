@@ -182,7 +182,7 @@ func (s *Store) Delivery(ctx context.Context, id string) (Delivery, error) {
 		id), withPayload)
 }
 
-// DeliveryFilter says which deliveries a page shows.
+// DeliveryFilter selects the deliveries of a page.
 type DeliveryFilter struct {
 	Repositories []string // nil for all; an empty list for none
 	NotBy        string   // without those of this sender; empty: of everyone

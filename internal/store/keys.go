@@ -163,7 +163,7 @@ func RotateKey(ctx context.Context, o Options, text string) (told string, err er
 			return "", fmt.Errorf("adding a key to %s: %w", file, err)
 		}
 	} else if len(o.Keys.of) < 2 {
-		return "", invalid.Errorf("RALPH_DATA_KEY holds one key: put the new one beside it, with a higher number, such as " +
+		return "", invalid.Errorf("RALPH_DATA_KEY holds one key: add the new one to it, with a higher number, such as " +
 			"\"1:OLD 2:NEW\"")
 	}
 	s, err := Open(ctx, o)
@@ -174,7 +174,7 @@ func RotateKey(ctx context.Context, o Options, text string) (told string, err er
 		err = replaceKeyFile(file, alone)
 	}
 	if err != nil {
-		return "", fmt.Errorf("sealing everything anew: %w", err)
+		return "", fmt.Errorf("sealing everything again: %w", err)
 	}
 	told = fmt.Sprintf("Everything is sealed with key %d now. ", o.Keys.newest)
 	if alone != "" {
@@ -202,7 +202,7 @@ func (s *Store) reseal(ctx context.Context) error {
 		err = row(&v.name, &v.value)
 		return v, err
 	}
-	return s.write(ctx, "sealing secrets anew", func(t *transaction) error {
+	return s.write(ctx, "sealing secrets again", func(t *transaction) error {
 		for _, of := range []struct {
 			list, update string
 			place        func(name string) string
@@ -288,7 +288,7 @@ func (s *Store) Unseal(ctx context.Context, name string) ([]byte, error) {
 	return s.keys.open(placeOf(name), sealed)
 }
 
-// Sealed are the names of secrets that begin with a text.
+// Sealed returns the names of secrets that start with a text.
 func (s *Store) Sealed(ctx context.Context, prefix string) ([]string, error) {
 	return list(ctx, s, ask("listing secrets", "SELECT name FROM ralph_secrets WHERE substr(name, 1, ?) = ?", len(prefix),
 		prefix), column[string])

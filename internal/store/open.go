@@ -52,5 +52,5 @@ func (s *Store) Check(ctx context.Context) error {
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, micros(s.clock()))
 }
 
-// Close ends what the store has begun, and closes the database.
+// Close ends what the store has started, and closes the database.
 func (s *Store) Close() error { return s.close() }

@@ -195,7 +195,7 @@ func (s *Server) withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// What a form may have, in bytes, and how long it may take to come.
+// Bounds of a form: its size in bytes, and how long it may take to arrive.
 const (
 	mostForm = 64 << 10
 	formTime = 10 * time.Second

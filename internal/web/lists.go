@@ -179,7 +179,7 @@ func bySetter(all []Setting) (set, defaults []Setting) {
 
 func splitName(name string) []string { return strings.SplitN(name, "/", 2) }
 
-// more is the number before which the next page begins; 0 when this one is not full.
+// more is the number before which the next page starts; 0 when this one is not full.
 func more[T any](q Query, rows []T, number func(T) int64) int64 {
 	if len(rows) < q.Limit {
 		return 0

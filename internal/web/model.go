@@ -9,7 +9,7 @@ import (
 // something that the person cannot see. An Access returns ErrSignedOut for a token that GitHub no longer accepts.
 var (
 	ErrNotFound  = errors.New("there is no such thing")
-	ErrSignedOut = errors.New("GitHub does not accept this sign-in any more")
+	ErrSignedOut = errors.New("GitHub no longer accepts this sign-in")
 )
 
 // Identity is a person who has signed in, with what the server needs to ask GitHub about them. No page shows the token.

@@ -53,7 +53,7 @@ func newServer(o Options) (*Server, error) {
 			o.Public)
 	}
 	if o.Open && !Loopback(o.Public.Hostname()) {
-		return nil, fmt.Errorf("pages that are open to everybody cannot be at %s: only this machine may reach them",
+		return nil, fmt.Errorf("pages that are open to everyone cannot be at %s: only this machine may reach them",
 			o.Public.Host)
 	}
 	if o.GitHub == "" {

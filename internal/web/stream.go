@@ -249,7 +249,7 @@ type stream struct {
 	cancel       context.CancelFunc
 }
 
-// streams are all that are open in this process.
+// streams are the open streams of this process.
 type streams struct {
 	mu  sync.Mutex
 	all map[*stream]bool

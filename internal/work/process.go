@@ -40,7 +40,7 @@ var ErrGone = errors.New("the server has closed the job's socket")
 
 // process is one job's process.
 type process struct {
-	again   func() (net.Conn, error) // connects once more when the connection has ended; nil: the server is gone then
+	again   func() (net.Conn, error) // connects again when the connection has ended; nil: the server is gone then
 	to      Session
 	over    chan struct{} // closed when nothing more comes of the server
 	clock   func() time.Time

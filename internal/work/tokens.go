@@ -27,7 +27,7 @@ type tokens struct {
 	asked   bool          // and it is on its way
 }
 
-// newTokens begins with a token. An answer of the server may take wait.
+// newTokens starts with a token. An answer of the server may take wait.
 func newTokens(first Token, wait time.Duration, clock func() time.Time, ask func(Ask)) *tokens {
 	return &tokens{clock: clock, ask: ask, wait: wait, now: first, answer: make(chan struct{})}
 }
