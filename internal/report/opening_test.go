@@ -114,7 +114,7 @@ func endings() []ending {
 			"invalid: the key", "fix what is named above"},
 		{"waiting for an answer", asks(), "Waiting for your answer",
 			"Should the empty name be greeted as **Hello!** or be an error?", "/ralph continue <answer>",
-			"waiting: the agent waits for a human", "ralph run --issue issue.md --resume --answer TEXT answers, and goes on from here"},
+			"waiting: the agent waits for a human", "ralph run --issue issue.md --resume --answer TEXT answers, and resumes from here"},
 		{"waiting for a limit", waiting(), "Waiting until 2026-11-21 07:00 UTC", "claude's usage limit is reached",
 			"/ralph continue tries at once", "waiting until 2026-11-21 07:00 UTC: claude's usage limit", resume},
 		{"waiting for other workflows", heeds(), "Waiting for other workflows", "CI has not finished within 20 minutes",
