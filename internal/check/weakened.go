@@ -94,14 +94,3 @@ func healed(at Input) bool {
 	}
 	return false
 }
-
-// earlier are the verdicts of the base commit and of all iterations but this one.
-func earlier(at Input) (verdicts []loop.Verdict) {
-	verdicts = append(verdicts, at.State.Baseline...)
-	for _, it := range at.State.Iterations {
-		if it.N != at.Iteration.N {
-			verdicts = append(verdicts, it.Verdicts...)
-		}
-	}
-	return verdicts
-}

@@ -29,15 +29,15 @@ func (e *ContentError) Error() string {
 	return fmt.Sprintf("%s refused the push: %s", e.URL, safetext.OneLine(e.Words))
 }
 
-// BranchError says that the remote has no branch of a name that is asked for, or cannot have one.
-type BranchError struct{ said string }
+// branchError says that the remote has no branch of a name that is asked for, or cannot have one.
+type branchError struct{ said string }
 
-func badBranch(format string, args ...any) error { return &BranchError{fmt.Sprintf(format, args...)} }
+func badBranch(format string, args ...any) error { return &branchError{fmt.Sprintf(format, args...)} }
 
-func (e *BranchError) Error() string { return e.said }
+func (e *branchError) Error() string { return e.said }
 
 // Invalid says that it is a mistake in what is asked for.
-func (e *BranchError) Invalid() bool { return true }
+func (e *branchError) Invalid() bool { return true }
 
 // AccessError says that the remote did not take the credential.
 type AccessError struct{ URL, Detail string }

@@ -18,11 +18,11 @@ type Claim struct {
 	Left string `json:"left,omitempty"`
 }
 
-// Question is the tag of an agent's question to a person.
-const Question = "question"
+// questionTag is the tag of an agent's question to a person.
+const questionTag = "question"
 
 // Asks reports whether the agent has a question that a person must answer.
-func (c Claim) Asks() bool { return c.Tag == Question }
+func (c Claim) Asks() bool { return c.Tag == questionTag }
 
 // Nothing returns why the agent claims that nothing needs doing; ok is false if it does not claim that.
 func (c Claim) Nothing() (reason string, ok bool) {

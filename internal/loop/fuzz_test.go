@@ -31,7 +31,7 @@ func FuzzReadClaim(f *testing.F) {
 		if code, _ := ReadClaim("```\n"+message, "DONE"); code.Tag != "" && !strings.Contains(message, "```") {
 			t.Errorf("%+v, and in a code fence %+v", c, code)
 		}
-		words := map[string][]string{"response": {"DONE"}, "promise": promises, Question: {}}[c.Tag]
+		words := map[string][]string{"response": {"DONE"}, "promise": promises, questionTag: {}}[c.Tag]
 		equal := slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(c.Text, w) })
 		if words == nil || utf8.RuneCountInString(c.Text) > 2001 || c.Done != equal {
 			t.Errorf("claim = %+v", c)

@@ -79,7 +79,7 @@ func TestTurnsThatDoNoWork(t *testing.T) {
 	worked := reports
 	worked.Usage.Output = 9
 	limited := Turn{Class: UsageLimit, ByWords: true, Reason: "limit"}
-	asks := Turn{Class: OK, Claim: Claim{Tag: Question, Text: "a or b?"}}
+	asks := Turn{Class: OK, Claim: Claim{Tag: questionTag, Text: "a or b?"}}
 	for name, tt := range map[string]struct {
 		turns  []Turn
 		commit Commit
