@@ -159,11 +159,12 @@ func (r *replay) unrun(ctx context.Context) error {
 	return nil
 }
 
-// testIn reports whether a test is of a file: its group names the file or the file's directory, or the file holds its name.
+// testIn reports whether a test is of a file: its name or group names the file or the file's directory, or the file holds
+// its name.
 func testIn(name, file, content string) bool {
-	group, _, _ := strings.Cut(name, "\t")
+	group, _, grouped := strings.Cut(name, "\t")
 	dir := path.Dir(file)
-	return group != name && (mentionsFile(group, file) || dir != "." && strings.HasSuffix(group, dir)) ||
+	return mentionsFile(name, file) || grouped && dir != "." && strings.HasSuffix(group, dir) ||
 		slices.ContainsFunc(namesOf(testOf(name)), func(word string) bool { return holdsWord(content, word) })
 }
 
