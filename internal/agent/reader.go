@@ -55,13 +55,10 @@ type reader struct {
 	over      string    // why the turn was stopped: it had spent what was left; empty: it was not
 	tools     int
 	failed    int // of the tools
-	// over30 ends an agent that does not end after it has said how it ended; lingers: it did.
+	// grace ends an agent that does not end after it has said how it ended; lingers: it did.
 	grace   *time.Timer
 	lingers atomic.Bool
 }
-
-// fewLines is how many lines a program prints at most that only says why it cannot work.
-const fewLines = 5
 
 // claimBytes is how much of a message is kept while it comes.
 const claimBytes = 64 << 10
@@ -222,7 +219,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	}
 	r.facts.said = strings.TrimSpace(t.Text) != "" || t.Structured != ""
 	r.facts.idle = t.Usage == loop.Usage{} && t.Tools == 0 && t.Claim == loop.Claim{} && t.Structured == "" &&
-		(t.Reports || strings.Count(strings.TrimSpace(t.Text), "\n") < fewLines)
+		(t.Reports || strings.Count(strings.TrimSpace(t.Text), "\n") < loop.FewLines)
 	r.facts.reports, r.facts.hung = t.Reports, r.lingers.Load()
 	judged := r.talk.dialect.judge(r.facts, r.talk.now())
 	t.Class, t.Reason, t.ResetAt, t.ByWords = judged.class, judged.reason, judged.resets, judged.byWords

@@ -19,7 +19,7 @@ const (
 	clock  = `(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap]\.?m\.?)?(?:[\s,]*(?:\(([^()]{1,40})\)|(` + zone + `)))?`
 	zone   = `[A-Z][a-z_]+/[\w/+-]+|(?:UTC|GMT)(?:\s?[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d\b|` +
 		`(?:Pacific|Mountain|Central|Eastern)(?: (?:Standard|Daylight))? Time|(?-i:[A-Z]{2,5})\b`
-	weekdays = `(today|tomorrow|sun|mon|tue|wed|thu|fri|sat)[a-z]*`
+	weekdays = `(today|tomorrow|(?:sun|mon|fri)(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|sat(?:urday)?)`
 )
 
 var (
@@ -127,7 +127,7 @@ func weekday(said string, now time.Time) time.Time {
 	}
 	name := strings.ToLower(m[1])
 	return latest(m[2:], now, func(here time.Time, hour, minute int) time.Time {
-		days := strings.Index("sunmontuewedthufrisat", name)/3 - int(here.Weekday())
+		days := strings.Index("sunmontuewedthufrisat", name[:3])/3 - int(here.Weekday())
 		switch {
 		case name == "today" || name == "tomorrow":
 			days = len(name) / len("tomorrow")

@@ -33,6 +33,7 @@ func TestResetTime(t *testing.T) {
 		"resets 9pm (Mars/Olympus)":                                "2026-11-22T03:00:00Z", // wherever that is
 		"resets 9pm (local time)":                                  "2026-11-22T02:00:00Z",
 		"resets 9pm OK":                                            "2026-11-22T02:00:00Z",
+		"limit on monthly plans, try again in 2 hours":             "2026-11-21T05:20:00Z",
 		"resets Mon 10:00am (UTC)":                                 "2026-11-23T10:00:00Z",
 		"resets Fri 11pm (America/New_York)":                       "2026-11-21T04:00:00Z",
 		"resets Fri 9pm (America/New_York)":                        "2026-11-28T02:00:00Z",

@@ -162,14 +162,14 @@ func (it Iteration) helpless() string {
 		return ""
 	case t.Class == Empty && t.Reports, t.Class == CutShort && t.Reports:
 		return cmp.Or(words, "nothing")
-	case t.Class != OK && t.Class != Broke, !t.Reports && strings.Count(words, "\n") >= fewLines:
+	case t.Class != OK && t.Class != Broke, !t.Reports && strings.Count(words, "\n") >= FewLines:
 		return ""
 	}
 	return words
 }
 
-// fewLines is how many lines an agent prints at most that cannot work.
-const fewLines = 5
+// FewLines is how many lines an agent prints at most that cannot work.
+const FewLines = 5
 
 // Passed reports whether the role that took the turn has done its part: the agent claims it, and every hard check
 // passed on the committed tree but those that another role has to work for first.
