@@ -164,7 +164,7 @@ func (r *replay) unrun(ctx context.Context) error {
 func testIn(name, file, content string) bool {
 	group, _, grouped := strings.Cut(name, "\t")
 	dir := path.Dir(file)
-	return mentionsFile(name, file) || grouped && dir != "." && strings.HasSuffix(group, dir) ||
+	return mentionsFile(name, file) || grouped && dir != "." && strings.HasSuffix("/"+group, "/"+dir) ||
 		slices.ContainsFunc(namesOf(testOf(name)), func(word string) bool { return holdsWord(content, word) })
 }
 
