@@ -26,12 +26,12 @@ func TestBotIteration(t *testing.T) {
 	}
 	b.sh(tree.Dir(), `printf '\000' >bin; echo four >>a.txt; rm sub/b.txt; mkdir -p x; echo new >"x/with
 newline"; echo q >'a"quote'; echo no >out.log; echo '# x' >.ralph_state.md; mkdir -p .ralph/runs/r; echo j >.ralph/runs/r/journal.jsonl
-mkdir -p node_modules/x; echo 1 >node_modules/x/i.js; echo 1 >sub/.DS_Store`)
+mkdir -p node_modules/x; echo 1 >node_modules/x/i.js; echo 1 >sub/.DS_Store; echo 1 >core.12; echo 1 >core.2d.js`)
 	message := "Fix it\n\nRalph-Task: issue-42\n"
 	c = must[loop.Commit](t)(tree.Commit(b.ctx, tree.Base(), message))
 	want := []loop.FileChange{{Path: "a\"quote", Added: 1}, {Path: "a.txt", Added: 1},
-		{Path: "bin", Added: -1, Deleted: -1}, {Path: "sub/b.txt", Deleted: 1}, {Path: "x/with\nnewline", Added: 1}}
-	const left = "left out, because tools leave it and no ignore rule names it: node_modules/, sub/.DS_Store"
+		{Path: "bin", Added: -1, Deleted: -1}, {Path: "core.2d.js", Added: 1}, {Path: "sub/b.txt", Deleted: 1}, {Path: "x/with\nnewline", Added: 1}}
+	const left = "left out, because tools leave it and no ignore rule names it: core.12, node_modules/, sub/.DS_Store"
 	if c.Empty || c.NoDiff || c.Note != left || len(c.Files) != len(want) || c.SHA != tree.Head() {
 		t.Fatalf("the commit: %+v", c)
 	}

@@ -30,7 +30,7 @@ const runtimeFiles = `# ralph
 // toolsLeave are what known tools leave in a working tree, which belongs into no commit. Where a repository's own rules
 // say otherwise, they count.
 var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/", ".nox/",
-	".coverage", ".coverage.*", ".nyc_output/", ".gradle/", ".DS_Store", "Thumbs.db", "core.[0-9]*", "npm-debug.log*",
+	".coverage", ".coverage.*", ".nyc_output/", ".gradle/", ".DS_Store", "Thumbs.db", "core.[0-9]*", "!core.*.*", "npm-debug.log*",
 	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}
 
 // excluded starts the list of what no commit of a run takes up.
