@@ -261,9 +261,11 @@ func RemovePartial(dir string) {
 		return
 	}
 	defer root.Close()
-	halves, _ := fs.Glob(root.FS(), ".ralph/runs/*/*"+files.NewSuffix) // the pattern is sound
-	for _, name := range append(halves, ActiveFile+files.NewSuffix, StateFile+files.NewSuffix) {
-		_ = root.Remove(name)
+	for _, replaced := range []string{".ralph/runs/*/*", ActiveFile, StateFile} {
+		halves, _ := fs.Glob(root.FS(), replaced+files.Partial) // the patterns are sound
+		for _, name := range halves {
+			_ = root.Remove(name)
+		}
 	}
 }
 

@@ -27,6 +27,15 @@ func Replace(name string, content []byte) error {
 	return errors.Join(replace(root, filepath.Base(name), content, 0o644), root.Close())
 }
 
+// Put is Write by a path that holds no link of somebody else's.
+func Put(name string, content []byte, mode fs.FileMode) error {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(Write(root, filepath.Base(name), content, mode), root.Close())
+}
+
 // Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of
 // package invalid.
 func Create(root *os.Root, name, content string) (made bool, err error) {
@@ -49,7 +58,7 @@ func Create(root *os.Root, name, content string) (made bool, err error) {
 
 // ReplaceIn puts a file in the place of another in one step, so that a kill leaves the old one or the new one.
 func ReplaceIn(root *os.Root, name, content string) error {
-	temp := fmt.Sprintf("%s%s-%d", name, NewSuffix, os.Getpid())
+	temp := beside(name)
 	if _, err := Create(root, temp, content); err != nil {
 		return err
 	}

@@ -1,15 +1,21 @@
 package files
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
-// NewSuffix ends the name of a file that is about to replace another. What a process that was killed has left there
-// goes with the next one's.
-const NewSuffix = ".new"
+// Partial matches, after a file's name, the names of those that were about to replace it when their process was killed.
+const Partial = partial + "*"
+
+const partial = ".new-"
+
+// beside names a place for what is about to replace a file. It is nobody else's: several runs of a clone write the same
+// files at once.
+func beside(name string) string { return name + partial + rand.Text()[:8] }
 
 // Open opens a plain file to be read, and never waits for whoever would write a pipe.
 func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {

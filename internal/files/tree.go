@@ -357,10 +357,7 @@ func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 
 // replace is Write where a directory is no file to be replaced.
 func replace(root *os.Root, name string, content []byte, mode fs.FileMode) error {
-	via := name + NewSuffix
-	if err := root.RemoveAll(via); err != nil {
-		return err
-	}
+	via := beside(name)
 	file, err := root.OpenFile(via, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
@@ -111,5 +112,5 @@ func excludeRuntimeFiles(common string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, append(text, runtimeFiles...), 0o644)
+	return files.Put(path, append(text, runtimeFiles...), 0o644)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -369,6 +368,5 @@ func RemoveCheckout(root string) error {
 	if err := files.RemoveAll(root); err != nil {
 		return fmt.Errorf("removing the checkout %s: %w", root, err)
 	}
-	_ = os.Remove(filepath.Dir(root)) // unless there are others
 	return nil
 }

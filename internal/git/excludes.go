@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -90,7 +91,7 @@ func (t *Tree) leaveOut(names []string) error {
 	for _, name := range names {
 		list += pattern(name) + "/\n"
 	}
-	if err := replace(t.o.excludes(), []byte(list), 0o644); err != nil {
+	if err := files.Put(t.o.excludes(), []byte(list), 0o644); err != nil {
 		return fmt.Errorf("writing the run's list of excluded files: %w", err)
 	}
 	return nil

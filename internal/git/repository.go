@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // settings are what a checkout of a clone has of the configuration that git would use for its user. Of a bot's nothing
@@ -79,7 +81,7 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 	t.attributes = texts[filepath.Join(t.dir, "info/attributes")]
 	for name, text := range texts {
 		if err = os.Remove(name); text != nil {
-			err = replace(name, text, 0o644)
+			err = files.Put(name, text, 0o644)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("making the checkout: %w", err)

@@ -2,8 +2,8 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // taken is what became of the agent's own commits.
@@ -162,7 +164,8 @@ func (t *Tree) setHead(commit string) error {
 	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		err = replaceVia(filepath.Join(t.dir, "branch"+newSuffix), name, []byte(commit+"\n"), 0o644)
+		via := filepath.Join(t.dir, "branch") // beside the name it would be a branch of its own
+		err = errors.Join(os.WriteFile(via, []byte(commit+"\n"), 0o644), os.Rename(via, name))
 	}
 	if err != nil {
 		return fmt.Errorf("moving the branch %s: %w", t.branch, err)

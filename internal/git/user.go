@@ -185,7 +185,7 @@ func (u *users) thaw(kept string) (changed []string, err error) {
 			if err := os.MkdirAll(kept, 0o700); err != nil {
 				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
 			}
-			if err := replace(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
+			if err := files.Put(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
 				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
 			}
 		}
@@ -220,7 +220,7 @@ func (t fileText) putBack(file string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return replace(file, t.text, t.mode)
+	return files.Put(file, t.text, t.mode)
 }
 
 // GoneError says that the clone's repository is not there any more: somebody has removed it, or put another one in its

@@ -33,11 +33,7 @@ func (c Checkout) Exists() bool {
 }
 
 // Remove removes what lies in Scratch.
-func (c Checkout) Remove() error {
-	err := files.RemoveAll(c.Scratch)
-	_ = os.Remove(filepath.Dir(c.Scratch)) // unless there are others
-	return err
-}
+func (c Checkout) Remove() error { return files.RemoveAll(c.Scratch) }
 
 // Checkout is that of a task of the clone at Dir, whether or not it is there.
 func (s *Session) Checkout(task string) (Checkout, error) {
