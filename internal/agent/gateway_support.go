@@ -136,6 +136,7 @@ func (t *turnInput) onTheWire(turn *loop.Turn) {
 	if t.way == nil {
 		return
 	}
+	_ = t.way.Close() // what is not counted yet is counted now
 	if seen, asked := t.way.Usage(); asked {
 		told := turn.Usage
 		if seen.CostUSD == 0 {

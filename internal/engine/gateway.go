@@ -95,13 +95,14 @@ type gatewayTurn struct {
 
 // Close implements agent.Carrier. It says once of each model that nobody knows its price.
 func (c gatewayTurn) Close() error {
+	err := c.Turn.Close()
 	for _, u := range c.Turn.Usage() {
 		if _, told := c.of.told.LoadOrStore("price of "+u.Model, true); !u.Priced && !told {
 			c.of.log("gateway: the price of the model %s is not known, so its tokens are counted and its cost is not: name it "+
 				"in the setting prices", safetext.OneLine(u.Model))
 		}
 	}
-	return c.Turn.Close()
+	return err
 }
 
 // Usage implements agent.Carrier.

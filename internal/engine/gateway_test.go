@@ -163,11 +163,11 @@ func TestOwnPrices(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
-		if u, asked := way.Usage(); !asked || u.CostUSD != c.cost || u.Tokens() != 4_000_000 {
-			t.Errorf("%s: %+v, %t, want %v dollars", c.model, u, asked, c.cost)
-		}
 		if err := way.Close(); err != nil {
 			t.Error(err)
+		}
+		if u, asked := way.Usage(); !asked || u.CostUSD != c.cost || u.Tokens() != 4_000_000 {
+			t.Errorf("%s: %+v, %t, want %v dollars", c.model, u, asked, c.cost)
 		}
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "the price of the model nobodys is not known") {
