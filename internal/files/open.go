@@ -13,8 +13,7 @@ const Partial = partial + "*"
 
 const partial = ".new-"
 
-// beside names a place for what is about to replace a file. It is nobody else's: several runs of a clone write the same
-// files at once.
+// beside names a new place next to a file for its next content: several runs of a clone may be replacing the same file.
 func beside(name string) string { return name + partial + rand.Text()[:8] }
 
 // Open opens a plain file to be read, and never waits for whoever would write a pipe.

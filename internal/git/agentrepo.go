@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -76,23 +75,14 @@ func (t *Tree) writeRepo(dir string, r agentRepo) error {
 }
 
 func copyInto(root *os.Root, name, from string) error {
-	in, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
+	content, err := os.ReadFile(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	defer in.Close()
-	out, err := root.Create(name)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
+	return root.WriteFile(name, content, 0o644)
 }
 
 func (t *Tree) agentConfig(r agentRepo) string {

@@ -37,9 +37,13 @@ func (t *Tree) absorb(ctx context.Context, l left) error {
 	if len(specs) == 0 {
 		return nil
 	}
+	return t.git.absorb(ctx, t.work, specs...)
+}
+
+func (d door) absorb(ctx context.Context, from string, specs ...string) error {
 	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		"--no-auto-maintenance", "--", t.work}
-	_, _, err := t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
+		"--no-auto-maintenance", "--", from}
+	_, _, err := d.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
 	return err
 }
 
@@ -75,9 +79,7 @@ func (t *Tree) keepModule(ctx context.Context, name, dir string) (note string, e
 	}
 	id = strings.TrimSpace(id)
 	ref := agentRef + "s/module"
-	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		"--no-auto-maintenance", "--", dir, "+HEAD:" + ref}
-	if _, _, err = t.git.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: args}); err != nil {
+	if err := t.git.absorb(ctx, dir, "+HEAD:"+ref); err != nil {
 		return "", errors.New("its repository cannot be read")
 	}
 	if _, err = t.git.out(ctx, "merge-base", "--is-ancestor", id, ref); err != nil {

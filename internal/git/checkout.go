@@ -190,7 +190,7 @@ func (t *Tree) begin(ctx context.Context, tip, work string) error {
 		return nil
 	}
 	out, err := t.git.out(ctx, "rev-parse", work+"^{commit}", work+"^{tree}")
-	if ids := fields(out); err == nil && len(ids) == 2 {
+	if ids := strings.Fields(out); err == nil && len(ids) == 2 {
 		t.head, t.headTree = ids[0], ids[1]
 		return nil
 	}

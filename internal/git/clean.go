@@ -34,25 +34,7 @@ func (t *Tree) restore(ctx context.Context, dirty []string) error {
 		return err
 	}
 	t.indexed = ""
-	if _, err := t.git.out(ctx, "read-tree", "-m", t.head); err != nil {
-		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
-	}
-	var changed []string
-	if len(dirty) > 0 {
-		out, err := t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
-		if err != nil {
-			return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
-		}
-		changed = records(out)
-	}
-	first, rest := parted(changed, steers)
-	if err := t.git.writeAgain(ctx, first); err != nil {
-		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
-	}
-	if err := t.git.clean(ctx); err != nil {
-		t.o.log("git: not everything could be removed: %v", err)
-	}
-	if err := t.git.writeAgain(ctx, rest); err != nil {
+	if err := t.writeBack(ctx, len(dirty) > 0); err != nil {
 		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
 	}
 	if err := t.give(dirty); err != nil {
@@ -60,6 +42,25 @@ func (t *Tree) restore(ctx context.Context, dirty []string) error {
 	}
 	t.indexed = t.head
 	return t.handOver(ctx)
+}
+
+func (t *Tree) writeBack(ctx context.Context, dirty bool) error {
+	_, err := t.git.out(ctx, "read-tree", "-m", t.head)
+	changed := ""
+	if err == nil && dirty {
+		changed, err = t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
+	}
+	first, rest := parted(records(changed), steers)
+	if err == nil {
+		err = t.git.writeAgain(ctx, first)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.git.clean(ctx); err != nil {
+		t.o.log("git: not everything could be removed: %v", err)
+	}
+	return t.git.writeAgain(ctx, rest)
 }
 
 // parted are the names that something holds of, and the others.

@@ -246,7 +246,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 		at = base
 	}
 	if at == "" {
-		at = c.at(ctx, base)
+		at = c.door.at(ctx, base)
 	}
 	switch {
 	case at == "" && t.o.Resume:
@@ -311,9 +311,8 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	if !exists(t.index) || !exists(filepath.Join(t.work, ".git")) {
 		return nil
 	}
-	out, _ := t.git.out(ctx, "rev-parse", "--verify", "-q", t.ref()) // none: nothing was checked out yet
-	at := strings.TrimSpace(out)
-	if at == "" {
+	at := t.git.at(ctx, t.ref())
+	if at == "" { // nothing was checked out yet
 		return nil
 	}
 	ref, err := t.keepFiles(ctx, at)

@@ -95,7 +95,7 @@ func (o *objects) changes(ctx context.Context, command string, args ...string) (
 	var all []change
 	parts := records(out)
 	for i := 0; i+1 < len(parts); i += 2 {
-		f := fields(strings.TrimPrefix(parts[i], ":"))
+		f := strings.Fields(strings.TrimPrefix(parts[i], ":"))
 		if len(f) != 5 {
 			return nil, fmt.Errorf("comparing commits: git answered %q", parts[i])
 		}
@@ -110,7 +110,7 @@ func (o *objects) between(ctx context.Context, from, to string) (loop.Commit, er
 	if err != nil {
 		return loop.Commit{}, fmt.Errorf("reading commit %s: %w", to, err)
 	}
-	return o.compared(ctx, from, fields(ids)...)
+	return o.compared(ctx, from, strings.Fields(ids)...)
 }
 
 // compared is between for one whose commit and tree are known.

@@ -6,12 +6,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -162,7 +163,7 @@ func (t *Tree) Resumed() bool { return t.head != t.base }
 // UseBase measures the run against another commit: the one that its journal names.
 func (t *Tree) UseBase(ctx context.Context, commit string) error {
 	out, err := t.git.out(ctx, "rev-parse", "-q", commit+"^{commit}", commit+"^{tree}")
-	ids := fields(out)
+	ids := strings.Fields(out)
 	if err != nil || len(ids) != 2 {
 		if exists(filepath.Join(t.common, "shallow")) {
 			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch "+

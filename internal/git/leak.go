@@ -176,7 +176,7 @@ func (r *leakRules) newObjects(ctx context.Context, of *objects, since, tip stri
 	}
 	// what is new in the tree may be older than the commits: from another branch, or brought back
 	all := slices.Sorted(maps.Keys(names))
-	all = append(all, fields(listed)...)
+	all = append(all, strings.Fields(listed)...)
 	slices.Sort(all)
 	return names, strings.Join(slices.Compact(all), "\n") + "\n", nil
 }
@@ -241,16 +241,11 @@ func (t *Tree) withhold(ctx context.Context, since, message string, found *leaks
 	if err := t.takeOut(ctx, since, found.marked); err != nil {
 		return c, fmt.Errorf("taking what looks like a credential out of the commit: %w", err)
 	}
-	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", since)
-	switch exit(err) {
-	case 1:
-		if err := t.commit(ctx, since, message); err != nil {
-			return c, err
-		}
-	default:
-		if err != nil {
-			return c, fmt.Errorf("comparing with %.12s: %w", since, err)
-		}
+	if _, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", since); exit(err) == 1 {
+		err = t.commit(ctx, since, message)
+	}
+	if err != nil {
+		return c, fmt.Errorf("committing without a secret: %w", err)
 	}
 	if c, err = t.between(ctx, since, "HEAD"); err != nil {
 		return c, err

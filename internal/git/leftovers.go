@@ -42,11 +42,9 @@ func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) 
 		return nil, fmt.Errorf("listing branches: %w", err)
 	}
 	for line := range strings.Lines(out) {
-		f := strings.Split(strings.TrimRight(line, "\n"), "\x00")
-		if len(f) != 3 {
-			continue
+		if f := strings.Split(strings.TrimRight(line, "\n"), "\x00"); len(f) == 3 {
+			all = append(all, Leftover{Ref: f[1], Commit: f[0], Used: f[2]})
 		}
-		all = append(all, Leftover{Ref: f[1], Commit: f[0], Used: f[2]})
 	}
 	return all, nil
 }
@@ -69,10 +67,10 @@ func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, me
 	}
 	out, _, err := l.door.run(ctx,
 		call{in: strings.NewReader(in.String()), args: append(args, "--", ":(top)", ":(top,exclude).ralph_state.md")})
-	if err != nil {
-		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
+	if err == nil {
+		_, err = fmt.Sscan(out, &n)
 	}
-	if _, err := fmt.Sscan(out, &n); err != nil {
+	if err != nil {
 		return 0, fmt.Errorf("counting the commits of %s: %w", of.Name(), err)
 	}
 	return n, nil

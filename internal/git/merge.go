@@ -130,7 +130,7 @@ func (o *objects) commitMerge(ctx context.Context, tree, at string, w Work) (str
 		return "", fmt.Errorf("merging %s: %w", w.Name, err)
 	}
 	newest := int64(0)
-	for _, text := range fields(out) {
+	for _, text := range strings.Fields(out) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			newest = max(newest, n)
 		}

@@ -154,7 +154,7 @@ func (t *Tree) gitlinks(ctx context.Context, commit, objects string) (map[string
 	links := map[string]string{}
 	for _, entry := range records(out) {
 		about, name, _ := strings.Cut(entry, "\t")
-		if f := fields(about); len(f) == 3 && f[0] == "160000" {
+		if f := strings.Fields(about); len(f) == 3 && f[0] == "160000" {
 			links[name] = f[2]
 		}
 	}

@@ -405,7 +405,7 @@ func (o *objects) streamObjects(ctx context.Context, ids string,
 		if errors.Is(err, io.EOF) && line == "" {
 			break
 		}
-		f := fields(line)
+		f := strings.Fields(line)
 		if failed = err; failed == nil && len(f) == 3 {
 			failed = streamObject(from, f, read)
 		} else if failed == nil && !strings.HasSuffix(line, " missing\n") { // a submodule's commit is not here
@@ -452,7 +452,7 @@ func entriesOf(out string) map[string]entry {
 	all := map[string]entry{}
 	for _, record := range records(out) {
 		about, name, _ := strings.Cut(record, "\t")
-		if f := fields(about); len(f) == 3 {
+		if f := strings.Fields(about); len(f) == 3 {
 			all[name] = entry{f[0], f[2], name}
 		}
 	}

@@ -141,7 +141,7 @@ func (o *objects) refFiles(ctx context.Context, at map[string]string, name strin
 // smallObject is the content of an object of a type when it is small enough, else nil; about is a line of cat-file's
 // check.
 func (o *objects) smallObject(ctx context.Context, about, kind string, most int) ([]byte, error) {
-	f := fields(about)
+	f := strings.Fields(about)
 	if len(f) != 3 || f[0] != kind {
 		return nil, nil
 	}
@@ -165,7 +165,7 @@ func commitDate(raw []byte) time.Time {
 			}
 			continue
 		}
-		f := fields(rest[strings.LastIndexByte(rest, '>')+1:])
+		f := strings.Fields(rest[strings.LastIndexByte(rest, '>')+1:])
 		if len(f) != 2 {
 			break
 		}
@@ -197,7 +197,7 @@ func RemoteURL(ctx context.Context, dir string, env []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking for the remotes of %s: %w", dir, err)
 	}
-	names := fields(out)
+	names := strings.Fields(out)
 	name := "origin"
 	if len(names) == 1 {
 		name = names[0]

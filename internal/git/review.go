@@ -121,22 +121,15 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var in strings.Builder
+	in := ""
 	for _, ref := range union(r.refs, now) {
-		was, is := r.refs[ref], now[ref]
-		if was == is {
-			continue
-		}
-		moved = append(moved, strings.TrimPrefix(ref, "refs/heads/"))
-		if was == "" {
-			fmt.Fprintf(&in, "delete %s\n", ref)
-		} else {
-			fmt.Fprintf(&in, "update %s %s\n", ref, was)
+		if was, is := r.refs[ref], now[ref]; was != is {
+			moved = append(moved, strings.TrimPrefix(ref, "refs/heads/"))
+			in += transaction(ref, is, was)
 		}
 	}
-	if in.Len() > 0 {
-		if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"},
-			in: strings.NewReader(in.String())}); err != nil {
+	if in != "" {
+		if _, _, err := t.git.run(ctx, call{args: []string{"update-ref", "--stdin"}, in: strings.NewReader(in)}); err != nil {
 			return moved, fmt.Errorf("putting the refs back: %w", err)
 		}
 	}
@@ -170,10 +163,11 @@ func (t *Tree) refs() (map[string]string, error) {
 
 // Close removes the checkout.
 func (r *Review) Close() error {
-	if err := chmod(r.dir, 0o755, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing the review's checkout: %w", err)
+	err := chmod(r.dir, 0o755, 0)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(r.dir)
 	}
-	if err := os.RemoveAll(r.dir); err != nil {
+	if err != nil {
 		return fmt.Errorf("removing the review's checkout: %w", err)
 	}
 	return nil

@@ -96,8 +96,6 @@ func exit(err error) int {
 	return -1
 }
 
-func fields(out string) []string { return strings.Fields(out) }
-
 // records splits the output of a command with -z.
 func records(out string) []string {
 	out = strings.TrimSuffix(out, "\x00")

@@ -33,7 +33,7 @@ func (o *objects) Files(ctx context.Context, commit string) ([]Entry, error) {
 	top := map[string]entry{}
 	for _, record := range whole(out, "\x00") {
 		about, path, _ := strings.Cut(record, "\t")
-		f := fields(about) // mode, type, id, size
+		f := strings.Fields(about) // mode, type, id, size
 		if len(f) != 4 {
 			continue
 		}

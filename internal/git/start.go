@@ -74,7 +74,7 @@ func (t *Tree) takeUpTurn(ctx context.Context) error {
 // that it began at, and is put on top of the others' when it is pushed.
 func (t *Tree) standWhereItLies(ctx context.Context) {
 	out, _ := t.git.out(ctx, "rev-parse", "-q", t.ref()+"^{commit}", t.ref()+"^{tree}") // none: as it is
-	at := fields(out)
+	at := strings.Fields(out)
 	c, ok := t.origin.(*clone)
 	if !ok || len(at) != 2 || at[0] == t.head {
 		return

@@ -164,7 +164,7 @@ func (t *Tree) setHead(commit string) error {
 	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		via := filepath.Join(t.dir, "branch") // beside the name it would be a branch of its own
+		via := filepath.Join(t.dir, "branch") // not in refs, where it would be another branch
 		err = errors.Join(os.WriteFile(via, []byte(commit+"\n"), 0o644), os.Rename(via, name))
 	}
 	if err != nil {

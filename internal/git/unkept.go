@@ -126,7 +126,7 @@ func InTheWay(ctx context.Context, dir string, env []string, commit string) ([]s
 // TipOf is the newest commit that a run of a task has made on its branch in the clone that dir is in; empty: none.
 func TipOf(ctx context.Context, dir string, env []string, branch, task string) string {
 	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
-	tip, on := u.at(ctx, tipRefs+task), u.at(ctx, "refs/heads/"+branch)
+	tip, on := u.door.at(ctx, tipRefs+task), u.door.at(ctx, "refs/heads/"+branch)
 	if has, err := u.door.contains(ctx, on, tip); tip == "" || on != "" && err == nil && has { // it has gone on from there
 		return on
 	}

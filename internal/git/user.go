@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"io"
 	"io/fs"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // users is the repository of a clone, in which its user works.
@@ -99,8 +99,8 @@ func commonOf(dir string) string {
 type place struct{ ref, commit string }
 
 // at is the commit that a ref is at; "" when there is no such ref.
-func (u *users) at(ctx context.Context, ref string) string {
-	out, _ := u.door.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}") // no such ref: ""
+func (d door) at(ctx context.Context, ref string) string {
+	out, _ := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}") // no such ref: ""
 	return strings.TrimSpace(out)
 }
 
@@ -159,11 +159,8 @@ func readText(file string) (t fileText, err error) {
 	if now, err := at.Stat(); err != nil || !now.Mode().IsRegular() {
 		return t, err
 	}
-	if text, err := io.ReadAll(at); err != nil || text != nil {
-		t.text = text
-		return t, err
-	}
-	return t, nil
+	t.text, err = io.ReadAll(at) // empty, never nil
+	return t, err
 }
 
 // thaw puts back the files that decide what git does, where they were changed during the run: git runs programs that
@@ -182,10 +179,11 @@ func (u *users) thaw(kept string) (changed []string, err error) {
 			continue
 		}
 		if now.text != nil {
-			if err := os.MkdirAll(kept, 0o700); err != nil {
-				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
+			err := os.MkdirAll(kept, 0o700)
+			if err == nil {
+				err = files.Put(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600)
 			}
-			if err := files.Put(filepath.Join(kept, filepath.Base(file)+".changed"), now.text, 0o600); err != nil {
+			if err != nil {
 				return changed, fmt.Errorf("keeping the clone's configuration: %w", err)
 			}
 		}
