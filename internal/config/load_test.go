@@ -267,3 +267,25 @@ func TestArgs(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestWarnings: each tells the guardrail, what hides, and the way out.
+func TestWarnings(t *testing.T) {
+	s, err := Load(Layer{Name: "s", JSON: []byte(`{"guardrails": [{"command": "make"},
+		{"name": "tests", "command": "pytest | tee log"}, {"command": "pytest || true"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`guardrails[1] "tests": the pipe into "tee log" hides the exit code of "pytest", so a failure may look like a ` +
+			`success. With "shell": "bash" it runs with pipefail and keeps the exit code.`,
+		`guardrails[2] "pytest || true": "|| true" hides the exit code of "pytest", so a failure may look like a success. ` +
+			`Let the command end with that exit code.`,
+	}
+	if got := strings.Join(s.Warnings(), "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("%s", got)
+	}
+	fish := []byte(`{"guardrails": [{"command": "make", "shell": "fish"}]}`)
+	if _, err := Load(Layer{Name: "s", JSON: fish}); err == nil {
+		t.Error("fish is taken")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // guardrails are those of the settings that can run here.
@@ -28,7 +29,7 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}
 	for _, g := range run.guardrails() {
-		hides, _ := g.HidesExit()
+		hides, _ := shell.HidesExit(g.Command, g.Shell == config.Bash)
 		list = append(list, &check.Command{
 			Bash: g.Shell == config.Bash, HidesExit: hides != "",
 			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // Environment is where a command would run.
@@ -47,12 +49,7 @@ var (
 
 // Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a
 // command says, and cannot read there what a program does that the command starts.
-func Guard(in Input, w Environment) (reason string) {
-	defer func() {
-		if r := recover(); r != nil {
-			reason = unreadable("it cannot be followed")
-		}
-	}()
+func Guard(in Input, w Environment) string {
 	if w.RalphDir == "" {
 		w.RalphDir = "ralph"
 	}
@@ -70,7 +67,7 @@ func Guard(in Input, w Environment) (reason string) {
 	case writes.MatchString(in.Tool):
 		return guardFiles([]fileEffect{{path: in.ToolInput.FilePath}, {path: in.ToolInput.NotebookPath}}, &w)
 	}
-	if what := credentialFile(absolute(w.Cwd, unmarked(in.ToolInput.FilePath)), &w); what != "" {
+	if what := credentialFile(shell.Absolute(w.Cwd, shell.Unmarked(in.ToolInput.FilePath)), &w); what != "" {
 		return finding{dangerCalled("credentials"), in.Tool + " reads " + what}.reason()
 	}
 	return ""
@@ -82,15 +79,61 @@ func unreadable(why string) string {
 }
 
 func guardCommand(text string, w *Environment) string {
-	walk := newWalk(w)
-	walk.script(unmarked(text), "", newShell(w.Cwd))
-	switch {
-	case walk.found != nil:
-		return walk.found.reason()
-	case walk.err != nil:
-		return unreadable(walk.err.Error())
+	script, err := shell.Read(text, w.Cwd, w.Home)
+	if script.Endless != "" {
+		return finding{dangerCalled("fork-bomb"), script.Endless}.reason()
+	}
+	for _, c := range script.Calls {
+		if f := judge(call{c, w}); f != nil {
+			return f.reason()
+		}
+	}
+	if err != nil {
+		return unreadable(err.Error())
 	}
 	return ""
+}
+
+// call is one of a command, and where it would run.
+type call struct {
+	shell.Call
+
+	world *Environment
+}
+
+// judge holds a call against every kind of danger; the first that fits counts.
+func judge(c call) *finding {
+	touched, rules := c.touched(), rulesFor(c)
+	for i := range dangers {
+		d := &dangers[i]
+		for _, r := range rules[d.name] {
+			if what := r.finds(c); what != "" {
+				return &finding{d, what}
+			}
+		}
+		for _, t := range touched {
+			if d.touches == nil {
+				break
+			}
+			if what := d.touches(t); what != "" {
+				return &finding{d, what}
+			}
+		}
+	}
+	return nil
+}
+
+func dangerCalled(name string) *category {
+	return &dangers[slices.IndexFunc(dangers, func(d category) bool { return d.name == name })]
+}
+
+// shown is a sentence without marks, and short.
+func shown(text string) string {
+	text = strings.NewReplacer(shell.Unknown, "…", shell.Output, "…", shell.Secret, "…", shell.Foreign, "(downloaded)", "\n", " ").Replace(text)
+	if runes := []rune(text); len(runes) > 200 {
+		text = string(runes[:200]) + "…"
+	}
+	return text
 }
 
 // guardFiles judges what tools write.
@@ -99,7 +142,7 @@ func guardFiles(touched []fileEffect, w *Environment) string {
 		if t.path == "" {
 			continue
 		}
-		t.path, t.world = absolute(w.Cwd, unmarked(t.path)), w
+		t.path, t.world = shell.Absolute(w.Cwd, shell.Unmarked(t.path)), w
 		for i := range dangers {
 			if d := &dangers[i]; d.touches != nil {
 				if what := d.touches(t); what != "" {
@@ -123,13 +166,3 @@ func patched(patch string) []fileEffect {
 	}
 	return all
 }
-
-// Marks stand in a word for what its text does not say. No alphabet uses them; a command that holds them loses them.
-const (
-	unknown = "\uE000" // a variable of the environment
-	foreign = "\uE001" // what came over the network, or was decoded
-	secret  = "\uE002" // a variable whose name says that it holds a secret
-	output  = "\uE003" // what a program prints
-
-	marks = unknown + foreign + secret + output
-)

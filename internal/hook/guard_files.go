@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // fileEffect is a file that a command or a tool writes, changes or deletes.
@@ -19,13 +21,13 @@ func (c call) touched() []fileEffect {
 	add := func(gone bool, names ...string) {
 		for _, name := range names {
 			if name != "" {
-				all = append(all, fileEffect{absolute(c.cwd, name), gone, c.world})
+				all = append(all, fileEffect{c.Path(name), gone, c.world})
 			}
 		}
 	}
-	add(false, c.writes...)
-	ops := c.operands()
-	switch c.name {
+	add(false, c.Writes...)
+	ops := c.Operands()
+	switch c.Name {
 	case "tee", "touch", "truncate", "mkfifo", "sponge", "patch", "ed", "ex", "vi", "vim", "nano", "emacs":
 		add(false, ops...)
 	case "rm", "unlink", "rmdir", "shred", "rimraf", "trash":
@@ -33,33 +35,33 @@ func (c call) touched() []fileEffect {
 	case "cp", "install", "ln", "mv", "rsync", "scp":
 		c.copied(ops, add)
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
-		if slices.ContainsFunc(c.args, takesAway) { // chmod -x FILE
+		if slices.ContainsFunc(c.Args, takesAway) { // chmod -x FILE
 			add(false, ops...)
 		} else if len(ops) > 0 {
 			add(false, ops[1:]...)
 		}
 	case "dd":
-		for _, arg := range c.args {
+		for _, arg := range c.Args {
 			to, _ := strings.CutPrefix(arg, "of=")
 			if to != arg {
 				add(false, to)
 			}
 		}
 	case "sed", "gsed", "perl", "ruby", "yq", "awk", "gawk":
-		if c.short("i") || slices.Contains(ops, "inplace") || len(c.values("--in-place", "--inplace")) > 0 {
+		if c.Short("i") || slices.Contains(ops, "inplace") || len(c.Values("--in-place", "--inplace")) > 0 {
 			add(false, ops...)
 		}
 	case "curl", "wget", "sort", "openssl", "gcc", "xxd":
-		add(false, c.values("-o", "-O", "--output", "--output-document")...)
+		add(false, c.Values("-o", "-O", "--output", "--output-document")...)
 	case "tar", "unzip":
-		add(false, c.values("-C", "--directory", "-d")...)
+		add(false, c.Values("-C", "--directory", "-d")...)
 	case "git":
-		if _, sub, rest := gitParts(c.args); sub == "rm" || sub == "mv" {
-			add(true, call{args: rest}.operands()...)
+		if _, sub, rest := c.Git(); sub == "rm" || sub == "mv" {
+			add(true, shell.Call{Args: rest}.Operands()...)
 		}
 	case "find":
-		if slices.Contains(c.args, "-delete") {
-			add(true, findStart(c)...)
+		if slices.Contains(c.Args, "-delete") {
+			add(true, c.Starts()...)
 		}
 	}
 	return all
@@ -72,11 +74,11 @@ func takesAway(arg string) bool {
 
 // copied are what cp, mv and their like write: the last operand, and in it the names of the others.
 func (c call) copied(ops []string, add func(bool, ...string)) {
-	to := c.values("-t", "--target-directory")
+	to := c.Values("-t", "--target-directory")
 	if len(to) == 0 && len(ops) > 1 {
 		to, ops = ops[len(ops)-1:], ops[:len(ops)-1]
 	}
-	if c.name == "mv" {
+	if c.Name == "mv" {
 		add(true, ops...)
 	}
 	for _, dir := range to {
@@ -137,7 +139,7 @@ func (c call) outside(name string) string {
 	if name == "" {
 		return ""
 	}
-	if rest := strings.TrimLeft(name, marks); rest != name { // "$DIR/": without a value the root
+	if rest := strings.TrimLeft(name, shell.Marks); rest != name { // "$DIR/": without a value the root
 		first := strings.TrimSuffix(strings.TrimPrefix(rest, "/"), "/")
 		if rest != "" && rest[0] == '/' && strings.Trim(first, "*.?") == "" {
 			return "the root, when the variable is empty"
@@ -148,7 +150,7 @@ func (c call) outside(name string) string {
 	if dir == "" {
 		dir = "."
 	}
-	at := absolute(c.cwd, dir)
+	at := c.Path(dir)
 	switch {
 	case !strings.HasPrefix(at, "/"):
 		return ""

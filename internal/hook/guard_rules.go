@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // rule is one kind of call that is refused.
@@ -32,7 +34,7 @@ const (
 	dryRun = `^--(dry-?run(=\w+)?|help)$`
 	here   = `^(\w+:(//)?)?([^/@\n]*@)?(localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal|[^/:\n]*\.localhost)` // this machine
 	// what a program printed, or a secret
-	told   = "[" + secret + output + foreign + "]"
+	told   = "[" + shell.Secret + shell.Output + shell.Foreign + "]"
 	gitKey = `(?i:core\.(hookspath|fsmonitor|sshcommand|editor|pager|gitproxy|askpass|attributesfile|excludesfile|worktree)|sequence\.editor|` +
 		`credential(\..*)?|include\.path|includeif\..*|filter\..*|diff\..*\.(command|textconv)|diff\.external|merge\..*\.driver|gpg\..*program|` +
 		`url\..*|remote\..*\.(url|pushurl|uploadpack|receivepack|proxy)|http\..*|protocol\..*|hook\..*|init\.templatedir|uploadpack\..*|` +
@@ -153,15 +155,15 @@ var dangers = []category{
 		instead: "Download it to a file, read it, and use the project's own package manager where there is one.",
 		rules: []rule{
 			{check: func(c call) string {
-				if strings.Contains(c.word, foreign) {
+				if strings.Contains(c.Word, shell.Foreign) {
 					return "it runs what was downloaded or decoded"
 				}
 				return ""
 			}},
-			{programs: languages, args: `^(-[ceErp]|--eval|--print|-Command|-EncodedCommand)\n[^\n]*` + foreign + "|" + first +
-				`[^\n]*` + foreign,
+			{programs: languages, args: `^(-[ceErp]|--eval|--print|-Command|-EncodedCommand)\n[^\n]*` + shell.Foreign + "|" + first +
+				`[^\n]*` + shell.Foreign,
 				what: "runs what was downloaded or decoded"},
-			{programs: languages, stdin: true, args: `\A-?\n?` + foreign, what: "runs what was downloaded or decoded"},
+			{programs: languages, stdin: true, args: `\A-?\n?` + shell.Foreign, what: "runs what was downloaded or decoded"},
 		},
 	}, {
 		name:    "credentials",
@@ -174,7 +176,7 @@ var dangers = []category{
 				what: "prints secrets of the environment"},
 			{programs: "env", args: `\A((-u\n.*|-.*|\w+=.*)(\n|\z))*\z`, unless: `^(-S|--split-string|--help|--version)`,
 				what: "prints the whole environment"},
-			{programs: "echo|printf", args: secret, what: "prints a variable that holds a secret"},
+			{programs: "echo|printf", args: shell.Secret, what: "prints a variable that holds a secret"},
 			{programs: "set", args: `\A\z`, what: "prints every variable"},
 			{programs: "export|declare", args: `^-\w*p`, unless: `^[^-\n]`, what: "-p prints the whole environment"},
 			{programs: "security", args: `\Afind-.*\n(.*\n)*-\w*w|\Adump-keychain`, what: "prints a password"},
@@ -209,7 +211,7 @@ var dangers = []category{
 			{programs: "gh gist|release", args: `\Acreate$`, what: "publishes"},
 			{programs: "npm|pnpm|yarn|bun|cargo|poetry|uv|twine|gem|docker|podman|helm|mvn|vsce publish|push|upload|deploy",
 				unless: dryRun, what: "publishes"},
-			{programs: "dig|nslookup|host|ping", args: output, what: "puts what a program prints into a name"},
+			{programs: "dig|nslookup|host|ping", args: shell.Output, what: "puts what a program prints into a name"},
 		},
 	}, {
 		name:    "remote-shell",
@@ -244,7 +246,7 @@ var dangers = []category{
 			{programs: "loginctl", args: first + `(terminate|kill)`, what: "ends a session"},
 		},
 	}, {
-		name:    "fork-bomb", // see walk.function and walk.endless
+		name:    "fork-bomb", // shell.Script has them
 		why:     "Processes that start each other without an end stop the machine.",
 		instead: "Start a fixed number, and wait for them.",
 	}, {
@@ -410,29 +412,29 @@ func rulesFor(c call) map[string][]candidate {
 			found[r.danger] = append(found[r.danger], candidate{r.rule, title, args})
 		}
 	}
-	take("", c.name, c.args)
-	if c.name == "" {
+	take("", c.Name, c.Args)
+	if c.Name == "" {
 		return found
 	}
-	take(c.name, c.name, c.args)
-	if c.name == "git" {
-		_, sub, rest := gitParts(c.args)
+	take(c.Name, c.Name, c.Args)
+	if c.Name == "git" {
+		_, sub, rest := c.Git()
 		take("git "+sub, "git "+sub, rest)
-	} else if i := slices.IndexFunc(c.args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
-		key := c.name + " " + c.args[i]
-		take(key, key, slices.Concat(c.args[:i], c.args[i+1:]))
+	} else if i := slices.IndexFunc(c.Args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
+		key := c.Name + " " + c.Args[i]
+		take(key, key, slices.Concat(c.Args[:i], c.Args[i+1:]))
 	}
 	return found
 }
 
 // finds says what of a call is refused; "" when nothing is.
 func (r candidate) finds(c call) string {
-	if r.run && !c.world.Run || r.fed && c.in == "" || r.env != "" && !matches(r.env, c.env) {
+	if r.run && !c.world.Run || r.fed && c.In == "" || r.env != "" && !matches(r.env, c.Env) {
 		return ""
 	}
 	args := r.args
 	if r.stdin {
-		args = append(slices.Clone(args), c.in)
+		args = append(slices.Clone(args), c.In)
 	}
 	switch {
 	case r.rule.args != "" && !matches(r.rule.args, args), r.unless != "" && matches(r.unless, args):
@@ -464,42 +466,42 @@ func matches(text string, words []string) bool {
 // The checks: what a pattern cannot say.
 
 func recursiveDelete(c call) string {
-	targets := c.operands()
-	switch c.name {
+	targets := c.Operands()
+	switch c.Name {
 	case "rm":
 		switch {
-		case slices.Contains(c.args, "--no-preserve-root"):
+		case slices.Contains(c.Args, "--no-preserve-root"):
 			return "rm --no-preserve-root deletes the root"
-		case !c.short("rR") && !slices.Contains(c.args, "--recursive"): // one by one, whatever was found
-			targets = slices.DeleteFunc(targets, func(t string) bool { return !strings.Contains(t, output) })
+		case !c.Short("rR") && !slices.Contains(c.Args, "--recursive"): // one by one, whatever was found
+			targets = slices.DeleteFunc(targets, func(t string) bool { return !strings.Contains(t, shell.Output) })
 		}
 	case "find":
-		if !slices.Contains(c.args, "-delete") {
+		if !slices.Contains(c.Args, "-delete") {
 			return ""
 		}
-		targets = findStart(c)
-		if matches(`^-(i?name|i?path|i?regex|wholename)$`, c.args) {
-			targets = slices.DeleteFunc(targets, func(t string) bool { return absolute(c.cwd, t) == c.world.Root })
+		targets = c.Starts()
+		if matches(`^-(i?name|i?path|i?regex|wholename)$`, c.Args) {
+			targets = slices.DeleteFunc(targets, func(t string) bool { return c.Path(t) == c.world.Root })
 		}
 	case "rsync":
-		if !matches(`^--del`, c.args) || len(targets) < 2 {
+		if !matches(`^--del`, c.Args) || len(targets) < 2 {
 			return ""
 		}
 		targets = targets[len(targets)-1:]
 	}
 	for _, t := range targets {
 		if what := c.outside(t); what != "" {
-			return c.name + " deletes " + what
+			return c.Name + " deletes " + what
 		}
 	}
 	return ""
 }
 
 func recursiveRights(c call) string {
-	ops := c.operands()
+	ops := c.Operands()
 	for _, t := range ops[min(1, len(ops)):] {
 		if what := c.outside(t); what != "" && what != "the whole project" {
-			return c.name + " -R changes " + what
+			return c.Name + " -R changes " + what
 		}
 	}
 	return ""
@@ -513,24 +515,24 @@ var notReading = strings.Fields(
 		"ln set dotenv watch parallel sh bash dash zsh ksh")
 
 func readsCredentials(c call) string {
-	for _, name := range c.reads {
-		if what := credentialFile(absolute(c.cwd, name), c.world); what != "" {
+	for _, name := range c.Reads {
+		if what := credentialFile(c.Path(name), c.world); what != "" {
 			return "it reads " + what
 		}
 	}
-	if _, wraps := wrappers()[c.name]; wraps || c.name == "" || slices.Contains(notReading, c.name) {
+	if shell.Wraps(c.Name) || c.Name == "" || slices.Contains(notReading, c.Name) {
 		return ""
 	}
-	ops := c.operands()
-	switch c.name {
+	ops := c.Operands()
+	switch c.Name {
 	case "cp", "mv", "install":
 		ops = ops[:max(0, len(ops)-1)]
 	case "grep", "egrep", "rg", "sed", "awk", "jq":
-		if !slices.Contains(c.args, "-e") && !slices.Contains(c.args, "-f") {
+		if !slices.Contains(c.Args, "-e") && !slices.Contains(c.Args, "-f") {
 			ops = ops[min(1, len(ops)):]
 		}
 	}
-	for _, arg := range c.args {
+	for _, arg := range c.Args {
 		if _, value, ok := strings.Cut(arg, "="); ok {
 			ops = append(ops, value)
 		}
@@ -539,15 +541,15 @@ func readsCredentials(c call) string {
 		if name = strings.TrimPrefix(name, "@"); name == "" {
 			continue
 		}
-		if what := credentialFile(absolute(c.cwd, name), c.world); what != "" {
-			return c.name + " reads " + what
+		if what := credentialFile(c.Path(name), c.world); what != "" {
+			return c.Name + " reads " + what
 		}
 	}
 	return ""
 }
 
 func networkFile(c call) string {
-	for _, name := range slices.Concat(c.writes, c.reads) {
+	for _, name := range slices.Concat(c.Writes, c.Reads) {
 		address, tcp := strings.CutPrefix(name, "/dev/tcp/")
 		address, udp := strings.CutPrefix(address, "/dev/udp/")
 		if (tcp || udp) && !matches(here, []string{address}) {
@@ -559,17 +561,17 @@ func networkFile(c call) string {
 
 // mounts looks for directories of the machine that a container is given.
 func mounts(c call) string {
-	for _, v := range c.values("-v", "--volume", "--mount") {
+	for _, v := range c.Values("-v", "--volume", "--mount") {
 		from, _, _ := strings.Cut(v, ":")
 		for part := range strings.SplitSeq(v, ",") {
 			if key, value, ok := strings.Cut(part, "="); ok && (key == "source" || key == "src") {
 				from = value
 			}
 		}
-		from = absolute(c.cwd, from)
+		from = c.Path(from)
 		if from == c.world.Home || strings.HasSuffix(from, "docker.sock") || credentialFile(from, c.world) != "" ||
 			slices.Contains([]string{"/", "/etc", "/root", "/home", "/var", "/usr", "/proc", "/sys", "/dev", "/boot"}, from) {
-			return c.name + " gives a container " + from
+			return c.Name + " gives a container " + from
 		}
 	}
 	return ""

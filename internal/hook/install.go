@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
-	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // MostSettings is how long a settings file may be, in bytes.
@@ -203,21 +204,8 @@ func commands(list *hujson.Array) []*hujson.Value {
 
 // calls reports whether a line calls ralph for a hook, wherever that ralph is.
 func calls(line, kind string) bool {
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
-	if err != nil || len(line) > mostValue {
-		return false
-	}
-	found := false
-	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if !ok || len(call.Args) < 3 {
-			return true
-		}
-		args := newWalk(&Environment{}).words(call.Args, newShell(""))
-		if i := slices.Index(args, "hook"); i > 0 && i+1 < len(args) && args[i+1] == kind {
-			found = found || slices.Equal(programs(args[i-1]), []string{"ralph"})
-		}
-		return true
+	script, err := shell.Read(line, "", "")
+	return err == nil && slices.ContainsFunc(script.Calls, func(c shell.Call) bool {
+		return c.Name == "ralph" && len(c.Args) > 1 && c.Args[0] == "hook" && c.Args[1] == kind
 	})
-	return found
 }

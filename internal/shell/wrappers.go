@@ -1,32 +1,9 @@
-package hook
+package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
-
-// programs are the names of a program that the rules know it by: of a pattern (/bin/r?) all that fit.
-func programs(word string) []string {
-	name := strings.TrimSuffix(strings.ToLower(path.Base(strings.TrimPrefix(word, `\`))), ".exe")
-	if strings.HasPrefix(name, "mkfs.") {
-		name = "mkfs"
-	}
-	if plain := strings.TrimRight(name, "0123456789."); plain == "python" || plain == "pypy" || plain == "pip" {
-		name = plain
-	}
-	if !strings.ContainsAny(name, "*?[") {
-		return []string{name}
-	}
-	var names []string
-	for known := range ruleIndex() {
-		if ok, err := path.Match(name, known); ok && err == nil && !strings.Contains(known, " ") {
-			names = append(names, known)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
 
 // wrapper is a program that runs the command that follows it.
 type wrapper struct {
@@ -37,9 +14,9 @@ type wrapper struct {
 	more   bool   // it adds arguments that it reads: xargs
 }
 
-// wrappers are made when they are asked: most starts of ralph need none.
-func wrappers() map[string]wrapper {
-	return map[string]wrapper{
+// wrapperOf is the wrapper of a name, made when it is asked: most starts of ralph need none.
+func wrapperOf(name string) (wrapper, bool) {
+	w, ok := map[string]wrapper{
 		"env":      {valued: "-u --unset -C --chdir -P"},
 		"sudo":     {valued: "-u -g -h -p -C -r -t -T -U -D -R --user --group"},
 		"doas":     {valued: "-u -C"},
@@ -71,7 +48,14 @@ func wrappers() map[string]wrapper {
 		"systemd-run": {valued: "-p -u --unit --property"}, "unshare": {valued: "-S -G -R -w"},
 		"command": {}, "builtin": {}, "nohup": {}, "setsid": {}, "busybox": {}, "toybox": {}, "pkexec": {}, "fakeroot": {},
 		"caffeinate": {}, "chronic": {}, "unbuffer": {}, "setpriv": {}, "xvfb-run": {}, "bunx": {},
-	}
+	}[name]
+	return w, ok
+}
+
+// Wraps reports whether a program runs the command that follows it.
+func Wraps(name string) bool {
+	_, ok := wrapperOf(name)
+	return ok
 }
 
 // rest is the command after the wrapper's own options, and the environment that is set for it.
@@ -103,71 +87,63 @@ func (wr wrapper) rest(args []string) (command, env []string) {
 }
 
 // added are the arguments with those that the wrapper reads on its standard input.
-func added(c call, args []string) []string {
-	more := strings.Fields(c.in)
+func added(c Call, args []string) []string {
+	more := strings.Fields(c.In)
 	if len(more) == 0 {
-		more = []string{unknown}
+		more = []string{Unknown}
 	}
-	more = more[:min(len(more), 100)]
-	for _, place := range append(c.values("-I", "--replace"), "{}") {
-		var list []string
-		for _, arg := range args {
-			if arg == place {
-				list = append(list, more...)
-			} else {
-				list = append(list, strings.ReplaceAll(arg, place, more[0]))
-			}
-		}
-		if !slices.Equal(list, args) {
-			return list
-		}
-	}
-	return append(slices.Clone(args), more...)
+	args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "{}" })
+	return append(args, more[:min(len(more), 100)]...)
 }
 
-// findStart are the directories in which find looks.
-func findStart(c call) []string {
-	var start []string
-	for _, arg := range c.args {
-		if arg == "-L" || arg == "-H" || arg == "-P" || c.name == "ls" && strings.HasPrefix(arg, "-") {
+// isShell reports whether a program reads the language of shells.
+func isShell(name string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"}, name)
+}
+
+// options are those of a shell: sh -euo pipefail -c TEXT.
+type options struct {
+	errexit, pipefail bool
+	code              bool     // -c: the first operand is a text
+	operands          []string // a text or a file, and its arguments
+}
+
+// optionsOf reads the arguments of a shell.
+func optionsOf(args []string) (o options) {
+	o.read(args)
+	return o
+}
+
+func (o *options) read(args []string) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			o.operands = args[i+1:]
+			return
+		case len(arg) < 2 || arg[0] != '-' && arg[0] != '+':
+			o.operands = args[i:]
+			return
+		case strings.HasPrefix(arg, "--"):
+			o.code = o.code || arg == "--command"
+			if strings.HasSuffix(arg, "file") { // --rcfile FILE
+				i++
+			}
 			continue
 		}
-		if strings.HasPrefix(arg, "-") || arg == "(" || arg == "!" {
-			break
+		on := arg[0] == '-'
+		o.code = o.code || strings.Contains(arg, "c")
+		if strings.Contains(arg, "e") {
+			o.errexit = on
 		}
-		start = append(start, arg)
-	}
-	if len(start) == 0 || c.name != "find" && c.name != "ls" {
-		return []string{"."}
-	}
-	return start
-}
-
-// gitParts are git's own options, its subcommand, and the arguments of that without what -m says: words, not options.
-func gitParts(args []string) (globals []string, sub string, rest []string) {
-	valued := []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}
-	i := 0
-	for ; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
-		if slices.Contains(valued, args[i]) {
+		if strings.ContainsAny(arg, "oO") && i+1 < len(args) { // -euo pipefail
 			i++
+			if args[i] == "pipefail" {
+				o.pipefail = on
+			}
+			if args[i] == "errexit" {
+				o.errexit = on
+			}
 		}
 	}
-	if i >= len(args) {
-		return args, "", nil
-	}
-	globals, sub, args = args[:i], args[i], args[i+1:]
-	if !slices.Contains([]string{"commit", "tag", "merge", "stash", "notes"}, sub) {
-		return globals, sub, args
-	}
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--message" || arg == "--file" || arg == "-F",
-			len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(arg, "m"):
-			rest = append(rest, strings.TrimSuffix(arg, "m"))
-			i++
-		case !strings.HasPrefix(arg, "--message=") && !strings.HasPrefix(arg, "-m"):
-			rest = append(rest, arg)
-		}
-	}
-	return globals, sub, rest
 }
