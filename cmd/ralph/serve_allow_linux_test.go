@@ -113,6 +113,13 @@ func (s *serving) job(d fake.Dispatched) (string, error) {
 func TestServeDispatches(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
+	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"*": {"launchers": ["workflow"]}}`))
+	s.start()
+	early := s.label("Nobody works on this")
+	s.until("somebody is told that there is no workflow", func() bool {
+		told := s.hub.Comments("alice", "demo", early)
+		return len(told) > 0 && strings.Contains(told[0].Body, "The workflow ralph.yml is not there")
+	})
 	workflow, err := os.ReadFile("../../examples/app/ralph.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -121,8 +128,6 @@ func TestServeDispatches(t *testing.T) {
 		map[string]string{".github/workflows/ralph.yml": string(workflow)}); err != nil {
 		t.Fatal(err)
 	}
-	s.environ = append(s.environ, "RALPH_ALLOW="+s.allow(`{"*": {"launchers": ["workflow"]}}`))
-	s.start()
 	issue := s.label("Add new.txt")
 	s.until("a dispatch", func() bool { return len(s.hub.Dispatches("alice", "demo")) > 0 })
 	got := s.hub.Dispatches("alice", "demo")

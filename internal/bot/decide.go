@@ -90,7 +90,7 @@ type Decision struct {
 	// way it may.
 	Cases   []Case
 	Refusal *event.Refusal // of Refuse
-	Err     error          // of Answer and Reject
+	Err     error          // of Answer and Reject; known before it is known who may ask
 	Reads   Reads          // what it rests on
 }
 
@@ -112,6 +112,9 @@ func Decide(r Reads) Decision {
 	if skip != nil {
 		return d.because(DoNothing, skip.Reason)
 	}
+	if usage != nil {
+		d.Err = usage
+	}
 	if !r.Gathered {
 		return d.because(ReadFacts, "")
 	}
@@ -127,7 +130,6 @@ func Decide(r Reads) Decision {
 		return d.because(Refuse, refusal.Reason)
 	}
 	if usage != nil {
-		d.Err = usage
 		return d.because(Answer, usage.Error())
 	}
 	if !r.Located {

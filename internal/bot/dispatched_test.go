@@ -11,66 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// dispatchable is a workflow that a server can start.
-const dispatchable = "on:\n  workflow_dispatch:\n    inputs:\n      request: { type: string }\n"
-
-// served runs the process of a server's job, which has the repository's workflow do the work.
-func (w *world) served(event string, payload []byte) (loop.Result, Elsewhere) {
-	w.t.Helper()
-	a, err := newAction(w.environ(event, payload), &w.out)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	a.Server = &Server{Job: "a-job", Page: "https://ralph.example/runs/a-job", Payload: payload,
-		Elsewhere: Elsewhere{Workflow: "ralph.yml"}}
-	result, _ := a.Run(context.Background())
-	return result, a.Server.Elsewhere
-}
-
-// TestDispatches: a server that has decided starts the repository's workflow, and works on nothing itself; who may not
-// ask starts nothing, and who looks after the workflow is told what is wrong with it.
-func TestDispatches(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	comment := func(who, body string) []byte {
-		return w.gh.CommentPayload(owner, name, w.gh.AddComment(owner, name, w.issue, fake.Comment{Author: who, Body: body}))
-	}
-	for _, wrong := range []struct{ workflow, want string }{
-		{"", "The workflow ralph.yml is not there"},
-		{"on: push\n", "The workflow ralph.yml cannot be started"},
-		{"on: [workflow_dispatch]\n", "Unexpected inputs provided"},
-	} {
-		if wrong.workflow != "" {
-			w.commit(".github/workflows/ralph.yml", wrong.workflow)
-		}
-		result, at := w.served("issue_comment", comment("alice", "/ralph run"))
-		said := w.bodies(w.issue)
-		if result.Outcome != loop.Invalid || at.Dispatched != "" || !strings.Contains(said[len(said)-1], wrong.want) {
-			t.Errorf("%q: %q, told %s; want %s", wrong.workflow, result.Outcome, said[len(said)-1], wrong.want)
-		}
-	}
-	w.commit(".github/workflows/ralph.yml", dispatchable)
-	if result, at := w.served("issue_comment", comment("mallory", "/ralph run")); result.Outcome != loop.Refused ||
-		at.Dispatched != "" {
-		t.Errorf("somebody without write access: %+v, %+v", result, at)
-	}
-	w.gh.Label(owner, name, w.issue, "ralph", "alice")
-	if result, at := w.served("issues", w.gh.LabeledPayload(owner, name, w.issue, "ralph", "alice")); result.Outcome != "" ||
-		at.Dispatched != "ralph.yml" {
-		t.Errorf("the label: %+v, %+v", result, at)
-	}
-	if result, _ := w.served("schedule", w.gh.SchedulePayload(owner, name)); result.Outcome != "" {
-		t.Errorf("a sweep: %+v", result)
-	}
-	got := w.gh.Dispatches(owner, name)
-	if want := fmt.Sprintf("label:%d:ralph", w.issue); len(got) != 1 || got[0].Inputs["request"] != want ||
-		got[0].Ref != "main" {
-		t.Errorf("dispatched %+v, want %s alone", got, want)
-	}
-	if branches := w.branches(); len(branches) != 1 {
-		t.Errorf("the server has worked: %v", branches)
-	}
-}
 
 // dispatched runs the workflow that somebody has dispatched with a request.
 func (w *world) dispatched(by, request string) (loop.Result, error) {

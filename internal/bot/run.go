@@ -37,7 +37,7 @@ func (a *Action) Run(ctx context.Context) (loop.Result, error) {
 // Do does what was decided.
 func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 	request := d.Request
-	if handed, result, err := a.elsewhere(ctx, d); handed {
+	if told, result, err := a.mistaken(ctx, d); told {
 		return result, err
 	}
 	switch d.Step {

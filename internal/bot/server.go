@@ -27,14 +27,16 @@ type Server struct {
 	As      *github.Installation
 	Layers  []config.Layer   // settings below the repository's own: the organisation's
 	Allow   config.Allowance // what no setting goes beyond
-	Elsewhere
-	Mirror string // where the repository's objects are on this machine; "" is nowhere
-	Stop   <-chan lease.Stop
-	Hints  func() []loop.Hint              // hints since the last call; nil: the run takes no hints
-	Begun  func(StartedRun)                // before the first record of the run
-	Record func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
-	Shown  engine.Shown                    // what the page shows besides
-	Notice func(engine.Notice)             // tells others how the run ended; nil: nobody does
+	// Known are the permissions that the server has read for its decision, by login in lower case: "write".
+	Known   map[string]string
+	Mistake error  // in the settings, why no run may begin; nil: one may
+	Mirror  string // where the repository's objects are on this machine; "" is nowhere
+	Stop    <-chan lease.Stop
+	Hints   func() []loop.Hint              // hints since the last call; nil: the run takes no hints
+	Begun   func(StartedRun)                // before the first record of the run
+	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
+	Shown   engine.Shown                    // what the page shows besides
+	Notice  func(engine.Notice)             // tells others how the run ended; nil: nobody does
 
 	mu     sync.Mutex
 	hidden []string // secrets
@@ -108,6 +110,14 @@ func (s *Server) shown() engine.Shown {
 		return engine.Shown{}
 	}
 	return s.Shown
+}
+
+// known are permissions that are not read again.
+func (s *Server) known() map[string]string {
+	if s == nil {
+		return nil
+	}
+	return s.Known
 }
 
 // layers are the settings below the repository's own.

@@ -28,6 +28,9 @@ type Options struct {
 	// CommentsBy says whose comments reach the agent: nobody's permission is looked up who does not have to write for
 	// that.
 	CommentsBy event.CommentsBy
+	// Known are permissions, by login in lower case, that were read when the event was decided. They are not read again, and
+	// the sender of a label is who put it on: GitHub signed that. nil: nothing was read.
+	Known map[string]string
 	// DryRun leaves every write undone and logs it instead.
 	DryRun bool
 	Log    func(format string, args ...any)

@@ -27,6 +27,9 @@ const (
 // error is for reads without which nothing can be decided.
 func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
 	facts := event.Facts{Permissions: map[string]event.Permission{}}
+	for login, level := range c.o.Known {
+		facts.Permissions[login] = event.Permission{Level: level}
+	}
 	var err error
 	if facts.Self, err = c.whoami(ctx); err != nil {
 		return ev, facts, err
@@ -53,8 +56,10 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 		return ev, facts, err
 	}
 	if ev.Kind == event.Labeled {
-		// Unreadable leaves the labeller empty, on which Authorise refuses.
-		facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, ev.Label)
+		if facts.Labeller = ev.Sender.Login; c.o.Known == nil {
+			// Unreadable leaves the labeller empty, on which Authorise refuses.
+			facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, ev.Label)
+		}
 	}
 	for _, login := range event.Identities(ev, facts.Labeller) {
 		c.permission(ctx, facts.Permissions, login)

@@ -142,13 +142,8 @@ type DispatchError struct{ Why string }
 
 func (e *DispatchError) Error() string { return e.Why }
 
-// Dispatch starts a workflow, "ralph.yml", as a branch has it, with inputs that it declares. A *DispatchError is for
-// whoever looks after the workflow; anything else may work the next time.
-func (c *Client) Dispatch(ctx context.Context, file, branch string, inputs map[string]any) error {
-	if c.o.DryRun {
-		c.o.Log("dry run: the workflow %s is not started", file)
-		return nil
-	}
+// dispatch is App.Dispatch with a token of the repository.
+func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[string]any) error {
 	_, err := c.api.Actions.CreateWorkflowDispatchEventByFileName(ctx, c.o.Repo.Owner, c.o.Repo.Name, file,
 		github.CreateWorkflowDispatchEventRequest{Ref: branch, Inputs: inputs})
 	var said *github.ErrorResponse

@@ -93,17 +93,24 @@ func (w *Workflow) Start(ctx context.Context, a *App, inputs map[string]any) err
 	case !h.private:
 		return &DispatchError{"This server's runner repository is public. Make it private: its log is of other repositories."}
 	}
-	token, err := a.Token(ctx, h.installation, w.repo.Name, Permissions{"actions": "write"})
+	return a.Dispatch(ctx, h.installation, w.repo, w.file, h.branch, inputs)
+}
+
+// Dispatch starts a workflow of a repository, "ralph.yml", as a branch has it, with inputs that it declares. A
+// *DispatchError is for whoever looks after the workflow; after any other error it may have been started.
+func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo, file, branch string,
+	inputs map[string]any) error {
+	token, err := a.Token(ctx, installation, repo.Name, Permissions{"actions": "write"})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.Revoke(context.WithoutCancel(ctx), token) }() // it ends by itself within the hour
-	c, err := New(ctx, Options{APIURL: a.o.APIURL, Repo: w.repo, Token: token.Value, Log: a.o.Log, Sleep: a.o.Sleep,
+	c, err := New(ctx, Options{APIURL: a.o.APIURL, Repo: repo, Token: token.Value, Log: a.o.Log, Sleep: a.o.Sleep,
 		Timeout: a.o.Timeout})
 	if err != nil {
 		return err
 	}
-	return c.Dispatch(ctx, w.file, h.branch, inputs)
+	return c.dispatch(ctx, file, branch, inputs)
 }
 
 // jobClaims are what a token says of its job.

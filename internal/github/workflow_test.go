@@ -90,6 +90,9 @@ func TestWorkflowStarts(t *testing.T) {
 	if f := fact(); f.Grade != Problem || !strings.Contains(f.Advice, "Add the trigger workflow_dispatch") {
 		t.Errorf("%+v", f)
 	}
+	start("cannot be started")
+	commit("on: [workflow_dispatch]\n")
+	start("Unexpected inputs provided")
 	commit("on: {workflow_dispatch: {inputs: {request: {type: string}}}}\n")
 	if f := fact(); f.Grade != OK {
 		t.Errorf("%+v", f)

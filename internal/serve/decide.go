@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// What a delivery comes to before anything is asked of GitHub. What is handed on is decided once more, with all facts,
-// by the process that does it.
+// What a delivery comes to. A job goes on from what is decided here with what it alone reads: how the run stands, and
+// what can have changed.
 const (
 	stepNothing = "nothing"
 	stepHanded  = "handed on"
@@ -33,6 +34,8 @@ type decided struct {
 	quick        bool   // an answer, which does not wait for work
 	stops        bool   // of these one that stops a run
 	key          string // of its run, see store.Run
+	event        event.Event
+	permitted    permitted // zero: GitHub has not answered, and a job asks before it begins
 }
 
 // quick are the commands that are done in seconds. They must not wait behind hours of work: stopping is one of them.
@@ -45,19 +48,19 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		out.step, out.why = stepNothing, "where the App is installed is asked of GitHub when it matters"
 		return out
 	}
-	ev, err := github.ParseEvent(github.Delivery{Name: d.Event, Payload: d.Payload, At: d.Received})
+	ev, err := eventOf(d)
 	if err != nil {
 		out.why = unreadable(d.Payload, err)
 		return out
 	}
-	out.repository, out.person = ev.Repo.String(), ev.Sender.Login
+	out.event, out.repository, out.person = ev, ev.Repo.String(), ev.Sender.Login
 	if ev.Issue != nil {
 		out.subject = ev.Issue.Number
 	}
-	request, skip, usage := event.Read(ev, rules)
+	at := bot.Decide(bot.Reads{Event: ev, Rules: rules})
 	switch {
-	case skip != nil:
-		out.step, out.why = stepNothing, skip.Reason
+	case at.Step == bot.DoNothing:
+		out.step, out.why = stepNothing, at.Why
 		return out
 	case d.Installation == 0:
 		out.why = "the payload names no installation of the App, so nothing can be done in its repository; is it a webhook " +
@@ -68,8 +71,8 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		return out
 	}
 	out.step = stepHanded
-	out.asks, out.quick = true, usage != nil || slices.Contains(quick, request.Verb)
-	out.stops, out.key = request.Verb == event.Stop, d.ID
+	out.asks, out.quick = true, at.Err != nil || slices.Contains(quick, at.Request.Verb)
+	out.stops, out.key = at.Request.Verb == event.Stop, d.ID
 	if ev.Issue != nil {
 		out.title = ev.Issue.Title
 		if ev.Kind == event.Labeled { // a second one may withdraw the first; nothing else waits
@@ -77,6 +80,16 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		}
 	}
 	return out
+}
+
+// eventOf is what a delivery tells.
+func eventOf(d store.Delivery) (event.Event, error) {
+	return github.ParseEvent(github.Delivery{Name: d.Event, Payload: d.Payload, Repository: d.Repository, At: d.Received})
+}
+
+// drop has nothing be done.
+func (v *decided) drop(step, why string) {
+	v.step, v.why, v.asks, v.quick = step, why, false, false
 }
 
 // unreadable is why a payload could not be read.
@@ -97,7 +110,7 @@ func keyOf(repository string, issue int) string {
 
 // run is the row of the run that a delivery asks for.
 func (v decided) run(id string, d store.Delivery) store.Run {
-	shown := detail{Issue: v.subject}
+	shown := detail{Issue: v.subject, Permitted: v.permitted}
 	return store.Run{ID: id, Delivery: d.ID, Installation: v.installation, Repository: v.repository, Key: v.key,
 		Subject: v.subjectName(), Title: v.title, Person: v.person, State: web.Queued, Detail: shown.text()}
 }

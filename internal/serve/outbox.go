@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
@@ -35,7 +36,7 @@ type outbox struct {
 	rules   event.Rules
 	ours    func(repository, branch string) bool
 	wrote   func(login string) bool // somebody is the App itself
-	refusal func(context.Context, store.Delivery) *event.Refusal
+	permit  func(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error)
 	back    func()        // the database is there again
 	woken   chan struct{} // holds one
 	log     *slog.Logger
@@ -137,12 +138,19 @@ func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 		}
 	}()
 	v = decide(d, o.rules, o.ours)
-	if d.Action == unlabeled && v.asks && o.wrote != nil && o.wrote(d.Sender) {
-		v.step, v.why, v.asks, v.quick = stepNothing, "ralph took the label off itself", false, false
+	if d.Action == unlabeled && v.asks && o.wrote(d.Sender) {
+		v.drop(stepNothing, "ralph took the label off itself")
 	}
 	if v.asks {
-		if refusal := o.refusal(ctx, d); refusal != nil {
-			v.step, v.why, v.asks, v.quick = "refused", refusal.Reason, false, false
+		at, read, err := o.permit(ctx, v.installation, v.event)
+		switch {
+		case err != nil: // the job asks again
+		case at.Step == bot.Refuse:
+			v.drop("refused", at.Why)
+		case at.Step == bot.DoNothing:
+			v.drop(stepNothing, at.Why)
+		default:
+			v.permitted = read
 		}
 	}
 	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,

@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -135,10 +137,13 @@ func TestStrangersCostLittle(t *testing.T) {
 			id := hub.AddComment("alice", "demo", issue, fake.Comment{Author: c.login, Body: "/ralph run"})
 			payload := strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"`+c.login+`"`, `"id":1,`, fmt.Sprintf(`"id":%d,`, id)).Replace(aComment)
 			hub.ResetCalls()
-			refusal := a.refusal(t.Context(), delivered("d-1", "issue_comment", []byte(payload), now))
+			ev, err := eventOf(delivered("d-1", "issue_comment", []byte(payload), now))
+			must(t, err)
+			at, read, err := a.soon(t.Context(), 70, ev)
+			must(t, err)
 			calls := slices.DeleteFunc(hub.Calls(), func(c fake.Call) bool { return strings.HasSuffix(c.Path, "/access_tokens") })
-			if (refusal != nil) != c.refused || len(calls) != c.calls {
-				t.Errorf("refused: %v, calls: %v", refusal, calls)
+			if (at.Step == bot.Refuse) != c.refused || len(calls) != c.calls || read.Levels[c.login] != cmp.Or(c.role, "none") {
+				t.Errorf("%s: %s, %v, calls: %v", at.Step, at.Why, read, calls)
 			}
 			for _, call := range calls {
 				if call.Status >= 300 {
@@ -147,9 +152,22 @@ func TestStrangersCostLittle(t *testing.T) {
 			}
 		})
 	}
+	ev, err := eventOf(delivered("d-2", "issue_comment", []byte(strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"wendy"`).Replace(aComment)), now))
+	must(t, err)
+	row := decided{event: ev, permitted: permitted{now, map[string]string{"wendy": "write"}}}.run("d-2", store.Delivery{})
+	row.Installation = 70
+	hub.SetPermission("alice", "demo", "wendy", "none")
+	if levels, err := a.again(t.Context(), row, ev); err != nil || levels["wendy"] != "write" {
+		t.Errorf("within a minute it counts as decided: %v, %v", levels, err)
+	}
+	now = now.Add(time.Minute)
+	lost := (*settledError)(nil)
+	if _, err := a.again(t.Context(), row, ev); !errors.As(err, &lost) || lost.state != string(loop.Refused) {
+		t.Errorf("who has lost access while the run waited: %v", err)
+	}
 	hub.Fail(fake.Fault{Status: 502, Times: -1})
-	payload := strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"eve"`).Replace(aComment)
-	if refusal := a.refusal(t.Context(), delivered("d-2", "issue_comment", []byte(payload), now)); refusal != nil {
-		t.Errorf("while GitHub does not answer, which the job waits for: %v", refusal)
+	now = now.Add(time.Minute)
+	if _, err := a.again(t.Context(), row, ev); err == nil || errors.As(err, &lost) {
+		t.Errorf("while GitHub does not answer, nothing begins: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -20,7 +21,7 @@ import (
 // them, and what is not allowed, are told to whoever asked, by a process that begins no run. A mistake in the
 // repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
 // looks there.
-func (w *worker) setPlace(ctx context.Context, app *github.App, j job, o *work.Order) (err error) {
+func (w *worker) setPlace(ctx context.Context, app *github.App, j job, ev event.Event, o *work.Order) (err error) {
 	if j.quick { // no settings matter to an answer
 		return nil
 	}
@@ -43,10 +44,30 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, j job, o *work.O
 		o.Mistake = err.Error()
 		return nil
 	}
-	if err == nil && read.Settings.Dispatch == config.InWorkflow {
-		o.Workflow = read.Settings.Workflow
+	if err != nil || read.Settings.Dispatch != config.InWorkflow {
+		return err
+	}
+	err = dispatch(ctx, app, j.row.Installation, ev, read.Settings.Workflow)
+	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		o.Mistake = refused.Why
+		return nil
 	}
 	return err
+}
+
+// dispatch has the repository's workflow do what was decided. It is told what somebody asked with, and reads and
+// authorizes that itself. The error is a *settledError once it was started.
+func dispatch(ctx context.Context, app *github.App, installation int64, ev event.Event, workflow string) error {
+	from, ok := event.OriginOf(ev)
+	if !ok {
+		return &settledError{declined, "this is for the triggers of the workflow " + workflow + " itself"}
+	}
+	err := app.Dispatch(ctx, installation, ev.Repo, workflow, ev.Repo.DefaultBranch, map[string]any{"request": from.String()})
+	if err != nil {
+		return err
+	}
+	_ = app.React(ctx, installation, ev, "rocket") // what was started shows on the run's page as well
+	return &settledError{web.Dispatched, "handed to the workflow " + workflow}
 }
 
 // accountOf is whose a repository is.
@@ -80,7 +101,6 @@ type appTokens struct {
 	app          *github.App
 	installation int64
 	repository   string
-	dispatch     bool // it starts workflows
 	s            *store.Store
 	log          *slog.Logger
 }
@@ -96,7 +116,7 @@ func tokenName(value string) string {
 
 // Make implements launch.Tokens.
 func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, t.dispatch))
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
 	if err == nil {
 		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
 			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)

@@ -39,7 +39,10 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	sv = &Server{o: Options{Clock: clock, Log: log}, s: s, pool: newPool(s, 1, 0, log)}
 	sv.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
 	sv.outbox = &outbox{s: s, rules: sv.o.Rules, log: log, clock: clock, begin: sv.pool.wake, woken: make(chan struct{}, 1),
-		ours: func(string, string) bool { return false }, refusal: func(context.Context, store.Delivery) *event.Refusal { return nil }}
+		ours: func(string, string) bool { return false }, wrote: func(string) bool { return false },
+		permit: func(context.Context, int64, event.Event) (bot.Decision, permitted, error) {
+			return bot.Decision{}, permitted{}, nil
+		}}
 	return sv, &at
 }
 

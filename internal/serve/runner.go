@@ -72,7 +72,7 @@ func (sv *Server) examineRunner(ctx context.Context, app *github.App, self githu
 
 // launch starts a job: on a runner where there are any, and here what is no run.
 func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) (*launch.Running, error) {
-	if w.runners != nil && !j.quick && to.Order.Workflow == "" && to.Order.Mistake == "" {
+	if w.runners != nil && !j.quick && to.Order.Mistake == "" {
 		to.Claim = detailOf(j.row).Claim
 		to.Claim.Keep = r.keep
 		running, err := w.runners.Start(ctx, to)

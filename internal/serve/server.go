@@ -88,8 +88,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
 	sv.outbox = &outbox{s: s, begin: sv.pool.wake, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
-		refusal: (&askers{in: sv.in, rules: o.Rules, may: lookups[github.Access]{clock: o.Clock}, clock: o.Clock, log: o.Log}).refusal,
-		woken:   make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
+		permit: sv.worker.askers.soon, woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
 	if err := sv.openPages(); err != nil {
 		return nil, err
 	}
@@ -111,7 +110,9 @@ func (sv *Server) openPool(ctx context.Context) error {
 	}
 	base := o.Base
 	base.Workspace = workspace
-	sv.worker = &worker{s: sv.s, in: sv.in, base: base, m: sv.m, models: launch.Models{Environ: o.Environ}, allow: o.Allow,
+	sv.worker = &worker{s: sv.s, in: sv.in, base: base,
+		askers: &askers{in: sv.in, rules: o.Rules, may: lookups[github.Access]{clock: o.Clock}, clock: o.Clock, log: o.Log},
+		m:      sv.m, models: launch.Models{Environ: o.Environ}, allow: o.Allow,
 		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,

@@ -20,18 +20,19 @@ import (
 
 // detail is what a run's row holds for its page, beside what lists can be asked by.
 type detail struct {
-	Job       string  `json:"job,omitempty"`   // the id of the job that goes on with it; empty: the run's own
-	Run       string  `json:"run,omitempty"`   // as its journal names it
-	Known     int     `json:"known,omitempty"` // how many records of the journal are stored
-	Issue     int     `json:"issue,omitempty"`
-	Agent     string  `json:"agent,omitempty"`
-	Pull      int     `json:"pull,omitempty"`
-	Branch    string  `json:"branch,omitempty"`
-	Doing     string  `json:"doing,omitempty"`
-	Iteration int     `json:"iteration,omitempty"`
-	Of        int     `json:"of,omitempty"`
-	Dollars   float64 `json:"dollars,omitempty"`
-	Tokens    int64   `json:"tokens,omitempty"`
+	Job       string    `json:"job,omitempty"`   // the id of the job that goes on with it; empty: the run's own
+	Run       string    `json:"run,omitempty"`   // as its journal names it
+	Known     int       `json:"known,omitempty"` // how many records of the journal are stored
+	Issue     int       `json:"issue,omitempty"`
+	Permitted permitted `json:"permitted,omitzero"` // as decided
+	Agent     string    `json:"agent,omitempty"`
+	Pull      int       `json:"pull,omitempty"`
+	Branch    string    `json:"branch,omitempty"`
+	Doing     string    `json:"doing,omitempty"`
+	Iteration int       `json:"iteration,omitempty"`
+	Of        int       `json:"of,omitempty"`
+	Dollars   float64   `json:"dollars,omitempty"`
+	Tokens    int64     `json:"tokens,omitempty"`
 	// Claim is of the runner that works on it.
 	Claim launch.Claim `json:"claim,omitzero"`
 }

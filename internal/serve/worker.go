@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -47,6 +48,7 @@ func jobOf(row store.Run) job {
 type worker struct {
 	s        *store.Store
 	in       *installed
+	askers   *askers
 	launcher launch.Launcher
 	runners  *launch.Runners // nil: there are none
 	base     work.Order      // what is the same for all jobs
@@ -83,7 +85,7 @@ func (w *worker) work(ctx context.Context, j job) store.Run {
 
 // start starts the process of a job.
 func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, error) {
-	order, err := w.order(ctx, j)
+	order, ev, err := w.order(ctx, j)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +99,12 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := w.setPlace(ctx, app, j, &order); err != nil {
+	if j.delivery != "" {
+		if order.Permissions, err = w.askers.again(ctx, j.row, ev); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := w.setPlace(ctx, app, j, ev, &order); err != nil {
 		return nil, nil, err
 	}
 	last, err := w.s.LastRecord(ctx, j.row.ID)
@@ -111,7 +118,7 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
 		last, j.quick || j.row.Number == 0)
 	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
-		Tokens: appTokens{app, j.row.Installation, j.row.Repository, order.Workflow != "", w.s, w.log}}, r)
+		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.log}}, r)
 	if err != nil {
 		r.attach(false, nil)
 		r.end(func(row *store.Run, _ *detail) { *row = w.notBegun(j, err) })
@@ -119,9 +126,9 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 	return r, running, err
 }
 
-// order is what the process of a job is told.
-func (w *worker) order(ctx context.Context, j job) (work.Order, error) {
-	o := w.base
+// order is what the process of a job is told, and the event that asked for it.
+func (w *worker) order(ctx context.Context, j job) (o work.Order, ev event.Event, err error) {
+	o = w.base
 	o.Job, o.Attempt, o.Repository = j.id, j.row.Attempt, j.row.Repository
 	o.Allow = w.allow.Of(accountOf(o.Repository))
 	o.Page = w.public + "/runs/" + j.row.ID
@@ -131,15 +138,24 @@ func (w *worker) order(ctx context.Context, j job) (work.Order, error) {
 		if issue := detailOf(j.row).Issue; issue != 0 {
 			o.Inputs["issue"] = fmt.Sprint(issue)
 		}
-		return o, nil
+		return o, ev, nil
 	}
 	d, err := w.s.Delivery(ctx, j.delivery)
 	if err == nil && d.Payload == nil {
 		err = store.ErrNotFound
 	}
+	if err != nil {
+		return o, ev, err
+	}
 	o.Event, o.Payload = d.Event, d.Payload
-	return o, err
+	ev, err = eventOf(d)
+	return o, ev, err
 }
+
+// settledError is why a job needs no process: what it came to is known.
+type settledError struct{ state, why string }
+
+func (e *settledError) Error() string { return e.why }
 
 const (
 	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
@@ -150,6 +166,10 @@ const (
 // only when a day is over.
 func (w *worker) notBegun(j job, failed error) store.Run {
 	now, row := w.clock(), j.row
+	if known := (*settledError)(nil); errors.As(failed, &known) {
+		row.State, row.Reason, row.Times.Ended = known.state, known.why, now
+		return row
+	}
 	w.log.Warn("a job could not start", "job", j.id, "attempt", row.Attempt, "error", failed)
 	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
 	switch {
@@ -201,10 +221,7 @@ func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
 			row.State, row.Reason, row.Times.Ended = cmp.Or(string(end.Outcome), declined), cmp.Or(end.Problem, end.Reason), now
 			d.Pull, d.Branch = cmp.Or(end.Pull, d.Pull), cmp.Or(end.Branch, d.Branch)
 		}
-		switch {
-		case end.Workflow != "":
-			row.State = web.Dispatched
-		case end.Outcome == loop.Waiting:
+		if end.Outcome == loop.Waiting {
 			row.Times.Ended, row.Times.Resume = time.Time{}, end.Until
 			if !end.Until.IsZero() { // then the repository is looked through for this issue alone
 				d.Job = fmt.Sprintf("%s-%d", row.ID, end.Until.Unix())

@@ -29,8 +29,8 @@ type Order struct {
 	Settings []Layer `json:"settings,omitempty"`
 	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
 	Allow config.Allowance `json:"allow,omitzero"`
-	// Workflow is the one of the repository that does what is decided; "": the process does.
-	Workflow string `json:"workflow,omitempty"`
+	// Permissions are those that the server has decided by, by login in lower case: "write".
+	Permissions map[string]string `json:"permissions,omitempty"`
 	// Mistake is what is wrong with the settings, so that no run may begin; "": nothing.
 	Mistake string `json:"mistake,omitempty"`
 	// Environ is added to what the process keeps of its environment: NAME=value.
@@ -125,9 +125,8 @@ type End struct {
 	Reason  string       `json:"reason,omitempty"`
 	// HandedOn says that the run has not come to its end: another process of the job has to go on with it.
 	HandedOn bool      `json:"handed_on,omitempty"`
-	Workflow string    `json:"workflow,omitempty"` // that was started to do it
-	Problem  string    `json:"problem,omitempty"`  // what ralph could not do
-	Until    time.Time `json:"until,omitzero"`     // of waiting: when the run may go on by itself
+	Problem  string    `json:"problem,omitempty"` // what ralph could not do
+	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
 
 	Run           string     `json:"run,omitempty"`
 	Task          string     `json:"task,omitempty"`

@@ -48,7 +48,6 @@ type process struct {
 	stop    chan lease.Stop
 	mu      sync.Mutex
 	hints   []loop.Hint
-	started string // a workflow of the repository, instead of a run here
 	secrets []string
 }
 
@@ -77,7 +76,6 @@ func run(ctx context.Context, conn net.Conn, again func() (net.Conn, error), env
 	go p.listen(conn, from, end)
 	result, err := p.work(ctx, order, environ)
 	told := endOf(result, err)
-	told.Workflow = p.started
 	told.HandedOn = result.Outcome == loop.Interrupted && result.State.End == nil &&
 		(ctx.Err() != nil || result.State.Start.Run != "") // a run of its own that has not come to its end
 	redact := report.Redactor(p.known())
@@ -203,7 +201,7 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
 		Runner: actions.New(func(string) string { return "" }, output{&p.to}),
 		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
-			Mirror: o.Mirror, Stop: p.stop,
+			Known: o.Permissions, Mirror: o.Mirror, Stop: p.stop,
 			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
 				Patience: patience},
 			Hints:  p.takeHints,
@@ -211,13 +209,10 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
 			Shown:  p.shown(),
 			Notice: func(n engine.Notice) { p.to.Send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
-	a.Server.Workflow = o.Workflow
 	if o.Mistake != "" {
 		a.Server.Mistake = errors.New(o.Mistake)
 	}
-	result, err := a.Run(ctx)
-	p.started = a.Server.Dispatched
-	return result, err
+	return a.Run(ctx)
 }
 
 // shown tells the server what its page shows besides the records.
