@@ -132,11 +132,8 @@ func (t appTokens) Revoke(ctx context.Context, token string) error {
 
 // revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
 func (sv *Server) revokeLeft(ctx context.Context, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	app, _, err := sv.in.current(ctx)
 	for _, name := range names {
+		app, _, err := sv.in.current(ctx)
 		var token []byte
 		if err == nil {
 			token, err = sv.s.Unseal(ctx, name)
@@ -145,8 +142,8 @@ func (sv *Server) revokeLeft(ctx context.Context, names []string) {
 			_ = app.Revoke(ctx, github.Token{Value: string(token)})
 			err = sv.s.Remove(ctx, name)
 		}
-	}
-	if err != nil {
-		sv.o.Log.Warn("tokens of a killed server end only by themselves", "error", err)
+		if err != nil {
+			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
+		}
 	}
 }
