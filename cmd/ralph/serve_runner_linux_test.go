@@ -161,6 +161,24 @@ func TestServeRunner(t *testing.T) {
 	alice.submit("", map[string]string{"login": "alice", "authorize": "1"})
 	alice.open(s.url + "/setup")
 	alice.sees(200, []string{"alice/runner is private and has .github/workflows/runner.yml on the branch main"})
+	s.hub.OnDispatch(func(string, string, fake.Dispatched) {}) // no runner is free
+	s.label("Add other.txt")
+	s.until("a run that waits for a runner", func() bool {
+		alice.open(s.url + "/")
+		return strings.Contains(alice.page, "waits for a runner")
+	})
+	run := link(t, alice.page, "/runs/")
+	alice.open(s.url + run)
+	alice.submit("/stop", nil)
+	s.until("its end", func() bool {
+		alice.open(s.url + run)
+		return strings.Contains(alice.page, "stopped by alice before it started")
+	})
+	started := s.hub.Dispatches("alice", "runner")
+	request = started[len(started)-1].Inputs["request"]
+	if got := r.asks(request, s.hub.JobToken(r.as(20), s.url)); got != http.StatusGone {
+		t.Errorf("the runner that comes late is answered with %d", got)
+	}
 	for _, problem := range s.hub.Problems() {
 		t.Errorf("GitHub: %s", problem)
 	}

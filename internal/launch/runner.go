@@ -83,6 +83,9 @@ type seat struct {
 	models http.Handler    // nil: there are none now
 }
 
+// ErrUnwanted is why the context of a job ends that no one wants any more: a runner that still comes is sent away.
+var ErrUnwanted = errors.New("no one wants the job any more")
+
 // Start starts a job. It returns when a runner has connected, which may take an hour, or ctx ends. A *RefusedError says
 // that no runner can be asked; any other that none has come.
 func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
@@ -115,24 +118,28 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 func (n *Runners) seated(ctx context.Context, c Claim) (s *seat, conn net.Conn, err error) {
 	if c.Name != "" {
 		s = n.seat(c)
-		if conn := n.next(ctx, s, n.patience()); conn != nil {
-			return s, conn, nil
+		if conn = n.next(ctx, s, n.patience()); conn == nil && ctx.Err() == nil {
+			n.leave(s, nil)
+			c.Nonce, c.Name = "", ""
 		}
-		n.leave(s, nil)
-		c.Nonce, c.Name = "", ""
 	}
 	if ctx.Err() == nil && c.Nonce == "" {
 		c.Nonce = rand.Text()
 		err = c.Keep(c)
 	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return nil, nil, err
+	if err == nil && ctx.Err() == nil && conn == nil {
+		s = n.seat(c)
+		conn, err = n.call(ctx, s)
 	}
-	s = n.seat(c)
-	if conn, err = n.call(ctx, s); err != nil {
+	if conn != nil {
+		return s, conn, nil
+	}
+	if s != nil && errors.Is(context.Cause(ctx), ErrUnwanted) {
+		n.leave(s, nil)
+	} else if s != nil {
 		n.forget(s)
 	}
-	return s, conn, err
+	return nil, nil, cmp.Or(context.Cause(ctx), err)
 }
 
 // call starts a job until one has connected. Whichever comes first is the one: others are turned away.

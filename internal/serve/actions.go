@@ -46,27 +46,25 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 		return notFound(err)
 	}
 	switch {
-	case asks.Kind == web.Stop && run.State == web.Queued:
-		return a.cancel(ctx, run, asks.By.Login)
-	case run.State == web.Running && (asks.Kind == web.Stop || asks.Kind == web.Hint):
-		text := asks.Text
-		if asks.Kind == web.Stop {
-			text = "asked to stop"
-		}
-		return a.s.Say(ctx, run.ID, store.Word{Kind: asks.Kind, Person: asks.By.Login, Text: text})
+	case asks.Kind == web.Stop && (run.State == web.Queued || run.State == web.Running):
+		return stopRun(ctx, a.s, run, asks.By.Login)
+	case asks.Kind == web.Hint && run.State == web.Running:
+		return a.s.Say(ctx, run.ID, store.Word{Kind: asks.Kind, Person: asks.By.Login, Text: asks.Text})
 	case asks.Kind == web.Hint:
 		return &web.Refusal{Why: "The run does not work now, so nobody hears a hint. Retry it with your words."}
 	}
 	return a.comment(ctx, run, asks)
 }
 
-// cancel ends a run that has not begun.
-func (a *actions) cancel(ctx context.Context, run store.Run, login string) error {
-	done, err := a.s.EndRun(ctx, run.ID, string(loop.Interrupted), "stopped by "+login+" before it started", web.Queued)
-	if err == nil && !done {
-		return &web.Refusal{Why: "The run begins just now. Stop it again in a moment."}
+// stopRun stops a run that waits for a place or works.
+func stopRun(ctx context.Context, s *store.Store, run store.Run, by string) error {
+	if run.State == web.Queued {
+		ended, err := s.EndRun(ctx, run.ID, string(loop.Interrupted), unwantedError{by}.Error(), web.Queued)
+		if ended || err != nil {
+			return err
+		}
 	}
-	return err
+	return s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: by, Text: "asked to stop"}) // it may have begun just now
 }
 
 // comment says it on GitHub, as the person.

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -75,15 +77,49 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 	if w.runners != nil && !j.quick && to.Order.Mistake == "" {
 		to.Claim = detailOf(j.row).Claim
 		to.Claim.Keep = r.keep
-		running, err := w.runners.Start(ctx, to)
+		waiting, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		go w.untilStopped(waiting, j.row.ID, stop)
+		running, err := w.runners.Start(waiting, to)
 		refused := (*launch.RefusedError)(nil)
-		if !errors.As(err, &refused) {
+		switch {
+		case errors.As(err, &refused):
+			to.Order.Mistake = "No run can start. " + refused.Why
+		case !errors.Is(err, launch.ErrUnwanted):
 			return running, err
-		}
-		to.Order.Mistake = "No run can start. " + refused.Why
+		case detailOf(j.row).Run == "":
+			return nil, &settledError{string(loop.Interrupted), err.Error()}
+		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
 	}
 	return w.launcher.Start(context.WithoutCancel(ctx), to)
 }
+
+// untilStopped ends the wait for a runner when somebody stops the run.
+func (w *worker) untilStopped(ctx context.Context, run string, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(lookForWords)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		said, _ := w.s.Words(ctx, run, 0) // the next look tells the same
+		for _, word := range said {
+			if word.Kind == web.Stop {
+				stop(unwantedError{word.Person})
+			}
+		}
+	}
+}
+
+// unwantedError is of a run that somebody has stopped before it started.
+type unwantedError struct{ by string }
+
+func (e unwantedError) Error() string { return "stopped by " + e.by + " before it started" }
+
+// Is implements what errors.Is asks.
+func (e unwantedError) Is(target error) bool { return target == launch.ErrUnwanted }
 
 // keep stores which runner does the job, as far as the run has a row.
 func (r *recorder) keep(c launch.Claim) error {

@@ -247,24 +247,23 @@ func (sv *Server) answer(ctx context.Context, d store.Delivery, v decided) store
 	row.State, row.Attempt = web.Running, max(row.Attempt, d.Tries)+1
 	row = sv.worker.work(ctx, job{id: d.ID, delivery: d.ID, row: row, quick: true})
 	if v.stops && row.State != web.Queued && row.State != string(loop.Refused) {
-		if err := sv.tellStop(ctx, v); err != nil {
+		if err := sv.tellStop(ctx, v, d.Received); err != nil {
 			row.State, row.Reason = web.Queued, err.Error()
 		}
 	}
 	return row
 }
 
-// tellStop tells the runs of an issue to stop. Whoever asked may: that was found out
-// before.
-func (sv *Server) tellStop(ctx context.Context, v decided) error {
-	running, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{v.repository}, States: []string{web.Running}})
+// tellStop stops the runs of an issue that were asked for before. Whoever asked may: that was found out.
+func (sv *Server) tellStop(ctx context.Context, v decided, asked time.Time) error {
+	active, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{v.repository}, States: []string{web.Queued, web.Running}})
 	if err != nil {
 		return err
 	}
-	for _, run := range running {
+	for _, run := range active {
 		shown := shownRun(run)
-		if v.subject != 0 && (shown.Issue == v.subject || shown.Pull == v.subject) {
-			err = errors.Join(err, sv.s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: v.person, Text: "asked to stop"}))
+		if v.subject != 0 && run.Times.Created.Before(asked) && (shown.Issue == v.subject || shown.Pull == v.subject) {
+			err = errors.Join(err, stopRun(ctx, sv.s, run, v.person))
 		}
 	}
 	return err

@@ -248,6 +248,12 @@ func (w *worker) attend(ctx context.Context, running *launch.Running, to *record
 		tick := time.NewTicker(lookForWords)
 		defer tick.Stop()
 		for {
+			if err := w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
+				to.log.Warn("a run is handed on, and waits for room", "error", err)
+				running.HandOn()
+				return
+			}
+			to.pass(over, running)
 			select {
 			case <-over.Done():
 				return
@@ -255,12 +261,6 @@ func (w *worker) attend(ctx context.Context, running *launch.Running, to *record
 				running.HandOn()
 				return
 			case <-tick.C:
-				if err := w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
-					to.log.Warn("a run is handed on, and waits for room", "error", err)
-					running.HandOn()
-					return
-				}
-				to.pass(over, running)
 			}
 		}
 	}()
