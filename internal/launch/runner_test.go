@@ -258,6 +258,7 @@ func TestRunner(t *testing.T) {
 	if end, err := r.Wait(); err != nil || !end.HandedOn || kept.claim().Name != before.Name || before.Name == "" {
 		t.Fatalf("%+v, %v, %+v", end, err, kept.claim())
 	}
+	workflow := n.Workflow
 	n.Workflow = knowing{t, n.Workflow}
 	job.Claim = kept.claim()
 	job.Order.Attempt = 3
@@ -275,7 +276,6 @@ func TestRunner(t *testing.T) {
 		t.Errorf("%+v; %d turns", kept.claim(), w.turns("begun"))
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for i := 1; i <= len(w.records); i++ {
 		if _, there := w.records[i]; !there {
 			t.Errorf("record %d is missing", i)
@@ -283,5 +283,20 @@ func TestRunner(t *testing.T) {
 	}
 	if !slices.Contains(w.types, loop.Ended) || strings.Contains(w.output.String(), "of-the-server") {
 		t.Errorf("%v", w.types)
+	}
+	w.mu.Unlock()
+	// a repository gets no less than the sandbox in which everything holds, on a runner neither
+	if _, err := w.gh.CommitFiles(owner, name, "main", "no sandbox", map[string]string{".ralph/settings.json": `{"sandbox": "off"}`}); err != nil {
+		t.Fatal(err)
+	}
+	w.issue = w.addIssue()
+	n.Workflow = workflow
+	job = w.labelled("5f1e-2", 1)
+	job.Order.Allow.Sandbox, job.Order.Environ, job.Claim = "", nil, (&keeps{}).claim()
+	if r, err = n.Start(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := r.Wait(); err != nil || end.Outcome != loop.Invalid || !strings.Contains(end.Reason+end.Problem, "sandbox") {
+		t.Errorf("with sandbox off: %+v, %v", end, err)
 	}
 }
