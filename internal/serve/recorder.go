@@ -35,7 +35,7 @@ type recorder struct {
 
 	mu sync.Mutex
 	progress
-	unstored
+	numbered
 	meter
 	hints
 	wake, over, done chan struct{}
@@ -50,8 +50,7 @@ type progress struct {
 	begun   bool      // a run began, or went on
 	step    time.Time // when the turn, or the checks, began
 	silent  bool      // nothing is stored before
-	settled bool      // earlier runs of the task wait no more
-	counts  []store.Counter
+	settled bool      // earlier runs of the task wait no more; of write alone
 }
 
 // newRecorder begins to write down an attempt of a run, whose last record has this number. silent says that the run has
@@ -101,7 +100,12 @@ func (r *recorder) Record(m work.Record) {
 	r.measure(m.Record)
 	r.pay(m.Record, m.Number)
 	r.heard(m.Record, m.Number)
-	r.add(web.FactRecord, m.Record.At, body)
+	if len(body) > store.LargestBody {
+		r.log.Error("a record of the run is too large to be stored", "number", m.Number, "bytes", len(body))
+	} else {
+		r.add(web.FactRecord, m.Record.At, body)
+		r.gather()
+	}
 	if slices.Contains([]loop.RecordType{loop.Baselined, loop.Turned, loop.Committed, loop.Judged}, m.Record.Type) {
 		r.row.Kills = 0
 	}
@@ -130,15 +134,13 @@ func (r *recorder) Shown(m work.Shown) {
 		kind, what = web.DiffRecord, web.DiffBody{Iteration: m.Iteration, Text: m.Diff.Text, Note: m.Diff.Note}
 	}
 	body, err := json.Marshal(what)
-	if err != nil {
-		return // it came as JSON
-	}
-	if len(body) > mostShown {
+	if err != nil || len(body) > mostShown { // it came as JSON
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.add(kind, r.clock(), body)
+	r.gather()
 }
 
 func (r *recorder) touch() {

@@ -109,38 +109,31 @@ func TestOneBadDelivery(t *testing.T) {
 	}
 }
 
-// TestUnstored: what waits for a database is bounded; what is left out is said, and the run's own records stay longest.
+// TestUnstored: the log that waits for a database is bounded; what is left out is said, and the run's own records stay.
 func TestUnstored(t *testing.T) {
-	u := unstored{next: 1}
-	for i := range 5_000 {
-		kind := web.OutputRecord
-		if i%100 == 0 {
-			kind = web.FactRecord
-		}
-		u.put(kind, time.Now(), make([]byte, 10<<10), 0)
-		if i == 3_000 { // one that the database has not taken
-			all := u.take()
-			u.put(web.FactRecord, time.Now(), nil, 0)
-			u.putBack(all)
-		}
-		if u.size > mostWaiting {
-			t.Fatalf("%d bytes wait", u.size)
+	n := numbered{next: 1}
+	const pieces = 5_000
+	for i := range pieces {
+		if n.print(time.Now(), strings.Repeat("x", 10<<10)); i%100 == 0 {
+			n.add(web.FactRecord, time.Now(), nil)
 		}
 	}
-	list, facts, sum := u.records(len(u.waiting)), 0, 0
-	for i, r := range list {
+	facts := 0
+	for i, r := range n.records {
 		if r.Kind == web.FactRecord {
 			facts++
 		}
-		if sum += len(r.Body); i > 1 && r.Number <= list[i-1].Number {
-			t.Fatalf("%d comes after %d", r.Number, list[i-1].Number)
+		if r.Number != int64(i+1) {
+			t.Fatalf("%d is the record %d", r.Number, i+1)
 		}
 	}
-	if text := string(list[0].Body); facts != 51 || list[0].Number != 2 || !strings.Contains(text, " pieces of the log (4") {
-		t.Errorf("%d facts, and %d says %q", facts, list[0].Number, text)
+	if facts != pieces/100 || n.printed > mostPrinted+10<<10 || n.dropped != pieces*10<<10-n.printed {
+		t.Errorf("%d facts, %d bytes wait, %d are left out", facts, n.printed, n.dropped)
 	}
-	if u.put(web.FactRecord, time.Now(), make([]byte, store.LargestBody+1), 0); u.gap.facts != 1 || u.size > mostWaiting {
-		t.Errorf("a record that no database takes: %d left out, %d bytes wait", u.gap.facts, u.size)
+	n.unstored = unstored{}
+	n.print(time.Now(), "more")
+	if text := string(n.records[0].Body); !strings.Contains(text, " of the log, because the database") || !strings.HasSuffix(text, "\nmore") {
+		t.Errorf("it says %q", text)
 	}
 }
 
