@@ -59,7 +59,7 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 // stopRun stops a run that waits for a place or works.
 func stopRun(ctx context.Context, s *store.Store, run store.Run, by string) error {
 	if run.State == web.Queued {
-		ended, err := s.EndRun(ctx, run.ID, string(loop.Interrupted), unwantedError{by}.Error(), web.Queued)
+		ended, err := s.EndQueued(ctx, run.ID, string(loop.Interrupted), unwantedError{by}.Error())
 		if ended || err != nil {
 			return err
 		}

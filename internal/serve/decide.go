@@ -122,6 +122,7 @@ func (v decided) subjectName() string {
 	return fmt.Sprintf("#%d", v.subject)
 }
 
-func (v decided) decision(step, why string) store.Decision {
-	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Queued: v.asks && !v.quick}
+// decision is what is stored of it, with the run that came of it, "" for none.
+func (v decided) decision(step, why, run string) store.Decision {
+	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Run: run}
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -108,12 +107,12 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 		case v.quick && d.Tries < mostTries:
 			err = o.quickly(ctx, d, v)
 		default:
-			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why)}
+			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why, "")}
 			if v.quick {
-				of.Decision = v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries))
+				of.Decision = v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries), "")
 			} else if v.asks {
 				run := v.run(d.ID, d)
-				of.Run, runs = &run, true
+				of.Decision.Run, of.Run, runs = run.ID, &run, true
 			}
 			made = append(made, of)
 		}
@@ -178,7 +177,7 @@ func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error
 			o.log.Error("an answer was not given", "delivery", d.ID, "why", row.Reason)
 			err = o.s.Postpone(late, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), "it could not be answered, and is tried again")
 		} else {
-			err = o.s.Decide(late, store.Decided{ID: d.ID, Decision: v.decision("answered", row.State)})
+			err = o.s.Decide(late, store.Decided{ID: d.ID, Decision: v.decision("answered", row.State, "")})
 		}
 		if err != nil {
 			o.log.Error("the outcome of a delivery is not stored", "delivery", d.ID, "error", err)
@@ -202,7 +201,7 @@ func (o *outbox) again(ctx context.Context, id string) error {
 		return &web.Refusal{Why: "The delivery is not decided yet, or it is answered now."}
 	}
 	v := decide(d, o.rules, o.ours)
-	if !v.asks || v.quick || !d.Decision.Queued {
+	if !v.asks || v.quick || d.Decision.Run == "" {
 		if err := o.s.Undecide(ctx, id); err != nil {
 			return notFound(err)
 		}
@@ -213,18 +212,10 @@ func (o *outbox) again(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	run, decision := v.run(next, d), v.decision(v.step, "it was requested again")
-	decision.Detail, _ = json.Marshal(told{Run: next}) // a text
-	err = o.s.Decide(ctx, store.Decided{ID: id, Decision: decision, Run: &run})
+	run := v.run(next, d)
+	err = o.s.Decide(ctx, store.Decided{ID: id, Decision: v.decision(v.step, "it was requested again", next), Run: &run})
 	o.begin()
 	return err
-}
-
-// told is what a decision holds for its page.
-type told struct {
-	Text   string `json:"text,omitempty"`
-	Failed string `json:"failed,omitempty"`
-	Run    string `json:"run,omitempty"` // the last one that came of it; empty: the one with the delivery's id
 }
 
 // nextRun is the id of another run of a delivery. While one works or waits there is none.

@@ -112,7 +112,7 @@ func (p *people) End(ctx context.Context, token string) error {
 
 // EndAll implements web.Sessions.
 func (p *people) EndAll(ctx context.Context, login string) error {
-	if _, err := p.s.EndSessions(ctx, login); err != nil {
+	if err := p.s.EndSessions(ctx, login); err != nil {
 		return err
 	}
 	return p.s.Audit(ctx, store.Entry{Person: login, Action: "session.end everywhere", Result: "done"})

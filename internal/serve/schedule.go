@@ -79,7 +79,6 @@ func (sv *Server) every(ctx context.Context, interval, after time.Duration, do f
 // forget removes what is old.
 func (sv *Server) forget(ctx context.Context) error {
 	before := func(kind string) time.Time { return sv.o.Clock().AddDate(0, 0, -sv.o.Keep[kind]) }
-	_, err := sv.s.Forget(ctx, store.Retention{Deliveries: before("deliveries"), Records: before("records"),
+	return sv.s.Forget(ctx, store.Retention{Deliveries: before("deliveries"), Records: before("records"),
 		Runs: before("runs"), Audit: before("audit")})
-	return err
 }

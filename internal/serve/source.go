@@ -154,9 +154,10 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 			r.Done++
 		}
 	}
-	sums, err := o.s.Spend(ctx, store.SpendFilter{From: since.UTC().Format(time.DateOnly), Repositories: []string{name}})
-	if err == nil && len(sums) > 0 {
-		r.Spent = amount(sums[0].Took)
+	spent, err := o.s.Spend(ctx, store.SpendFilter{From: since.UTC().Format(time.DateOnly), Repositories: []string{name}, Limit: 10_000})
+	for _, p := range spent {
+		of := amount(p.Took)
+		r.Spent.Dollars, r.Spent.Tokens = r.Spent.Dollars+of.Dollars, r.Spent.Tokens+of.Tokens
 	}
 	return r, err
 }
@@ -198,25 +199,13 @@ func shownDelivery(d store.Delivery) web.Delivery {
 		out.Why = d.Waits
 		return out
 	}
-	out.Step, out.Why, out.Subject = d.Decision.Step, d.Decision.Why, d.Decision.Subject
-	if d.Decision.Queued {
-		out.Run = d.ID
-	}
-	if len(d.Decision.Detail) > 0 {
-		var of told
-		_ = json.Unmarshal(d.Decision.Detail, &of)
-		if out.Run != "" {
-			out.Run = cmp.Or(of.Run, out.Run)
-		}
-		out.Detail, out.Failed = of.Text, of.Failed
-	}
+	out.Step, out.Why, out.Subject, out.Run = d.Decision.Step, d.Decision.Why, d.Decision.Subject, d.Decision.Run
 	return out
 }
 
 // Spend implements web.Ledger.
 func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
-	f := store.SpendFilter{Repositories: withOthers(q), By: []string{"day", "repository", "person", "model"},
-		Limit: cmp.Or(q.Limit, 1000)}
+	f := store.SpendFilter{Repositories: withOthers(q), Limit: cmp.Or(q.Limit, 1000)}
 	if !q.Since.IsZero() {
 		f.From = q.Since.UTC().Format(time.DateOnly)
 	}

@@ -195,11 +195,3 @@ func several(limit, most int) int {
 	}
 	return min(limit, most)
 }
-
-// number is how a yes or no is stored.
-func number(yes bool) int64 {
-	if yes {
-		return 1
-	}
-	return 0
-}

@@ -66,7 +66,7 @@ func (s *Store) copyTo(ctx context.Context, file string) error {
 func Restore(ctx context.Context, o Options, from io.Reader) (err error) {
 	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir}
 	defer func() {
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.Close()); err != nil {
 			err = fmt.Errorf("restoring a backup: %w", err)
 		}
 	}()

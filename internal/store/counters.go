@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 )
 
@@ -46,12 +45,11 @@ func addCounts(t *transaction, some []Counter) error {
 type Entry struct {
 	Number     int64 // given in the order of storing; ignored by Audit
 	At         time.Time
-	Person     string          // a login; "" for ralph itself
-	Action     string          // "run.stop", "session.begin"
-	Repository string          // "owner/name"; "" for what concerns no repository
-	Subject    string          // what it was done to: the id of a run
-	Result     string          // "done", or why it was refused
-	Detail     json.RawMessage // may be nil
+	Person     string // a login; "" for ralph itself
+	Action     string // "run.stop", "session.begin"
+	Repository string // "owner/name"; "" for what concerns no repository
+	Subject    string // what it was done to: the id of a run
+	Result     string // "done", or why it was refused
 }
 
 // Audit adds an entry to the audit log, which is only ever added to. Its time is now if it is not set.
@@ -59,9 +57,8 @@ func (s *Store) Audit(ctx context.Context, e Entry) error {
 	if e.At.IsZero() {
 		e.At = s.clock()
 	}
-	return s.exec(ctx, "writing the audit log", `INSERT INTO ralph_audit (at, person, action, repository, subject, result,
-		detail) VALUES (?, ?, ?, ?, ?, ?, ?)`, micros(e.At), e.Person, e.Action, e.Repository,
-		e.Subject, e.Result, []byte(e.Detail))
+	return s.exec(ctx, "writing the audit log", `INSERT INTO ralph_audit (at, person, action, repository, subject, result)
+		VALUES (?, ?, ?, ?, ?, ?)`, micros(e.At), e.Person, e.Action, e.Repository, e.Subject, e.Result)
 }
 
 // AuditFilter selects the entries of a page.
@@ -73,16 +70,15 @@ type AuditFilter struct {
 
 // Audits are the newest entries of the filter.
 func (s *Store) Audits(ctx context.Context, f AuditFilter) ([]Entry, error) {
-	q := ask("reading the audit log", `SELECT number, at, person, action, repository, subject, result, detail
+	q := ask("reading the audit log", `SELECT number, at, person, action, repository, subject, result
 		FROM ralph_audit WHERE 1 = 1`).
 		in("repository", f.Repositories).
 		andIf(f.Before != 0, "AND number < ?", f.Before).
 		and("ORDER BY number DESC LIMIT ?", several(f.Limit, 1000))
 	return list(ctx, s, q, func(row scan) (e Entry, err error) {
 		var at int64
-		var detail []byte
-		err = row(&e.Number, &at, &e.Person, &e.Action, &e.Repository, &e.Subject, &e.Result, &detail)
-		e.At, e.Detail = fromMicros(at), detail
+		err = row(&e.Number, &at, &e.Person, &e.Action, &e.Repository, &e.Subject, &e.Result)
+		e.At = fromMicros(at)
 		return e, err
 	})
 }

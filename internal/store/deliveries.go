@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -29,12 +28,11 @@ type Delivery struct {
 
 // Decision is what became of a delivery.
 type Decision struct {
-	Step    string          // what is done: "work", "stop", "nothing"
-	Why     string          // a sentence
-	Subject string          // "issue-42"
-	Queued  bool            // a job was made of it
-	Detail  json.RawMessage // for the page; may be nil
-	At      time.Time       // when it was decided; Decide fills it in
+	Step    string    // what is done: "work", "stop", "nothing"
+	Why     string    // a sentence
+	Subject string    // "issue-42"
+	Run     string    // the last run that came of it; "": none
+	At      time.Time // when it was decided; Decide fills it in
 }
 
 const longestID = 200
@@ -74,22 +72,21 @@ func (t *transaction) deliver(d Delivery) (fresh bool, err error) {
 }
 
 const deliveryColumns = `number, id, event, action, installation, repository, sender, received, tries, decided, step,
-	why, subject, queued, detail`
+	why, subject, run`
 
 // fromPayloads has a row of a delivery go on with its payload, NULL when that is forgotten.
 const fromPayloads = ", body FROM ralph_deliveries LEFT JOIN ralph_payloads ON delivery = number "
 
 // deliveryOf reads deliveryColumns, and more columns after them.
 func deliveryOf(row scan, more ...any) (d Delivery, err error) {
-	var received, decided, queued int64
+	var received, decided int64
 	var made Decision
-	var detail []byte
 	err = row(append([]any{&d.Number, &d.ID, &d.Event, &d.Action, &d.Installation, &d.Repository, &d.Sender, &received,
-		&d.Tries, &decided, &made.Step, &made.Why, &made.Subject, &queued, &detail}, more...)...)
+		&d.Tries, &decided, &made.Step, &made.Why, &made.Subject, &made.Run}, more...)...)
 	d.Received = fromMicros(received)
 	if d.Waits = made.Why; decided != 0 {
 		d.Waits = ""
-		made.At, made.Queued, made.Detail = fromMicros(decided), queued != 0, detail
+		made.At = fromMicros(decided)
 		d.Decision = &made
 	}
 	return d, err
@@ -146,8 +143,8 @@ func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 	return s.write(ctx, "storing decisions", func(t *transaction) error {
 		for _, m := range made {
 			d := m.Decision
-			if _, err := t.exec(`UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, queued = ?, detail = ?
-				WHERE id = ?`, micros(s.clock()), d.Step, d.Why, d.Subject, number(d.Queued), []byte(d.Detail), m.ID); err != nil {
+			if _, err := t.exec(`UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, run = ?
+				WHERE id = ?`, micros(s.clock()), d.Step, d.Why, d.Subject, d.Run, m.ID); err != nil {
 				return err
 			}
 			if m.Run == nil {

@@ -208,8 +208,7 @@ func (s *Store) reseal(ctx context.Context) error {
 			place        func(name string) string
 		}{
 			{"SELECT name, value FROM ralph_secrets", "UPDATE ralph_secrets SET value = ? WHERE name = ?", placeOf},
-			{"SELECT token, oauth FROM ralph_sessions WHERE oauth IS NOT NULL",
-				"UPDATE ralph_sessions SET oauth = ? WHERE token = ?", placeOfOAuth},
+			{"SELECT token, oauth FROM ralph_sessions", "UPDATE ralph_sessions SET oauth = ? WHERE token = ?", placeOfOAuth},
 		} {
 			all, err := rowsOf(ctx, t.tx, ask("", of.list), read)
 			if err != nil {

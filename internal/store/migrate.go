@@ -10,7 +10,7 @@ import (
 )
 
 // schemaVersion is the version of the tables. A database or a backup with another one is refused.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // tables are all of the store. Times are microseconds since 1970, 0 when not set; days are "2006-01-02" in UTC; what is
 // called detail is JSON. What is large stands last, so that whoever reads the rest of a row does not read over it.
@@ -32,8 +32,7 @@ CREATE TABLE ralph_deliveries (
 	step TEXT NOT NULL DEFAULT '',
 	why TEXT NOT NULL DEFAULT '',
 	subject TEXT NOT NULL DEFAULT '',
-	queued BIGINT NOT NULL DEFAULT 0,
-	detail BLOB
+	run TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX ralph_deliveries_due ON ralph_deliveries (due, number) WHERE decided = 0;
 CREATE INDEX ralph_deliveries_repository ON ralph_deliveries (repository, number);
@@ -104,8 +103,7 @@ CREATE TABLE ralph_audit (
 	action TEXT NOT NULL,
 	repository TEXT NOT NULL,
 	subject TEXT NOT NULL,
-	result TEXT NOT NULL,
-	detail BLOB
+	result TEXT NOT NULL
 );
 CREATE INDEX ralph_audit_repository ON ralph_audit (repository, number);
 CREATE TRIGGER ralph_audit_same BEFORE UPDATE ON ralph_audit
@@ -124,9 +122,8 @@ CREATE TABLE ralph_secrets (
 CREATE TABLE ralph_sessions (
 	token TEXT NOT NULL PRIMARY KEY,
 	login TEXT NOT NULL,
-	created BIGINT NOT NULL,
 	expires BIGINT NOT NULL,
-	oauth BLOB
+	oauth BLOB NOT NULL
 );
 CREATE INDEX ralph_sessions_login ON ralph_sessions (login);
 CREATE INDEX ralph_sessions_expires ON ralph_sessions (expires);

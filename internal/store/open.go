@@ -40,7 +40,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		err = s.release(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -51,6 +51,3 @@ func (s *Store) Check(ctx context.Context) error {
 		`INSERT INTO ralph_about (name, value) VALUES ('checked', ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, micros(s.clock()))
 }
-
-// Close ends what the store has started, and closes the database.
-func (s *Store) Close() error { return s.close() }

@@ -20,7 +20,7 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 	s = &Store{clock: w.options.Clock, dir: w.options.Dir, turn: make(gate, 1)}
 	ok(t, s.openSQLite(within(t), w.options))
 	ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", schemaVersion))
-	ok(t, s.close())
+	ok(t, s.Close())
 	w.open(t)
 }
 

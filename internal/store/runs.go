@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -103,15 +101,10 @@ func (s *Store) Depth(ctx context.Context) (waiting, delayed int, oldest time.Ti
 	return waiting, delayed, oldest, err
 }
 
-// EndRun stores how a run ended, unless it is in none of the states, and reports whether it was.
-func (s *Store) EndRun(ctx context.Context, id, state, reason string, from ...string) (bool, error) {
-	var args []any
-	for _, a := range append([]string{state, reason}, from...) {
-		args = append(args, a)
-	}
-	args = slices.Insert(args, 2, any(micros(s.clock())), any(id))
-	n, err := s.changed(ctx, "ending a run", "UPDATE ralph_runs SET state = ?, reason = ?, ended = ?, resume = 0 WHERE id = ? "+
-		"AND state IN (?"+strings.Repeat(", ?", len(from)-1)+")", args...)
+// EndQueued stores how a run ended that waits for a place, and reports whether it did.
+func (s *Store) EndQueued(ctx context.Context, id, state, reason string) (bool, error) {
+	n, err := s.changed(ctx, "ending a run", `UPDATE ralph_runs SET state = ?, reason = ?, ended = ?, resume = 0
+		WHERE id = ? AND state = 'queued'`, state, reason, micros(s.clock()), id)
 	if n > 0 {
 		s.notify(id)
 	}

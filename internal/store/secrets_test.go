@@ -109,9 +109,6 @@ func TestSessions(t *testing.T) {
 	if found.Login != "alice" || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
 		t.Errorf("%+v", found)
 	}
-	if found := got[Session](t)(w.Session(ctx, "bob's")); found.OAuth != nil {
-		t.Errorf("%+v", found)
-	}
 	none := func(token string) {
 		t.Helper()
 		if found, err := w.Session(ctx, token); !errors.Is(err, ErrNotFound) {
@@ -122,9 +119,8 @@ func TestSessions(t *testing.T) {
 	none(hashed("one"))
 	ok(t, w.EndSession(ctx, "one"))
 	none("one")
-	if n := got[int](t)(w.EndSessions(ctx, "ALICE")); n != 1 {
-		t.Error(n)
-	}
+	got[Session](t)(w.Session(ctx, "bob's"))
+	ok(t, w.EndSessions(ctx, "ALICE"))
 	none("two")
 	w.time.move(2 * time.Hour)
 	none("bob's")

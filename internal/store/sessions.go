@@ -11,9 +11,8 @@ import (
 
 // Session is a person who has signed in.
 type Session struct {
-	Login   string // in small letters, as GitHub takes all spellings of a login for one
-	OAuth   []byte // the person's token of GitHub, sealed in the database; may be nil
-	Created time.Time
+	Login   string    // in small letters, as GitHub takes all spellings of a login for one
+	OAuth   []byte    // the person's token of GitHub, sealed in the database
 	Expires time.Time // from then on the session is not found
 }
 
@@ -21,40 +20,29 @@ type Session struct {
 // session is replaced.
 func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 	name := hashed(token)
-	var oauth []byte
-	if p.OAuth != nil {
-		var err error
-		if oauth, err = s.keys.seal(placeOfOAuth(name), p.OAuth); err != nil {
-			return fmt.Errorf("storing a session: %w", err)
-		}
+	oauth, err := s.keys.seal(placeOfOAuth(name), p.OAuth)
+	if err != nil {
+		return fmt.Errorf("storing a session: %w", err)
 	}
-	if p.Created.IsZero() {
-		p.Created = s.clock()
-	}
-	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, created, expires, oauth)
-		VALUES (?, ?, ?, ?, ?) ON CONFLICT (token) DO UPDATE SET login = excluded.login, created = excluded.created,
-	 expires = excluded.expires, oauth = excluded.oauth`,
-		name, strings.ToLower(p.Login), micros(p.Created), micros(p.Expires), oauth)
+	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, expires, oauth) VALUES (?, ?, ?, ?)
+		ON CONFLICT (token) DO UPDATE SET login = excluded.login, expires = excluded.expires, oauth = excluded.oauth`,
+		name, strings.ToLower(p.Login), micros(p.Expires), oauth)
 }
 
 // Session is the session of a token; ErrNotFound when there is none, or it has expired.
 func (s *Store) Session(ctx context.Context, token string) (Session, error) {
 	name := hashed(token)
-	q := ask("reading a session", `SELECT login, created, expires, oauth FROM ralph_sessions
-		WHERE token = ? AND expires > ?`, name, micros(s.clock()))
-	p, err := one(ctx, s, q, func(row scan) (p Session, err error) {
-		var created, expires int64
-		err = row(&p.Login, &created, &expires, &p.OAuth)
-		p.Created, p.Expires = fromMicros(created), fromMicros(expires)
+	q := ask("reading a session", "SELECT login, expires, oauth FROM ralph_sessions WHERE token = ? AND expires > ?", name,
+		micros(s.clock()))
+	return one(ctx, s, q, func(row scan) (p Session, err error) {
+		var expires int64
+		var oauth []byte
+		if err = row(&p.Login, &expires, &oauth); err == nil {
+			p.OAuth, err = s.keys.open(placeOfOAuth(name), oauth)
+		}
+		p.Expires = fromMicros(expires)
 		return p, err
 	})
-	if err == nil && p.OAuth != nil {
-		p.OAuth, err = s.keys.open(placeOfOAuth(name), p.OAuth)
-	}
-	if err != nil {
-		return Session{}, err
-	}
-	return p, nil
 }
 
 // EndSession ends the session of a token; it is no error if there is none.
@@ -62,11 +50,9 @@ func (s *Store) EndSession(ctx context.Context, token string) error {
 	return s.exec(ctx, "ending a session", "DELETE FROM ralph_sessions WHERE token = ?", hashed(token))
 }
 
-// EndSessions ends all sessions of a login and says how many they were.
-func (s *Store) EndSessions(ctx context.Context, login string) (int, error) {
-	n, err := s.changed(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?",
-		strings.ToLower(login))
-	return int(n), err
+// EndSessions ends all sessions of a login.
+func (s *Store) EndSessions(ctx context.Context, login string) error {
+	return s.exec(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?", strings.ToLower(login))
 }
 
 // hashed is what the database knows of a token. A token is random and long, so nothing slower than a hash is needed.

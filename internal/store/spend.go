@@ -2,16 +2,12 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strings"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // Spend is what models took, of one turn or summed up.
 type Spend struct {
 	Day          string // "2006-01-02" in UTC
-	Installation int64
+	Installation int64  // of addSpend alone
 	Repository   string // "owner/name"
 	Person       string // the login of whoever asked
 	Model        string
@@ -51,49 +47,23 @@ func (s *Store) addSpend(t *transaction, mark string, p Spend) (fresh bool, err 
 	return true, err
 }
 
-// SpendFilter says which spend is summed up, and by what. Empty fields ask for nothing.
+// SpendFilter says which spend a page shows. Empty fields ask for nothing.
 type SpendFilter struct {
 	From         string   // the first day
 	Repositories []string // nil for all; an empty list for none
-	By           []string // of "day", "installation", "repository", "person", "model"; none for one sum of all
 	Limit        int      // at most 10,000, by default 100
 }
 
-// spendColumns are what spend can be summed up by, with what stands in a column that it is not.
-func spendColumns() []string { return []string{"day", "installation", "repository", "person", "model"} }
-
-// Spend are sums, the latest day first, then the highest cost. Fields that they are not summed up by are empty.
+// Spend are the sums by day, repository, person and model, the latest day first, then the highest cost.
 func (s *Store) Spend(ctx context.Context, f SpendFilter) ([]Spend, error) {
-	var columns, by []string
-	for _, column := range spendColumns() {
-		switch {
-		case slices.Contains(f.By, column):
-			columns, by = append(columns, column), append(by, column)
-		case column == "installation":
-			columns = append(columns, "0")
-		default:
-			columns = append(columns, "''")
-		}
-	}
-	if len(by) != len(f.By) {
-		return nil, invalid.Errorf("spend is summed up by %q: each once of %q", f.By, spendColumns())
-	}
-	sums := ""
-	for _, column := range []string{"turns", "input", "cacheread", "cachewrite", "output", "cost"} {
-		sums += ", CAST(coalesce(sum(" + column + "), 0) AS BIGINT)"
-	}
-	order := "ORDER BY 11 DESC"
-	if slices.Contains(f.By, "day") {
-		order = "ORDER BY 1 DESC, 11 DESC"
-	}
-	q := ask("reading what was spent", "SELECT "+strings.Join(columns, ", ")+sums+" FROM ralph_spend WHERE 1 = 1").
+	q := ask("reading what was spent", `SELECT day, repository, person, model, sum(turns), sum(input), sum(cacheread),
+		sum(cachewrite), sum(output), sum(cost) FROM ralph_spend WHERE 1 = 1`).
 		andIf(f.From != "", "AND day >= ?", f.From).
 		in("repository", f.Repositories).
-		andIf(len(by) > 0, "GROUP BY "+strings.Join(by, ", ")).
-		and(order+" LIMIT ?", several(f.Limit, 10_000))
+		and("GROUP BY day, repository, person, model ORDER BY day DESC, sum(cost) DESC LIMIT ?", several(f.Limit, 10_000))
 	return list(ctx, s, q, func(row scan) (p Spend, err error) {
-		err = row(&p.Day, &p.Installation, &p.Repository, &p.Person, &p.Model, &p.Took.Turns, &p.Took.Input,
-			&p.Took.CacheRead, &p.Took.CacheWrite, &p.Took.Output, &p.Took.Cost)
+		err = row(&p.Day, &p.Repository, &p.Person, &p.Model, &p.Took.Turns, &p.Took.Input, &p.Took.CacheRead,
+			&p.Took.CacheWrite, &p.Took.Output, &p.Took.Cost)
 		return p, err
 	})
 }

@@ -32,8 +32,8 @@ type Store struct {
 	arrived  locked[arrivals]
 }
 
-// close closes what was opened, the last first.
-func (s *Store) close() error {
+// Close ends what the store has started, and closes the database.
+func (s *Store) Close() error {
 	var errs []error
 	for i := len(s.shut) - 1; i >= 0; i-- {
 		errs = append(errs, s.shut[i]())

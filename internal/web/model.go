@@ -118,8 +118,6 @@ type Delivery struct {
 	Step       string // what was decided: "work", "stop", "not ours", "refused", ...; empty: not decided yet
 	Why        string // one sentence
 	Run        string // the run that came of it; empty: none
-	Detail     string // the whole decision as text, for the delivery's own page
-	Failed     string // one sentence on what went wrong with it; empty: nothing
 }
 
 // Repository is everything that its page shows besides its runs.

@@ -81,7 +81,7 @@ func tell(w *World, id string, s *sample.Script) { w.Facts(id, s.Records...) }
 func (w *World) books() {
 	for i, d := range []web.Delivery{
 		{Event: "issues.labeled", Repository: Demo, Subject: "issue 42", By: "alice", Step: "work", Run: "run-3",
-			Why: "alice put the label ralph on it", Detail: "step: work\nasked by: alice\n"},
+			Why: "alice put the label ralph on it"},
 		{Event: "issue_comment.created", Repository: Demo, Subject: "issue 42", By: "eve", Step: "refused",
 			Why: "eve may not write in acme/demo"},
 		{Event: "push", Repository: Docs, By: "bob", Step: "not ours", Why: "ralph does nothing about it"},
