@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-
 // dispatched runs the workflow that somebody has dispatched with a request.
 func (w *world) dispatched(by, request string) (loop.Result, error) {
 	w.t.Helper()

@@ -114,14 +114,14 @@ func (j jobReader) work(_ context.Context, r *Reads, _ Decision) { r.Looked = tr
 // worked are the steps that take turns of an agent.
 var worked = []Step{Work, TakeUp, GoOnPlan, DerivePlan, Fix, Builds, Sweep}
 
-// mistaken tells whoever asked for a run what is wrong with the settings that a server has read, and reports whether
+// mistaken tells who asked for a run what is wrong with the settings that a server has read, and reports whether
 // something was.
 func (a *Action) mistaken(ctx context.Context, d Decision) (told bool, result loop.Result, err error) {
 	if a.Server == nil || a.Server.Mistake == nil || !slices.Contains(worked, d.Step) {
 		return false, result, nil
 	}
 	mistake := a.Server.Mistake
-	if d.Step == Sweep || d.Step == Builds { // nobody has asked
+	if d.Step == Sweep || d.Step == Builds { // on a schedule
 		a.log("nothing is taken up: %v", mistake)
 		return true, loop.Result{Outcome: loop.Invalid, Reason: mistake.Error()}, nil
 	}

@@ -36,7 +36,7 @@ type Server struct {
 	Begun   func(StartedRun)                // before the first record of the run
 	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
 	Shown   engine.Shown                    // what the page shows besides
-	Notice  func(engine.Notice)             // tells others how the run ended; nil: nobody does
+	Notice  func(engine.Notice)             // tells others how the run ended; nil: no one does
 
 	mu     sync.Mutex
 	hidden []string // secrets

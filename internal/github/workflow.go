@@ -97,7 +97,7 @@ func (w *Workflow) Start(ctx context.Context, a *App, inputs map[string]any) err
 }
 
 // Dispatch starts a workflow of a repository, "ralph.yml", as a branch has it, with inputs that it declares. A
-// *DispatchError is for whoever looks after the workflow; after any other error it may have been started.
+// *DispatchError is for the people who maintain the workflow; after any other error it may have been started.
 func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo, file, branch string,
 	inputs map[string]any) error {
 	token, err := a.Token(ctx, installation, repo.Name, Permissions{"actions": "write"})

@@ -83,7 +83,7 @@ type seat struct {
 	models http.Handler    // nil: there are none now
 }
 
-// ErrUnwanted is why the context of a job ends that no one wants any more: a runner that still comes is sent away.
+// ErrUnwanted is why the context of an unwanted job ends: a runner that still comes is sent away.
 var ErrUnwanted = errors.New("no one wants the job any more")
 
 // Start starts a job. It returns when a runner has connected, which may take an hour, or ctx ends. A *RefusedError says

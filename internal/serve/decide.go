@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// What a delivery comes to. A job goes on from what is decided here with what it alone reads: how the run stands, and
+// What a delivery comes to. A job adds what it alone reads to what is decided here: how the run stands, and
 // what can have changed.
 const (
 	stepNothing = "nothing"
@@ -122,7 +122,7 @@ func (v decided) subjectName() string {
 	return fmt.Sprintf("#%d", v.subject)
 }
 
-// decision is what is stored of it, with the run that came of it, "" for none.
+// decision is what is stored of it, with its run, "" for none.
 func (v decided) decision(step, why, run string) store.Decision {
 	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Run: run}
 }

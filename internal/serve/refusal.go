@@ -82,7 +82,7 @@ func (a *askers) soon(ctx context.Context, installation int64, ev event.Event) (
 	return d, read, err
 }
 
-// again decides anew for a run that has waited, since permissions can have changed; the error is a *settledError when
+// again decides again for a run that has waited, since permissions can have changed; the error is a *settledError when
 // nobody may ask any more.
 func (a *askers) again(ctx context.Context, row store.Run, ev event.Event) (map[string]string, error) {
 	read := detailOf(row).Permitted

@@ -94,7 +94,7 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 	return w.launcher.Start(context.WithoutCancel(ctx), to)
 }
 
-// untilStopped ends the wait for a runner when somebody stops the run.
+// untilStopped ends the wait for a runner when the run is stopped.
 func (w *worker) untilStopped(ctx context.Context, run string, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(lookForWords)
 	defer tick.Stop()
@@ -113,7 +113,7 @@ func (w *worker) untilStopped(ctx context.Context, run string, stop context.Canc
 	}
 }
 
-// unwantedError is of a run that somebody has stopped before it started.
+// unwantedError is of a run that was stopped before it started.
 type unwantedError struct{ by string }
 
 func (e unwantedError) Error() string { return "stopped by " + e.by + " before it started" }

@@ -254,7 +254,7 @@ func (sv *Server) answer(ctx context.Context, d store.Delivery, v decided) store
 	return row
 }
 
-// tellStop stops the runs of an issue that were asked for before. Whoever asked may: that was found out.
+// tellStop stops the earlier runs of an issue. The permission to do so was checked.
 func (sv *Server) tellStop(ctx context.Context, v decided, asked time.Time) error {
 	active, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{v.repository}, States: []string{web.Queued, web.Running}})
 	if err != nil {

@@ -112,7 +112,7 @@ func (r *recorder) flush() {
 		})
 	}
 	if !settled {
-		r.settled = r.store(func(ctx context.Context) error { // it goes on where they stand
+		r.settled = r.store(func(ctx context.Context) error { // the run starts from there
 			return r.s.EndWaiting(ctx, row, continued, "a later request resumed it")
 		})
 	}

@@ -31,7 +31,7 @@ type Decision struct {
 	Step    string    // what is done: "work", "stop", "nothing"
 	Why     string    // a sentence
 	Subject string    // "issue-42"
-	Run     string    // the last run that came of it; "": none
+	Run     string    // its last run; "": none
 	At      time.Time // when it was decided; Decide fills it in
 }
 
