@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -65,7 +67,7 @@ func (a *Action) answer(ctx context.Context, ev event.Event, text string) error 
 		a.log("%s", text)
 		return nil
 	}
-	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(text)
+	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(a.onlyWhatWorks(ctx, ev, text))
 	if a.Env.RunAttempt > 1 { // the attempt before may have answered
 		if id, err := a.github.FindComment(ctx, number, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
 			return nil
@@ -149,5 +151,10 @@ func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, kno
 	if !known {
 		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))
 	}
-	return a.answer(ctx, ev, report.Status(a.view(run)))
+	a.readWays(ctx, ev)
+	v := a.view(run)
+	if label := a.rules.StatusLabel(github.LabelRunning); ev.Issue != nil && slices.Contains(ev.Issue.Labels, label) {
+		v.Running = label
+	}
+	return a.answer(ctx, ev, report.Status(v))
 }

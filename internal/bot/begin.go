@@ -44,7 +44,7 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 	case err != nil && fresh:
 		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
 	case err != nil:
-		return past{}, invalid.Errorf("reading the run record: %w; begin again with %s retry --fresh", err,
+		return past{}, invalid.Errorf("reading the run record: %w; begin again with `%s retry --fresh`", err,
 			a.rules.TriggerPhrase)
 	}
 	return past{loop.Fold(records), true, raw}, nil
@@ -167,7 +167,7 @@ func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way 
 	}
 	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Log: o.log,
 		Token: o.github.Token, Redact: o.redact, Stored: o.recordListener(work)}
-	work.view = o.viewOn(ctx, spec, o.request.Event)
+	work.view = o.viewOn(ctx, work, o.request.Event)
 	work.publisher = o.publisher(work, o.request.Event)
 	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
 		OpenJournal: journal.Open,

@@ -74,6 +74,8 @@ type Action struct {
 	github    *github.Client
 	connected []*github.Client // see disconnect
 	rules     event.Rules
+	ways      event.Ways // see readWays
+	waysRead  bool
 	redact    func(string) string
 	stored    func(loop.Record)     // see ledger
 	tune      func(*github.Options) // nil: as they are

@@ -174,7 +174,7 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	work.Heartbeat.Of(s.Start.Run)
 	work.Journal = &engine.Journal{File: book, Tree: work.Tree, Clock: a.Clock, Heartbeat: work.Heartbeat,
 		Remote: !a.Inputs.DryRun, Log: a.log, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
-	work.view = a.viewOn(ctx, work.Spec, r.Event)
+	work.view = a.viewOn(ctx, work, r.Event)
 	work.publisher = a.publisher(work, r.Event)
 	work.publisher.again = true
 	return nil

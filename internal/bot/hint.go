@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -58,14 +61,35 @@ func hintID(ev event.Event) string {
 	return ""
 }
 
-// lookAtIssue stops a run whose issue was closed: not every workflow starts a job for that. It looks once an iteration;
-// one that comes to nothing stops no run. A server is told by itself.
+// lookAtIssue stops a run if its issue was closed or its running label was removed, because not every workflow starts a
+// job then. It reads the issue once per iteration; a failed read never stops the run. A server gets these events itself.
 func (a *Action) lookAtIssue(ctx context.Context, work *job, s loop.State) {
 	if a.Server != nil || a.Inputs.DryRun || s.Start.Issue == 0 || s.Turning != nil || len(s.Iterations) == 0 || s.End != nil {
 		return
 	}
-	if issue, err := a.github.Issue(ctx, s.Start.Issue); err == nil && issue.Closed {
+	switch issue, err := a.github.Issue(ctx, s.Start.Issue); {
+	case err != nil:
+	case issue.Closed:
 		work.Heartbeat.Stop(lease.Stop{Why: "issue closed", At: a.Clock()})
+	case work.publisher.shows(issue.Labels, github.LabelRunning):
+		work.publisher.running = true
+	case work.publisher.running:
+		a.stopUnlabeled(ctx, work, s)
+	}
+}
+
+// stopUnlabeled stops a run if someone with write access removed its running label after the run was requested. A label
+// that was renamed or deleted stops no run.
+func (a *Action) stopUnlabeled(ctx context.Context, work *job, s loop.State) {
+	label := a.rules.StatusLabel(github.LabelRunning)
+	who, at, err := a.github.LabelChanged(ctx, s.Start.Issue, event.Unlabeled, label)
+	switch {
+	case err != nil || begunSince(s, at.Add(time.Second)): // GitHub tells times in whole seconds
+		a.warn("looking for who took the label "+label+" off", err)
+	case strings.EqualFold(who, a.github.Self()) || !a.github.CanWrite(ctx, &event.Facts{Permissions: map[string]event.Permission{}}, who):
+		work.publisher.running = false
+	default:
+		work.Heartbeat.Stop(lease.Stop{By: who, Why: takenOff(label), At: at})
 	}
 }
 

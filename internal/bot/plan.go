@@ -43,6 +43,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
 	likely, most := offer.Plan.Estimate(offer.rules)
 	body := strings.TrimRight(planlist.Comment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
+	body = view.OnlyWhatWorks(body)
 	a.Runner.Summary(a.redact(body))
 	if err := a.postPlan(ctx, wanted.Issue, body); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
@@ -115,6 +116,7 @@ func (a *Action) derive(ctx context.Context, request event.Request, wanted task.
 	if err != nil {
 		return offer{}, err
 	}
+	a.readWays(ctx, request.Event, at.Tree.File)
 	rules, err := a.settings(ctx, at.Place, nil)
 	if err != nil {
 		return offer{}, err

@@ -23,6 +23,7 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	}
 	p.left = p.takeOff(ctx, issue, p.labels, over)
 	if on, ok := p.putOn(ctx, issue, github.LabelRunning); ok {
+		p.running = p.shows(on, github.LabelRunning)
 		p.left = p.takeOff(ctx, issue, on, over) // the event may be old
 	}
 	return p.refresh(ctx, s)

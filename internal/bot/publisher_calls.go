@@ -37,6 +37,7 @@ type publisher struct {
 	late           func() bool // ends the wait of a write for its time; nil: none waits
 	latest         loop.State  // what it will show
 	commentDeleted bool        // somebody has deleted the sticky comment
+	running        bool        // the running label was read back from GitHub
 	failed         bool        // a write came to nothing since this was last set to false
 	left           []string    // labels that could not be taken off when the run began
 	spent          int         // calls since the turn began
@@ -70,6 +71,11 @@ func (p *publisher) putOn(ctx context.Context, issue int, standing string) (on [
 	on, err := p.github.AddLabel(ctx, issue, p.rules.StatusLabel(standing))
 	p.try("changing labels", err)
 	return on, err == nil
+}
+
+// shows reports whether the labels include that of a standing.
+func (p *publisher) shows(labels []string, standing string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, p.rules.StatusLabel(standing)) })
 }
 
 // outdated reports whether a label shows another standing than the one that is true now.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -124,7 +125,7 @@ func (p *publisher) stale(ctx context.Context, s loop.State, now string) []strin
 // answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing
 // more.
 func (p *publisher) answered(ctx context.Context, s loop.State, label string) bool {
-	_, at, err := p.github.Labeller(ctx, s.Start.Issue, label)
+	_, at, err := p.github.LabelChanged(ctx, s.Start.Issue, event.Labeled, label)
 	p.try("looking for who put the label "+label+" on", err)
 	return err == nil && begunSince(s, at)
 }

@@ -88,7 +88,7 @@ func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State)
 	if s.End != nil || !slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, failed) }) {
 		return false
 	}
-	_, at, err := a.github.Labeller(ctx, issue.Number, failed)
+	_, at, err := a.github.LabelChanged(ctx, issue.Number, event.Labeled, failed)
 	// GitHub tells times in whole seconds, rounded down. What was gone on with in that very second has not failed in it,
 	// but before.
 	return err != nil || !begunSince(s, at.Add(time.Second)) && s.ResumedAt.Before(at)

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,94 @@ func TestStop(t *testing.T) {
 			if body := w.bodies(w.gh.Pulls(owner, name)[0].Number)[0]; !strings.Contains(strings.ToLower(body), tt.want) ||
 				!strings.Contains(body, "/ralph continue") {
 				t.Errorf("the comment:\n%s", body)
+			}
+		})
+	}
+}
+
+// TestRunLooksAtItsIssue: a run whose workflow starts on labels and comments alone finds out by itself, once an iteration,
+// that its issue is closed, or that somebody with write access has taken its label off.
+func TestRunLooksAtItsIssue(t *testing.T) {
+	t.Parallel()
+	off := func(who string) func(*world) {
+		return func(w *world) { w.gh.Unlabel(owner, name, w.issue, "ralph:running", who) }
+	}
+	for _, tt := range some(3, []struct {
+		name string
+		what func(*world)
+		want loop.Outcome
+		why  string
+	}{
+		{"closed", func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }, loop.Interrupted, "issue closed by somebody"},
+		{"unlabeled", off("alice"), loop.Interrupted, "label ralph:running taken off by alice"},
+		{"unlabeled by somebody who may not", off("mallory"), loop.Done, ""},
+		{"the look fails", func(w *world) {
+			w.gh.CloseIssue(owner, name, w.issue)
+			w.gh.Fail(fake.Fault{Match: "GET /repos/alice/demo/issues/1", Status: 404})
+		}, loop.Done, ""},
+	}...) {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			begun, goes := w.shared("begun"), filepath.Join(w.dir, "goes")
+			w.inputs["checks"], w.inputs["review"] = "true", "false"
+			result, err := w.stoppedIn(func() {
+				tt.what(w)
+				w.script("goes", "")
+			}, `if [ -e half.txt ]; then echo whole > half.txt; echo "<response>DONE</response>"; exit; fi
+echo half > half.txt; echo x >> `+begun+`; until [ -e `+goes+` ]; do sleep 0.1; done`)
+			if err != nil || result.Outcome != tt.want || tt.why != "" && result.Reason != tt.why {
+				t.Fatalf("outcome %q (%s), %v", result.Outcome, result.Reason, err)
+			}
+			if n := len(result.State.Iterations); tt.want == loop.Interrupted && n != 1 {
+				t.Errorf("%d iterations", n)
+			}
+		})
+	}
+}
+
+// TestTextsNameWhatWorks: what people are told to do works with the workflow that the job came from, as the commit has
+// it that it came from.
+func TestTextsNameWhatWorks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range some(2, []struct {
+		name, workflow string
+		names, not     []string
+	}{
+		{"all", "on:\n  issues:\n  issue_comment:\n  pull_request_review:\njobs: {r: {uses: ralph-loop/ralph/.github/workflows/run.yml@v0}}\n",
+			[]string{"request changes in a review", "`/ralph fix`", "close the issue", "#artifacts"}, nil},
+		{"labels", "on: {issues: {types: [labeled]}}\njobs: {}\n", []string{"close the issue, or take the label `ralph:running` off"},
+			[]string{"`/ralph", "request changes", "Request changes", "#artifacts"}},
+		{"unreadable", "", []string{"`/ralph fix`", "close the issue"}, []string{"equest changes in a review", "#artifacts"}},
+	}...) {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t).overHTTP()
+			w.env["GITHUB_WORKFLOW_REF"] = owner + "/" + name + "/.github/workflows/ralph.yml@refs/heads/main"
+			if tt.workflow != "" {
+				w.commit(".github/workflows/ralph.yml", tt.workflow)
+			}
+			w.env["GITHUB_WORKFLOW_SHA"] = strings.TrimSpace(w.git("rev-parse", "main"))
+			begun, goes := w.shared("begun"), filepath.Join(w.dir, "goes")
+			w.inputs["checks"] = "make test"
+			var told []string
+			w.must(loop.Done)(w.stoppedIn(func() {
+				told = w.bodies(w.issue)
+				w.script("goes", "")
+			}, approver("echo x >> "+begun+"; until [ -e "+goes+` ]; do sleep 0.1; done
+printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo '<response>DONE</response>'`)))
+			pull := w.gh.Pulls(owner, name)[0]
+			told = append(append(append(told, w.bodies(w.issue)...), w.bodies(pull.Number)...), pull.Body, w.file("summary"))
+			text := strings.Join(told, "\n")
+			for _, want := range tt.names {
+				if !strings.Contains(text, want) {
+					t.Errorf("nothing says %q:\n%s", want, text)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("it says %q:\n%s", not, text)
+				}
 			}
 		})
 	}

@@ -46,6 +46,8 @@ func (a *Action) tidy(ctx context.Context, ev event.Event, d Case) (loop.Result,
 	return loop.Result{}, nil
 }
 
+func takenOff(label string) string { return "label " + label + " taken off" }
+
 // whoStops says who wants a run to stop, and by what.
 func whoStops(ev event.Event) (by, why string) {
 	switch {
@@ -54,7 +56,7 @@ func whoStops(ev event.Event) (by, why string) {
 	case ev.Kind == event.Closed:
 		why = "issue closed"
 	case ev.Kind == event.Unlabeled:
-		why = "label " + ev.Label + " taken off"
+		why = takenOff(ev.Label)
 	}
 	if why == "" {
 		why = "asked to stop"

@@ -125,7 +125,7 @@ func (a *Action) queued(ctx context.Context, ev event.Event, runs []loop.State, 
 		a.log("issue #%d is skipped: %s", issue.Number, fmt.Sprintf(format, args...))
 		return event.Request{}, event.Facts{}, false
 	}
-	labeller, at, err := a.github.Labeller(ctx, issue.Number, label)
+	labeller, at, err := a.github.LabelChanged(ctx, issue.Number, event.Labeled, label)
 	if err != nil {
 		return none("%v", err)
 	}

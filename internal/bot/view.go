@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 )
@@ -16,7 +17,7 @@ import (
 func (a *Action) view(s loop.State) report.View {
 	v := report.View{
 		State: s, Now: a.Clock(), ServerURL: a.Env.ServerURL, Repo: a.Env.Repository, Phrase: a.rules.TriggerPhrase,
-		Redact: a.redact,
+		Redact: a.redact, Ways: a.ways, Label: a.rules.TriggerLabel,
 	}
 	if a.github != nil {
 		v.TokenNote = a.github.TokenNote()
@@ -24,15 +25,55 @@ func (a *Action) view(s loop.State) report.View {
 	switch {
 	case s.RunURL != "" && a.Server != nil:
 		v.ReportURL = s.RunURL
-	case s.RunURL != "":
+	case s.RunURL != "" && a.ways.Reports:
 		v.ReportURL = s.RunURL + "#artifacts"
 	}
 	return v
 }
 
+// readWays reads once which events start jobs, from the workflow file at the commit that this job runs from. files are
+// tried before GitHub. The event of this job certainly works. A server reacts to every event of its App and sweeps.
+func (a *Action) readWays(ctx context.Context, ev event.Event, files ...fileReader) {
+	if a.Server != nil || a.waysRead {
+		return
+	}
+	a.ways, a.waysRead = event.UnknownWays(), true
+	path, ours := strings.CutPrefix(a.Env.WorkflowRef, a.Env.Repository+"/")
+	path, _, _ = strings.Cut(path, "@")
+	for _, file := range append(files, a.github.File) {
+		if !ours || a.Env.WorkflowSHA == "" {
+			break
+		}
+		content, ok, err := file(ctx, a.Env.WorkflowSHA, path)
+		if err == nil && ok {
+			a.ways, err = event.WaysOf(content)
+			a.warn("reading the workflow "+path, err)
+			break
+		}
+	}
+	a.ways.Lacks = slices.DeleteFunc(a.ways.Lacks, func(k event.Kind) bool { return k == ev.Kind })
+	if !a.rules.CIGate && a.ways.Work(event.Built) {
+		a.ways.Lacks = append(a.ways.Lacks, event.Built)
+	}
+}
+
+// onlyWhatWorks drops the commands from a text if comments start no job. The event of a comment proves that they do.
+func (a *Action) onlyWhatWorks(ctx context.Context, ev event.Event, text string) string {
+	if ev.Kind == event.Commented || !strings.Contains(text, a.rules.TriggerPhrase) {
+		return text
+	}
+	a.readWays(ctx, ev)
+	return a.view(loop.State{}).OnlyWhatWorks(text)
+}
+
+// fileReader reads a file of a commit; ok is false when there is none.
+type fileReader func(ctx context.Context, commit, path string) (content []byte, ok bool, err error)
+
 // viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base
 // commit; what cannot be read is left out.
-func (a *Action) viewOn(ctx context.Context, spec *engine.Spec, ev event.Event) func(loop.State) report.View {
+func (a *Action) viewOn(ctx context.Context, work *job, ev event.Event) func(loop.State) report.View {
+	spec := work.Spec
+	a.readWays(ctx, ev, spec.Tree.File)
 	template, err := pullTemplate(ctx, spec)
 	a.warn("reading the template for pull requests", err)
 	subjects, err := spec.Tree.Subjects(ctx, spec.Tree.Base(), 50)
@@ -44,6 +85,9 @@ func (a *Action) viewOn(ctx context.Context, spec *engine.Spec, ev event.Event) 
 		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
 			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
 		v.Worktree = spec.Tree.Dir()
+		if work.publisher != nil && work.publisher.running {
+			v.Running = a.rules.StatusLabel(github.LabelRunning)
+		}
 		return v
 	}
 }

@@ -29,6 +29,8 @@ type Environment struct {
 	SHA             string `env:"GITHUB_SHA"`
 	Job             string `env:"GITHUB_JOB"`
 	Workflow        string `env:"GITHUB_WORKFLOW"`
+	WorkflowRef     string `env:"GITHUB_WORKFLOW_REF"` // "owner/name/.github/workflows/ralph.yml@refs/heads/main": the caller's file
+	WorkflowSHA     string `env:"GITHUB_WORKFLOW_SHA"` // the commit that it is of
 	Actions         bool   `env:"GITHUB_ACTIONS"`
 
 	RunnerTemp  string `env:"RUNNER_TEMP"`

@@ -64,7 +64,7 @@ func asks(t *testing.T, p place) []ask {
 			return err
 		}, nil},
 		{"Labeller", func(_ *stage, c *Client, _ int) error {
-			_, _, err := c.Labeller(ctx, p.issue, "ralph")
+			_, _, err := c.LabelChanged(ctx, p.issue, event.Labeled, "ralph")
 			return err
 		}, nil},
 		{"Comments", func(_ *stage, c *Client, _ int) error { return errOf(c.Comments(ctx, p.issue)) }, nil},

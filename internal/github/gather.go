@@ -58,7 +58,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 	if ev.Kind == event.Labeled {
 		if facts.Labeller = ev.Sender.Login; c.o.Known == nil {
 			// Unreadable leaves the labeller empty, on which Authorise refuses.
-			facts.Labeller, _, _ = c.Labeller(ctx, ev.Issue.Number, ev.Label)
+			facts.Labeller, _, _ = c.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
 		}
 	}
 	for _, login := range event.Identities(ev, facts.Labeller) {
@@ -167,8 +167,9 @@ func oddInLogin(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// Labeller reads from the issue's event log who put the label on last, and when.
-func (c *Client) Labeller(ctx context.Context, number int, label string) (login string, at time.Time, err error) {
+// LabelChanged reads from the issue's event log who put the label on last, or took it off, and when.
+func (c *Client) LabelChanged(ctx context.Context, number int, how event.Kind, label string) (login string, at time.Time,
+	err error) {
 	opts := &github.ListOptions{PerPage: 100}
 	for {
 		events, resp, err := c.api.Issues.ListIssueEvents(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, opts)
@@ -180,12 +181,12 @@ func (c *Client) Labeller(ctx context.Context, number int, label string) (login 
 			continue
 		}
 		for i := len(events) - 1; i >= 0; i-- {
-			if e := events[i]; e.GetEvent() == "labeled" && strings.EqualFold(e.GetLabel().GetName(), label) {
+			if e := events[i]; e.GetEvent() == string(how) && strings.EqualFold(e.GetLabel().GetName(), label) {
 				return e.GetActor().GetLogin(), e.GetCreatedAt().Time, nil
 			}
 		}
 		if opts.Page <= 1 {
-			return "", time.Time{}, fmt.Errorf("the event log of issue #%d does not say who put %q on", number, label)
+			return "", time.Time{}, fmt.Errorf("the event log of issue #%d does not say who %s it %q", number, how, label)
 		}
 		opts.Page--
 	}

@@ -106,7 +106,7 @@ func (c *Client) ofLabel(ctx context.Context, ev *event.Event, number int, label
 	if ev.Issue, err = c.Issue(ctx, number); err != nil {
 		return err
 	}
-	who, at, err := c.Labeller(ctx, number, label)
+	who, at, err := c.LabelChanged(ctx, number, event.Labeled, label)
 	if err != nil {
 		return err
 	}

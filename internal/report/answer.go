@@ -24,7 +24,7 @@ func Answer(v View, remark loop.Remark) string {
 	if n := v.State.Retries; n > 0 { // the thread may be asked about again
 		round += fmt.Sprintf("-%d", n)
 	}
-	return replyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"
+	return replyMarker(round, remark.ID) + "\n" + v.OnlyWhatWorks(v.answer(remark)) + "\n"
 }
 
 // answer is one or two sentences.

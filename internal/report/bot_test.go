@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -53,7 +55,7 @@ func TestWhatNow(t *testing.T) {
 			"fix what is named above; then `/ralph retry` goes on with the same work."},
 		"interrupted": {interrupted(),
 			"`/ralph continue` goes on from here; `/ralph retry --fresh` starts over."},
-		"invalid": {mistaken(), "fix what is named above, then comment `/ralph run`."},
+		"invalid": {mistaken(), "fix what is named above; then comment `/ralph run`."},
 		"capped": {capped(),
 			"comment `/ralph retry <hint>` to go on from here with your hint, or take the work over"},
 		"failed":           {failed(), "`/ralph retry` goes on from here"},
@@ -64,14 +66,42 @@ func TestWhatNow(t *testing.T) {
 		"the issue's money": {limit(loop.Limits{IssueCostUSD: 0.01, CostUSD: 0.01}),
 			"Raise `max_cost_usd_per_issue`, then `/ralph retry` goes on from here."},
 		"a budget that nobody told of": {limit(loop.Limits{}), "raise the limit to"},
+		// where the workflow starts on less
+		"running, on labels": {works(runningThird(), event.Labeled), "**To stop it:** close the issue, or take the label"},
+		"running, with no label": {func() View { v := works(runningThird(), event.Commented); v.Running = ""; return v }(),
+			"**To stop it:** comment `/ralph stop`, or close the issue; what"},
+		"running, for no issue": {func() View {
+			v := works(view(sample.Begin(func(s *loop.Start) { s.Issue = 0 })))
+			v.Running = ""
+			return v
+		}(), "**To stop it:** cancel the workflow run; what"},
+		"done, on comments": {works(done(), event.Commented), "merge it. To send it back, comment `/ralph fix` or"},
+		"done, on reviews":  {works(done(), event.Reviewed), "merge it. To send it back, request changes in a review."},
+		"done, on labels":   {works(done(), event.Labeled), "merge it."},
+		"a limit with a reset, without a schedule": {works(waiting(), event.Commented),
+			"**What now:** after that, `/ralph continue` resumes the run."},
+		"a limit with a reset, on labels": {works(waiting(), event.Labeled), "**What now:** To resume the run, put the label `ralph` on #42 again."},
+		"other workflows, on comments":    {works(heeds(), event.Commented), "when they have finished, `/ralph continue` resumes the run."},
+		"invalid, on labels":              {works(mistaken(), event.Labeled), "**What now:** fix what is named above. To resume the run, put the label"},
+		"capped, on a dispatch":           {works(capped()), "**What now:** To resume the run, run its job again."},
 	} {
-		if got := tt.v.whatNow(); !strings.Contains(got, tt.want) {
+		if got := tt.v.whatNow(); !strings.Contains(got, tt.want) || tt.v.OnlyWhatWorks(got) != got {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
 	if got := ended(loop.Refused).whatNow(); got != "" {
 		t.Errorf("refused: %s", got)
 	}
+}
+
+// works is a view of a run whose workflow starts on these kinds of event alone.
+func works(v View, kinds ...event.Kind) View {
+	for _, kind := range []event.Kind{event.Labeled, event.Commented, event.Reviewed, event.Scheduled, event.Built} {
+		if !slices.Contains(kinds, kind) {
+			v.Ways.Lacks = append(v.Ways.Lacks, kind)
+		}
+	}
+	return v
 }
 
 func TestCost(t *testing.T) {

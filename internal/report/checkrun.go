@@ -50,8 +50,8 @@ func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
 		Title: safetext.Shorten(v.sign()+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())),
 			200),
-		Summary:     fit(CommentLimit, v.checkSummary),
-		Text:        fit(CommentLimit, v.checkText),
+		Summary:     v.fit(CommentLimit, v.checkSummary),
+		Text:        v.fit(CommentLimit, v.checkText),
 		Annotations: v.annotations(),
 	}
 	if e := v.State.End; e != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -22,7 +23,7 @@ func Marker(run string) string {
 // never has more than 65,000 bytes.
 func Comment(v View) string {
 	v = v.onPull()
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
@@ -100,7 +101,7 @@ func IssueLine(v View) string {
 	}
 	asks := ""
 	if e := v.State.End; e != nil && e.Outcome == loop.Waiting && v.State.Waits {
-		asks = " " + safetext.UpperFirst(v.whileWaiting())
+		asks = " " + safetext.UpperFirst(v.nextInPlain())
 	}
 	lines := append([]string{fmt.Sprintf("%s — work and report are in %s.%s", v.headline(), where, asks)}, v.openHints()...)
 	return Marker(v.State.Start.Run) + "\n" + strings.Join(lines, "\n\n") + "\n"
@@ -130,7 +131,7 @@ func (v View) Mention() string {
 // most 65,000 bytes, and mentions nobody else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
 		p.Part(v.question(r))
@@ -151,7 +152,7 @@ func (v View) NotifyKind() string {
 		return "done"
 	case e.Outcome != loop.Waiting:
 		return "failed"
-	case !e.Until.IsZero(), v.waitsForOthers():
+	case v.sweptLater(), v.waitsForOthers() && v.Ways.Work(event.Built):
 		return ""
 	}
 	return "waiting"

@@ -15,7 +15,7 @@ import (
 // for who wants them.
 func Failure(v View) string {
 	v = v.onPull()
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Line("### %s", v.headline())
 		p.Part(v.whatNow())

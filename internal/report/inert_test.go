@@ -144,7 +144,7 @@ func TestLimitOfEscapedText(t *testing.T) {
 	if n := len(PullBody(v)); n > pullLimit {
 		t.Errorf("the body has %d bytes", n)
 	}
-	if got := fit(10, func(r room) string { return strings.Repeat("x", 5+r.lines) }); len(got) > 10 {
+	if got := (View{}).fit(10, func(r room) string { return strings.Repeat("x", 5+r.lines) }); len(got) > 10 {
 		t.Errorf("fit gave %d bytes", len(got))
 	}
 }

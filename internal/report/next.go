@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -17,15 +20,72 @@ func (v View) whatNow() string {
 	case s.End == nil && v.local():
 		return ""
 	case s.End == nil:
-		return "**To stop it:** comment " + v.Command("stop") +
-			", close the issue, or take the label `ralph:running` off; what is done so far is kept."
+		return "**To stop it:** " + v.howToStop() + "; what is done so far is kept."
 	case v.local():
 		return v.whatNowLocally()
 	}
-	if next := v.nextStep(); next != "" {
+	next := v.OnlyWhatWorks(v.nextStep())
+	if e := s.End.Outcome; !v.Ways.Work(event.Commented) && e != loop.Done && e != loop.Refused {
+		next = wording.JoinedBy(" ", next, v.withoutComments())
+	}
+	if next != "" {
 		return whatNowIs + next
 	}
 	return ""
+}
+
+// howToStop lists what stops a running run. The run itself checks whether its issue is closed.
+func (v View) howToStop() string {
+	var ways []string
+	if v.Ways.Work(event.Commented) {
+		ways = append(ways, "comment "+v.Command("stop"))
+	}
+	if v.State.Start.Issue != 0 {
+		ways = append(ways, "close the issue")
+	}
+	if v.Running != "" {
+		ways = append(ways, "take the label "+v.Code(v.Running, 60)+" off")
+	}
+	if len(ways) == 0 {
+		return "cancel the workflow run"
+	}
+	last := len(ways) - 1
+	return wording.JoinedBy(", or ", strings.Join(ways[:last], ", "), ways[last])
+}
+
+// withoutComments says how to resume a run if no comment starts a job.
+func (v View) withoutComments() string {
+	if v.Label != "" && v.State.Start.Issue != 0 && v.Ways.Work(event.Labeled) {
+		return fmt.Sprintf("To resume the run, put the label %s on #%d again.", v.Code(v.Label, 60), v.State.Start.Issue)
+	}
+	return "To resume the run, run its job again."
+}
+
+// clause is a part of a sentence with what ends it.
+var clause = regex.Lazy(`(?:[^;.]|[;.]\S)+(?:[;.]\s*|$)`)
+
+// OnlyWhatWorks drops the parts of sentences that name a command if no comment starts a job.
+func (v View) OnlyWhatWorks(text string) string {
+	command := "`" + v.OwnPhrase() + " "
+	if v.Ways.Work(event.Commented) || !strings.Contains(text, command) {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !strings.Contains(line, command) {
+			continue
+		}
+		left := ""
+		for _, part := range clause.FindAllString(line, -1) {
+			if !strings.Contains(part, command) {
+				left += part
+			}
+		}
+		if lines[i] = strings.TrimRight(left, "; "); lines[i] != "" && strings.HasSuffix(left, "; ") {
+			lines[i] += "."
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // nextStep is what somebody has to do after an outcome; "" when nobody has.
@@ -38,7 +98,7 @@ func (v View) nextStep() string {
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
 			return "fix what is named above; then " + v.Command("retry") + " goes on with the same work."
 		}
-		return "fix what is named above, then comment " + v.Command("run") + "."
+		return "fix what is named above; then comment " + v.Command("run") + "."
 	case loop.Failed:
 		if s.Branch().Name() == "" {
 			return "fix what is named above; then " + v.Command("retry") + " starts over, because no work is on GitHub."
@@ -75,8 +135,17 @@ func (v View) afterDone() string {
 	if clash := v.clash(); clash != "" {
 		return clash
 	}
-	return "review " + pull + " and merge it. To send it back, request changes in a review, or comment " +
-		v.Command("fix") + " or " + v.Command("retry <what to change>") + "."
+	var ways []string
+	if v.Ways.Work(event.Reviewed) {
+		ways = append(ways, "request changes in a review")
+	}
+	if v.Ways.Work(event.Commented) {
+		ways = append(ways, "comment "+v.Command("fix")+" or "+v.Command("retry <what to change>"))
+	}
+	if len(ways) == 0 {
+		return "review " + pull + " and merge it."
+	}
+	return "review " + pull + " and merge it. To send it back, " + strings.Join(ways, ", or ") + "."
 }
 
 // closed reports whether somebody has closed the pull request.
@@ -100,21 +169,32 @@ func (v View) clash() string {
 		" and push, or comment " + v.Command("retry --fresh") + " to have it done again from " + onto + " as it is now."
 }
 
+// sweptLater reports whether a sweep resumes a run that waits for a time.
+func (v View) sweptLater() bool { return !v.State.End.Until.IsZero() && v.Ways.Work(event.Scheduled) }
+
 // whileWaiting says what ends a wait: time, other workflows, or somebody's answer.
 func (v View) whileWaiting() string {
 	s := v.State
 	switch {
 	case s.End.ForPull:
-		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + v.Command("continue") +
-			", or the next sweep, goes on; the agent is not run again."
+		sweep := ""
+		if v.Ways.Work(event.Scheduled) {
+			sweep = ", or the next sweep,"
+		}
+		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + v.Command("continue") + sweep +
+			" goes on; the agent is not run again."
 	case len(v.State.ToAccept()) > 0:
 		return v.howToAccept(v.State.ToAccept())
 	case v.State.Unable > 0 && s.End.Until.IsZero():
 		return "fix what it names; then " + v.Command("continue") + " tries again."
-	case v.waitsForOthers():
+	case v.waitsForOthers() && v.Ways.Work(event.Built):
 		return "nothing; it goes on when they have finished. " + v.Command("continue") + " looks at once."
-	case !s.End.Until.IsZero():
+	case v.waitsForOthers():
+		return "when they have finished, " + v.Command("continue") + " resumes the run."
+	case v.sweptLater():
 		return "nothing; the next sweep after that goes on. " + v.Command("continue") + " tries at once."
+	case !s.End.Until.IsZero():
+		return "after that, " + v.Command("continue") + " resumes the run."
 	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
 		return v.Command("continue") + " tries again."
 	}

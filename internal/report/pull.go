@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -18,7 +19,7 @@ func PullBody(v View) string {
 	v = v.onPull()
 	v.here = true // also before it has a number
 	files, hidden := v.ranked()
-	return fit(pullLimit, func(r room) string {
+	return v.fit(pullLimit, func(r room) string {
 		sections := v.pullSections(r, files, hidden)
 		if strings.TrimSpace(v.Template) == "" || r.spec == 0 {
 			return written(sections)
@@ -239,7 +240,14 @@ func (v View) sendBack() string {
 	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
 		return ""
 	}
-	return "Request changes in a review and comment " + v.Command("fix") + ", or comment " +
+	review := "Request changes in a review"
+	switch reviews := v.Ways.Work(event.Reviewed); {
+	case reviews && !v.Ways.Work(event.Commented):
+		return review + "."
+	case !reviews:
+		review = "Review it"
+	}
+	return review + " and comment " + v.Command("fix") + ", or comment " +
 		v.Command("retry <what to change>") + ". " +
 		v.Command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
 }

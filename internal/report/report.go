@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/secret"
@@ -20,6 +21,9 @@ type View struct {
 	Phrase          string              // "/ralph"
 	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
 	TokenNote       string              // one sentence on what the token in use will not do, or ""
+	Ways            event.Ways          // which events start jobs
+	Label           string              // "ralph": added to the issue, it requests a run; empty: none does
+	Running         string              // "ralph:running": removed from the issue, it stops the run; empty: the issue has no such label
 
 	Limits loop.Limits // what the run may spend; only its sums are shown
 	// where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
@@ -82,11 +86,11 @@ func (r room) screen() room {
 }
 
 // fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
-// length.
-func fit(limit int, write func(room) string) string {
+// length. It names only commands that work.
+func (v View) fit(limit int, write func(room) string) string {
 	var text string
 	for _, r := range rooms {
-		if text = write(r); len(text) <= limit {
+		if text = v.OnlyWhatWorks(write(r)); len(text) <= limit {
 			break
 		}
 	}

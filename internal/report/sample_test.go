@@ -14,7 +14,7 @@ func end(s *sample.Script, o loop.Outcome, reason, branch string) View {
 
 func view(s *sample.Script) View {
 	return View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo",
-		Phrase:    "/ralph",
+		Phrase: "/ralph", Label: "ralph", Running: "ralph:running",
 		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
 }
 

@@ -14,7 +14,7 @@ import (
 // Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline
 // last.
 func Summary(v View) string {
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Line("## %s", v.headline())
 		v.links(&p, r)
@@ -81,7 +81,7 @@ const mostNames = 5
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
 func Status(v View) string {
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Part("**" + v.headline() + "**")
 		v.statusBlock(&p, r)

@@ -113,7 +113,7 @@ func IterationComment(v View, n int) string {
 		return ""
 	}
 	it := v.State.Iterations[i]
-	return fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(r room) string {
 		var p wording.Markdown
 		p.Line("%s", iterationMarker(v.State.Start.Run, n))
 		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it))
