@@ -113,8 +113,8 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	return result, errors.Join(err, a.outputs(result, ""))
 }
 
-// decline tells that nothing is begun, and why: whoever commented, and whoever put the label on, which comes off. The
-// log and the job tell it in any case.
+// decline answers the comment or the label with the reason why no run starts, and removes the label. The log and the
+// job show the reason in any case.
 func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
 	if d.Do == event.Ignore {
 		a.log("nothing to do: %s", d.Why)
@@ -123,8 +123,7 @@ func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Resu
 	return a.notOpened(ctx, ev, &heldError{d.Why})
 }
 
-// heldError is a run that somebody else works on, or one with nothing left to do: the request comes to nothing, and
-// says so.
+// heldError is a request without effect and its reason: another job has the run, or nothing is left to do.
 type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason }

@@ -54,7 +54,7 @@ func (a *Action) console() io.Writer {
 	return engine.RedactingWriter{To: a.Runner.Console(), Redact: a.redact}
 }
 
-// baseBranch is the branch that a run begins from.
+// baseBranch is the branch that a run starts from.
 func (a *Action) baseBranch(ev event.Event) string {
 	if a.Inputs.BaseBranch != "" {
 		return a.Inputs.BaseBranch

@@ -62,7 +62,7 @@ const (
 	Refuse     Step = "refuse"   // somebody may not ask
 	Answer     Step = "answer"   // with what is understood: the command is none
 	Reject     Step = "reject"   // with what is wrong with the request
-	Decline    Step = "decline"  // nothing is begun, and whoever asked is told why
+	Decline    Step = "decline"  // no run starts, and an answer gives the reason
 	Help       Step = "help"     // one comment
 	Status     Step = "status"   // one comment
 	Sweep      Step = "sweep"    // what nobody works on is taken up
@@ -73,9 +73,9 @@ const (
 	Builds     Step = "builds"   // what other workflows found
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
 	ReportEnd  Step = "tell end" // of a run that was cut off while it told how it ended
-	TakeUp     Step = "take up"  // a run that an earlier attempt of the job began
+	TakeUp     Step = "take up"  // a run that an earlier attempt of the job started
 	Over       Step = "over"     // the run of an earlier attempt has ended, and everybody was told
-	Work       Step = "work"     // a run begins or goes on
+	Work       Step = "work"     // a run starts or resumes
 )
 
 // Decision is what becomes of an event, and why. A dry run prints it; Do does it.
@@ -121,7 +121,7 @@ func Decide(r Reads) Decision {
 	if why, own := event.IsOwn(r.Event, r.Facts.Self); own {
 		return d.because(DoNothing, why)
 	}
-	// who runs a job again asks once more
+	// a job that is run again is a new request
 	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 && !r.Preview {
 		return d.because(DoNothing, why)
 	}
@@ -192,7 +192,7 @@ func (d Decision) toWork(step Step) Decision {
 	return d.because(step, "")
 }
 
-// idle are the doings for which nothing is begun.
+// idle are the doings that start nothing.
 var idle = []event.Doing{event.Drop, event.Ignore, event.Reply}
 
 func (d Decision) unlessIdle(step Step) Decision {
@@ -202,7 +202,7 @@ func (d Decision) unlessIdle(step Step) Decision {
 	return d.because(step, "")
 }
 
-// startsNothing reports whether nothing is begun however the run may stand.
+// startsNothing reports whether nothing starts, whatever the status of the run.
 func (d Decision) startsNothing() bool {
 	for _, at := range event.Standings {
 		if event.Decide(d.Request, at, d.Reads.Rules) != event.Decide(d.Request, event.Standings[0], d.Reads.Rules) {

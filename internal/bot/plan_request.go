@@ -171,7 +171,7 @@ func planFiles(source planrun.Source, title, spec, date string) map[string][]byt
 	}
 }
 
-// samePlan reports whether a run began with this plan.
+// samePlan reports whether a run started with this plan.
 func samePlan(s loop.State, content []byte) bool {
 	if s.Start.Plan == nil {
 		return false

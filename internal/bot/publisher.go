@@ -30,7 +30,7 @@ func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 }
 
 // watch hears of each record. It writes at most twice an iteration: when its commit arrives, and when the next turn
-// begins.
+// starts.
 func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()

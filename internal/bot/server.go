@@ -35,7 +35,7 @@ type Server struct {
 	Hints   func() []loop.Hint              // hints since the last call; nil: the run takes no hints
 	Begun   func(StartedRun)                // before the first record of the run
 	Record  func(number int, r loop.Record) // each record, from 1 on, those of earlier processes first
-	Shown   engine.Shown                    // what the page shows besides
+	Shown   engine.Shown                    // what else the page shows
 	Notice  func(engine.Notice)             // tells others how the run ended; nil: no one does
 
 	mu     sync.Mutex
