@@ -4,41 +4,19 @@ package regex
 func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
 
 // MatchString is regexp.Regexp's.
-func (p *Pattern) MatchString(s string) bool {
-	return p.may(s) && p.compiled.MatchString(s)
-}
+func (p *Pattern) MatchString(s string) bool { return p.on(s).MatchString(s) }
 
 // FindString is regexp.Regexp's.
-func (p *Pattern) FindString(s string) string {
-	if !p.may(s) {
-		return ""
-	}
-	return p.Regexp().FindString(s)
-}
+func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
 
 // FindStringIndex is regexp.Regexp's.
-func (p *Pattern) FindStringIndex(s string) []int {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindStringIndex(s)
-}
+func (p *Pattern) FindStringIndex(s string) []int { return p.on(s).FindStringIndex(s) }
 
 // FindStringSubmatch is regexp.Regexp's.
-func (p *Pattern) FindStringSubmatch(s string) []string {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindStringSubmatch(s)
-}
+func (p *Pattern) FindStringSubmatch(s string) []string { return p.on(s).FindStringSubmatch(s) }
 
 // FindStringSubmatchIndex is regexp.Regexp's.
-func (p *Pattern) FindStringSubmatchIndex(s string) []int {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindStringSubmatchIndex(s)
-}
+func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.on(s).FindStringSubmatchIndex(s) }
 
 // FindSubmatch is regexp.Regexp's.
 func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.Regexp().FindSubmatch(b) }
@@ -52,49 +30,27 @@ func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
 }
 
 // FindAllString is regexp.Regexp's.
-func (p *Pattern) FindAllString(s string, n int) []string {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindAllString(s, n)
-}
+func (p *Pattern) FindAllString(s string, n int) []string { return p.on(s).FindAllString(s, n) }
 
 // FindAllStringIndex is regexp.Regexp's.
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindAllStringIndex(s, n)
+	return p.on(s).FindAllStringIndex(s, n)
 }
 
 // FindAllStringSubmatch is regexp.Regexp's.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindAllStringSubmatch(s, n)
+	return p.on(s).FindAllStringSubmatch(s, n)
 }
 
 // FindAllStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	if !p.may(s) {
-		return nil
-	}
-	return p.Regexp().FindAllStringSubmatchIndex(s, n)
+	return p.on(s).FindAllStringSubmatchIndex(s, n)
 }
 
 // ReplaceAllString is regexp.Regexp's.
-func (p *Pattern) ReplaceAllString(s, with string) string {
-	if !p.may(s) {
-		return s
-	}
-	return p.Regexp().ReplaceAllString(s, with)
-}
+func (p *Pattern) ReplaceAllString(s, with string) string { return p.on(s).ReplaceAllString(s, with) }
 
 // ReplaceAllStringFunc is regexp.Regexp's.
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
-	if !p.may(s) {
-		return s
-	}
-	return p.Regexp().ReplaceAllStringFunc(s, f)
+	return p.on(s).ReplaceAllStringFunc(s, f)
 }

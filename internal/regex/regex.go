@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,7 +16,7 @@ type Pattern struct {
 	text     string
 	once     sync.Once
 	compiled *regexp.Regexp
-	needs    prefilter
+	needs    []string // texts of which one must be in a text; none: that is not known
 }
 
 var all []*Pattern // that Lazy has made, for the test that they are well written
@@ -41,69 +40,31 @@ func (p *Pattern) Regexp() *regexp.Regexp {
 	return p.compiled
 }
 
-// may reports whether a text may hold a match.
-func (p *Pattern) may(s string) bool {
+// on is the expression for a text, or one that matches nothing when the text lacks what a match needs: nearly all texts
+// that a pattern is asked about do not match it, and a search for a few letters takes a hundredth of the time.
+func (p *Pattern) on(s string) *regexp.Regexp {
 	p.Regexp()
-	return p.needs.met(s)
+	if len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(text string) bool { return strings.Contains(s, text) }) {
+		return p.compiled
+	}
+	return never()
 }
 
-// prefilter are what a text must have for a pattern to match anywhere in it. They are asked first: nearly all texts that a
-// pattern is asked about do not match it, and a look for a few letters takes a hundredth of the time.
-type prefilter struct {
-	// first are the signs that a text may begin with; nil: a match may begin elsewhere, or with any.
-	first *[256]bool
-	// some are texts of which one must be in it; none: that is not known.
-	some []string
-}
+var never = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[^\s\S]`) })
 
 // mostSome is how many texts are looked for. More would take as long as the pattern.
 const mostSome = 6
 
 // needsOf finds what a well-written pattern needs.
-func needsOf(text string) prefilter {
+func needsOf(text string) []string {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return prefilter{}
+		return nil
 	}
-	n := prefilter{some: someOf(parsed)}
-	if len(n.some) > mostSome {
-		n.some = nil
+	if some := someOf(parsed); len(some) <= mostSome {
+		return some
 	}
-	if anchored(parsed) {
-		var first [256]bool
-		if !beginnings(parsed, &first) && slices.Contains(first[:], false) {
-			n.first = &first
-		}
-	}
-	return n
-}
-
-// met reports whether a text has what a pattern needs.
-func (n *prefilter) met(s string) bool {
-	if n.first != nil && (s == "" || !n.first[s[0]]) {
-		return false
-	}
-	for _, text := range n.some {
-		if strings.Contains(s, text) {
-			return true
-		}
-	}
-	return len(n.some) == 0
-}
-
-// anchored reports whether a match can only begin where the text does.
-func anchored(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginText:
-		return true
-	case syntax.OpCapture:
-		return anchored(re.Sub[0])
-	case syntax.OpConcat:
-		return len(re.Sub) > 0 && anchored(re.Sub[0])
-	case syntax.OpAlternate:
-		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !anchored(sub) })
-	}
-	return false
+	return nil
 }
 
 // someOf are texts of which each match holds one; none: that cannot be told.
@@ -173,65 +134,4 @@ func shortest(texts []string) int {
 		n = min(n, len(text))
 	}
 	return n
-}
-
-// beginnings notes the bytes that a match may begin with, and reports whether it may be empty as well.
-func beginnings(re *syntax.Regexp, first *[256]bool) (empty bool) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if len(re.Rune) == 0 {
-			return true
-		}
-		begins(re.Rune[0], first)
-		if re.Flags&syntax.FoldCase != 0 {
-			for r := unicode.SimpleFold(re.Rune[0]); r != re.Rune[0]; r = unicode.SimpleFold(r) {
-				begins(r, first)
-			}
-		}
-		return false
-	case syntax.OpCharClass:
-		for i := 0; i < len(re.Rune); i += 2 {
-			for r := re.Rune[i]; r <= re.Rune[i+1] && r < utf8.RuneSelf; r++ {
-				begins(r, first)
-			}
-			if re.Rune[i+1] >= utf8.RuneSelf {
-				begins(re.Rune[i+1], first)
-			}
-		}
-		return false
-	case syntax.OpCapture, syntax.OpPlus:
-		return beginnings(re.Sub[0], first)
-	case syntax.OpStar, syntax.OpQuest:
-		beginnings(re.Sub[0], first)
-		return true
-	case syntax.OpRepeat:
-		return beginnings(re.Sub[0], first) || re.Min == 0
-	case syntax.OpConcat:
-		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !beginnings(sub, first) })
-	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			empty = beginnings(sub, first) || empty
-		}
-		return empty
-	case syntax.OpNoMatch:
-		return false
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		for i := range first {
-			first[i] = true
-		}
-		return false
-	}
-	return true // what stands for a place, not for a sign
-}
-
-// begins notes the byte that a character begins with. Of all that are not ASCII, every byte is noted: what is no
-// character counts as one.
-func begins(r rune, first *[256]bool) {
-	if r < utf8.RuneSelf {
-		first[r] = true
-		return
-	}
-	for i := utf8.RuneSelf; i < len(first); i++ {
-		first[i] = true
-	}
 }
