@@ -95,7 +95,8 @@ func readJSON(content []byte) (*jsonValue, error) {
 	if err := json.Unmarshal(content, &whole); err != nil {
 		return nil, notJSON(content, err)
 	}
-	r := jsonReader{text: content}
+	r := jsonReader{text: content, decoder: json.NewDecoder(bytes.NewReader(content))}
+	r.decoder.UseNumber()
 	v, err := r.value(0)
 	return &v, err
 }
@@ -119,115 +120,65 @@ func placeIn(content []byte, at int) (line, col int) {
 
 // jsonReader takes a text apart of which is known that it is JSON.
 type jsonReader struct {
-	text   []byte
-	pos    int
-	values int
+	text    []byte
+	decoder *json.Decoder
+	values  int
 }
 
 func (r *jsonReader) value(depth int) (v jsonValue, err error) {
+	from := int(r.decoder.InputOffset())
+	from += len(r.text[from:]) - len(bytes.TrimLeft(r.text[from:], " \n\r\t,:"))
 	if r.values++; r.values > maxPlanValues {
 		return v, fmt.Errorf("the file holds more than %d values; must be at most that many", maxPlanValues)
 	}
 	if depth > maxPlanNesting {
-		line, col := placeIn(r.text, r.pos)
+		line, col := placeIn(r.text, from)
 		return v, fmt.Errorf("line %d, column %d: values are nested more than %d deep; a plan has four levels", line, col,
 			maxPlanNesting)
 	}
-	r.space()
-	from := r.pos
-	switch r.text[r.pos] {
-	case '{':
-		err = r.object(&v, depth)
-	case '[':
-		err = r.list(&v, depth)
-	case '"':
-		v.kind = aText
-		v.text, v.halved = r.str()
-	case 't', 'f':
-		v.kind, v.text = aTruth, r.word()
-	case 'n':
-		v.kind = nothing
-		r.word()
+	token, err := r.decoder.Token()
+	switch t := token.(type) {
+	case json.Delim:
+		if v.kind = aList; t == '{' {
+			v.kind = anObject
+		}
+		err = r.inside(&v, depth)
+	case string:
+		v.kind, v.text, v.halved = aText, t, halfCharacter(r.text[from:r.decoder.InputOffset()])
+	case json.Number:
+		v.kind, v.text = aNumber, t.String()
+	case bool:
+		v.kind, v.text = aTruth, strconv.FormatBool(t)
 	default:
-		v.kind, v.text = aNumber, r.word()
+		v.kind = nothing
 	}
-	v.raw = r.text[from:r.pos]
+	v.raw = r.text[from:r.decoder.InputOffset()]
 	return v, err
 }
 
-func (r *jsonReader) object(v *jsonValue, depth int) error {
-	v.kind = anObject
-	for r.pos++; r.more('}'); {
-		var m jsonMember
-		m.key, m.halved = r.str()
-		r.space()
-		r.pos++ // the colon
-		var err error
-		if m.value, err = r.value(depth + 1); err != nil {
-			return err
+// inside reads the members of an object or the items of a list, to its end.
+func (r *jsonReader) inside(v *jsonValue, depth int) error {
+	for r.decoder.More() {
+		key := jsonValue{}
+		if v.kind == anObject {
+			r.values-- // a key is none
+			var err error
+			if key, err = r.value(depth); err != nil {
+				return err
+			}
 		}
-		v.members = append(v.members, m)
-	}
-	return nil
-}
-
-func (r *jsonReader) list(v *jsonValue, depth int) error {
-	v.kind = aList
-	for r.pos++; r.more(']'); {
-		item, err := r.value(depth + 1)
+		value, err := r.value(depth + 1)
 		if err != nil {
 			return err
 		}
-		v.items = append(v.items, item)
-	}
-	return nil
-}
-
-// more goes to the next item; false, and behind the end, when there is none.
-func (r *jsonReader) more(end byte) bool {
-	for r.space(); r.text[r.pos] == ','; r.space() {
-		r.pos++
-	}
-	if r.text[r.pos] != end {
-		return true
-	}
-	r.pos++
-	return false
-}
-
-func (r *jsonReader) space() {
-	for r.pos < len(r.text) && (r.text[r.pos] == ' ' || r.text[r.pos] == '\n' || r.text[r.pos] == '\r' ||
-		r.text[r.pos] == '\t') {
-		r.pos++
-	}
-}
-
-// word is a number, true, false or null.
-func (r *jsonReader) word() string {
-	from := r.pos
-	for r.pos < len(r.text) && !bytes.ContainsRune([]byte(" \n\r\t,]}"), rune(r.text[r.pos])) {
-		r.pos++
-	}
-	return string(r.text[from:r.pos])
-}
-
-func (r *jsonReader) str() (s string, halved bool) {
-	from, escaped := r.pos, false
-	for r.pos++; r.text[r.pos] != '"'; r.pos++ {
-		if r.text[r.pos] == '\\' {
-			escaped = true
-			r.pos++
+		if v.kind == anObject {
+			v.members = append(v.members, jsonMember{key.text, key.halved, value})
+		} else {
+			v.items = append(v.items, value)
 		}
 	}
-	r.pos++
-	quoted := r.text[from:r.pos]
-	if !escaped {
-		return string(quoted[1 : len(quoted)-1]), false
-	}
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		return "", true // cannot be: it is JSON
-	}
-	return s, halfCharacter(quoted)
+	_, err := r.decoder.Token()
+	return err
 }
 
 // halfCharacter reports whether an escape names one half of a surrogate pair without the other, which no text can hold.

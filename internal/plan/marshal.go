@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -28,30 +27,16 @@ func (p Plan) Marshal() []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (p Plan) MarshalJSON() ([]byte, error) {
-	var o objectWriter
-	o.field("project", p.Project)
-	o.field("branchName", p.BranchName)
-	o.field("description", p.Description)
-	o.field("verifyCommands", listOf(p.VerifyCommands))
-	o.field("userStories", listOf(p.Stories))
-	return o.done(p.Extra)
+	type fields Plan
+	p.VerifyCommands, p.Stories = listOf(p.VerifyCommands), listOf(p.Stories)
+	return marshal(fields(p), p.Extra)
 }
 
 // MarshalJSON implements json.Marshaler.
 func (s Story) MarshalJSON() ([]byte, error) {
-	var o objectWriter
-	o.field("id", s.ID)
-	o.field("title", s.Title)
-	o.field("description", s.Description)
-	o.field("acceptanceCriteria", listOf(s.AcceptanceCriteria))
-	o.field("priority", s.Priority)
-	o.field("passes", s.Passes)
-	o.field("reviewStatus", s.ReviewStatus)
-	o.field("reviewCount", s.ReviewCount)
-	o.field("reviewFeedback", s.ReviewFeedback)
-	o.field("notes", s.Notes)
-	o.field("dependsOn", listOf(s.DependsOn))
-	return o.done(s.Extra)
+	type fields Story
+	s.AcceptanceCriteria, s.DependsOn = listOf(s.AcceptanceCriteria), listOf(s.DependsOn)
+	return marshal(fields(s), s.Extra)
 }
 
 // listOf is a list that is never null in JSON.
@@ -87,76 +72,44 @@ func (s *ReviewStatus) UnmarshalJSON(content []byte) error {
 	return nil
 }
 
-// objectWriter writes an object in the order in which it is given the fields.
-type objectWriter struct {
-	b   bytes.Buffer
-	err error
-}
-
-func (o *objectWriter) field(key string, value any) {
-	if o.err != nil {
-		return
-	}
-	o.b.WriteByte("{,"[min(o.b.Len(), 1)])
-	e := json.NewEncoder(&o.b)
+// marshal is a struct as an object that also has some unknown fields, by their names.
+func marshal(known any, extra map[string]json.RawMessage) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if o.err = e.Encode(key); o.err != nil {
-		return
+	err := e.Encode(known)
+	if err == nil && len(extra) > 0 {
+		b.Truncate(b.Len() - len("}\n"))
+		start := b.Len()
+		err = e.Encode(extra)
+		b.Bytes()[start] = ','
 	}
-	o.b.Truncate(o.b.Len() - 1) // the newline of the encoder
-	o.b.WriteByte(':')
-	if o.err = e.Encode(value); o.err == nil {
-		o.b.Truncate(o.b.Len() - 1)
-	}
-}
-
-func (o *objectWriter) done(extra map[string]json.RawMessage) ([]byte, error) {
-	for _, key := range slices.Sorted(maps.Keys(extra)) {
-		o.field(key, extra[key])
-	}
-	o.b.WriteByte('}')
-	return o.b.Bytes(), o.err
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // UnmarshalJSON implements json.Unmarshaler, for what Marshal wrote: the rules of Parse are not asked again.
 func (p *Plan) UnmarshalJSON(content []byte) error {
-	var in struct {
-		Project        string   `json:"project"`
-		BranchName     string   `json:"branchName"`
-		Description    string   `json:"description"`
-		VerifyCommands []string `json:"verifyCommands"`
-		Stories        []Story  `json:"userStories"`
-	}
+	type fields Plan
+	var in fields
 	extra, err := unmarshal(content, &in, planKeys)
 	if err != nil {
 		return fmt.Errorf("reading a plan: %w", err)
 	}
-	*p = Plan{in.Project, in.BranchName, in.Description, orNil(in.VerifyCommands), orNil(in.Stories), extra}
+	*p = Plan(in)
+	p.VerifyCommands, p.Stories, p.Extra = orNil(in.VerifyCommands), orNil(in.Stories), extra
 	return nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler, for what MarshalJSON wrote.
 func (s *Story) UnmarshalJSON(content []byte) error {
-	var in struct {
-		ID                 string       `json:"id"`
-		Title              string       `json:"title"`
-		Description        string       `json:"description"`
-		AcceptanceCriteria []string     `json:"acceptanceCriteria"`
-		Priority           float64      `json:"priority"`
-		Passes             bool         `json:"passes"`
-		ReviewStatus       ReviewStatus `json:"reviewStatus"`
-		ReviewCount        int          `json:"reviewCount"`
-		ReviewFeedback     string       `json:"reviewFeedback"`
-		Notes              string       `json:"notes"`
-		DependsOn          []string     `json:"dependsOn"`
-	}
+	type fields Story
+	var in fields
 	extra, err := unmarshal(content, &in, storyKeys)
 	if err != nil {
 		return fmt.Errorf("reading a story: %w", err)
 	}
-	*s = Story{in.ID, in.Title, in.Description, orNil(in.AcceptanceCriteria), in.Priority, in.Passes, in.ReviewStatus,
-		in.ReviewCount,
-		in.ReviewFeedback, in.Notes, orNil(in.DependsOn), extra}
+	*s = Story(in)
+	s.AcceptanceCriteria, s.DependsOn, s.Extra = orNil(in.AcceptanceCriteria), orNil(in.DependsOn), extra
 	return nil
 }
 

@@ -37,30 +37,30 @@ const DefaultReviewCap = 5
 
 // Story is one piece of a plan: what one iteration can do.
 type Story struct {
-	ID                 string
-	Title              string
-	Description        string
-	AcceptanceCriteria []string
-	Priority           float64 // the lower, the sooner
-	Passes             bool
-	ReviewStatus       ReviewStatus
-	ReviewCount        int
-	ReviewFeedback     string
-	Notes              string
-	DependsOn          []string
+	ID                 string       `json:"id"`
+	Title              string       `json:"title"`
+	Description        string       `json:"description"`
+	AcceptanceCriteria []string     `json:"acceptanceCriteria"`
+	Priority           float64      `json:"priority"` // the lower, the sooner
+	Passes             bool         `json:"passes"`
+	ReviewStatus       ReviewStatus `json:"reviewStatus"`
+	ReviewCount        int          `json:"reviewCount"`
+	ReviewFeedback     string       `json:"reviewFeedback"`
+	Notes              string       `json:"notes"`
+	DependsOn          []string     `json:"dependsOn"`
 	// Extra holds the fields that ralph does not know, by their names; they are kept as they are.
-	Extra map[string]json.RawMessage
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // Plan is an ordered set of stories: what a tasks.json holds. A plan is a value: whoever changes one makes another, and
 // the stories of two plans may share what they point to.
 type Plan struct {
-	Project        string
-	BranchName     string
-	Description    string
-	VerifyCommands []string
-	Stories        []Story
-	Extra          map[string]json.RawMessage
+	Project        string                     `json:"project"`
+	BranchName     string                     `json:"branchName"`
+	Description    string                     `json:"description"`
+	VerifyCommands []string                   `json:"verifyCommands"`
+	Stories        []Story                    `json:"userStories"`
+	Extra          map[string]json.RawMessage `json:"-"`
 }
 
 // Rules are what a run of a plan is asked for with.
