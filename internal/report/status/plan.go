@@ -2,9 +2,11 @@ package status
 
 import (
 	"cmp"
+	_ "embed" // the text
 	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -220,52 +222,29 @@ func mermaid(s string, most int) string {
 	return b.String()
 }
 
+//go:embed archive.md
+var archiveText string
+
 // PlanSummary is the summary of a plan that is put away, in Markdown: how far it came, what its reviews took,
 // which stories no review found good. from and to are dates as people write them; empty: nobody knows. why says that
 // the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {
 	safe := report.View{Redact: v.Redact, Phrase: "/ralph"}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(safe.Text(title, 200), "A plan"))
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", name, text)
-		}
-	}
-	line("Dates", dates(from, to))
-	if why != "" {
-		line("Stories", "not known, since the plan cannot be read")
-		return b.String() + "\n" + safe.Fence(why, 20)
-	}
+	t := template.Must(template.New("archive").Funcs(template.FuncMap{
+		"text": safe.Text, "code": safe.Code, "fence": safe.Fence, "row": wording.Row, "trim": strings.TrimSpace,
+		"words": func(state string) string { return planWords[state].words },
+	}).Parse(archiveText))
 	st := StandPlan(v)
-	line("Branch", safe.Code(st.Branch, 200))
-	line("Stories", fmt.Sprintf("%d of %d completed", st.Passed, st.Total))
 	reviews, most := 0, 0
 	for _, s := range st.Stories {
 		reviews, most = reviews+s.Reviews, max(most, s.Reviews)
 	}
-	line("Reviews", fmt.Sprintf("%d, at most %d of one story", reviews, most))
-	if len(st.AtCap) > 0 {
-		var ids []string
-		for _, id := range st.AtCap {
-			ids = append(ids, safe.Code(id, 64))
-		}
-		line("**Approved at the cap**, which no review found good", strings.Join(ids, ", "))
-	}
-	if text := safe.Text(st.Description, 1000); text != "" {
-		b.WriteString("\n" + text + "\n")
-	}
-	b.WriteString("\n| story | title | state | reviews |\n|---|---|---|---:|\n")
-	for _, s := range st.Stories {
-		b.WriteString(wording.Row(safe.Code(s.ID, 64), safe.Text(s.Title, 120), planWords[s.State].words,
-			fmt.Sprint(s.Reviews)))
-	}
-	for _, s := range st.Stories {
-		if feedback := strings.TrimSpace(s.Feedback); feedback != "" {
-			fmt.Fprintf(&b, "\nWhat the last review of %s left open:\n\n%s", safe.Code(s.ID, 64), safe.Fence(feedback, 50))
-		}
-	}
-	return b.String()
+	return filled(t, struct {
+		PlanStanding
+
+		Title, Dates, Why    string
+		Reviews, MostReviews int
+	}{st, title, dates(from, to), why, reviews, most})
 }
 
 func dates(from, to string) string {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/plan"
 )
@@ -79,7 +81,7 @@ func TestPlanStatusFits(t *testing.T) {
 		v.Plan, v.Run, v.Note = p, hostile, hostile
 		text := StandPlan(v).Text()
 		for line := range strings.Lines(text) {
-			if n := columns(strings.TrimSuffix(line, "\n")); n > 80 {
+			if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("%d columns: %q", n, line)
 			}
 		}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -98,7 +99,7 @@ const maxShownID = 16
 func (st PlanStanding) table() string {
 	wide := len("story")
 	for _, s := range st.Stories {
-		wide = max(wide, min(columns(s.ID), maxShownID))
+		wide = max(wide, min(ansi.StringWidth(s.ID), maxShownID))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s  %s  reviews  title\n", padded("story", wide), padded("state", 17))
@@ -108,10 +109,10 @@ func (st PlanStanding) table() string {
 			w.sign, w.words = "▶", cmp.Or(workingWords[s.Working], s.Working)
 		}
 		start := fmt.Sprintf("%s %s  %s  %7d  ", w.sign, padded(fitted(s.ID, wide), wide), padded(w.words, 17), s.Reviews)
-		b.WriteString(start + fitted(safetext.OneLine(s.Title), planColumns-columns(start)) + "\n")
+		b.WriteString(start + fitted(safetext.OneLine(s.Title), planColumns-ansi.StringWidth(start)) + "\n")
 		if len(s.BlockedBy) > 0 && s.State == planBlocked {
 			indent := strings.Repeat(" ", wide+4)
-			b.WriteString(indent + fitted("waits for "+strings.Join(s.BlockedBy, ", "), planColumns-columns(indent)) + "\n")
+			b.WriteString(indent + fitted("waits for "+strings.Join(s.BlockedBy, ", "), planColumns-ansi.StringWidth(indent)) + "\n")
 		}
 	}
 	return b.String()
@@ -119,72 +120,12 @@ func (st PlanStanding) table() string {
 
 // writeWrapped writes a text in lines of at most 80 columns, which begin where the first one does.
 func writeWrapped(b *strings.Builder, lead, text string) {
-	indent := strings.Repeat(" ", columns(lead))
-	b.WriteString(lead)
-	left := planColumns - columns(lead)
-	room := left
-	for i, word := range strings.Fields(text) {
-		word = fitted(word, room)
-		switch {
-		case i == 0:
-		case columns(word) < left:
-			b.WriteString(" ")
-			left--
-		default:
-			b.WriteString("\n" + indent)
-			left = room
-		}
-		b.WriteString(word)
-		left -= columns(word)
-	}
-	b.WriteString("\n")
+	wide := ansi.StringWidth(lead)
+	lines := ansi.Wrap(strings.Join(strings.Fields(text), " "), planColumns-wide, "")
+	b.WriteString(lead + strings.ReplaceAll(lines, "\n", "\n"+strings.Repeat(" ", wide)) + "\n")
 }
 
 // fitted cuts a text to so many columns, and shows that it did.
-func fitted(s string, most int) string {
-	if columns(s) <= most {
-		return s
-	}
-	var b strings.Builder
-	left := max(most, 1) - 1
-	for _, r := range s {
-		if left -= columnsOf(r); left < 0 {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return strings.TrimRight(b.String(), " ") + "…"
-}
+func fitted(s string, most int) string { return ansi.Truncate(s, most, "…") }
 
-func padded(s string, to int) string { return s + strings.Repeat(" ", max(to-columns(s), 0)) }
-
-// columns is how many columns of a terminal a text takes.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += columnsOf(r)
-	}
-	return n
-}
-
-// wide are the characters that take two columns: those of East Asia, and emoji.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x231a, Hi: 0x231b, Stride: 1},
-		{Lo: 0x2e80, Hi: 0xa4cf, Stride: 1},
-		{Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, {Lo: 0xf900, Hi: 0xfaff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe6f, Stride: 1},
-		{Lo: 0xff00, Hi: 0xff60, Stride: 1},
-		{Lo: 0xffe0, Hi: 0xffe6, Stride: 1}},
-	R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1}},
-}
-
-func columnsOf(r rune) int {
-	switch {
-	case r < 0x300: // the most of all, quickly
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case unicode.Is(wide, r):
-		return 2
-	}
-	return 1
-}
+func padded(s string, to int) string { return s + strings.Repeat(" ", max(to-ansi.StringWidth(s), 0)) }
