@@ -86,10 +86,7 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 			return nil, err
 		}
 	}
-	if at.Iteration.Commit == nil {
-		return nil, nil
-	}
-	return j.keepReady(ctx, commit, fresh)
+	return j.keepReady(ctx, commit)
 }
 
 // putHomeBack makes the home that the checks share with the agent decide what it did before the run.
@@ -114,21 +111,22 @@ func (j *judgingTree) sweep(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.box.FreshHome(); err != nil {
+	if j.bare, err = j.box.FreshHome(); err != nil {
 		return nil, err
 	}
+	j.bare = j.bare || j.setAt != j.base && j.run.Boxed() // what it left there was of another commit
 	return swept, j.restoreShared()
 }
 
 // keepReady runs the setup again when a file that it reads has changed, when something has changed what it made, or when
-// checks decide that it has not run for.
-func (j *judgingTree) keepReady(ctx context.Context, commit string, fresh bool) (*loop.Verdict, error) {
+// the home of the checks lacks what it leaves there.
+func (j *judgingTree) keepReady(ctx context.Context, commit string) (*loop.Verdict, error) {
 	if j.setAt == "" {
 		return nil, nil
 	}
 	why, err := j.unready(ctx, commit)
-	if why == "" && fresh && j.setAt != j.base && j.run.Boxed() { // what it left in caches was there for other checks
-		why = "these checks decide"
+	if why == "" && j.bare {
+		why = "the checks have a new home"
 	}
 	if err != nil || why == "" {
 		return nil, err
@@ -207,18 +205,19 @@ func (j *judgingTree) noteSetup(ctx context.Context, commit string) error {
 	j.own = slices.DeleteFunc(
 		ignored, func(name string) bool { return slices.Contains(given, strings.TrimSuffix(name, "/")) },
 	)
-	j.made, j.setAt = git.FootprintOf(j.dir, j.own), commit
+	j.made, j.setAt, j.bare = git.FootprintOf(j.dir, j.own), commit, false
 	return j.sealHome()
 }
 
 // sealHome says that the setup has ended. The first time it has run on the commit that the run began from, and every home
 // begins as what it has left in its own; later it has run in the home of the checks, for them alone.
-func (j *judgingTree) sealHome() error {
+func (j *judgingTree) sealHome() (err error) {
 	if j.base != "" {
 		return nil
 	}
 	j.base = j.tree.Commit()
-	return j.box.SealHome()
+	j.bare, err = j.box.SealHome()
+	return err
 }
 
 // Clean implements check.Tree.

@@ -39,6 +39,7 @@ type judgingTree struct {
 	shared  []*Shared
 	home    *homeGuard // nil: the checks have a home of their own
 	base    string     // the commit whose setup homes begin with; empty: it has not run
+	bare    bool       // the home of the checks lacks what the setup leaves there
 	swept   []string   // what was removed of earlier checks before these ones
 	strays  git.Strays // what the last check has left
 	used    bool       // something has run there since the tree was made what its commit has

@@ -103,13 +103,13 @@ func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head s
 }
 
 // setupForAgent makes the agent's tree ready, too: the bot's always, a user's clone where something is missing that the
-// setup makes.
+// setup makes, there or in a home.
 func (run *Run) setupForAgent(ctx context.Context, steps []setupStep) error {
 	missing := slices.IndexFunc(
 		run.judging.own,
 		func(name string) bool { return !Exists(filepath.Join(run.Workspace.Dir(), filepath.FromSlash(name))) },
 	)
-	if !run.InJob && missing < 0 {
+	if !run.InJob && missing < 0 && !run.judging.bare {
 		return nil
 	}
 	for _, step := range steps {

@@ -195,6 +195,14 @@ type checkDirectory struct {
 	run *Run
 }
 
+// Prepare implements check.Tree: the directory is as the turn has left it, and nothing else is there of earlier checks.
+func (d checkDirectory) Prepare(_ context.Context, _ check.Input, fresh bool) (v *loop.Verdict, err error) {
+	if fresh {
+		_, err = d.run.boxes.sandbox.FreshHome()
+	}
+	return nil, err
+}
+
 // Explain implements check.Tree.
 func (d checkDirectory) Explain(_ context.Context, _ check.Input, v *loop.Verdict) error {
 	d.run.explainUnreached(v)

@@ -11,11 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's
@@ -160,12 +158,6 @@ type Directory string
 
 // Dir implements Workspace.
 func (d Directory) Dir() string { return string(d) }
-
-// Prepare implements check.Tree: the checks run in the directory as the turn has left it.
-func (Directory) Prepare(context.Context, check.Input, bool) (*loop.Verdict, error) { return nil, nil }
-
-// Explain implements check.Tree.
-func (Directory) Explain(context.Context, check.Input, *loop.Verdict) error { return nil }
 
 // Clean implements check.Tree: nobody knows what is tracked here.
 func (Directory) Clean(context.Context) ([]string, error) { return nil, nil }

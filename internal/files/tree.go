@@ -183,6 +183,19 @@ func Copy(from *os.Root, name string, to *os.Root, as string, c Copying) error {
 	return w.one(pair{from, to, name, as}, name, 0, info)
 }
 
+// CopyAnew puts a copy of a plain file in its own place.
+func CopyAnew(in *os.Root, name string, c Copying) error {
+	via := beside(name)
+	err := Copy(in, name, in, via, c)
+	if err == nil {
+		err = in.Rename(via, name)
+	}
+	if err != nil {
+		return errors.Join(err, in.Remove(via))
+	}
+	return nil
+}
+
 type copying struct {
 	Copying
 	left int64

@@ -57,14 +57,14 @@ func BenchmarkHome(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	if err := s.SealHome(); err != nil {
+	if _, err := s.SealHome(); err != nil {
 		b.Fatal(err)
 	}
 	if err := s.prepareHome(Checks); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if err := s.FreshHome(); err != nil {
+		if _, err := s.FreshHome(); err != nil {
 			b.Fatal(err)
 		}
 	}

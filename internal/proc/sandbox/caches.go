@@ -125,7 +125,7 @@ func (s *Sandbox) SealCaches() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sealedCaches = true
-	return errors.Join(s.makeCaches(Checks), s.makeCaches(Works))
+	return errors.Join(s.unshare(s.base), s.makeCaches(Checks), s.makeCaches(Works))
 }
 
 // cacheDir is where the caches of a use lie.

@@ -17,6 +17,8 @@ func TestCachesDecideNothing(t *testing.T) {
 		who, want string // who leaves a file in each cache, and whose there are before
 		then      func(*Sandbox) error
 	}
+	sealHome := func(s *Sandbox) error { return plain(s.SealHome)() }
+	freshHome := func(s *Sandbox) error { return plain(s.FreshHome)() }
 	for _, mode := range []string{Bwrap, Landlock} {
 		t.Run(mode, func(t *testing.T) {
 			g := newGround(t)
@@ -41,15 +43,15 @@ func TestCachesDecideNothing(t *testing.T) {
 			}
 			for base, steps := range [][]step{
 				{
-					{Setup, "setup", own, (*Sandbox).SealHome},
+					{Setup, "setup", own, sealHome},
 					{Checks, "baseline", of("setup"), (*Sandbox).SealCaches},
 					{Works, "agent", of("setup", "baseline"), nil},
 					{Checks, "check", of("setup", "baseline"), nil},
 					{Checks, "check", of("setup", "baseline", "check"), nil},
-					{Reads, "reader", reader, (*Sandbox).FreshHome},
+					{Reads, "reader", reader, freshHome},
 					{Checks, "check", of("setup", "baseline"), (*Sandbox).RenewHome},
 					{Checks, "later", of("setup", "baseline"), nil},
-					{Checks, "check", of("setup", "baseline", "later"), (*Sandbox).FreshHome},
+					{Checks, "check", of("setup", "baseline", "later"), freshHome},
 					{Checks, "check", of("setup", "baseline"), nil},
 					{Works, "agent", strings.Replace(of("setup", "baseline", "agent"), "compiled ", "", 1), nil},
 					{Reads, "reader", reader, nil},
@@ -64,7 +66,9 @@ func TestCachesDecideNothing(t *testing.T) {
 				for i, c := range steps {
 					line := `cd ${GOCACHE%/*}; ls -d go-build/* cargo/registry/* cargo/*.toml npm/*/* browsers/* 2>/dev/null |
 sed 's,.*/,,' | sort -u | tr '\n' ' '; for d in go-build cargo/registry browsers; do mkdir -p $d; echo > $d/` + c.who + `
-done; test ` + c.who + ` != agent || rm -f go-build/compiled`
+done; test ` + c.who + ` != agent || rm -f go-build/compiled
+grep -s changed go-build/setup; test ` + c.who + ` != setup || ln -f go-build/setup "$OLDPWD/other" 2>/dev/null
+test ` + c.who + ` != check || echo changed >> "$OLDPWD/other"`
 					if got := g.say(t, s, c.u, line); got != c.want {
 						t.Errorf("run %d, step %d, %s finds %q, want %q", base, i, c.who, got, c.want)
 					}

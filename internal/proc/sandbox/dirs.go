@@ -26,11 +26,7 @@ type dirs struct{ home, cache, temp string }
 
 func (s *Sandbox) dirs(u Use) dirs {
 	in := filepath.Join(s.scratch, u.dirName())
-	r := dirs{filepath.Join(in, "home"), filepath.Join(s.cacheDir(u), "cache"), filepath.Join(in, "tmp")}
-	if u == Checks && s.homes.shared {
-		r.home = filepath.Join(s.scratch, Setup.dirName(), "home")
-	}
-	return r
+	return dirs{filepath.Join(in, "home"), filepath.Join(s.cacheDir(u), "cache"), filepath.Join(in, "tmp")}
 }
 
 // copying is how something is copied into a home.
@@ -113,6 +109,25 @@ func (s *Sandbox) giveAll(dir string) error {
 		return err
 	}
 	return files.Walk(root, func(e files.Entry) error { return give(e.In, e.Name, s.o.As) })
+}
+
+// unshare makes every file below a directory one that no other name leads to, where a box could make another: by that
+// name it could still be written when the directory no longer can.
+func (s *Sandbox) unshare(dir string) error {
+	if s.Mapped() { // each directory is mounted by itself there, and no name leads from one to another
+		return nil
+	}
+	root, err := files.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return files.Walk(root, func(e files.Entry) error {
+		if !hasOtherNames(e.Info) {
+			return nil
+		}
+		return files.CopyAnew(e.In, e.Name, s.copying(0, nil))
+	})
 }
 
 // sizeOf is how many bytes the files in a directory have.

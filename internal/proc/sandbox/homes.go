@@ -10,16 +10,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Uses share no home. All of theirs begin as what the setup has left in its own when it ran on the base commit, before
+// Uses share no home. All of theirs start as what the setup has left in its own when it ran on the base commit, before
 // anybody else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
-// home decides neither how a check goes nor what a reviewer is told.
+// home decides neither how a check goes nor what a reviewer is told. Where that is too much to copy, they start empty.
 
 // homes are those of the uses, and what others may rely on of them.
 type homes struct {
 	byDir   map[string]*home // two uses may share one
 	tried   bool             // boxes work here
 	sealed  bool             // nobody runs in the home of the setup any more: the others begin as copies of it
-	shared  bool             // that home is too much to copy: the checks have it itself
+	large   bool             // or as none: that home is too much to copy
 	reading int              // how many turns read now
 	git     []byte           // what one has of the user's git configuration; nil: nobody has looked
 }
@@ -70,41 +70,40 @@ func (s *Sandbox) beginHome(u Use, h *home) error {
 		}
 		return nil
 	}
-	if u == Checks && s.homes.shared {
-		h.made = true
-		return s.makeDirs(u)
-	}
-	from := ""
-	if u != Setup && s.homes.sealed {
-		from = s.dirs(Setup).home
-	}
-	err := s.makeHome(u, from)
-	if errors.Is(err, files.ErrTooMuch) { // it was not when it was looked at
-		err = s.makeHome(u, "")
-	}
+	err := s.makeHome(u, s.inherited(u))
 	h.made = err == nil
 	return err
 }
 
+// inherited is what the home of a use starts as; empty: as none.
+func (s *Sandbox) inherited(u Use) string {
+	if u == Setup || !s.homes.sealed || s.homes.large {
+		return ""
+	}
+	return s.dirs(Setup).home
+}
+
 // SealHome says that the setup has run on the base commit: what it has left in its home is what all other homes begin
-// with, and nothing runs there any more.
-func (s *Sandbox) SealHome() error {
+// with, and nothing runs there any more. bare says that the home of the checks lacks that.
+func (s *Sandbox) SealHome() (bare bool, err error) {
 	if !s.ownHomes() {
-		return nil
+		return false, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.homes.of(Setup).made || s.homes.sealed || s.homes.shared {
-		return nil
+	if !s.homes.of(Setup).made || s.homes.sealed {
+		return s.homes.large, nil
 	}
-	if size := sizeOf(s.dirs(Setup).home); size > mostInherited {
-		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to copy: the checks have that home, "+
-			"with what they leave there, and agents have none of it", size>>20)
-		s.homes.shared = true
-	} else {
-		s.homes.sealed = true
+	s.homes.sealed = true
+	size := sizeOf(s.dirs(Setup).home)
+	if s.homes.large = size > mostInherited; s.homes.large {
+		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to copy: agents and reviewers have none "+
+			"of it, and the setup runs again for the checks", size>>20)
 	}
-	return s.beginHome(Checks, s.homes.of(Checks)) // now, and not in the time of the first check
+	if err := s.unshare(s.dirs(Setup).home); err != nil {
+		return false, fmt.Errorf("closing the home of the setup: %w", err)
+	}
+	return s.homes.large, s.beginHome(Checks, s.homes.of(Checks)) // now, and not in the time of the first check
 }
 
 // RenewHome makes the home and the caches of the checks anew, for a setup on a commit of the run's: what that leaves
@@ -112,8 +111,13 @@ func (s *Sandbox) SealHome() error {
 func (s *Sandbox) RenewHome() error { return s.resetCheckHome("") }
 
 // FreshHome makes the home and the caches of the checks what they were after the setup and the checks on the base
-// commit: what checks have left there since decides nothing.
-func (s *Sandbox) FreshHome() error { return s.resetCheckHome(s.dirs(Setup).home) }
+// commit: what checks have left there since decides nothing. bare says that the home lacks what the setup has left.
+func (s *Sandbox) FreshHome() (bare bool, err error) {
+	if !s.ownHomes() {
+		return false, nil
+	}
+	return s.homes.large, s.resetCheckHome(s.inherited(Checks))
+}
 
 // resetCheckHome makes the home of the checks begin as another one, and their caches as on the base commit.
 func (s *Sandbox) resetCheckHome(from string) error {
@@ -123,10 +127,7 @@ func (s *Sandbox) resetCheckHome(from string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.freshCaches()
-	if h := s.homes.of(Checks); err == nil && h.made && !s.homes.shared { // else the first of them makes it
-		if !s.homes.sealed {
-			from = ""
-		}
+	if h := s.homes.of(Checks); err == nil && h.made { // else the first of them makes it
 		err = s.makeHome(Checks, from)
 		h.made = err == nil
 	}
@@ -174,7 +175,7 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 		return err
 	}
 	if from != "" {
-		if err := s.copyTree(from, to.home, s.copying(mostInherited, nil)); err != nil {
+		if err := s.copyTree(from, to.home, s.copying(0, nil)); err != nil {
 			return err
 		}
 	}

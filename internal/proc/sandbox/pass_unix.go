@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,6 +29,12 @@ func belongs(dir string, as proc.User) bool {
 		}
 	}
 	return err == nil
+}
+
+// hasOtherNames reports whether a file has another name than the one that it was found by.
+func hasOtherNames(info fs.FileInfo) bool {
+	of, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode().IsRegular() && of.Nlink > 1
 }
 
 // passable reports whether a user may pass through a directory.
