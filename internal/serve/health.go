@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -26,11 +25,6 @@ type probe struct {
 	name  string
 	check func(context.Context) error
 }
-
-// noteError is told, and keeps nobody from being ready.
-type noteError string
-
-func (e noteError) Error() string { return string(e) }
 
 // readiness answers GET /readyz with what this process needs and how each stands: 200 when all is well, 503 when not.
 type readiness struct {
@@ -57,7 +51,6 @@ type condition struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
-	Note  string `json:"note,omitempty"` // what somebody should know although all is well
 }
 
 // ServeHTTP implements http.Handler.
@@ -77,7 +70,6 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // withoutWords leaves out what is nobody else's business: addresses and paths are in it.
 func withoutWords(list []condition) (out []condition) {
 	for _, c := range list {
-		c.Note = ""
 		if !c.OK {
 			c.Error = "ralph serve ready says what is wrong, on this machine"
 		}
@@ -96,10 +88,7 @@ func (r *readiness) look(ctx context.Context) (list []condition, ok bool) {
 		r.told, r.at = nil, r.clock()
 		for _, p := range r.probes {
 			c := condition{Name: p.name, OK: true}
-			var note noteError
-			if err := p.check(ctx); errors.As(err, &note) {
-				c.Note = string(note)
-			} else if err != nil {
+			if err := p.check(ctx); err != nil {
 				c.OK, c.Error = false, safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
 			}
 			r.told = append(r.told, c)

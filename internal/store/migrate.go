@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -153,8 +154,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			value BIGINT NOT NULL)`); err != nil {
 			return err
 		}
-		version, err := versionOf(t)
-		if err != nil || version != 0 {
+		if err := t.one("SELECT value FROM ralph_about WHERE name = 'version'").Scan(new(int)); !errors.Is(err, sql.ErrNoRows) {
 			return err // known refuses another version
 		}
 		for statement := range strings.SplitSeq(tables, ";\n") {
@@ -162,18 +162,9 @@ func (s *Store) migrate(ctx context.Context) error {
 				return fmt.Errorf("%w in %q", err, strings.TrimSpace(statement))
 			}
 		}
-		_, err = t.exec(`INSERT INTO ralph_about (name, value) VALUES ('version', ?)`, schemaVersion)
+		_, err := t.exec(`INSERT INTO ralph_about (name, value) VALUES ('version', ?)`, schemaVersion)
 		return err
 	})
-}
-
-// versionOf is which version the tables have, 0 when there are none.
-func versionOf(t *transaction) (version int64, err error) {
-	err = failed(t.ctx, t.one("SELECT value FROM ralph_about WHERE name = 'version'").Scan(&version))
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	return version, err
 }
 
 // known refuses tables of another version.

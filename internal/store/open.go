@@ -22,7 +22,8 @@ type Options struct {
 // that package invalid marks, a database of a newer program, a file that another process uses, and keys that do not
 // open what is sealed.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir, turn: make(gate, 1)}
+	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir, turn: make(gate, 1), arriving: make(chan *arrived, mostArriving),
+		closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -42,6 +43,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	go s.storeArriving()
+	s.shut = append(s.shut, func() error { close(s.closed); return nil })
 	return s, nil
 }
 

@@ -149,8 +149,8 @@ func TestWatch(t *testing.T) {
 	for _, stop := range []func(){stopA, stopAlso, stopAll, stopB} {
 		stop()
 	}
-	if len(w.watchers.value) != 0 {
-		t.Error(w.watchers.value)
+	if len(w.watchers.of) != 0 {
+		t.Error(w.watchers.of)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 )
 
@@ -29,7 +28,8 @@ type Store struct {
 	shut []func() error
 
 	watchers watchers
-	arrived  locked[arrivals]
+	arriving chan *arrived
+	closed   chan struct{}
 }
 
 // Close ends what the store has started, and closes the database.
@@ -56,15 +56,3 @@ func (g gate) enter(ctx context.Context) error {
 }
 
 func (g gate) leave() { <-g }
-
-// locked is a mutex with what it guards.
-type locked[T any] struct {
-	mutex sync.Mutex
-	value T
-}
-
-func (l *locked[T]) do(fn func(*T)) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	fn(&l.value)
-}

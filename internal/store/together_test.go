@@ -32,21 +32,15 @@ func TestDeliverTogether(t *testing.T) {
 			}
 		})
 	}
-	gathered := func(n int) {
-		t.Helper()
-		late := time.Now().Add(time.Minute)
-		for have := 0; have != n; time.Sleep(time.Millisecond) {
-			if s.arrived.do(func(a *arrivals) { have = len(a.waiting) }); have > n || time.Now().After(late) {
-				t.Fatalf("%d wait, not %d", have, n)
-			}
-		}
-	}
 	deliver(first, "first")
-	gathered(1)
 	for n := range 3 * mostTogether { // more than are written at once
 		deliver(within(t), fmt.Sprint(n/3)) // each three times
 	}
-	gathered(3*mostTogether + 1)
+	for late := time.Now().Add(time.Minute); len(s.arriving) != 3*mostTogether; time.Sleep(time.Millisecond) { // one waits for its turn
+		if time.Now().After(late) {
+			t.Fatalf("%d wait", len(s.arriving))
+		}
+	}
 	hangUp()
 	s.turn.leave()
 	all.Wait()

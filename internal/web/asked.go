@@ -70,24 +70,6 @@ type asked struct {
 	operator   bool
 }
 
-// Errors that a request ends with, and that its answer is made of.
-var (
-	errSignIn = errors.New("nobody is signed in")
-	errHidden = errors.New("nothing that this person may see")
-	errAway   = errors.New("GitHub does not confirm what this person can see")
-)
-
-// What can go wrong with a request besides what it asks for.
-var (
-	errForeign     = errors.New("the request came from another site")
-	errOtherHost   = errors.New("the request is for another host")
-	errState       = errors.New("the way over GitHub was not begun in this browser")
-	errNotSignedIn = errors.New("GitHub did not say who it is")
-	errTooOften    = errors.New("this address signs in too often")
-	errForm        = errors.New("the form cannot be read")
-	errBusy        = errors.New("too many pages are open")
-)
-
 // mostWords is how many characters of a form's text are taken.
 const mostWords = 4000
 
