@@ -77,7 +77,7 @@ func TestWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := &launch.Process{Program: program, Environ: os.Environ(), Log: t.Logf}
+	by := &launch.Process{Clock: now, Program: program, Environ: os.Environ(), Log: t.Logf}
 	heard := &hearing{}
 	running, err := by.Start(t.Context(), launch.Job{Tokens: oneToken{hub}, Hear: heard, Order: jobs.Order{Job: "one",
 		Attempt: 1, Page: "https://ralph.example/jobs/one", Event: "issues",

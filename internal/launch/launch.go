@@ -50,13 +50,6 @@ type Listener interface {
 	Output(text string)
 }
 
-// Launcher starts jobs.
-type Launcher interface {
-	// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can go on in another. The
-	// error says that there is no process; whoever gets a Running calls its Wait.
-	Start(ctx context.Context, job Job) (*Running, error)
-}
-
 // DiedError is of a process that ended without a word: it was killed, or it crashed. Another attempt of the job goes on
 // with its run.
 type DiedError struct {

@@ -74,15 +74,15 @@ func modelsOfAJob(t *testing.T, here bool) {
 	w.by.Environ = append(w.by.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
 	job := w.labelled("5f1e-e", 1)
 	job.Models.Environ = []string{"ANTHROPIC_API_KEY=" + modelKey, "ANTHROPIC_BASE_URL=" + provider.URL, "OTHER=1"}
-	var by Launcher = w.by
+	start := w.by.Start
 	if job.Claim = (&keeps{}).claim(); !here {
-		by = runnersOf(t, w.gh, func(_ int64, r work.Runner) {
+		start = runnersOf(t, w.gh, func(_ int64, r work.Runner) {
 			if err := r.Run(context.Background(), w.by.Environ, time.Now); err != nil {
 				t.Error(err)
 			}
-		})
+		}).Start
 	}
-	r, err := by.Start(t.Context(), job)
+	r, err := start(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}

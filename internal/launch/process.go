@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,17 +20,15 @@ type Process struct {
 	Program string   // ralph itself, an absolute path
 	Environ []string // ours, of which the process gets what builds and tools need to find their way
 	Limits  proc.Limits
-	// Grace is how long a process that is to end may take for its last commit, push and words; 0 is a minute.
+	// Grace is how long a process that is to end may take for its last commit, push and words.
 	Grace   time.Duration
 	Mirrors *Mirrors // nil: none are kept
 	Log     func(format string, args ...any)
-	Clock   func() time.Time // nil: the system's
+	Clock   func() time.Time
 }
 
-// usualGrace is enough for a commit and a push on a slow network.
-const usualGrace = time.Minute
-
-// Start implements Launcher.
+// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can go on in another. The error
+// says that there is no process; whoever gets a Running calls its Wait.
 func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	r, err := prepare(ctx, job, setting{p.Mirrors, p.Environ, p.Log, p.Clock}, gate{})
 	if err != nil {
@@ -47,7 +44,7 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	r.end = end
 	var last tail
 	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
-		Stdout: &last, Stderr: &last, Interrupt: cmp.Or(p.Grace, usualGrace), Limits: p.Limits, Socket: theirs}
+		Stdout: &last, Stderr: &last, Interrupt: p.Grace, Limits: p.Limits, Socket: theirs}
 	go func() {
 		result, err := proc.Run(running, spec)
 		_ = theirs.Close() // only now: the process has its own
@@ -90,12 +87,6 @@ type setting struct {
 
 // prepare makes everything a job's process needs except its connection.
 func prepare(ctx context.Context, job Job, s setting, at gate) (*Running, error) {
-	if s.log == nil {
-		s.log = func(string, ...any) {}
-	}
-	if s.clock == nil {
-		s.clock = func() time.Time { return time.Now().UTC() }
-	}
 	r := &Running{job: job, ended: make(chan ended, 1), heard: make(chan struct{}), end: func() {},
 		tokens: &issuer{from: job.Tokens, clock: s.clock}}
 	r.done = append(r.done, func() { tell(s, r.tokens.revoke(context.WithoutCancel(ctx))) })

@@ -27,7 +27,7 @@ type Runners struct {
 	Workflow Workflow
 	Patience time.Duration // for how long a job that has connected may be without a connection; 0 is four minutes
 	Log      func(format string, args ...any)
-	Clock    func() time.Time // nil: the system's
+	Clock    func() time.Time
 
 	mu    sync.Mutex
 	seats map[string]*seat // by request

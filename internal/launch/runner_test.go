@@ -39,7 +39,7 @@ const runnerName = "runner"
 // runnersOf has the runners of a GitHub do jobs. Each job that is started calls begin with what its environment has.
 func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Runner)) *Runners {
 	t.Helper()
-	n := &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}}
+	n := &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}, Clock: time.Now}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	if err := gh.AddRepo(owner, runnerName, "main"); err != nil {

@@ -115,7 +115,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.by = &Process{Program: self, Grace: 30 * time.Second,
+	w.by = &Process{Program: self, Grace: 30 * time.Second, Clock: time.Now,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ANTHROPIC_API_KEY=of-the-server-0123456789"},
 		Log: func(format string, args ...any) {
 			w.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -25,14 +24,25 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, j job, ev event.
 	if j.quick { // no settings matter to an answer
 		return nil
 	}
-	if o.Settings, err = organisation(ctx, app, j.row.Installation, j.row.Repository); invalid.Is(err) {
-		o.Mistake = err.Error()
-		return nil
-	}
+	owner := accountOf(j.row.Repository)
+	shared, err := app.File(ctx, j.row.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
+		config.OrganisationFile)
 	if err != nil {
 		return err
 	}
-	read, err := asked(ctx, app, j.row.Installation, j.row.Repository, o.Settings)
+	own, err := app.File(ctx, j.row.Installation, repositoryOf(j.row.Repository), config.SettingsFile)
+	if err != nil {
+		return err
+	}
+	layers, err := layersOf(owner, shared, own)
+	if err != nil {
+		o.Mistake = err.Error()
+		return nil
+	}
+	if o.Settings = layers; own != nil { // which the process reads of the base commit
+		o.Settings = layers[:len(layers)-1]
+	}
+	read, err := config.Explain(layers...)
 	mistake := (*config.Error)(nil)
 	if errors.As(err, &mistake) && o.Allow.Allows(config.OnServer) {
 		return nil
@@ -79,21 +89,6 @@ func accountOf(repository string) string {
 func repositoryOf(name string) event.Repo {
 	owner, short, _ := strings.Cut(name, "/")
 	return event.Repo{Owner: owner, Name: short}
-}
-
-// organisation are the settings of the account, below those of the repository.
-func organisation(ctx context.Context, app *github.App, installation int64, repository string) ([]work.Layer, error) {
-	owner := accountOf(repository)
-	text, err := app.File(ctx, installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
-		config.OrganisationFile)
-	if err != nil || text == nil {
-		return nil, err
-	}
-	layer, err := config.Organisation(owner, text)
-	if err != nil {
-		return nil, invalid.Mark(err)
-	}
-	return []work.Layer{{Name: layer.Name, JSON: string(layer.JSON)}}, nil
 }
 
 // appTokens makes the tokens of one job.

@@ -116,7 +116,7 @@ func (sv *Server) openPool(ctx context.Context) error {
 		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
 		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
-			Mirrors: mirrors, Log: sv.logf}}
+			Mirrors: mirrors, Log: sv.logf, Clock: o.Clock}}
 	if o.Runner != "" {
 		if err := sv.openRunners(ctx); err != nil {
 			return err

@@ -49,7 +49,7 @@ type worker struct {
 	s        *store.Store
 	in       *installed
 	askers   *askers
-	launcher launch.Launcher
+	launcher *launch.Process
 	runners  *launch.Runners // nil: there are none
 	base     work.Order      // what is the same for all jobs
 	models   launch.Models

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -125,14 +126,11 @@ func Loopback(host string) bool {
 var passing = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
 	"Cf-Connecting-Ip"}
 
-// PassedOn reports whether a proxy sent the request for another client.
-func PassedOn(r *http.Request) bool {
-	for _, name := range passing {
-		if r.Header.Get(name) != "" {
-			return true
-		}
-	}
-	return false
+// Here reports whether a request is of someone on this machine. One that a proxy sends for another client is not.
+func Here(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && net.ParseIP(host).IsLoopback() &&
+		!slices.ContainsFunc(passing, func(name string) bool { return r.Header.Get(name) != "" })
 }
 
 // Address is the IP address of who asks. A proxy on this machine or its network is believed about whom it passes on: the
@@ -151,16 +149,6 @@ func Address(r *http.Request) string {
 		return given.String()
 	}
 	return host
-}
-
-// isGuest reports whether a client that is not signed in can read. A request from a proxy comes from elsewhere. ownHost
-// has refused requests under other names of this machine.
-func (a *asked) isGuest() bool {
-	if !a.Open || PassedOn(a.r) {
-		return false
-	}
-	host, _, err := net.SplitHostPort(a.r.RemoteAddr)
-	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
 // forGuests reports whether a guest may ask for something: what is read, and needs no more than that.

@@ -33,7 +33,7 @@ func (a *asked) identify() error {
 		}
 		return nil
 	}
-	if a.isGuest() {
+	if a.Open && Here(a.r) { // ownHost has refused requests under other names of this machine
 		a.who = guest
 	}
 	if token == "" {

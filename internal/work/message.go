@@ -26,7 +26,7 @@ type Order struct {
 	// Inputs are those of the Action, by name: "trigger_label".
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Settings are those below the repository's own, the weakest first.
-	Settings []Layer `json:"settings,omitempty"`
+	Settings []config.Layer `json:"settings,omitempty"`
 	// Allow is what whoever runs the server allows the repository; its settings cannot go beyond it.
 	Allow config.Allowance `json:"allow,omitzero"`
 	// Permissions are those that the server has decided by, by login in lower case: "write".
@@ -50,12 +50,6 @@ type GitHub struct {
 	GraphQL string   `json:"graphql"` // "https://api.github.com/graphql"
 	Login   string   `json:"login"`   // "ralph[bot]"
 	Lacks   []string `json:"lacks,omitempty"`
-}
-
-// Layer is a part of the settings.
-type Layer struct {
-	Name string `json:"name"` // "ralph.json of alice/.github"
-	JSON string `json:"json"` // may hold comments
 }
 
 // Token is an installation token for the job's repository alone.

@@ -194,13 +194,9 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 	if err != nil {
 		return loop.Result{Outcome: loop.Invalid}, err
 	}
-	var layers []config.Layer
-	for _, l := range o.Settings {
-		layers = append(layers, config.Layer{Name: l.Name, JSON: []byte(l.JSON)})
-	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: parent, Clock: p.clock,
 		Runner: actions.New(func(string) string { return "" }, output{&p.to}),
-		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: layers, Allow: o.Allow,
+		Server: &bot.Server{Job: o.Job, Page: o.Page, Payload: o.Payload, Layers: o.Settings, Allow: o.Allow,
 			Known: o.Permissions, Mirror: o.Mirror, Stop: p.stop,
 			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
 				Patience: patience},
