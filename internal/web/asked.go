@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,6 @@ const mostWords = 4000
 // action answers a form that asks for something.
 func action(kind string) func(*asked) error {
 	return func(a *asked) error {
-		if a.Actions == nil {
-			return errHidden
-		}
 		if err := a.r.ParseForm(); err != nil {
 			return errForm
 		}
@@ -120,4 +118,83 @@ func local(path string) string {
 		return "/"
 	}
 	return path
+}
+
+// trouble is an error that a request ends with, and what it is answered with.
+type trouble struct {
+	Status        int
+	Heading, Says string
+	Reference     string // where the log says more; empty: nothing to say
+}
+
+func (t *trouble) Error() string { return t.Says }
+
+// errSignIn sends whoever asks to sign in.
+var errSignIn = errors.New("nobody is signed in")
+
+// What can go wrong with a request besides what it asks for.
+var (
+	errHidden = &trouble{http.StatusNotFound, "Not found",
+		"There is nothing here, or nothing that you can see. What you see follows what you can read on GitHub; after a " +
+			"change there it takes a minute.", ""}
+	errForeign = &trouble{http.StatusForbidden, "Not done",
+		"The request came from another site, so nothing was done. Open the page here and try again.", ""}
+	errOtherHost = &trouble{http.StatusMisdirectedRequest, "Wrong address",
+		"These pages answer under another address. Open the one that ralph was started with.", ""}
+	errState = &trouble{http.StatusBadRequest, "Not signed in",
+		"The sign-in was not begun in this browser, or more than ten minutes ago. Sign in again.", ""}
+	errNotSignedIn = &trouble{http.StatusForbidden, "Not signed in",
+		"GitHub did not say who you are: the sign-in was cancelled, or took too long. Sign in again.", ""}
+	errTooOften = &trouble{http.StatusTooManyRequests, "Not signed in",
+		"Too many sign-ins came from your address. Wait a minute, then sign in again.", ""}
+	errAway = &trouble{http.StatusServiceUnavailable, "GitHub doesn't answer; trying again",
+		"This page stays empty until GitHub confirms what you can read. It reloads automatically. Runs continue.", ""}
+	errForm = &trouble{http.StatusBadRequest, "Not done", "The form cannot be read, or is too long. Nothing was done.", ""}
+	errBusy = &trouble{http.StatusServiceUnavailable, "Too many open pages",
+		"More pages are followed live than this server allows. Close some, or load the page again later.", ""}
+)
+
+// problem answers a request that cannot be answered. No one learns from it whether something exists.
+func (a *asked) problem(err error) {
+	if errors.Is(err, ErrSignedOut) {
+		err = cmp.Or(a.leave(), errSignIn)
+	}
+	if errors.Is(err, errSignIn) {
+		if a.kind == isPage && a.r.Method == http.MethodGet {
+			http.Redirect(a.w, a.r, "/sign-in?next="+url.QueryEscape(a.r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		}
+		err = errHidden
+	}
+	if errors.Is(err, context.Canceled) && a.r.Context().Err() != nil {
+		return // whoever asked is gone
+	}
+	var t *trouble
+	var refusal *Refusal
+	switch {
+	case errors.Is(err, errAway):
+		t = errAway
+		a.Log.Warn("a reader could not be checked on GitHub", "error", err, "path", a.r.URL.Path)
+		if a.w.Header().Set("Retry-After", "2"); a.r.Method == http.MethodGet {
+			a.w.Header().Set("Refresh", "2")
+		}
+	case errors.As(err, &t):
+	case errors.Is(err, ErrNotFound):
+		t = errHidden
+	case errors.As(err, &refusal):
+		t = &trouble{Status: http.StatusConflict, Heading: "Not done", Says: refusal.Why}
+	default:
+		t = &trouble{http.StatusServiceUnavailable, "It does not work right now",
+			"The server could not read what this page shows. It tries again with every page that is loaded; runs go on " +
+				"meanwhile.", random()[:8]}
+		a.Log.Error("a page could not be shown", "error", err, "reference", t.Reference, "path", a.r.URL.Path)
+	}
+	a.w.Header().Set("Cache-Control", "no-store")
+	if a.kind == isData && a.r.Method == http.MethodGet && !strings.HasPrefix(a.r.URL.Path, "/setup") {
+		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
+		return
+	}
+	if err := a.showAs(t.Status, "problem", t.Heading, t); err != nil {
+		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
+	}
 }

@@ -225,7 +225,7 @@ func (a *asked) deliveryPage() error {
 	return a.show("delivery", "Delivery "+brief(60, a.delivery.ID), struct {
 		Delivery
 		Redeliver bool
-	}{a.delivery, a.may >= MayWrite && a.Actions != nil && !a.who.Guest})
+	}{a.delivery, a.may >= MayWrite && !a.who.Guest})
 }
 
 // sum is what was spent on one thing.

@@ -73,7 +73,7 @@ type Sessions interface {
 
 // SignIn is GitHub's way to say who someone is.
 type SignIn interface {
-	// AuthorizeURL is where to send the browser. verifier is PKCE's; only its S256 challenge may be in the address.
+	// AuthorizeURL is where to send the browser; "" before the setup is done. verifier is PKCE's; only its S256 challenge may be in the address.
 	AuthorizeURL(state, verifier, redirect string) string
 	// Exchange asks GitHub for whom code was made.
 	Exchange(ctx context.Context, code, verifier, redirect string) (Identity, error)

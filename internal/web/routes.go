@@ -17,9 +17,9 @@ type Options struct {
 	Source   Source
 	Access   Access
 	Sessions Sessions
-	SignIn   SignIn  // nil: no one can sign in until the setup is done
-	Actions  Actions // nil: nothing can be done on these pages
-	Setup    Setup   // nil: there is none
+	SignIn   SignIn
+	Actions  Actions
+	Setup    Setup
 	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
 	// so must be what the server listens on.
 	Open bool

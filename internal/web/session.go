@@ -85,7 +85,7 @@ func (a *asked) signInPage() error {
 	return a.show("sign-in", "Sign in", struct {
 		Ready bool
 		Next  string
-	}{a.SignIn != nil, next})
+	}{a.SignIn.AuthorizeURL("", "", a.redirect()) != "", next})
 }
 
 func (a *asked) redirect() string {
@@ -94,23 +94,20 @@ func (a *asked) redirect() string {
 
 // beginSignIn sends the browser to GitHub. What must come back unchanged stays in a cookie of this browser.
 func (a *asked) beginSignIn() error {
-	if a.SignIn == nil {
-		return errHidden
-	}
 	state, verifier := random(), random()
 	next := base64.RawURLEncoding.EncodeToString([]byte(local(a.r.URL.Query().Get("next"))))
 	a.keep(a.prefixed(signInCookie), state+"."+verifier+"."+next, signInTime)
-	http.Redirect(a.w, a.r, a.SignIn.AuthorizeURL(state, verifier, a.redirect()), http.StatusSeeOther)
-	return nil
+	address := a.SignIn.AuthorizeURL(state, verifier, a.redirect())
+	if address == "" {
+		return errHidden
+	}
+	return a.goTo(address)
 }
 
 func (a *asked) endSignIn() error {
 	parts := strings.Split(a.cookieValue(signInCookie), ".")
 	a.keep(a.prefixed(signInCookie), "", -1)
 	q := a.r.URL.Query()
-	if a.SignIn == nil {
-		return errHidden
-	}
 	if !a.signIns.allow(Address(a.r), a.Clock()) {
 		return a.notSignedIn(errTooOften, nil)
 	}

@@ -16,9 +16,6 @@ var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 // codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the code is
 // sent by a person and not by whatever loads addresses ahead.
 func (a *asked) codePage() error {
-	if a.Setup == nil {
-		return errHidden
-	}
 	return a.show("setup-code", "Setup", struct {
 		Code   string
 		Failed bool
@@ -26,9 +23,6 @@ func (a *asked) codePage() error {
 }
 
 func (a *asked) redeem() error {
-	if a.Setup == nil {
-		return errHidden
-	}
 	if err := a.r.ParseForm(); err != nil {
 		return errForm
 	}
@@ -47,9 +41,6 @@ func (a *asked) redeem() error {
 
 // setupPage shows how far the setup has come, and the form that creates the App: the only one that leaves this server.
 func (a *asked) setupPage() error {
-	if a.Setup == nil {
-		return errHidden
-	}
 	st, err := a.Setup.Standing(a.r.Context())
 	if err != nil {
 		return err
@@ -88,7 +79,7 @@ func (a *asked) setupPage() error {
 // created is where GitHub sends the browser when the App exists.
 func (a *asked) created() error {
 	q := a.r.URL.Query()
-	if a.Setup == nil || !same(a.cookieValue(setupState), q.Get("state")) {
+	if !same(a.cookieValue(setupState), q.Get("state")) {
 		return errState
 	}
 	a.keep(a.prefixed(setupState), "", -1)
@@ -100,9 +91,6 @@ func (a *asked) created() error {
 
 // rotateSecret has the webhook get a new secret.
 func (a *asked) rotateSecret() error {
-	if a.Setup == nil {
-		return errHidden
-	}
 	if err := a.Setup.RotateSecret(a.r.Context(), a.who.Login); err != nil {
 		return err
 	}
