@@ -69,7 +69,7 @@ func (e *DiedError) Error() string {
 type Running struct {
 	job    Job
 	conn   net.Conn
-	to     sender
+	to     work.Session
 	tokens *issuer
 	models *gateway.Turn
 	done   []func() // what is cleaned up after the process
@@ -83,12 +83,6 @@ type Running struct {
 	once    sync.Once
 	result  work.End
 	err     error
-}
-
-// sender sends messages to the process.
-type sender interface {
-	Send(message any)
-	Close() error
 }
 
 // ended is how the process itself ended.

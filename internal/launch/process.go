@@ -99,7 +99,7 @@ func prepare(ctx context.Context, job Job, s setting, at gate) (*Running, error)
 
 // send sends the order, and begins to hear the process.
 func (r *Running) send(ctx context.Context) {
-	r.to = work.NewSender(r.conn)
+	r.to.Attach(r.conn)
 	r.to.Send(work.ToProcess{Order: &r.job.Order})
 	go r.listen(context.WithoutCancel(ctx))
 }

@@ -104,12 +104,10 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	if r.models != nil {
 		s.serve(r.models)
 	}
-	to := &work.Session{}
-	r.to = to
-	to.Send(work.ToProcess{Order: &r.job.Order})
+	r.to.Send(work.ToProcess{Order: &r.job.Order})
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.end = end
-	go n.follow(running, r, s, to, conn)
+	go n.follow(running, r, s, conn)
 	return r, nil
 }
 
@@ -180,11 +178,11 @@ func (n *Runners) next(ctx context.Context, s *seat, within time.Duration) net.C
 }
 
 // follow hears a job over each of its connections. When ctx ends, the job is left to the next server.
-func (n *Runners) follow(ctx context.Context, r *Running, s *seat, to *work.Session, conn net.Conn) {
+func (n *Runners) follow(ctx context.Context, r *Running, s *seat, conn net.Conn) {
 	over := ended{how: "no longer connects"}
 	for conn != nil {
 		r.conn = conn
-		to.Attach(conn)
+		r.to.Attach(conn)
 		hangUp := context.AfterFunc(ctx, func() { _ = conn.Close() })
 		r.hear(context.WithoutCancel(ctx))
 		hangUp()

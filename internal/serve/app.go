@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
+	"github.com/ralph-loop/ralph/internal/work"
 )
 
 // App is the credentials of a GitHub App. They come from the environment, or from the setup and are sealed in the
@@ -187,4 +190,56 @@ func (in *installed) secret(c App) web.SecretStanding {
 		st.Until = c.Rotated.Add(oldHolds)
 	}
 	return st
+}
+
+// appTokens makes the tokens of one job.
+type appTokens struct {
+	app          *github.App
+	installation int64
+	repository   string
+	s            *store.Store
+	log          *slog.Logger
+}
+
+// sealedToken begins the names of tokens that are not revoked yet, among the database's secrets: the next start revokes
+// those of jobs that were killed with their server.
+const sealedToken = "token "
+
+func tokenName(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return sealedToken + hex.EncodeToString(sum[:])
+}
+
+// Make implements launch.Tokens.
+func (t appTokens) Make(ctx context.Context) (work.Token, error) {
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
+	if err == nil {
+		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
+			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)
+		}
+	}
+	return work.Token{Value: made.Value, Ends: made.Ends}, err
+}
+
+// Revoke implements launch.Tokens.
+func (t appTokens) Revoke(ctx context.Context, token string) error {
+	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
+}
+
+// revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
+func (sv *Server) revokeLeft(ctx context.Context, names []string) {
+	for _, name := range names {
+		app, _, err := sv.in.current(ctx)
+		var token []byte
+		if err == nil {
+			token, err = sv.s.Unseal(ctx, name)
+		}
+		if err == nil {
+			_ = app.Revoke(ctx, github.Token{Value: string(token)})
+			err = sv.s.Remove(ctx, name)
+		}
+		if err != nil {
+			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
+		}
+	}
 }

@@ -83,7 +83,7 @@ func (sv *Server) figures(ctx context.Context, p *page) error {
 	p.all("ralph_runs_total", "counter", "Runs that have ended, by outcome.", "outcome", runs)
 	p.all("ralph_tokens_total", "counter", "Tokens of turns, by kind.", "kind", tokens)
 	p.all("ralph_jobs", "gauge", "Jobs that have not ended, by how they stand.", "state",
-		map[string]int64{"queued": int64(waiting), "delayed": int64(delayed), "running": int64(sv.pool.count())})
+		map[string]int64{"queued": int64(waiting), "delayed": int64(delayed), "running": int64(sv.pool.count(false))})
 	p.one("ralph_queue_oldest_seconds", "gauge", "How long the oldest queued job waits.", age.Seconds())
 	p.one("ralph_cost_usd_total", "counter", "What turns have cost, as far as known.", cost)
 	p.all("ralph_api_budget_left", "gauge", "Requests that GitHub still allows within the hour, as it said last.",

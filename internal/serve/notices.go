@@ -59,7 +59,7 @@ func (n *notices) tell(ctx context.Context, run string, m work.Notice) {
 // Notice implements launch.Listener. Whose run it is and where it is shown is known here better than there.
 func (r *recorder) Notice(m work.Notice) {
 	r.mu.Lock()
-	run, repository, silent := r.row.ID, r.row.Repository, r.silent && !r.begun
+	run, repository, silent := r.row.ID, r.row.Repository, r.row.Kind != ""
 	r.mu.Unlock()
 	if r.notices == nil || silent {
 		return

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
@@ -19,8 +18,6 @@ import (
 
 const (
 	atOnce      = 100                   // deliveries that are decided between two looks at the database
-	answersHere = 4                     // answers given at the same time
-	mostTries   = 15                    // of an answer: an hour
 	comesWith   = 50 * time.Millisecond // what is stored so soon after a delivery is decided together with it
 	lookAgain   = 2 * time.Second       // some may be due that were postponed
 	afterFailed = 5 * time.Second
@@ -29,19 +26,16 @@ const (
 
 // outbox decides what has been stored. It may be killed anywhere: what is not decided then is decided by the next.
 type outbox struct {
-	s       *store.Store
-	answer  func(ctx context.Context, d store.Delivery, v decided) store.Run
-	begin   func() // there are new runs
-	rules   event.Rules
-	ours    func(repository, branch string) bool
-	wrote   func(login string) bool // somebody is the App itself
-	permit  func(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error)
-	back    func()        // the database is there again
-	woken   chan struct{} // holds one
-	log     *slog.Logger
-	clock   func() time.Time
-	answers chan struct{} // holds one for each answer that is given now
-	busy    sync.WaitGroup
+	s      *store.Store
+	begin  func() // there are new runs
+	rules  event.Rules
+	ours   func(repository, branch string) bool
+	wrote  func(login string) bool // somebody is the App itself
+	permit func(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error)
+	back   func()        // the database is there again
+	woken  chan struct{} // holds one
+	log    *slog.Logger
+	clock  func() time.Time
 }
 
 // wake has the outbox look now.
@@ -52,9 +46,8 @@ func (o *outbox) wake() {
 	}
 }
 
-// run decides until ctx ends, and what it answers then has been left.
+// run decides until ctx ends.
 func (o *outbox) run(ctx context.Context) {
-	defer o.busy.Wait()
 	away := false
 	for wait := time.Duration(0); ; {
 		select {
@@ -104,15 +97,14 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 			o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
 			why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
 			err = o.s.Postpone(ctx, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), why)
-		case v.quick && d.Tries < mostTries:
-			err = o.quickly(ctx, d, v)
 		default:
 			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why, "")}
-			if v.quick {
-				of.Decision = v.decision("failed", fmt.Sprintf("it was tried %d times", mostTries), "")
-			} else if v.asks {
+			if v.asks {
 				run := v.run(d.ID, d)
-				of.Decision.Run, of.Run, runs = run.ID, &run, true
+				of.Run, runs = &run, true
+				if !v.quick {
+					of.Decision.Run = run.ID
+				}
 			}
 			made = append(made, of)
 		}
@@ -157,35 +149,6 @@ func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 	return v, nil
 }
 
-// quickly gives an answer beside everything else. Until it is given the delivery counts as undecided.
-func (o *outbox) quickly(ctx context.Context, d store.Delivery, v decided) error {
-	if err := o.s.Hold(ctx, d.ID, "it is answered now"); err != nil {
-		return err
-	}
-	o.busy.Go(func() {
-		select {
-		case o.answers <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		defer func() { <-o.answers }()
-		row := o.answer(ctx, d, v)
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
-		defer cancel()
-		var err error
-		if row.State == web.Queued {
-			o.log.Error("an answer was not given", "delivery", d.ID, "why", row.Reason)
-			err = o.s.Postpone(late, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), "it could not be answered, and is tried again")
-		} else {
-			err = o.s.Decide(late, store.Decided{ID: d.ID, Decision: v.decision("answered", row.State, "")})
-		}
-		if err != nil {
-			o.log.Error("the outcome of a delivery is not stored", "delivery", d.ID, "error", err)
-		}
-	})
-	return nil
-}
-
 // again has a delivery decided again because a person requested it. Where a run came of it, another one comes, with a
 // row of its own.
 func (o *outbox) again(ctx context.Context, id string) error {
@@ -198,7 +161,7 @@ func (o *outbox) again(ctx context.Context, id string) error {
 			"the App's page."}
 	}
 	if d.Decision == nil {
-		return &web.Refusal{Why: "The delivery is not decided yet, or it is answered now."}
+		return &web.Refusal{Why: "The delivery is not decided yet."}
 	}
 	v := decide(d, o.rules, o.ours)
 	if !v.asks || v.quick || d.Decision.Run == "" {

@@ -2,15 +2,16 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/rand"
 	"errors"
-	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -21,7 +22,7 @@ import (
 // repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
 // looks there.
 func (w *worker) setPlace(ctx context.Context, app *github.App, j job, ev event.Event, o *work.Order) (err error) {
-	if j.quick { // no settings matter to an answer
+	if j.row.Kind == answerJob { // no settings matter to an answer
 		return nil
 	}
 	owner := accountOf(j.row.Repository)
@@ -91,54 +92,139 @@ func repositoryOf(name string) event.Repo {
 	return event.Repo{Owner: owner, Name: short}
 }
 
-// appTokens makes the tokens of one job.
-type appTokens struct {
-	app          *github.App
-	installation int64
-	repository   string
-	s            *store.Store
-	log          *slog.Logger
-}
-
-// sealedToken begins the names of tokens that are not revoked yet, among the database's secrets: the next start revokes
-// those of jobs that were killed with their server.
-const sealedToken = "token "
-
-func tokenName(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return sealedToken + hex.EncodeToString(sum[:])
-}
-
-// Make implements launch.Tokens.
-func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
-	if err == nil {
-		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
-			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)
-		}
-	}
-	return work.Token{Value: made.Value, Ends: made.Ends}, err
-}
-
-// Revoke implements launch.Tokens.
-func (t appTokens) Revoke(ctx context.Context, token string) error {
-	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
-}
-
-// revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
-func (sv *Server) revokeLeft(ctx context.Context, names []string) {
-	for _, name := range names {
-		app, _, err := sv.in.current(ctx)
-		var token []byte
-		if err == nil {
-			token, err = sv.s.Unseal(ctx, name)
-		}
-		if err == nil {
-			_ = app.Revoke(ctx, github.Token{Value: string(token)})
-			err = sv.s.Remove(ctx, name)
-		}
+// layersOf are the files of an account and, last, of its repository; nil is one that does not exist.
+func layersOf(owner string, shared, own []byte) (layers []config.Layer, err error) {
+	if shared != nil {
+		layer, err := config.Organisation(owner, shared)
 		if err != nil {
-			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
+			return nil, err
+		}
+		layers = append(layers, layer)
+	}
+	if own != nil {
+		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: own})
+	}
+	return layers, nil
+}
+
+// runnerFile is the workflow of the runner repository.
+const runnerFile = "runner.yml"
+
+// sealedRunners is the name of the key of runners among the database's secrets.
+const sealedRunners = "runners"
+
+// workflow is the one of the runner repository. It implements launch.Workflow.
+type workflow struct {
+	in *installed
+	of *github.Workflow
+}
+
+// Start implements launch.Workflow.
+func (w workflow) Start(ctx context.Context, request string) error {
+	app, _, err := w.in.current(ctx)
+	if err != nil {
+		return err
+	}
+	err = w.of.Start(ctx, app, map[string]any{"request": request})
+	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		return &launch.RefusedError{Why: refused.Why}
+	}
+	return err
+}
+
+// Job implements launch.Workflow.
+func (w workflow) Job(ctx context.Context, token string) (string, error) {
+	app, _, err := w.in.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.of.Job(ctx, app, token)
+}
+
+// openRunners makes what has runners do the jobs.
+func (sv *Server) openRunners(ctx context.Context) error {
+	key, err := sv.s.Unseal(ctx, sealedRunners)
+	if errors.Is(err, store.ErrNotFound) {
+		key = []byte(rand.Text() + rand.Text())
+		err = sv.s.Seal(ctx, sealedRunners, key)
+	}
+	address := strings.TrimSuffix(sv.o.Public.String(), "/")
+	sv.runner = workflow{sv.in, sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
+	sv.worker.runners = &launch.Runners{Address: address, Key: key, Workflow: sv.runner, Log: sv.logf, Clock: sv.o.Clock}
+	return err
+}
+
+// examineRunner says whether runners can do the jobs, for the setup page.
+func (sv *Server) examineRunner(ctx context.Context, app *github.App, self github.Self) (findings []web.Finding) {
+	if sv.o.Runner == "" {
+		return nil
+	}
+	for _, f := range sv.runner.of.Examine(ctx, app, self) {
+		findings = append(findings, finding(f, sv.o.GitHub.Web()))
+	}
+	return findings
+}
+
+// launch starts a job: on a runner where there are any, and here what is no run.
+func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) (*launch.Running, error) {
+	if w.runners != nil && j.row.Kind != answerJob && to.Order.Mistake == "" {
+		to.Claim = detailOf(j.row).Claim
+		to.Claim.Keep = r.keep
+		waiting, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		go w.untilStopped(waiting, j.row.ID, stop)
+		running, err := w.runners.Start(waiting, to)
+		refused := (*launch.RefusedError)(nil)
+		switch {
+		case errors.As(err, &refused):
+			to.Order.Mistake = "No run can start. " + refused.Why
+		case !errors.Is(err, launch.ErrUnwanted):
+			return running, err
+		case detailOf(j.row).Run == "":
+			return nil, &settledError{string(loop.Interrupted), err.Error()}
+		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
+	}
+	return w.launcher.Start(context.WithoutCancel(ctx), to)
+}
+
+// untilStopped ends the wait for a runner when the run is stopped.
+func (w *worker) untilStopped(ctx context.Context, run string, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(lookForWords)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		said, _ := w.s.Words(ctx, run, 0) // the next look tells the same
+		for _, word := range said {
+			if word.Kind == web.Stop {
+				stop(unwantedError{word.Person})
+			}
 		}
 	}
+}
+
+// unwantedError is of a run that was stopped before it started.
+type unwantedError struct{ by string }
+
+func (e unwantedError) Error() string { return "stopped by " + e.by + " before it started" }
+
+// Is implements what errors.Is asks.
+func (e unwantedError) Is(target error) bool { return target == launch.ErrUnwanted }
+
+// keep stores which runner does the job, as far as the run has a row.
+func (r *recorder) keep(c launch.Claim) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.detail.Claim = c; r.row.Kind != "" {
+		return nil
+	}
+	if c.Nonce != "" && c.Name == "" {
+		r.detail.Doing = "waits for a runner"
+	}
+	row := r.row
+	row.Detail = r.detail.text()
+	return r.s.PutRun(context.Background(), row)
 }

@@ -22,6 +22,7 @@ const (
 	mostKills   = 10          // of processes of one run in a row without any progress
 	patience    = 3           // kills in a row are nobody's fault: a machine that starts again and again kills all that runs
 	endGrace    = 15 * time.Second
+	answersHere = 4 // answers given at the same time
 )
 
 // errHandedOn is the cause of the end of a run's context when this server stops: the next one goes on with it.
@@ -39,8 +40,7 @@ type pool struct {
 
 	mu      sync.Mutex
 	running map[string]store.Run
-	sweeps  map[string]store.Run // runs that wait and have no row before they come to something, by repository
-	served  map[string]int64     // the last turn of each group that has a run here, see groups
+	served  map[string]int64 // the last turn of each group that has a run here, see groups
 	turn    int64
 
 	runs   context.Context // of what runs
@@ -50,7 +50,7 @@ type pool struct {
 
 func newPool(s *store.Store, slots, perInstallation int, log *slog.Logger) *pool {
 	p := &pool{s: s, slots: max(slots, 1), perInstallation: perInstallation, log: log, woken: make(chan struct{}, 1),
-		running: map[string]store.Run{}, sweeps: map[string]store.Run{}, served: map[string]int64{}}
+		running: map[string]store.Run{}, served: map[string]int64{}}
 	p.runs, p.handOn = context.WithCancelCause(context.Background())
 	return p
 }
@@ -63,28 +63,22 @@ func (p *pool) wake() {
 	}
 }
 
-// sweep has a repository looked through when its turn comes.
-func (p *pool) sweep(row store.Run) {
+// count is how many answers this process gives, or how many other jobs it works on.
+func (p *pool) count(answers bool) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sweeps[row.Repository] = row
-	p.wake()
-}
-
-// count is how many runs this process works on.
-func (p *pool) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.running)
+	for _, row := range p.running {
+		if (row.Kind == answerJob) == answers {
+			n++
+		}
+	}
+	return n
 }
 
 // resume has what a killed server was working on wait again.
 func (p *pool) resume(ctx context.Context, now time.Time) error {
 	left, err := p.s.Runs(ctx, store.RunFilter{States: []string{web.Running}, Limit: 1000})
 	for _, row := range left {
-		if row.Key == "" { // an answer, which is given again
-			continue
-		}
 		killed(&row, "the server that ran it was killed", now)
 		p.log.Warn("a run was left by a server that has died", "run", row.ID, "kills", row.Kills, "state", row.State)
 		err = errors.Join(err, p.s.PutRun(ctx, row))
@@ -120,34 +114,37 @@ func (p *pool) run(ctx context.Context) {
 	}
 }
 
-// fill takes as many runs as there is room for.
+// fill takes as many jobs as there is room for. Answers wait for each other alone.
 func (p *pool) fill(ctx context.Context) error {
-	if p.count() >= p.slots {
-		return nil
-	}
-	waiting, err := p.s.Due(ctx)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	waiting = slices.AppendSeq(waiting, maps.Values(p.sweeps))
-	p.forget(waiting)
-	p.mu.Unlock()
-	for p.count() < p.slots {
-		i := p.next(waiting)
-		if i < 0 {
-			return nil
+	for _, answers := range []bool{true, false} {
+		most := p.slots
+		if answers {
+			most = answersHere
 		}
-		row := waiting[i]
-		waiting = slices.Delete(waiting, i, i+1)
-		if row.Number != 0 {
-			if row, err = p.s.Take(ctx, row.ID); errors.Is(err, store.ErrNotFound) { // somebody has stopped it just now
+		if p.count(answers) >= most {
+			continue
+		}
+		waiting, err := p.s.Due(ctx, answers)
+		if err != nil {
+			return err
+		}
+		if !answers {
+			p.forget(waiting)
+		}
+		for p.count(answers) < most {
+			i := p.next(waiting)
+			if i < 0 {
+				break
+			}
+			row, err := p.s.Take(ctx, waiting[i].ID)
+			waiting = slices.Delete(waiting, i, i+1)
+			if errors.Is(err, store.ErrNotFound) { // somebody has stopped it just now
 				continue
 			} else if err != nil {
 				return err
 			}
+			p.begin(row)
 		}
-		p.begin(row)
 	}
 	return nil
 }
@@ -158,8 +155,10 @@ func groups(row store.Run) [3]string {
 	return [3]string{installation, installation + " " + row.Repository, installation + " " + row.Repository + " " + row.Person}
 }
 
-// forget leaves out the turns of groups that have nothing here. The caller holds the lock.
+// forget leaves out the turns of groups that have nothing here.
 func (p *pool) forget(waiting []store.Run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	here := map[string]bool{}
 	for _, row := range slices.AppendSeq(slices.Clone(waiting), maps.Values(p.running)) {
 		for _, g := range groups(row) {
@@ -177,6 +176,9 @@ func (p *pool) next(waiting []store.Run) int {
 	keys, works := map[string]bool{}, map[string]int{}
 	for _, row := range p.running {
 		keys[row.Key] = true
+		if row.Kind == answerJob {
+			continue
+		}
 		for _, g := range groups(row) {
 			works[g]++
 		}
@@ -184,7 +186,7 @@ func (p *pool) next(waiting []store.Run) int {
 	best := -1
 	for i, row := range waiting {
 		of := groups(row)
-		if keys[row.Key] || p.perInstallation > 0 && works[of[0]] >= p.perInstallation {
+		if keys[row.Key] || p.perInstallation > 0 && row.Kind != answerJob && works[of[0]] >= p.perInstallation {
 			continue
 		}
 		keys[row.Key] = true // the first of its key
@@ -210,13 +212,12 @@ func (p *pool) next(waiting []store.Run) int {
 func (p *pool) begin(row store.Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if row.Number == 0 {
-		delete(p.sweeps, row.Repository)
-	}
 	p.running[row.ID] = row
-	p.turn++
-	for _, g := range groups(row) {
-		p.served[g] = p.turn
+	if row.Kind != answerJob {
+		p.turn++
+		for _, g := range groups(row) {
+			p.served[g] = p.turn
+		}
 	}
 	p.busy.Go(func() {
 		defer p.end(row)
@@ -228,10 +229,9 @@ func (p *pool) begin(row store.Run) {
 func (p *pool) end(row store.Run) {
 	if why := recover(); why != nil {
 		p.log.Error("the work on a run has panicked", "run", row.ID, "panic", why, "stack", string(debug.Stack()))
-		if killed(&row, fmt.Sprintf("panic: %v", why), time.Now()); row.Number != 0 {
-			if err := p.s.PutRun(context.Background(), row); err != nil {
-				p.log.Error("the outcome of a run is not stored", "run", row.ID, "error", err)
-			}
+		killed(&row, fmt.Sprintf("panic: %v", why), time.Now())
+		if err := p.s.PutRun(context.Background(), row); err != nil {
+			p.log.Error("the outcome of a run is not stored", "run", row.ID, "error", err)
 		}
 	}
 	p.mu.Lock()
@@ -260,6 +260,6 @@ func (p *pool) drain(ctx context.Context) error {
 	case <-over:
 		return nil
 	case <-time.After(endGrace):
-		return fmt.Errorf("draining: %d runs did not end within %s", p.count(), endGrace)
+		return fmt.Errorf("draining: %d runs did not end within %s", p.count(false), endGrace)
 	}
 }

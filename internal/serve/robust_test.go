@@ -57,7 +57,7 @@ func deliver(t *testing.T, sv *Server, id, body string) {
 // waiting are the ids of the runs that wait for a place.
 func waiting(t *testing.T, sv *Server) string {
 	t.Helper()
-	due, err := sv.s.Due(t.Context())
+	due, err := sv.s.Due(t.Context(), false)
 	must(t, err)
 	var ids []string
 	for _, row := range due {
@@ -81,8 +81,6 @@ func TestOneBadDelivery(t *testing.T) {
 	_, err := sv.s.Deliver(t.Context(), delivered("d-1", "issues", []byte(payload), time.Now()))
 	must(t, err)
 	deliver(t, sv, "d-2", "/ralph retry")
-	sv.outbox.answers = make(chan struct{}, 1)
-	sv.outbox.answer = func(context.Context, store.Delivery, decided) store.Run { return store.Run{State: declined} }
 	for range 3 {
 		if _, err := sv.outbox.pass(t.Context()); err != nil {
 			t.Fatal(err)
@@ -99,8 +97,7 @@ func TestOneBadDelivery(t *testing.T) {
 	*now = now.Add(time.Minute)
 	_, err = sv.outbox.pass(t.Context())
 	must(t, err)
-	sv.outbox.busy.Wait()
-	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision == nil || d.Decision.Step != "answered" {
+	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision == nil || d.Decision.Step != stepHanded {
 		t.Errorf("it is %+v, %v", d, err)
 	}
 	must(t, sv.s.Close())
@@ -144,7 +141,7 @@ func TestPaidOnce(t *testing.T) {
 	row := store.Run{ID: "d-1", Installation: 70, Repository: "alice/demo", Person: "alice", State: web.Running}
 	tells := func(attempt int, records ...int) {
 		row.Attempt = attempt
-		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0, false)
+		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0)
 		r.attach(false, nil)
 		r.Begun(bot.StartedRun{Run: "r", Records: 0})
 		for _, n := range records {
@@ -177,7 +174,7 @@ func TestHintsOnce(t *testing.T) {
 	}
 	attempt := func(known, recorded int) (told []string) {
 		row.Attempt++
-		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0, false)
+		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0)
 		r.attach(false, nil)
 		said, err := sv.s.Words(t.Context(), row.ID, r.heardUpTo())
 		must(t, err)
@@ -276,7 +273,7 @@ func TestTurnsGoRound(t *testing.T) {
 	add(3, "d", "dan", "one", 2)
 	p.slots = 2
 	must(t, p.fill(t.Context()))
-	if n := p.count(); n != 1 {
+	if n := p.count(false); n != 1 {
 		t.Errorf("%d with one key run", n)
 	}
 	<-over
@@ -284,7 +281,7 @@ func TestTurnsGoRound(t *testing.T) {
 	add(4, "e", "eve", "", 2)
 	p.perInstallation = 1
 	must(t, p.fill(t.Context()))
-	if n := p.count(); n != 2 || p.running["d/dan/1"].ID == "" || p.running["e/eve/0"].ID == "" {
+	if n := p.count(false); n != 2 || p.running["d/dan/1"].ID == "" || p.running["e/eve/0"].ID == "" {
 		t.Errorf("running: %v", p.running)
 	}
 	<-over

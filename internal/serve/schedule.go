@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
 )
 
 const (
@@ -54,10 +55,11 @@ func (sv *Server) sweep(ctx context.Context) error {
 			continue
 		}
 		swept[run.Repository] = true
-		sv.pool.sweep(store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, sv.o.Clock().Unix()/60), Repository: run.Repository,
-			Installation: run.Installation, Key: run.Repository + "#sweep", Attempt: 1})
+		err = errors.Join(err, sv.s.Add(ctx, store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, sv.o.Clock().Unix()/60), Kind: sweepJob,
+			Repository: run.Repository, Installation: run.Installation, Key: run.Repository + "#sweep", State: web.Queued}))
 	}
-	return nil
+	sv.pool.wake()
+	return err
 }
 
 // every calls a function at the same times of each day, as long after each multiple of an interval, until ctx ends.

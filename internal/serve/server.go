@@ -1,3 +1,5 @@
+// Package serve is ralph for every repository that its GitHub App is installed on: it keeps what GitHub delivers,
+// decides what asks for work, and has a process of its own do each piece. server.go is the page to begin with.
 package serve
 
 import (
@@ -18,7 +20,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -87,8 +88,8 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 		return nil, err
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
-	sv.outbox = &outbox{s: s, begin: sv.pool.wake, answer: sv.answer, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
-		permit: sv.worker.askers.soon, woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock, answers: make(chan struct{}, answersHere)}
+	sv.outbox = &outbox{s: s, begin: sv.pool.wake, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
+		permit: sv.worker.askers.soon, woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock}
 	if err := sv.openPages(); err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func (sv *Server) whoWeAre(ctx context.Context) {
 
 // drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
 func (sv *Server) drain(hard context.Context, end func()) error {
-	sv.o.Log.Info("draining: nothing new is started", "running", sv.pool.count())
+	sv.o.Log.Info("draining: nothing new is started", "running", sv.pool.count(false))
 	sv.pages.Close()
 	soon, cancel := context.WithTimeout(context.WithoutCancel(hard), readTime)
 	defer cancel()
@@ -222,7 +223,7 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	sv.loops.Wait()
 	patient, done := context.WithTimeout(hard, sv.o.Drain)
 	defer done()
-	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.pool.count()) })
+	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.pool.count(false)) })
 	defer quiet()
 	err = errors.Join(err, sv.pool.drain(patient))
 	sv.worker.notices.telling.Wait() // each place has seconds
@@ -236,38 +237,6 @@ func (sv *Server) close() {
 }
 
 func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
-
-// answer does what does not wait for work. A command that stopped a run tells those of our processes that work on it.
-func (sv *Server) answer(ctx context.Context, d store.Delivery, v decided) store.Run {
-	row, err := sv.s.Run(ctx, d.ID)
-	if err != nil { // it has none before it comes to something
-		row = v.run(d.ID, d)
-		row.Key = ""
-	}
-	row.State, row.Attempt = web.Running, max(row.Attempt, d.Tries)+1
-	row = sv.worker.work(ctx, job{id: d.ID, delivery: d.ID, row: row, quick: true})
-	if v.stops && row.State != web.Queued && row.State != string(loop.Refused) {
-		if err := sv.tellStop(ctx, v, d.Received); err != nil {
-			row.State, row.Reason = web.Queued, err.Error()
-		}
-	}
-	return row
-}
-
-// tellStop stops the earlier runs of an issue. The permission to do so was checked.
-func (sv *Server) tellStop(ctx context.Context, v decided, asked time.Time) error {
-	active, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{v.repository}, States: []string{web.Queued, web.Running}})
-	if err != nil {
-		return err
-	}
-	for _, run := range active {
-		shown := shownRun(run)
-		if v.subject != 0 && run.Times.Created.Before(asked) && (shown.Issue == v.subject || shown.Pull == v.subject) {
-			err = errors.Join(err, stopRun(ctx, sv.s, run, v.person))
-		}
-	}
-	return err
-}
 
 // ours reports whether a run works on a branch, as far as the newest runs tell.
 func (sv *Server) ours(repository, branch string) bool {

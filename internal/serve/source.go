@@ -33,6 +33,8 @@ type detail struct {
 	Of        int       `json:"of,omitempty"`
 	Dollars   float64   `json:"dollars,omitempty"`
 	Tokens    int64     `json:"tokens,omitempty"`
+	// Stops says that the job stops the runs of its issue, once it is known that its requester may.
+	Stops bool `json:"stops,omitempty"`
 	// Claim is of the runner that works on it.
 	Claim launch.Claim `json:"claim,omitzero"`
 }

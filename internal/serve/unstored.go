@@ -99,10 +99,9 @@ func (r *recorder) flush() {
 	r.mu.Lock()
 	now, row, settled := r.unstored, r.row, r.settled || !r.begun
 	r.unstored = unstored{}
-	silent := r.silent && !r.begun
 	row.Detail = r.detail.text()
 	r.mu.Unlock()
-	if silent {
+	if row.Kind != "" {
 		return
 	}
 	if now.changed || len(now.records) > 0 {

@@ -32,8 +32,13 @@ type job struct {
 	id       string // its own: the run's, or that of the time at which its run goes on
 	delivery string // whose payload it is about; "": the repository is looked through for what goes on
 	row      store.Run
-	quick    bool // an answer, which has no row before it comes to something
 }
+
+// What a job's row is before a run has begun.
+const (
+	answerJob = "answer" // of a command that is done in seconds
+	sweepJob  = "sweep"
+)
 
 // jobOf is what the next process of a run does.
 func jobOf(row store.Run) job {
@@ -62,25 +67,44 @@ type worker struct {
 	log      *slog.Logger
 }
 
-// run is pool.work.
-func (w *worker) run(ctx context.Context, row store.Run) { w.work(ctx, jobOf(row)) }
-
-// work does one attempt of a job and stores what becomes of it: the row that comes back.
-func (w *worker) work(ctx context.Context, j job) store.Run {
-	defer w.log.Info("job", "job", j.id, "attempt", j.row.Attempt, "repository", j.row.Repository)
+// run is pool.work: one attempt of a job, of which it stores what becomes.
+func (w *worker) run(ctx context.Context, row store.Run) {
+	j := jobOf(row)
+	defer w.log.Info("job", "job", j.id, "attempt", row.Attempt, "repository", row.Repository)
 	r, running, err := w.start(ctx, j)
 	if err != nil {
-		row := w.notBegun(j, err)
-		if !j.quick && row.Number != 0 {
-			w.put(row)
-		}
-		return row
+		row = w.notBegun(j, err)
+	} else {
+		r.attach(running.Metered(), running.Usage)
+		w.attend(ctx, running, r)
+		end, err := running.Wait()
+		w.conclude(j, r, end, err)
+		row = r.row
 	}
-	r.attach(running.Metered(), running.Usage)
-	w.attend(ctx, running, r)
-	end, err := running.Wait()
-	w.conclude(j, r, end, err)
-	return r.row
+	if detailOf(row).Stops && row.State != web.Queued && row.State != string(loop.Refused) {
+		if err := w.tellStop(ctx, row); err != nil && row.Kind != "" {
+			row = w.notBegun(j, err)
+		}
+	}
+	if err != nil || row.Kind != "" { // else the recorder has stored it
+		w.put(row)
+	}
+}
+
+// tellStop stops the earlier runs of an issue.
+func (w *worker) tellStop(ctx context.Context, row store.Run) error {
+	active, err := w.s.Runs(ctx, store.RunFilter{Repositories: []string{row.Repository}, States: []string{web.Queued, web.Running}})
+	if err != nil {
+		return err
+	}
+	number := detailOf(row).Issue
+	for _, run := range active {
+		shown := shownRun(run)
+		if number != 0 && run.Number < row.Number && (shown.Issue == number || shown.Pull == number) {
+			err = errors.Join(err, stopRun(ctx, w.s, run, row.Person))
+		}
+	}
+	return err
 }
 
 // start starts the process of a job.
@@ -116,7 +140,7 @@ func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, 
 		models = models.Within(order.Allow)
 	}
 	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
-		last, j.quick || j.row.Number == 0)
+		last)
 	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
 		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.log}}, r)
 	if err != nil {
@@ -194,10 +218,16 @@ func pauseAfter(n int) time.Duration {
 	return min(afterFailed<<min(max(n-1, 0), 10), longestPause)
 }
 
-// put stores a row that nobody else writes now, however long the database is away.
+// put stores a row that nobody else writes now, however long the database is away. What has become no run is dropped.
 func (w *worker) put(row store.Run) {
-	err := w.s.PutRun(context.Background(), row)
-	for ; errors.Is(err, store.ErrUnavailable); err = w.s.PutRun(context.Background(), row) {
+	write := func() error {
+		if row.Kind != "" && row.State != web.Queued {
+			return w.s.Drop(context.Background(), row.ID)
+		}
+		return w.s.PutRun(context.Background(), row)
+	}
+	err := write()
+	for ; errors.Is(err, store.ErrUnavailable); err = write() {
 		w.log.Warn("the outcome of a run waits for the database", "run", row.ID, "error", err)
 		time.Sleep(storeAgain)
 	}

@@ -101,11 +101,11 @@ func withPayload(row scan) (Delivery, error) {
 }
 
 // Undecided are deliveries that are to be decided now, the oldest first, with payloads. The same ones come again until
-// they are decided, postponed or held.
+// they are decided or postponed.
 func (s *Store) Undecided(ctx context.Context, limit int) ([]Delivery, error) {
 	now := s.clock()
 	return list(ctx, s, ask("reading deliveries to decide", "SELECT "+deliveryColumns+fromPayloads+`WHERE decided = 0
-		AND due >= 0 AND (due <= ? OR due > ?) ORDER BY number LIMIT ?`, micros(now), micros(now.Add(longestWait)), several(limit, 1000)),
+		AND (due <= ? OR due > ?) ORDER BY number LIMIT ?`, micros(now), micros(now.Add(longestWait)), several(limit, 1000)),
 		withPayload)
 }
 
@@ -114,17 +114,6 @@ func (s *Store) Undecided(ctx context.Context, limit int) ([]Delivery, error) {
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why string) error {
 	return s.must(ctx, "postponing a delivery", `UPDATE ralph_deliveries SET due = ?, why = ?, tries = tries + 1
 		WHERE id = ? AND decided = 0`, min(micros(until), micros(s.clock().Add(longestWait))), why, id)
-}
-
-// Hold keeps a delivery from being decided again until this process postpones or decides it, or another one has opened
-// the database. why is shown meanwhile.
-func (s *Store) Hold(ctx context.Context, id, why string) error {
-	return s.must(ctx, "holding a delivery", "UPDATE ralph_deliveries SET due = -1, why = ? WHERE id = ? AND decided = 0", why, id)
-}
-
-// release has what a process held that has ended be decided.
-func (s *Store) release(ctx context.Context) error {
-	return s.exec(ctx, "releasing deliveries", "UPDATE ralph_deliveries SET due = 0 WHERE decided = 0 AND due < 0")
 }
 
 // Decided is what became of one delivery.
@@ -150,7 +139,7 @@ func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 			if m.Run == nil {
 				continue
 			}
-			if _, err := t.exec(insertRun+" ON CONFLICT (id) DO NOTHING", s.columnsOf(*m.Run)...); err != nil {
+			if _, err := t.exec(insertRun+ifNew, s.columnsOf(*m.Run)...); err != nil {
 				return err
 			}
 		}
@@ -198,45 +187,81 @@ func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, e
 }
 
 const (
-	// everyCheckpoint is how often what was written to SQLite's log is copied into its file. Nobody waits for that.
-	everyCheckpoint = 500 * time.Millisecond
-	// longestLog is how many pages, of 4 KB, the log has before writers wait until all of it is copied and it begins anew.
-	// Under steady writing there is always something left, and it would grow for ever.
-	longestLog = 4000
+	storing      = "storing a delivery"
+	mostTogether = 100 // deliveries of one write, so that each write ends in time
+	mostArriving = 1000
 )
 
-// beginCheckpoints copies the log in the background. SQLite would have a writer do it in between, and all others wait.
-func (s *Store) beginCheckpoints() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(everyCheckpoint)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				s.checkpoint(ctx)
-			}
-		}
-	}()
-	s.shut = append(s.shut, func() error {
-		cancel()
-		<-done
-		return nil
-	})
+// arrived is a delivery that is to be stored together with others.
+type arrived struct {
+	Delivery
+	waits context.Context // of whoever waits for it
+	fresh bool
+	done  chan error // holds one
 }
 
-// checkpoint copies the log, and has it begin anew when it is long. Errors are left to whoever writes next: a disk that
-// takes no copy takes no new record either, and the log is tried again.
-func (s *Store) checkpoint(ctx context.Context) {
-	var busy, pages, copied int
-	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &copied); err != nil ||
-		pages < longestLog || s.turn.enter(ctx) != nil {
-		return
+// together stores a delivery in one transaction with others that come while another one is written: a disk that is slow
+// to sync makes them wait for one sync, and not for each other's.
+func (s *Store) together(ctx context.Context, d Delivery) (fresh bool, err error) {
+	own := &arrived{Delivery: d, waits: ctx, done: make(chan error, 1)}
+	select {
+	case s.arriving <- own:
+	case <-ctx.Done():
 	}
-	defer s.turn.leave()
-	_ = s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &pages, &copied) // only a little is left
+	select {
+	case err = <-own.done:
+		return own.fresh, err
+	case <-ctx.Done():
+		return false, failed(ctx, ctx.Err())
+	case <-s.closed:
+		return false, ErrUnavailable
+	}
+}
+
+// storeArriving stores what comes, until the database is closed.
+func (s *Store) storeArriving() {
+	for {
+		select {
+		case first := <-s.arriving:
+			s.storeSome([]*arrived{first})
+		case <-s.closed:
+			return
+		}
+	}
+}
+
+// storeSome stores deliveries with those that have come when it is their turn, and tells whoever waits for them.
+func (s *Store) storeSome(some []*arrived) {
+	ctx := context.Background()
+	err := s.write(ctx, storing, func(t *transaction) error {
+		for more := true; more && len(some) < mostTogether; {
+			select {
+			case next := <-s.arriving:
+				some = append(some, next)
+			default:
+				more = false
+			}
+		}
+		return t.deliverAll(some)
+	})
+	for _, a := range some {
+		if err != nil && !errors.Is(err, ErrUnavailable) && len(some) > 1 { // one of them cannot be stored, for all that is known
+			a.done <- s.write(ctx, storing, func(t *transaction) error { return t.deliverAll([]*arrived{a}) })
+		} else {
+			a.done <- err
+		}
+	}
+}
+
+// deliverAll stores deliveries that somebody waits for still.
+func (t *transaction) deliverAll(all []*arrived) (err error) {
+	for _, a := range all {
+		if a.waits.Err() != nil {
+			continue
+		}
+		if a.fresh, err = t.deliver(a.Delivery); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -41,13 +41,9 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 	made := Decision{Step: "work", Why: "labelled", Subject: "issue-1", Run: "a"}
 	ok(t, w.Decide(ctx, Decided{"a", made, &Run{ID: "a", State: "queued"}}))
 	ok(t, w.Postpone(ctx, "b", w.time.read().Add(time.Hour), "GitHub does not answer"))
-	ok(t, w.Hold(ctx, "c", "it is answered"))
-	if found := got[[]Delivery](t)(w.Undecided(ctx, 9)); ids(found) != "" {
-		t.Error("what waits is to be decided:", ids(found))
-	}
 	w.again(t)
 	if found := got[[]Delivery](t)(w.Undecided(ctx, 9)); ids(found) != "c" {
-		t.Error("of what another process held:", ids(found))
+		t.Error("what waits is to be decided:", ids(found))
 	}
 	w.time.move(11 * time.Minute) // not an hour: no clock that jumps keeps a delivery waiting for long
 	if found := got[[]Delivery](t)(w.Undecided(ctx, 9)); ids(found) != "b c" || found[0].Tries != 1 {
@@ -77,7 +73,6 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"hold":     w.Hold(ctx, "z", ""),
 		"postpone": w.Postpone(ctx, "z", time.Time{}, ""),
 		"undecide": w.Undecide(ctx, "z"),
 	} {

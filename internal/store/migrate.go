@@ -52,6 +52,7 @@ CREATE TABLE ralph_runs (
 	subject TEXT NOT NULL,
 	title TEXT NOT NULL,
 	person TEXT NOT NULL,
+	kind TEXT NOT NULL,
 	key TEXT NOT NULL,
 	state TEXT NOT NULL,
 	reason TEXT NOT NULL,

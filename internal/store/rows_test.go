@@ -245,14 +245,14 @@ func TestRunsThatWait(t *testing.T) {
 		"now": {Key: "k", State: "queued"}, "soon": {Key: "k", State: "queued", Times: Times{Resume: now.Add(time.Minute)}},
 		"set back": {Key: "k", State: "queued", Times: Times{Resume: now.Add(time.Hour)}},
 		"limit":    {Key: "k", State: "waiting", Times: Times{Resume: now.Add(time.Hour)}},
-		"person":   {Key: "k", State: "waiting"}, "answer": {State: "queued"}, "over": {Key: "k", State: "done"},
+		"person":   {Key: "k", State: "waiting"}, "answer": {Kind: "answer", State: "queued"}, "over": {Key: "k", State: "done"},
 	} {
 		run.ID, run.Repository, run.Subject, run.Times.Created = id, "o/r", "issue-1", now
 		ok(t, w.PutRun(ctx, run))
 	}
 	due := func() string {
 		var found []string
-		for _, r := range got[[]Run](t)(w.Due(ctx)) {
+		for _, r := range got[[]Run](t)(w.Due(ctx, false)) {
 			found = append(found, r.ID)
 		}
 		slices.Sort(found)
@@ -260,6 +260,16 @@ func TestRunsThatWait(t *testing.T) {
 	}
 	if found := due(); found != "now, set back" {
 		t.Error(found)
+	}
+	if answers := got[[]Run](t)(w.Due(ctx, true)); len(answers) != 1 || answers[0].ID != "answer" {
+		t.Errorf("%+v", answers)
+	}
+	ok(t, w.Add(ctx, Run{ID: "answer", State: "done"}))
+	for _, id := range []string{"answer", "over"} {
+		ok(t, w.Drop(ctx, id))
+	}
+	if _, err := w.Run(ctx, "answer"); !errors.Is(err, ErrNotFound) || len(got[[]Run](t)(w.Runs(ctx, RunFilter{}))) != 6 {
+		t.Error("an answer that was given is a run", err)
 	}
 	if waiting, delayed, oldest, err := w.Depth(ctx); waiting != 1 || delayed != 3 || !oldest.Equal(now) || err != nil {
 		t.Error(waiting, delayed, oldest, err)

@@ -16,7 +16,8 @@ type Run struct {
 	Subject      string // "issue-42"
 	Title        string
 	Person       string // the login of whoever asked
-	Key          string // of runs with the same key one works at a time; "": nobody takes it, it is somebody's answer
+	Kind         string // "": a run; before it has begun one, "answer" or "sweep", which no list has
+	Key          string // of runs with the same key one works at a time
 	State        string // "queued", "running", "waiting", or how it ended
 	Reason       string // a sentence: what it waits for, why it ended
 	Attempt      int    // which process works on it, from 1
@@ -36,15 +37,15 @@ type Times struct {
 // PutRun stores the row of a run, the whole of it. Created stays what it was first.
 func (s *Store) PutRun(ctx context.Context, r Run) error { return s.PutProgress(ctx, Progress{Run: r}) }
 
-const insertRun = `INSERT INTO ralph_runs (id, delivery, installation, repository, subject, title, person, key, state,
-	reason, attempt, kills, created, started, ended, resume, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const insertRun = `INSERT INTO ralph_runs (id, delivery, installation, repository, subject, title, person, kind, key,
+	state, reason, attempt, kills, created, started, ended, resume, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // columnsOf are the values of insertRun.
 func (s *Store) columnsOf(r Run) []any {
 	if r.Times.Created.IsZero() {
 		r.Times.Created = s.clock()
 	}
-	return []any{r.ID, r.Delivery, r.Installation, r.Repository, r.Subject, r.Title, r.Person, r.Key, r.State, r.Reason,
+	return []any{r.ID, r.Delivery, r.Installation, r.Repository, r.Subject, r.Title, r.Person, r.Kind, r.Key, r.State, r.Reason,
 		r.Attempt, r.Kills, micros(r.Times.Created), micros(r.Times.Started), micros(r.Times.Ended), micros(r.Times.Resume),
 		[]byte(r.Detail)}
 }
@@ -53,7 +54,7 @@ func (s *Store) columnsOf(r Run) []any {
 func (s *Store) putRun(t *transaction, r Run) error {
 	_, err := t.exec(insertRun+` ON CONFLICT (id) DO UPDATE SET delivery = excluded.delivery,
 		installation = excluded.installation, repository = excluded.repository, subject = excluded.subject,
-		title = excluded.title, person = excluded.person, key = excluded.key, state = excluded.state, reason = excluded.reason,
+		title = excluded.title, person = excluded.person, kind = excluded.kind, key = excluded.key, state = excluded.state, reason = excluded.reason,
 		attempt = excluded.attempt, kills = excluded.kills, started = excluded.started, ended = excluded.ended,
 		resume = excluded.resume, detail = excluded.detail`, s.columnsOf(r)...)
 	return err
@@ -78,12 +79,24 @@ func (s *Store) Take(ctx context.Context, id string) (r Run, err error) {
 // since the clock was set back.
 const longestPause = 10 * time.Minute
 
-// Due are the runs that wait for nothing but a place, the oldest first.
-func (s *Store) Due(ctx context.Context) ([]Run, error) {
+// Add stores a run, unless there is one with its ID.
+func (s *Store) Add(ctx context.Context, r Run) error {
+	return s.exec(ctx, "storing a run", insertRun+ifNew, s.columnsOf(r)...)
+}
+
+const ifNew = " ON CONFLICT (id) DO NOTHING"
+
+// Drop removes what has become no run.
+func (s *Store) Drop(ctx context.Context, id string) error {
+	return s.exec(ctx, "dropping a job", "DELETE FROM ralph_runs WHERE id = ? AND kind <> ''", id)
+}
+
+// Due are the answers, or the runs and sweeps, that wait for nothing but a place, the oldest first.
+func (s *Store) Due(ctx context.Context, answers bool) ([]Run, error) {
 	now := s.clock()
 	return list(ctx, s, ask("reading runs that wait", "SELECT "+runColumns+` FROM ralph_runs WHERE state IN ('queued',
-		'waiting') AND key <> '' AND (resume <= ? AND (state = 'queued' OR resume <> 0) OR state = 'queued' AND resume > ?)
-		ORDER BY number`, micros(now), micros(now.Add(longestPause))), runOf)
+		'waiting') AND (kind = 'answer') = ? AND (resume <= ? AND (state = 'queued' OR resume <> 0) OR state = 'queued' AND resume > ?)
+		ORDER BY number`, answers, micros(now), micros(now.Add(longestPause))), runOf)
 }
 
 // Depth is how many runs wait for a place, how many for a time, and since when the oldest of the first does.
@@ -91,7 +104,7 @@ func (s *Store) Depth(ctx context.Context) (waiting, delayed int, oldest time.Ti
 	now := micros(s.clock())
 	q := ask("counting runs that wait", `SELECT count(CASE WHEN resume <= ? THEN 1 END), count(CASE WHEN resume > ? THEN 1 END),
 		coalesce(min(CASE WHEN resume <= ? THEN max(resume, created) END), 0)
-		FROM ralph_runs WHERE state = 'queued' AND key <> '' OR state = 'waiting' AND resume <> 0`, now, now, now)
+		FROM ralph_runs WHERE kind = '' AND (state = 'queued' OR state = 'waiting' AND resume <> 0)`, now, now, now)
 	_, err = one(ctx, s, q, func(row scan) (struct{}, error) {
 		var since int64
 		err := row(&waiting, &delayed, &since)
@@ -118,13 +131,13 @@ func (s *Store) EndWaiting(ctx context.Context, by Run, state, reason string) er
 		by.Repository, by.Subject, by.ID)
 }
 
-const runColumns = `number, id, delivery, installation, repository, subject, title, person, key, state, reason,
+const runColumns = `number, id, delivery, installation, repository, subject, title, person, kind, key, state, reason,
 	attempt, kills, created, started, ended, resume, detail`
 
 func runOf(row scan) (r Run, err error) {
 	var created, started, ended, resume int64
 	var detail []byte
-	err = row(&r.Number, &r.ID, &r.Delivery, &r.Installation, &r.Repository, &r.Subject, &r.Title, &r.Person, &r.Key,
+	err = row(&r.Number, &r.ID, &r.Delivery, &r.Installation, &r.Repository, &r.Subject, &r.Title, &r.Person, &r.Kind, &r.Key,
 		&r.State, &r.Reason, &r.Attempt, &r.Kills, &created, &started, &ended, &resume, &detail)
 	r.Times = Times{fromMicros(created), fromMicros(started), fromMicros(ended), fromMicros(resume)}
 	r.Detail = detail
@@ -147,7 +160,7 @@ type RunFilter struct {
 
 // Runs are the newest runs of the filter.
 func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
-	q := ask("listing runs", "SELECT "+runColumns+" FROM ralph_runs WHERE 1 = 1").
+	q := ask("listing runs", "SELECT "+runColumns+" FROM ralph_runs WHERE kind = ''").
 		in("repository", f.Repositories).
 		in("state", f.States).
 		andIf(!f.Since.IsZero(), "AND created >= ?", micros(f.Since)).
