@@ -2,9 +2,7 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -69,33 +67,16 @@ func (p *people) Exchange(ctx context.Context, code, verifier, redirect string) 
 	return web.Identity{Login: who.Login, Token: token.Value}, audited
 }
 
-// session is what is sealed of a person beside what the database knows by itself.
-type session struct {
-	Login string `json:"login"` // as GitHub spells it
-	Token string `json:"token"`
-}
-
 // Start implements web.Sessions.
 func (p *people) Start(ctx context.Context, token string, who web.Identity) error {
-	sealed, err := json.Marshal(session{Login: who.Login, Token: who.Token})
-	if err != nil {
-		return fmt.Errorf("beginning a session: %w", err)
-	}
-	return p.s.PutSession(ctx, token, store.Session{Login: who.Login, OAuth: sealed,
+	return p.s.PutSession(ctx, token, store.Session{Login: who.Login, OAuth: []byte(who.Token),
 		Expires: p.clock().Add(web.SessionLife)})
 }
 
 // Find implements web.Sessions.
 func (p *people) Find(ctx context.Context, token string) (web.Identity, error) {
 	found, err := p.s.Session(ctx, token)
-	if err != nil {
-		return web.Identity{}, notFound(err)
-	}
-	var of session
-	if err := json.Unmarshal(found.OAuth, &of); err != nil {
-		return web.Identity{}, web.ErrNotFound
-	}
-	return web.Identity{Login: of.Login, Token: of.Token}, nil
+	return web.Identity{Login: found.Login, Token: string(found.OAuth)}, notFound(err)
 }
 
 // End implements web.Sessions.

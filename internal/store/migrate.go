@@ -123,7 +123,7 @@ CREATE TABLE ralph_secrets (
 
 CREATE TABLE ralph_sessions (
 	token TEXT NOT NULL PRIMARY KEY,
-	login TEXT NOT NULL,
+	login TEXT NOT NULL COLLATE NOCASE,
 	expires BIGINT NOT NULL,
 	oauth BLOB NOT NULL
 );

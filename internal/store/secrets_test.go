@@ -106,7 +106,7 @@ func TestSessions(t *testing.T) {
 	}
 	ok(t, w.PutSession(ctx, "bob's", Session{Login: "bob", Expires: expires.Add(time.Hour)}))
 	found := got[Session](t)(w.Session(ctx, "one"))
-	if found.Login != "alice" || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
+	if found.Login != "Alice" || string(found.OAuth) != "gho_x" || !found.Expires.Equal(expires) {
 		t.Errorf("%+v", found)
 	}
 	none := func(token string) {

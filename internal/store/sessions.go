@@ -5,13 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 )
 
 // Session is a person who has signed in.
 type Session struct {
-	Login   string    // in small letters, as GitHub takes all spellings of a login for one
+	Login   string    // GitHub takes all spellings of one for the same
 	OAuth   []byte    // the person's token of GitHub, sealed in the database
 	Expires time.Time // from then on the session is not found
 }
@@ -26,7 +25,7 @@ func (s *Store) PutSession(ctx context.Context, token string, p Session) error {
 	}
 	return s.exec(ctx, "storing a session", `INSERT INTO ralph_sessions (token, login, expires, oauth) VALUES (?, ?, ?, ?)
 		ON CONFLICT (token) DO UPDATE SET login = excluded.login, expires = excluded.expires, oauth = excluded.oauth`,
-		name, strings.ToLower(p.Login), micros(p.Expires), oauth)
+		name, p.Login, micros(p.Expires), oauth)
 }
 
 // Session is the session of a token; ErrNotFound when there is none, or it has expired.
@@ -52,7 +51,7 @@ func (s *Store) EndSession(ctx context.Context, token string) error {
 
 // EndSessions ends all sessions of a login.
 func (s *Store) EndSessions(ctx context.Context, login string) error {
-	return s.exec(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?", strings.ToLower(login))
+	return s.exec(ctx, "ending the sessions of a person", "DELETE FROM ralph_sessions WHERE login = ?", login)
 }
 
 // hashed is what the database knows of a token. A token is random and long, so nothing slower than a hash is needed.
