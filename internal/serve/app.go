@@ -147,12 +147,12 @@ func (a App) holding(now time.Time) []string {
 
 // RotateSecret implements web.Setup. The new secret holds before GitHub has it, so that nothing is lost.
 func (s *setup) RotateSecret(ctx context.Context, by string) error {
-	err := s.in.rotate(ctx)
+	err := s.sv.in.rotate(ctx)
 	result := "done"
 	if err != nil {
 		result = wrong(err).What
 	}
-	return errors.Join(err, s.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
+	return errors.Join(err, s.sv.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
 }
 
 func (in *installed) rotate(ctx context.Context) error {

@@ -56,7 +56,7 @@ func TestRotateSecret(t *testing.T) {
 	if got := holds(); !slices.Equal(got, []string{"first"}) {
 		t.Fatal(got)
 	}
-	page := &setup{in: in}
+	page := &setup{sv: &Server{in: in}}
 	must(t, page.RotateSecret(t.Context(), "olga"))
 	second := holds()[0]
 	if second == "first" || !slices.Equal(holds(), []string{second, "first"}) {

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -133,9 +132,7 @@ const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
 	p := newPeople(sv.in, sv.s, sv.o)
-	sv.setup = &setup{in: sv.in, public: sv.o.Public, name: sv.o.AppName, doctor: sv.doctorOfAll,
-		runner: sv.examineRunner, dispatch: sv.o.Runner != "" || sv.o.Allow.Name(config.InWorkflow),
-		sandbox: sv.sandboxFinding}
+	sv.setup = &setup{sv: sv}
 	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{

@@ -20,14 +20,7 @@ import (
 
 // setup gets the App from GitHub, for whoever has the code that was printed at the start.
 type setup struct {
-	in     *installed
-	public *url.URL
-	name   string // of the App, as it is proposed
-	doctor func(context.Context) []web.RepositoryDoctor
-	runner func(context.Context, *github.App, github.Self) []web.Finding // what it says of the runner repository
-	// dispatch asks for an App that may start workflows
-	dispatch bool
-	sandbox  func(context.Context) web.Finding // whether one holds
+	sv *Server
 
 	mu   sync.Mutex
 	code string // "" once it was used
@@ -49,14 +42,14 @@ func (s *setup) Redeem(_ context.Context, code string) bool {
 
 // Standing implements web.Setup.
 func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
-	app, c, err := s.in.current(ctx)
+	app, c, err := s.sv.in.current(ctx)
 	if errors.Is(err, errNoApp) {
 		return web.SetupStanding{}, nil
 	}
 	if err != nil {
 		return web.SetupStanding{}, err
 	}
-	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.in.secret(c)}
+	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.sv.in.secret(c)}
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	self, err := app.Self(soon)
@@ -80,10 +73,10 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "nobody can sign in",
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
-	out.Credentials = append(out.Credentials, reached(s.public)...)
-	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sandbox(ctx))
-	out.Credentials = append(out.Credentials, s.runner(ctx, app, self)...)
-	out.Doctor = s.doctor(ctx)
+	out.Credentials = append(out.Credentials, reached(s.sv.o.Public)...)
+	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sv.sandboxFinding(ctx))
+	out.Credentials = append(out.Credentials, s.sv.examineRunner(ctx, app, self)...)
+	out.Doctor = s.sv.doctorOfAll(ctx)
 	return out, nil
 }
 
@@ -124,7 +117,7 @@ func (s *setup) operators(ctx context.Context, app *github.App, self github.Self
 // deliveries on may be able to read them there.
 func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 	h, err := app.Hook(ctx)
-	switch here := s.public.String() + "/webhook"; {
+	switch here := s.sv.o.Public.String() + "/webhook"; {
 	case err != nil:
 		return wrong(err)
 	case h.URL != here:
@@ -139,23 +132,23 @@ func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 
 // Manifest implements web.Setup.
 func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
-	form, err := github.Manifest{BaseURL: s.public.String(), Name: s.name, Organisation: organisation, State: state,
-		Dispatch: s.dispatch}.On(s.in.server)
+	form, err := github.Manifest{BaseURL: s.sv.o.Public.String(), Name: s.sv.o.AppName, Organisation: organisation, State: state,
+		Dispatch: s.sv.o.Runner != "" || s.sv.o.Allow.Name(config.InWorkflow)}.On(s.sv.in.server)
 	return web.ManifestForm{Address: form.Action, Manifest: form.Manifest}, err
 }
 
 // Complete implements web.Setup.
 func (s *setup) Complete(ctx context.Context, code string, by string) error {
-	made, err := github.CompleteManifest(ctx, s.in.server, code)
+	made, err := github.CompleteManifest(ctx, s.sv.in.server, code)
 	if err != nil {
 		return err
 	}
-	if err := s.in.store(ctx, App{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
+	if err := s.sv.in.store(ctx, App{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
 		Page: made.Page, Key: string(made.Key.PEM()), ClientID: made.ClientID, ClientSecret: made.ClientSecret,
 		WebhookSecrets: []string{made.WebhookSecret}}); err != nil {
 		return err
 	}
-	return s.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
+	return s.sv.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
 		Subject: made.Slug, Result: "done"}) // with the code alone, no one is signed in
 }
 
