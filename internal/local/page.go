@@ -135,18 +135,18 @@ func (b *pageBook) stored(r loop.Record) {
 }
 
 func (b *pageBook) prompt(iteration int, text string) {
-	b.show(web.PromptRecord, web.PromptBody{Iteration: iteration, Text: text})
+	b.show(web.ShownBody{Iteration: iteration, Prompt: text})
 }
 
 func (b *pageBook) diff(iteration int, d html.Diff) {
-	b.show(web.DiffRecord, web.DiffBody{Iteration: iteration, Text: d.Text, Note: d.Note})
+	b.show(web.ShownBody{Iteration: iteration, Diff: &d})
 }
 
 // pageShown is how many prompts and diffs are kept: those of the newest iterations.
 const pageShown = 200
 
 // show keeps something that is shown besides the records.
-func (b *pageBook) show(kind string, what any) {
+func (b *pageBook) show(what web.ShownBody) {
 	body, err := json.Marshal(what)
 	if err != nil { // strings and numbers
 		return
@@ -154,16 +154,16 @@ func (b *pageBook) show(kind string, what any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flush()
-	b.add(web.Record{Kind: kind, Body: body})
+	b.add(web.Record{Kind: web.ShownRecord, Body: body})
 	for b.shows++; b.shows > pageShown; b.shows-- {
-		b.drop(web.PromptRecord, web.DiffRecord)
+		b.drop(web.ShownRecord)
 	}
 	b.tell()
 }
 
-// drop removes the oldest record of some kinds, of which there is one, and says how many bytes it had; b is locked.
-func (b *pageBook) drop(kinds ...string) int {
-	i := slices.IndexFunc(b.records, func(r web.Record) bool { return slices.Contains(kinds, r.Kind) })
+// drop removes the oldest record of a kind, of which there is one, and says how many bytes it had; b is locked.
+func (b *pageBook) drop(kind string) int {
+	i := slices.IndexFunc(b.records, func(r web.Record) bool { return r.Kind == kind })
 	size := len(b.records[i].Body)
 	b.records = slices.Delete(b.records, i, i+1)
 	return size

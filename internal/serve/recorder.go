@@ -129,17 +129,13 @@ func (r *recorder) measure(of loop.Record) {
 
 // Shown implements launch.Listener.
 func (r *recorder) Shown(m work.Shown) {
-	kind, what := web.PromptRecord, any(web.PromptBody{Iteration: m.Iteration, Text: m.Prompt})
-	if m.Diff != nil {
-		kind, what = web.DiffRecord, web.DiffBody{Iteration: m.Iteration, Text: m.Diff.Text, Note: m.Diff.Note}
-	}
-	body, err := json.Marshal(what)
+	body, err := json.Marshal(web.ShownBody(m))
 	if err != nil || len(body) > mostShown { // it came as JSON
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(kind, r.clock(), body)
+	r.add(web.ShownRecord, r.clock(), body)
 	r.gather()
 }
 

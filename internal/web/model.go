@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
 // ErrNotFound is what a Source, Sessions or Setup answers about something that does not exist. Pages never tell it from
@@ -81,7 +83,7 @@ type Amount struct {
 type Record struct {
 	Number int64 // from 1, rising
 	At     time.Time
-	Kind   string // FactRecord, OutputRecord, DiffRecord or PromptRecord; others are skipped
+	Kind   string // FactRecord, OutputRecord or ShownRecord; others are skipped
 	Body   []byte
 }
 
@@ -89,21 +91,14 @@ type Record struct {
 const (
 	FactRecord   = "fact"   // Body: a loop.Record as JSON
 	OutputRecord = "output" // Body: what agent and checks printed, as a console shows it
-	DiffRecord   = "diff"   // Body: a DiffBody as JSON
-	PromptRecord = "prompt" // Body: a PromptBody as JSON
+	ShownRecord  = "shown"  // Body: a ShownBody as JSON
 )
 
-// DiffBody is what one iteration changed.
-type DiffBody struct {
-	Iteration int    `json:"iteration"`
-	Text      string `json:"text"` // as git writes it
-	Note      string `json:"note"` // one sentence on what is not in Text; empty: everything is
-}
-
-// PromptBody is what the agent of one iteration was told.
-type PromptBody struct {
-	Iteration int    `json:"iteration"`
-	Text      string `json:"text"`
+// ShownBody is what is shown of one iteration besides its facts: one of Prompt and Diff.
+type ShownBody struct {
+	Iteration int        `json:"iteration"`
+	Prompt    string     `json:"prompt,omitempty"` // what its agent was told
+	Diff      *html.Diff `json:"diff,omitempty"`   // what it changed
 }
 
 // Delivery is a webhook that came, and what was decided about it.

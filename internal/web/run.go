@@ -46,11 +46,11 @@ func (a *asked) prompt() error {
 		return errHidden
 	}
 	return a.plain(true, func(r Record) string {
-		var p PromptBody
-		if r.Kind != PromptRecord || json.Unmarshal(r.Body, &p) != nil || p.Iteration != n {
+		var b ShownBody
+		if r.Kind != ShownRecord || json.Unmarshal(r.Body, &b) != nil || b.Iteration != n {
 			return ""
 		}
-		return console(p.Text)
+		return console(b.Prompt)
 	})
 }
 

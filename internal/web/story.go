@@ -47,9 +47,10 @@ type piece struct {
 
 func (s *Server) newStory(run Run) *story {
 	st := &story{server: s, run: run}
-	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Redact: redact()}
+	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Label: "ralph",
+		Running: "ralph:running", Redact: redact()}
 	if s.alone != nil {
-		st.detail.ServerURL, st.detail.Repo, st.detail.Phrase = "", "", ""
+		st.detail.View = report.View{Redact: redact()}
 	}
 	st.detail.Diffs, st.detail.Prompts = map[int]html.Diff{}, map[int]html.Prompt{}
 	return st
@@ -91,26 +92,24 @@ func (st *story) take(r Record) (changed int) {
 		}
 	case OutputRecord:
 		st.keep(piece{r.Number, console(safetext.FirstBytes(string(r.Body), mostPiece))})
-	case DiffRecord:
-		var d DiffBody
-		if json.Unmarshal(r.Body, &d) != nil || d.Iteration <= 0 {
+	case ShownRecord:
+		var b ShownBody
+		if json.Unmarshal(r.Body, &b) != nil || b.Iteration <= 0 {
 			return 0
 		}
-		st.detail.Diffs[d.Iteration] = html.Diff{Text: safetext.FirstBytes(d.Text, mostDiff), Note: d.Note}
-		delete(st.detail.Diffs, d.Iteration-mostDiffs)
-		return d.Iteration
-	case PromptRecord:
-		var p PromptBody
-		if json.Unmarshal(r.Body, &p) != nil || p.Iteration <= 0 {
-			return 0
+		old := b.Iteration - mostDiffs
+		if b.Diff != nil {
+			st.detail.Diffs[b.Iteration] = html.Diff{Text: safetext.FirstBytes(b.Diff.Text, mostDiff), Note: b.Diff.Note}
+			delete(st.detail.Diffs, old)
+			return b.Iteration
 		}
-		st.prompt = p.Iteration
-		st.detail.Prompts[p.Iteration] = html.Prompt{Text: console(safetext.FirstBytes(p.Text, mostPrompt)),
-			URL: fmt.Sprintf("%s/prompts/%d", st.server.runPath(st.run.ID), p.Iteration)}
-		if old, ok := st.detail.Prompts[p.Iteration-mostDiffs]; ok {
-			st.detail.Prompts[p.Iteration-mostDiffs] = html.Prompt{URL: old.URL}
+		st.prompt = b.Iteration
+		st.detail.Prompts[b.Iteration] = html.Prompt{Text: console(safetext.FirstBytes(b.Prompt, mostPrompt)),
+			URL: fmt.Sprintf("%s/prompts/%d", st.server.runPath(st.run.ID), b.Iteration)}
+		if p, ok := st.detail.Prompts[old]; ok {
+			st.detail.Prompts[old] = html.Prompt{URL: p.URL}
 		}
-		return p.Iteration
+		return b.Iteration
 	}
 	return 0
 }

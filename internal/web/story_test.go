@@ -22,7 +22,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 		before := len(script.Records)
 		script.Turning(n, loop.Implement)
 		w.Facts(id, script.Records[before:]...)
-		w.Prompt(id, web.PromptBody{Iteration: n, Text: prompt})
+		w.Shown(id, web.ShownBody{Iteration: n, Prompt: prompt})
 	}
 	page := func() string {
 		_, text := s.asks("alice", "GET", "/runs/"+id, "", nil)

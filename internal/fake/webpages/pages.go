@@ -102,11 +102,8 @@ func (w *World) Facts(run string, records ...loop.Record) {
 // Print adds what an agent prints.
 func (w *World) Print(run, text string) { w.append(run, web.OutputRecord, time.Time{}, []byte(text)) }
 
-// Diff adds what an iteration changed.
-func (w *World) Diff(run string, d web.DiffBody) { w.add(run, web.DiffRecord, time.Time{}, d) }
-
-// Prompt adds what an agent was told.
-func (w *World) Prompt(run string, p web.PromptBody) { w.add(run, web.PromptRecord, time.Time{}, p) }
+// Shown adds what an agent was told, or what an iteration changed.
+func (w *World) Shown(run string, b web.ShownBody) { w.add(run, web.ShownRecord, time.Time{}, b) }
 
 func (w *World) add(run, kind string, at time.Time, value any) {
 	body, err := json.Marshal(value)

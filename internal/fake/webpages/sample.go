@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -35,10 +36,10 @@ func Sample() *World {
 		Iteration: 3, Of: 5})
 	w.Put(running)
 	tell(w, "run-3", sample.RunningThird())
-	w.Prompt("run-3", web.PromptBody{Iteration: 1, Text: "Add Greet to hello.\n"})
-	w.Prompt("run-3", web.PromptBody{Iteration: 3, Text: "Answer the review.\n"})
+	w.Shown("run-3", web.ShownBody{Iteration: 1, Prompt: "Add Greet to hello.\n"})
+	w.Shown("run-3", web.ShownBody{Iteration: 3, Prompt: "Answer the review.\n"})
 	w.Hint("run-3", web.HintGiven{ID: "word-1", By: "alice", At: Now.Add(-time.Minute), Text: "Greet in French, too."})
-	w.Diff("run-3", web.DiffBody{Iteration: 1, Text: diff})
+	w.Shown("run-3", web.ShownBody{Iteration: 1, Diff: &html.Diff{Text: diff}})
 	w.Print("run-3", "I read hello.go and its test.\n$ go test ./...\nok  \tdemo\t0.004s\n")
 	w.Print("run-3", "\x1b[32mAll tests pass.\x1b[0m Next I answer the review.\n")
 	done := run("run-1", Demo, 40, web.Standing{State: "done"})
