@@ -61,7 +61,7 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 	}
 	r := &replay{BaseTests: b, at: at, files: files, aside: map[string]bool{}}
 	if files.Any() {
-		if err := r.all(ctx); err != nil || ctx.Err() != nil {
+		if err := r.withTree(ctx, func() error { return r.all(ctx) }); err != nil || ctx.Err() != nil {
 			return loop.Verdict{Pass: true}, err
 		}
 	}
@@ -69,29 +69,51 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 	if err := r.unrun(ctx); err != nil {
 		return loop.Verdict{}, err
 	}
+	if err := r.withTree(ctx, func() error { return r.prove(ctx, d) }); err != nil || ctx.Err() != nil {
+		return loop.Verdict{Pass: true}, err
+	}
 	return r.verdict(), nil
 }
 
 // verdict is what was found.
 func (r *replay) verdict() loop.Verdict {
 	if len(r.found) == 0 {
-		return loop.Verdict{Pass: true}
+		return loop.Verdict{Pass: true, Reason: r.said}
 	}
 	v := loop.Verdict{Concerns: r.found}
 	var b strings.Builder
+	var old, unproven []loop.Concern
+	var said []string
 	for _, c := range r.found {
+		if c.Kind == loop.Unproven {
+			b.WriteString("unproven test ")
+			unproven = append(unproven, c)
+		} else {
+			old = append(old, c)
+		}
 		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Message)
 		if len(v.Findings) < loop.MaxFindings {
 			v.Findings = append(v.Findings,
 				loop.Finding{File: c.File, Line: c.Line, Test: c.Name, Level: "warning", Message: c.Message})
 		}
 	}
-	v.Reason = "the tests as they stood in the base do not all agree with this change: " +
-		safetext.FirstN(loop.Names(r.found), 5)
 	v.Output = loop.Excerpt(b.String())
-	v.PromptText = "The tests as they stood before your change were run on it:\n\n" + v.Output +
-		"\nMake the code pass them as " +
-		"they were. If the task itself asks for them to be changed, say so and why in your last message."
+	v.PromptText = "Tests were run with and without your change:\n\n" + v.Output
+	if len(old) > 0 {
+		said = append(said, "the tests as they stood in the base do not all agree with this change: "+
+			safetext.FirstN(loop.Names(old), 5))
+		v.PromptText += "\nMake the code pass the tests of the base as they were. If the task itself asks for them to be changed, " +
+			"say so and why in your last message.\n"
+	}
+	if len(unproven) > 0 {
+		said = append(said, "no new test fails without the change: "+safetext.FirstN(loop.Names(unproven), 5))
+		v.PromptText += "\nMake an unproven test fail on the code as it was. If it is meant to pass there, say so and why in your " +
+			"last message.\n"
+	}
+	if r.said != "" {
+		said = append(said, r.said)
+	}
+	v.Reason = strings.Join(said, "; ")
 	return v
 }
 
@@ -105,14 +127,26 @@ type replay struct {
 	found []loop.Concern
 	// replayed says that a command passed with the base commit's tests.
 	replayed bool
+	laid     bool   // the tree is not what is judged
 	patch    string // the change of the tests, once it was asked for
+	said     string // of the new tests, in a sentence; empty: nothing
 }
 
 // mostReplays is how often a command is run at most, each time without files that could not be loaded.
 const mostReplays = 4
 
-// all runs what runs tests, and puts the tree back.
-func (r *replay) all(ctx context.Context) (err error) {
+// withTree does something that lays files over a commit, and puts the tree back.
+func (r *replay) withTree(ctx context.Context, do func() error) error {
+	err := do()
+	if ctx.Err() == nil && r.laid {
+		_, back := r.Tree.Prepare(ctx, r.at, true)
+		err, r.laid = errors.Join(err, back), false
+	}
+	return err
+}
+
+// all runs what runs tests.
+func (r *replay) all(ctx context.Context) error {
 	commands, known := r.commands()
 	touched := r.files.Touched()
 	if len(commands) == 0 || !known && !slices.ContainsFunc(commands, soundsLikeTests) {
@@ -121,12 +155,6 @@ func (r *replay) all(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	defer func() {
-		if ctx.Err() == nil {
-			_, back := r.Tree.Prepare(ctx, r.at, true)
-			err = errors.Join(err, back)
-		}
-	}()
 	for _, c := range commands {
 		if err := r.command(ctx, c); err != nil || ctx.Err() != nil {
 			return err
@@ -217,12 +245,17 @@ func (r *replay) overlayBaseTests(ctx context.Context) (*loop.Verdict, error) {
 	}
 	within := maps.Clone(r.files.Within)
 	maps.DeleteFunc(within, func(name string, _ []byte) bool { return r.aside[name] })
+	return r.lay(ctx, r.at.Iteration.Commit.SHA, r.at.State.Start.Base, names, within)
+}
+
+// lay makes the tree what a commit is with files of another one.
+func (r *replay) lay(ctx context.Context, onto, from string, names []string, contents map[string][]byte) (*loop.Verdict, error) {
 	commit := *r.at.Iteration.Commit
-	made, err := r.Overlay(ctx, commit.SHA, r.at.State.Start.Base, names, within)
+	made, err := r.Overlay(ctx, onto, from, names, contents)
 	if err != nil {
 		return nil, err
 	}
-	commit.SHA = made
+	commit.SHA, r.laid = made, true
 	at := r.at
 	at.Iteration.Commit = &commit
 	return r.Tree.Prepare(ctx, at, true)

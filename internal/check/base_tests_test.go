@@ -168,6 +168,9 @@ func sayOfBaseTests(t *testing.T, rows []baseTestsRow) {
 			if head, to, _ := strings.Cut(left, "="); head != to {
 				t.Errorf("the tree is left at %s, want %s", head, to)
 			}
+			if said, is := strings.CutPrefix(row.name, "said: "); is && !strings.HasPrefix(v.Reason, said) || v.Pass && !is && strings.Contains(v.Reason, "without the change") {
+				t.Errorf("said is %q", v.Reason)
+			}
 			if v.Pass != (len(row.want) == 0) {
 				t.Errorf("pass is %v", v.Pass)
 			}
@@ -192,6 +195,7 @@ const (
 	goWrong = "package shop\n\nfunc Discount(n int) int { return 0 }\n"
 	goTest1 = "package shop\n\nimport \"testing\"\n\nfunc TestDiscount(t *testing.T) {\n\tif got := Discount(100); got " +
 		"!= 10 {\n\t\tt.Errorf(\"got %d, want 10\", got)\n\t}\n}\n"
+	goFix = "package shop\n\nfunc Discount(n int) int { return max(n, 0) / 10 }\n"
 	goMod = "module example.com/shop\n\ngo 1.21\n"
 )
 
@@ -259,10 +263,28 @@ func TestBaseTestsOfGo(t *testing.T) {
 		{"honest: a changed signature", "go", "go test -vet=off ./...", goProject(nil),
 			project{"shop.go": "package shop\n\nfunc Discount(n, by int) int { return n / by }\n", "shop_test.go": renamed},
 			[]string{"shop_test.go: could not be compared; the change edits shop_test.go"}},
-		{"honest: new tests only", "go", "go test -vet=off ./...", goProject(nil),
-			project{"more.go": "package shop\n\nfunc More() int { return 1 }\n",
-				"more_test.go": strings.NewReplacer("TestDiscount", "TestMore", "Discount(100); got != 10",
-					"More(); got != 1").Replace(goTest1)}, nil},
+		{"a new test passes without the change", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goFix, "more_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestFix")},
+			[]string{"TestFix: passes without the change"}},
+		{"a new test is skipped", "go", "go test -vet=off -v ./...", goProject(nil),
+			project{"shop.go": goFix, "more_test.go": strings.NewReplacer("TestDiscount", "TestFix", "\tif got",
+				"\tt.Skip()\n\tif got").Replace(goTest1)},
+			[]string{"TestFix: is skipped without the change"}},
+		{"a new assertion of an old test holds without the change", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goFix, "shop_test.go": strings.ReplaceAll(goTest1, "\tif got",
+				"\tif Discount(10) != 1 {\n\t\tt.Error(\"ten\")\n\t}\n\tif got")},
+			[]string{"TestDiscount: passes without the change"}},
+		{"said: 1 of 2 new tests fails without the change", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goFix, "more_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestPin"),
+				"fix_test.go": strings.NewReplacer("TestDiscount", "TestFix", "Discount(100); got != 10",
+					"Discount(-10); got != 0").Replace(goTest1)}, nil},
+		{"said: the new tests of more_test.go do not build without the change", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goFix + "\nfunc More() int { return 1 }\n", "more_test.go": strings.NewReplacer("TestDiscount",
+				"TestMore", "Discount(100); got != 10", "More(); got != 1").Replace(goTest1)}, nil},
+		{"said: the change is nothing but tests", "go", "go test -vet=off ./...", goProject(nil),
+			project{"more_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestPin")}, nil},
+		{"honest: a renamed test beside a fix", "go", "go test -vet=off ./...", goProject(nil),
+			project{"shop.go": goFix, "shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
 		{"honest: a renamed test whose old form passes", "go", "go test -vet=off -v ./...", goProject(nil),
 			project{"shop_test.go": strings.ReplaceAll(goTest1, "TestDiscount", "TestDiscountOfTen")}, nil},
 		{"honest: a test that moved to another file", "go", "go test -vet=off ./...", goProject(nil),

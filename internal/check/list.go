@@ -101,7 +101,7 @@ func (j *pass) next(ctx context.Context, c Check) error {
 		j.Log("Running guardrail: %s", command.Line)
 	}
 	v, err := j.run(ctx, c, j.at)
-	if _, is := c.(Quiet); is && v.Pass && len(v.Accepted) == 0 {
+	if _, is := c.(Quiet); is && v.Pass && len(v.Accepted) == 0 && v.Reason == "" {
 		return err
 	}
 	if err == nil && j.stopped(v) {

@@ -15,9 +15,11 @@ type TestFiles struct {
 	// Added are new files that a test runner finds by their names, or that tell it what to do. What else is new beside
 	// tests (a helper, a fixture) is none of them.
 	Added []string
+	// Beside is what else is new where tests lie.
+	Beside []string
 	// Within are files of source code that hold tests among the rest, as the change has them, with the tests of the base
-	// commit. By name.
-	Within map[string][]byte
+	// commit; Onto are the same files as the base commit has them, with the tests of the change. By name.
+	Within, Onto map[string][]byte
 }
 
 // Any reports whether the change has any of them.
@@ -91,6 +93,8 @@ func (d *Change) TestFiles(ctx context.Context) (t TestFiles, err error) {
 			t.Deleted = append(t.Deleted, name)
 		case after && (found || told):
 			t.Added = append(t.Added, name)
+		case after:
+			t.Beside = append(t.Beside, name)
 		}
 	}
 	return t, nil
@@ -108,16 +112,21 @@ func (d *Change) within(ctx context.Context, name string, t *TestFiles) error {
 	}
 	old := rustTests(before)
 	now := rustTests(after)
-	if old == (span{}) || before[old.from:old.to] == after[now.from:now.to] {
+	if before[old.from:old.to] == after[now.from:now.to] {
 		return nil
 	}
-	if t.Within == nil {
-		t.Within = map[string][]byte{}
+	if t.Onto == nil {
+		t.Within, t.Onto = map[string][]byte{}, map[string][]byte{}
 	}
 	if now == (span{}) {
 		now = span{len(after), len(after)}
 	}
-	t.Within[name] = []byte(after[:now.from] + before[old.from:old.to] + after[now.to:])
+	if old == (span{}) {
+		old = span{len(before), len(before)}
+	} else {
+		t.Within[name] = []byte(after[:now.from] + before[old.from:old.to] + after[now.to:])
+	}
+	t.Onto[name] = []byte(before[:old.from] + after[now.from:now.to] + before[old.to:])
 	return nil
 }
 

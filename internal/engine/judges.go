@@ -59,10 +59,10 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 	}
 }
 
-// noticed is what a reviewer should look at with care: what warns.
+// noticed is what a reviewer should look at with care: what warns, and what a soft check that passes has to say.
 func noticed(so []loop.Verdict) []loop.Verdict {
 	return slices.DeleteFunc(slices.Clone(so), func(v loop.Verdict) bool {
-		return v.Skipped != "" || v.Pass && !v.Flaky || v.Severity == loop.Hard && !v.Flaky
+		return v.Skipped != "" || !v.Flaky && (v.Pass && !v.Says() || v.Severity == loop.Hard)
 	})
 }
 

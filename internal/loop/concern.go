@@ -26,6 +26,7 @@ const (
 	Weakens      ConcernKind = "weakened"      // a test, a threshold or a rule says less than before
 	EditsCheck   ConcernKind = "edited"        // what a check runs was changed
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
+	Unproven     ConcernKind = "unproven"      // a new test that does not fail without the change
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
 	LooksSecret  ConcernKind = "credential"    // something that looks like a credential was taken out of a commit

@@ -129,6 +129,11 @@ const (
 // Blocks reports whether the verdict stops the work from being done.
 func (v Verdict) Blocks() bool { return v.Severity == Hard && !v.Pass }
 
+// Says reports whether a soft check that passes has found something that whoever reads the change should know.
+func (v Verdict) Says() bool {
+	return v.Severity == Soft && v.Pass && v.Skipped == "" && v.Reason != "" && len(v.Concerns) == 0
+}
+
 // What a record keeps of an output.
 const (
 	OutputLines = 100

@@ -71,11 +71,11 @@ func answer(tree string, w wanted, open []loop.Concern) string {
 	return text
 }
 
-// harnessNoticed tells of the soft checks that failed: no reason to reject, but for a person to look at.
+// harnessNoticed tells of the soft checks that failed or have something to say: no reason to reject, but for a person to look at.
 func harnessNoticed(border safetext.Border, verdicts []loop.Verdict) string {
 	var items []string
 	for _, v := range verdicts {
-		if v.Severity != loop.Soft || v.Pass || v.Skipped != "" {
+		if v.Severity != loop.Soft || v.Pass && !v.Says() || v.Skipped != "" {
 			continue
 		}
 		items = append(items, strings.TrimSuffix(lineOf(v.Check, 80)+": "+line(v.Reason), ": "))
