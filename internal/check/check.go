@@ -66,6 +66,7 @@ const (
 	UnfinishedCheck = "unfinished work"
 	EditedCheck     = "edited checks"
 	acceptedCheck   = "accepted findings"
+	newestBaseCheck = "newest base"
 )
 
 // changeOf is the change that a check judges; nil when there is nothing to compare.

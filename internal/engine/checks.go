@@ -137,17 +137,39 @@ func (run *Run) baseTests(changes *diffscan.Changes, guards []check.Check) []che
 	if set == config.Off {
 		return nil
 	}
-	b := &check.BaseTests{Changes: changes, Tree: run.CheckTree(), Log: run.CheckLogger(), Hard: set == config.Hard}
-	for _, g := range guards {
-		if c, ok := g.(*check.Command); ok {
-			b.Commands = append(b.Commands, c)
-		}
+	b := &check.BaseTests{
+		Changes: changes, Commands: commandsOf(guards), Tree: run.CheckTree(), Log: run.CheckLogger(), Hard: set == config.Hard,
 	}
 	b.Overlay = func(ctx context.Context, commit, base string, names []string, contents map[string][]byte) (string,
 		error) {
 		return run.Tree.Overlaid(ctx, commit, git.Overlay{From: base, Names: names, Contents: contents})
 	}
 	return []check.Check{b}
+}
+
+func commandsOf(guards []check.Check) (list []*check.Command) {
+	for _, g := range guards {
+		if c, ok := g.(*check.Command); ok {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// newestBase judges the change merged with the base branch as it is when everything else has passed.
+func (run *Run) newestBase(guards []check.Check) []check.Check {
+	t := run.Tree
+	return []check.Check{&check.NewestBase{
+		Branch: t.BaseBranch(), Commands: commandsOf(guards), Tree: run.CheckTree(), Newest: t.NewestBase,
+		Merge: func(ctx context.Context, commit, base string) (merged, tree string, conflicts []string, err error) {
+			merged, conflicts, err = t.MergedWithBase(ctx, commit, base)
+			if err == nil && len(conflicts) == 0 {
+				tree, err = t.TreeOf(ctx, merged)
+			}
+			return merged, tree, conflicts, err
+		},
+		Log: run.CheckLogger(),
+	}}
 }
 
 // unfinished looks for work that only looks done, as weakened does.

@@ -52,6 +52,7 @@ func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Chec
 		run.weakened(changes),
 		run.baseTests(changes, guards),
 		run.unfinished(changes, reviewer),
+		run.newestBase(guards),
 		run.otherWorkflows(),
 		list{check.Accepted{Now: afterReview}},
 	)
@@ -77,6 +78,7 @@ func (run *Run) checksOfIssue(s loop.State, reviewer *agent.Options, words Promp
 		run.weakened(changes),
 		run.baseTests(changes, guards),
 		run.unfinished(changes, reviewer),
+		run.newestBase(guards),
 		run.verified(s, words),
 		run.otherWorkflows(),
 		run.judges(s, reviewer, words),

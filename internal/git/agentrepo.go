@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (t *Tree) handOver(ctx context.Context) error {
 func (t *Tree) refsToHand() map[string]string {
 	refs := map[string]string{t.ref(): t.head}
 	if t.baseBranch != t.branch && t.baseBranch != "" {
-		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
+		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, cmp.Or(t.baseNow, t.base)
 	}
 	for name, id := range t.tags {
 		refs["refs/tags/"+name] = id

@@ -106,6 +106,7 @@ type Tree struct {
 type basis struct {
 	base, baseTree, baseBranch string
 	ground                     string    // the base before the work of others was merged onto it
+	baseNow                    string    // where the base branch has moved to since; empty: it is not known to have
 	newest                     [2]string // where the base branch is, with its tree, when base is older than that
 }
 

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,22 +12,94 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// baseNow is where the base branch is kept as the remote has it at the end of a run.
+// baseNow is where the base branch is kept as the remote has it.
 const baseNow = "refs/ralph/base-now"
 
-// BaseConflicts asks the origin for the base branch as it is now, and names the files in which the run's branch
-// conflicts with it; none when the two can be merged. Nothing is checked out and nothing is changed.
-func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
+// NewestBase asks the origin for the base branch as it is now. commit is empty when the run's branch holds all of it.
+func (t *Tree) NewestBase(ctx context.Context) (commit string, err error) {
 	if t.origin == nil || t.baseBranch == "" {
-		return nil, nil
+		return "", nil
 	}
 	ref := "refs/heads/" + t.baseBranch
 	refs, err := t.origin.list(ctx, ref)
 	now := refs.at[ref]
+	if c, ok := t.origin.(*clone); ok && err == nil {
+		now = cmp.Or(c.fetchRemote(ctx, t.baseBranch), now)
+	}
 	if err != nil || now == "" || now == t.Ground() {
-		return nil, err
+		return "", err
 	}
 	if err := t.origin.fetch(ctx, "+"+ref+":"+baseNow); err != nil {
+		return "", err
+	}
+	if held, err := t.git.contains(ctx, t.head, now); err != nil || held {
+		return "", err
+	}
+	return now, nil
+}
+
+// fetchRemote brings a branch as the clone's own remote has it, and says where it is; empty: there is no such remote, or
+// it cannot be asked without a question to the user. No ref of the clone moves.
+func (c *clone) fetchRemote(ctx context.Context, branch string) string {
+	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+	defer cancel()
+	setting := func(name, or string) string {
+		out, err := c.door.out(ctx, "config", "--get", "branch."+branch+"."+name)
+		if err != nil {
+			return or
+		}
+		return strings.TrimSpace(out)
+	}
+	remote, ref := setting("remote", "origin"), setting("merge", "refs/heads/"+branch)
+	if remote == "." {
+		return ""
+	}
+	d := c.door
+	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
+	if _, err := d.out(ctx, "config", "--get", "core.sshCommand"); err != nil && value(d.env, "GIT_SSH_COMMAND") == "" {
+		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	out, err := d.out(ctx, "ls-remote", "--", remote, ref)
+	at, _, _ := strings.Cut(out, "\t")
+	if err != nil || at == "" {
+		return ""
+	}
+	if _, err := d.out(ctx, "cat-file", "-e", at+"^{commit}"); err != nil {
+		if _, err := d.out(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", "--", remote, ref); err != nil {
+			return ""
+		}
+	}
+	return at
+}
+
+// remoteLimit is how long the remote of a clone may take to answer.
+const remoteLimit = 30 * time.Second
+
+// MergedWithBase is the commit that merges one of the run's with the base branch at a commit that NewestBase has told of;
+// conflicts are the files that keep it from being made. It is on no branch. The agent finds the base branch as origin/main.
+func (t *Tree) MergedWithBase(ctx context.Context, commit, base string) (merged string, conflicts []string, err error) {
+	if t.git.meet(ctx, commit, base) == "" {
+		return "", nil, fmt.Errorf("%s has been rewritten: at %.12s it has no commit in common with the run's branch", t.baseBranch, base)
+	}
+	if t.baseNow != base {
+		t.baseNow = base
+		if err := t.handOver(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	tree, conflicts, err := t.mergeTrees(ctx, commit, base)
+	if err != nil || len(conflicts) > 0 {
+		return "", conflicts, err
+	}
+	merged, err = t.commitMerge(ctx, tree, commit, Work{Name: t.baseBranch, Commit: base})
+	return merged, nil, err
+}
+
+// BaseConflicts names the files in which the run's branch conflicts with the base branch as it is now; none when the two
+// can be merged. Nothing is checked out and nothing is changed.
+func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
+	now, err := t.NewestBase(ctx)
+	if err != nil || now == "" {
 		return nil, err
 	}
 	if _, files, err = t.mergeTrees(ctx, t.head, now); err != nil {

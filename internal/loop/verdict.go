@@ -76,6 +76,10 @@ type Verdict struct {
 	Ran *int `json:"ran,omitempty"`
 	// AtLeast says that more may have run: a runner that names only what fails has not counted the others.
 	AtLeast bool `json:"at_least,omitempty"`
+	// Base is the commit of the base branch that the change was merged with to be judged, and Merged the tree of that merge;
+	// empty: it was judged as it is.
+	Base   string `json:"base,omitempty"`
+	Merged string `json:"merged,omitempty"`
 	// Tests are those that the output names. Only the verdicts of the base commit keep them in a record.
 	Tests *TestNames `json:"tests,omitempty"`
 }

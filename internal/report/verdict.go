@@ -124,6 +124,8 @@ func (v View) verdict(c loop.Verdict) string {
 		return "– skipped: " + v.Text(c.Skipped, 120)
 	case c.Pass && c.Flaky:
 		return "✅ pass, ⚠️ flaky: it failed and passed on the same tree"
+	case c.Says():
+		return "✅ pass: " + v.Text(c.Reason, 300)
 	case c.Pass:
 		return "✅ pass"
 	case c.Waits:
