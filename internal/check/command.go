@@ -268,7 +268,7 @@ func (c *Command) measure(o ending, said failure.Output, no string, found []loop
 	if o.Class != proc.Exited || c.exit(o) == "" || o.output == "" {
 		name += "\n" + no
 	}
-	m := said.Measure(name, found, failing)
+	m := said.Measure(name, found, failing, c.source(o.output))
 	if m != nil && o.report.failures > len(found) { // a verdict keeps no more of them
 		m.Quantities = append([]loop.Quantity{{Name: loop.Findings, Value: float64(o.report.failures)}}, m.Quantities...)
 	}

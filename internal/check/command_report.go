@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -150,4 +151,34 @@ func (c *Command) fromTop(found []loop.Finding) []loop.Finding {
 		}
 	}
 	return out
+}
+
+// mostNamed is how many files are read that an output names.
+const mostNamed = 100
+
+// source are the lines of the files that an output names, trimmed: a tool that shows some of them says no more by that.
+func (c *Command) source(output string) map[string]bool {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	lines, tried := map[string]bool{}, map[string]bool{}
+	for _, word := range strings.FieldsFunc(output, func(r rune) bool { return strings.ContainsRune(" \t\r\n:()[]{}<>'\"`,;|", r) }) {
+		word = strings.TrimPrefix(strings.TrimRight(word, "."), c.Dir+"/")
+		if !strings.ContainsAny(word, "./") || tried[word] || len(tried) == mostNamed {
+			continue
+		}
+		tried[word] = true
+		if info, err := root.Lstat(filepath.FromSlash(word)); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		content, _ := disk.ReadIn(root, filepath.FromSlash(word), clippedBytes<<8)
+		for line := range strings.Lines(string(content)) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines[line] = true
+			}
+		}
+	}
+	return lines
 }

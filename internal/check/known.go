@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,12 +13,11 @@ import (
 
 // known looks whether a command that fails did so on the base commit in the same way: every test and every finding that
 // it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
-// which is for the reviewer to say, or a person, of each by name. Before they are asked, the agent is told, and has to
-// say again that it is done, without a further change: many a task is about just that failure, and whoever still tries
-// does not mean to leave it. A test that the task itself names has to pass.
+// which is for the reviewer to say, or a person, of each by name. The agent is told first: at its next claim, or where
+// no turn is left, they are asked. A test that the task itself names has to pass.
 func (l List) known(c Check, at Input, v *loop.Verdict) {
 	_, isCommand := c.(*Command)
-	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard || !at.Iteration.Claimed() {
+	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard {
 		return
 	}
 	base := onBase(at, v.Check)
@@ -28,18 +28,56 @@ func (l List) known(c Check, at Input, v *loop.Verdict) {
 	if len(concerns) == 0 || asked(at, concerns) {
 		return
 	}
+	if maybeTask(at, *base, *v) {
+		for i := range concerns {
+			concerns[i].Kind = loop.MaybeTask
+		}
+	}
 	v.Concerns = concerns
 	names := safetext.FirstN(loop.Names(concerns), 5)
-	only := at.State.MaxIterations == 1 && len(v.Findings) > 0 // there is no turn to tell it in
-	if !only && (!told(at, v.Check) || !at.Iteration.Commit.Empty) {
+	last := at.State.MaxIterations > 0 && at.Iteration.N >= at.State.MaxIterations // there is no turn to tell it in
+	switch {
+	case !at.Iteration.Claimed():
+	case !last && !told(at, v.Check):
 		v.PromptText += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
-			"them "+
-			"pass. If it does not, leave them as they are and say again that you are done: then it is for the reviewer to "+
-			"accept.", names)
-		return
+			"them pass. If it does not, leave them as they are and say again that you are done; other changes are fine. Then "+
+			"the reviewer or a maintainer decides whether to accept them.", names)
+	default:
+		v.Severity = loop.Soft
+		v.Reason = fmt.Sprintf("it fails as it does on the base commit (%s): %s", names, v.Reason)
 	}
-	v.Severity = loop.Soft
-	v.Reason = fmt.Sprintf("it fails as it does on the base commit (%s): %s", names, v.Reason)
+}
+
+var (
+	failingWord = lazy(`(?i)\b(?:fail\w*|broken|break\w*|red|pass(?:es|ing)?|green|flak\w*)\b`)
+	checkWord   = lazy(`(?i)\b(?:tests?|checks?|builds?|CI|lint\w*|suites?)\b`)
+	repairWord  = lazy(`(?i)\b(?:fix\w*|bugs?|wrong|regress\w*)\b`)
+	sentenceEnd = lazy(`[.!?]\s|\n\s*\n|\n\s*[-*#]`)
+)
+
+// maybeTask reports whether a failure of the base commit may be what the task is about, so that no reviewer may wave it
+// away: a sentence speaks of failing tests, the change touches a file that the failure names, or the task is to repair
+// something and nothing that failed passes now.
+func maybeTask(at Input, base, now loop.Verdict) bool {
+	task := at.State.Start.Title + "\n\n" + at.State.Start.Spec
+	for _, sentence := range sentenceEnd.Regexp().Split(task, -1) {
+		if failingWord.MatchString(sentence) && checkWord.MatchString(sentence) {
+			return true
+		}
+	}
+	told := now.Output
+	for _, f := range now.Findings {
+		told += "\n" + f.File + " " + f.Test + " " + f.Message
+	}
+	for _, it := range at.State.Iterations {
+		for _, f := range it.Commit.Files {
+			stem := strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))
+			if len(stem) > 3 && holdsWord(told, stem) {
+				return true
+			}
+		}
+	}
+	return repairWord.MatchString(task) && len(now.Failing()) >= len(base.Failing())
 }
 
 // onBase is what a check said of the base commit; nil: nothing.
@@ -60,7 +98,7 @@ func told(at Input, name string) bool {
 			continue
 		}
 		for _, v := range it.Verdicts {
-			if v.Check == name && !v.Pass && len(v.Concerns) > 0 && v.Concerns[0].Kind == loop.FailedBefore {
+			if v.Check == name && v.OfBase() {
 				return true
 			}
 		}

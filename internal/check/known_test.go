@@ -41,8 +41,18 @@ func TestKnownFailures(t *testing.T) {
 		{name: "the first time, the agent is told", base: fails("TestA"), now: fails("TestA"), want: "told"},
 		{name: "the second time, it is a question", base: fails("TestA"), now: fails("TestA"),
 			earlier: []loop.Verdict{told}, want: "TestA"},
-		{name: "after another change, it still tries", base: fails("TestA"), now: fails("TestA"),
-			earlier: []loop.Verdict{told}, changed: true, want: "told"},
+		{name: "after another change, it is one as well", base: fails("TestA"), now: fails("TestA"),
+			earlier: []loop.Verdict{told}, changed: true, want: "TestA"},
+		{name: "the task speaks of failing tests", base: fails("TestA"), now: fails("TestA"), most: 1,
+			task: "Make a page. All tests have to pass.", want: "TestA, for people"},
+		{name: "the task speaks of failing and of tests", base: fails("TestA"), now: fails("TestA"), most: 1,
+			task: "The page is broken. Add tests.", want: "TestA"},
+		{name: "the change touches a file of the failure", base: lint("shop.go E1"), now: lint("shop.go E1"), most: 1, changed: true,
+			want: "shop.go:E1, for people"},
+		{name: "the task is to repair something, and nothing is", base: fails("TestA"), now: fails("TestA"), most: 1,
+			task: "Fix the discount", want: "TestA, for people"},
+		{name: "the task is to repair something, and one is", base: fails("TestA", "TestB"), now: fails("TestA"), most: 1,
+			task: "Fix the discount", want: "TestA"},
 		{name: "in the only iteration", base: fails("TestA"), now: fails("TestA"), most: 1, changed: true, want: "TestA"},
 		{name: "fewer than before", base: fails("TestA", "TestB"), now: fails("TestB"), most: 1, want: "TestB"},
 		{name: "one more", base: fails("TestA"), now: fails("TestA", "TestB"), most: 1},
@@ -73,10 +83,11 @@ func TestKnownFailures(t *testing.T) {
 				{Type: loop.Started, Start: &loop.Start{Run: "r", Spec: row.task, MaxIterations: 5}},
 				{Type: loop.Baselined, Baseline: []loop.Verdict{row.base}},
 			}
+			changed := map[bool][]loop.FileChange{true: {{Path: "src/shop.go"}}}
 			for n := 1; n <= 2; n++ {
 				records = append(records, loop.Record{Type: loop.Turned, Iteration: n, Turn: &claimed},
 					loop.Record{Type: loop.Committed, Iteration: n,
-						Commit: &loop.Commit{SHA: "c", Tree: "t", Empty: n == 2 && !row.changed}})
+						Commit: &loop.Commit{SHA: "c", Tree: "t", Empty: n == 2 && !row.changed, Files: changed[row.changed && n == 2]}})
 				if n == 1 {
 					records = append(records, loop.Record{Type: loop.Judged, Iteration: n, Verdicts: row.earlier})
 				}
@@ -88,6 +99,9 @@ func TestKnownFailures(t *testing.T) {
 			v := row.now
 			List{MustPass: row.must}.known(&Command{Title: "test"}, Input{State: s, Iteration: *s.Last()}, &v)
 			got := strings.Join(loop.Names(v.Concerns), " ")
+			if got != "" && v.Concerns[0].ForPeople() {
+				got += ", for people"
+			}
 			if v.Severity == loop.Hard && got != "" {
 				got = ""
 				if strings.Contains(v.PromptText, "The base commit fails in the same way") {

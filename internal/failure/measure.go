@@ -13,9 +13,10 @@ const mostGauged = 300 // lines with numbers that are looked at, from the beginn
 
 // Measure is what of a failure can be counted: findings, failing tests, the numbers that its lines hold against a bound
 // or count what is wrong by, and the first place. check is the check's name, with why it is a failure where that is not
-// the output's own; found are the findings that are kept of it, and failing is how many tests the runner says have
-// failed, 0 when it does not say. nil: nothing can be counted.
-func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.Measure {
+// the output's own; found are the findings that are kept of it, failing is how many tests the runner says have failed, 0
+// when it does not say, and source are lines of files, trimmed, which tell nothing where the output shows them. nil:
+// nothing can be counted.
+func (o Output) Measure(check string, found []loop.Finding, failing int, source map[string]bool) *loop.Measure {
 	var m loop.Measure
 	tests, places := map[string]bool{}, 0
 	for _, f := range found {
@@ -40,8 +41,25 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 	g.read(o.events)
 	m.Quantities = append(m.Quantities, g.all...)
 	m.Quantities = m.Quantities[:min(len(m.Quantities), loop.MaxQuantities)]
-	if masked := g.masked(o.told()); masked != nil {
-		sum := sha256.Sum256([]byte(check + "\n" + strings.Join(masked, "\n")))
+	kind := g.masked(o.told())
+	switch {
+	case kind != nil:
+	case len(found) > 0:
+		for _, f := range found {
+			kind = append(kind, strings.Join([]string{f.Test, f.File, f.Rule, normalize(f.Message, nil)}, "\x00"))
+			if f.Test != "" { // it may be named by several places
+				kind[len(kind)-1] = f.Test + "\x00" + normalize(f.Message, nil)
+			}
+		}
+		slices.Sort(kind)
+		kind = slices.Compact(kind)
+	case len(source) > 0:
+		if lines := without(o.lines, func(line string) bool { return source[strings.TrimSpace(shownAs.ReplaceAllString(line, ""))] }); len(lines) < len(o.lines) {
+			kind = distinctiveLines(lines)
+		}
+	}
+	if kind != nil {
+		sum := sha256.Sum256([]byte(check + "\n" + strings.Join(kind, "\n")))
 		m.Kind = hex.EncodeToString(sum[:4])
 	}
 	if m.Kind == "" && m.Line == 0 && len(m.Quantities) == 0 {
@@ -49,6 +67,9 @@ func (o Output) Measure(check string, found []loop.Finding, failing int) *loop.M
 	}
 	return &m
 }
+
+// shownAs matches what a tool puts before a line of source that it shows.
+var shownAs = lazy(`^\s*(?:>|->|=>)?\s*\d*\s*[|│┃:]?`)
 
 // atLine matches a line that names a line of a file in a way of its own.
 var atLine = lazy(`(?i)\blines? \d+\b|^\s+\d+(?::\d+)?\s+(?:\| )?(?:error|warning|notice|info)\b|^L:\s+\d+ `)

@@ -57,7 +57,10 @@ func boundOf(line string, nums []num) (b bound, ok bool) {
 	if len(nums) == 0 {
 		return b, false
 	}
-	if len(nums) == 1 {
+	if len(nums) == 1 || len(nums) == 2 && nums[1].each {
+		if n := nums[len(nums)-1]; n.each && !holdsAny(line, boundWords) { // "BenchmarkTotal-8   100   41200 ns/op"
+			return bound{quantity: quantityOf(line, nums, n, nil, false), in: nums}, true
+		}
 		if !holdsAny(line, boundWords) {
 			return b, false
 		}

@@ -14,6 +14,7 @@ type num struct {
 	scale      float64 // what one of the unit that is written is in unit
 	unit       string  // "s", "B", "%", or nothing that is known
 	timed      bool    // it depends on how fast the machine is
+	each       bool    // it is what one round of a benchmark takes
 	begin, end int     // in the line, with its unit
 }
 
@@ -84,7 +85,7 @@ func wordNumbers(line string, begin, end int) []num {
 		if len(rest) < len(line)-end && len(next) > 0 && strings.HasPrefix(rest, next[0]) {
 			word := strings.TrimRight(next[0], ".")
 			if u, ok := units[strings.ToLower(word)]; ok && len(word) > 1 || word == "s" || word == "B" || word == "%" {
-				n.in(u)
+				n.in(strings.ToLower(word), u)
 				n.end = len(line) - len(rest) + len(word)
 			}
 		}
@@ -115,12 +116,13 @@ func numberOf(word string) (num, bool) {
 		if !ok {
 			return num{}, false
 		}
-		n.in(u)
+		n.in(strings.ToLower(rest), u)
 	}
 	return n, true
 }
 
-func (n *num) in(u scaled) {
+func (n *num) in(written string, u scaled) {
+	n.each = strings.HasSuffix(written, "/op") || strings.HasSuffix(written, "/iter")
 	n.value, n.scale, n.unit, n.timed = n.value*u.scale, u.scale, u.base, u.base == "s" || strings.HasSuffix(u.base, "/s")
 }
 

@@ -78,6 +78,8 @@ func TestMeasure(t *testing.T) {
 			"p95 latency … exceeds the limit of … 0.84s to 0.5 timed"},
 		{"a bound without a unit", "BenchmarkTotal: 41200 ns/op, want at most 20000",
 			"BenchmarkTotal: …, want at most … 4.12e-05s to 2e-05 timed"},
+		{"took and must", "discount took 1.92s, must be under 1.5s", "discount took …, must be under … 1.92s to 1.5 timed"},
+		{"a benchmark's rounds", "BenchmarkTotal-8   \t  100\t  41200 ns/op", "BenchmarkTotal-8 … … 4.12e-05s timed"},
 		{"k6's", "✗ 'p(95)<500' p(95)=840.2ms", "✗ 'p(95)<…' p(95)=… 0.8402s to 0.5 timed"},
 		{"got and want", "allocations: got 12, want <= 3", "allocations: got …, want <= … 12 to 3"},
 		{"the bound first", "expected at least 80, got 61.5", "expected at least …, got … 61.5 to 80"},
@@ -99,7 +101,7 @@ func TestMeasure(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Read(tt.output)
-			if got := measured(o.Measure("c", o.Findings("c"), 0)); got != tt.want {
+			if got := measured(o.Measure("c", o.Findings("c"), 0, nil)); got != tt.want {
 				t.Errorf("measure of %q:\n%s\nwant\n%s", tt.output, got, tt.want)
 			}
 		})
@@ -145,7 +147,7 @@ func TestKind(t *testing.T) {
 // kindOf is by what a failure is known again.
 func kindOf(output string) string {
 	o := Read(output)
-	if m := o.Measure("c", o.Findings("c"), 0); m != nil && m.Kind != "" {
+	if m := o.Measure("c", o.Findings("c"), 0, nil); m != nil && m.Kind != "" {
 		return m.Kind
 	}
 	return o.Signature("c")
@@ -158,7 +160,7 @@ func TestManyFindingsAreCounted(t *testing.T) {
 		fmt.Fprintf(&b, "a.py:%d:1: W291 trailing whitespace\n", i+1)
 	}
 	o := Read(b.String())
-	m := o.Measure("flake8", o.Findings("flake8"), 0)
+	m := o.Measure("flake8", o.Findings("flake8"), 0, nil)
 	if got := m.Quantities[0]; got.Name != loop.Findings || got.Value != 3*loop.MaxFindings {
 		t.Errorf("counted %+v, want %d findings", got, 3*loop.MaxFindings)
 	}

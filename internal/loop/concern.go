@@ -28,14 +28,18 @@ const (
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
 	Unproven     ConcernKind = "unproven"      // a new test that does not fail without the change
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
+	MaybeTask    ConcernKind = "may be asked"  // the same, and the task or the change may be about it
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed
 	LooksSecret  ConcernKind = "credential"    // something that looks like a credential was taken out of a commit
 	NothingToDo  ConcernKind = "nothing to do" // the agent claims that nothing needs doing
 	Unreviewed   ConcernKind = "unreviewed"    // no reviewer gave a clear verdict on the commit
 )
 
-// ForPeople reports whether only a person accepts the concern, by its name and as it is now.
-func (c Concern) ForPeople() bool { return c.Kind == NothingToDo || c.Kind == Unreviewed }
+// AsItIs reports whether the concern is a question of its own: a person answers it by its name, and as it is now.
+func (c Concern) AsItIs() bool { return c.Kind == NothingToDo || c.Kind == Unreviewed }
+
+// ForPeople reports whether only a person accepts the concern.
+func (c Concern) ForPeople() bool { return c.AsItIs() || c.Kind == MaybeTask }
 
 // ForReaders returns the concerns that a reviewer may accept.
 func ForReaders(list []Concern) []Concern {
@@ -65,7 +69,7 @@ type Acceptance struct {
 // that holds.
 func (a Acceptance) Of(c Concern) Acceptance {
 	a.Name, a.What = c.Name, c.Message
-	if c.Kind == FailedBefore {
+	if c.Kind == FailedBefore || c.Kind == MaybeTask {
 		a.What = ""
 	}
 	return a
@@ -116,13 +120,13 @@ func (v Verdict) Failing() []string {
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
-		return a.names(c) && (a.What != "" || !c.ForPeople())
+		return a.names(c) && (a.What != "" || !c.AsItIs())
 	})
 }
 
 // names reports whether an acceptance is of a concern, as far as it says of which.
 func (a Acceptance) names(c Concern) bool {
-	all := a.Name == AcceptAll && !c.ForPeople()
+	all := a.Name == AcceptAll && !c.AsItIs()
 	return all || (a.Name == c.Name || ConcernName(a.Name) == c.Name) && (a.What == "" || a.What == c.Message)
 }
 
@@ -169,9 +173,9 @@ func (s State) Findings() []Concern {
 	return nil
 }
 
-// Unnamed are the concerns that a list of acceptances does not name.
+// Unnamed are the concerns that a reader's acceptances do not name, or may not.
 func Unnamed(open []Concern, by []Acceptance) []Concern {
-	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return accepts(by, c) })
+	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return !c.ForPeople() && accepts(by, c) })
 }
 
 // AcceptedOf are the open concerns that a list of acceptances names, each as it stands.

@@ -88,14 +88,19 @@ func (it Iteration) Failure() *Verdict {
 	return it.blocked(func(string) bool { return true })
 }
 
-// blocked is the first verdict that blocked of the checks that match.
-func (it Iteration) blocked(match func(check string) bool) *Verdict {
+// blocked is the first verdict that blocked of the checks that match; what fails on the base commit as well comes last.
+func (it Iteration) blocked(match func(check string) bool) (first *Verdict) {
 	for i := range it.Verdicts {
 		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && match(v.Check) {
-			return v
+			if !v.OfBase() {
+				return v
+			}
+			if first == nil {
+				first = v
+			}
 		}
 	}
-	return nil
+	return first
 }
 
 // unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else stands in the

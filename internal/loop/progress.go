@@ -15,15 +15,16 @@ type attempts struct {
 	its   []*Iteration
 	key   []string // by which the failure is known again; empty: nothing failed
 	fresh []bool   // there was no such failure before, or its measure was never as good
+	moved []bool   // no failure of the check that stood in the way was measured as good, whatever it said
 }
 
 // look goes through iterations once, oldest first.
 func look(its []*Iteration) attempts {
-	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its))}
-	known := map[string]*failureHistory{}
+	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its)), moved: make([]bool, len(its))}
+	known, checks := map[string]*failureHistory{}, map[string]*failureHistory{}
 	for i, it := range its {
 		o := it.Obstacle()
-		if o == nil || o.Hash == "" {
+		if o == nil || o.Hash == "" || o.OfBase() { // nobody has to mend that yet
 			continue
 		}
 		key := o.Hash
@@ -39,6 +40,15 @@ func look(its []*Iteration) attempts {
 		}
 		if o.Measure != nil && c.take(*o.Measure, its, i) {
 			a.fresh[i] = true
+		}
+		of := checks[o.Check]
+		if of == nil {
+			of = &failureHistory{quantities: map[string]*quantity{}}
+			checks[o.Check] = of
+			a.moved[i] = true
+		}
+		if o.Check == ReviewCheck || o.Role.ReadOnly() || o.Measure != nil && of.take(*o.Measure, its, i) {
+			a.moved[i] = true
 		}
 	}
 	return a

@@ -19,6 +19,7 @@ const (
 
 const (
 	spinsAt   = 3   // so often in a row makes a run stuck
+	standsAt  = 9   // turns in which nothing that is measured got better, whatever fails
 	maxShifts = 2   // turns that are told to go about it in another way, in a run
 	lookBack  = 200 // iterations in which a repetition is looked for
 )
@@ -43,8 +44,8 @@ func (spin Repetition) Told() string {
 	return fmt.Sprintf("%s %d times in a row", spin.What, spin.Count)
 }
 
-// Spins says what the run repeats, the worst of three: the same failure, an unchanged tree, and failures that take
-// turns. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
+// Spins says what the run repeats, the worst of four: the same failure, an unchanged tree, failures that take turns,
+// and failures of whatever kind of which nothing gets better. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
 // missing claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run
 // again does not count.
 func (s State) Spins() Repetition {
@@ -61,6 +62,11 @@ func (s State) Spins() Repetition {
 	for _, other := range []Repetition{a.sameTree(), a.inTurn()} {
 		if other.Count >= spinsAt && other.Count > worst.Count {
 			worst = other
+		}
+	}
+	if worst.Count < spinsAt {
+		if slow := a.standing(); slow.Count > 0 {
+			worst = slow
 		}
 	}
 	worst.since += offset
@@ -162,6 +168,22 @@ func (a attempts) inTurn() Repetition {
 	}
 	spin.What = fmt.Sprintf("%s failures in turn (%s)", inWords(spin.InTurn), strings.Join(checks, ", "))
 	return spin
+}
+
+// standing counts how long checks have failed of which nothing that can be measured got any better, whatever they said.
+func (a attempts) standing() Repetition {
+	n := len(a.its)
+	from := n
+	for from > 0 && a.key[from-1] != "" && !a.moved[from-1] {
+		from--
+	}
+	if n-from < standsAt {
+		return Repetition{}
+	}
+	return Repetition{
+		Count: n - from, Over: n - from, since: from + standsAt, Failure: a.its[n-1].Obstacle(),
+		What: "a failure that measures no better",
+	}
 }
 
 // inWords writes a small number.

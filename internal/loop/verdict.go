@@ -133,6 +133,11 @@ const (
 // Blocks reports whether the verdict stops the work from being done.
 func (v Verdict) Blocks() bool { return v.Severity == Hard && !v.Pass }
 
+// OfBase reports whether a check fails in nothing but what fails on the base commit.
+func (v Verdict) OfBase() bool {
+	return !v.Pass && len(v.Concerns) > 0 && (v.Concerns[0].Kind == FailedBefore || v.Concerns[0].Kind == MaybeTask)
+}
+
 // Says reports whether a soft check that passes has found something that whoever reads the change should know.
 func (v Verdict) Says() bool {
 	return v.Severity == Soft && v.Pass && v.Skipped == "" && v.Reason != "" && len(v.Concerns) == 0

@@ -93,7 +93,7 @@ func (k *guard) opinion(it loop.Iteration, s loop.State) (said *plan.Opinion, ac
 	if it.Mode != loop.Review || it.Turn.Class != loop.OK {
 		return nil, nil, ""
 	}
-	open := s.Open(s.WorkOn(it.Story).Verdicts)
+	open := loop.ForReaders(s.Open(s.WorkOn(it.Story).Verdicts))
 	answer, err := check.ReadAnswer(it.Turn, s.HeadTree())
 	if err != nil {
 		return nil, nil, "the reviewer's verdict does not count: " + err.Error()

@@ -261,7 +261,7 @@ func (p turns) Turn(ctx context.Context, asked string) (loop.Turn, error) {
 		return loop.Turn{}, err
 	}
 	if s.Turning.Mode == loop.Review {
-		return p.review(ctx, asked, s.HeadTree(), s.Open(s.WorkOn(s.Turning.Story).Verdicts))
+		return p.review(ctx, asked, s.HeadTree(), loop.ForReaders(s.Open(s.WorkOn(s.Turning.Story).Verdicts)))
 	}
 	return p.Coder.Turn(ctx, asked)
 }

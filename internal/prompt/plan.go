@@ -65,9 +65,9 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	p.Range = changeOf(s, step.Story, p.StoryID)
 	p.Earlier = earlierReview(s, step.Story, border)
 	done := s.WorkOn(step.Story).Verdicts
-	p.Noticed = joinedParts(harnessNoticed(border, done), toAccept(border, s.Open(done)))
+	p.Noticed = joinedParts(harnessNoticed(border, done), toAccept(border, loop.ForReaders(s.Open(done))))
 	p.Exit = p.decide(w.storySignal(s), othersApproved(*s.Plan, step.Story))
-	p.Answer = answer(p.Tree, wanted{}, s.Open(done))
+	p.Answer = answer(p.Tree, wanted{}, loop.ForReaders(s.Open(done)))
 	return p
 }
 

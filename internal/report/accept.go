@@ -14,7 +14,7 @@ import (
 // howToAccept says how a person answers, on GitHub or at a terminal.
 func (v View) howToAccept(list []loop.Concern) string {
 	names := v.namesTyped(list)
-	if i := slices.IndexFunc(list, loop.Concern.ForPeople); i >= 0 {
+	if i := slices.IndexFunc(list, loop.Concern.AsItIs); i >= 0 {
 		return v.howToAnswer(list[i], names)
 	}
 	if v.local() {
