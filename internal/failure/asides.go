@@ -5,40 +5,6 @@ import (
 	"strings"
 )
 
-var (
-	script       = lazy(`^> \S+@\S+ [\w:.-]+`)
-	requireStack = lazy(`^\s*(?:R|r)equire ?(?:S|s)tack: ?(?:\[|$)`)
-)
-
-// echoes drops the command that a package manager prints below the name of its script: it differs with CI.
-func echoes(lines []string) []string {
-	echoed := false
-	return without(lines, func(line string) bool {
-		if strings.HasPrefix(line, "> ") {
-			drop := echoed
-			echoed = script.MatchString(line)
-			return drop
-		}
-		echoed = echoed && line == ""
-		return false
-	})
-}
-
-// requireStacks drops of the modules that required one which is missing those that are libraries: the runner's own are
-// others in each of its ways to run.
-func requireStacks(lines []string) []string {
-	inside := false
-	return without(lines, func(line string) bool {
-		if strings.Contains(line, "equire") && requireStack.MatchString(line) {
-			inside = !strings.HasSuffix(line, "]")
-			return false
-		}
-		trimmed := strings.TrimSpace(line)
-		inside = inside && (strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "'"))
-		return inside && strings.Contains(line, "node_modules/")
-	})
-}
-
 // asides drops what a tool remarks below a finding, a paragraph behind the letter i: how to put it right.
 func asides(lines []string) []string {
 	var kept []string
@@ -111,73 +77,6 @@ func unrepeated(lines []string) []string {
 	})
 }
 
-var inspection = lazy(`^(\s*[+-]#<[\w:]+:0x[0-9a-f]+)(?: .*)?$`)
-
-// inspected cuts the members off an object of Ruby's in a diff: where there is no room they stand in lines of their
-// own, and are left out there if they are the same. They are told above the diff too.
-func inspected(lines []string) []string {
-	var kept []string
-	cut := false
-	for _, line := range lines {
-		if strings.Contains(line, "#<") {
-			if m := inspection.FindStringSubmatch(line); m != nil {
-				cut = true
-				kept = append(kept, m[1])
-				continue
-			}
-		}
-		if cut = cut && strings.HasPrefix(strings.TrimLeft(line, " +-"), "@"); !cut {
-			kept = append(kept, line)
-		}
-	}
-	return kept
-}
-
-var refused = lazy(`-([^-]+)-`)
-
-// clauses takes the dashes off a function's head that mark what did not match: where there are colors, those mark it.
-func clauses(lines []string) []string {
-	inside := false
-	for i, line := range lines {
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(trimmed, "Attempted function clauses"):
-			inside, lines = true, slices.Clone(lines)
-		case inside && strings.HasPrefix(trimmed, "def"):
-			lines[i] = refused.ReplaceAllString(line, "$1")
-		case trimmed != "":
-			inside = false
-		}
-	}
-	return lines
-}
-
-// paragraphs joins the lines of a text that a tool wraps at the width of the terminal: indented alike below an empty
-// line, each going on with a small letter where the one before ended without a stop.
-func paragraphs(lines []string) []string {
-	var kept []string
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		if i > 0 && strings.TrimSpace(lines[i-1]) == "" && strings.HasPrefix(line, "  ") && strings.Count(line, " ") > 4 {
-			indent := len(line) - len(strings.TrimLeft(line, " "))
-			for i+1 < len(lines) && goesOnAt(indent, line, lines[i+1]) {
-				i++
-				line += " " + lines[i][indent:]
-			}
-		}
-		kept = append(kept, line)
-	}
-	return kept
-}
-
-// goesOnAt reports whether the next line is the rest of the sentence in a text that is indented so far.
-func goesOnAt(indent int, line, next string) bool {
-	rest := strings.TrimLeft(next, " ")
-	end := line[len(line)-1]
-	return len(next)-len(rest) == indent && rest != "" && rest[0] >= 'a' && rest[0] <= 'z' &&
-		(end >= 'a' && end <= 'z' || end == ',')
-}
-
 var verdict = lazy(`^(\S.*) \.\.\. (FAIL|ERROR)$`)
 
 // verdicts drops what unittest says of a test that failed while it runs, where it tells why below: it says so with -v.
@@ -195,6 +94,39 @@ func verdicts(lines []string) []string {
 		m := verdict.FindStringSubmatch(line)
 		return m != nil && told[m[2]+": "+m[1]]
 	})
+}
+
+var (
+	batsPlace  = lazy(`^(?:# |   )\((?:in test file|from function|in file|in setup|in teardown).*, line \d+`)
+	batsFailed = lazy(`^(?:not ok \d+| [✗✘]) (.*)$`)
+	batsOther  = lazy(`^(?:ok \d+ .*| [✓✔-] .*|\S+\.bats|1\.\.\d+)$`)
+)
+
+// bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines
+// on a terminal.
+func bats(lines []string) []string {
+	if !slices.ContainsFunc(lines,
+		func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
+		return lines
+	}
+	var kept []string
+	failed := false
+	for _, line := range lines {
+		if m := batsFailed.FindStringSubmatch(line); m != nil {
+			failed = true
+			kept = append(kept, "not ok "+m[1])
+			continue
+		}
+		if batsOther.MatchString(line) {
+			failed = false
+			continue
+		}
+		if failed {
+			line = strings.TrimPrefix(line, "# ")
+		}
+		kept = append(kept, line)
+	}
+	return kept
 }
 
 // hunks drops of a unified diff what is the same on both sides: it changes while somebody works on something else.

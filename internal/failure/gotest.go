@@ -113,37 +113,8 @@ func gluedAt(line string) int {
 }
 
 var (
-	accessed = lazy(`^ *(?:Previous |Atomic |Previous atomic )?(?:[Rr]ead|[Ww]rite) (?:at|of size)`)
-	goCall   = lazy(`^\s*([\w./()*\-\[\]…%~]+)\(.*\)$`)
+	goCall = lazy(`^\s*([\w./()*\-\[\]…%~]+)\(.*\)$`)
 )
-
-// goRaces leaves of a data race the functions that met. Which came first, and where their goroutines began, is chance.
-func goRaces(lines []string) []string {
-	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "WARNING: DATA RACE") }) {
-		return lines
-	}
-	var kept []string
-	inside, next := false, false
-	for _, line := range lines {
-		switch {
-		case strings.HasPrefix(strings.TrimSpace(line), "WARNING: DATA RACE"):
-			inside = true
-			kept = append(kept, "DATA RACE")
-		case !inside:
-			kept = append(kept, line)
-		case strings.HasPrefix(line, "===="):
-			inside = false
-		case accessed.MatchString(line):
-			next = true
-		case next:
-			if m := goCall.FindStringSubmatch(line); m != nil && !isRuntime(m[1]) {
-				kept = append(kept, "race: "+m[1])
-				next = false
-			}
-		}
-	}
-	return kept
-}
 
 func isRuntime(function string) bool {
 	return startsAny(function, "runtime.", "testing.", "panic", "created by", "internal/", "sync.", "reflect.", "syscall.",

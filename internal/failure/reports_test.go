@@ -132,7 +132,6 @@ test at test/keys.test.js:3:1
 // TestReports has a row for each tool that reports the same failure in another form in another place.
 func TestReports(t *testing.T) {
 	tests := []struct{ name, a, b string }{
-		{"node --test", nodeInPipe, nodeOnTerminal},
 		{"bats", batsInPipe, batsOnTerminal},
 		{"how pytest ends a short explanation", pytestTop + pytestHas + "E         Use -v to get more diff" + pytestEnd,
 			pytestTop + pytestHas + "E         Full diff:\nE         - {'a': 3, 'b': 1}\nE         ?       ^\nE         + " +

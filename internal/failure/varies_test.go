@@ -39,30 +39,16 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 		{"spinners drawn over", "⠙ working\x1b[2K\x1b[1Gcheck 3: no\n", "check 3: no"},
 		{"what comes after the last line drawn over", "10%\r50%\rno such user\r\x1b[?25h", "no such user"},
 		{"letters of progress", ".E..no such user", "...no such user"},
-		{"what GoogleTest ran", "[ RUN      ] A.B\na.cpp:3: Failure\n[  FAILED  ] A.B (0 ms)",
-			"[ RUN      ] A.C\n[       OK ] A.C (0 ms)\n[ RUN      ] A.B\na.cpp:9: Failure\n[  FAILED  ] A.B (1 ms)"},
-		{"what tests print while they run",
-			"# Running:\n\n.FFsaved a.txt\n.\n\nFinished in 0.01s\n\n  1) Failure:\nTestA#test_b: no",
-			"# Running:\n\nFsaved a.txt\nF..\n\nFinished in 0.02s\n\n  1) Failure:\nTestA#test_b: no"},
 		{"the progress of prove", "t/add.t .... 1/? no such thing at lib/A.pm line 3.",
 			"t/add.t ....\nno such thing at lib/A.pm line 9."},
 		{"what perl needed", "no\nFiles=2, Tests=4,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.15 cusr  0.01 csys =  0.18 " +
 			"CPU)", "no\nFiles=2, Tests=5,  1 wallclock secs ( 0.03 usr  0.01 sys +  0.15 cusr  0.04 csys =  0.23 CPU)"},
-		{"the progress of libtest", "test adds ... Error: no\nFAILED\n\nfailures:\n    adds",
-			"test adds ... FAILED\nError: no\n\nfailures:\n    adds"},
 		{"results behind a line without an end", "got 3--- FAIL: TestAdd (0.00s)\n    a_test.go:3: no",
 			"got 3\n--- FAIL: TestAdd (0.01s)\n    a_test.go:4: no"},
 		{"a crash beside what passed", "=== CONT  TestB\n--- PASS: TestA (0.00s)\nfatal error: stack overflow\n\nruntime " +
 			"stack:\nruntime.throw(0x1)\n\t/r/p.go:1\n\ngoroutine 7 gp=0x1 [running]:\na.F()\n\t/x/a.go:3\n",
 			"--- PASS: TestA (0.00s)\n=== CONT  TestB\nfatal error: stack overflow\n\ngoroutine 9 gp=0x2 " +
 				"[running]:\na.F()\n\t/y/a.go:3\n"},
-		{"stacks of other threads", "E   Failed: Timeout >2.0s\n~~~~ Stack of <unknown> (140594368214720) ~~~~\n  File " +
-			"\"/x/gateway.py\", line 3, in run\n    x()\n==== short ====", "E   Failed: Timeout >2.0s\n==== short ===="},
-		{"threads of faulthandler", "Fatal Python error: Aborted\n\nThread 0x00007f01 (most recent call first):\n  File " +
-			"\"b.py\", line 3 in wait\n\nCurrent thread 0x00007f02 (most recent call first):\n  File \"a.py\", line 3 in f",
-			"Fatal Python error: Aborted\n\nCurrent thread 0x00007fa2 (most recent call first):\n  File \"a.py\", line 8 in f"},
-		{"threads of Java", "no\n\"worker-1\" #12 prio=5 os_prio=0\n   java.lang.Thread.State: WAITING\n\tat " +
-			"a.B.c(B.java:3)\n\n\"main\" #1 prio=5\n\tat a.M.main(M.java:3)", "no\n\"main\" #1 prio=5\n\tat a.M.main(M.java:9)"},
 		{"a runner's log", "2026-11-21T12:00:00.123456Z 01O error: no", "[2026-11-21T12:00:00.123Z] error: no"},
 		{"numbered source", "  3: a()\n  4: b()\nError: no", "  13: a()\n  14: b()\nError: no"},
 		{"numbered source with an arrow", "  3  a\n> 4  b(\nError: no", "  7  x\n> 8  b(\nError: no"},
