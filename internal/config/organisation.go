@@ -34,7 +34,7 @@ var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 		"editedChecks": only(Soft, Hard), "weakenedTests": only(Soft, Hard), "unfinished": only(Soft, Hard),
 		"baseline":  only(string(BaselineRequire), string(BaselinePass), string(BaselineReport)),
 		"reviewCap": anything, "atReviewCap": anything,
-		"sandbox": only("auto", "require"), "sandboxSockets": only("tcp"),
+		"sandbox": only("auto", "require"), "sandboxSockets": only("tcp"), "sandboxUserns": only(false),
 		"sandboxNetwork": withinRegistries, "sandboxWritable": noEntries,
 		"gateway": only(GatewayAuto, GatewayRequire), "protected": withProtected,
 		"timeoutMinutes": anything, "timeoutMultiplier": anything, "waitForLimits": anything,

@@ -81,6 +81,8 @@ type Settings struct {
 	// SandboxSockets are those that may be made in the sandbox landlock where the kernel cannot say whom they speak to:
 	// "tcp" or "all".
 	SandboxSockets string `json:"sandboxSockets"`
+	// SandboxUserns lets checks and the setup make user namespaces in the sandbox.
+	SandboxUserns bool `json:"sandboxUserns"`
 	// Gateway says whether the keys of models stay with ralph: GatewayAuto, GatewayRequire or Off.
 	Gateway string `json:"gateway"`
 	// GatewayThrough lists what the gateway passes on although its cost cannot be counted or it reaches other hosts.

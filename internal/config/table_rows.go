@@ -292,6 +292,11 @@ func sandboxRows() []Setting {
 			Details: "Other sandboxes need no such limit: [sandbox.md](sandbox.md#sockets).",
 		},
 		{
+			Key: "sandboxUserns", Kind: Boolean, Default: false,
+			Summary: "Let checks and the setup make user namespaces in the sandbox, as browsers and rootless containers do. An " +
+				"agent or a reviewer never can.",
+		},
+		{
 			Key: "gateway", Choices: []string{GatewayAuto, GatewayRequire, Off}, Default: GatewayAuto, Input: "gateway",
 			Summary: "Whether the key of the model stays with ralph, and the agent gets an address and a bearer that count for " +
 				"one turn. `auto` does that where the agent can be led there, `require` refuses a run where it cannot, `off` " +

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,9 +181,16 @@ func inName(text string, i int) bool {
 	return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// explainUnreached adds to a failed verdict that a host could not be reached.
+// wantUserns are words of tools that could not make a namespace of users.
+var wantUserns = []string{"No usable sandbox", "new namespace", "user namespace", "CLONE_NEWUSER", "unshare failed", "cannot clone"}
+
+// explainUnreached adds to a failed verdict that a host could not be reached, or what else the sandbox has closed.
 func (run *Run) explainUnreached(v *loop.Verdict) bool {
 	why := run.unreached(run.line(v.Check), v.Output)
+	if why == "" && run.Boxed() && !run.Settings.SandboxUserns &&
+		slices.ContainsFunc(wantUserns, func(words string) bool { return strings.Contains(v.Output, words) }) {
+		why = "it may need user namespaces, which the sandbox closes: set sandboxUserns to true"
+	}
 	if why != "" {
 		v.Reason += "; " + why
 	}

@@ -60,8 +60,8 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 	o := sandbox.Options{
 		Mode: set.Sandbox, Dir: spec.Workspace.Dir(), Home: spec.Home, As: spec.User, Parent: spec.Parent,
 		Paths: sandbox.Paths{Readable: []string{spec.Logs}}, Network: set.SandboxNetwork,
-		Sockets: set.SandboxSockets,
-		Image:   proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
+		Sockets: set.SandboxSockets, Userns: set.SandboxUserns,
+		Image: proc.Value(spec.Parent, config.SandboxImage), Hooks: !spec.InJob, Log: spec.Log, Scratch: spec.Scratch,
 	}
 	o.Consent = sandbox.Consent{None: spec.AgreeToNone, Credentials: spec.AcceptCredentials}
 	if spec.Clone != "" {

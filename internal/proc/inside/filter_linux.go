@@ -14,6 +14,7 @@ type calls struct {
 	most                                  uint32 // of all numbers; what is above is another kind; 0: any
 	socket, socketpair, socketcall, uring uint32
 	sendto, sendmsg, sendmmsg             uint32
+	clone, unshare                        uint32
 	keys                                  []uint32 // add_key, request_key and keyctl
 }
 
@@ -30,6 +31,7 @@ const (
 	allow   = unix.SECCOMP_RET_ALLOW
 	denied  = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
 	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	noProto = unix.SECCOMP_RET_ERRNO | uint32(unix.EPROTONOSUPPORT)
 	noOp    = unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP)
 )
@@ -66,12 +68,16 @@ func join(parts ...program) (all program) {
 
 // filter lets a process make sockets for TCP, pairs of sockets that are connected to each other alone, and those by
 // which it is told of its network; and of others what s says. io_uring makes sockets past any filter, and fast open
-// connects past Landlock. The keys that the kernel keeps for a user are not shown.
+// connects past Landlock. The keys that the kernel keeps for a user are not shown. In a namespace of users a process has
+// every right, and with it all of the kernel that only root can reach otherwise.
 func filter(s Sockets, kinds []calls) (p program) {
 	for _, k := range kinds {
 		body := join(load(atCall), when(unix.BPF_JGE, k.above(), answer(unknown)), k.call(k.uring, answer(unknown)))
 		for _, number := range k.keys {
 			body = join(body, is(number, answer(unknown)))
+		}
+		if !s.Userns { // a program whose flags no filter sees takes the older call
+			body = join(body, is(clone3, answer(unknown)), is(k.clone, newUser()), is(k.unshare, newUser()))
 		}
 		if s.Own {
 			body = join(body, k.call(k.socket, arg(0), is(unix.AF_VSOCK, answer(denied)), answer(allow)),
@@ -84,6 +90,14 @@ func filter(s Sockets, kinds []calls) (p program) {
 		p = append(p, join(load(atArch), is(k.arch, body))...)
 	}
 	return append(p, answer(unknown)...)
+}
+
+// clone3 is that call, on every architecture.
+const clone3 = 435
+
+// newUser refuses a namespace of users.
+func newUser() program {
+	return join(arg(0), when(unix.BPF_JSET, unix.CLONE_NEWUSER, answer(refused)), answer(allow))
 }
 
 // socketOf is what socketcall makes a socket by. Its arguments are where no filter sees them.

@@ -75,6 +75,10 @@ func TestFilter(t *testing.T) {
 					"by sendmsg":            {asked(k.arch, k.sendmsg, 3, 0, unix.MSG_FASTOPEN), noOp},
 					"by sendmmsg":           {asked(k.arch, k.sendmmsg, 3, 0, 1, unix.MSG_FASTOPEN), noOp},
 					"a key of the kernel's": {asked(k.arch, k.keys[2], 0), unknown},
+					"a namespace of users":  {asked(k.arch, k.unshare, unix.CLONE_NEWNS|unix.CLONE_NEWUSER), refused},
+					"one in another thread": {asked(k.arch, k.clone, unix.CLONE_NEWUSER|17), refused},
+					"a process":             {asked(k.arch, k.clone, 17), allow},
+					"with hidden flags":     {asked(k.arch, clone3), unknown},
 					"anything else":         {asked(k.arch, 1), allow},
 				} {
 					got, err := vm.Run(row.data)
@@ -104,7 +108,7 @@ func TestFilter(t *testing.T) {
 // TestFilterOfAnOwnNetwork: there only what no namespace holds is refused.
 func TestFilterOfAnOwnNetwork(t *testing.T) {
 	for _, architecture := range []string{"amd64", "arm64"} {
-		vm := machine(t, Sockets{Own: true}, architecture)
+		vm := machine(t, Sockets{Own: true, Userns: true}, architecture)
 		for _, k := range kindsOf(architecture) {
 			for what, row := range map[string]struct {
 				data []byte
@@ -117,6 +121,7 @@ func TestFilterOfAnOwnNetwork(t *testing.T) {
 				"fast open":           {asked(k.arch, k.sendto, 3, 0, 5, unix.MSG_FASTOPEN), allow},
 				"the host of a guest": {asked(k.arch, k.socket, unix.AF_VSOCK, unix.SOCK_STREAM, 0), denied},
 				"io_uring":            {asked(k.arch, k.uring, 8), unknown},
+				"a namespace":         {asked(k.arch, k.unshare, unix.CLONE_NEWUSER), allow},
 				"adding a key":        {asked(k.arch, k.keys[0]), unknown},
 				"asking for a key":    {asked(k.arch, k.keys[1]), unknown},
 				"keyctl":              {asked(k.arch, k.keys[2], 0), unknown},

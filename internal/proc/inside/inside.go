@@ -46,11 +46,12 @@ type Layer struct {
 }
 
 // Sockets are those that a process may make besides TCP, which Landlock holds; with Own, any but those that lead out of
-// the network of a box.
+// the network of a box. With Userns it may make namespaces of users, too.
 type Sockets struct {
-	Unix bool `json:"unix,omitempty"`
-	UDP  bool `json:"udp,omitempty"`
-	Own  bool `json:"own,omitempty"`
+	Unix   bool `json:"unix,omitempty"`
+	UDP    bool `json:"udp,omitempty"`
+	Own    bool `json:"own,omitempty"`
+	Userns bool `json:"userns,omitempty"`
 }
 
 // Arguments are those of our own program: what to do, what to become, and with which arguments.

@@ -155,7 +155,7 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		return proc.SandboxedCommand{}, fmt.Errorf("making a home for the sandbox: %w", err)
 	}
 	layers, lay, leave := b.lay(u, in.cache)
-	steps := b.steps(g, s.Limits)
+	steps := b.steps(u, g, s.Limits)
 	steps.Layers = lay
 	args := slices.Concat(b.base(),
 		[]string{"--bind", at.home, in.home, "--bind", at.cache, in.cache}, layers, inHome, tree(), b.writableIn(judge),
@@ -171,12 +171,15 @@ func (b *bwrap) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	}}, nil
 }
 
+// userns reports whether a use may make namespaces of users: who has made a change may not, nor who reviews it.
+func (s *Sandbox) userns(u Use) bool { return s.o.Userns && !u.turn() }
+
 // steps are what is done in the box. Its user has a namespace of its own, in which the system counts processes, unless
 // that is root, whom it does not count.
-func (b *bwrap) steps(g *listenerSocket, l proc.Limits) inside.Steps {
+func (b *bwrap) steps(u Use, g *listenerSocket, l proc.Limits) inside.Steps {
 	steps := inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}
 	if inside.KnowsSockets() {
-		steps.Sockets = &inside.Sockets{Own: true}
+		steps.Sockets = &inside.Sockets{Own: true, Userns: b.s.userns(u)}
 	}
 	if l.Processes > 0 && !asRoot(b.s.o.As) {
 		steps.Processes = proc.MostOfUser(l.Processes)

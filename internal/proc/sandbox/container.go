@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
-	"github.com/ralph-loop/ralph/internal/proc/inside"
 )
 
 // container makes boxes of an engine of containers: a new one for every process, of an image that has all the programs,
@@ -120,7 +119,7 @@ func (c *container) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		program = filepath.Base(program) // that of the image
 	}
 	args = append(append(args, "--entrypoint", boxSelf, o.Image),
-		inside.Steps{Socket: boxSocket + "/sock", Carry: g.carried}.Arguments(relativeTo(dir, program), s.Argv)...)
+		b.steps(u, g, proc.Limits{}).Arguments(relativeTo(dir, program), s.Argv)...)
 	env := slices.DeleteFunc(c.s.environ(s, in),
 		func(entry string) bool { name, _, _ := strings.Cut(entry, "="); return slices.Contains(ofClient, name) })
 	for _, name := range ofClient {

@@ -460,13 +460,31 @@ func howItEnded(t *testing.T, mode string) {
 		{[]string{"env", "sh", "-c", "kill -9 $$; sleep 9"}, proc.Result{Class: proc.Signalled, Exit: -1, Signal: "SIGKILL"}},
 		{[]string{"./bad"}, proc.Result{Class: proc.Exited, Exit: 127}},
 	} {
-		r, err := proc.Run(context.Background(),
-			proc.Spec{Argv: c.argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")}, Box: s.Box(Checks),
-				Timeout: time.Minute})
-		if r.Duration = 0; err != nil || r != c.want {
-			t.Errorf("%v: %+v %v, want %+v", c.argv, r, err, c.want)
+		if r := endOf(t, g, s.Box(Checks), c.argv...); r != c.want {
+			t.Errorf("%v: %+v, want %+v", c.argv, r, c.want)
 		}
 	}
+	// a namespace of users, which only checks may make, and only where somebody has said so
+	for _, allowed := range []bool{false, true} {
+		s.o.Userns = allowed
+		for u, want := range map[Use]bool{Checks: allowed, Works: false, Reads: false} {
+			if r := endOf(t, g, s.Box(u), "unshare", "--user", "true"); (r.Exit == 0) != want {
+				t.Errorf("allowed: %t, %d makes a namespace of users: %+v", allowed, u, r)
+			}
+		}
+	}
+}
+
+// endOf is how a program ends in a box.
+func endOf(t *testing.T, g *ground, in proc.Box, argv ...string) proc.Result {
+	t.Helper()
+	r, err := proc.Run(context.Background(), proc.Spec{Argv: argv, Dir: g.Worktree, Env: []string{"PATH=" + os.Getenv("PATH")},
+		Box: in, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Duration = 0
+	return r
 }
 
 // TestReaders: who reads has a checkout of its own, or the tree, and writes neither; where it works shows nothing else

@@ -59,7 +59,7 @@ func (s *Sandbox) openLandlock(ctx context.Context) error {
 	s.maker = l
 	s.Line = "sandbox: landlock (partial): files outside of the worktree and a home of the run's own cannot be written, " +
 		"and your home cannot be read"
-	if filter := l.sockets(); filter != nil && *filter == (inside.Sockets{}) {
+	if filter := l.sockets(Works); filter != nil && *filter == (inside.Sockets{}) {
 		s.Line += "; beside TCP, no other socket can be made (the setting sandboxSockets)"
 	}
 	s.Line += "; " + l.open()
@@ -75,10 +75,10 @@ func (l *landlocked) open() string {
 	if l.abi < llNet {
 		open[2] = "TCP is open"
 	}
-	if s := l.sockets(); l.abi < llUDP && (s == nil || s.UDP) {
+	if s := l.sockets(Works); l.abi < llUDP && (s == nil || s.UDP) {
 		open = append(open, "UDP is open")
 	}
-	if s := l.sockets(); l.abi < llUnix && (s == nil || s.Unix) {
+	if s := l.sockets(Works); l.abi < llUnix && (s == nil || s.Unix) {
 		open = append(open, "unix sockets are open")
 	}
 	if l.abi < llScope {
@@ -89,12 +89,12 @@ func (l *landlocked) open() string {
 
 // sockets are those that may be made. Where Landlock cannot say whom one may be used to speak to, it may not, unless
 // somebody has said so. nil: that cannot be had here.
-func (l *landlocked) sockets() *inside.Sockets {
+func (l *landlocked) sockets(u Use) *inside.Sockets {
 	if !inside.KnowsSockets() {
 		return nil
 	}
 	all := l.s.o.Sockets == allSockets
-	return &inside.Sockets{Unix: all || l.abi >= llUnix, UDP: all || l.abi >= llUDP}
+	return &inside.Sockets{Unix: all || l.abi >= llUnix, UDP: all || l.abi >= llUDP, Userns: l.s.userns(u)}
 }
 
 // servers bounds the ports that the system gives to whoever listens at any: servers of tests are there.
@@ -148,7 +148,7 @@ func (l *landlocked) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 		v.elsewhere(&o, s.Dir)
 	}
 	in := inside.Steps{Read: l.readable(u, s, v, judge), Write: l.writable(u, s, judge), Devices: devices,
-		Sockets: l.sockets()}
+		Sockets: l.sockets(u)}
 	port := l.port[Checks]
 	if u.turn() {
 		port = l.port[Works]

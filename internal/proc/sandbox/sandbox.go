@@ -41,6 +41,7 @@ type Options struct {
 	Agents  []Agent  // those that take turns
 	Sockets string   // of mode landlock: "all", or anything else for TCP alone where no more can be held
 	Image   string   // of mode container
+	Userns  bool     // checks may make namespaces of users
 	Resumed bool     // somebody may have changed the worktree since the sandbox last saw it
 	Hooks   bool     // make .git/hooks where it is missing, so that nothing can be put there
 	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files,
