@@ -101,7 +101,9 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 		o.Writable = append(o.Writable, path)
 	}
 	for i, c := range []config.Command{set.Agent, set.Reviewer} {
-		o.Readable = append(o.Readable, spec.agentCommand(c.Command))
+		if at := spec.agentCommand(c.Command); filepath.IsAbs(at) {
+			o.Readable = append(o.Readable, at)
+		}
 		if c.Command != "" &&
 			(i == 0 || c.Command != set.Agent.Command || !slices.Equal(c.Args(), set.Agent.Args())) {
 			o.Agents = append(o.Agents, agent.Needs(spec.lookedAt(c, set.AgentSettings && i == 0)))
