@@ -19,9 +19,6 @@ func (v View) checkList(most int) string {
 	if v.State.Start.Detected != "" {
 		text += "\n" + wording.Sentence(v.Text(v.State.Start.Detected, 300))
 	}
-	if v.State.Start.NoSandbox {
-		text += "\nThe sandbox is switched off: the agent and the checks can read and write whatever their user can."
-	}
 	return text
 }
 

@@ -63,8 +63,19 @@ func (v View) PlainTitle() string { return v.inPlain().Text(v.State.Start.Title,
 // stoppedShort reports whether a limit ended the run, so that there is a failure report.
 func (v View) stoppedShort() bool { return v.State.End != nil && v.State.End.Outcome.Limited() }
 
-// outcome is what the run came to, or what it does, in a few words.
-func (v View) outcome() string {
+// outcome is what the run came to, or what it does, in a few words, and that nothing has isolated it.
+func (v View) outcome() string { return v.ended() + v.unboxed() }
+
+// unboxed says that the sandbox is switched off.
+func (v View) unboxed() string {
+	if v.State.Start.NoSandbox {
+		return " (without a sandbox)"
+	}
+	return ""
+}
+
+// ended is the outcome in a few words.
+func (v View) ended() string {
 	s := v.State
 	if s.End == nil {
 		return v.runningLine()

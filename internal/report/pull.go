@@ -53,7 +53,7 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 // draftSections are those of a run that goes on. They are written once, with the first commit, so they tell nothing
 // that changes before the end.
 func (v View) draftSections(r room) []section {
-	state := "**🔄 Working on it: a comment below says how far it is.**\n\n" + v.whatNow()
+	state := "**🔄 Working on it" + v.unboxed() + ": a comment below says how far it is.**\n\n" + v.whatNow()
 	decide := ""
 	if names := v.deciders(r.checks); names != "" {
 		decide = "By " + names + "."
