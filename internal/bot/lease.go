@@ -175,7 +175,7 @@ func (a *Action) connect(ctx context.Context, ev event.Event) (*github.Client, e
 	options := github.Options{
 		APIURL: a.Env.APIURL, GraphQLURL: a.Env.GraphQLURL, Repo: ev.Repo, Token: token,
 		AppID: a.Inputs.AppID, AppKey: []byte(a.Inputs.AppPrivateKey), DryRun: a.Inputs.DryRun, Log: a.log,
-		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, Known: a.Server.known(), As: a.Server.installation(), Patience: whileAPIAway,
+		JobToken: a.Env.Token, CommentsBy: a.rules.CommentsBy, As: a.Server.installation(), Patience: whileAPIAway,
 	}
 	if a.tune != nil {
 		a.tune(&options)

@@ -27,10 +27,8 @@ type Server struct {
 	As      *github.Installation
 	Layers  []config.Layer   // settings below the repository's own: the organisation's
 	Allow   config.Allowance // what no setting goes beyond
-	// Known are the permissions that the server has read for its decision, by login in lower case: "write".
-	Known   map[string]string
-	Mistake error  // in the settings, why no run may begin; nil: one may
-	Mirror  string // where the repository's objects are on this machine; "" is nowhere
+	Mistake error            // in the settings, why no run may begin; nil: one may
+	Mirror  string           // where the repository's objects are on this machine; "" is nowhere
 	Stop    <-chan lease.Stop
 	Hints   func() []loop.Hint              // hints since the last call; nil: the run takes no hints
 	Begun   func(StartedRun)                // before the first record of the run
@@ -110,14 +108,6 @@ func (s *Server) shown() engine.Shown {
 		return engine.Shown{}
 	}
 	return s.Shown
-}
-
-// known are permissions that are not read again.
-func (s *Server) known() map[string]string {
-	if s == nil {
-		return nil
-	}
-	return s.Known
 }
 
 // layers are the settings below the repository's own.

@@ -28,9 +28,6 @@ type Options struct {
 	// CommentsBy says whose comments reach the agent: nobody's permission is looked up who does not have to write for
 	// that.
 	CommentsBy event.CommentsBy
-	// Known are permissions, by login in lower case, that were read when the event was decided. They are not read again, and
-	// the sender of a label is who put it on: GitHub signed that. nil: nothing was read.
-	Known map[string]string
 	// DryRun leaves every write undone and logs it instead.
 	DryRun bool
 	Log    func(format string, args ...any)
@@ -52,6 +49,9 @@ type Installation struct {
 	Token func(ctx context.Context, refused string) (string, error)
 	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
 	Patience time.Duration
+	// Known are permissions, by login in lower case, that were read for the decision: "write". They are not read again, and
+	// the sender of a label is who added it, because GitHub signed that. nil: nothing was read.
+	Known map[string]string
 }
 
 // Client reads and writes one repository on GitHub.

@@ -27,7 +27,7 @@ const (
 // error is for reads without which nothing can be decided.
 func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
 	facts := event.Facts{Permissions: map[string]event.Permission{}}
-	for login, level := range c.o.Known {
+	for login, level := range c.known() {
 		facts.Permissions[login] = event.Permission{Level: level}
 	}
 	var err error
@@ -56,7 +56,7 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 		return ev, facts, err
 	}
 	if ev.Kind == event.Labeled {
-		if facts.Labeller = ev.Sender.Login; c.o.Known == nil {
+		if facts.Labeller = ev.Sender.Login; c.known() == nil {
 			// Unreadable leaves the labeller empty, on which Authorise refuses.
 			facts.Labeller, _, _ = c.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
 		}
@@ -68,6 +68,14 @@ func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event
 		err = c.comments(ctx, ev, &facts)
 	}
 	return ev, facts, err
+}
+
+// known are permissions that were read before.
+func (c *Client) known() map[string]string {
+	if c.o.As == nil {
+		return nil
+	}
+	return c.o.As.Known
 }
 
 // reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -242,4 +243,9 @@ func (sv *Server) revokeLeft(ctx context.Context, names []string) {
 			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
 		}
 	}
+}
+
+// wrong is an error as pages show it.
+func wrong(err error) web.Finding {
+	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
 }

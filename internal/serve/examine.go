@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -212,8 +211,4 @@ func judge(owner string, shared, own []byte, allow config.Allowance) (judged, er
 		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}
 	return out, errors.Join(refused, err)
-}
-
-func wrong(err error) web.Finding {
-	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
 }

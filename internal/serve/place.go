@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
 )
@@ -139,19 +137,6 @@ func (w workflow) Job(ctx context.Context, token string) (string, error) {
 		return "", err
 	}
 	return w.of.Job(ctx, app, token)
-}
-
-// openRunners makes what has runners do the jobs.
-func (sv *Server) openRunners(ctx context.Context) error {
-	key, err := sv.s.Unseal(ctx, sealedRunners)
-	if errors.Is(err, store.ErrNotFound) {
-		key = []byte(rand.Text() + rand.Text())
-		err = sv.s.Seal(ctx, sealedRunners, key)
-	}
-	address := strings.TrimSuffix(sv.o.Public.String(), "/")
-	sv.runner = workflow{sv.in, sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
-	sv.worker.runners = &launch.Runners{Address: address, Key: key, Workflow: sv.runner, Log: sv.logf, Clock: sv.o.Clock}
-	return err
 }
 
 // examineRunner says whether runners can do the jobs, for the setup page.

@@ -218,11 +218,11 @@ func TestRunsOfAKilledServer(t *testing.T) {
 		run  store.Run
 		want store.Run
 	}{
-		{"once", store.Run{State: web.Running}, store.Run{State: web.Queued, Kills: 1}},
-		{"often", store.Run{State: web.Running, Kills: 5},
-			store.Run{State: web.Queued, Kills: 6, Times: store.Times{Resume: now.Add(9 * time.Second)}}},
-		{"too often", store.Run{State: web.Running, Kills: 9},
-			store.Run{State: failedRun, Kills: 10, Times: store.Times{Ended: *now}}},
+		{"once", store.Run{State: web.Running}, store.Run{State: web.Queued, Tries: store.Tries{Kills: 1}}},
+		{"often", store.Run{State: web.Running, Tries: store.Tries{Kills: 5}},
+			store.Run{State: web.Queued, Tries: store.Tries{Kills: 6}, Times: store.Times{Resume: now.Add(9 * time.Second)}}},
+		{"too often", store.Run{State: web.Running, Tries: store.Tries{Kills: 9}},
+			store.Run{State: failedRun, Tries: store.Tries{Kills: 10}, Times: store.Times{Ended: *now}}},
 		{"waits", store.Run{State: web.Waiting}, store.Run{State: web.Waiting}},
 		{"over", store.Run{State: "done"}, store.Run{State: "done"}},
 	} {
@@ -304,7 +304,7 @@ func TestAgain(t *testing.T) {
 	if err := sv.outbox.again(t.Context(), "d-1"); !errors.As(err, &refused) {
 		t.Errorf("while its run waits for a place: %v", err)
 	}
-	must(t, sv.s.PutRun(t.Context(), store.Run{ID: "d-1", Delivery: "d-1", State: "done", Attempt: 1}))
+	must(t, sv.s.PutRun(t.Context(), store.Run{ID: "d-1", Delivery: "d-1", State: "done"}))
 	must(t, sv.outbox.again(t.Context(), "d-1"))
 	run, err := sv.s.Run(t.Context(), "d-1-2")
 	if err != nil || run.State != web.Queued || run.Delivery != "d-1" {

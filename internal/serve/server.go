@@ -4,6 +4,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -243,4 +245,17 @@ func (sv *Server) ours(repository, branch string) bool {
 	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
 		return detailOf(r).Branch == branch
 	})
+}
+
+// openRunners makes what has runners do the jobs.
+func (sv *Server) openRunners(ctx context.Context) error {
+	key, err := sv.s.Unseal(ctx, sealedRunners)
+	if errors.Is(err, store.ErrNotFound) {
+		key = []byte(rand.Text() + rand.Text())
+		err = sv.s.Seal(ctx, sealedRunners, key)
+	}
+	address := strings.TrimSuffix(sv.o.Public.String(), "/")
+	sv.runner = workflow{sv.in, sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
+	sv.worker.runners = &launch.Runners{Address: address, Key: key, Workflow: sv.runner, Log: sv.logf, Clock: sv.o.Clock}
+	return err
 }

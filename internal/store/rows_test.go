@@ -18,7 +18,7 @@ func TestRuns(t *testing.T) {
 	ctx := within(t)
 	now := w.time.read()
 	run := Run{ID: "a", Number: 1, Delivery: "d", Installation: 7, Repository: "o/r", Subject: "issue-1",
-		Title: "Add\x00 it", Person: "alice", Key: "k", State: "queued", Attempt: 1, Kills: 2, Times: Times{Created: now},
+		Title: "Add\x00 it", Person: "alice", Key: "k", State: "queued", Tries: Tries{1, 2}, Times: Times{Created: now},
 		Detail: []byte(`{"branch":"ralph/issue-1"}`)}
 	ok(t, w.PutRun(ctx, run))
 	w.time.move(time.Hour)

@@ -20,10 +20,15 @@ type Run struct {
 	Key          string // of runs with the same key one works at a time
 	State        string // "queued", "running", "waiting", or how it ended
 	Reason       string // a sentence: what it waits for, why it ended
-	Attempt      int    // which process works on it, from 1
-	Kills        int    // how many of the last processes died without any progress
-	Times        Times
-	Detail       json.RawMessage // for the pages; may be nil
+	Tries
+	Times  Times
+	Detail json.RawMessage // for the pages; may be nil
+}
+
+// Tries are the processes of a run.
+type Tries struct {
+	Attempt int // which of them works on it, from 1
+	Kills   int // how many of the last died without any progress
 }
 
 // Times of a run, in UTC; the zero time for what has not been.
