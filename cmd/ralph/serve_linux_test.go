@@ -281,7 +281,7 @@ func TestServeStops(t *testing.T) {
 				return strings.Contains(s.get("/metrics"), `ralph_runs_total{outcome="interrupted"} 1`)
 			})
 			alice.open(s.url + run)
-			alice.sees(200, []string{"Interrupted after 1 iteration: asked to stop by alice"})
+			alice.sees(200, []string{"Interrupted after 1 iteration (without a sandbox): asked to stop by alice"})
 			if by == "button" {
 				alice.open(s.url + "/audit")
 				alice.sees(200, []string{"alice", "stop"})
