@@ -146,7 +146,7 @@ func (w *world) dump() string {
 	}
 	for _, p := range w.gh.Pulls(owner, name) {
 		fmt.Fprintf(&b, "%s → %s: draft %v, %s\n", p.Head, p.Base, p.Draft, p.Title)
-		fmt.Fprintf(&b, "  given to %v\n  asked for a review %v\n", p.Assignees, p.Requests)
+		fmt.Fprintf(&b, "  asked for a review %v\n", p.Requests)
 		for _, c := range w.gh.ReviewComments(owner, name, p.Number) {
 			fmt.Fprintf(&b, "  %s on %s:%d: %s\n", c.Author, c.Path, c.Line, told(c.Body))
 		}

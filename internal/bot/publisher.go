@@ -135,50 +135,33 @@ func (p *publisher) checkRun(ctx context.Context, s loop.State) *loop.Post {
 	return &loop.Post{CheckRun: id, CheckedSHA: s.Tip}
 }
 
-// ending tells whoever asked of the outcome, in a comment of its own: nobody is told of one that is edited. Of a run
-// that a limit stopped the failure report is that comment.
+// ending notifies the requester of the outcome once: by a request for a review if the work is done, and otherwise by a
+// new comment, because GitHub notifies no one of an edit. After a limit, the failure report is that comment.
 func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
-	number := s.Post.Pull
+	number, v := s.Post.Pull, p.view(s)
 	if number == 0 {
 		number = s.Start.Issue
 	}
-	if number == 0 || s.End.Outcome.Limited() || s.Post.NotifyComment != 0 || !p.shouldNotify(s) {
+	if number == 0 || s.End.Outcome.Limited() || s.Post.NotifyComment != 0 || s.Post.Requested != "" || !p.shouldNotify(s) {
 		return nil
+	}
+	closed := s.Post.Closed != nil && *s.Post.Closed
+	// its author cannot review
+	if who := v.Asker(); s.End.Outcome == loop.Done && s.Post.Pull != 0 && !closed && who != "" &&
+		!strings.EqualFold(who, p.github.Self()) {
+		err := p.github.RequestReview(ctx, number, who)
+		if err == nil {
+			return &loop.Post{Requested: who}
+		}
+		if !github.ErrRefused(err) { // otherwise GitHub would refuse it again
+			p.try("asking for a review", err)
+			return nil
+		}
+		p.log("asking for a review: %s", strings.TrimSpace(err.Error()))
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
-	return posted(&loop.Post{NotifyComment: p.once(ctx, number, marker+"\n"+report.OutcomeComment(p.view(s)),
+	return posted(&loop.Post{NotifyComment: p.once(ctx, number, marker+"\n"+report.OutcomeComment(v),
 		"the comment that tells of the outcome")})
-}
-
-// people gives the pull request to whoever asked, and asks them for a review of what is done. GitHub asks the owners of
-// the code by itself. What GitHub refuses is said and left: it would refuse it again.
-func (p *publisher) people(ctx context.Context, s loop.State) *loop.Post {
-	who, made := p.view(s).Asker(), &loop.Post{}
-	if s.Post.Pull == 0 || who == "" || !p.shouldNotify(s) {
-		return nil
-	}
-	if s.Post.Assigned == "" { // once: whoever gives it to somebody else means it
-		if p.settled("assigning the pull request", p.github.Assign(ctx, s.Post.Pull, who)) {
-			made.Assigned = who
-		}
-	}
-	// its author cannot review
-	if s.End.Outcome == loop.Done && s.Post.Requested == "" && !strings.EqualFold(who, p.github.Self()) {
-		if p.settled("asking for a review", p.github.RequestReview(ctx, s.Post.Pull, who)) {
-			made.Requested = who
-		}
-	}
-	return posted(made)
-}
-
-// settled reports whether a write need not be tried again.
-func (p *publisher) settled(doing string, err error) bool {
-	if github.ErrRefused(err) {
-		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
-		return true
-	}
-	p.try(doing, err)
-	return err == nil
 }
 
 // record publishes and notes in the journal what came of it.

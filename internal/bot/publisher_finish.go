@@ -21,7 +21,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.waitForUpdates()
 	p.failed = false
 	all := &loop.Post{}
-	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending, p.people,
+	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending,
 		p.link, p.checkRun, p.answers, p.relabel} {
 		if q := step(ctx, s); q != nil {
 			all = join(all, q)

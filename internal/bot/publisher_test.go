@@ -134,7 +134,7 @@ func TestEachIterationIsTold(t *testing.T) {
 			n++
 		}
 	}
-	if n != len(result.State.Iterations) || len(bodies) != n+2 {
+	if n != len(result.State.Iterations) || len(bodies) != n+1 {
 		t.Errorf("%d comments, %d of iterations, for %d iterations", len(bodies), n, len(result.State.Iterations))
 	}
 }

@@ -441,12 +441,12 @@ func botRows() []Setting {
 			Key: "notifyOn", Kind: List, Entry: oneOf(NotifyDone, NotifyFailed, NotifyWaiting), MaxLen: 3, Where: ForBot,
 			Input:   "notify_on",
 			Default: []string{NotifyDone, NotifyFailed, NotifyWaiting},
-			Summary: "On which outcomes (`done`, `failed`, `waiting`) whoever asked is notified, with a mention, a review " +
-				"request and an assignment.",
+			Summary: "On which outcomes (`done`, `failed`, `waiting`) the requester is notified: of work that is done " +
+				"by a review request, otherwise by a mention.",
 			Details: "`failed` is every end without a result; `waiting` is one that waits for a person; `[]` for nobody. " +
 				"See [reports.md](reports.md#people-are-told).",
-			InputSays: "Outcomes on which whoever asked is notified, with a mention, a review request and an assignment: " +
-				"done, failed, waiting, separated by commas or white space, or nobody. Default: all three.",
+			InputSays: "Outcomes on which the requester is notified, of work that is done by a review request, otherwise by a " +
+				"mention: done, failed, waiting, separated by commas or white space, or nobody. Default: all three.",
 		},
 		{
 			Key: "notify", Kind: List, MaxLen: maxEntries, Default: []Notification{},

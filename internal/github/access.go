@@ -255,16 +255,6 @@ func (a *App) CommentAs(ctx context.Context, token string, repo event.Repo, numb
 	return nil
 }
 
-// Assign gives a pull request or an issue to someone, which tells them. Whoever it cannot be given to, GitHub leaves
-// out without a word.
-func (c *Client) Assign(ctx context.Context, number int, login string) error {
-	if c.dry("assign #%d to %s", number, login) {
-		return nil
-	}
-	_, _, err := c.api.Issues.AddAssignees(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{login})
-	return explainAny(fmt.Sprintf("assigning #%d to %s", number, login), err)
-}
-
 // RequestReview asks someone for a review, which tells them; again when they have reviewed meanwhile. GitHub refuses
 // it of the author and of people who do not work on the repository.
 func (c *Client) RequestReview(ctx context.Context, number int, login string) error {

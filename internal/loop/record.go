@@ -211,9 +211,7 @@ type Post struct {
 	Failure int64 `json:"failure,omitempty"`
 	// NotifyComment is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
 	NotifyComment int64 `json:"told,omitempty"`
-	// Assigned and Requested are who was assigned to the pull request, and who was asked for a review of the newest
-	// outcome.
-	Assigned  string `json:"assigned,omitempty"`
+	// Requested is who was asked for a review of the newest outcome.
 	Requested string `json:"requested,omitempty"`
 	// CheckRun is the check run on CheckedSHA.
 	CheckRun   int64  `json:"check_run,omitempty"`

@@ -334,9 +334,6 @@ func (p Post) with(q Post) Post {
 	if q.NotifyComment != 0 {
 		p.NotifyComment = q.NotifyComment
 	}
-	if q.Assigned != "" {
-		p.Assigned = q.Assigned
-	}
 	if q.Requested != "" {
 		p.Requested = q.Requested
 	}
