@@ -169,8 +169,15 @@ func TestDryRun(t *testing.T) {
 	if w.git("for-each-ref", "refs/ralph") != "" {
 		t.Error("a dry run pushes its run record")
 	}
-	if !strings.Contains(w.file("summary"), "Done after 3 iterations") {
-		t.Errorf("job summary: %s", w.file("summary"))
+	summary := w.file("summary")
+	if !strings.Contains(summary, "Dry run: Done after 3 iterations") || strings.Contains(summary, "/ralph") ||
+		strings.Contains(w.out.String(), "/tree/ralph/issue-1") {
+		t.Errorf("job summary: %s", summary)
+	}
+	for _, text := range []string{summary, w.file("output")} {
+		if strings.Contains(text, "ralph/issue-1") {
+			t.Errorf("a branch that nobody has is named:\n%s", text)
+		}
 	}
 }
 

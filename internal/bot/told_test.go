@@ -71,20 +71,3 @@ func TestClosedPullRequestIsNotReady(t *testing.T) {
 		t.Errorf("labels = %s", w.labels())
 	}
 }
-
-// TestDryRunNamesNoBranch: what a dry run commits goes with its checkout, so there is nothing to link.
-func TestDryRunNamesNoBranch(t *testing.T) {
-	seldom(t)
-	t.Parallel()
-	w := newWorld(t)
-	w.inputs["dry_run"], w.inputs["agent"] = "true", w.script("agent", fixer)
-	w.must(loop.Done)(w.label("alice"))
-	for _, file := range []string{"summary", "output"} {
-		if text := w.file(file); strings.Contains(text, "ralph/issue-1") {
-			t.Errorf("the %s names a branch that nobody has:\n%s", file, text)
-		}
-	}
-	if log := w.out.String(); strings.Contains(log, "/tree/ralph/issue-1") {
-		t.Error("the log links a branch that nobody has")
-	}
-}

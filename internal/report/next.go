@@ -23,6 +23,9 @@ func (v View) whatNow() string {
 		return "**To stop it:** " + v.howToStop() + "; what is done so far is kept."
 	case v.local():
 		return v.whatNowLocally()
+	case s.Start.DryRun:
+		return whatNowIs + "read the change in the report; nothing of it is on GitHub, and only a run without " +
+			v.shown("dry_run") + " brings it there."
 	}
 	next := v.OnlyWhatWorks(v.nextStep())
 	if e := s.End.Outcome; !v.Ways.Work(event.Commented) && e != loop.Done && e != loop.Refused {

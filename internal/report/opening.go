@@ -80,6 +80,10 @@ func (v View) ended() string {
 	if s.End == nil {
 		return v.runningLine()
 	}
+	if s.Start.DryRun {
+		v.State.Start.DryRun = false
+		return "Dry run: " + v.outcome()
+	}
 	n := len(s.Iterations)
 	after := "after " + safetext.Count(n, "iteration")
 	if most := s.MaxIterations; most > 0 && s.End.Outcome.Limited() {

@@ -25,6 +25,9 @@ var signs = map[string]string{
 }
 
 func (v View) sign() string {
+	if v.State.Start.DryRun {
+		return "🧪"
+	}
 	if s, ok := signs[v.stateWord()]; ok {
 		return s
 	}
