@@ -24,8 +24,7 @@ func (a *Action) refuse(ctx context.Context, ev event.Event, refusal *event.Refu
 	if !strings.EqualFold(refusal.Who, actionsSelf) && ev.Comment != nil {
 		a.warn("reacting", a.github.React(ctx, ev, "-1"))
 	}
-	result := loop.Result{Outcome: loop.Refused, Reason: refusal.Reason}
-	return result, a.outputs(result, "")
+	return loop.Result{Outcome: loop.Refused, Reason: refusal.Reason}, nil
 }
 
 const actionsSelf = "github-actions[bot]"
@@ -39,8 +38,7 @@ func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Re
 		a.warn("answering", a.answer(ctx, ev, text))
 	}
 	a.labelOff(ctx, ev)
-	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
-	return result, errors.Join(invalid.AsReported(err), a.outputs(result, ""))
+	return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
 }
 
 // labelOff takes the label that asked off the issue or the pull request that it is on: put on again, it asks again.
@@ -96,8 +94,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	switch {
 	case errors.As(err, &stop):
 		a.Runner.Notice(a.mask(stop.Error()))
-		result := loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}
-		return result, a.outputs(result, "")
+		return loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}, nil
 	case errors.As(err, &held):
 		a.Runner.Notice(a.mask(held.reason))
 		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
@@ -106,11 +103,9 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 	case invalid.Is(err), errors.As(err, &denied):
 		return a.reject(ctx, ev, invalid.Mark(err))
 	case ctx.Err() != nil:
-		result := loop.Result{Outcome: loop.Interrupted, Reason: "canceled before the run started"}
-		return result, a.outputs(result, "")
+		return loop.Result{Outcome: loop.Interrupted, Reason: "canceled before the run started"}, nil
 	}
-	result := loop.Result{Outcome: loop.Failed, Reason: err.Error()}
-	return result, errors.Join(err, a.outputs(result, ""))
+	return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 }
 
 // decline answers the comment or the label with the reason why no run starts, and removes the label. The log and the
@@ -128,10 +123,9 @@ type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason }
 
-func (a *Action) inputError(err error) error {
+func (a *Action) inputError(err error) (loop.Result, error) {
 	a.Runner.Error(a.mask(err.Error()))
-	result := loop.Result{Outcome: loop.Invalid, Reason: err.Error()}
-	return errors.Join(invalid.AsReported(err), a.outputs(result, ""))
+	return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
 }
 
 // react answers a comment with a reaction. Labels and closings have nothing of their own to react to.

@@ -76,9 +76,11 @@ type Action struct {
 	rules     event.Rules
 	ways      event.Ways // see readWays
 	waysRead  bool
-	redact    func(string) string
-	stored    func(loop.Record)     // see ledger
-	tune      func(*github.Options) // nil: as they are
+	// reportFile is the report of the run that this job has worked on, from the workspace; "" before there is one.
+	reportFile string
+	redact     func(string) string
+	stored     func(loop.Record)     // see ledger
+	tune       func(*github.Options) // nil: as they are
 	timing
 }
 

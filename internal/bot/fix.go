@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,7 +140,8 @@ func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	err = work.Journal.Finish(late)
 	ended := work.Journal.State()
 	result := loop.Result{Outcome: ended.End.Outcome, Reason: ended.End.Reason, State: ended}
-	return result, errors.Join(err, a.reportOn(late, work, result))
+	a.reportOn(late, work, result)
+	return result, err
 }
 
 // reread makes the checkout of a run whose task we hold now, as the run stands.

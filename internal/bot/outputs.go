@@ -24,9 +24,9 @@ func conclusion(o loop.Outcome) string {
 	return "failure"
 }
 
-// reportOn writes what the runner shows: the job summary, the outputs, and the reports as files, with all that the
-// run's journal and commits tell.
-func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) error {
+// reportOn writes what the runner shows: the job summary, and the reports as files, with all that the run's journal and
+// commits tell.
+func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) {
 	v := work.view(result.State)
 	a.Runner.Summary(report.Summary(v))
 	file, err := engine.WriteReports("", a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
@@ -40,7 +40,7 @@ func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) er
 	} else {
 		a.Runner.Error(a.mask(report.Notice(v)))
 	}
-	return a.outputs(result, file)
+	a.reportFile = file
 }
 
 // reportDir is in the workspace, where later steps find it.
@@ -55,17 +55,13 @@ func (a *Action) reportDir(run string) string {
 	return filepath.Join(dir, ".ralph", "runs", run)
 }
 
-// outputs sets the step's outputs: enums, numbers, names and addresses, never an agent's text.
-func (a *Action) outputs(result loop.Result, file string) error {
-	return a.Runner.SetOutputs(outputsOf(result, file))
-}
-
 // WrongInputs ends a job whose inputs cannot be read: later steps find its outputs as after every other end.
 func WrongInputs(runner *actions.Runner, err error) error {
 	runner.Error(err.Error())
 	return runner.SetOutputs(outputsOf(loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, ""))
 }
 
+// outputsOf are the step's outputs: enums, numbers, names and addresses, never an agent's text.
 func outputsOf(result loop.Result, file string) map[string]string {
 	s := result.State
 	values := map[string]string{

@@ -50,7 +50,7 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	}
 	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
 	a.Runner.Notice(result.Reason)
-	return result, a.outputs(result, "")
+	return result, nil
 }
 
 // unlabelPlan takes the label off that asks for a plan: put on again, it asks again.
@@ -74,7 +74,7 @@ func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usag
 	}
 	a.Runner.Summary(a.redact(text))
 	a.warn("answering", a.answer(ctx, ev, text))
-	return result, errors.Join(invalid.AsReported(err), a.outputs(result, ""))
+	return result, invalid.AsReported(err)
 }
 
 // offer is a plan that an agent has derived, and what that took.

@@ -3,6 +3,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -14,11 +15,16 @@ import (
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
 func (a *Action) Run(ctx context.Context) (loop.Result, error) {
+	result, err := a.run(ctx)
+	return result, errors.Join(err, a.Runner.SetOutputs(outputsOf(result, a.reportFile)))
+}
+
+func (a *Action) run(ctx context.Context) (loop.Result, error) {
 	a.prepare()
 	defer a.disconnect(ctx)
 	ev, err := a.event() // what has happened, from the runner
 	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, a.inputError(err)
+		return a.inputError(err)
 	}
 	ev, refusal, err := a.requested(ctx, ev) // where a server has dispatched the workflow: what somebody asked with
 	if err != nil {
@@ -86,7 +92,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 // notDecided tells that what the decision rests on could not be read.
 func (a *Action) notDecided(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	if a.github == nil { // nobody can be told but the job
-		return loop.Result{Outcome: loop.Invalid}, a.inputError(err)
+		return a.inputError(err)
 	}
 	return a.notOpened(ctx, ev, err)
 }

@@ -53,7 +53,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs()))
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()
-	err = errors.Join(err, a.reportOn(late, work, result))
+	a.reportOn(late, work, result)
 	a.notify(late, work, result)
 	return result, err
 }
