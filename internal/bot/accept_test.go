@@ -7,6 +7,48 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
+// TestAcceptForPeople: what only a person accepts is accepted by its name alone, not by "all", and without another turn.
+func TestAcceptForPeople(t *testing.T) {
+	t.Parallel()
+	const fixes = `printf 'add() { echo $(($1 + $2)); }\n' > add.sh; echo '<response>DONE</response>'`
+	for _, tt := range []struct {
+		name, agent, checks, says string
+		pulls                     int
+	}{
+		{"nothing-to-do", approver("echo '<response>NOTHING: it is there</response>'"), "true",
+			"`/ralph accept nothing-to-do` ends the run without a change", 0},
+		{"review", `p=$(cat); case "$p" in *"# Review"*) echo fine;; *) ` + fixes + `;; esac`, "make test",
+			"`/ralph accept review` accepts this commit without a review", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			turns := w.shared("turns")
+			w.inputs["agent"], w.inputs["checks"] = w.script("agent", "echo x >> "+turns+"\n"+tt.agent), tt.checks
+			w.must(loop.Waiting)(w.label("alice"))
+			paid := w.file("turns")
+			if r, err := w.comment("alice", "/ralph accept all"); err != nil || r.Outcome != "" {
+				t.Errorf("all: %q, %v", r.Outcome, err)
+			}
+			result := w.must(loop.Done)(w.comment("alice", "/ralph accept "+tt.name))
+			if w.file("turns") != paid {
+				t.Errorf("accepting took turns: %q, then %q", paid, w.file("turns"))
+			}
+			text := strings.Join(w.bodies(w.issue), "\n")
+			pulls := w.gh.Pulls(owner, name)
+			for _, p := range pulls {
+				text += strings.Join(w.bodies(p.Number), "\n")
+			}
+			if len(pulls) != tt.pulls || tt.pulls > 0 && pulls[0].Draft || w.gh.Issue(owner, name, w.issue).Closed {
+				t.Errorf("pull requests %+v", pulls)
+			}
+			if !strings.Contains(text, "by name: `"+tt.name+"`") || len(result.State.Iterations) != 1 {
+				t.Errorf("%d iterations; comments:\n%s", len(result.State.Iterations), text)
+			}
+		})
+	}
+}
+
 // TestAccept: a run that waits for somebody to accept what it has found says what and how; a stranger's word is none; a
 // name that is not all leaves it waiting; and what is accepted ends it without another turn.
 func TestAccept(t *testing.T) {

@@ -114,13 +114,13 @@ func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.Stat
 	return nil
 }
 
-// unknown says which name of an accept is none of a finding, and what can be accepted; "" when each is one. What is no
-// finding of a check, such as a review, has names of its own.
+// unknown reports which name of an accept matches no open finding, with the names that do; "" if each matches one.
 func unknown(accepts []string, open []loop.Concern, phrase string) string {
 	names := safetext.Map(open, func(c loop.Concern) string { return c.Name })
 	for _, name := range accepts {
-		if slices.Contains([]string{loop.AcceptAll, loop.ReviewCheck, "nothing-to-do"}, name) ||
-			len(loop.AcceptedOf(open, []loop.Acceptance{{Name: name}})) > 0 {
+		if slices.ContainsFunc(open, func(c loop.Concern) bool {
+			return len(loop.AcceptedOf([]loop.Concern{c}, []loop.Acceptance{{Name: name, What: c.Message}})) > 0
+		}) {
 			continue
 		}
 		if len(open) == 0 {
@@ -130,7 +130,7 @@ func unknown(accepts []string, open []loop.Concern, phrase string) string {
 		if meant := safetext.Nearest(name, names); meant != "" {
 			near = "; did you mean " + safetext.Code(phrase+" accept "+meant) + "?"
 		}
-		return fmt.Sprintf("no finding is called %s%s Nothing was started. Findings to accept: %s", safetext.Quoted(name),
+		return fmt.Sprintf("%s accepts no open finding%s Nothing was started. Findings to accept by name: %s", safetext.Quoted(name),
 			cmp.Or(near, "."), safetext.FirstN(safetext.Map(names, safetext.Code), 20))
 	}
 	return ""
