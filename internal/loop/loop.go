@@ -256,8 +256,10 @@ func correct(ctx context.Context, s State, step Step, p Ports) error {
 	if err != nil {
 		return fmt.Errorf("correcting the plan after iteration %d: %w", step.Iteration, err)
 	}
-	if !c.Empty {
-		p.Log("plan: %s is taken back: %s", step.Story, s.Plan.Standing(step.Story))
+	if failure := s.Failure(); failure != nil && !c.Empty {
+		p.Log("plan: %s is not approved yet, because the check %q failed: %s", step.Story, failure.Check, failure.Reason)
+	} else if !c.Empty {
+		p.Log("plan: %s: %s", step.Story, s.Plan.Standing(step.Story))
 	}
 	_, err = p.Journal.Append(ctx, Record{Type: Corrected, At: p.Clock(), Iteration: step.Iteration, Commit: &c})
 	return err

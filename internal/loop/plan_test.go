@@ -44,6 +44,7 @@ type planWorld struct {
 	told    []string // mode and story of each turn
 	seen    []string // the standings after each iteration's verdicts
 	written plan.Plan
+	log     strings.Builder
 }
 
 func (w *planWorld) word() string {
@@ -107,7 +108,8 @@ func (w *planWorld) For(s State, step Step) (string, error) {
 
 func (w *planWorld) ports(j Journal) Ports {
 	now := noon
-	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Plan: w, Log: func(string, ...any) {},
+	return Ports{Agent: w, Tree: w, Checks: w, Journal: j, Prompt: w, Plan: w,
+		Log:   func(format string, args ...any) { fmt.Fprintf(&w.log, format+"\n", args...) },
 		Grace: time.Second,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 		Sleep: func(context.Context, Pause) { now = now.Add(time.Hour) }}
@@ -193,6 +195,10 @@ func TestPlanRuns(t *testing.T) {
 			}
 			if seen := strings.Join(append(w.seen, standings(r.State.Plan)), "; "); tt.seen != "" && seen != tt.seen {
 				t.Errorf("seen: %s\nwant: %s", seen, tt.seen)
+			}
+			why := `plan: A is not approved yet, because the check "make test" failed: it exited with code 1`
+			if corrected := strings.Contains(tt.script, "!"); strings.Contains(w.log.String(), why) != corrected {
+				t.Errorf("the log:\n%s", w.log.String())
 			}
 			if standings(&w.written) != standings(r.State.Plan) {
 				t.Errorf("the file says %s, what counts is %s", standings(&w.written), standings(r.State.Plan))
