@@ -87,11 +87,25 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		return "", invalid.Errorf("the branch %s already exists, and ralph has no record of a run on it; rename or "+
 			"delete it, then ask again", tree.Branch())
 	}
+	if err := o.refusedByRules(ctx, tree); err != nil {
+		return "", err
+	}
 	if before.known {
 		tree.BeginFresh()
 		o.warn("archiving old failure branches", tree.Archive(ctx))
 	}
 	return loop.Begin, nil
+}
+
+// refusedByRules reports, before anything is paid, a ruleset that would refuse the run's commits.
+func (o *jobOpening) refusedByRules(ctx context.Context, tree *git.Tree) error {
+	if o.Inputs.DryRun {
+		return nil
+	}
+	if why := o.github.Refuses(ctx, tree.Branch(), o.Inputs.SigningKey != ""); why != "" {
+		return invalid.Errorf("%s", why)
+	}
+	return nil
 }
 
 // pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that goes on.

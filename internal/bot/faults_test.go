@@ -56,7 +56,12 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 		{"the token is refused", fake.Fault{Match: "GET /repos/.../events", Status: 401, Times: -1}, "could not be read",
 			loop.Refused},
 		{"reading comments is forbidden", fake.Fault{Match: "GET /repos/.../comments", Status: 403, Times: -1},
-			"permissions contents, issues and pull-requests: write", loop.Failed},
+			"permissions contents, issues and pull-requests: write", loop.Invalid},
+		{"the issue was deleted", fake.Fault{Match: "GET /repos/alice/demo/issues/1", Status: 410, Times: -1},
+			"it was deleted", loop.Invalid},
+		{"nothing can be said on the issue", fake.Fault{Match: "POST /repos/.../reactions", Status: 403, Times: -1},
+			"permissions contents, issues and pull-requests: write", loop.Invalid},
+		{"commits have to be signed", fake.Fault{}, "set the input signing_key", loop.Invalid},
 		{"the push is refused for good", fake.Fault{Match: "POST /.../git-receive-pack", Status: 403, Times: -1},
 			"write the repository's contents", loop.Invalid},
 	} {
@@ -64,7 +69,11 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t).overHTTP()
 			w.inputs["agent"] = w.script("agent", fixer)
-			w.gh.Fail(tt.fault)
+			if tt.fault.Match != "" {
+				w.gh.Fail(tt.fault)
+			} else {
+				w.gh.SetRules(owner, name, "ralph/issue-1", fake.Rule{Type: "required_signatures"})
+			}
 			result, err := w.label("alice")
 			text := result.Reason
 			if err != nil {
@@ -72,6 +81,9 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 			}
 			if result.Outcome != tt.bad || !strings.Contains(text, tt.want) {
 				t.Errorf("outcome %s: %s; want %s with %q", result.Outcome, text, tt.bad, tt.want)
+			}
+			if strings.Contains(w.out.String(), "Iteration 1") {
+				t.Error("a turn was taken")
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -59,11 +60,15 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 			return err
 		}
 	}
+	j.github.Reserve(1) // the rules of the run's branch
 	if request, _, _ := event.Read(r.Event, r.Rules); request.Verb == event.Approve {
-		j.github.Reserve(3) // who may edit the plan, and what is said of it
+		j.github.Reserve(4) // and who may edit the plan, and what is said of it
 		j.github.RereadLater()
 	}
 	ev, facts, err := j.github.Gather(ctx, r.Event)
+	if github.ErrGone(err) || github.ErrForbidden(err) {
+		err = invalid.Mark(err)
+	}
 	if err != nil {
 		return fmt.Errorf("gathering facts for %s: %w", r.Event, err)
 	}

@@ -5,12 +5,18 @@ import (
 	"errors"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 // work takes an authorized request to a pull request or a failure report.
 func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
-	a.warn("reacting", a.github.React(ctx, request.Event, "eyes")) // the one call that says: seen
+	err := a.github.React(ctx, request.Event, "eyes") // the one call that says: seen
+	if github.ErrForbidden(err) {                     // nothing could be said of a run
+		return a.reject(ctx, request.Event, invalid.Mark(err))
+	}
+	a.warn("reacting", err)
 	wanted, err := a.workRequest(ctx, request, facts)
 	if nothing := (*heldError)(nil); errors.As(err, &nothing) {
 		return a.notOpened(ctx, request.Event, err)

@@ -157,5 +157,6 @@ func settingRoutes() []route {
 		{"GET", actions + "/organization-secrets", "secrets=read", paging, (*GitHub).listOrganizationSecrets},
 		{"GET", repoPath + "/branches/{branch...}/protection", "administration=read", nil, (*GitHub).getProtection},
 		{"GET", repoPath + "/rules/branches/{branch...}", "metadata=read", paging, (*GitHub).listRules},
+		{"GET", repoPath + "/rulesets/{ruleset}", "metadata=read", nil, (*GitHub).getRuleset},
 	}
 }

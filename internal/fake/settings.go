@@ -181,6 +181,12 @@ func (g *GitHub) listRules(r *request) answer {
 	})
 }
 
+// getRuleset is the ruleset of all rules, which nobody can bypass.
+func (g *GitHub) getRuleset(r *request) answer {
+	return ok(object{"id": 1, "name": "signed", "source_type": "Repository", "source": r.repo.String(),
+		"enforcement": "active", "current_user_can_bypass": "never"})
+}
+
 func (g *GitHub) getRateLimit(*request) answer {
 	limit := func(limit int) object {
 		return object{"limit": limit, "used": 1, "remaining": limit - 1, "reset": g.time().Unix() + 3600}

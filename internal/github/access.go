@@ -151,7 +151,7 @@ func (a *App) PersonRepository(ctx context.Context, token string, repo event.Rep
 	}
 	r, _, err := api.Repositories.Get(ctx, repo.Owner, repo.Name)
 	switch {
-	case ErrGone(err), forbidden(err):
+	case ErrGone(err), ErrForbidden(err):
 		return Repository{}, nil
 	case err != nil:
 		return Repository{}, explainPerson("asking for the permission of a user on "+repo.String(), err)
@@ -237,7 +237,7 @@ func (a *App) PersonRepositories(ctx context.Context, token string, installation
 		}
 		return each(list.Repositories, repositoryOf), resp, nil
 	})
-	if ErrGone(err) || forbidden(err) {
+	if ErrGone(err) || ErrForbidden(err) {
 		return nil, nil
 	}
 	return all, err

@@ -61,7 +61,7 @@ func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
 	}
 	notes := annotations(run.Annotations)
 	id, arrived, err := c.beginCheckRun(ctx, run, notes)
-	if forbidden(err) {
+	if ErrForbidden(err) {
 		c.noChecks = true
 		c.logf("%v; %s", explain(doing, err), c.withoutChecks())
 		return 0, c.putStatus(ctx, run)

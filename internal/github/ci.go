@@ -63,11 +63,11 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 		return CI{}, explain(doing, err)
 	}
 	statuses, err := c.statuses(ctx, sha)
-	if forbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
+	if ErrForbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
 		c.noStatuses = true
 		c.logf("%v; only check runs are looked at", explain(doing, err))
 	}
-	if err != nil && !forbidden(err) {
+	if err != nil && !ErrForbidden(err) {
 		return CI{}, explain(doing, err)
 	}
 	return judge(runs, statuses, ignore), nil

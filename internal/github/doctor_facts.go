@@ -24,7 +24,7 @@ func (e *factCollector) add(what string, grade Grade, says, advice string) {
 
 // unread notes that something could not be read: unknown when the token may not, a warning otherwise.
 func (e *factCollector) unread(what string, err error, advice string) {
-	if forbidden(err) || ErrGone(err) {
+	if ErrForbidden(err) || ErrGone(err) {
 		e.add(what, Unknown, "The token may not see it.", advice)
 		return
 	}

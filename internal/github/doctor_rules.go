@@ -1,9 +1,11 @@
 package github
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -19,6 +21,55 @@ type demands struct {
 	others             []string // kinds of rules that are only named
 }
 
+// rule is one of a ruleset. It is read here because go-github fails on kinds that are newer than itself.
+type rule struct {
+	Type       string
+	Parameters json.RawMessage
+	Ruleset    int64 `json:"ruleset_id"`
+}
+
+// read reads from a path below the repository's.
+func (c *Client) read(ctx context.Context, path string, into any) error {
+	req, err := c.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.o.Repo.Owner, c.o.Repo.Name, path), nil)
+	if err == nil {
+		_, err = c.api.Do(ctx, req, into)
+	}
+	return err
+}
+
+func (c *Client) branchRules(ctx context.Context, branch string) (list []rule, err error) {
+	err = c.read(ctx, "rules/branches/"+branch+"?per_page=100", &list)
+	return list, err
+}
+
+// Refuses reports why a ruleset refuses commits on a branch, with what helps; "" if none does, if the token can bypass it,
+// or if it cannot be read. signed is true if the commits are signed.
+func (c *Client) Refuses(ctx context.Context, branch string, signed bool) string {
+	list, err := c.branchRules(ctx, branch)
+	if err != nil {
+		return ""
+	}
+	for _, r := range list {
+		help := ""
+		switch {
+		case r.Type == "required_signatures" && !signed:
+			help = "requires signed commits: set the input signing_key"
+		case r.Type == "creation", r.Type == "update":
+			help = "restricts who can push: set the input branch_prefix to a prefix without that rule"
+		default:
+			continue
+		}
+		var set struct {
+			Name   string
+			Bypass string `json:"current_user_can_bypass"`
+		}
+		if err := c.read(ctx, fmt.Sprintf("rulesets/%d", r.Ruleset), &set); err == nil && set.Bypass == "never" {
+			return fmt.Sprintf("the ruleset %q of %s %s, or let ralph bypass the ruleset", oneLine(set.Name), branch, help)
+		}
+	}
+	return ""
+}
+
 // rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
 func (e *factCollector) rules(branch string) {
 	const what, ask = "branch rules",
@@ -29,7 +80,7 @@ func (e *factCollector) rules(branch string) {
 	if err == nil {
 		d.protection(protection)
 	}
-	list, rerr := e.branchRules(branch)
+	list, rerr := e.c.branchRules(e.ctx, branch)
 	if rerr == nil {
 		for _, r := range list {
 			d.rule(r)

@@ -1,9 +1,7 @@
 package github
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -138,21 +136,4 @@ func workflows(files []*github.RepositoryContent) []string {
 		}
 	}
 	return append(named, others...)
-}
-
-// rule is one of a ruleset. It is read here because go-github gives up on kinds that are newer than itself.
-type rule struct {
-	Type       string
-	Parameters json.RawMessage
-}
-
-func (e *factCollector) branchRules(branch string) ([]rule, error) {
-	req, err := e.c.api.NewRequest(http.MethodGet,
-		fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=100", e.c.o.Repo.Owner, e.c.o.Repo.Name, branch), nil)
-	if err != nil {
-		return nil, err
-	}
-	var list []rule
-	_, err = e.c.api.Do(e.ctx, req, &list)
-	return list, err
 }

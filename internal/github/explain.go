@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// forbidden reports whether the token may not do something at all.
-func forbidden(err error) bool {
+// ErrForbidden reports whether the token may not do something at all.
+func ErrForbidden(err error) bool {
 	var api *github.ErrorResponse
 	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == http.StatusForbidden &&
 		!strings.Contains(api.Message, "rate limit")

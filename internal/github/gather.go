@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -109,11 +110,16 @@ func (c *Client) repository(ctx context.Context) (event.Repo, error) {
 	return repo(r), nil
 }
 
+var errTransferred = &github.ErrorResponse{Response: &http.Response{StatusCode: http.StatusGone}}
+
 // Issue reads one issue or pull request as it stands now.
 func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 	i, _, err := c.api.Issues.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
 	if err != nil {
 		return nil, explain(fmt.Sprintf("reading issue #%d", number), err)
+	}
+	if i.GetNumber() != number { // GitHub leads to where it was transferred
+		return nil, &failed{fmt.Sprintf("issue #%d was transferred to %s; ask there", number, oneLine(i.GetHTMLURL())), errTransferred}
 	}
 	return issue(i), nil
 }

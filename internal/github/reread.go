@@ -158,7 +158,7 @@ func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[s
 	case statusIs(err, http.StatusUnprocessableEntity):
 		why = fmt.Sprintf("The workflow %s cannot be started: GitHub says “%s”. It needs workflow_dispatch under on:, with "+
 			"the input request.", file, why)
-	case forbidden(err):
+	case ErrForbidden(err):
 		why = fmt.Sprintf("The workflow %s may not be started: GitHub says “%s”. Give the App the permission Actions: "+
 			"write, and accept it for the installation.", file, why)
 	default:

@@ -33,7 +33,7 @@ func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 		State: github.String(statusOf(run.Conclusion)), TargetURL: given(run.URL), Context: &run.Name,
 		Description: given(safetext.ShortenBytes(oneLine(run.Title), mostDescription)),
 	})
-	if forbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
+	if ErrForbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
 		c.noStatus = true
 		c.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
 		return nil

@@ -22,6 +22,7 @@ var newer = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(` + strings.Join([]stri
 	"actions/permissions/workflow", // of 2022
 	"actions/organization-secrets", // of 2023
 	"rules/branches/.+",            // of 2023, with rulesets
+	`rulesets/\d+`,
 }, "|") + `)$`)
 
 // Checker collects what breaks the contract. One is for one test; making one is cheap after the first.
