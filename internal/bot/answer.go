@@ -34,7 +34,7 @@ func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Re
 	a.Runner.Error(a.redact(err.Error()))
 	text := a.rejected(err)
 	a.Runner.Summary(a.redact(text))
-	if ev.Issue != nil || ev.On != 0 {
+	if number(ev) != 0 {
 		a.warn("answering", a.answer(ctx, ev, text))
 	}
 	a.labelOff(ctx, ev)
@@ -46,32 +46,33 @@ func (a *Action) labelOff(ctx context.Context, ev event.Event) {
 	if ev.Kind != event.Labeled || !strings.EqualFold(ev.Label, a.rules.TriggerLabel) {
 		return
 	}
-	number := ev.On
-	if number == 0 && ev.Issue != nil {
-		number = ev.Issue.Number
+	if n := number(ev); n != 0 {
+		a.warn("changing labels", a.github.RemoveLabel(ctx, n, a.rules.TriggerLabel))
 	}
-	if number != 0 {
-		a.warn("changing labels", a.github.RemoveLabel(ctx, number, a.rules.TriggerLabel))
+}
+
+// number is the issue or pull request that an answer goes to; 0 when there is none.
+func number(ev event.Event) int {
+	if ev.On == 0 && ev.Issue != nil {
+		return ev.Issue.Number
 	}
+	return ev.On
 }
 
 // answer posts one comment.
 func (a *Action) answer(ctx context.Context, ev event.Event, text string) error {
-	number := ev.On
-	if number == 0 && ev.Issue != nil {
-		number = ev.Issue.Number
-	}
-	if number == 0 {
+	on := number(ev)
+	if on == 0 {
 		a.log("%s", text)
 		return nil
 	}
 	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(a.onlyWhatWorks(ctx, ev, text))
 	if a.Env.RunAttempt > 1 { // the attempt before may have answered
-		if id, err := a.github.FindComment(ctx, number, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
+		if id, err := a.github.FindComment(ctx, on, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
 			return nil
 		}
 	}
-	_, err := a.github.Comment(ctx, number, body)
+	_, err := a.github.Comment(ctx, on, body)
 	return err
 }
 

@@ -110,7 +110,7 @@ func TestDecideForEveryWayARunMayStand(t *testing.T) {
 	for _, c := range d.Cases {
 		seen += len(c.When)
 	}
-	if d.Step != Work || seen != len(event.Standings) || d.chosen().Do != event.Begin {
+	if d.Step != Work || seen != len(event.Standings) {
 		t.Errorf("%q, %d ways in %+v", d.Step, seen, d.Cases)
 	}
 }

@@ -194,7 +194,7 @@ func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
 
 // explained is a decision as people and programs read it.
 func explained(d Decision, ev event.Event, look *personReader) Explained {
-	out := Explained{Event: ev.String(), People: []Person{}, Decisions: []Decided{}, Steps: []string{},
+	out := Explained{Event: ev.String(), People: []Person{}, Decisions: []Decided{},
 		Unknown: append([]string{}, look.unknown...)}
 	switch d.Step {
 	case DoNothing:
@@ -216,7 +216,6 @@ func explained(d Decision, ev event.Event, look *personReader) Explained {
 		out.Hint = d.Request.Hint
 		out.People = people(d.Reads.Event, d.Facts, look.asked)
 	}
-	out.Steps = d.would()
 	if !d.Reads.Located {
 		return out
 	}
@@ -225,9 +224,6 @@ func explained(d Decision, ev event.Event, look *personReader) Explained {
 	}
 	for _, c := range d.Cases {
 		out.Decisions = append(out.Decisions, Decided(c))
-	}
-	if len(d.Cases) > 1 {
-		out.StepsFor = d.chosen().Do
 	}
 	return out
 }

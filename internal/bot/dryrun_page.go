@@ -24,10 +24,7 @@ type Explained struct {
 	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each
 	// way it may.
 	Decisions []Decided `json:"decisions"`
-	Steps     []string  `json:"steps"` // what would be done, in this order
-	// StepsFor is the decision that the steps are for, where there are several.
-	StepsFor event.Doing `json:"steps_for,omitempty"`
-	Unknown  []string    `json:"unknown"` // what could not be looked up, and why
+	Unknown   []string  `json:"unknown"` // what could not be looked up, and why
 }
 
 // Person is somebody whom the event names, who must have write access.
@@ -79,16 +76,6 @@ func (e Explained) Tell(to io.Writer) error {
 		line("nothing", "%s", e.Why)
 	case becomesRefused, becomesAnswered:
 		line(e.Becomes, "%s", e.Why)
-	}
-	if e.StepsFor != "" && len(e.Steps) > 0 {
-		line("would", "for “%s”:", e.StepsFor)
-	}
-	for i, s := range e.Steps {
-		name := first(i, "would")
-		if e.StepsFor != "" {
-			name = ""
-		}
-		line(name, "%d. %s", i+1, s)
 	}
 	for i, u := range e.Unknown {
 		line(first(i, "unknown"), "%s", u)
@@ -144,10 +131,8 @@ func (e *Explained) clean(redact func(string) string) {
 	for i := range e.Decisions {
 		clean(&e.Decisions[i].Why)
 	}
-	for _, list := range [][]string{e.Steps, e.Unknown} {
-		for i := range list {
-			clean(&list[i])
-		}
+	for i := range e.Unknown {
+		clean(&e.Unknown[i])
 	}
 }
 

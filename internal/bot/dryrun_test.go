@@ -143,7 +143,7 @@ func TestExplainIsInert(t *testing.T) {
 	if err := told.Tell(&page); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"event", "asks", "hint", "people", "decision", "would", "unknown", "Nothing", ""}
+	names := []string{"event", "asks", "hint", "people", "decision", "unknown", "Nothing", ""}
 	for line := range strings.Lines(page.String()) {
 		name, _, _ := strings.Cut(line, " ")
 		if !strings.Contains(strings.Join(names, " "), strings.TrimSpace(name)) || strings.ContainsAny(line, "\x1b\u202e") ||

@@ -85,18 +85,7 @@ func Quoted(s string) string {
 
 // Listed is "a, b and c".
 func Listed[T ~string](words []T) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			b.WriteString(" and ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(w))
-	}
-	return b.String()
+	return And(Map(words, func(w T) string { return string(w) }))
 }
 
 // Truncated is at most the first bytes of s, and says where the rest was cut.
