@@ -40,7 +40,10 @@ func endOfLine(content string, i int) int {
 }
 
 // labels are the headings that criteria stand under.
-var labels = []string{"acceptance criteria", "acceptance criterion", "definition of done", "done when"}
+var labels = []string{"acceptance criteria", "acceptance criterion", "definition of done", "done when",
+	"akzeptanzkriterien", "critères d acceptation", "criterios de aceptación", "critérios de aceitação",
+	"criteri di accettazione", "acceptatiecriteria", "kryteria akceptacji", "критерии приемки", "критерии приёмки",
+	"критерии готовности", "критерії приймання", "验收标准", "驗收標準", "受け入れ条件", "受け入れ基準", "인수 조건", "수락 기준"}
 
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table))
@@ -71,10 +74,17 @@ func readSections(content string) *section {
 		case *ast.Paragraph:
 			sec.paragraph(n)
 		case *ast.List:
-			sec.list(n)
+			sec.take(n, sec.items(n, hasBox(n)))
+		case *east.Table:
+			sec.take(n, sec.rows(n))
+		case *ast.HTMLBlock: // <details><summary>Done when</summary>
+			sec.label(sec.text(n), span{}, sec.text(n) != "</details>")
 		case *ast.FencedCodeBlock:
-			if strings.EqualFold(string(n.Language(sec.source)), "ralph") {
+			switch language := strings.ToLower(string(n.Language(sec.source))); language {
+			case "ralph":
 				sec.blocks = append(sec.blocks, n)
+			case "gherkin", "feature", "cucumber":
+				sec.take(n, scenarios(string(n.Lines().Value(sec.source))))
 			}
 		}
 	}
@@ -105,22 +115,59 @@ func (s *section) paragraph(n *ast.Paragraph) {
 	switch {
 	case !bold && !strings.HasSuffix(strings.TrimRight(line, "*_"), ":"):
 		s.named = span{}
-	case isLabel(line):
+	default:
+		s.label(line, span{last.Start, last.Stop}, false)
+	}
+}
+
+// label begins a section whose label is a line of text, or ends such a section unless it goes on.
+func (s *section) label(line string, named span, on bool) {
+	switch {
+	case isLabel(tag.ReplaceAllString(line, " ")):
 		if !s.within {
 			s.level = 7
 		}
-		s.within, s.named = true, span{last.Start, last.Stop}
-	case s.level == 7:
+		s.within, s.named = true, named
+	case s.level == 7 && !on:
 		s.within = false
 	}
 }
 
-func (s *section) list(n *ast.List) {
-	if !s.within {
-		return
+var tag = lazy(`</?[a-zA-Z][^<>]*>`)
+
+// rows are the criteria of a table: the cells of each row but the header.
+func (s *section) rows(n *east.Table) (out []string) {
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			if text := s.text(cell); text != "" {
+				cells = append(cells, text)
+			}
+		}
+		if _, header := row.(*east.TableHeader); !header && len(cells) > 0 {
+			out = append(out, strings.Join(cells, ": "))
+		}
 	}
-	items := s.items(n, hasBox(n))
-	if len(items) == 0 {
+	return out
+}
+
+// scenarios are the criteria of a feature in Gherkin, each on one line.
+func scenarios(feature string) (out []string) {
+	for line := range strings.Lines(feature) {
+		switch line = strings.TrimSpace(line); {
+		case line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "@"):
+		case strings.HasPrefix(line, "Scenario") || strings.HasPrefix(line, "Example:") || strings.HasPrefix(line, "Rule:"):
+			out = append(out, line)
+		case len(out) > 0:
+			out[len(out)-1] += " " + line
+		}
+	}
+	return out
+}
+
+// take adds criteria that a block below a label holds.
+func (s *section) take(n ast.Node, items []string) {
+	if !s.within || len(items) == 0 {
 		return
 	}
 	s.found = append(s.found, items...)
@@ -152,6 +199,9 @@ func (s *section) items(n *ast.List, boxes bool) []string {
 					parts = append(parts, s.items(child, false)...)
 				}
 			}
+		}
+		if strings.HasPrefix(own, "~~") && strings.HasSuffix(own, "~~") { // struck out, with what belongs to it
+			continue
 		}
 		if own != "" && len(parts) > 0 {
 			own = strings.TrimSuffix(own, ":") + ": " + strings.Join(parts, "; ")

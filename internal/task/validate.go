@@ -12,14 +12,13 @@ import (
 
 // Bounds of what a task may say.
 const (
-	maxAcceptance = 50
-	maxCriterion  = 1000 // bytes of one criterion, description or outcome
-	maxPromise    = 100
-	maxStages     = 20
-	maxTurns      = 10000
-	maxSeconds    = 24 * 60 * 60
-	maxTitle      = 200
-	maxNeeds      = 100
+	maxCriteria = 64 << 10 // bytes of all criteria, of a description or of an outcome
+	maxPromise  = 100
+	maxStages   = 20
+	maxTurns    = 10000
+	maxSeconds  = 24 * 60 * 60
+	maxTitle    = 200
+	maxNeeds    = 100
 )
 
 // Problem is one thing that is wrong with a task: the key and what is wrong with its value, with what is allowed.
@@ -93,7 +92,7 @@ func (c *Completion) Problems(key string) []Problem {
 		return nil
 	}
 	var p problems
-	p.long(below(key, "outcome"), c.Outcome, maxCriterion)
+	p.long(below(key, "outcome"), c.Outcome, maxCriteria)
 	p.texts(below(key, "acceptance_criteria"), c.Acceptance)
 	for _, r := range Roles {
 		if of := c.For(r); of != nil {
@@ -117,7 +116,7 @@ func (c *Completion) Lacks() []string {
 
 func (p *problems) criteria(key string, c *Criteria) {
 	p.promise(below(key, "promise"), c.Promise)
-	p.long(below(key, "description"), c.Description, maxCriterion)
+	p.long(below(key, "description"), c.Description, maxCriteria)
 	if c.MaxIterations < 0 || c.MaxIterations > maxTurns {
 		p.add(below(key, "max_iterations"), "is %d; allowed are 1 to %d", c.MaxIterations, maxTurns)
 	}
@@ -180,8 +179,8 @@ func (p *problems) fields(key string, v *Verification) {
 	p.texts(below(key, "check_for"), v.CheckFor)
 	p.texts(below(key, "negative_patterns"), v.NegativePatterns)
 	p.long(below(key, "model"), v.Model, maxTitle)
-	p.long(below(key, "output_contains"), v.OutputContains, maxCriterion)
-	p.long(below(key, "output_not_contains"), v.OutputNotContains, maxCriterion)
+	p.long(below(key, "output_contains"), v.OutputContains, maxCriteria)
+	p.long(below(key, "output_not_contains"), v.OutputNotContains, maxCriteria)
 	if strings.ContainsRune(v.Command, 0) {
 		p.add(below(key, "command"), "holds a zero byte; must be a command as a shell reads it")
 	}
@@ -265,15 +264,11 @@ func (p *problems) long(key, s string, most int) {
 }
 
 func (p *problems) texts(key string, texts []string) {
-	if len(texts) > maxAcceptance {
-		p.add(key, "are %d; must be at most %d", len(texts), maxAcceptance)
-		return
-	}
+	p.long(key, strings.Join(texts, ""), maxCriteria)
 	for i, s := range texts {
 		at := fmt.Sprintf("%s[%d]", key, i+1)
 		if strings.TrimSpace(s) == "" {
 			p.add(at, "is empty; say what must be true, or leave it out")
 		}
-		p.long(at, s, maxCriterion)
 	}
 }
