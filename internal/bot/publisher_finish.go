@@ -57,13 +57,17 @@ func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
 func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
 	v := p.view(s)
 	post, closed, draft := &loop.Post{}, false, false
+	title := "" // a maintainer may have renamed it
+	if len(s.AtCap()) > 0 {
+		title = report.PullTitle(v)
+	}
 	var err error
 	if s.End.Outcome == loop.Done && s.Post.Draft != nil && *s.Post.Draft && s.Post.PullNode != "" {
-		if closed, err = p.github.FinishPull(ctx, s.Post.PullNode, report.PullTitle(v), report.PullBody(v)); err == nil {
+		if closed, err = p.github.FinishPull(ctx, s.Post.PullNode, title, report.PullBody(v)); err == nil {
 			post.Draft = new(bool)
 		}
 	} else {
-		closed, draft, err = p.github.EditPull(ctx, s.Post.Pull, report.PullTitle(v), report.PullBody(v))
+		closed, draft, err = p.github.EditPull(ctx, s.Post.Pull, title, report.PullBody(v))
 	}
 	if err == nil && draft && !closed && s.End.Outcome == loop.Done { // a person has made it one
 		err = p.github.ReadyPull(ctx, s.Post.PullNode)

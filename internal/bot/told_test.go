@@ -52,14 +52,18 @@ func TestBaseThatHasMoved(t *testing.T) {
 	}
 }
 
-// TestClosedPullRequestIsNotReady: the job is not told that somebody has closed the pull request, and sees it at the
-// end.
+// TestClosedPullRequestIsNotReady: the job gets no event when a maintainer renames and closes the pull request. It keeps
+// the title and sees the rest at the end.
 func TestClosedPullRequestIsNotReady(t *testing.T) {
 	seldom(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.inputs["agent"] = w.script("agent", fixer)
-	result, err := w.meanwhile(func() { w.gh.ClosePull(owner, name, w.gh.Pulls(owner, name)[0].Number) })
+	result, err := w.meanwhile(func() {
+		pull := w.gh.Pulls(owner, name)[0]
+		w.gh.EditIssue(owner, name, pull.Number, "Mine", pull.Body)
+		w.gh.ClosePull(owner, name, pull.Number)
+	})
 	if err != nil || result.Outcome != loop.Done {
 		t.Fatalf("outcome %s (%s), %v", result.Outcome, result.Reason, err)
 	}
@@ -67,7 +71,7 @@ func TestClosedPullRequestIsNotReady(t *testing.T) {
 	if body := w.bodies(pull.Number)[0]; !strings.Contains(body, "is closed: reopen it") {
 		t.Errorf("the comment:\n%s", body)
 	}
-	if w.labels() != "" {
-		t.Errorf("labels = %s", w.labels())
+	if w.labels() != "" || pull.Title != "Mine" {
+		t.Errorf("labels = %s, title %s", w.labels(), pull.Title)
 	}
 }

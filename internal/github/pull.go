@@ -20,10 +20,10 @@ func (c *Client) ReadyPull(ctx context.Context, nodeID string) error {
 	return c.graphql(ctx, "marking the pull request ready for review", mutation, map[string]any{"id": nodeID}, nil)
 }
 
-// FinishPull replaces a pull request's title and body and takes it out of draft, in one call, and reports whether it is
-// closed.
+// FinishPull replaces a pull request's title, unless it is "", and body and takes it out of draft, in one call, and
+// reports whether it is closed.
 func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (closed bool, err error) {
-	const mutation = `mutation($id: ID!, $title: String!, $body: String!) {
+	const mutation = `mutation($id: ID!, $title: String, $body: String!) {
   updatePullRequest(input: {pullRequestId: $id, title: $title, body: $body}) { pullRequest { closed } }
   markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
 }`
@@ -37,8 +37,11 @@ func (c *Client) FinishPull(ctx context.Context, nodeID, title, body string) (cl
 			} `json:"pullRequest"`
 		} `json:"updatePullRequest"`
 	}
-	err = c.graphql(ctx, "marking the pull request ready for review", mutation,
-		map[string]any{"id": nodeID, "title": title, "body": body}, &data)
+	values := map[string]any{"id": nodeID, "body": body}
+	if title != "" {
+		values["title"] = title
+	}
+	err = c.graphql(ctx, "marking the pull request ready for review", mutation, values, &data)
 	return data.Updated.Pull.Closed, err
 }
 
@@ -99,13 +102,16 @@ func forbidsPulls(err error) bool {
 	return strings.Contains(err.Error(), "not permitted to create or approve pull requests")
 }
 
-// EditPull replaces a pull request's title and body, and reports whether it is closed, and a draft.
+// EditPull replaces a pull request's title, unless it is "", and body, and reports whether it is closed, and a draft.
 func (c *Client) EditPull(ctx context.Context, number int, title, body string) (closed, draft bool, err error) {
 	if c.dry("edit pull request #%d", number) {
 		return false, false, nil
 	}
-	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
-		&github.PullRequest{Title: &title, Body: &body})
+	edit := &github.PullRequest{Body: &body}
+	if title != "" {
+		edit.Title = &title
+	}
+	edited, _, err := c.api.PullRequests.Edit(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, edit)
 	if err != nil {
 		return false, false, explain(fmt.Sprintf("editing pull request #%d", number), err)
 	}
