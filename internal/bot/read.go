@@ -66,7 +66,7 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 		j.github.RereadLater()
 	}
 	ev, facts, err := j.github.Gather(ctx, r.Event)
-	if github.ErrGone(err) || github.ErrForbidden(err) {
+	if github.ErrGone(err) {
 		err = invalid.Mark(err)
 	}
 	if err != nil {

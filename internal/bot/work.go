@@ -13,7 +13,10 @@ import (
 // work takes an authorized request to a pull request or a failure report.
 func (a *Action) work(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
 	err := a.github.React(ctx, request.Event, "eyes") // the one call that says: seen
-	if github.ErrForbidden(err) {                     // nothing could be said of a run
+	if github.ErrForbidden(err) {
+		err = a.github.React(ctx, request.Event, "eyes")
+	}
+	if github.ErrForbidden(err) { // then no result could be shown
 		return a.reject(ctx, request.Event, invalid.Mark(err))
 	}
 	a.warn("reacting", err)
