@@ -14,7 +14,8 @@ import (
 // known looks whether a command that fails did so on the base commit in the same way: every test and every finding that
 // it names was named there, or, where it names nothing, its signature is the same. That may be no part of the task,
 // which is for the reviewer to say, or a person, of each by name. The agent is told first: at its next claim, or where
-// no turn is left, they are asked. A test that the task itself names has to pass.
+// no turn is left, they are asked. Where nothing is named, that claim must change nothing more: what fails may be what
+// the agent works on. A test that the task itself names has to pass.
 func (l List) known(c Check, at Input, v *loop.Verdict) {
 	_, isCommand := c.(*Command)
 	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard {
@@ -33,12 +34,16 @@ func (l List) known(c Check, at Input, v *loop.Verdict) {
 			concerns[i].Kind = loop.MaybeTask
 		}
 	}
+	claimed, named := at.Iteration.Claimed(), len(v.Findings) > 0
+	if !claimed && !named {
+		return
+	}
 	v.Concerns = concerns
 	names := safetext.FirstN(loop.Names(concerns), 5)
 	last := at.State.MaxIterations > 0 && at.Iteration.N >= at.State.MaxIterations // there is no turn to tell it in
 	switch {
-	case !at.Iteration.Claimed():
-	case !last && !told(at, v.Check):
+	case !claimed:
+	case !(last && named) && !told(at, v.Check), !named && !at.Iteration.Commit.Empty:
 		v.PromptText += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
 			"them pass. If it does not, leave them as they are and say again that you are done; other changes are fine. Then "+
 			"the reviewer or a maintainer decides whether to accept them.", names)

@@ -24,7 +24,7 @@ func look(its []*Iteration) attempts {
 	known, checks := map[string]*failureHistory{}, map[string]*failureHistory{}
 	for i, it := range its {
 		o := it.Obstacle()
-		if o == nil || o.Hash == "" || o.OfBase() { // nobody has to mend that yet
+		if o == nil || o.Hash == "" || o.OfBase() && o.Concerns[0].Name != ConcernName(o.Check) { // no one has to fix that yet
 			continue
 		}
 		key := o.Hash
