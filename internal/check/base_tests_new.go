@@ -139,7 +139,7 @@ type hunk struct {
 
 var (
 	hunkHead = lazy(`(?m)^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@.*\n`)
-	asserted = lazy(`(?i)assert|expect|should|require|\bt\.(?:error|fatal|fail)|\b(?:fail|is|ok|eq|raises|check)\b`)
+	asserted = lazy(`(?i)\b\w*assert|\bexpect\w*[ (]*\(|\.should\b|\brequire\.|\bt\.(?:error|fatal|fail)|\b(?:fail|is|ok|eq|raises|check)\w*\(`)
 )
 
 // grown are the hunks that make files of tests longer.
