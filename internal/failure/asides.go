@@ -64,19 +64,6 @@ func marksAbove(line string) bool {
 	return strings.Trim(line, " \t^~") == "" && strings.ContainsAny(line, "^~")
 }
 
-// unrepeated drops a file's name alone where another line tells more of it: a terminal shows the one that is at work.
-func unrepeated(lines []string) []string {
-	return slices.DeleteFunc(lines, func(line string) bool {
-		if strings.ContainsAny(line, " \t<") || extension(line) == "" {
-			return false
-		}
-		return slices.ContainsFunc(lines, func(other string) bool {
-			_, after, found := strings.Cut(other, line)
-			return found && other != line && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, " "))
-		})
-	})
-}
-
 var verdict = lazy(`^(\S.*) \.\.\. (FAIL|ERROR)$`)
 
 // verdicts drops what unittest says of a test that failed while it runs, where it tells why below: it says so with -v.

@@ -70,31 +70,3 @@ func warnings(lines []string) []string {
 	}
 	return kept
 }
-
-// boxes joins the lines of a text that a box wraps at the width of the terminal.
-func boxes(lines []string) []string {
-	var kept []string
-	var text []string
-	for _, line := range append(lines, "") {
-		if inner, ok := boxed(line); ok {
-			text = append(text, inner)
-			continue
-		}
-		if len(text) > 0 {
-			kept = append(kept, strings.Join(text, " "))
-			text = nil
-		}
-		kept = append(kept, line)
-	}
-	return kept[:len(kept)-1]
-}
-
-func boxed(line string) (string, bool) {
-	line = strings.TrimSpace(line)
-	for _, side := range []string{"│", "┃", "║"} {
-		if len(line) > 2*len(side) && strings.HasPrefix(line, side) && strings.HasSuffix(line, side) {
-			return strings.TrimSpace(line[len(side) : len(line)-len(side)]), true
-		}
-	}
-	return "", false
-}

@@ -140,7 +140,7 @@ func (g *goTest) event(s string) bool {
 	if strings.Contains(s, `"Action":"output"`) { // most are, and they say nothing here
 		return true
 	}
-	e, ok := readGoEvent(s)
+	e, ok := readEvent(s)
 	if !ok || e.Package == "" {
 		return false
 	}

@@ -2,7 +2,6 @@ package failure
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,43 +43,6 @@ func TestReadByHand(t *testing.T) {
 		if word, test := goResult(plain); word != m[1] || test != m[2] {
 			t.Errorf("result of %q: %q %q, want %q %q", plain, word, test, m[1], m[2])
 		}
-	}
-}
-
-// TestGoEventsByHand: an event is read as encoding/json reads it.
-func TestGoEventsByHand(t *testing.T) {
-	byHand := 0
-	for _, line := range []string{
-		`{"Time":"2026-11-21T12:00:00Z","Action":"pass","Package":"p","Test":"TestA/b","Elapsed":0.01}`,
-		`{"Action":"fail","Package":"p","Elapsed":2,"FailedBuild":"p.test"}`,
-		`{"ImportPath":"p","Action":"build-output","Output":"x"}`,
-		`{"Action":"output","Package":"p","Output":"a\n"}`,
-		`{"Action":"pass","Package":"p","Test":"TestÄ"}`,
-		`{"Action":"pass","Package":"p","Test":"T","Test":"U"}`,
-		`{"Action":"pass","Package":"p","Test":"T"`,
-		`{"Action":"pass","Package":"p","Test":"T"}}`,
-		`{"Action":"pass","Package":"p","Test":"T`,
-		`{"Action":"pass","Package":"p","Test":"T"{"Action":"pass"}`,
-		`{"Action":"pass","Package":"p",}`,
-		`{"Action":"pass","Package":"p","Cached":true}`,
-		`{"Action":"pass", "Package":"p"}`,
-		`{"Action":"pass","Package":["p"]}`,
-		`{"Action":"pass","Package":1}`,
-		"{\"Action\":\"pass\",\"Package\":\"p\tq\"}",
-		`{"Action":"pass","Package":"p","Elapsed":"x"}`,
-		`{"Action":}`, `{"Action"}`, `{"`, `{`, `{}`, ``,
-	} {
-		var want goEvent
-		valid := json.Unmarshal([]byte(line), &want) == nil
-		if got, ok := readGoEvent(line); ok != valid || ok && got != want {
-			t.Errorf("%s: %+v %v, want %+v %v", line, got, ok, want, valid)
-		}
-		if _, ok := plainEvent(line); ok {
-			byHand++
-		}
-	}
-	if byHand != 4 {
-		t.Errorf("%d events are read by hand", byHand)
 	}
 }
 

@@ -31,7 +31,7 @@ func distinctiveLines(lines []string) []string {
 	if len(told) == 0 { // nothing but what usually says nothing: then it is all there is
 		told = normalizeAll(lines, tops, func(string) bool { return false })
 	}
-	return unrepeated(uncut(told))
+	return told
 }
 
 // pass takes out what several lines say together. Each sees what those before have left.
@@ -62,7 +62,6 @@ var passes = []pass{
 	{run: tracebacks, needs: []string{`File "`}},
 	{run: typeScript, needs: []string{"error TS"}},
 	{run: warnings, needs: []string{"error"}},
-	{run: boxes, needs: []string{"│", "┃", "║"}},
 	{run: excerpts, needs: []string{"|", "│", "┃", "╎", "^", "~"}},
 	{run: numbered},
 	{run: frames, needs: []string{"at ", "#", "stack backtrace:", "thread '"}},
@@ -90,34 +89,4 @@ func normalizeAll(lines []string, tops map[string]bool, noise func(string) bool)
 	}
 	slices.Sort(told)
 	return slices.Compact(told)
-}
-
-// uncut drops a line that was cut to the width of a terminal where the whole of it is there too.
-func uncut(lines []string) []string {
-	all := ""
-	return slices.DeleteFunc(lines, func(line string) bool {
-		if number, rest, ok := strings.Cut(line, "…"); ok && len(rest) > 8 && strings.Trim(number, "0123456789 ") == "" {
-			return slices.ContainsFunc(lines, func(other string) bool { return other != line && strings.Contains(other, rest) })
-		}
-		start := strings.TrimRight(line, ".…")
-		if start == line || len(line)-len(start) < len("...") || len(start) < 8 {
-			return false
-		}
-		if all == "" {
-			all = "\n" + strings.Join(lines, "\n") + "\n"
-		}
-		at := strings.Index(all, start)
-		for at >= 0 {
-			rest := all[at+len(start):]
-			if !strings.HasPrefix(rest, "...") && !strings.HasPrefix(rest, "…") {
-				return true
-			}
-			next := strings.Index(rest, start)
-			if next < 0 {
-				return false
-			}
-			at += len(start) + next
-		}
-		return false
-	})
 }

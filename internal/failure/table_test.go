@@ -51,9 +51,6 @@ func TestVaries(t *testing.T) {
 		{"told twice", "error: no\nerror: no", "error: no"},
 		{"width of rulers", "===== FAILURES =====\n__ test_a __\nE   assert 1 == 2",
 			"========= FAILURES =========\n_______ test_a _______\nE   assert 1 == 2"},
-		{"width of boxes", "│ expected a file │\n│ but there is    │\n│ none            │",
-			"│ expected a file but there is none │"},
-		{"cut lines", "expected one two three\nexpected one two...", "expected one two three\nexpected one…"},
 		{"what passed", failed, "=== RUN   TestSub\n    sub_test.go:3: at work\n--- PASS: TestSub (0.00s)\nok  " +
 			"\texample.com/b\t0.1s\n" + failed},
 		{"cached", failed, failed + "\nok  \texample.com/b\t(cached)"},
