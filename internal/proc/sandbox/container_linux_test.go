@@ -74,7 +74,7 @@ func TestContainerCalls(t *testing.T) {
 		"[--mount] [type=bind,source=HERE/my project/.git/hooks,target=HERE/my project/.git/hooks,readonly] " +
 		"[--mount] [type=bind,source=/bin/true,target=/run/ralph/ralph,readonly] [--mount] " +
 		"[type=bind,source=GATE,target=/run/ralph/egress] " +
-		`[--entrypoint] [/run/ralph/ralph] [example/image:1] [__box] [{"socket":"/run/ralph/egress/sock"}] [sh] [sh] [-c] [cat; exit 5] `
+		`[--entrypoint] [/run/ralph/ralph] [example/image:1] [__box] [{"socket":"/run/ralph/egress/sock","sockets":{"own":true}}] [sh] [sh] [-c] [cat; exit 5] `
 	if strings.TrimSpace(got) != strings.TrimSpace(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
