@@ -31,6 +31,8 @@ type Allowance struct {
 	MaxTokens          int     `json:"maxTokens,omitempty"`
 	MaxIterations      int     `json:"maximumIterations,omitempty"`
 	MaxMinutes         int     `json:"timeoutMinutes,omitempty"`
+	// GatewayThrough is what the server's own gateway passes on, as the setting of that name does.
+	GatewayThrough []string `json:"gatewayThrough,omitempty"`
 	// Sandbox Off lets a repository choose a sandbox in which not everything holds, or none. "": it cannot.
 	Sandbox string `json:"sandbox,omitempty"`
 }

@@ -21,11 +21,13 @@ type Models struct {
 	Environ []string
 	Limit   gateway.Limit
 	Prices  gateway.Prices // zero: the list that ralph brings along
+	Through []string       // as in gateway.Options
 }
 
 // Within are the models with the budget of a run that a server allows. The process of a job keeps to it by itself; this
 // holds if what runs there does not.
 func (m Models) Within(a config.Allowance) Models {
+	m.Through = a.GatewayThrough
 	m.Limit = gateway.Limit{Dollars: a.MaxCostUSD, Tokens: int64(a.MaxTokens), Setting: "maxCostUsd of this server"}
 	return m
 }
@@ -83,7 +85,7 @@ type gate struct{ url, bearer string }
 // open opens the gateway of a job, and says by which environment its process finds it. Without a key there is none.
 func (m Models) open(at gate, log func(string, ...any)) (*gateway.Turn, []string, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
-		Bearer: at.bearer}
+		Bearer: at.bearer, Through: m.Through}
 	type named struct {
 		provider
 		name string

@@ -102,28 +102,40 @@ func modelsOfAJob(t *testing.T, here bool) {
 // TestModelsRefused: what the server does not allow is not asked.
 func TestModelsRefused(t *testing.T) {
 	t.Parallel()
-	provider := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	asked := 0
+	provider := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer provider.Close()
-	m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(
-		config.Allowance{MaxCostUSD: 2})
-	turn, environ, err := m.open(gate{}, t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer turn.Close()
-	if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL="+turn.URL()+"/openai/v1" {
-		t.Error(got)
-	}
-	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader("{}"))
-	req.Header.Set("Authorization", "Bearer "+turn.Bearer())
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	if !strings.Contains(string(text), "maxCostUsd of this server cannot limit this run") {
-		t.Errorf("%s: %s", resp.Status, text)
+	const background = `{"model": "gpt-5.5", "background": true}`
+	for _, c := range []struct {
+		allowed config.Allowance
+		body    string
+		want    string // in the answer; empty: the provider is asked
+	}{
+		{config.Allowance{MaxCostUSD: 2}, "{}", "maxCostUsd of this server cannot limit this run"},
+		{config.Allowance{MaxCostUSD: 2}, background, "gatewayThrough"},
+		{config.Allowance{MaxCostUSD: 2, GatewayThrough: []string{"background"}}, background, ""},
+	} {
+		asked = 0
+		m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(c.allowed)
+		turn, environ, err := m.open(gate{}, t.Logf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.Close()
+		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL="+turn.URL()+"/openai/v1" {
+			t.Error(got)
+		}
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader(c.body))
+		req.Header.Set("Authorization", "Bearer "+turn.Bearer())
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		if !strings.Contains(string(text), c.want) || (asked > 0) != (c.want == "") {
+			t.Errorf("%s: asked %d times, %s: %s", c.body, asked, resp.Status, text)
+		}
 	}
 }
 
