@@ -77,7 +77,7 @@ func (s *Sandbox) beginHome(u Use, h *home) error {
 
 // inherited is what the home of a use starts as; empty: as none.
 func (s *Sandbox) inherited(u Use) string {
-	if u == Setup || !s.homes.sealed || s.homes.large {
+	if s == nil || u == Setup || !s.homes.sealed || s.homes.large {
 		return ""
 	}
 	return s.dirs(Setup).home
@@ -108,33 +108,37 @@ func (s *Sandbox) SealHome() (bare bool, err error) {
 
 // RenewHome makes the home and the caches of the checks anew, for a setup on a commit of the run's: what that leaves
 // there is for the checks alone. The home is empty then.
-func (s *Sandbox) RenewHome() error { return s.resetCheckHome("") }
+func (s *Sandbox) RenewHome() error {
+	_, err := s.resetCheckHome("")
+	return err
+}
 
 // FreshHome makes the home and the caches of the checks what they were after the setup and the checks on the base
 // commit: what checks have left there since decides nothing. bare says that the home lacks what the setup has left.
 func (s *Sandbox) FreshHome() (bare bool, err error) {
-	if !s.ownHomes() {
-		return false, nil
-	}
-	return s.homes.large, s.resetCheckHome(s.inherited(Checks))
+	return s.resetCheckHome(s.inherited(Checks))
 }
 
 // resetCheckHome makes the home of the checks begin as another one, and their caches as on the base commit.
-func (s *Sandbox) resetCheckHome(from string) error {
-	if !s.ownHomes() {
-		return nil
+func (s *Sandbox) resetCheckHome(from string) (bare bool, err error) {
+	if s == nil {
+		return false, nil
+	} else if m, ok := s.maker.(*microVM); ok {
+		return m.forget()
+	} else if !s.ownHomes() {
+		return false, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.freshCaches()
+	err = s.freshCaches()
 	if h := s.homes.of(Checks); err == nil && h.made { // else the first of them makes it
 		err = s.makeHome(Checks, from)
 		h.made = err == nil
 	}
 	if err != nil {
-		return fmt.Errorf("making the home of the checks again: %w", err)
+		err = fmt.Errorf("making the home of the checks again: %w", err)
 	}
-	return nil
+	return s.homes.large, err
 }
 
 // ownHomes reports whether there are homes of the run's own.

@@ -40,6 +40,19 @@ func (m *microVM) judge() (*microVM, error) {
 	return c, nil
 }
 
+// forget removes the machine of the checks with all that they have left there: the next of them makes another.
+func (m *microVM) forget() (was bool, err error) {
+	m.mu.Lock()
+	c := m.checks
+	m.checks, m.checksErr = nil, nil
+	m.mu.Unlock()
+	if c == nil {
+		return false, nil
+	}
+	_, err = c.ask(context.Background(), askLimit, nil, "rm", c.name)
+	return true, err
+}
+
 // microVM makes boxes of Docker Desktop's sandboxes: one virtual machine for the worktree, which stays from turn to
 // turn, and a fresh process in it for each. Files are kept in step by Docker, from the machine to here; what we write
 // here it does not take over, so that is written there by exec.
@@ -136,9 +149,9 @@ func (m *microVM) claim(ctx context.Context, listed string) error {
 		switch {
 		case !known:
 			return m.create(ctx)
-		case tree == m.dir || tree == "":
+		case (tree == m.dir || tree == "") && m.dir != m.s.o.Judge:
 			return m.restart(ctx) // somebody may have edited files since
-		case !exists(tree): // its run has ended
+		case tree == m.dir || tree == "" || !exists(tree): // what checks have left there, or its run has ended
 			if _, err := m.ask(ctx, askLimit, nil, "rm", m.name); err != nil {
 				return err
 			}
