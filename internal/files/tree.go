@@ -151,14 +151,29 @@ func namesIn(in *os.Root) ([]string, error) {
 	return names, err
 }
 
+// SizeOf is how many bytes the files below a directory have.
+func SizeOf(dir string) (size int64) {
+	root, err := OpenDir(dir)
+	if err != nil {
+		return 0
+	}
+	defer root.Close()
+	_ = Walk(root, func(e Entry) error {
+		if e.Info.Mode().IsRegular() {
+			size += e.Info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
 // Copying is how a tree is copied.
 type Copying struct {
-	Most    int64                  // how many bytes at most, and how many KiB files; 0: any number
-	Missing bool                   // what already exists stays
-	UID     int                    // whose the copies become; with GID
-	GID     int                    // of whose group
-	Give    bool                   // UID and GID count
-	Skip    func(name string) bool // by its path from the top, with slashes; nil: nothing
+	Most    int64 // how many bytes at most, and how many KiB files; 0: any number
+	Missing bool  // what already exists stays
+	UID     int   // whose the copies become; with GID
+	GID     int   // of whose group
+	Give    bool  // UID and GID count
 	// Rewrite changes what small texts and absolute links say; nil: they stay as they are.
 	Rewrite func(text string) string
 }
@@ -170,7 +185,7 @@ var ErrTooMuch = errors.New("it is too much to copy")
 // what they say. There is nothing else that is of use elsewhere. A file is never written over. Where the file system
 // can share blocks, they are shared.
 func CopyTree(from, to *os.Root, c Copying) error {
-	return (&copying{Copying: c, left: c.Most}).dir(from, to, "", 0)
+	return (&copying{Copying: c, left: c.Most}).dir(from, to, 0)
 }
 
 // Copy is CopyTree for one name: a file, a directory with all that is in it, or a link.
@@ -180,7 +195,7 @@ func Copy(from *os.Root, name string, to *os.Root, as string, c Copying) error {
 		return err
 	}
 	w := &copying{Copying: c, left: c.Most}
-	return w.one(pair{from, to, name, as}, name, 0, info)
+	return w.one(pair{from, to, name, as}, 0, info)
 }
 
 // CopyAnew puts a copy of a plain file in its own place.
@@ -212,7 +227,7 @@ func (c *copying) take(bytes int64) error {
 	return nil
 }
 
-func (c *copying) dir(from, to *os.Root, at string, deep int) error {
+func (c *copying) dir(from, to *os.Root, deep int) error {
 	if deep > deepest {
 		return errTooDeep
 	}
@@ -221,15 +236,11 @@ func (c *copying) dir(from, to *os.Root, at string, deep int) error {
 		return unlessGone(err)
 	}
 	for _, name := range names {
-		below := path.Join(at, name)
-		if c.Skip != nil && c.Skip(below) {
-			continue
-		}
 		info, err := from.Lstat(name)
 		if err != nil {
 			continue
 		}
-		if err := c.one(pair{from, to, name, name}, below, deep, info); err != nil {
+		if err := c.one(pair{from, to, name, name}, deep, info); err != nil {
 			return err
 		}
 	}
@@ -242,10 +253,10 @@ type pair struct {
 	name, as string
 }
 
-func (c *copying) one(p pair, below string, deep int, info fs.FileInfo) error {
+func (c *copying) one(p pair, deep int, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return c.subdir(p, below, deep, info)
+		return c.subdir(p, deep, info)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return c.link(p)
 	case info.Mode().IsRegular():
@@ -254,7 +265,7 @@ func (c *copying) one(p pair, below string, deep int, info fs.FileInfo) error {
 	return nil
 }
 
-func (c *copying) subdir(p pair, below string, deep int, info fs.FileInfo) error {
+func (c *copying) subdir(p pair, deep int, info fs.FileInfo) error {
 	if err := c.take(1 << 10); err != nil {
 		return err
 	}
@@ -280,7 +291,7 @@ func (c *copying) subdir(p pair, below string, deep int, info fs.FileInfo) error
 		return err
 	}
 	defer in.Close()
-	return c.dir(sub, in, below, deep+1)
+	return c.dir(sub, in, deep+1)
 }
 
 func (c *copying) link(p pair) error {

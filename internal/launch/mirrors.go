@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -93,7 +94,7 @@ func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote
 		back()
 		return "", nil, fmt.Errorf("readying the mirror of %s: %w", repository, err)
 	}
-	size := sizeOf(dir)
+	size := files.SizeOf(dir)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k.size = size
@@ -147,7 +148,7 @@ func (m *Mirrors) bound() {
 		dir := filepath.Dir(file)
 		name := filepath.Base(dir)
 		if m.known[name] == nil { // of an earlier server
-			m.known[name] = &mirror{size: sizeOf(dir)}
+			m.known[name] = &mirror{size: files.SizeOf(dir)}
 		}
 		sum += m.known[name].size
 		if info, failed := os.Stat(dir); failed == nil && m.known[name].users == 0 {
@@ -164,17 +165,4 @@ func (m *Mirrors) bound() {
 	if err != nil {
 		m.log("removing a mirror: %v", err)
 	}
-}
-
-// sizeOf is how many bytes the files below a directory have.
-func sizeOf(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
-		return nil
-	})
-	return sum
 }

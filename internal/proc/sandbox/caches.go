@@ -165,7 +165,7 @@ func (s *Sandbox) makeCaches(u Use) error {
 	if s.layered || dir == s.base || u == Reads {
 		return nil
 	}
-	c := s.copying(mostInherited, nil)
+	c := s.copying(mostInherited)
 	c.Missing = true
 	err := s.copyTree(filepath.Join(s.base, "cache"), filepath.Join(dir, "cache"), c)
 	if errors.Is(err, files.ErrTooMuch) {

@@ -30,8 +30,8 @@ func (s *Sandbox) dirs(u Use) dirs {
 }
 
 // copying is how something is copied into a home.
-func (s *Sandbox) copying(most int64, skip func(string) bool) files.Copying {
-	c := files.Copying{Most: most, Skip: skip}
+func (s *Sandbox) copying(most int64) files.Copying {
+	c := files.Copying{Most: most}
 	if s.o.As != nil {
 		c.Give, c.UID, c.GID = true, int(s.o.As.UID), int(s.o.As.GID)
 	}
@@ -126,24 +126,8 @@ func (s *Sandbox) unshare(dir string) error {
 		if !hasOtherNames(e.Info) {
 			return nil
 		}
-		return files.CopyAnew(e.In, e.Name, s.copying(0, nil))
+		return files.CopyAnew(e.In, e.Name, s.copying(0))
 	})
-}
-
-// sizeOf is how many bytes the files in a directory have.
-func sizeOf(dir string) (size int64) {
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return 0
-	}
-	defer root.Close()
-	_ = files.Walk(root, func(e files.Entry) error {
-		if e.Info.Mode().IsRegular() {
-			size += e.Info.Size()
-		}
-		return nil
-	})
-	return size
 }
 
 // copyProgram copies a program that everybody may run.

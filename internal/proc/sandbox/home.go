@@ -54,7 +54,7 @@ func (s *Sandbox) copyOwn(home *os.Root, f File) error {
 	if err := files.RemoveIn(dst, filepath.Base(f.At)); err != nil {
 		return err
 	}
-	return files.Copy(src, filepath.Base(from), dst, filepath.Base(f.At), s.copying(0, nil))
+	return files.Copy(src, filepath.Base(from), dst, filepath.Base(f.At), s.copying(0))
 }
 
 // files are those that the agents use, absolute, and where they are looked for, from a home.

@@ -95,7 +95,7 @@ func (s *Sandbox) SealHome() (bare bool, err error) {
 		return s.homes.large, nil
 	}
 	s.homes.sealed = true
-	size := sizeOf(s.dirs(Setup).home)
+	size := files.SizeOf(s.dirs(Setup).home)
 	if s.homes.large = size > mostInherited; s.homes.large {
 		s.o.Log("sandbox: the setup has left %d MiB in its home, which is too much to copy: agents and reviewers have none "+
 			"of it, and the setup runs again for the checks", size>>20)
@@ -179,7 +179,7 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 		return err
 	}
 	if from != "" {
-		if err := s.copyTree(from, to.home, s.copying(0, nil)); err != nil {
+		if err := s.copyTree(from, to.home, s.copying(0)); err != nil {
 			return err
 		}
 	}

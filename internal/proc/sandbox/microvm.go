@@ -32,7 +32,9 @@ func (m *microVM) judge() (*microVM, error) {
 	if len(m.s.o.Hide) > 0 {
 		c.name = machineName(m.s.o.Hide[0]) + "-checks"
 	}
-	if m.checksErr = c.ready(); m.checksErr != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), createLimit) // the first check is waited for
+	defer cancel()
+	if m.checksErr = c.start(ctx); m.checksErr != nil {
 		m.checksErr = fmt.Errorf("making the sandbox of the checks: %w", m.checksErr)
 		return nil, m.checksErr
 	}
@@ -133,13 +135,6 @@ func (m *microVM) start(ctx context.Context) error {
 	}
 	m.seen = m.look()
 	return nil
-}
-
-// ready is start without a run's context: the first check is waited for.
-func (m *microVM) ready() error {
-	ctx, cancel := context.WithTimeout(context.Background(), createLimit)
-	defer cancel()
-	return m.start(ctx)
 }
 
 // claim takes the first machine of its name or a numbered one that has no tree of a run which may go on, and makes it.
