@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,45 +12,39 @@ import (
 )
 
 // Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that
-// was not given. Names, descriptions and defaults are in InputTable; inputs that mirror a setting have no field of
-// their own.
+// was not given. The tags are rows of InputTable; inputs that mirror a setting have no field of their own.
 type Inputs struct {
-	GitHubToken   string `env:"INPUT_GITHUB_TOKEN"`
-	AppID         int64  `env:"INPUT_APP_ID"`
-	AppPrivateKey string `env:"INPUT_APP_PRIVATE_KEY"`
+	GitHubToken   string   `input:"github_token" secret:"true" default:"${{ github.token }}" says:"Token ralph reads and writes GitHub with. The agent and the checks never see it."`
+	AppID         int64    `input:"app_id" max:"9007199254740992" says:"Id of a GitHub App to act as instead of github_token; needs app_private_key."`
+	AppPrivateKey string   `input:"app_private_key" secret:"true" says:"Private key of the GitHub App, as PEM."`
+	TriggerLabel  string   `input:"trigger_label" default:"ralph" says:"Label on an issue that starts a run."`
+	TriggerPhrase string   `input:"trigger_phrase" default:"/ralph" says:"First word of a comment that is a command."`
+	AllowedBots   []string `input:"allowed_bots" says:"Exact logins of bots that may ask, separated by commas or white space."`
+	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins beside or instead of it, or nobody; separated by commas or white space."`
+	Prompt        string   `input:"prompt" says:"What to do, for workflow_dispatch. Not together with prompt_file or issue."`
+	PromptFile    string   `input:"prompt_file" says:"File in the repository that says what to do. Not together with prompt or issue."`
+	Issue         int      `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."`                                 // 0: none given
+	Plan          string   `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."`                          // path of a plan from the top of the repository
+	Request       string   `input:"request" says:"What somebody asked with, as ralph serve names it when it dispatches the workflow, such as comment:123. It is read from GitHub and authorised anew."`  // what somebody asked with, as a server names it; see event.ParseOrigin
+	Server        string   `input:"server" says:"Address of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // a server whose job is to be done, which Request names then; empty: none
 
-	TriggerLabel  string   `env:"INPUT_TRIGGER_LABEL"`
-	TriggerPhrase string   `env:"INPUT_TRIGGER_PHRASE"`
-	AllowedBots   []string // exact logins
-	CommentsBy    []string // whose comments the agent reads: logins, "writers", "nobody"
-
-	Prompt     string `env:"INPUT_PROMPT"`
-	PromptFile string `env:"INPUT_PROMPT_FILE"`
-	Issue      int    `env:"INPUT_ISSUE"`   // 0: none given
-	Plan       string `env:"INPUT_PLAN"`    // path of a plan from the top of the repository
-	Request    string `env:"INPUT_REQUEST"` // what somebody asked with, as a server names it; see event.ParseOrigin
-	Server     string `env:"INPUT_SERVER"`  // a server whose job is to be done, which Request names then; empty: none
-
-	AnthropicAPIKey      string `env:"INPUT_ANTHROPIC_API_KEY"`
-	ClaudeCodeOAuthToken string `env:"INPUT_CLAUDE_CODE_OAUTH_TOKEN"`
-	OpenAIAPIKey         string `env:"INPUT_OPENAI_API_KEY"`
-	GeminiAPIKey         string `env:"INPUT_GEMINI_API_KEY"`
-
-	BaseBranch         string `env:"INPUT_BASE_BRANCH"` // empty: the default branch
-	BranchPrefix       string `env:"INPUT_BRANCH_PREFIX"`
-	BranchNameTemplate string `env:"INPUT_BRANCH_NAME_TEMPLATE"`
-	SigningKey         string `env:"INPUT_SIGNING_KEY"` // an SSH private key; empty: commits are not signed
-
-	// InstallSandbox lets what the sandbox needs be installed on the runner.
-	InstallSandbox bool `env:"INPUT_INSTALL_SANDBOX"`
-
-	DryRun   bool   `env:"INPUT_DRY_RUN"`
-	MaxTasks int    `env:"INPUT_MAX_TASKS"` // a sweep's
-	List     bool   `env:"INPUT_LIST"`      // a sweep only says what it would take up
-	Settings string `env:"INPUT_SETTINGS"`  // a JSON object, a layer of its own
-
-	// Set is what the inputs that mirror settings say, in the form of a settings file. What was not given is not in it.
+	// Set is what the inputs that mirror settings say, in the form of a settings file. What was not given is not in it. In
+	// InputTable, they come at this place.
 	Set map[string]any
+
+	AnthropicAPIKey      string `input:"anthropic_api_key" secret:"true" says:"API key for claude."`
+	ClaudeCodeOAuthToken string `input:"claude_code_oauth_token" secret:"true" says:"Subscription token for claude, instead of an API key."`
+	OpenAIAPIKey         string `input:"openai_api_key" secret:"true" says:"API key for codex."`
+	GeminiAPIKey         string `input:"gemini_api_key" secret:"true" says:"API key for gemini."`
+	BaseBranch           string `input:"base_branch" says:"Branch to start from and to open the pull request against. Default: the default branch."` // empty: the default branch
+	BranchPrefix         string `input:"branch_prefix" default:"ralph/" says:"What the name of a run's branch begins with."`
+	BranchNameTemplate   string `input:"branch_name_template" says:"Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."`
+	SigningKey           string `input:"signing_key" secret:"true" says:"SSH private key, without a passphrase, that signs the commits."` // an SSH private key; empty: commits are not signed
+	InstallSandbox       bool   `input:"install_sandbox" default:"true" says:"Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not work."`
+	DryRun               bool   `input:"dry_run" default:"false" says:"Do everything but write to GitHub; reports go to the job summary."`
+	MaxTasks             int    `input:"max_tasks" max:"100" default:"1" says:"How many tasks one scheduled sweep works on."`                   // a sweep's
+	List                 bool   `input:"list" default:"false" says:"On a schedule, only say what a sweep would take up, as the output matrix."` // a sweep only says what it would take up
+	Settings             string `input:"settings" says:"Settings as JSON, laid over .ralph/settings.json of the base commit."`                  // a JSON object, a layer of its own
 }
 
 // ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in
@@ -59,15 +54,15 @@ func ReadInputs(environ map[string]string) (Inputs, error) {
 	if err := asError(problems); err != nil {
 		return Inputs{}, err
 	}
-	in, err := env.ParseAsWithOptions[Inputs](env.Options{Environment: given})
+	in, err := env.ParseAsWithOptions[Inputs](env.Options{Environment: given, TagName: "input"})
 	if err != nil {
 		return Inputs{}, fmt.Errorf("reading inputs: %w", err)
 	}
-	in.AllowedBots = fields(given["INPUT_ALLOWED_BOTS"])
-	in.CommentsBy = fields(given["INPUT_INCLUDE_COMMENTS_BY"])
+	in.AllowedBots = fields(given["allowed_bots"])
+	in.CommentsBy = fields(given["include_comments_by"])
 	in.Set = map[string]any{}
 	for _, row := range InputTable() {
-		text, ok := given[row.Env()]
+		text, ok := given[row.Name]
 		if !ok || row.setting == nil {
 			continue
 		}
@@ -98,7 +93,7 @@ func inputValues(environ map[string]string) (map[string]string, []string) {
 		if problem != "" {
 			problems = append(problems, problem)
 		}
-		values[row.Env()] = value
+		values[row.Name] = value
 	}
 	return values, problems
 }
@@ -175,12 +170,10 @@ func (in Inputs) Layers() []Layer {
 }
 
 // Secrets are the inputs that must never be printed.
-func (in Inputs) Secrets() []string {
-	var secrets []string
-	for _, secret := range []string{in.GitHubToken, in.AppPrivateKey, in.AnthropicAPIKey, in.ClaudeCodeOAuthToken,
-		in.OpenAIAPIKey, in.GeminiAPIKey, in.SigningKey} {
-		if secret != "" {
-			secrets = append(secrets, secret)
+func (in Inputs) Secrets() (secrets []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Inputs]()) {
+		if value := reflect.ValueOf(in).FieldByIndex(f.Index).String(); f.Tag.Get("secret") != "" && value != "" {
+			secrets = append(secrets, value)
 		}
 	}
 	return secrets

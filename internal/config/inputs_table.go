@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +29,24 @@ type Input struct {
 
 // InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files
 // are made from it.
-var InputTable = sync.OnceValue(func() []Input {
-	return slices.Concat(taskInputs(), settingInputs(nil, Table()), runInputs())
+var InputTable = sync.OnceValue(func() (inputs []Input) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Inputs]()) {
+		name := f.Tag.Get("input")
+		if name == "" { // the field of those that mirror settings
+			inputs = append(inputs, settingInputs(nil, Table())...)
+			continue
+		}
+		row := Input{Name: name, Default: f.Tag.Get("default"), Description: f.Tag.Get("says"), secret: f.Tag.Get("secret") != ""}
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int64:
+			row.kind, row.min = Integer, 1
+			row.max, _ = strconv.ParseFloat(f.Tag.Get("max"), 64)
+		case reflect.Bool:
+			row.kind = Boolean
+		}
+		inputs = append(inputs, row)
+	}
+	return inputs
 })
 
 // settingInputs are the inputs that mirror settings.
@@ -55,76 +72,6 @@ func (s *Setting) inputDescription() string {
 		return plainText(s.Summary)
 	}
 	return fmt.Sprintf("%s Default: %v.", plainText(s.Summary), s.Default)
-}
-
-// taskInputs say who asks for what.
-func taskInputs() []Input {
-	return []Input{
-		{Name: "github_token", secret: true, Default: "${{ github.token }}",
-			Description: "Token ralph reads and writes GitHub with. The agent and the checks never see it."},
-		{Name: "app_id", kind: Integer, min: 1, max: maxAppID,
-			Description: "Id of a GitHub App to act as instead of github_token; needs app_private_key."},
-		{Name: "app_private_key", secret: true,
-			Description: "Private key of the GitHub App, as PEM."},
-		{Name: "trigger_label", Default: "ralph",
-			Description: "Label on an issue that starts a run."},
-		{Name: "trigger_phrase", Default: "/ralph",
-			Description: "First word of a comment that is a command."},
-		{Name: "allowed_bots",
-			Description: "Exact logins of bots that may ask, separated by commas or white space."},
-		{Name: "include_comments_by", Default: "writers",
-			Description: "Whose comments the agent reads: writers (people with write access), logins beside or instead of it, " +
-				"or nobody; separated by commas or white space."},
-		{Name: "prompt",
-			Description: "What to do, for workflow_dispatch. Not together with prompt_file or issue."},
-		{Name: "prompt_file",
-			Description: "File in the repository that says what to do. Not together with prompt or issue."},
-		{Name: "issue", kind: Integer, min: 1, max: maxIssue,
-			Description: "Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."},
-		{Name: "plan",
-			Description: "Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the " +
-				"only one that is looked at."},
-		{Name: "request",
-			Description: "What somebody asked with, as ralph serve names it when it dispatches the workflow, such as " +
-				"comment:123. It is read from GitHub and authorised anew."},
-		{Name: "server",
-			Description: "Address of the ralph serve that this job works for, in the workflow of its runner repository. " +
-				"Needs request, which the server passes to the workflow."},
-	}
-}
-
-// runInputs are keys of models, and what a run and a sweep do on GitHub.
-func runInputs() []Input {
-	return []Input{
-		{Name: "anthropic_api_key", secret: true,
-			Description: "API key for claude."},
-		{Name: "claude_code_oauth_token", secret: true,
-			Description: "Subscription token for claude, instead of an API key."},
-		{Name: "openai_api_key", secret: true,
-			Description: "API key for codex."},
-		{Name: "gemini_api_key", secret: true,
-			Description: "API key for gemini."},
-		{Name: "base_branch",
-			Description: "Branch to start from and to open the pull request against. Default: the default branch."},
-		{Name: "branch_prefix", Default: "ralph/",
-			Description: "What the name of a run's branch begins with."},
-		{Name: "branch_name_template",
-			Description: "Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the " +
-				"task, such as issue-42."},
-		{Name: "signing_key", secret: true,
-			Description: "SSH private key, without a passphrase, that signs the commits."},
-		{Name: "install_sandbox", kind: Boolean, Default: "true",
-			Description: "Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not " +
-				"work."},
-		{Name: "dry_run", kind: Boolean, Default: "false",
-			Description: "Do everything but write to GitHub; reports go to the job summary."},
-		{Name: "max_tasks", kind: Integer, min: 1, max: maxTasks, Default: "1",
-			Description: "How many tasks one scheduled sweep works on."},
-		{Name: "list", kind: Boolean, Default: "false",
-			Description: "On a schedule, only say what a sweep would take up, as the output matrix."},
-		{Name: "settings",
-			Description: "Settings as JSON, laid over .ralph/settings.json of the base commit."},
-	}
 }
 
 // Env is the variable the runner passes the input in.

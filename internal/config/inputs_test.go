@@ -120,30 +120,6 @@ func TestProblemsOfTheInputSettingsNameIt(t *testing.T) {
 	}
 }
 
-// TestEveryInputHasAField holds the struct against the table: a field's tag, or a list that ReadInputs fills. Inputs
-// that are settings need none.
-func TestEveryInputHasAField(t *testing.T) {
-	fields := map[string]bool{"INPUT_ALLOWED_BOTS": true, "INPUT_INCLUDE_COMMENTS_BY": true}
-	typ := reflect.TypeFor[Inputs]()
-	for i := range typ.NumField() {
-		if tag := typ.Field(i).Tag.Get("env"); tag != "" {
-			fields[tag] = true
-		}
-	}
-	for _, row := range InputTable() {
-		if row.Key != "" {
-			continue
-		}
-		if !fields[row.Env()] {
-			t.Errorf("input %s has no field", row.Name)
-		}
-		delete(fields, row.Env())
-	}
-	for name := range fields {
-		t.Errorf("%s is in no row of the table", name)
-	}
-}
-
 func TestEnvironment(t *testing.T) {
 	e, err := ReadEnvironment(map[string]string{"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7", "CI": "woodpecker",
 		"RUNNER_DEBUG": "1",

@@ -85,13 +85,10 @@ var (
 const (
 	maxIterations = 10_000
 	maxMinutes    = 7200
-	maxTasks      = 100
 	maxDollars    = 100_000
 	maxTokens     = 1 << 40
 	maxReviews    = 100
 	maxProcesses  = 1 << 22
-	maxIssue      = 1<<31 - 1
-	maxAppID      = 1 << 53
 	maxEntries    = 100
 )
 
