@@ -33,15 +33,10 @@ type Clean struct {
 	Drop   []string // branches that go although they hold commits that are nowhere else; "all": every one
 }
 
-// leftover is what one cleaning has found.
-type leftover struct {
-	plan      cleanup.Plan
-	refs      []git.Leftover     // of the branches that go
-	open      *git.Leftovers     // nil: outside of a clone
-	logs      []string           // from the top of the directory
-	scratch   string             // what is for no longer than a process, and caches; empty: nothing is there
-	noBranch  bool               // no branch of a run stays
-	checkouts []session.Checkout // of runs that are over
+// removal is something to remove, as the list shows it.
+type removal struct {
+	shown []string
+	do    func() error
 }
 
 // Run lists what runs have left, asks, and removes it. A run at work is left alone: then nothing is removed.
@@ -61,11 +56,16 @@ func (c *Clean) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.find(ctx, inClone)
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", c.Dir, err)
+	}
+	defer root.Close()
+	all, kept, last, err := c.find(ctx, root, inClone)
 	if err != nil {
 		return err
 	}
-	if !c.list(found) || c.DryRun {
+	if c.list(all, kept); len(all) == 0 || c.DryRun {
 		return nil
 	}
 	if !c.Yes {
@@ -80,76 +80,100 @@ func (c *Clean) Run(ctx context.Context) error {
 			return nil
 		}
 	}
-	if err := c.remove(ctx, found); err != nil {
-		return err
+	for _, r := range all {
+		if err := r.do(); err != nil {
+			return err
+		}
 	}
+	c.removeEmpty(root, last)
 	c.Log("removed")
 	return nil
 }
 
-// find looks for what there is.
-func (c *Clean) find(ctx context.Context, inClone bool) (f leftover, err error) {
+// find lists what goes, in the order in which it is removed, and what stays; last says that no branch of a run stays.
+// Records go before the branches that they tell of: a task whose work is gone is not to count as done, wherever ralph is
+// killed.
+func (c *Clean) find(ctx context.Context, root *os.Root, inClone bool) (all []removal, kept []cleanup.Item, last bool, err error) {
 	runs, merges, err := c.runs()
 	if err != nil {
-		return f, err
-	}
-	if inClone {
-		f.checkouts = c.checkoutsOver(runs)
+		return nil, nil, false, err
 	}
 	var branches []cleanup.Branch
 	var refs []git.Leftover
+	var open *git.Leftovers
 	if inClone {
-		if f.open, err = git.OpenLeftovers(ctx, c.Dir, c.Parent); err != nil {
-			return f, err
+		for _, at := range c.checkoutsOver(runs) {
+			all = append(all, removal{[]string{fmt.Sprintf("the checkout of %s, %s", at.Task, at.Root)}, func() error {
+				return errors.Join(git.RemoveCheckout(at.Root), at.Remove())
+			}})
 		}
-		candidates, err := f.open.Candidates(ctx)
-		if err != nil {
-			return f, err
+		if open, err = git.OpenLeftovers(ctx, c.Dir, c.Parent); err != nil {
+			return nil, nil, false, err
 		}
-		for _, o := range candidates {
-			if task, ok := git.TipTask(o.Ref); ok && goesOn(runs, task) {
-				continue
-			}
-			ours := slices.ContainsFunc(runs, func(r cleanup.Run) bool { return r.Branch == o.Name() })
-			if ours || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") ||
-				!strings.HasPrefix(o.Ref, "refs/heads/") {
-				refs = append(refs, o)
-			}
-		}
-		for _, o := range refs {
-			mayGo := refs
-			if _, ok := git.TipTask(o.Ref); ok { // nobody needs it where a branch has it, whether or not that goes
-				mayGo = nil
-			}
-			alone, err := f.open.Alone(ctx, o, mayGo, merges[o.Commit])
-			if err != nil {
-				return f, err
-			}
-			branches = append(
-				branches, cleanup.Branch{Name: o.Name(), Task: taskOf(o.Name()), Alone: alone, Used: o.Used},
-			)
+		if branches, refs, err = c.branches(ctx, open, runs, merges); err != nil {
+			return nil, nil, false, err
 		}
 	}
-	if f.plan, err = cleanup.Decide(runs, branches, c.Drop); err != nil {
-		return f, invalid.Mark(err)
+	decided, err := cleanup.Decide(runs, branches, c.Drop)
+	if err != nil {
+		return nil, nil, false, invalid.Mark(err)
 	}
-	f.noBranch = true
+	for _, r := range decided.Runs {
+		all = append(all, removal{[]string{"run " + r.Name + why(r.Reason)}, func() error { return c.removeRun(root, r.Name) }})
+	}
+	gone := slices.DeleteFunc(slices.Clone(refs), func(o git.Leftover) bool {
+		return !slices.ContainsFunc(decided.Branches, func(i cleanup.Item) bool { return i.Name == o.Name() })
+	})
+	if len(gone) > 0 {
+		shown := safetext.Map(decided.Branches, func(b cleanup.Item) string { return "branch " + b.Name + why(b.Reason) })
+		all = append(all, removal{shown, func() error { return open.Remove(ctx, gone) }})
+	}
+	for _, name := range decided.Trimmed {
+		dir := path.Join(".ralph/runs", name)
+		entries, _ := fs.ReadDir(root.FS(), dir)
+		names := slices.DeleteFunc(safetext.Map(entries, fs.DirEntry.Name), func(name string) bool { return name == journal.File })
+		all = append(all, removal{[]string{"logs and reports of run " + name + "; its record stays"}, func() error {
+			return removeAll(root, dir, names)
+		}})
+	}
+	if logs := c.logs(root); !decided.Busy && len(logs) > 0 {
+		shown := fmt.Sprintf("%s: %s", safetext.Counted(len(logs), "log", "logs"), safetext.FirstN(logs, 5))
+		all = append(all, removal{[]string{shown}, func() error { return removeAll(root, "", logs) }})
+	}
+	scratch := c.Places().Scratch
+	if entries, err := os.ReadDir(scratch); inClone && err == nil && len(entries) > 0 {
+		all = append(all, removal{[]string{scratch}, func() error { return files.RemoveAll(scratch) }})
+	}
+	return all, decided.Kept, inClone && len(gone) == len(refs), nil
+}
+
+// branches are those that runs have made, and the refs that they have kept work under.
+func (c *Clean) branches(ctx context.Context, open *git.Leftovers, runs []cleanup.Run, merges map[string]bool) (branches []cleanup.Branch, refs []git.Leftover, err error) {
+	candidates, err := open.Candidates(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range candidates {
+		if task, ok := git.TipTask(o.Ref); ok && goesOn(runs, task) {
+			continue
+		}
+		ours := slices.ContainsFunc(runs, func(r cleanup.Run) bool { return r.Branch == o.Name() })
+		if ours || taskOf(o.Name()) != "" && strings.HasPrefix(o.Name(), "wip/") || !strings.HasPrefix(o.Ref, "refs/heads/") {
+			refs = append(refs, o)
+		}
+	}
 	for _, o := range refs {
-		if slices.ContainsFunc(f.plan.Branches, func(i cleanup.Item) bool { return i.Name == o.Name() }) {
-			f.refs = append(f.refs, o)
-		} else {
-			f.noBranch = false
+		mayGo := refs
+		if _, ok := git.TipTask(o.Ref); ok { // it is not needed where a branch has it, whether or not that goes
+			mayGo = nil
 		}
-	}
-	if !f.plan.Busy {
-		f.logs = c.logs()
-	}
-	if inClone {
-		if entries, err := os.ReadDir(c.Places().Scratch); err == nil && len(entries) > 0 {
-			f.scratch = c.Places().Scratch
+		alone, err := open.Alone(ctx, o, mayGo, merges[o.Commit])
+		if err != nil {
+			return nil, nil, err
 		}
+		branches = append(branches, cleanup.Branch{Name: o.Name(), Task: taskOf(o.Name()), Alone: alone, Used: o.Used})
 	}
-	return f, nil
+	return branches, refs, nil
 }
 
 // runs are the runs of this directory, in order, and the commits that hold nothing but merges of ralph's own.
@@ -217,12 +241,7 @@ func (c *Clean) archived(p loop.Planned, branch string) bool {
 }
 
 // logs are the outputs that are in no run's own directory.
-func (c *Clean) logs() (found []string) {
-	root, err := os.OpenRoot(c.Dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
+func (*Clean) logs(root *os.Root) (found []string) {
 	for _, pattern := range []string{".ralph/guardrail_*.log", ".ralph/verify_*.log", ".ralph/prompt_*.txt",
 		".ralph/summary.md", engine.StateFile, engine.ActiveFile, ".ralph/" + askedFile} {
 		names, _ := fs.Glob(root.FS(), pattern) // the patterns are sound
@@ -235,43 +254,24 @@ func (c *Clean) logs() (found []string) {
 	return found
 }
 
-// list says what goes and what stays. It is false when there is nothing to remove.
-func (c *Clean) list(f leftover) bool {
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
-	for _, b := range f.plan.Branches {
-		add("branch %s%s", b.Name, why(b.Reason))
-	}
-	for _, r := range f.plan.Runs {
-		add("run %s%s", r.Name, why(r.Reason))
-	}
-	for _, name := range f.plan.Trimmed {
-		add("logs and reports of run %s; its record stays", name)
-	}
-	if len(f.logs) > 0 {
-		add("%s: %s", safetext.Counted(len(f.logs), "log", "logs"), safetext.FirstN(f.logs, 5))
-	}
-	for _, at := range f.checkouts {
-		add("the checkout of %s, %s", at.Task, at.Root)
-	}
-	if f.scratch != "" {
-		add("%s", f.scratch)
-	}
-	if len(lines) == 0 {
+// list shows what goes and what stays.
+func (c *Clean) list(all []removal, kept []cleanup.Item) {
+	if len(all) == 0 {
 		c.Log("nothing to remove")
 	} else {
 		c.Log("To be removed:")
 	}
-	for _, line := range lines {
-		c.Log("%s", line)
+	for _, r := range all {
+		for _, line := range r.shown {
+			c.Log("  %s", line)
+		}
 	}
-	if len(f.plan.Kept) > 0 {
+	if len(kept) > 0 {
 		c.Log("Stays:")
 	}
-	for _, s := range f.plan.Kept {
+	for _, s := range kept {
 		c.Log("  %s%s", s.Name, why(s.Reason))
 	}
-	return len(lines) > 0
 }
 
 func why(text string) string {
@@ -281,64 +281,32 @@ func why(text string) string {
 	return ": " + text
 }
 
-// remove removes what was listed. Records go before the branches that they tell of: a task whose work is gone is not to
-// count as done, wherever ralph is killed. A seal goes before its record, which is then one that nobody vouches for,
-// and not one that is missing.
-func (c *Clean) remove(ctx context.Context, f leftover) error {
-	root, err := os.OpenRoot(c.Dir)
-	if err != nil {
-		return fmt.Errorf("opening %s: %w", c.Dir, err)
-	}
-	defer root.Close()
-	for _, at := range f.checkouts {
-		if err := errors.Join(git.RemoveCheckout(at.Root), at.Remove()); err != nil {
-			return err
+// removeRun removes a run's record and all. Its seal goes first: the record is then one that no seal vouches for, and
+// not one that is missing.
+func (c *Clean) removeRun(root *os.Root, name string) error {
+	if seal, err := session.SealFile(runtime.GOOS, c.Parent, c.Dir, name); err == nil {
+		if err := os.Remove(seal); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing the seal of run %s: %w", name, err)
 		}
 	}
-	for _, r := range f.plan.Runs {
-		if seal, err := session.SealFile(runtime.GOOS, c.Parent, c.Dir, r.Name); err == nil {
-			if err := os.Remove(seal); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("removing the seal of run %s: %w", r.Name, err)
-			}
-		}
-		if err := root.RemoveAll(path.Join(".ralph/runs", r.Name)); err != nil {
-			return fmt.Errorf("removing run %s: %w", r.Name, err)
-		}
-	}
-	if f.open != nil {
-		if err := f.open.Remove(ctx, f.refs); err != nil {
-			return err
+	return removeAll(root, ".ralph/runs", []string{name})
+}
+
+func removeAll(root *os.Root, dir string, names []string) error {
+	for _, name := range names {
+		if err := root.RemoveAll(path.Join(dir, name)); err != nil {
+			return fmt.Errorf("removing %s: %w", path.Join(dir, name), err)
 		}
 	}
-	for _, name := range f.plan.Trimmed {
-		entries, _ := fs.ReadDir(root.FS(), path.Join(".ralph/runs", name))
-		for _, e := range entries {
-			if e.Name() == journal.File {
-				continue
-			}
-			if err := root.RemoveAll(path.Join(".ralph/runs", name, e.Name())); err != nil {
-				return fmt.Errorf("removing the logs of run %s: %w", name, err)
-			}
-		}
-	}
-	for _, name := range f.logs {
-		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing %s: %w", name, err)
-		}
-	}
-	if err := files.RemoveAll(f.scratch); f.scratch != "" && err != nil {
-		return fmt.Errorf("removing %s: %w", f.scratch, err)
-	}
-	c.removeEmpty(root, f)
 	return nil
 }
 
 // removeEmpty removes the directories that hold nothing any more. The lock goes with the last of them, while we hold
 // it: who waits for it makes a new one.
-func (c *Clean) removeEmpty(root *os.Root, f leftover) {
+func (c *Clean) removeEmpty(root *os.Root, last bool) {
 	_ = root.Remove(".ralph/runs")
 	_ = root.Remove(".ralph")
-	if f.open == nil || !f.noBranch {
+	if !last {
 		return
 	}
 	places := c.Places()
