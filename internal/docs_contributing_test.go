@@ -45,7 +45,7 @@ func TestExamplesOfContributing(t *testing.T) {
 		files[path] = edited(t, path, files[path], block)
 	}
 	if !t.Failed() && every {
-		tests := "TestNeedsOfAnotherPlace|TestSize|TestTableIsTheStruct|TestEveryCaseHasARule|TestRulesReadAsSentences"
+		tests := "TestNeedsOfAnotherPlace|TestSize|TestTableSays|TestEveryCaseHasARule|TestRulesReadAsSentences"
 		testOverlaid(t, files, tests, "./agent", "./check", "./config", "./event")
 	}
 }

@@ -118,7 +118,7 @@ func settingRows(t *testing.T, above string, rows []Setting) (lines []string) {
 		}
 		if slices.ContainsFunc(row.Choices,
 			func(choice string) bool { return !strings.Contains(meaning+row.Details, "`"+choice+"`") }) {
-			meaning += " One of " + quoted(row.Choices) + "."
+			meaning += " One of `" + strings.Join(row.Choices, "`, `") + "`."
 		}
 		if row.Kind == List && row.MaxLen > 0 {
 			meaning += fmt.Sprintf(" At most %d.", row.MaxLen)

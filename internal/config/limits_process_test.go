@@ -3,17 +3,21 @@ package config
 import "testing"
 
 func TestSize(t *testing.T) {
+	row, err := find([]string{"limits", "disk"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for size, want := range map[Size]int64{"": 0, "none": 0, "1MiB": 1 << 20, "512MiB": 512 << 20, "64GiB": 64 << 30,
 		"999999TiB": 999999 << 40} {
 		if got := size.Bytes(); got != want {
 			t.Errorf("%q is %d bytes, want %d", size, got, want)
 		}
-		if size != "" && !sizePattern.MatchString(string(size)) {
+		if size != "" && !row.Pattern.MatchString(string(size)) {
 			t.Errorf("%q is refused", size)
 		}
 	}
 	for _, size := range []string{"", "0GiB", "1", "1GB", "1 GiB", "-1GiB", "1.5GiB", "1gib", "1234567MiB"} {
-		if sizePattern.MatchString(size) {
+		if row.Pattern.MatchString(size) {
 			t.Errorf("%q is taken", size)
 		}
 	}

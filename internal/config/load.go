@@ -112,9 +112,11 @@ func plain(value any) any {
 			v[key] = plain(v[key])
 		}
 	case []any:
+		list := make([]any, len(v))
 		for i := range v {
-			v[i] = plain(v[i])
+			list[i] = plain(v[i])
 		}
+		return list
 	case json.Number:
 		if whole, ok := new(big.Rat).SetString(v.String()); ok && whole.IsInt() {
 			return json.Number(whole.Num().String())

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -61,42 +62,22 @@ const (
 	forServer = "`ralph serve` only"
 )
 
+// UnmarshalText reads the one kind that is not that of a type: "path", a text.
+func (k *Kind) UnmarshalText(text []byte) error {
+	if *k = Path; string(text) != "path" {
+		return fmt.Errorf("no row can be of the kind %q", text)
+	}
+	return nil
+}
+
 // syntaxOf is how the text of an input becomes a list.
-type syntaxOf int
+type syntaxOf string
 
 const (
-	byFields syntaxOf = iota // at commas and white space; "nobody" is the empty list
-	byShell                  // as a shell splits arguments
-	byLines                  // a command a line
+	byFields syntaxOf = ""      // at commas and white space; "nobody" is the empty list
+	byShell  syntaxOf = "shell" // as a shell splits arguments
+	byLines  syntaxOf = "lines" // a command a line
 )
-
-// The patterns of texts.
-var (
-	filled        = lazy(`\S`)
-	throughWord   = lazy(`^[A-Za-z_]{1,64}$`)
-	hostPattern   = lazy(`^(\*|(\*\.)?[A-Za-z0-9.-]+)$`)
-	sizePattern   = lazy(`^(none|[1-9][0-9]{0,5}[MGT]iB)$`)
-	notifyPattern = lazy(`^RALPH_NOTIFY_[A-Z0-9_]{1,64}$`)
-	namePattern   = lazy(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	filePattern   = lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,98}\.ya?ml$`)
-)
-
-// The largest numbers that make sense; they also keep a typing error from costing a month of turns.
-const (
-	maxIterations = 10_000
-	maxMinutes    = 7200
-	maxDollars    = 100_000
-	maxTokens     = 1 << 40
-	maxReviews    = 100
-	maxProcesses  = 1 << 22
-	maxEntries    = 100
-)
-
-// texts is the entries of a list of texts that are not blank.
-func texts() *Setting { return &Setting{Pattern: filled} }
-
-// oneOf is the entries of a list whose values are listed.
-func oneOf(choices ...string) *Setting { return &Setting{Choices: choices} }
 
 // Sentences are what the table says of each key, for the flags that set it: under "agent_timeout" of agent.timeout.
 func Sentences() map[string]string {
@@ -111,9 +92,6 @@ func Sentences() map[string]string {
 	collect("", Table())
 	return sentences
 }
-
-// quoted names things in Markdown: `a`, `b`.
-func quoted(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 // plainText is a sentence in Markdown for those who show it as it is.
 func plainText(markdown string) string { return strings.ReplaceAll(markdown, "`", "") }

@@ -31,6 +31,12 @@ func Lazy(text string) *Pattern {
 // Made is a pattern that is made while the program runs.
 func Made(text string) *Pattern { return &Pattern{text: text} }
 
+// UnmarshalText reads the text of a pattern.
+func (p *Pattern) UnmarshalText(text []byte) error {
+	p.text = string(text)
+	return nil
+}
+
 // String is the text of the expression.
 func (p *Pattern) String() string { return p.text }
 
