@@ -91,6 +91,7 @@ const explainedJSONC = `{
     "repo.packagist.org"
   ],
   "sandboxSockets": "tcp", // default
+  "sandboxUserns": false, // default
   "gateway": "auto", // default
   "gatewayThrough": [], // default
   "baseline": "report", // default
@@ -182,7 +183,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 55 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 56 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }
