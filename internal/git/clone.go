@@ -41,8 +41,9 @@ type move struct {
 // under whoever works there; what it should be is kept at the tip instead.
 type clone struct {
 	users
-	tip  string // "refs/ralph/tip/issue-42"
-	tips string // the commit that is there, as far as we have moved it
+	tip    string            // "refs/ralph/tip/issue-42"
+	tips   string            // the commit that is there, as far as we have moved it
+	config map[string]string // what git's configuration says there, each key as it was set last
 	// held is the branch that stands still, and the directory that it is checked out in.
 	held [2]string
 }

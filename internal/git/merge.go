@@ -20,6 +20,13 @@ func (t *Tree) NewestBase(ctx context.Context) (commit string, err error) {
 	if t.origin == nil || t.baseBranch == "" {
 		return "", nil
 	}
+	if t.seen, err = t.askForBase(ctx); err == nil {
+		t.seenAt = time.Now()
+	}
+	return t.seen, err
+}
+
+func (t *Tree) askForBase(ctx context.Context) (commit string, err error) {
 	ref := "refs/heads/" + t.baseBranch
 	refs, err := t.origin.list(ctx, ref)
 	now := refs.at[ref]
@@ -43,20 +50,14 @@ func (t *Tree) NewestBase(ctx context.Context) (commit string, err error) {
 func (c *clone) fetchRemote(ctx context.Context, branch string) string {
 	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
 	defer cancel()
-	setting := func(name, or string) string {
-		out, err := c.door.out(ctx, "config", "--get", "branch."+branch+"."+name)
-		if err != nil {
-			return or
-		}
-		return strings.TrimSpace(out)
-	}
-	remote, ref := setting("remote", "origin"), setting("merge", "refs/heads/"+branch)
-	if remote == "." {
+	remote := cmp.Or(c.config["branch."+branch+".remote"], "origin")
+	if c.config["remote."+remote+".url"] == "" {
 		return ""
 	}
+	ref := cmp.Or(c.config["branch."+branch+".merge"], "refs/heads/"+branch)
 	d := c.door
 	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
-	if _, err := d.out(ctx, "config", "--get", "core.sshCommand"); err != nil && value(d.env, "GIT_SSH_COMMAND") == "" {
+	if c.config["core.sshcommand"] == "" && value(d.env, "GIT_SSH_COMMAND") == "" {
 		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
 	out, err := d.out(ctx, "ls-remote", "--", remote, ref)
@@ -95,10 +96,13 @@ func (t *Tree) MergedWithBase(ctx context.Context, commit, base string) (merged 
 	return merged, nil, err
 }
 
-// BaseConflicts names the files in which the run's branch conflicts with the base branch as it is now; none when the two
-// can be merged. Nothing is checked out and nothing is changed.
+// BaseConflicts names the files in which the run's branch conflicts with the base branch as it was within the last
+// minute; none when the two can be merged. Nothing is checked out and nothing is changed.
 func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
-	now, err := t.NewestBase(ctx)
+	now := t.seen
+	if time.Since(t.seenAt) > time.Minute {
+		now, err = t.NewestBase(ctx)
+	}
 	if err != nil || now == "" {
 		return nil, err
 	}

@@ -152,8 +152,10 @@ func (t *Tree) usersConfig(ctx context.Context, c *clone) (u usersConfig, err er
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[core]\n\tbare = false\n\tattributesFile = %s\n\texcludesFile = %s\n[lfs]\n\tstorage = %s\n",
 		quoted(filepath.Join(t.dir, "attributes")), quoted(t.o.excludes()), quoted(filepath.Join(c.common, "lfs")))
+	c.config = map[string]string{}
 	for _, entry := range records(out) {
 		name, value, set := strings.Cut(entry, "\n")
+		c.config[name] = value
 		path := value
 		if rest, ok := strings.CutPrefix(value, "~/"); ok {
 			path = filepath.Join(home, rest)
