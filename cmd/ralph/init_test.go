@@ -291,6 +291,7 @@ const shownSettings = `{
     "repo.packagist.org"
   ],
   "sandboxSockets": "tcp", // default
+  "sandboxUserns": false, // default
   "gateway": "auto", // default
   "gatewayThrough": [], // default
   "baseline": "report", // default

@@ -43,7 +43,7 @@ func TestPeopleAreTold(t *testing.T) {
 		requested                   string
 	}
 	for _, tt := range some(2,
-		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer: “which colour, ", "[]"},
+		row{"waiting", asks, "true", "", loop.Waiting, "#2 @alice **⏸️ Waiting for your answer (without a sandbox): “which colour, ", "[]"},
 		row{"cannot run", quick, "no-such-tool-anywhere", "", loop.Invalid, "#1 @alice **⚠️ Cannot run", ""},
 		row{"done", quick, "true", "", loop.Done, "", "[alice]"},
 		row{"failed", quick, "test -e good", "", loop.Capped, "#2 @alice ", "[]"},

@@ -36,7 +36,7 @@ func TestLabelledIssueBecomesPullRequest(t *testing.T) {
 		t.Errorf("the branch is at %s, the run at %s", got, result.State.Tip)
 	}
 	if said := w.bodies(pr.Number); len(said) != 1 ||
-		!strings.Contains(said[0], "Done after 3 iterations: `make test` passes, the reviewer approves\n\n**What now:** review this pull request") {
+		!strings.Contains(said[0], "Done after 3 iterations (without a sandbox): `make test` passes, the reviewer approves\n\n**What now:** review this pull request") {
 		t.Errorf("comments on the pull request: %q", said)
 	}
 	if fmt.Sprint(pr.Requests) != "[alice]" {
