@@ -2,6 +2,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
@@ -74,8 +75,11 @@ func changeOf(ctx context.Context, c *diffscan.Changes, at Input) (*diffscan.Cha
 	if c == nil || at.Iteration.Commit == nil || at.State.Start.Base == "" || at.Iteration.Commit.SHA == "" {
 		return nil, nil
 	}
-	return c.Between(ctx, at.State.Start.Base, at.Iteration.Commit.SHA)
+	return c.Between(ctx, at.base(), at.Iteration.Commit.SHA)
 }
+
+// base is the commit that the change starts from.
+func (at Input) base() string { return cmp.Or(at.Iteration.Commit.Base, at.State.ChangeBase()) }
 
 type pattern = regex.Pattern
 

@@ -54,7 +54,7 @@ func (c *Credentials) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if c.Find == nil || commit == nil || commit.SHA == "" || commit.NoDiff || at.State.Start.Base == "" {
 		return loop.Verdict{Pass: true}, nil
 	}
-	change, err := c.Changes.Between(ctx, at.State.Start.Base, commit.SHA)
+	change, err := c.Changes.Between(ctx, at.base(), commit.SHA)
 	if err != nil || !change.Marked {
 		return loop.Verdict{Pass: true}, err
 	}
@@ -62,7 +62,7 @@ func (c *Credentials) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	if err != nil || len(lines) == 0 {
 		return loop.Verdict{Pass: true}, err
 	}
-	before, err := c.Find(ctx, at.State.Start.Base, secret.MarkWord)
+	before, err := c.Find(ctx, at.base(), secret.MarkWord)
 	if err != nil {
 		return loop.Verdict{}, err
 	}

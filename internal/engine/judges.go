@@ -36,7 +36,7 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 				at.State = run.Journal.State()
 			}
 			c := at.Iteration.Commit
-			diff, err := run.Copies.diff(ctx, at.State.Start.Base, c.SHA, MaxDiff)
+			diff, err := run.Copies.diff(ctx, cmp.Or(c.Base, at.State.ChangeBase()), c.SHA, MaxDiff)
 			if err != nil {
 				return "", fmt.Errorf("making the reviewer's diff: %w", err)
 			}

@@ -50,7 +50,7 @@ const maxSemanticDiff = 20 << 10
 
 // change is the run's change for the model of a semantic verification, which has no tools to read it with.
 func (spec *Spec) change(ctx context.Context, s loop.State) (string, error) {
-	return spec.Tree.Diff(ctx, s.Start.Base, s.Last().Commit.SHA, maxSemanticDiff)
+	return spec.Tree.Diff(ctx, s.ChangeBase(), s.Last().Commit.SHA, maxSemanticDiff)
 }
 
 // asker asks a model through the agent: a fresh context, no tools, the cheapest model there is.

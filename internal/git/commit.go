@@ -66,6 +66,11 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
+	if t.baseNow != "" {
+		if has, err := t.git.contains(ctx, c.SHA, t.baseNow); err == nil && has {
+			c.Base = t.baseNow
+		}
+	}
 	c.NoDiff = c.Tree == t.baseTree
 	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
 	if found.any() { // the checks must see what is committed

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,7 +180,7 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 	if k.parent == since {
 		return nil
 	}
-	acts, err := t.acts(ctx, since, *k)
+	acts, err := t.acts(ctx, *k, since, cmp.Or(t.baseNow, since))
 	if err != nil || !acts {
 		return err
 	}
@@ -264,11 +265,11 @@ var acting = sync.OnceValue(func() *regexp.Regexp {
 		`|^ralph-[a-z]+:`)
 })
 
-// acts reports whether a message of the commits after since does anything by itself, keeps other workflows from
+// acts reports whether a message of the commits after known ones does anything by itself, keeps other workflows from
 // running, or has something in it that nobody sees, or a name beside it has. Messages of the agent's are text
 // from outside, and what is on GitHub is read as its own commands there.
-func (o *objects) acts(ctx context.Context, since string, k taken) (bool, error) {
-	messages, err := o.git.out(ctx, "log", "--format=%an%n%cn%n%B", since+".."+k.parent, "--")
+func (o *objects) acts(ctx context.Context, k taken, known ...string) (bool, error) {
+	messages, err := o.git.out(ctx, slices.Concat([]string{"log", "--format=%an%n%cn%n%B", k.parent, "--not"}, known, []string{"--"})...)
 	if err != nil {
 		return false, fmt.Errorf("reading the messages of the agent's commits: %w", err)
 	}

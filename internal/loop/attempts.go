@@ -1,6 +1,9 @@
 package loop
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits, whose model was not to
 // be had or in which the agent did nothing, nor an empty one that may be retried.
@@ -60,6 +63,17 @@ func (s State) Of(n int) string {
 func (s State) Head() string {
 	if s.Tip != "" {
 		return s.Tip
+	}
+	return s.Start.Base
+}
+
+// ChangeBase is the commit that the run's change starts from: its base, or a newer commit of the base branch that was
+// merged since.
+func (s State) ChangeBase() string {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Commit != nil && it.Commit.Base != "" {
+			return it.Commit.Base
+		}
 	}
 	return s.Start.Base
 }

@@ -47,6 +47,9 @@ type Commit struct {
 	Note string `json:"note,omitempty"`
 	// Onto is where the branch had moved on the remote: the run's commits were put on top of that. Empty: it had not.
 	Onto string `json:"onto,omitempty"`
+	// Base is the commit of the base branch that the change starts from, if a newer one than the run's was merged; else
+	// empty.
+	Base string `json:"base,omitempty"`
 	// Declined is what the remote, in its own words, does not take of what the commit holds: SHA is empty then, the files
 	// stay for the next turn to commit without that, and no other check runs. Empty: nothing.
 	Declined string `json:"declined,omitempty"`

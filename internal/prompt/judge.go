@@ -34,7 +34,7 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 	p := parts{
 		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: border.Around(title(s)),
 		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
-		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.Start.Base, tree, border.Around(diff)),
+		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.ChangeBase(), tree, border.Around(diff)),
 		Noticed:    joinedParts(harnessNoticed(border, noticed), toAccept(border, loop.ForReaders(s.Open(noticed)))),
 		Completion: completion(s, role, n, want, border), Answer: answer(tree, want, loop.ForReaders(s.Open(noticed))),
 	}
