@@ -66,11 +66,7 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
-	if t.baseNow != "" {
-		if has, err := t.git.contains(ctx, c.SHA, t.baseNow); err == nil && has {
-			c.Base = t.baseNow
-		}
-	}
+	c.Base = t.mergedBase(ctx, c.SHA)
 	c.NoDiff = c.Tree == t.baseTree
 	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
 	if found.any() { // the checks must see what is committed
@@ -92,12 +88,27 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 	if err != nil || !seek.suspects() {
 		return c, none, err
 	}
-	found, err := t.leaks.leaksIn(ctx, &t.objects, since, c.SHA)
+	from := since
+	if base := t.mergedBase(ctx, c.SHA); base != "" && t.mergedBase(ctx, since) == "" {
+		from = base // what came with it is no change of the run's
+	}
+	found, err := t.leaks.leaksIn(ctx, &t.objects, from, c.SHA)
 	if err != nil || !found.any() {
 		return c, none, err
 	}
 	c, err = t.withhold(ctx, since, message, found)
 	return c, found, err
+}
+
+// mergedBase is the newer commit of the base branch that one of the run's holds; empty: none that is known.
+func (t *Tree) mergedBase(ctx context.Context, commit string) string {
+	if t.baseNow == "" {
+		return ""
+	}
+	if has, err := t.git.contains(ctx, commit, t.baseNow); err != nil || !has {
+		return ""
+	}
+	return t.baseNow
 }
 
 // commit commits the index on top of parent.
