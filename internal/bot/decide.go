@@ -2,7 +2,6 @@ package bot
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -316,18 +315,4 @@ func about(ev event.Event, s loop.State) bool {
 		return s.Post.Pull == ev.Issue.Number
 	}
 	return s.Start.Issue == ev.Issue.Number
-}
-
-// task names what the decision is about, for people.
-func (d Decision) task() string {
-	ev := d.Request.Event
-	switch {
-	case d.Known:
-		return d.Run.Start.Task
-	case ev.Issue != nil && !ev.Issue.Pull:
-		return fmt.Sprintf("issue-%d", ev.Issue.Number)
-	case ev.Issue != nil:
-		return fmt.Sprintf("the run of pull request #%d", ev.Issue.Number)
-	}
-	return "its task"
 }

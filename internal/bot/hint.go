@@ -111,3 +111,5 @@ func (a *Action) hints(ctx context.Context, work *job, s loop.State) []loop.Hint
 	}
 	return said
 }
+
+func takenOff(label string) string { return "label " + label + " taken off" }

@@ -46,8 +46,6 @@ func (a *Action) tidy(ctx context.Context, ev event.Event, d Case) (loop.Result,
 	return loop.Result{}, nil
 }
 
-func takenOff(label string) string { return "label " + label + " taken off" }
-
 // whoStops says who wants a run to stop, and by what.
 func whoStops(ev event.Event) (by, why string) {
 	switch {

@@ -43,7 +43,7 @@ func (l List) known(c Check, at Input, v *loop.Verdict) {
 	last := at.State.MaxIterations > 0 && at.Iteration.N >= at.State.MaxIterations // there is no turn to tell it in
 	switch {
 	case !claimed:
-	case !(last && named) && !told(at, v.Check), !named && !at.Iteration.Commit.Empty:
+	case (!last || !named) && !told(at, v.Check), !named && !at.Iteration.Commit.Empty:
 		v.PromptText += fmt.Sprintf("\n\nThe base commit fails in the same way (%s). If your task asks for these to pass, make "+
 			"them pass. If it does not, leave them as they are and say again that you are done; other changes are fine. Then "+
 			"the reviewer or a maintainer decides whether to accept them.", names)

@@ -13,9 +13,6 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // root is a whole settings file.
@@ -235,21 +232,4 @@ func isInside(text string) bool {
 	clean := path.Clean(text)
 	return !path.IsAbs(text) && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../") &&
 		!strings.ContainsAny(text, "\\\x00") && !strings.EqualFold(strings.SplitN(clean, "/", 2)[0], ".git")
-}
-
-// Warnings are what people should know of settings that are valid, one sentence or two each.
-func (s Settings) Warnings() (list []string) {
-	for i, g := range s.Guardrails {
-		says, piped := shell.HidesExit(g.Command, g.Shell == Bash)
-		if says == "" {
-			continue
-		}
-		out := "Let the command end with that exit code."
-		if piped {
-			out = `With "shell": "bash" it runs with pipefail and keeps the exit code.`
-		}
-		list = append(list, fmt.Sprintf("guardrails[%d] %q: %s, so a failure may look like a success. %s", i,
-			safetext.Shorten(safetext.OneLine(g.Name), 60), says, out))
-	}
-	return list
 }

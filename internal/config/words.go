@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/shell"
 )
 
 // unknown names keys that do not exist, and what they may have been meant to be: the nearest keys, or all where none is
@@ -174,4 +175,21 @@ func elsewhere(key string) (paths []string) {
 	}
 	look(nil, root().Keys)
 	return paths
+}
+
+// Warnings are what people should know of settings that are valid, one sentence or two each.
+func (s Settings) Warnings() (list []string) {
+	for i, g := range s.Guardrails {
+		says, piped := shell.HidesExit(g.Command, g.Shell == Bash)
+		if says == "" {
+			continue
+		}
+		out := "Let the command end with that exit code."
+		if piped {
+			out = `With "shell": "bash" it runs with pipefail and keeps the exit code.`
+		}
+		list = append(list, fmt.Sprintf("guardrails[%d] %q: %s, so a failure may look like a success. %s", i,
+			safetext.Shorten(safetext.OneLine(g.Name), 60), says, out))
+	}
+	return list
 }

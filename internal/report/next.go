@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -62,33 +61,6 @@ func (v View) withoutComments() string {
 		return fmt.Sprintf("To resume the run, put the label %s on #%d again.", v.Code(v.Label, 60), v.State.Start.Issue)
 	}
 	return "To resume the run, run its job again."
-}
-
-// clause is a part of a sentence with what ends it.
-var clause = regex.Lazy(`(?:[^;.]|[;.]\S)+(?:[;.]\s*|$)`)
-
-// OnlyWhatWorks drops the parts of sentences that name a command if no comment starts a job.
-func (v View) OnlyWhatWorks(text string) string {
-	command := "`" + v.OwnPhrase() + " "
-	if v.Ways.Work(event.Commented) || !strings.Contains(text, command) {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if !strings.Contains(line, command) {
-			continue
-		}
-		left := ""
-		for _, part := range clause.FindAllString(line, -1) {
-			if !strings.Contains(part, command) {
-				left += part
-			}
-		}
-		if lines[i] = strings.TrimRight(left, "; "); lines[i] != "" && strings.HasSuffix(left, "; ") {
-			lines[i] += "."
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // nextStep is what somebody has to do after an outcome; "" when nobody has.

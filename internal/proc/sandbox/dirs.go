@@ -154,3 +154,6 @@ func isDir(path string) bool {
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
+
+// Mapped reports whether checks see the tree that they run in at the worktree's path.
+func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }

@@ -123,7 +123,7 @@ func (s *Sandbox) FreshHome() (bare bool, err error) {
 func (s *Sandbox) resetCheckHome(from string) (bare bool, err error) {
 	if s == nil {
 		return false, nil
-	} else if m, ok := s.maker.(*microVM); ok {
+	} else if m, ok := s.maker.(interface{ forget() (bool, error) }); ok { // one that keeps a machine
 		return m.forget()
 	} else if !s.ownHomes() {
 		return false, nil

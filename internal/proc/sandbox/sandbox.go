@@ -202,9 +202,6 @@ func (o *Options) hosts() (hosts []string) {
 	return hosts
 }
 
-// Mapped reports whether checks see the tree that they run in at the worktree's path.
-func (s *Sandbox) Mapped() bool { return s != nil && (s.Mode == Bwrap || s.Mode == Container) }
-
 // ObjectsSeen are the directories of Options.Objects as checks see them; nil: where they are. Empty and not nil: none
 // of them is there.
 func (s *Sandbox) ObjectsSeen() []string {
