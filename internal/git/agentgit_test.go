@@ -16,7 +16,7 @@ import (
 func TestWhateverTheAgentDoesWithGit(t *testing.T) {
 	rows := sampled(t, agentgit.Cases, "committed, and more after that", "several commits", "rebased", "reset to the base",
 		"to the base branch, in the way", "the base branch, committed", "stashed", "its branch deleted",
-		"a linked worktree inside", "marked as unchanged", "hidden by info/exclude", "broken HEAD")
+		"a linked worktree inside", "an empty repository in the tree", "marked as unchanged", "hidden by info/exclude", "broken HEAD")
 	for i, name := range slices.Sorted(maps.Keys(rows)) {
 		c := agentgit.Cases[name]
 		for j, shape := range []string{"bot", "clone"} {

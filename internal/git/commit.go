@@ -207,15 +207,9 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err
 	}
-	names, err := t.git.untracked(ctx)
+	nested, err := t.nested(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var nested []string
-	for _, name := range names {
-		if strings.HasSuffix(name, "/") {
-			nested = append(nested, strings.TrimSuffix(name, "/"))
-		}
 	}
 	linked, nested := t.linkedWorktrees(nested)
 	if len(linked) > 0 {
@@ -238,10 +232,13 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err != nil || len(nested) == 0 {
 		return notes, err
 	}
-	had, err := t.addNested(ctx, nested)
+	had, empty, err := t.addNested(ctx, nested)
 	if len(had) > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
+	}
+	if len(empty) > 0 {
+		notes = append(notes, strings.Join(empty, ", ")+": a repository without files to commit; its .git was removed")
 	}
 	return notes, err
 }
@@ -266,28 +263,53 @@ func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 	return linked, other
 }
 
+// nested lists the repositories in the tree that are no submodules.
+func (t *Tree) nested(ctx context.Context) (found []string, err error) {
+	names, err := t.git.untracked(ctx)
+	for _, name := range names {
+		if dir, ok := strings.CutSuffix(name, "/"); ok {
+			found = append(found, dir)
+		}
+	}
+	return found, err
+}
+
 // addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had
-// any. From then on they are plain directories to git.
-func (t *Tree) addNested(ctx context.Context, nested []string) (had []string, err error) {
+// any. From then on they are plain directories to git. The others are made plain directories.
+func (t *Tree) addNested(ctx context.Context, nested []string) (had, empty []string, err error) {
 	tmp, err := os.MkdirTemp(t.o.scratch(), "nested-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(tmp)
 	for _, name := range nested {
 		any, err := copyTree(t.work, tmp, name)
 		if err != nil {
-			return had, fmt.Errorf("copying %s: %w", name, err)
+			return nil, nil, fmt.Errorf("copying %s: %w", name, err)
 		}
 		if any {
 			had = append(had, name)
 		}
 	}
-	if len(had) == 0 {
-		return nil, nil
+	if len(had) > 0 {
+		if _, _, err := t.add(ctx, tmp, had, "--ignore-errors"); ignore(err) != nil {
+			return nil, nil, err
+		}
 	}
-	_, _, err = t.add(ctx, tmp, had, "--ignore-errors")
-	return had, ignore(err)
+	if empty, err = t.nested(ctx); err != nil || len(empty) == 0 {
+		return had, nil, err
+	}
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	for _, name := range empty {
+		if err := root.RemoveAll(filepath.Join(name, ".git")); err != nil {
+			return nil, nil, fmt.Errorf("removing a repository without files: %w", err)
+		}
+	}
+	return slices.DeleteFunc(had, func(name string) bool { return slices.Contains(empty, name) }), empty, nil
 }
 
 // dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not

@@ -83,7 +83,7 @@ func (v View) gitNotes() string {
 			hidden++
 			continue
 		}
-		p.Line("- iteration %d: %s", it.N, v.Text(it.Commit.Note, 400))
+		p.Line("- iteration %d: %s", it.N, v.Text(it.Commit.Note, 800))
 	}
 	if hidden > 0 {
 		p.Line("- %s before those, in the report", safetext.Count(hidden, "iteration"))

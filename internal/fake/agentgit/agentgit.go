@@ -80,4 +80,6 @@ var Cases = map[string]Case{
 		Want: map[string]string{"a.txt": "1\nwork\n"}, Note: "cannot be read (its HEAD is no commit)"},
 	"a repository in the tree": {Do: `git init -q lib; echo l >lib/f; git -C lib add f; git -C lib commit -qm l`,
 		Want: map[string]string{"lib/f": "l\n"}, Note: "a repository of the agent's own"},
+	"an empty repository in the tree": {Do: `git init -q hollow; git init -q deep/ignored; echo "*" >deep/ignored/.gitignore; echo work >>a.txt`,
+		Want: map[string]string{"a.txt": "1\nwork\n"}, Note: "deep/ignored, hollow: a repository without files"},
 }

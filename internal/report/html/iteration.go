@@ -156,7 +156,7 @@ func (v view) iterationFacts(it *loop.Iteration) (list []fact) {
 		add("Commit", name, url)
 	}
 	if c := it.Commit; c != nil {
-		add("Note", v.brief(c.Note, 300), "")
+		add("Note", v.brief(c.Note, 800), "")
 	}
 	add("Began", stamp(it.At), "")
 	turn, checks, review := parted(it)
