@@ -20,8 +20,8 @@ type Fault struct {
 	Match string
 	Nth   int // the first matching request that fails, counted from this Fail on; 0 and 1 are the next one
 	Times int // how many fail; 0 is one, below 0 is all from Nth on
-	// For is how long it happens, from Fail on, by the stand-in's clock: all requests from Nth on, whatever Times is.
-	// Zero: without end.
+	// For is how long it happens, from the first request that fails on, by the stand-in's clock, whatever Times is. Zero:
+	// without end.
 	For time.Duration
 
 	// Write matches only requests that ask for a change, as Call says it.
@@ -55,11 +55,10 @@ type armedFault struct {
 func (g *GitHub) Fail(f Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	armed := &armedFault{Fault: f}
 	if f.For > 0 {
-		armed.Times, armed.ends = -1, g.now().Add(f.For)
+		f.Times = -1
 	}
-	g.faults = append(g.faults, armed)
+	g.faults = append(g.faults, &armedFault{Fault: f})
 }
 
 // ClearFaults disarms every fault.
@@ -81,6 +80,9 @@ func (g *GitHub) dueFault(r *http.Request) *Fault {
 		first, times := max(f.Nth, 1), f.Times
 		if times == 0 {
 			times = 1
+		}
+		if f.seen == first && f.For > 0 {
+			f.ends = g.now().Add(f.For)
 		}
 		if due == nil && f.seen >= first && (times < 0 || f.seen < first+times) {
 			due = &f.Fault

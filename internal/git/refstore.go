@@ -84,12 +84,14 @@ func (s *RefStore) Write(ctx context.Context, name, message string, f RefFile) (
 }
 
 // Move moves a ref on the remote from one commit to another; "" as from means that it must not be there, as to that it
-// is deleted. The error is a *RefMovedError when the ref is not at from.
+// is deleted. The error is a *RefMovedError when the ref is not at from, as after a push whose answer got lost.
 func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 	if s.o.DryRun {
 		return nil
 	}
-	err := remote{s.git, &s.o.Remote}.push(ctx, []move{{ref: ref, to: to, leased: true, from: from}})
+	err := s.o.Remote.outlast(ctx, func() error {
+		return remote{s.git, &s.o.Remote}.push(ctx, []move{{ref: ref, to: to, leased: true, from: from}})
+	})
 	var stale *staleError
 	if errors.As(err, &stale) {
 		return &RefMovedError{ref}

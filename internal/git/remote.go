@@ -69,13 +69,18 @@ func refused(e *commandError) bool {
 
 // ask runs a command that asks the remote, again and again for as long as Patience says while the remote is away.
 func (d door) ask(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
-	patient, cancel := context.WithTimeout(ctx, r.Patience)
-	defer cancel()
-	err = Outlast(patient, r.Log, func() (err error) {
+	err = r.outlast(ctx, func() (err error) {
 		stdout, stderr, err = d.askOnce(ctx, r, c)
 		return err
 	})
 	return stdout, stderr, err
+}
+
+// outlast is Outlast for as long as Patience says.
+func (r Remote) outlast(ctx context.Context, ask func() error) error {
+	patient, cancel := context.WithTimeout(ctx, r.Patience)
+	defer cancel()
+	return Outlast(patient, r.Log, ask)
 }
 
 const (
