@@ -27,16 +27,15 @@ func (run *Run) Conclude(
 		}
 	}
 	if run.Journal.refused.SHA != "" && result.Outcome != loop.Done {
-		end.Reason += run.saveWork(ctx, result.State)
+		run.saveWork(ctx, &end)
 	}
 	if result.Outcome == loop.Done || result.ForPull {
 		end.Conflicts = run.conflicts(ctx)
 	}
 	_, err := run.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: run.Clock(), End: &end})
 	if err != nil { // what did not reach the remote is not done
-		end = loop.End{
-			Outcome: loop.Failed, Reason: err.Error() + run.saveWork(ctx, result.State), FailureBranch: end.FailureBranch,
-		}
+		end = loop.End{Outcome: loop.Failed, Reason: err.Error(), FailureBranch: end.FailureBranch}
+		run.saveWork(ctx, &end)
 		result.Outcome, result.Reason = end.Outcome, end.Reason
 		var alone error
 		if _, alone = run.Journal.endUnpushed(ctx, &end); alone != nil {
@@ -64,23 +63,15 @@ func (spec *Spec) conflicts(ctx context.Context) []string {
 	return files[:min(len(files), mostConflicts)]
 }
 
-// saveWork keeps the work of a run that cannot be pushed, and says where.
-func (run *Run) saveWork(ctx context.Context, s loop.State) string {
-	if !run.savePatch(ctx, s) {
-		return ""
-	}
-	return fmt.Sprintf("; the work is kept as .ralph/runs/%s/work.patch in the job's workspace, for a later step to upload; "+
-		"git apply --index work.patch on %.12s applies it", s.Start.Run, s.Start.Base)
-}
-
-// savePatch keeps the work of a run that cannot be pushed as a file beside the reports, to be applied by hand.
-func (run *Run) savePatch(ctx context.Context, s loop.State) bool {
+// saveWork keeps the work of a run that cannot be pushed as a patch beside the reports, and says where.
+func (run *Run) saveWork(ctx context.Context, end *loop.End) {
+	s := run.Journal.State()
 	if run.Reports == "" || run.Tree == nil {
-		return false
+		return
 	}
 	head := cmp.Or(run.Journal.refused.SHA, run.Tree.Head())
-	if head == s.Start.Base {
-		return false
+	if head == s.Head() {
+		return
 	}
 	patch, err := run.Tree.Diff(ctx, s.Start.Base, head, maxPatch)
 	if err == nil {
@@ -88,8 +79,11 @@ func (run *Run) savePatch(ctx context.Context, s loop.State) bool {
 	}
 	if err != nil {
 		run.Log("keeping the work as a patch: %v", err)
+		return
 	}
-	return err == nil
+	end.Patch = ".ralph/runs/" + s.Start.Run + "/work.patch"
+	end.Reason += fmt.Sprintf("; the work is kept as %s in the job's workspace, for a later step to upload; "+
+		"git apply --index work.patch on %.12s applies it", end.Patch, s.Start.Base)
 }
 
 // maxPatch bounds the patch of a run that could not be pushed.

@@ -242,6 +242,9 @@ type End struct {
 	// Conflicts are files in which work that is done conflicts with the branch it goes to, as that was at the end: at most
 	// 20.
 	Conflicts []string `json:"conflicts,omitempty"`
+	// Patch is the file with the work of the run if not all of it could be pushed, from the job's workspace; empty: all is
+	// on the remote.
+	Patch string `json:"patch,omitempty"`
 }
 
 // NewerError says that a record is of a type that this version does not know.
