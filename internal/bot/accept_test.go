@@ -63,7 +63,7 @@ func TestAccept(t *testing.T) {
 	w.must(loop.Waiting)(w.label("alice"))
 	body := strings.Join(append(w.bodies(w.issue), w.bodies(w.gh.Pulls(owner, name)[0].Number)...), "\n")
 	for _, want := range []string{"Waiting for you to accept what was found", "2 findings need to be accepted by name",
-		"- `check.sh`", "- `test.sh`", "` accepts by name, `/ralph accept all` every one"} {
+		"- `check.sh`", "- `test.sh`", "`/ralph accept all` accepts every one"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("nothing says %q:\n%s", want, body)
 		}

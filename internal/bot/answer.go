@@ -32,7 +32,7 @@ const actionsSelf = "github-actions[bot]"
 // reject tells the person who asked what is wrong with the request; nothing else has happened.
 func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
 	a.Runner.Error(a.redact(err.Error()))
-	text := a.rejected(err)
+	text := a.rejected(ctx, ev, err)
 	a.Runner.Summary(a.redact(text))
 	if number(ev) != 0 {
 		a.warn("answering", a.answer(ctx, ev, text))
@@ -66,7 +66,7 @@ func (a *Action) answer(ctx context.Context, ev event.Event, text string) error 
 		a.log("%s", text)
 		return nil
 	}
-	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(a.onlyWhatWorks(ctx, ev, text))
+	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(text)
 	if a.Env.RunAttempt > 1 { // the attempt before may have answered
 		if id, err := a.github.FindComment(ctx, on, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
 			return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -30,7 +31,7 @@ type past struct {
 
 // before reads the task's last run from its record on the remote. Who starts fresh needs no more of it than can be
 // read.
-func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, error) {
+func (a *Action) before(ctx context.Context, tree *git.Tree, ev event.Event, fresh bool) (past, error) {
 	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
 		return past{}, fmt.Errorf("reading the run record: %w", err)
@@ -44,8 +45,8 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, fresh bool) (past, 
 	case err != nil && fresh:
 		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
 	case err != nil:
-		return past{}, invalid.Errorf("reading the run record: %w; begin again with `%s retry --fresh`", err,
-			a.rules.TriggerPhrase)
+		return past{}, invalid.Errorf("reading the run record: %w; %s", err, wording.JoinedBy("; ", "the run cannot resume",
+			a.offers(ctx, ev).Offer("retry --fresh", "starts over")))
 	}
 	return past{loop.Fold(records), true, raw}, nil
 }
@@ -114,18 +115,19 @@ func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.Stat
 		return nil
 	}
 	closed, merged, err := o.github.PullClosed(ctx, s.Post.Pull)
-	fresh := safetext.Code(o.rules.TriggerPhrase + " retry --fresh")
+	why := fmt.Sprintf("#%d is merged, so nothing was started", s.Post.Pull)
 	switch {
 	case err != nil: // the run's end tells
 		o.warn("looking at the pull request", err)
+		return nil
 	case merged:
-		return &heldError{fmt.Sprintf("#%d is merged, so nothing was started; %s on the issue starts over from the base branch",
-			s.Post.Pull, fresh)}
 	case closed:
-		return &heldError{fmt.Sprintf("#%d is closed, so nothing was started; reopen it and ask again, or %s on the issue "+
-			"starts over with a new one", s.Post.Pull, fresh)}
+		why = fmt.Sprintf("#%d is closed, so nothing was started; reopen it and ask again", s.Post.Pull)
+	default:
+		return nil
 	}
-	return nil
+	return &heldError{wording.JoinedBy("; ", why,
+		o.offers(ctx, o.request.Event).Offer("retry --fresh", "on the issue starts over with a new one"))}
 }
 
 // unknown reports which name of an accept matches no open finding, with the names that do; "" if each matches one.

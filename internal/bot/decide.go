@@ -274,9 +274,8 @@ func samePage(a, b string) bool {
 func (d Decision) onPlan() Decision {
 	r := d.Request
 	if d.Run.Start.Plan == nil || r.Fresh || r.Verb == event.Approve {
-		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; here it can be resumed with %s retry, and it "+
-			"starts fresh with a dispatch of the workflow",
-			r.Event.On, d.Run.Start.Task, d.Reads.Rules.TriggerPhrase)
+		d.Err = invalid.Errorf("pull request #%d is of %s, not of an issue; a dispatch of the workflow starts it fresh",
+			r.Event.On, d.Run.Start.Task)
 		return d.because(Reject, d.Err.Error())
 	}
 	return d.because(GoOnPlan, "")

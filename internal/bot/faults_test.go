@@ -93,7 +93,13 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 // whatever the checks say. The pushes are the lease, the run record, three commits and the outcome.
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
-	for _, nth := range some(1, 3, 1, 6) { // every one of them meets more in TestEveryCallMeetsEveryFault
+	for nth, says := range map[int]string{ // every one of them meets more in TestEveryCallMeetsEveryFault
+		1: "", 3: "`/ralph retry` starts over, because no work is on GitHub.", 7: "`/ralph retry` goes on from here.",
+		4: "`/ralph retry` goes on from the last commit on GitHub, without the work in `work.patch`.",
+	} {
+		if !every() && nth < 3 {
+			continue
+		}
 		t.Run(fmt.Sprint("push ", nth), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t).overHTTP()
@@ -107,8 +113,15 @@ func TestPushThatFailsIsNotDone(t *testing.T) {
 				t.Error("the pull request is ready for review")
 			}
 			patch := w.file(".ralph/runs/" + result.State.Start.Run + "/work.patch")
-			if nth > 2 && !strings.Contains(patch, "+++ b/add.sh") {
-				t.Errorf("the work is not kept as a patch: %q", patch)
+			if unpushed := nth > 2 && nth < 7; unpushed != strings.Contains(patch, "+++ b/add.sh") {
+				t.Errorf("the work is kept as the patch %q", patch)
+			}
+			told := strings.Join(w.bodies(w.issue), "")
+			for _, p := range w.gh.Pulls(owner, name) {
+				told += strings.Join(w.bodies(p.Number), "")
+			}
+			if !strings.Contains(told, says) {
+				t.Errorf("nothing says %q:\n%s", says, told)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -31,10 +32,9 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	if asked == nil && r.Hint == "" {
-		return a.notOpened(ctx, r.Event, &heldError{fmt.Sprintf("there is nothing to take up: pull request #%d has no open "+
-			"thread by anybody with write access, and no review of theirs requests changes; say what to change with %s fix "+
-			"and your words",
-			s.Post.Pull, a.rules.TriggerPhrase)})
+		return a.notOpened(ctx, r.Event, &heldError{wording.JoinedBy("; ", fmt.Sprintf("there is nothing to fix: pull request "+
+			"#%d has no open thread by someone with write access, and no review of theirs requests changes", s.Post.Pull),
+			a.offers(ctx, r.Event).Offer("fix <what to change>", "asks for it"))})
 	}
 	wanted := goingOn(s)
 	wanted.Issue, wanted.feedback = s.Start.Issue, asked
@@ -150,7 +150,7 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	if err != nil {
 		return err
 	}
-	before, err := a.before(ctx, at.Tree, false)
+	before, err := a.before(ctx, at.Tree, r.Event, false)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 			return b, err
 		}
 	}
-	before, err := o.before(ctx, at.Tree, o.request.Fresh)
+	before, err := o.before(ctx, at.Tree, o.request.Event, o.request.Fresh)
 	if err != nil {
 		return b, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/planlist"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -43,9 +44,8 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
 	likely, most := offer.Plan.Estimate(offer.rules)
 	body := strings.TrimRight(planlist.Comment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
-	body = view.OnlyWhatWorks(body)
 	a.Runner.Summary(a.redact(body))
-	if err := a.postPlan(ctx, wanted.Issue, body); err != nil {
+	if err := a.postPlan(ctx, view, body); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
@@ -65,12 +65,12 @@ func (a *Action) unlabelPlan(ctx context.Context, ev event.Event) {
 func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usage, err error) (loop.Result, error) {
 	result := loop.Result{Outcome: loop.Failed, Reason: err.Error(), State: loop.State{Usage: spent}}
 	a.Runner.Error(a.mask(err.Error()))
-	text := report.Rejected(fmt.Errorf("there is no plan: %w", err), a.rules.TriggerPhrase)
+	offers := a.offers(ctx, ev)
+	text := report.Rejected(offers, fmt.Errorf("there is no plan: %w", err))
 	var none *derive.FailedError
 	if errors.As(err, &none) {
 		text = fmt.Sprintf("There is no plan: after %d tries the agent's answer is none. What was wrong with its last "+
-			"one:\n\n%s\n`%s plan` asks again, and takes a hint.\n",
-			derive.Tries, fenced(none.Problems), a.rules.TriggerPhrase)
+			"one:\n\n%s\n%s\n", derive.Tries, fenced(none.Problems), wording.Sentence(offers.Offer("plan <hint>", "asks again")))
 	}
 	a.Runner.Summary(a.redact(text))
 	a.warn("answering", a.answer(ctx, ev, text))

@@ -111,10 +111,10 @@ func prdText(issue *event.Issue) string {
 }
 
 // rejected tells what is wrong with a request: of a plan everything, so that it is mended at once.
-func (a *Action) rejected(err error) string {
+func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string {
 	var wrong *plan.Error
 	if !errors.As(err, &wrong) {
-		return report.Rejected(err, a.rules.TriggerPhrase)
+		return report.Rejected(a.offers(ctx, ev), err)
 	}
 	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" +
 		fenced(strings.Split(wrong.Error(), "\n")) +

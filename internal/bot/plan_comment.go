@@ -10,7 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/planlist"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
 // Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
@@ -53,7 +55,8 @@ func sealed(body string) bool {
 
 // postPlan shows a plan on its issue: in the comment with the last one, as long as nobody has edited that, else in a
 // new one.
-func (a *Action) postPlan(ctx context.Context, issue int, body string) error {
+func (a *Action) postPlan(ctx context.Context, view report.View, body string) error {
+	issue := view.State.Start.Issue
 	comments, err := a.github.Comments(ctx, issue)
 	if err != nil {
 		return err
@@ -67,8 +70,8 @@ func (a *Action) postPlan(ctx context.Context, issue int, body string) error {
 		}
 	}
 	if edited {
-		body = strings.TrimRight(body, "\n") + "\n\nThe plan above this one was edited by hand, so it stays as it is. `" +
-			a.rules.TriggerPhrase + " approve` runs this one, which is the newest.\n"
+		body = wording.JoinedBy(" ", strings.TrimRight(body, "\n")+"\n\nThe plan above this one was edited by hand, so it stays "+
+			"as it is.", wording.Sentence(view.Offer("approve", "runs this one, which is the newest"))) + "\n"
 	}
 	_, err = a.github.Comment(ctx, issue, seal(a.redact(body)))
 	return err

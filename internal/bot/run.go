@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -53,7 +52,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 	case Refuse:
 		return a.refuse(ctx, request.Event, d.Refusal) // visible, never a comment war
 	case Answer:
-		return loop.Result{}, a.answer(ctx, request.Event, report.Rejected(d.Err, a.rules.TriggerPhrase))
+		return loop.Result{}, a.answer(ctx, request.Event, a.rejected(ctx, request.Event, d.Err))
 	case Reject:
 		return a.reject(ctx, request.Event, d.Err)
 	case Decline:

@@ -57,13 +57,12 @@ func (a *Action) readWays(ctx context.Context, ev event.Event, files ...fileRead
 	}
 }
 
-// onlyWhatWorks drops the commands from a text if comments start no job. The event of a comment proves that they do.
-func (a *Action) onlyWhatWorks(ctx context.Context, ev event.Event, text string) string {
-	if ev.Kind == event.Commented || !strings.Contains(text, a.rules.TriggerPhrase) {
-		return text
+// offers is what answers to an event offer. The event of a comment proves that comments start jobs.
+func (a *Action) offers(ctx context.Context, ev event.Event) report.View {
+	if ev.Kind != event.Commented {
+		a.readWays(ctx, ev)
 	}
-	a.readWays(ctx, ev)
-	return a.view(loop.State{}).OnlyWhatWorks(text)
+	return a.view(loop.State{})
 }
 
 // fileReader reads a file of a commit; ok is false when there is none.

@@ -91,8 +91,8 @@ var rows = []row{
 
 	// One run at a time.
 	{asks: []Trigger{ByFix, ByPullLabel, ByChanges}, at: []RunStatus{Running}, do: Drop,
-		why: "ralph is at work on it; this request was dropped, but nothing is lost: when the run has ended, `{phrase} " +
-			"fix` takes up every open thread"},
+		why: "ralph is running on it; this request was dropped, but nothing is lost: the next one, when the run has ended, " +
+			"works on every open thread"},
 	{asks: []Trigger{ByContinue}, at: []RunStatus{Running}, do: Drop,
 		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again with `{phrase} " +
 			"retry` when the run has ended"},
@@ -100,8 +100,7 @@ var rows = []row{
 		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again when the run asks for " +
 			"it"},
 	{asks: append([]Trigger{ByApprove}, begins...), at: []RunStatus{Running}, do: Drop,
-		why: "ralph is already running here; this request was dropped; ask again when the run has ended, or end it with " +
-			"`{phrase} stop`"},
+		why: "ralph is already running here; this request was dropped; ask again when the run has ended"},
 
 	// The label, run, retry and the dispatches.
 	{asks: begins, at: []RunStatus{None}, do: Begin, why: "this is the first run"},
@@ -146,9 +145,8 @@ var rows = []row{
 	{asks: []Trigger{ByFixNowhere}, do: Drop,
 		why: "the run has no pull request, so there are no reviews to take up; `{phrase} retry` and your words go on with it"},
 	{asks: []Trigger{ByFix, ByPullLabel}, at: []RunStatus{None}, do: Drop,
-		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue starts one"},
-	{asks: []Trigger{ByChanges}, at: []RunStatus{None}, do: Ignore,
-		why: "ralph knows of no run that belongs to {here}; `{phrase} run` on the issue starts one"},
+		why: "ralph has no run that belongs to {here}; ask on the issue"},
+	{asks: []Trigger{ByChanges}, at: []RunStatus{None}, do: Ignore, why: "ralph has no run that belongs to {here}; ask on the issue"},
 	{asks: []Trigger{ByFix, ByPullLabel, ByChanges}, do: Again,
 		why: "the run takes up what the reviews ask for, on the same branch"},
 

@@ -21,29 +21,28 @@ func (v View) howToAccept(list []loop.Concern) string {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
 			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
 	}
-	return "look at " + these(list) + ". " + v.acceptCommand(list) + " accepts by name, " +
-		v.Command("accept all") + " every one, and the run goes on without another turn; " +
-		v.Command("continue <what to change>") + " sends the work back."
+	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run goes on without another turn"),
+		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
 }
 
 // howToAnswer says what a person does about a concern that nobody else accepts.
 func (v View) howToAnswer(c loop.Concern, names []string) string {
 	accepts := "ends the run without a change"
-	again, sends := v.Command("continue <what is missing>"), "resumes the run"
+	again, sends := "continue <what is missing>", "resumes the run"
 	if c.Kind == loop.Unreviewed {
 		accepts = "accepts this commit without a review"
-		again, sends = v.Command("continue"), "asks the reviewer again"
+		again, sends = "continue", "asks the reviewer again"
 	}
 	if v.local() {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " " + accepts + "; " +
 			v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
 	}
-	return v.Command("accept "+strings.Join(names, " ")) + " " + accepts + "; " + again + " " + sends + "."
+	return parts(v.Offer("accept "+strings.Join(names, " "), accepts), v.Offer(again, sends))
 }
 
-// acceptCommand is the comment that accepts findings by their names.
-func (v View) acceptCommand(list []loop.Concern) string {
-	return v.Command("accept " + strings.Join(v.namesTyped(list), " "))
+// acceptWords are those of the command that accepts findings by their names.
+func (v View) acceptWords(list []loop.Concern) string {
+	return "accept " + strings.Join(v.namesTyped(list), " ")
 }
 
 // namesTyped are the names of findings as somebody can paste them.

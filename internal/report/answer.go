@@ -24,7 +24,7 @@ func Answer(v View, remark loop.Remark) string {
 	if n := v.State.Retries; n > 0 { // the thread may be asked about again
 		round += fmt.Sprintf("-%d", n)
 	}
-	return replyMarker(round, remark.ID) + "\n" + v.OnlyWhatWorks(v.answer(remark)) + "\n"
+	return replyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"
 }
 
 // answer is one or two sentences.
@@ -40,8 +40,8 @@ func (v View) answer(remark loop.Remark) string {
 		return fmt.Sprintf("Worked on in %s, which leaves this file as it was; all checks and the review passed. Please "+
 			"look whether that is what you meant.", listed(others, 3))
 	case s.End.Outcome == loop.Done:
-		return "Nothing was changed: the agent and the checks found that the work holds as it is. " +
-			v.Command("fix <what is missing>") + " asks again."
+		return parts("Nothing was changed: the agent and the checks found that the work holds as it is",
+			v.Offer("fix <what is missing>", "asks again"))
 	}
 	why := v.ending()
 	if why = strings.TrimSuffix(why, "."); why != "" {

@@ -4,6 +4,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -144,6 +145,18 @@ func (v View) OwnPhrase() string {
 
 // Command shows one of ralph's own commands, to be copied.
 func (v View) Command(words string) string { return v.shown(v.OwnPhrase() + " " + words) }
+
+// Offer is the part of a sentence that names a command and what it does: "`/ralph retry` starts over". It is empty if no
+// comment starts a job.
+func (v View) Offer(words, does string) string {
+	if !v.Ways.Work(event.Commented) {
+		return ""
+	}
+	return v.Command(words) + " " + does
+}
+
+// parts are the parts of a sentence that are not empty, as one.
+func parts(of ...string) string { return wording.Sentence(wording.JoinedBy("; ", of...)) }
 
 // shown is a text of ours as code, to be copied.
 func (v View) shown(s string) string {

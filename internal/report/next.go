@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -26,7 +27,7 @@ func (v View) whatNow() string {
 		return whatNowIs + "read the change in the report; nothing of it is on GitHub, and only a run without " +
 			v.shown("dry_run") + " brings it there."
 	}
-	next := v.OnlyWhatWorks(v.nextStep())
+	next := v.nextStep()
 	if e := s.End.Outcome; !v.Ways.Work(event.Commented) && e != loop.Done && e != loop.Refused {
 		next = wording.JoinedBy(" ", next, v.withoutComments())
 	}
@@ -71,35 +72,45 @@ func (v View) nextStep() string {
 		return v.afterDone()
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return "fix what is named above; then " + v.Command("retry") + " goes on with the same work."
+			return parts(fixIt, v.Offer("retry", "goes on with the same work"))
 		}
-		return "fix what is named above; then comment " + v.Command("run") + "."
+		return parts(fixIt, v.Offer("run", "starts the run"))
 	case loop.Failed:
-		if s.Branch().Name() == "" {
-			return "fix what is named above; then " + v.Command("retry") + " starts over, because no work is on GitHub."
-		}
-		return "fix what is named above; then " + v.Command("retry") + " goes on from here."
+		return parts(fixIt, v.Offer("retry", v.resumes()))
 	case loop.Waiting:
 		return v.whileWaiting()
 	case loop.Interrupted:
-		return v.Command("continue") + " goes on from here; " + v.Command("retry --fresh") + " starts over."
+		return parts(v.Offer("continue", v.resumes()), v.Offer("retry --fresh", "starts over"))
 	case loop.Budget:
 		return v.moreBudget()
 	case loop.Refused:
 		return ""
 	}
-	next := "comment " + v.Command("retry <hint>") + " to go on from here with your hint, or take the work over; " +
-		v.Command("retry --fresh") + " starts over."
+	accept := ""
 	if found := s.Findings(); len(found) > 0 {
-		next += " " + v.acceptCommand(found) + " accepts what was found, by name."
+		accept = v.Offer(v.acceptWords(found), "accepts what was found, by name")
 	}
-	return next
+	return parts(wording.JoinedBy(", or ", v.Offer("retry <hint>", v.resumes()+" with your hint"), "take the work over"),
+		v.Offer("retry --fresh", "starts over"), accept)
+}
+
+const fixIt = "fix what is named above"
+
+// resumes is the clause on the starting point of an ended run.
+func (v View) resumes() string {
+	switch s := v.State; {
+	case s.Branch().Name() == "" && (s.End.Patch != "" || s.End.Outcome == loop.Failed):
+		return "starts over, because no work is on GitHub"
+	case s.End.Patch != "":
+		return "goes on from the last commit on GitHub, without the work in " + v.shown(path.Base(s.End.Patch))
+	}
+	return "goes on from here"
 }
 
 func (v View) afterDone() string {
 	pull := v.pull()
 	if pull == "" {
-		return v.Command("retry <what is missing>") + " asks for more."
+		return parts(v.Offer("retry <what is missing>", "asks for more"))
 	}
 	if v.here {
 		pull = "this pull request"
@@ -140,8 +151,8 @@ func (v View) clash() string {
 	}
 	onto := v.Code(s.Start.BaseBranch, 120)
 	return onto + " has moved, and merging it conflicts in " + v.Text(safetext.FirstN(s.End.Conflicts, mostNames), 300) +
-		". Merge " + onto + " into " + v.branch(s.Branch()) +
-		" and push, or comment " + v.Command("retry --fresh") + " to have it done again from " + onto + " as it is now."
+		". " + parts("Merge "+onto+" into "+v.branch(s.Branch())+" and push",
+		v.Offer("retry --fresh", "has it done again from "+onto+" as it is now"))
 }
 
 // sweptLater reports whether a sweep resumes a run that waits for a time.
@@ -154,24 +165,27 @@ func (v View) whileWaiting() string {
 	case s.End.ForPull:
 		sweep := ""
 		if v.Ways.Work(event.Scheduled) {
-			sweep = ", or the next sweep,"
+			sweep = "the next sweep goes on"
 		}
-		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + v.Command("continue") + sweep +
-			" goes on; the agent is not run again."
+		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + parts(wording.JoinedBy(", or ",
+			v.Offer("continue", "goes on"), sweep), "the agent is not run again")
 	case len(v.State.ToAccept()) > 0:
 		return v.howToAccept(v.State.ToAccept())
 	case v.State.Unable > 0 && s.End.Until.IsZero():
-		return "fix what it names; then " + v.Command("continue") + " tries again."
+		return parts("fix what it names", v.Offer("continue", "tries again"))
 	case v.waitsForOthers() && v.Ways.Work(event.Built):
-		return "nothing; it goes on when they have finished. " + v.Command("continue") + " looks at once."
+		return parts("nothing", "it goes on when they have finished", v.Offer("continue", "looks at once"))
 	case v.waitsForOthers():
-		return "when they have finished, " + v.Command("continue") + " resumes the run."
+		return parts(v.Offer("continue", "resumes the run when they have finished"))
 	case v.sweptLater():
-		return "nothing; the next sweep after that goes on. " + v.Command("continue") + " tries at once."
+		return parts("nothing", "the next sweep after that goes on", v.Offer("continue", "tries at once"))
 	case !s.End.Until.IsZero():
-		return "after that, " + v.Command("continue") + " resumes the run."
+		return parts(v.Offer("continue", "resumes the run after that"))
 	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
-		return v.Command("continue") + " tries again."
+		return parts(v.Offer("continue", "tries again"))
+	}
+	if !v.Ways.Work(event.Commented) {
+		return ""
 	}
 	who := "answer"
 	if asked := v.Code(s.Start.Asked, 60); asked != "" {

@@ -242,16 +242,12 @@ func (v View) sendBack() string {
 	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
 		return ""
 	}
-	review := "Request changes in a review"
-	switch reviews := v.Ways.Work(event.Reviewed); {
-	case reviews && !v.Ways.Work(event.Commented):
-		return review + "."
-	case !reviews:
-		review = "Review it"
+	review := ""
+	if v.Ways.Work(event.Reviewed) {
+		review = "Request changes in a review"
 	}
-	return review + " and comment " + v.Command("fix") + ", or comment " +
-		v.Command("retry <what to change>") + ". " +
-		v.Command("retry --fresh <what to do>") + " starts over; this work is kept under another name."
+	return parts(review, v.Offer("fix", "works on what reviews ask for"), v.Offer("retry <what to change>", "works on what you write"),
+		v.Offer("retry --fresh <what to do>", "starts over and keeps this work under another name"))
 }
 
 // howItWent is one line an iteration, and what it cost, folded.

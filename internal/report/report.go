@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
@@ -87,11 +86,11 @@ func (r room) screen() room {
 }
 
 // fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
-// length. It names only commands that work.
+// length.
 func (v View) fit(limit int, write func(room) string) string {
 	var text string
 	for _, r := range rooms {
-		if text = v.OnlyWhatWorks(write(r)); len(text) <= limit {
+		if text = write(r); len(text) <= limit {
 			break
 		}
 	}
@@ -178,31 +177,4 @@ func redactAll(text string, known *secret.Redactor) string {
 		end = s.To
 	}
 	return b.String() + text[end:]
-}
-
-// clause is a part of a sentence with what ends it.
-var clause = regex.Lazy(`(?:[^;.]|[;.]\S)+(?:[;.]\s*|$)`)
-
-// OnlyWhatWorks drops the parts of sentences that name a command if no comment starts a job.
-func (v View) OnlyWhatWorks(text string) string {
-	command := "`" + v.OwnPhrase() + " "
-	if v.Ways.Work(event.Commented) || !strings.Contains(text, command) {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if !strings.Contains(line, command) {
-			continue
-		}
-		left := ""
-		for _, part := range clause.FindAllString(line, -1) {
-			if !strings.Contains(part, command) {
-				left += part
-			}
-		}
-		if lines[i] = strings.TrimRight(left, "; "); lines[i] != "" && strings.HasSuffix(left, "; ") {
-			lines[i] += "."
-		}
-	}
-	return strings.Join(lines, "\n")
 }

@@ -105,12 +105,12 @@ func (v View) usedUp() (names []string, issue bool) {
 func (v View) moreBudget() string {
 	names, issue := v.usedUp()
 	if issue {
-		return "all that this issue may cost is spent. Raise " + v.shown("max_cost_usd_per_issue") + ", then " +
-			v.Command("retry") + " goes on from here."
+		return parts("all that this issue may cost is spent. Raise "+v.shown("max_cost_usd_per_issue"),
+			v.Offer("retry", "then "+v.resumes()))
 	}
 	for i, n := range names {
 		names[i] = v.shown(n)
 	}
-	return fmt.Sprintf("%s goes on from here and may spend as much again; raise %s to let a run spend more.",
-		v.Command("retry"), cmp.Or(strings.Join(names, " and "), "the limit"))
+	return parts(v.Offer("retry", v.resumes()+" and may spend as much again"),
+		"raise "+cmp.Or(strings.Join(names, " and "), "the limit")+" to let a run spend more")
 }

@@ -111,13 +111,12 @@ func Refused(r *event.Refusal, ev event.Event) string {
 	return p.String()
 }
 
-// Rejected is the one-line answer to a command that could not be understood.
-func Rejected(err error, phrase string) string {
-	v := View{Phrase: phrase}
+// Rejected is the one-line answer to a request that could not be followed.
+func Rejected(v View, err error) string {
 	more := ""
 	if page := invalid.Page(err); page != "" {
-		more = " [More about this message](" + page + ")."
+		more = "[More about this message](" + page + ")."
 	}
-	return strings.TrimSuffix(wording.Sentence(v.Text(err.Error(), 400)), "\n") + " " + v.Command("help") +
-		" lists the commands." + more + "\n"
+	return wording.JoinedBy(" ", strings.TrimSuffix(wording.Sentence(v.Text(err.Error(), 400)), "\n"),
+		wording.Sentence(v.Offer("help", "lists the commands")), more) + "\n"
 }

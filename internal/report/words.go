@@ -96,9 +96,8 @@ func (v View) silent() string {
 	if s.End != nil || s.Lease.IsZero() || v.Now.IsZero() || !v.Now.After(s.Lease) {
 		return ""
 	}
-	return fmt.Sprintf(
-		"⚠️ No sign of life since %s; the process that worked on it seems to be gone. %s takes it up again.",
-		wording.Clock(s.At), v.Command("continue"))
+	return parts(fmt.Sprintf("⚠️ No sign of life since %s", wording.Clock(s.At)),
+		"the process that worked on it seems to be gone", v.Offer("continue", "resumes it"))
 }
 
 // iterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves

@@ -56,9 +56,9 @@ func Comment(v report.View, pl plan.Plan, likely, most int) string {
 	p.Line("%s", Marker(v.State.Start.Task))
 	p.Part("### 📋 " + wording.JoinedBy(": ", "The plan", v.Text(pl.Project, 100)))
 	p.Part(planSize(pl, likely, most) + ".")
-	p.Part(fmt.Sprintf("⚠️ **"+tooLarge+"**, so it cannot be edited or approved here. Ask for a smaller one with %s, or "+
-		"commit a plan to the repository as `ralph/tasks.json` and start the workflow with the input `plan` set to that path.",
-		v.Command("plan <hint>")))
+	p.Part(wording.JoinedBy(" ", "⚠️ **"+tooLarge+"**, so it cannot be edited or approved here.",
+		wording.Sentence(v.Offer("plan <hint>", "asks for a smaller one")), "Or commit a plan to the repository as "+
+			"`ralph/tasks.json` and start the workflow with the input `plan` set to that path."))
 	return p.String()
 }
 
@@ -71,14 +71,13 @@ func planText(v report.View, plan plan.Plan, likely, most int, r planRoom) strin
 	var p wording.Markdown
 	p.Line("%s", Marker(v.State.Start.Task))
 	p.Part("### 📋 " + wording.JoinedBy(": ", "The plan", v.Text(plan.Project, 100)))
-	p.Part(fmt.Sprintf("%s. %s runs it.", planSize(plan, likely, most), v.Command("approve")))
+	p.Part(wording.JoinedBy(" ", planSize(plan, likely, most)+".", wording.Sentence(v.Offer("approve", "runs it"))))
 	p.Part(v.Text(plan.Description, 600))
 	list := planList(v, plan)
 	p.Part(listHeading + "\n\n" + list)
-	p.Part(fmt.Sprintf("#### Change it\n\n**Edit this comment: the list is what runs.** Move, reword, delete or add "+
-		"lines. A new story is a line such as `- [ ] Greet people by name`; what it must fulfil are lines below it such as "+
-		"`  - an empty name is refused`. Then comment %s, which runs the list as it stands at that moment.",
-		v.Command("approve")))
+	p.Part(wording.JoinedBy(" Then ", "#### Change it\n\n**Edit this comment: the list is what runs.** Move, reword, delete "+
+		"or add lines. A new story is a line such as `- [ ] Greet people by name`; what it must fulfil are lines below it such "+
+		"as `  - an empty name is refused`.", wording.Sentence(v.Offer("approve", "runs the list as it stands at that moment"))))
 	if len(plan.VerifyCommands) > 0 {
 		p.Part("**Verified by:** " + planCommands(v, plan.VerifyCommands))
 	}
