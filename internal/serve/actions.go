@@ -49,7 +49,7 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 	case asks.Kind == web.Stop && (run.State == web.Queued || run.State == web.Running):
 		return stopRun(ctx, a.s, run, asks.By.Login)
 	case asks.Kind == web.Hint && run.State == web.Running:
-		return a.s.Say(ctx, run.ID, store.Word{Kind: asks.Kind, Person: asks.By.Login, Text: asks.Text})
+		return a.s.Say(ctx, store.Word{Run: run.ID, Kind: asks.Kind, Person: asks.By.Login, Text: asks.Text})
 	case asks.Kind == web.Hint:
 		return &web.Refusal{Why: "The run does not work now, so nobody hears a hint. Retry it with your words."}
 	}
@@ -64,7 +64,7 @@ func stopRun(ctx context.Context, s *store.Store, run store.Run, by string) erro
 			return err
 		}
 	}
-	return s.Say(ctx, run.ID, store.Word{Kind: web.Stop, Person: by, Text: "asked to stop"}) // it may have begun just now
+	return s.Say(ctx, store.Word{Run: run.ID, Kind: web.Stop, Person: by, Text: "asked to stop"}) // it may have begun just now
 }
 
 // comment says it on GitHub, as the person.

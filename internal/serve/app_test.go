@@ -74,7 +74,7 @@ func TestRotateSecret(t *testing.T) {
 	if got := holds(); len(got) != 2 || got[1] != second {
 		t.Errorf("GitHub did not answer, and %q count", got)
 	}
-	log, err := in.s.Audits(t.Context(), store.AuditFilter{})
+	log, err := in.s.Audits(t.Context(), store.Filter{})
 	if err != nil || len(log) != 2 || log[1].Person != "olga" || log[1].Result != "done" || log[0].Result == "done" {
 		t.Errorf("%+v %v", log, err)
 	}

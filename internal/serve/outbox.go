@@ -160,7 +160,7 @@ func (o *outbox) again(ctx context.Context, id string) error {
 		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on " +
 			"the App's page."}
 	}
-	if d.Decision == nil {
+	if d.Decision.At.IsZero() {
 		return &web.Refusal{Why: "The delivery is not decided yet."}
 	}
 	v := decide(d, o.rules, o.ours)

@@ -41,7 +41,7 @@ func TestSessionsAreAudited(t *testing.T) {
 			t.Errorf("the session %s goes on", token)
 		}
 	}
-	rows, err := s.Audits(t.Context(), store.AuditFilter{})
+	rows, err := s.Audits(t.Context(), store.Filter{})
 	must(t, err)
 	var did []string
 	for _, e := range rows {

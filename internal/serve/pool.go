@@ -77,7 +77,7 @@ func (p *pool) count(answers bool) (n int) {
 
 // resume has what a killed server was working on wait again.
 func (p *pool) resume(ctx context.Context, now time.Time) error {
-	left, err := p.s.Runs(ctx, store.RunFilter{States: []string{web.Running}, Limit: 1000})
+	left, err := p.s.Runs(ctx, store.Filter{States: []string{web.Running}, Limit: 1000})
 	for _, row := range left {
 		killed(&row, "the server that ran it was killed", now)
 		p.log.Warn("a run was left by a server that has died", "run", row.ID, "kills", row.Kills, "state", row.State)

@@ -87,7 +87,7 @@ func TestOneBadDelivery(t *testing.T) {
 		}
 	}
 	d, err := sv.s.Delivery(t.Context(), "d-1")
-	if err != nil || d.Decision != nil || !strings.Contains(shownDelivery(d).Why, "no room for it") {
+	if err != nil || !d.Decision.At.IsZero() || !strings.Contains(shownDelivery(d).Why, "no room for it") {
 		t.Errorf("the broken one is %+v, %v", d, err)
 	}
 	if got := waiting(t, sv); got != "d-2" {
@@ -97,7 +97,7 @@ func TestOneBadDelivery(t *testing.T) {
 	*now = now.Add(time.Minute)
 	_, err = sv.outbox.pass(t.Context())
 	must(t, err)
-	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision == nil || d.Decision.Step != stepHanded {
+	if d, err := sv.s.Delivery(t.Context(), "d-1"); err != nil || d.Decision.At.IsZero() || d.Decision.Step != stepHanded {
 		t.Errorf("it is %+v, %v", d, err)
 	}
 	must(t, sv.s.Close())
@@ -152,7 +152,7 @@ func TestPaidOnce(t *testing.T) {
 	}
 	tells(1, 1, 2)
 	tells(2, 1, 2, 3) // of a server that has restored an older row
-	sums, err := sv.s.Spend(t.Context(), store.SpendFilter{})
+	sums, err := sv.s.Spend(t.Context(), store.Filter{})
 	if err != nil || len(sums) != 1 || sums[0].Took != (store.Took{Turns: 3, Input: 30, Output: 3, Cost: 1_500_000}) {
 		t.Errorf("it was paid %+v, %v", sums, err)
 	}
@@ -170,7 +170,7 @@ func TestHintsOnce(t *testing.T) {
 	sv, _ := aServer(t)
 	row := store.Run{ID: "d-1", Repository: "alice/demo", State: web.Running}
 	for _, text := range []string{"one", "two"} {
-		must(t, sv.s.Say(t.Context(), row.ID, store.Word{Kind: web.Hint, Person: "alice", Text: text}))
+		must(t, sv.s.Say(t.Context(), store.Word{Run: row.ID, Kind: web.Hint, Person: "alice", Text: text}))
 	}
 	attempt := func(known, recorded int) (told []string) {
 		row.Attempt++

@@ -45,7 +45,7 @@ func (sv *Server) redeliver(ctx context.Context) error {
 // sweep has each repository looked through that had a run lately: for runs whose process died where nobody saw it, and
 // for labels that nobody heard of.
 func (sv *Server) sweep(ctx context.Context) error {
-	runs, err := sv.s.Runs(ctx, store.RunFilter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
+	runs, err := sv.s.Runs(ctx, store.Filter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
 	if err != nil {
 		return err
 	}

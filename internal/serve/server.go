@@ -241,7 +241,7 @@ func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(f
 func (sv *Server) ours(repository, branch string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
-	runs, err := sv.s.Runs(ctx, store.RunFilter{Repositories: []string{repository}, Limit: 1000})
+	runs, err := sv.s.Runs(ctx, store.Filter{Repositories: []string{repository}, Limit: 1000})
 	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
 		return detailOf(r).Branch == branch
 	})

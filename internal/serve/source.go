@@ -70,7 +70,7 @@ var activeStates = []string{web.Queued, web.Running, web.Waiting}
 
 // Runs implements web.Runs.
 func (o source) Runs(ctx context.Context, q web.Query) ([]web.Run, error) {
-	f := store.RunFilter{Repositories: withOthers(q), Since: q.Since, Before: q.Before, Limit: q.Limit}
+	f := store.Filter{Repositories: withOthers(q), Since: q.Since, Before: q.Before, Limit: q.Limit}
 	if q.All {
 		f.Repositories = nil // an empty list is no repository, nil is every one
 	}
@@ -143,7 +143,7 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 		return r, err
 	}
 	since := o.clock().Add(-month)
-	runs, err := o.s.Runs(ctx, store.RunFilter{Repositories: []string{name}, Since: since, Limit: 1000})
+	runs, err := o.s.Runs(ctx, store.Filter{Repositories: []string{name}, Since: since, Limit: 1000})
 	if err != nil {
 		return r, err
 	}
@@ -156,7 +156,7 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 			r.Done++
 		}
 	}
-	spent, err := o.s.Spend(ctx, store.SpendFilter{From: since.UTC().Format(time.DateOnly), Repositories: []string{name}, Limit: 10_000})
+	spent, err := o.s.Spend(ctx, store.Filter{Since: since, Repositories: []string{name}, Limit: 10_000})
 	for _, p := range spent {
 		of := amount(p.Took)
 		r.Spent.Dollars, r.Spent.Tokens = r.Spent.Dollars+of.Dollars, r.Spent.Tokens+of.Tokens
@@ -176,7 +176,7 @@ func (o source) Delivery(ctx context.Context, id string) (web.Delivery, error) {
 
 // Deliveries implements web.Deliveries.
 func (o source) Deliveries(ctx context.Context, q web.Query) ([]web.Delivery, error) {
-	f := store.DeliveryFilter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit}
+	f := store.Filter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit}
 	if q.NoOwn {
 		f.NotBy = o.self()
 	}
@@ -193,25 +193,17 @@ func withOthers(q web.Query) []string {
 }
 
 func shownDelivery(d store.Delivery) web.Delivery {
-	out := web.Delivery{ID: d.ID, Number: d.Number, At: d.Received, Event: d.Event, Repository: d.Repository, By: d.Sender}
+	out := web.Delivery{ID: d.ID, Number: d.Number, At: d.Received, Event: d.Event, Repository: d.Repository, By: d.Sender,
+		Step: d.Decision.Step, Why: d.Decision.Why, Subject: d.Decision.Subject, Run: d.Decision.Run}
 	if d.Action != "" {
 		out.Event += "." + d.Action
 	}
-	if d.Decision == nil {
-		out.Why = d.Waits
-		return out
-	}
-	out.Step, out.Why, out.Subject, out.Run = d.Decision.Step, d.Decision.Why, d.Decision.Subject, d.Decision.Run
 	return out
 }
 
 // Spend implements web.Ledger.
 func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
-	f := store.SpendFilter{Repositories: withOthers(q), Limit: cmp.Or(q.Limit, 1000)}
-	if !q.Since.IsZero() {
-		f.From = q.Since.UTC().Format(time.DateOnly)
-	}
-	list, err := o.s.Spend(ctx, f)
+	list, err := o.s.Spend(ctx, store.Filter{Repositories: withOthers(q), Since: q.Since, Limit: cmp.Or(q.Limit, 1000)})
 	return shown(list, func(p store.Spend) web.Spend {
 		return web.Spend{Day: p.Day, Repository: p.Repository, Person: p.Person, Model: p.Model,
 			Requests: int(p.Took.Turns), Amount: amount(p.Took)}
@@ -220,7 +212,7 @@ func (o source) Spend(ctx context.Context, q web.Query) ([]web.Spend, error) {
 
 // Audit implements web.Ledger.
 func (o source) Audit(ctx context.Context, q web.Query) ([]web.Audit, error) {
-	list, err := o.s.Audits(ctx, store.AuditFilter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit})
+	list, err := o.s.Audits(ctx, store.Filter{Repositories: withOthers(q), Before: q.Before, Limit: q.Limit})
 	return shown(list, shownEntry), err
 }
 

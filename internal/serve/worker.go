@@ -93,7 +93,7 @@ func (w *worker) run(ctx context.Context, row store.Run) {
 
 // tellStop stops the earlier runs of an issue.
 func (w *worker) tellStop(ctx context.Context, row store.Run) error {
-	active, err := w.s.Runs(ctx, store.RunFilter{Repositories: []string{row.Repository}, States: []string{web.Queued, web.Running}})
+	active, err := w.s.Runs(ctx, store.Filter{Repositories: []string{row.Repository}, States: []string{web.Queued, web.Running}})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (s *Store) copyTo(ctx context.Context, file string) error {
 // Restore makes a new database of a backup, all or nothing: the file is looked at and the keys, if they are given, are
 // tried before anything of it is in its place. There must be no database in the directory.
 func Restore(ctx context.Context, o Options, from io.Reader) (err error) {
-	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir}
+	s := newStore(o)
 	defer func() {
 		if err = errors.Join(err, s.Close()); err != nil {
 			err = fmt.Errorf("restoring a backup: %w", err)
@@ -83,7 +83,7 @@ func Restore(ctx context.Context, o Options, from io.Reader) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	fresh := filepath.Join(dir, File)
-	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -91,28 +91,26 @@ func Restore(ctx context.Context, o Options, from io.Reader) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := s.examine(ctx, fresh); err != nil {
+	o.Dir = dir
+	if err := examine(ctx, o); err != nil {
 		return err
 	}
 	return os.Rename(fresh, place)
 }
 
 // examine refuses a file that is not a whole database of this program, or that the keys do not open.
-func (s *Store) examine(ctx context.Context, file string) (err error) {
-	if s.db, err = s.openFile(file, 1, true); err != nil {
+func examine(ctx context.Context, o Options) (err error) {
+	s := newStore(o)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	said := ""
+	if err = s.open(ctx, true); err == nil {
+		said, err = one[string](ctx, s, "checking the backup", "PRAGMA quick_check(1)")
+	}
+	switch {
+	case err == nil && said == "ok" && len(o.Keys.of) > 0:
+		return s.checkKeys(ctx)
+	case invalid.Is(err) || err == nil && said == "ok":
 		return err
 	}
-	defer s.db.Close()
-	var said string
-	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil || said != "ok" {
-		return invalid.Errorf("the backup is not a whole SQLite file: %q, %v", said, err)
-	}
-	if err := s.known(ctx); err != nil {
-		return err
-	}
-	if len(s.keys.of) == 0 {
-		return nil
-	}
-	_, err = s.Unseal(ctx, keyCheck)
-	return wrongKeys(err)
+	return invalid.Errorf("the backup is not a whole SQLite file: %q, %v", said, err)
 }

@@ -52,8 +52,9 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 	d := got[Delivery](t)(w.Delivery(ctx, "a"))
 	want := delivery("a")
 	want.Number, want.Received = 1, time.Date(2026, 5, 4, 3, 2, 1, 987654000, time.UTC)
+	want.Due = want.Received
 	made.At = want.Received.Add(4 * time.Second)
-	want.Decision = &made
+	want.Decision = made
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got %+v\nwant %+v", d, want)
 	}
@@ -68,7 +69,7 @@ func TestADeliveryFromItsArrivalToItsDecision(t *testing.T) {
 		t.Errorf("a run that works is %+v", r)
 	}
 	for id, step := range map[string]string{"a": "work", "c": "nothing"} {
-		if d := got[Delivery](t)(w.Delivery(ctx, id)); d.Decision == nil || d.Decision.Step != step {
+		if d := got[Delivery](t)(w.Delivery(ctx, id)); d.Decision.At.IsZero() || d.Decision.Step != step {
 			t.Errorf("decided together: %+v", d)
 		}
 	}
@@ -97,15 +98,15 @@ func TestDeliveriesOfAPage(t *testing.T) {
 		got[bool](t)(w.Deliver(ctx, d))
 	}
 	for _, row := range []struct {
-		filter DeliveryFilter
+		filter Filter
 		want   string
 	}{
-		{DeliveryFilter{}, "5 4 3 2 1 0"},
-		{DeliveryFilter{Limit: 2}, "5 4"},
-		{DeliveryFilter{Before: 5, Limit: 2}, "3 2"},
-		{DeliveryFilter{Repositories: []string{"o/one", "x/three"}}, "5 3 2 0"},
-		{DeliveryFilter{Repositories: []string{}}, ""},
-		{DeliveryFilter{Repositories: []string{"o/one' OR 1=1 --", "o/\x00one"}}, ""},
+		{Filter{}, "5 4 3 2 1 0"},
+		{Filter{Limit: 2}, "5 4"},
+		{Filter{Before: 5, Limit: 2}, "3 2"},
+		{Filter{Repositories: []string{"o/one", "x/three"}}, "5 3 2 0"},
+		{Filter{Repositories: []string{}}, ""},
+		{Filter{Repositories: []string{"o/one' OR 1=1 --", "o/\x00one"}}, ""},
 	} {
 		if found := ids(got[[]Delivery](t)(w.Deliveries(ctx, row.filter))); found != row.want {
 			t.Errorf("%+v: %s, not %s", row.filter, found, row.want)

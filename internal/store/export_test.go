@@ -21,12 +21,5 @@ func (s *Store) AddSpend(ctx context.Context, mark string, p Spend) error {
 // Append stores records of a run, all or none. A number that is stored already is left as it is, so records may be sent
 // twice. Watchers of the run hear of it.
 func (s *Store) Append(ctx context.Context, run string, records []Record) error {
-	if err := whole(run, records); err != nil || len(records) == 0 {
-		return err
-	}
-	err := s.write(ctx, "storing records", func(t *transaction) error { return appendTo(t, run, records) })
-	if err == nil {
-		s.notify(run)
-	}
-	return err
+	return s.PutProgress(ctx, Progress{Run: Run{ID: run}, Records: records})
 }

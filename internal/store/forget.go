@@ -26,8 +26,7 @@ func (s *Store) Forget(ctx context.Context, r Retention) error {
 		records = r.Runs
 	}
 	// the database itself keeps the audit log from this time on
-	if err := s.exec(ctx, "forgetting the audit log", `INSERT INTO ralph_about (name, value) VALUES ('audit from', ?)
-		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`, micros(r.Audit)); err != nil {
+	if err := s.mark(ctx, "forgetting the audit log", "audit from", r.Audit); err != nil {
 		return err
 	}
 	for _, old := range []struct {
@@ -35,21 +34,21 @@ func (s *Store) Forget(ctx context.Context, r Retention) error {
 		what, table, rows string
 	}{
 		// the number is nearly the order of time, so no one reads further than to the first that is young; payloads go along
-		{r.Deliveries, "deliveries", "ralph_deliveries", `SELECT rowid FROM ralph_deliveries WHERE decided <> 0 AND received < ?1
+		{r.Deliveries, "deliveries", "ralph_deliveries", `SELECT rowid FROM ralph_deliveries WHERE decided > 0 AND received < ?1
 			AND number < coalesce((SELECT number FROM ralph_deliveries WHERE received >= ?1 ORDER BY number LIMIT 1), 1 << 62)`},
 		{records, "records", "ralph_records", `SELECT r.rowid FROM ralph_runs JOIN ralph_records AS r ON r.run = id
-			WHERE ended <> 0 AND ended < ?1`},
+			WHERE ended > 0 AND ended < ?1`},
 		{r.Runs, "what was said to runs", "ralph_words", `SELECT w.rowid FROM ralph_runs JOIN ralph_words AS w ON w.run = id
-			WHERE ended <> 0 AND ended < ?1`},
-		{r.Runs, "runs", "ralph_runs", "SELECT rowid FROM ralph_runs WHERE ended <> 0 AND ended < ?1"},
+			WHERE ended > 0 AND ended < ?1`},
+		{r.Runs, "runs", "ralph_runs", "SELECT rowid FROM ralph_runs WHERE ended > 0 AND ended < ?1"},
 		{r.Audit, "the audit log", "ralph_audit", "SELECT rowid FROM ralph_audit WHERE at < ?1"},
-		{now, "sessions", "ralph_sessions", "SELECT rowid FROM ralph_sessions WHERE expires <= ?1"},
+		{now, "sessions", "ralph_secrets", "SELECT rowid FROM ralph_secrets WHERE expires > 0 AND expires <= ?1"},
 		{now.Add(-marksStay), "marks of spend", "ralph_spent", "SELECT rowid FROM ralph_spent WHERE at < ?1"},
 	} {
 		statement := "DELETE FROM " + old.table + " WHERE rowid IN (" + old.rows + " LIMIT 500)"
 		for n := int64(1); n > 0; {
 			var err error
-			if n, err = s.changed(ctx, "forgetting "+old.what, statement, micros(old.before)); err != nil {
+			if n, err = s.changed(ctx, "forgetting "+old.what, statement, old.before); err != nil {
 				return err
 			}
 		}
@@ -60,13 +59,13 @@ func (s *Store) Forget(ctx context.Context, r Retention) error {
 // giveBack makes the file smaller by what is free in it, piece by piece.
 func (s *Store) giveBack(ctx context.Context) error {
 	for before := 0; ; {
-		free, err := one(ctx, s, ask("reading how much of the file is free", "PRAGMA freelist_count"), column[int])
+		free, err := one[int](ctx, s, "reading how much of the file is free", "PRAGMA freelist_count")
 		if err != nil || free == 0 || free == before { // the last is of a file that was made without this
 			return err
 		}
 		before = free
-		err = s.writing(ctx, "giving free space back", func(ctx context.Context) error {
-			_, err := rowsOf(ctx, s.db, ask("", "PRAGMA incremental_vacuum(1000)"), func(scan) (struct{}, error) { return struct{}{}, nil })
+		err = s.write(ctx, "giving free space back", func(t *transaction) error {
+			_, err := rowsOf[struct{}](t.ctx, t.tx, "PRAGMA incremental_vacuum(1000)")
 			return err
 		})
 		if err != nil {

@@ -32,14 +32,14 @@ func TestForget(t *testing.T) {
 		if id == "ended" {
 			run.Times.Ended = w.time.read()
 		}
-		ok(t, w.PutRun(ctx, run))
 		records := make([]Record, 1200)
 		for i := range records {
 			records[i] = Record{Number: int64(i + 1), Body: bytes.Repeat([]byte("y"), 500)}
 		}
 		ok(t, w.Append(ctx, id, records))
+		ok(t, w.PutRun(ctx, run))
 	}
-	ok(t, w.Say(ctx, "ended", Word{Kind: "hint"}))
+	ok(t, w.Say(ctx, Word{Run: "ended", Kind: "hint"}))
 	ok(t, w.Audit(ctx, Entry{Action: "a"}))
 	ok(t, w.PutSession(ctx, "old", Session{Expires: w.time.read().Add(time.Minute)}))
 	ok(t, w.AddSpend(ctx, "mark", Spend{}))
@@ -49,16 +49,16 @@ func TestForget(t *testing.T) {
 
 	left := func(want ...int) {
 		t.Helper()
-		for i, table := range []string{"deliveries", "payloads", "records", "runs", "words", "audit", "sessions", "spent"} {
-			if n := got[int](t)(one(ctx, w.Store, ask("", "SELECT count(*) FROM ralph_"+table), column[int])); n != want[i] {
+		for i, table := range []string{"deliveries", "payloads", "records", "runs", "words", "audit", "secrets", "spent"} {
+			if n := got[int](t)(one[int](ctx, w.Store, "", "SELECT count(*) FROM ralph_"+table)); n != want[i] {
 				t.Errorf("%d rows of %s, want %d", n, table, want[i])
 			}
 		}
 	}
 	ok(t, w.Forget(ctx, Retention{}))
-	left(310, 310, 2400, 2, 1, 1, 0, 0)
+	left(310, 310, 2400, 2, 1, 1, 1, 0)
 	ok(t, w.Forget(ctx, Retention{Deliveries: before, Records: before}))
-	left(11, 11, 1200, 2, 1, 1, 0, 0)
+	left(11, 11, 1200, 2, 1, 1, 1, 0)
 	for id, there := range map[string]bool{"0": false, "1": true, "305": true} { // 1 is not decided
 		if d, err := w.Delivery(ctx, id); (err == nil) != there || (d.Payload != nil) != there {
 			t.Errorf("%s: %+v, %v", id, d.Decision, err)
@@ -69,12 +69,12 @@ func TestForget(t *testing.T) {
 			t.Error(run, last)
 		}
 	}
-	if free := got[int](t)(one(ctx, w.Store, ask("", "PRAGMA freelist_count"), column[int])); free != 0 {
+	if free := got[int](t)(one[int](ctx, w.Store, "", "PRAGMA freelist_count")); free != 0 {
 		t.Error(free, "free pages are not given back")
 	}
 	ok(t, w.Audit(ctx, Entry{Action: "b"}))
 	ok(t, w.Forget(ctx, Retention{Runs: before, Audit: before}))
-	left(11, 11, 1200, 1, 0, 1, 0, 0)
+	left(11, 11, 1200, 1, 0, 1, 1, 0) // the secret by which the keys are known
 	if err := w.exec(ctx, "", "DELETE FROM ralph_audit"); err == nil {
 		t.Error("what the audit log has to keep was removed")
 	}
@@ -111,10 +111,10 @@ func filled(t *testing.T, w *world) {
 func all(t *testing.T, s *Store) []any {
 	t.Helper()
 	ctx := within(t)
-	return []any{got[[]Delivery](t)(s.Deliveries(ctx, DeliveryFilter{})), got[Delivery](t)(s.Delivery(ctx, "d2")),
-		got[[]Run](t)(s.Runs(ctx, RunFilter{})), len(got[[]Record](t)(s.Records(ctx, "r", 0, 0))),
-		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Spend](t)(s.Spend(ctx, SpendFilter{})),
-		got[[]Entry](t)(s.Audits(ctx, AuditFilter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
+	return []any{got[[]Delivery](t)(s.Deliveries(ctx, Filter{})), got[Delivery](t)(s.Delivery(ctx, "d2")),
+		got[[]Run](t)(s.Runs(ctx, Filter{})), len(got[[]Record](t)(s.Records(ctx, "r", 0, 0))),
+		got[[]Record](t)(s.Records(ctx, "r", 0, 1)), got[[]Spend](t)(s.Spend(ctx, Filter{})),
+		got[[]Entry](t)(s.Audits(ctx, Filter{})), string(got[[]byte](t)(s.Unseal(ctx, "s"))),
 		got[Session](t)(s.Session(ctx, "t")), got[[]Counter](t)(s.Counters(ctx))}
 }
 
@@ -141,7 +141,7 @@ func TestBackup(t *testing.T) {
 	}{
 		"other keys": {wrong, backup.Bytes(), "the keys are not those of this database"},
 		"a part":     {o, backup.Bytes()[:backup.Len()*2/3], "not a whole SQLite file"},
-		"nothing":    {o, nil, "no such table"},
+		"nothing":    {o, nil, "have version 0"},
 		"text":       {o, []byte("hello"), "not a whole SQLite file"},
 	} {
 		if err := Restore(ctx, c.o, bytes.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -200,7 +200,7 @@ func TestABackupBesideAServer(t *testing.T) {
 	ok(t, Restore(context.Background(), o, &backup.to))
 	s := got[*Store](t)(Open(within(t), o))
 	defer s.Close()
-	if found := ids(got[[]Delivery](t)(s.Deliveries(within(t), DeliveryFilter{}))); found != "b a" {
+	if found := ids(got[[]Delivery](t)(s.Deliveries(within(t), Filter{}))); found != "b a" {
 		t.Error(found)
 	}
 	if _, err := Open(within(t), Options{Dir: t.TempDir(), Beside: true}); !invalid.Is(err) {

@@ -86,8 +86,9 @@ func LoadKeys(text, dir string) (Keys, error) {
 	file := filepath.Join(dir, keyFile)
 	read, err := readKeyFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKeyFile(file); err == nil || errors.Is(err, fs.ErrExist) {
-			read, err = readKeyFile(file)
+		made := errors.Join(os.MkdirAll(dir, 0o700), writeKeyFile(file, newKey(1)))
+		if read, err = readKeyFile(file); err != nil { // nor has another process made it
+			err = made
 		}
 	}
 	if err != nil {
@@ -116,14 +117,6 @@ func readKeyFile(file string) (string, error) {
 	return string(text), err
 }
 
-// makeKeyFile creates the file of keys with one key.
-func makeKeyFile(file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	return writeKeyFile(file, newKey(1))
-}
-
 // writeKeyFile creates a file that only we can read.
 func writeKeyFile(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -132,6 +125,19 @@ func writeKeyFile(file, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// replaceKeyFile puts another file of keys into the place of one, all or nothing.
+func replaceKeyFile(file, text string) error {
+	fresh := file + ".new"
+	err := os.Remove(fresh)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = writeKeyFile(fresh, text)
+	}
+	if err == nil {
+		err = os.Rename(fresh, file)
+	}
+	return err
 }
 
 // newKey is a line of the file of keys.
@@ -144,25 +150,25 @@ func newKey(number byte) string {
 // RotateKey seals everything with the newest key of a text, as ParseKeys takes it, or, where that is empty, with a new
 // one, which the file of keys has alone in the end. It returns what the older keys are needed for yet.
 func RotateKey(ctx context.Context, o Options, text string) (told string, err error) {
-	file, alone, ofFile := filepath.Join(o.Dir, keyFile), "", strings.TrimSpace(text) == ""
-	if ofFile {
+	file, alone := filepath.Join(o.Dir, keyFile), ""
+	if strings.TrimSpace(text) == "" {
 		if text, err = readKeyFile(file); err != nil {
 			return "", fmt.Errorf("reading the keys of the database, without RALPH_DATA_KEY: %w", err)
+		}
+		before, err := ParseKeys(text)
+		if err != nil {
+			return "", err
+		}
+		alone = newKey(before.newest + 1)
+		text += alone
+		if err := replaceKeyFile(file, text); err != nil {
+			return "", fmt.Errorf("adding a key to %s: %w", file, err)
 		}
 	}
 	if o.Keys, err = ParseKeys(text); err != nil {
 		return "", err
 	}
-	if ofFile {
-		alone = newKey(o.Keys.newest + 1)
-		err = replaceKeyFile(file, text+alone)
-		if err == nil {
-			o.Keys, err = ParseKeys(text + alone)
-		}
-		if err != nil {
-			return "", fmt.Errorf("adding a key to %s: %w", file, err)
-		}
-	} else if len(o.Keys.of) < 2 {
+	if len(o.Keys.of) < 2 {
 		return "", invalid.Errorf("RALPH_DATA_KEY holds one key: add the new one to it, with a higher number, such as " +
 			"\"1:OLD 2:NEW\"")
 	}
@@ -183,119 +189,53 @@ func RotateKey(ctx context.Context, o Options, text string) (told string, err er
 	return told + "The others can go from RALPH_DATA_KEY; keep them for backups that were made before.", nil
 }
 
-// replaceKeyFile puts another file of keys into the place of one, all or nothing.
-func replaceKeyFile(file, text string) error {
-	fresh := file + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errors.Join(writeKeyFile(fresh, text), os.Rename(fresh, file))
-}
-
 // reseal seals everything with the newest key, all or nothing.
 func (s *Store) reseal(ctx context.Context) error {
-	type sealed struct {
-		name  string
-		value []byte
-	}
-	read := func(row scan) (v sealed, err error) {
-		err = row(&v.name, &v.value)
-		return v, err
-	}
 	return s.write(ctx, "sealing secrets again", func(t *transaction) error {
-		for _, of := range []struct {
-			list, update string
-			place        func(name string) string
-		}{
-			{"SELECT name, value FROM ralph_secrets", "UPDATE ralph_secrets SET value = ? WHERE name = ?", placeOf},
-			{"SELECT token, oauth FROM ralph_sessions", "UPDATE ralph_sessions SET oauth = ? WHERE token = ?", placeOfOAuth},
-		} {
-			all, err := rowsOf(ctx, t.tx, ask("", of.list), read)
-			if err != nil {
+		all, err := rowsOf[secret](t.ctx, t.tx, "SELECT * FROM ralph_secrets")
+		for _, v := range all {
+			if v.Value, err = s.keys.open(v.Name, v.Value); err != nil {
 				return err
 			}
-			for _, v := range all {
-				value, err := s.keys.open(of.place(v.name), v.value)
-				if err == nil {
-					value, err = s.keys.seal(of.place(v.name), value)
-				}
-				if err == nil {
-					_, err = t.exec(of.update, value, v.name)
-				}
-				if err != nil {
-					return err
-				}
+			if err = s.seal(t, v); err != nil {
+				return err
 			}
 		}
-		return nil
+		return err
 	})
 }
 
 // errNoKey is for whoever wants to seal without a key.
 var errNoKey = errors.New("the database was opened without a key, so nothing secret can be stored or read")
 
-// seal encrypts a value for one place: "table.column name". In another place it does not open.
-func (k Keys) seal(place string, value []byte) ([]byte, error) {
+// seal encrypts the value of a name. Under another name it does not open.
+func (k Keys) seal(name string, value []byte) ([]byte, error) {
 	with, ok := k.of[k.newest]
 	if !ok {
 		return nil, errNoKey
 	}
-	return with.Seal([]byte{k.newest}, nil, value, []byte(place)), nil
+	return with.Seal([]byte{k.newest}, nil, value, []byte(name)), nil
 }
 
-// open decrypts what seal made for that place.
-func (k Keys) open(place string, sealed []byte) ([]byte, error) {
+// open decrypts what seal made for that name.
+func (k Keys) open(name string, sealed []byte) ([]byte, error) {
 	if len(k.of) == 0 {
 		return nil, errNoKey
 	}
 	if len(sealed) == 0 {
-		return nil, fmt.Errorf("%s holds nothing", place)
+		return nil, fmt.Errorf("the secret %q holds nothing", name)
 	}
 	with, ok := k.of[sealed[0]]
 	if !ok {
-		return nil, invalid.Errorf("%s is sealed with key %d, which is not among the keys: give that key, too",
-			place, sealed[0])
+		return nil, invalid.Errorf("the secret %q is sealed with key %d, which is not among the keys: give that key, too",
+			name, sealed[0])
 	}
-	value, err := with.Open(nil, nil, sealed[1:], []byte(place))
+	value, err := with.Open(nil, nil, sealed[1:], []byte(name))
 	if err != nil {
-		return nil, invalid.Errorf("%s does not open with key %d: that is another key, or the row was changed",
-			place, sealed[0])
+		return nil, invalid.Errorf("the secret %q does not open with key %d: that is another key, or the row was changed",
+			name, sealed[0])
 	}
 	return value, nil
-}
-
-// placeOf is what a secret is bound to.
-func placeOf(name string) string { return "ralph_secrets.value " + name }
-
-// Seal stores a secret by its name, encrypted, in place of an earlier one.
-func (s *Store) Seal(ctx context.Context, name string, value []byte) error {
-	sealed, err := s.keys.seal(placeOf(name), value)
-	if err != nil {
-		return fmt.Errorf("storing a secret: %w", err)
-	}
-	return s.exec(ctx, "storing a secret", `INSERT INTO ralph_secrets (name, at, value) VALUES (?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET at = excluded.at, value = excluded.value`, name, micros(s.clock()), sealed)
-}
-
-// Unseal reads a secret; ErrNotFound if there is none of that name.
-func (s *Store) Unseal(ctx context.Context, name string) ([]byte, error) {
-	q := ask("reading a secret", "SELECT value FROM ralph_secrets WHERE name = ?", name)
-	sealed, err := one(ctx, s, q, column[[]byte])
-	if err != nil {
-		return nil, err
-	}
-	return s.keys.open(placeOf(name), sealed)
-}
-
-// Sealed returns the names of secrets that start with a text.
-func (s *Store) Sealed(ctx context.Context, prefix string) ([]string, error) {
-	return list(ctx, s, ask("listing secrets", "SELECT name FROM ralph_secrets WHERE substr(name, 1, ?) = ?", len(prefix),
-		prefix), column[string])
-}
-
-// Remove removes a secret; it is no error if there is none.
-func (s *Store) Remove(ctx context.Context, name string) error {
-	return s.exec(ctx, "removing a secret", "DELETE FROM ralph_secrets WHERE name = ?", name)
 }
 
 // keyCheck is a secret without a secret in it: it opens with the keys of this database and no others.
@@ -303,18 +243,10 @@ const keyCheck = "the keys are these"
 
 // checkKeys refuses keys that do not open what is sealed, before anything is sealed with them.
 func (s *Store) checkKeys(ctx context.Context) error {
-	if len(s.keys.of) == 0 {
-		return nil
-	}
 	_, err := s.Unseal(ctx, keyCheck)
 	if errors.Is(err, ErrNotFound) {
 		return s.Seal(ctx, keyCheck, nil)
 	}
-	return wrongKeys(err)
-}
-
-// wrongKeys says of an error that the keys are others.
-func wrongKeys(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the keys are not those of this database; set RALPH_DATA_KEY, or put the file ralph.key "+
 			"of its directory where it was: %w", err)

@@ -83,8 +83,8 @@ func TestKilled(t *testing.T) {
 	if len(acknowledged) < 90 {
 		t.Error("only", len(acknowledged), "were acknowledged")
 	}
-	q := ask("", "SELECT run FROM ralph_records GROUP BY run HAVING count(*) <> 3")
-	if halves := got[[]string](t)(list(ctx, w.Store, q, column[string])); halves != nil {
+	const query = "SELECT run FROM ralph_records GROUP BY run HAVING count(*) <> 3"
+	if halves := got[[]string](t)(list[string](ctx, w.Store, "", query)); halves != nil {
 		t.Error("stored by halves:", halves)
 	}
 }
@@ -130,7 +130,7 @@ func fillTheDisk(dir string) {
 		}
 	}
 	_, again := s.Deliver(context.Background(), delivery("again"))
-	kept, listed := s.Deliveries(context.Background(), DeliveryFilter{Limit: 1000})
+	kept, listed := s.Deliveries(context.Background(), Filter{Limit: 1000})
 	fmt.Printf("unavailable=%v again=%v kept=%v listed=%v %v\n", errors.Is(err, ErrUnavailable),
 		again == nil || errors.Is(again, ErrUnavailable), len(kept) == stored || len(kept) == stored+1, listed == nil, err)
 	os.Exit(0)

@@ -3,13 +3,17 @@ package store
 import (
 	"context"
 	"database/sql"
+	_ "embed" // the tables
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sync/semaphore"
+	_ "modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -26,38 +30,39 @@ type Options struct {
 	Beside bool
 }
 
-// Open opens the database, makes it if it is not there, and brings its tables up to date. It refuses, with an error
-// that package invalid marks, a database of a newer program, a file that another process uses, and keys that do not
-// open what is sealed.
+// Open opens the database, and makes it if it is not there. It refuses, with an error that package invalid marks, a
+// database of another program, a file that another process uses, and keys that do not open what is sealed.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir, turn: make(gate, 1), arriving: make(chan *arrived, mostArriving),
-		closed: make(chan struct{})}
-	if s.clock == nil {
-		s.clock = time.Now
-	}
-	err := s.openSQLite(ctx, o)
-	if err == nil && !o.Beside {
-		err = s.migrate(ctx)
-	}
-	if err == nil {
-		err = s.known(ctx)
-	}
-	if err == nil && !o.Beside {
+	s := newStore(o)
+	err := s.open(ctx, o.Beside)
+	if err == nil && !o.Beside && len(s.keys.of) > 0 {
 		err = s.checkKeys(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	go s.storeArriving()
-	s.shut = append(s.shut, func() error { close(s.closed); return nil })
+	s.work()
 	return s, nil
+}
+
+func newStore(o Options) *Store {
+	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir, turn: semaphore.NewWeighted(1),
+		arriving: make(chan *arrived, mostArriving), closed: make(chan struct{})}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	return s
 }
 
 // Check writes one small row. An error says why nothing can be stored now.
 func (s *Store) Check(ctx context.Context) error {
-	return s.exec(ctx, "checking the database",
-		`INSERT INTO ralph_about (name, value) VALUES ('checked', ?)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, micros(s.clock()))
+	return s.mark(ctx, "checking the database", "checked", s.clock())
+}
+
+// mark stores a time by a name. An earlier one does not replace a later one.
+func (s *Store) mark(ctx context.Context, doing, name string, at time.Time) error {
+	return s.exec(ctx, doing, `INSERT INTO ralph_about (name, at) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET at = max(at, excluded.at)`, name, at)
 }
 
 // File is the database's name in its directory; lockFile's owner may write to it.
@@ -69,89 +74,83 @@ const (
 // connections of the store to its file: one writes, the others read.
 const connections = 6
 
-// openSQLite takes the lock and opens the file.
-func (s *Store) openSQLite(ctx context.Context, o Options) error {
-	file := filepath.Join(o.Dir, File)
-	if o.Beside {
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+//go:embed schema.sql
+var schema string
+
+// schemaVersion is the version of the tables. A database or a backup with another one is refused.
+const schemaVersion = 4
+
+// open takes the lock, opens the file, and makes its tables if it is new; beside another process it only reads.
+func (s *Store) open(ctx context.Context, beside bool) (err error) {
+	file := filepath.Join(s.dir, File)
+	if beside {
+		if _, err := os.Stat(file); err != nil {
 			return invalid.Errorf("%s: there is no such database; name the directory that ralph serve --data has", file)
 		}
-	} else if err := s.lock(ctx); err != nil {
-		return err
-	} else if err := touch(file); err != nil {
+		s.db, err = s.openFile(file, "ro", "busy_timeout(8000)")
+	} else if err = s.lock(ctx); err == nil {
+		// FULL: what was acknowledged survives a loss of power. Checkpoints are made in the background. Incremental vacuum
+		// gives back what Forget has freed.
+		s.db, err = s.openFile(file, "rw", "busy_timeout(8000)", "auto_vacuum(2)", "journal_mode(WAL)", "synchronous(FULL)",
+			"foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)")
+	}
+	if err != nil {
 		return err
 	}
-	var err error
-	if s.db, err = s.openFile(file, connections, o.Beside); err == nil && !o.Beside {
-		s.beginCheckpoints()
+	version, err := one[int](ctx, s, "reading the version of the tables", "PRAGMA user_version")
+	switch {
+	case err == nil && version == 0 && !beside:
+		err = s.exec(ctx, "making the tables", fmt.Sprintf("%s; PRAGMA user_version = %d", schema, schemaVersion))
+	case err == nil && version != schemaVersion:
+		err = invalid.Errorf("the tables of the database have version %d, this program has version %d: use the ralph that "+
+			"wrote them, or restore a backup", version, schemaVersion)
 	}
 	return err
 }
 
-// openFile makes a handle with the pragmas that every connection needs.
-//
-// FULL: what was acknowledged survives a loss of power. immediate: a transaction takes its turn to write when it
-// begins, since one that only wants it later fails at once. Checkpoints are made in the background. Incremental vacuum
-// gives back what Forget has freed.
-func (s *Store) openFile(file string, most int, readOnly bool) (*sql.DB, error) {
-	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file)}
-	options := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(8000)", "auto_vacuum(2)",
-		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)"}}
-	if readOnly {
-		options = url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(8000)"}}
+// openFile makes a handle with the pragmas that every connection needs. immediate: a transaction takes its turn to
+// write when it begins, since one that only wants it later fails at once.
+func (s *Store) openFile(file, mode string, pragmas ...string) (*sql.DB, error) {
+	if mode == "rw" { // only we may read it, whatever its directory was before
+		made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("opening the database: %w", err)
+		}
+		_ = made.Close()
 	}
-	at.RawQuery = options.Encode()
+	options := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": pragmas, "_inttotime": {"1"},
+		"_time_integer_format": {"unix_micro"}}
+	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: options.Encode()}
 	db, err := sql.Open("sqlite", at.String())
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", file, err)
 	}
-	db.SetMaxOpenConns(most)
-	db.SetMaxIdleConns(most)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	s.shut = append(s.shut, db.Close)
 	return db, nil
-}
-
-// touch makes a file that only we may read, whatever its directory was before, unless it is there.
-func touch(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the database: %w", err)
-	}
-	return f.Close()
 }
 
 // lock keeps every other process out. A transaction that stays open in a file of its own is a lock of the system on all
 // of them, and ends with the process.
 func (s *Store) lock(ctx context.Context) error {
-	if s.dir == "" {
-		return errors.New("opening the database: no directory is given")
-	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of the database: %w", err)
 	}
-	file := filepath.Join(s.dir, lockFile)
-	if err := touch(file); err != nil {
-		return err
-	}
-	at := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: "_pragma=busy_timeout(100)"}
-	lock, err := sql.Open("sqlite", at.String())
+	lock, err := s.openFile(filepath.Join(s.dir, lockFile), "rw", "busy_timeout(100)")
 	if err != nil {
 		return err
 	}
-	s.shut = append(s.shut, lock.Close)
 	held, err := lock.Conn(ctx)
 	if err == nil {
+		s.shut = append(s.shut, held.Close)
 		_, err = held.ExecContext(ctx, "BEGIN EXCLUSIVE")
 	}
-	if err == nil {
-		s.shut = append(s.shut, held.Close)
-		return nil
-	}
-	if code := sqliteCode(err); code == codeBusy || code == codeLocked {
+	if code := sqliteCode(err); code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED {
 		return invalid.Errorf("%s is in use by another process: one ralph serve at a time can have it. "+
 			"Stop the other one, or name another directory with --data", filepath.Join(s.dir, File))
 	}
-	return fmt.Errorf("locking %s: %w", file, failed(ctx, err))
+	return failed(ctx, err)
 }
 
 const (
@@ -162,26 +161,32 @@ const (
 	longestLog = 4000
 )
 
-// beginCheckpoints copies the log in the background. SQLite would have a writer do it in between, and all others wait.
-func (s *Store) beginCheckpoints() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(everyCheckpoint)
-		defer tick.Stop()
+// work makes checkpoints, since SQLite would have a writer make one in between and all others wait, and stores what
+// arrives, until the database is closed.
+func (s *Store) work() {
+	s.loops.Go(func() {
 		for {
 			select {
-			case <-ctx.Done():
+			case <-s.closed:
 				return
-			case <-tick.C:
-				s.checkpoint(ctx)
+			case <-time.After(everyCheckpoint):
+				s.checkpoint(context.Background())
 			}
 		}
-	}()
+	})
+	s.loops.Go(func() {
+		for {
+			select {
+			case <-s.closed:
+				return
+			case first := <-s.arriving:
+				s.storeSome(first)
+			}
+		}
+	})
 	s.shut = append(s.shut, func() error {
-		cancel()
-		<-done
+		close(s.closed)
+		s.loops.Wait()
 		return nil
 	})
 }
@@ -191,9 +196,9 @@ func (s *Store) beginCheckpoints() {
 func (s *Store) checkpoint(ctx context.Context) {
 	var busy, pages, copied int
 	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &copied); err != nil ||
-		pages < longestLog || s.turn.enter(ctx) != nil {
+		pages < longestLog || s.turn.Acquire(ctx, 1) != nil {
 		return
 	}
-	defer s.turn.leave()
+	defer s.turn.Release(1)
 	_ = s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &pages, &copied) // only a little is left
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,15 +12,17 @@ import (
 
 func TestAnotherVersionIsRefused(t *testing.T) {
 	w := newWorld(t)
-	ok(t, w.exec(within(t), "", "UPDATE ralph_about SET value = 99 WHERE name = 'version'"))
+	ok(t, w.exec(within(t), "", "PRAGMA user_version = 99"))
 	ok(t, w.Close())
 	s, err := Open(within(t), w.options)
 	if !invalid.Is(err) || !strings.Contains(err.Error(), "version 99") {
 		t.Fatal(s, err)
 	}
-	s = &Store{clock: w.options.Clock, dir: w.options.Dir, turn: make(gate, 1)}
-	ok(t, s.openSQLite(within(t), w.options))
-	ok(t, s.exec(within(t), "", "UPDATE ralph_about SET value = ? WHERE name = 'version'", schemaVersion))
+	s = newStore(w.options)
+	if err := s.open(within(t), false); !invalid.Is(err) {
+		t.Fatal(err)
+	}
+	ok(t, s.exec(within(t), "", fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)))
 	ok(t, s.Close())
 	w.open(t)
 }
@@ -46,7 +49,7 @@ func TestASecondProcessOnOneFile(t *testing.T) {
 func TestPragmas(t *testing.T) {
 	w := newWorld(t)
 	for name, want := range map[string]int{"synchronous": 2, "auto_vacuum": 2, "foreign_keys": 1} {
-		if n := got[int](t)(one(within(t), w.Store, ask("", "PRAGMA "+name), column[int])); n != want {
+		if n := got[int](t)(one[int](within(t), w.Store, "", "PRAGMA "+name)); n != want {
 			t.Error(name, n)
 		}
 	}

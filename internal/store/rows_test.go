@@ -46,16 +46,16 @@ func TestRunsOfAPage(t *testing.T) {
 		w.time.move(time.Minute)
 	}
 	for _, row := range []struct {
-		filter RunFilter
+		filter Filter
 		want   string
 	}{
-		{RunFilter{}, "543210"},
-		{RunFilter{Limit: 2, Before: 6}, "43"},
-		{RunFilter{Repositories: []string{"o/one"}}, "30"},
-		{RunFilter{Repositories: []string{}}, ""},
-		{RunFilter{States: []string{"running", "waiting"}}, "420"},
-		{RunFilter{States: []string{}}, ""},
-		{RunFilter{Since: begun.Add(4 * time.Minute)}, "54"},
+		{Filter{}, "543210"},
+		{Filter{Limit: 2, Before: 6}, "43"},
+		{Filter{Repositories: []string{"o/one"}}, "30"},
+		{Filter{Repositories: []string{}}, ""},
+		{Filter{States: []string{"running", "waiting"}}, "420"},
+		{Filter{States: []string{}}, ""},
+		{Filter{Since: begun.Add(4 * time.Minute)}, "54"},
 	} {
 		found := ""
 		for _, r := range got[[]Run](t)(w.Runs(ctx, row.filter)) {
@@ -173,14 +173,14 @@ func TestSpend(t *testing.T) {
 	sum := func(n int64) Took { return Took{n, n * 10, n * 20, n * 30, n * 40, n * 1_500_000} }
 	today := Spend{Day: "2026-05-04", Repository: "o/one", Person: "alice", Model: "opus", Took: sum(6)}
 	for _, row := range []struct {
-		filter SpendFilter
+		filter Filter
 		want   []Spend
 	}{
-		{SpendFilter{Repositories: []string{"o/one", "o/two"}}, []Spend{today, {Day: "2026-05-03", Repository: "o/one", Took: sum(1)}}},
-		{SpendFilter{From: "2026-05-04"}, []Spend{today}},
-		{SpendFilter{From: "2026-05-05"}, nil},
-		{SpendFilter{Repositories: []string{}}, nil},
-		{SpendFilter{Limit: 1}, []Spend{today}},
+		{Filter{Repositories: []string{"o/one", "o/two"}}, []Spend{today, {Day: "2026-05-03", Repository: "o/one", Took: sum(1)}}},
+		{Filter{Since: w.time.read()}, []Spend{today}},
+		{Filter{Since: w.time.read().Add(24 * time.Hour)}, nil},
+		{Filter{Repositories: []string{}}, nil},
+		{Filter{Limit: 1}, []Spend{today}},
 	} {
 		if found := got[[]Spend](t)(w.Spend(ctx, row.filter)); !reflect.DeepEqual(found, row.want) {
 			t.Errorf("%+v: %+v, not %+v", row.filter, found, row.want)
@@ -197,15 +197,15 @@ func TestAudit(t *testing.T) {
 	ok(t, w.Audit(ctx, Entry{Person: "alice", Action: "run.stop", Repository: "o/r", Subject: "a", Result: "done"}))
 	w.time.move(time.Second)
 	ok(t, w.Audit(ctx, Entry{Person: "bob", Action: "run.stop", Repository: "o/x", Result: "needs write"}))
-	found := got[[]Entry](t)(w.Audits(ctx, AuditFilter{}))
+	found := got[[]Entry](t)(w.Audits(ctx, Filter{}))
 	if len(found) != 2 || found[0].Person != "bob" || found[0].Result != "needs write" || !found[0].At.Equal(w.time.read()) {
 		t.Errorf("%+v", found)
 	}
 	for _, row := range []struct {
-		filter AuditFilter
+		filter Filter
 		want   int
-	}{{AuditFilter{Repositories: []string{"o/x"}}, 1}, {AuditFilter{Repositories: []string{}}, 0},
-		{AuditFilter{Before: 2}, 1}} {
+	}{{Filter{Repositories: []string{"o/x"}}, 1}, {Filter{Repositories: []string{}}, 0},
+		{Filter{Before: 2}, 1}} {
 		if found := got[[]Entry](t)(w.Audits(ctx, row.filter)); len(found) != row.want {
 			t.Errorf("%+v: %+v", row.filter, found)
 		}
@@ -268,7 +268,7 @@ func TestRunsThatWait(t *testing.T) {
 	for _, id := range []string{"answer", "over"} {
 		ok(t, w.Drop(ctx, id))
 	}
-	if _, err := w.Run(ctx, "answer"); !errors.Is(err, ErrNotFound) || len(got[[]Run](t)(w.Runs(ctx, RunFilter{}))) != 6 {
+	if _, err := w.Run(ctx, "answer"); !errors.Is(err, ErrNotFound) || len(got[[]Run](t)(w.Runs(ctx, Filter{}))) != 6 {
 		t.Error("an answer that was given is a run", err)
 	}
 	if waiting, delayed, oldest, err := w.Depth(ctx); waiting != 1 || delayed != 3 || !oldest.Equal(now) || err != nil {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -23,8 +22,7 @@ func TestSecrets(t *testing.T) {
 	if found := got[[]byte](t)(w.Unseal(ctx, "app.key")); string(found) != "PEM of the app" {
 		t.Errorf("%q", found)
 	}
-	q := ask("", "SELECT value FROM ralph_secrets WHERE name = 'app.key'")
-	stored := got[[]byte](t)(one(ctx, w.Store, q, column[[]byte]))
+	stored := got[[]byte](t)(one[[]byte](ctx, w.Store, "", "SELECT sealed FROM ralph_secrets WHERE name = 'app.key'"))
 	if strings.Contains(string(stored), "PEM") || stored[0] != 1 {
 		t.Errorf("%q", stored)
 	}
@@ -37,7 +35,7 @@ func TestSecrets(t *testing.T) {
 		{"a value of another name", "other", stored}, {"a changed one", "app.key", changed}, {"none", "app.key", []byte{}},
 		{"only a number", "app.key", []byte{1}}, {"an unknown key", "app.key", []byte{9, 1}},
 	} {
-		ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET value = ? WHERE name = ?", row.value, row.name))
+		ok(t, w.exec(ctx, "", "UPDATE ralph_secrets SET sealed = ? WHERE name = ?", row.value, row.name))
 		if found, err := w.Unseal(ctx, row.name); err == nil {
 			t.Errorf("%s: %q", row.what, found)
 		}
@@ -179,8 +177,9 @@ func TestTheFileOfKeys(t *testing.T) {
 }
 
 func TestASessionThatCannotBeSealedIsNotStored(t *testing.T) {
-	s := &Store{clock: time.Now}
-	if err := s.PutSession(context.Background(), "t", Session{OAuth: []byte("x")}); !errors.Is(err, errNoKey) {
+	s := got[*Store](t)(Open(within(t), Options{Dir: t.TempDir()}))
+	defer s.Close()
+	if err := s.PutSession(within(t), "t", Session{OAuth: []byte("x")}); !errors.Is(err, errNoKey) {
 		t.Error(err)
 	}
 }

@@ -7,11 +7,12 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // patience is how long one statement or transaction may take, with the wait for its turn. GitHub gives up on a
@@ -25,12 +26,15 @@ type Store struct {
 	keys  Keys
 	dir   string // of the file
 
-	turn gate // one writer at a time
+	// turn lets one write at a time, in the order of coming. Without it SQLite's writers would wait for each other by
+	// sleeping, and not in turn.
+	turn *semaphore.Weighted
 	shut []func() error
 
 	watchers watchers
 	arriving chan *arrived
 	closed   chan struct{}
+	loops    sync.WaitGroup
 }
 
 // Close ends what the store has started, and closes the database.
@@ -42,21 +46,6 @@ func (s *Store) Close() error {
 	s.shut = nil
 	return errors.Join(errs...)
 }
-
-// gate lets one through at a time, in the order of coming. Without it SQLite's writers would wait for each other by
-// sleeping, and not in turn.
-type gate chan struct{}
-
-func (g gate) enter(ctx context.Context) error {
-	select {
-	case g <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (g gate) leave() { <-g }
 
 // watchers are who waits for news of which run.
 type watchers struct {

@@ -14,7 +14,7 @@ import (
 func TestDeliverTogether(t *testing.T) {
 	s := got[*Store](t)(Open(within(t), Options{Dir: t.TempDir()}))
 	defer s.Close()
-	ok(t, s.turn.enter(within(t)))
+	ok(t, s.turn.Acquire(within(t), 1))
 	first, hangUp := context.WithCancel(within(t))
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -42,9 +42,9 @@ func TestDeliverTogether(t *testing.T) {
 		}
 	}
 	hangUp()
-	s.turn.leave()
+	s.turn.Release(1)
 	all.Wait()
-	stored := got[[]Delivery](t)(s.Deliveries(within(t), DeliveryFilter{Limit: 200}))
+	stored := got[[]Delivery](t)(s.Deliveries(within(t), Filter{Limit: 200}))
 	if len(stored) != mostTogether { // and not what nobody waits for
 		t.Errorf("%d are stored", len(stored))
 	}
