@@ -104,7 +104,7 @@ func TestDeliveriesOfAPage(t *testing.T) {
 		{Filter{}, "5 4 3 2 1 0"},
 		{Filter{Limit: 2}, "5 4"},
 		{Filter{Before: 5, Limit: 2}, "3 2"},
-		{Filter{Repositories: []string{"o/one", "x/three"}}, "5 3 2 0"},
+		{Filter{Repositories: []string{"o/ONE", "x/three"}}, "5 3 2 0"},
 		{Filter{Repositories: []string{}}, ""},
 		{Filter{Repositories: []string{"o/one' OR 1=1 --", "o/\x00one"}}, ""},
 	} {

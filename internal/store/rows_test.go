@@ -51,7 +51,7 @@ func TestRunsOfAPage(t *testing.T) {
 	}{
 		{Filter{}, "543210"},
 		{Filter{Limit: 2, Before: 6}, "43"},
-		{Filter{Repositories: []string{"o/one"}}, "30"},
+		{Filter{Repositories: []string{"O/One"}}, "30"}, // as pages ask for them: in another spelling
 		{Filter{Repositories: []string{}}, ""},
 		{Filter{States: []string{"running", "waiting"}}, "420"},
 		{Filter{States: []string{}}, ""},

@@ -2,7 +2,7 @@
 -- since 1970, and negative when not set; days are "2006-01-02" in UTC; what is called detail is JSON. What is large
 -- stands last, so that whoever reads the rest of a row does not read over it. AUTOINCREMENT gives no number twice, not
 -- even after its row was removed. The audit log is only added to: the database itself refuses the rest, but for what is
--- older than it is kept.
+-- older than it is kept. GitHub takes all spellings of a repository's name and of a login for the same.
 
 CREATE TABLE ralph_about (
 	name TEXT NOT NULL PRIMARY KEY,
@@ -15,7 +15,7 @@ CREATE TABLE ralph_deliveries (
 	event TEXT NOT NULL,
 	action TEXT NOT NULL,
 	installation BIGINT NOT NULL,
-	repository TEXT NOT NULL,
+	repository TEXT NOT NULL COLLATE NOCASE,
 	sender TEXT NOT NULL,
 	received TIMESTAMP NOT NULL,
 	due TIMESTAMP NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE ralph_runs (
 	id TEXT NOT NULL UNIQUE,
 	delivery TEXT NOT NULL,
 	installation BIGINT NOT NULL,
-	repository TEXT NOT NULL,
+	repository TEXT NOT NULL COLLATE NOCASE,
 	subject TEXT NOT NULL,
 	title TEXT NOT NULL,
 	person TEXT NOT NULL,
@@ -73,7 +73,7 @@ CREATE TABLE ralph_records (
 CREATE TABLE ralph_spend (
 	day TEXT NOT NULL,
 	installation BIGINT NOT NULL,
-	repository TEXT NOT NULL,
+	repository TEXT NOT NULL COLLATE NOCASE,
 	person TEXT NOT NULL,
 	model TEXT NOT NULL,
 	turns BIGINT NOT NULL,
@@ -96,7 +96,7 @@ CREATE TABLE ralph_audit (
 	at TIMESTAMP NOT NULL,
 	person TEXT NOT NULL,
 	action TEXT NOT NULL,
-	repository TEXT NOT NULL,
+	repository TEXT NOT NULL COLLATE NOCASE,
 	subject TEXT NOT NULL,
 	result TEXT NOT NULL
 );
