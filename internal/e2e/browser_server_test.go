@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ralph-loop/ralph/internal/fake/webpages"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -27,8 +28,8 @@ func serve(t *testing.T) (world *webpages.World, address string, breaks func(boo
 	var broken atomic.Bool
 	world.Let("olga", webpages.Demo, web.MayWrite)
 	world.Let("olga", "acme/outside", web.MaySeeRuns)
-	world.Put(web.Run{ID: "run-8", Repository: "acme/outside", Title: "Add it", By: "alice", Branch: "ralph/issue-7", Pull: 9,
-		Standing: web.Standing{State: web.Running}})
+	world.Put(web.Run{Shown: web.Shown{Branch: "ralph/issue-7", Pull: 9},
+		Run: store.Run{ID: "run-8", Repository: "acme/outside", Title: "Add it", Person: "alice", State: web.Running}})
 	session := world.Enter("olga")
 	var pages *web.Server
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/session"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -36,8 +37,9 @@ func OpenPage() (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for the run's page: %w", err)
 	}
-	p := &Page{book: pageBook{changed: make(chan struct{})}}
-	p.pages, err = web.NewAlone(&url.URL{Scheme: "http", Host: listener.Addr().String()}, p.book.run, &p.book)
+	p := &Page{book: pageBook{changed: make(chan struct{}),
+		shown: store.Run{ID: web.AloneRun, Title: "The run is being prepared", State: web.Running}}}
+	p.pages, err = web.NewAlone(&url.URL{Scheme: "http", Host: listener.Addr().String()}, &p.book)
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
@@ -79,8 +81,8 @@ const (
 // pageBook is what the page shows: a run's records in memory.
 type pageBook struct {
 	mu      sync.Mutex
-	shown   web.Run
-	records []web.Record
+	shown   store.Run
+	records []store.Record
 	number  int64
 	printed int    // bytes of output among the records
 	shows   int    // prompts and diffs among them
@@ -88,26 +90,22 @@ type pageBook struct {
 	changed chan struct{}
 }
 
-func (b *pageBook) run() web.Run {
+// Run implements web.Runs: there is one, by the same address whatever it turns out to be.
+func (b *pageBook) Run(_ context.Context, id string) (store.Run, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	shown := b.shown
-	if shown.ID == "" {
-		shown = web.Run{ID: "run", Title: "The run is being prepared", Standing: web.Standing{State: web.Running}}
+	if id != web.AloneRun {
+		return store.Run{}, store.ErrNotFound
 	}
-	shown.ID = "run" // an address for whatever the run turns out to be
-	return shown
+	return b.shown, nil
 }
 
 // opened takes over what a run that goes on has recorded before.
-func (b *pageBook) opened(run string, text []byte) {
+func (b *pageBook) opened(_ string, text []byte) {
 	records, _, err := journal.Read(bytes.NewReader(text))
 	if err != nil { // whoever opened it has said so
 		records = nil
 	}
-	b.mu.Lock()
-	b.shown.ID = run
-	b.mu.Unlock()
 	for _, r := range records {
 		b.stored(r)
 	}
@@ -121,15 +119,15 @@ func (b *pageBook) stored(r loop.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flush()
-	b.add(web.Record{At: r.At, Kind: web.FactRecord, Body: body})
+	b.add(store.Record{At: r.At, Kind: web.FactRecord, Body: body})
 	switch {
 	case r.Start != nil:
-		b.shown = web.Run{ID: r.Start.Run, Repository: r.Start.Task, Title: r.Start.Title, Agent: r.Start.Agent,
-			Standing: web.Standing{State: web.Running}, Queued: r.At, Began: r.At}
+		b.shown = store.Run{ID: web.AloneRun, Repository: r.Start.Task, Title: r.Start.Title, State: web.Running,
+			Times: store.Times{Created: r.At, Started: r.At}}
 	case r.Resume != nil:
-		b.shown.State, b.shown.Ended = web.Running, time.Time{}
+		b.shown.State, b.shown.Times.Ended = web.Running, time.Time{}
 	case r.End != nil:
-		b.shown.State, b.shown.Reason, b.shown.Ended = string(r.End.Outcome), r.End.Reason, r.At
+		b.shown.State, b.shown.Reason, b.shown.Times.Ended = string(r.End.Outcome), r.End.Reason, r.At
 	}
 	b.tell()
 }
@@ -154,7 +152,7 @@ func (b *pageBook) show(what web.ShownBody) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flush()
-	b.add(web.Record{Kind: web.ShownRecord, Body: body})
+	b.add(store.Record{Kind: web.ShownRecord, Body: body})
 	for b.shows++; b.shows > pageShown; b.shows-- {
 		b.drop(web.ShownRecord)
 	}
@@ -163,7 +161,7 @@ func (b *pageBook) show(what web.ShownBody) {
 
 // drop removes the oldest record of a kind, of which there is one, and says how many bytes it had; b is locked.
 func (b *pageBook) drop(kind string) int {
-	i := slices.IndexFunc(b.records, func(r web.Record) bool { return r.Kind == kind })
+	i := slices.IndexFunc(b.records, func(r store.Record) bool { return r.Kind == kind })
 	size := len(b.records[i].Body)
 	b.records = slices.Delete(b.records, i, i+1)
 	return size
@@ -185,7 +183,7 @@ func (b *pageBook) flush() {
 		return
 	}
 	b.printed += len(b.pending)
-	b.add(web.Record{Kind: web.OutputRecord, Body: b.pending})
+	b.add(store.Record{Kind: web.OutputRecord, Body: b.pending})
 	b.pending = nil
 	for b.printed > pageOutput {
 		b.printed -= b.drop(web.OutputRecord)
@@ -193,7 +191,7 @@ func (b *pageBook) flush() {
 }
 
 // add numbers a record; b is locked.
-func (b *pageBook) add(r web.Record) {
+func (b *pageBook) add(r store.Record) {
 	b.number++
 	r.Number = b.number
 	b.records = append(b.records, r)
@@ -205,18 +203,21 @@ func (b *pageBook) tell() {
 	b.changed = make(chan struct{})
 }
 
-// Records implements web.Records.
-func (b *pageBook) Records(_ context.Context, _ string, after int64, limit int) ([]web.Record, error) {
+// Records implements web.Runs.
+func (b *pageBook) Records(_ context.Context, _ string, after int64, limit int) ([]store.Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.flush()
-	i, _ := slices.BinarySearchFunc(b.records, after+1, func(r web.Record, n int64) int { return int(r.Number - n) })
+	i, _ := slices.BinarySearchFunc(b.records, after+1, func(r store.Record, n int64) int { return int(r.Number - n) })
 	return slices.Clone(b.records[i:min(i+limit, len(b.records))]), nil
 }
 
-// Watch implements web.Records.
+// Watch implements web.Runs.
 func (b *pageBook) Watch(string) (changed <-chan struct{}, stop func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.changed, func() {}
 }
+
+// Words implements web.Runs: what is said to a run here is in its records alone.
+func (b *pageBook) Words(context.Context, string, int64) ([]store.Word, error) { return nil, nil }

@@ -129,7 +129,7 @@ func FirstInvalid(content []byte) int {
 }
 
 // Map returns what f makes of each item; nil if there is none.
-func Map[T any](items []T, f func(T) string) (out []string) {
+func Map[T, U any](items []T, f func(T) U) (out []U) {
 	for _, item := range items {
 		out = append(out, f(item))
 	}

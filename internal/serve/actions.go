@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 	}
 	run, err := a.s.Run(ctx, asks.Run)
 	if err != nil {
-		return notFound(err)
+		return err
 	}
 	switch {
 	case asks.Kind == web.Stop && (run.State == web.Queued || run.State == web.Running):
@@ -69,11 +70,8 @@ func stopRun(ctx context.Context, s *store.Store, run store.Run, by string) erro
 
 // comment says it on GitHub, as the person.
 func (a *actions) comment(ctx context.Context, run store.Run, asks web.Action) error {
-	shown := shownRun(run)
-	number := shown.Issue
-	if number == 0 {
-		number = shown.Pull
-	}
+	shown := detailOf(run)
+	number := cmp.Or(shown.Issue, shown.Pull)
 	if number == 0 {
 		return &web.Refusal{Why: "The run is for no issue and has no pull request, so there is nowhere to ask."}
 	}

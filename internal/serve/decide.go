@@ -114,7 +114,7 @@ func keyOf(repository string, issue int) string {
 
 // run is the row of the run that a delivery asks for.
 func (v decided) run(id string, d store.Delivery) store.Run {
-	shown, kind := detail{Issue: v.subject, Permitted: v.permitted, Stops: v.stops}, ""
+	shown, kind := detail{Shown: web.Shown{Issue: v.subject}, Permitted: v.permitted, Stops: v.stops}, ""
 	if v.quick {
 		kind = answerJob
 	}

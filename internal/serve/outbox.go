@@ -154,7 +154,7 @@ func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 func (o *outbox) again(ctx context.Context, id string) error {
 	d, err := o.s.Delivery(ctx, id)
 	if err != nil {
-		return notFound(err)
+		return err
 	}
 	if d.Payload == nil {
 		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on " +
@@ -166,7 +166,7 @@ func (o *outbox) again(ctx context.Context, id string) error {
 	v := decide(d, o.rules, o.ours)
 	if !v.asks || v.quick || d.Decision.Run == "" {
 		if err := o.s.Undecide(ctx, id); err != nil {
-			return notFound(err)
+			return err
 		}
 		o.wake()
 		return nil
@@ -190,7 +190,7 @@ func (o *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
 			return id, nil
 		case err != nil && n > 1, err != nil && !errors.Is(err, store.ErrNotFound):
 			return "", err
-		case err == nil && slices.Contains(activeStates, run.State):
+		case err == nil && slices.Contains(web.Active, run.State):
 			return "", &web.Refusal{Why: "Its run has not ended. Stop it first, or wait for it."}
 		}
 		n++

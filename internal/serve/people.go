@@ -76,7 +76,7 @@ func (p *people) Start(ctx context.Context, token string, who web.Identity) erro
 // Find implements web.Sessions.
 func (p *people) Find(ctx context.Context, token string) (web.Identity, error) {
 	found, err := p.s.Session(ctx, token)
-	return web.Identity{Login: found.Login, Token: string(found.OAuth)}, notFound(err)
+	return web.Identity{Login: found.Login, Token: string(found.OAuth)}, err
 }
 
 // End implements web.Sessions.

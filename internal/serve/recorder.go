@@ -224,7 +224,7 @@ func (r *recorder) heard(of loop.Record, number int) {
 	if of.Hint == nil {
 		return
 	}
-	if _, err := fmt.Sscanf(of.Hint.ID, wordIDs, &word); err == nil {
+	if _, err := fmt.Sscanf(of.Hint.ID, web.WordIDs, &word); err == nil {
 		r.told = append(r.told, store.Told{Word: word, Record: number})
 	}
 }

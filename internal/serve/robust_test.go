@@ -87,7 +87,7 @@ func TestOneBadDelivery(t *testing.T) {
 		}
 	}
 	d, err := sv.s.Delivery(t.Context(), "d-1")
-	if err != nil || !d.Decision.At.IsZero() || !strings.Contains(shownDelivery(d).Why, "no room for it") {
+	if err != nil || !d.Decision.At.IsZero() || !strings.Contains(d.Decision.Why, "no room for it") {
 		t.Errorf("the broken one is %+v, %v", d, err)
 	}
 	if got := waiting(t, sv); got != "d-2" {
@@ -187,7 +187,7 @@ func TestHintsOnce(t *testing.T) {
 		}
 		for n := range recorded {
 			r.Record(work.Record{Number: known + n + 1, Record: loop.Record{Type: loop.Hinted,
-				Hint: &loop.Hint{ID: fmt.Sprintf(wordIDs, known+n+1), Text: "x"}}})
+				Hint: &loop.Hint{ID: fmt.Sprintf(web.WordIDs, known+n+1), Text: "x"}}})
 		}
 		r.end(func(r *store.Run, _ *detail) { row = *r })
 		row, err = sv.s.Run(t.Context(), row.ID)
@@ -314,7 +314,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("what waits is %s", got)
 	}
 	d, err := sv.s.Delivery(t.Context(), "d-1")
-	if err != nil || shownDelivery(d).Run != "d-1-2" {
+	if err != nil || d.Decision.Run != "d-1-2" {
 		t.Errorf("the delivery is %+v, %v", d, err)
 	}
 	deliver(t, sv, "d-2", "nothing of ours")

@@ -138,8 +138,7 @@ func (sv *Server) openPages() error {
 	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
 		clock: sv.o.Clock}
 	pages, err := web.New(web.Options{
-		Source: web.Source{Runs: from, Records: from, Repositories: from, Deliveries: from, Ledger: from, Hints: from},
-		Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
+		Runs: sv.s, Lists: sv.s, Repositories: from, Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
 		Actions: &actions{s: sv.s, in: sv.in, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
 		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})

@@ -99,7 +99,7 @@ func (w *worker) tellStop(ctx context.Context, row store.Run) error {
 	}
 	number := detailOf(row).Issue
 	for _, run := range active {
-		shown := shownRun(run)
+		shown := detailOf(run)
 		if number != 0 && run.Number < row.Number && (shown.Issue == number || shown.Pull == number) {
 			err = errors.Join(err, stopRun(ctx, w.s, run, row.Person))
 		}

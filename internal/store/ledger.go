@@ -75,6 +75,18 @@ type Took struct {
 	Cost       int64
 }
 
+// Add adds another sum.
+func (t *Took) Add(o Took) {
+	*t = Took{t.Turns + o.Turns, t.Input + o.Input, t.CacheRead + o.CacheRead, t.CacheWrite + o.CacheWrite,
+		t.Output + o.Output, t.Cost + o.Cost}
+}
+
+// Dollars is the cost in dollars.
+func (t Took) Dollars() float64 { return float64(t.Cost) / 1e6 }
+
+// Tokens are all of them.
+func (t Took) Tokens() int64 { return t.Input + t.CacheRead + t.CacheWrite + t.Output }
+
 // addSpend adds to the sums of a day, installation, repository, person and model, once for each mark: a text that names
 // the turn, such as "run/attempt/record". The day is today if it is not set; fresh is false where the mark is known.
 func (s *Store) addSpend(t *transaction, mark string, p Spend) (fresh bool, err error) {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/url"
 	"sync/atomic"
 )
@@ -20,14 +19,16 @@ var aloneRoutes = []route{
 // Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.
 type Alone struct{ *Server }
 
-// NewAlone makes the page of a run that records and run tell of; public is "http://127.0.0.1:41234". run is asked with
-// each page. The ID of its Run stands in addresses alone.
-func NewAlone(public *url.URL, run func() Run, records Records) (*Alone, error) {
-	s, err := newServer(Options{Public: public, Source: Source{Runs: oneRun(run), Records: records}})
+// AloneRun is the id of the only run, in addresses.
+const AloneRun = "run"
+
+// NewAlone makes the page of the run AloneRun of some; public is "http://127.0.0.1:41234".
+func NewAlone(public *url.URL, runs Runs) (*Alone, error) {
+	s, err := newServer(Options{Public: public, Runs: runs})
 	if err != nil {
 		return nil, err
 	}
-	s.alone = &alone{entry: random(), token: random(), run: run}
+	s.alone = &alone{entry: random(), token: random()}
 	s.cookie = "ralph-run-" + public.Port() // cookies do not tell ports apart
 	s.handler = s.guarded(aloneRoutes)
 	return &Alone{s}, nil
@@ -42,7 +43,6 @@ func (a *Alone) Finish() { a.finish() }
 // alone lets in one browser, by its cookie.
 type alone struct {
 	entry, token string
-	run          func() Run
 	entered      atomic.Bool
 }
 
@@ -59,18 +59,4 @@ func (a *asked) enter() error {
 	return a.goTo("/")
 }
 
-func (a *asked) onlyRun() error { return a.goTo(a.runPath(a.alone.run().ID)) }
-
-// oneRun is a Runs that has one, and no lists.
-type oneRun func() Run
-
-// Runs implements Runs.
-func (oneRun) Runs(context.Context, Query) ([]Run, error) { return nil, nil }
-
-// Run implements Runs.
-func (now oneRun) Run(_ context.Context, id string) (Run, error) {
-	if run := now(); run.ID == id {
-		return run, nil
-	}
-	return Run{}, ErrNotFound
-}
+func (a *asked) onlyRun() error { return a.goTo(a.runPath(AloneRun)) }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -10,8 +11,25 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/fake/webpages"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
+
+// alone shows one run of a world, in a directory of a person.
+type alone struct{ *webpages.World }
+
+func (a alone) Run(ctx context.Context, id string) (store.Run, error) {
+	run, err := a.World.Run(ctx, "run-3")
+	run.ID, run.Repository = web.AloneRun, "issue-42"
+	if id != web.AloneRun {
+		err = store.ErrNotFound
+	}
+	return run, err
+}
+
+func (a alone) Records(ctx context.Context, _ string, after int64, limit int) ([]store.Record, error) {
+	return a.World.Records(ctx, "run-3", after, limit)
+}
 
 // TestOneRunForOneBrowser: the page of a run on a laptop is there for whoever opens its address first.
 func TestOneRunForOneBrowser(t *testing.T) {
@@ -25,12 +43,7 @@ func TestOneRunForOneBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	world := webpages.Sample()
-	run, err := world.Run(t.Context(), "run-3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run.Repository = "issue-42"
-	if pages, err = web.NewAlone(public, func() web.Run { return run }, world); err != nil {
+	if pages, err = web.NewAlone(public, alone{world}); err != nil {
 		t.Fatal(err)
 	}
 	jar, err := cookiejar.New(nil)
@@ -52,15 +65,15 @@ func TestOneRunForOneBrowser(t *testing.T) {
 	}
 	for range 2 { // the same browser comes in again
 		status, page := get(browser, pages.Enter())
-		if status != http.StatusOK || !strings.Contains(page, "run-3/live") || strings.Contains(page, "<form") {
+		if status != http.StatusOK || !strings.Contains(page, "run/live") || strings.Contains(page, "<form") {
 			t.Errorf("%d %.300s", status, page)
 		}
 	}
-	if status, text := get(browser, server.URL+"/runs/run-3/output.txt"); status != http.StatusOK || text == "" {
+	if status, text := get(browser, server.URL+"/runs/run/output.txt"); status != http.StatusOK || text == "" {
 		t.Errorf("what was printed: %d", status)
 	}
-	for _, path := range []string{"/enter", "/enter?token=", "/", "/runs/run-3", "/runs/run-3/live",
-		"/runs/run-3/output.txt"} {
+	for _, path := range []string{"/enter", "/enter?token=", "/", "/runs/run", "/runs/run/live",
+		"/runs/run/output.txt"} {
 		if status, _ := get(http.DefaultClient, server.URL+path); status != http.StatusNotFound {
 			t.Errorf("%s answers anybody: %d", path, status)
 		}
@@ -69,7 +82,7 @@ func TestOneRunForOneBrowser(t *testing.T) {
 		t.Errorf("the address opens twice: %d", status)
 	}
 	pages.Finish()
-	_, text := get(browser, server.URL+"/runs/run-3/live?after=1")
+	_, text := get(browser, server.URL+"/runs/run/live?after=1")
 	if !strings.HasSuffix(text, "event: over\ndata: over\n\n") {
 		t.Errorf("the stream ends with %q", text[max(0, len(text)-100):])
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
 // need is what someone must be to be answered at all.
@@ -67,7 +68,7 @@ type asked struct {
 	// what the request is about, as far as its route says so
 	repository string
 	run        Run
-	delivery   Delivery
+	delivery   store.Delivery
 	operator   bool
 }
 
@@ -179,7 +180,7 @@ func (a *asked) problem(err error) {
 			a.w.Header().Set("Refresh", "2")
 		}
 	case errors.As(err, &t):
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		t = errHidden
 	case errors.As(err, &refusal):
 		t = &trouble{Status: http.StatusConflict, Heading: "Not done", Says: refusal.Why}

@@ -98,18 +98,16 @@ func (a *asked) admitted(rt route) error {
 func (a *asked) find(ctx context.Context, of subject) (err error) {
 	switch of {
 	case ofRun:
-		a.run, err = a.Source.Runs.Run(ctx, a.r.PathValue("run"))
-		a.repository = a.run.Repository
+		row, err := a.Runs.Run(ctx, a.r.PathValue("run"))
+		a.run, a.repository = shown(row), row.Repository
+		return err
 	case ofDelivery:
-		a.delivery, err = a.Source.Deliveries.Delivery(ctx, a.r.PathValue("delivery"))
+		a.delivery, err = a.Lists.Delivery(ctx, a.r.PathValue("delivery"))
 		a.repository = a.delivery.Repository
 	case ofRepository:
 		a.repository = a.r.PathValue("owner") + "/" + a.r.PathValue("name")
 	default:
 		return errHidden // a mistake in the table must not open anything
-	}
-	if errors.Is(err, ErrNotFound) {
-		return errHidden
 	}
 	return err
 }

@@ -2,12 +2,12 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
 // How many rows a page shows.
@@ -18,12 +18,22 @@ const (
 	spendDays  = 30
 )
 
-// query asks for the rows that the person may see.
-func (a *asked) query() (Query, error) {
+// readable are the repositories that the person can read, in lower case and sorted. It is never nil.
+func (a *asked) readable() ([]string, error) {
 	names, err := ask(a.Access.Readable, a.soon, a.who)
-	lower := safetext.Map(names, strings.ToLower)
+	lower := append([]string{}, safetext.Map(names, strings.ToLower)...)
 	slices.Sort(lower)
-	return Query{Repositories: slices.Compact(lower), Others: a.operator, Limit: mostRows, Before: a.before()}, err
+	return slices.Compact(lower), err
+}
+
+// filter asks for the rows that the person may see: of what they can read and, for operators, what belongs to no
+// repository.
+func (a *asked) filter() (store.Filter, error) {
+	names, err := a.readable()
+	if a.operator {
+		names = slices.Insert(names, 0, "")
+	}
+	return store.Filter{Repositories: names, Limit: mostRows, Before: a.before()}, err
 }
 
 // before is the number of the row that the page before has ended with; 0 for the first page.
@@ -32,23 +42,24 @@ func (a *asked) before() int64 {
 	return n
 }
 
-// shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: a
-// Source that answers with too much tells no one.
-func (q Query) shows(repository string) bool {
-	if repository == "" {
-		return q.Others
-	}
-	_, ok := slices.BinarySearch(q.Repositories, strings.ToLower(repository))
+// shows reports whether a row of a repository is one that was asked for. It is asked again of every row that came: who
+// answers with too much tells no one.
+func shows(f store.Filter, repository string) bool {
+	_, ok := slices.BinarySearch(f.Repositories, strings.ToLower(repository))
 	return ok
 }
 
-// held are the rows that q may show, at most its limit.
-func held[T any](q Query, rows []T, of func(T) string) []T {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row T) bool { return !q.shows(of(row)) })
-	return rows[:min(len(rows), q.Limit)]
+// held are the rows that f may show, at most its limit.
+func held[T any](f store.Filter, rows []T, of func(T) string) []T {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row T) bool { return !shows(f, of(row)) })
+	return rows[:min(len(rows), f.Limit)]
 }
 
-func runRepository(r Run) string { return r.Repository }
+// runs are those that f asks for and may show.
+func (a *asked) runs(f store.Filter) ([]Run, error) {
+	rows, err := a.Lists.Runs(a.r.Context(), f)
+	return safetext.Map(held(f, rows, func(r store.Run) string { return r.Repository }), shown), err
+}
 
 // group is some runs under a heading.
 type group struct {
@@ -58,45 +69,33 @@ type group struct {
 
 // now shows what runs, is queued, waits, and has ended.
 func (a *asked) now() error {
-	ctx := a.r.Context()
-	q, err := a.query()
+	names, err := a.readable()
 	if err != nil {
 		return err
 	}
-	q.Limit, q.Before, q.Others, q.Active = mostActive, 0, false, true
-	active, err := a.Source.Runs.Runs(ctx, q)
+	f := store.Filter{Repositories: names, States: Active, Limit: mostActive}
+	active, err := a.runs(f)
 	if err != nil {
 		return err
 	}
-	active = held(q, active, runRepository)
-	recent, err := a.Source.Runs.Runs(ctx, Query{Repositories: q.Repositories, Limit: mostRows})
+	elsewhere, err := a.unnamed(f)
 	if err != nil {
 		return err
 	}
-	recent = slices.DeleteFunc(recent, func(r Run) bool { return r.Ended.IsZero() || r.State == Waiting })
-	of := func(state string) (list []Run) {
-		for _, r := range active {
-			if r.State == state {
-				list = append(list, r)
-			}
-		}
-		return list
-	}
-	elsewhere, err := a.unnamed(q)
+	recent, err := a.runs(store.Filter{Repositories: names, Limit: mostRows})
 	if err != nil {
 		return err
 	}
-	q.Limit = mostEnded
+	groups := []group{{Running, "Nothing runs.", nil}, {Queued, "", nil}, {Waiting, "", nil}}
+	for i, g := range groups {
+		groups[i].Runs = slices.DeleteFunc(slices.Clone(active), func(r Run) bool { return r.State != g.Heading })
+	}
+	recent = slices.DeleteFunc(recent, func(r Run) bool { return r.Times.Ended.IsZero() || r.State == Waiting })
 	return a.show("now", "Now", struct {
 		Groups    []group
 		Elsewhere []unnamed
 		Empty     bool // nothing that the person can read has ralph
-	}{[]group{
-		{"Running", "Nothing runs.", of(Running)},
-		{"Queued", "", of(Queued)},
-		{"Waiting", "", of(Waiting)},
-		{"Ended", "", held(q, recent, runRepository)},
-	}, elsewhere, len(q.Repositories) == 0})
+	}{append(groups, group{"ended", "", recent[:min(len(recent), mostEnded)]}), elsewhere, len(names) == 0})
 }
 
 // unnamed is a run of which an operator learns that it is there, and nothing else.
@@ -107,46 +106,40 @@ type unnamed struct {
 }
 
 // unnamed are the runs of repositories that an operator cannot read, the longest first; no one else's business.
-func (a *asked) unnamed(q Query) (list []unnamed, err error) {
+func (a *asked) unnamed(f store.Filter) (list []unnamed, err error) {
 	if !a.operator {
 		return nil, nil
 	}
-	all, err := a.Source.Runs.Runs(a.r.Context(), Query{All: true, Active: true, Limit: mostActive})
+	all, err := a.Lists.Runs(a.r.Context(), store.Filter{States: f.States, Limit: f.Limit})
 	for _, r := range all {
-		if q.shows(r.Repository) {
-			continue
+		if !shows(f, r.Repository) {
+			list = append(list, unnamed{r.State, cmp.Or(r.Times.Started, r.Times.Created), r.Times.Resume})
 		}
-		since := cmp.Or(r.Began, r.Queued)
-		list = append(list, unnamed{State: r.State, Since: since, Until: r.Until})
 	}
 	slices.SortStableFunc(list, func(x, y unnamed) int { return x.Since.Compare(y.Since) })
 	return list[:min(len(list), mostRows)], err
 }
 
 func (a *asked) repositories() error {
-	q, err := a.query()
+	names, err := a.readable()
 	if err != nil {
 		return err
 	}
-	return a.show("repositories", "Repositories", struct{ Names []string }{q.Repositories})
+	return a.show("repositories", "Repositories", struct{ Names []string }{names})
 }
 
 // repositoryPage shows one repository: its runs, and to who may read everything also how they went, what it is set to,
 // and what the doctor says.
 func (a *asked) repositoryPage() error {
-	ctx := a.r.Context()
 	r, success := Repository{Name: a.repository}, -1
-	q := Query{Repositories: []string{strings.ToLower(a.repository)}, Limit: mostRows, Before: a.before()}
-	runs, err := a.Source.Runs.Runs(ctx, q)
+	f := store.Filter{Repositories: []string{strings.ToLower(a.repository)}, Limit: mostRows, Before: a.before()}
+	runs, err := a.runs(f)
 	if err != nil {
 		return err
 	}
-	runs = held(q, runs, runRepository)
 	if a.may < MayRead {
-		for i, run := range runs {
-			runs[i] = run.outside()
-		}
-	} else if r, err = a.Source.Repositories.Repository(ctx, a.repository); err != nil {
+		runs = safetext.Map(runs, Run.outside)
+	} else if r, err = a.Repositories.Repository(a.r.Context(), a.repository); err != nil {
 		return err
 	}
 	if r.Ended > 0 {
@@ -161,7 +154,7 @@ func (a *asked) repositoryPage() error {
 		URL           string
 		More          int64
 		Set, Defaults []Setting
-	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(q, runs, func(r Run) int64 { return r.Number }),
+	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(f, runs, func(r Run) int64 { return r.Number }),
 		set, defaults})
 }
 
@@ -180,87 +173,117 @@ func bySetter(all []Setting) (set, defaults []Setting) {
 func splitName(name string) []string { return strings.SplitN(name, "/", 2) }
 
 // more is the number before which the next page starts; 0 when this one is not full.
-func more[T any](q Query, rows []T, number func(T) int64) int64 {
-	if len(rows) < q.Limit {
+func more[T any](f store.Filter, rows []T, number func(T) int64) int64 {
+	if len(rows) < f.Limit {
 		return 0
 	}
 	return number(rows[len(rows)-1])
 }
 
-// rows shows a page of a list that the person may see, the newest first.
-func rows[T any](a *asked, q Query, title string, read func(context.Context, Query) ([]T, error), of func(T) string, number func(T) int64) error {
-	list, err := read(a.r.Context(), q)
-	if err != nil {
-		return err
-	}
-	list = held(q, list, of)
-	return a.show(strings.ToLower(title), title, struct {
-		Rows  []T
-		More  int64
-		NoOwn bool
-	}{list, more(q, list, number), q.NoOwn})
+// rows are a page of a list that the person may see.
+type rows[T any] struct {
+	Rows  []T
+	More  int64
+	NoOwn bool // of deliveries: without ralph's own, ten a run
 }
 
-// deliveries are without ralph's own, ten a run, unless the address asks for them.
+// deliveries are without ralph's own unless the address asks for them.
 func (a *asked) deliveries() error {
-	q, err := a.query()
+	f, err := a.filter()
 	if err != nil {
 		return err
 	}
-	q.NoOwn = a.r.URL.Query().Get("own") == ""
-	return rows(a, q, "Deliveries", a.Source.Deliveries.Deliveries, func(d Delivery) string { return d.Repository },
-		func(d Delivery) int64 { return d.Number })
-}
-
-func (a *asked) audit() error {
-	q, err := a.query()
+	noOwn := a.r.URL.Query().Get("own") == ""
+	if noOwn {
+		f.NotBy = a.Repositories.Self()
+	}
+	list, err := a.Lists.Deliveries(a.r.Context(), f)
 	if err != nil {
 		return err
 	}
-	return rows(a, q, "Audit", a.Source.Ledger.Audit, func(e Audit) string { return e.Repository },
-		func(e Audit) int64 { return e.Number })
+	list = held(f, list, func(d store.Delivery) string { return d.Repository })
+	return a.show("deliveries", "Deliveries",
+		rows[store.Delivery]{list, more(f, list, func(d store.Delivery) int64 { return d.Number }), noOwn})
 }
 
 func (a *asked) deliveryPage() error {
 	return a.show("delivery", "Delivery "+brief(60, a.delivery.ID), struct {
-		Delivery
+		store.Delivery
 		Redeliver bool
 	}{a.delivery, a.may >= MayWrite && !a.who.Guest})
+}
+
+// deed is an entry of the audit log in words.
+type deed struct {
+	store.Entry
+	Did, Detail   string
+	Run, Delivery string // one that it was done to
+}
+
+// deeds are the actions of the audit log in words.
+var deeds = map[string]string{
+	"run.stop": "stopped the run", "run.retry": "resumed the run", "run.hint": "gave a hint",
+	"run.approve": "accepted what was found", "delivery.redeliver": "had a delivery decided again",
+	"session.begin": "signed in", "session.end": "signed out", "session.end everywhere": "signed out everywhere",
+	"app.create": "created the App", "app.rotate secret": "gave the webhook a new secret",
+}
+
+func deedOf(e store.Entry) deed {
+	d := deed{Entry: e, Did: cmp.Or(deeds[e.Action], strings.ReplaceAll(e.Action, ".", " "))}
+	switch kind, _, _ := strings.Cut(e.Action, "."); kind {
+	case "run":
+		d.Run = e.Subject
+	case "delivery":
+		d.Delivery = e.Subject
+	default:
+		d.Detail = e.Subject
+	}
+	if e.Result != "done" {
+		d.Did, d.Detail = "tried: "+d.Did, e.Result
+	}
+	return d
+}
+
+func (a *asked) audit() error {
+	f, err := a.filter()
+	if err != nil {
+		return err
+	}
+	list, err := a.Lists.Audits(a.r.Context(), f)
+	if err != nil {
+		return err
+	}
+	list = held(f, list, func(e store.Entry) string { return e.Repository })
+	return a.show("audit", "Audit",
+		rows[deed]{Rows: safetext.Map(list, deedOf), More: more(f, list, func(e store.Entry) int64 { return e.Number })})
 }
 
 // sum is what was spent on one thing.
 type sum struct {
 	Name, Path string
-	Requests   int
-	Amount
+	store.Took
 	Share int // of the largest, in thousandths
 }
 
 // spend shows what was spent in the last thirty days, by what it was spent on.
 func (a *asked) spend() error {
-	q, err := a.query()
+	f, err := a.filter()
 	if err != nil {
 		return err
 	}
-	q.Since, q.Limit, q.Before = a.Clock().Add(-spendDays*24*time.Hour), 100_000, 0
-	rows, err := a.Source.Ledger.Spend(a.r.Context(), q)
+	f.Since, f.Limit, f.Before = a.Clock().Add(-spendDays*24*time.Hour), 10_000, 0
+	rows, err := a.Lists.Spend(a.r.Context(), f)
 	if err != nil {
 		return err
 	}
-	rows = held(q, rows, func(row Spend) string { return row.Repository })
-	by := func(name func(Spend) string) []sum { return sums(rows, name) }
-	total := by(func(Spend) string { return "total" })
-	days := by(func(row Spend) string { return row.Day })
+	rows = held(f, rows, func(row store.Spend) string { return row.Repository })
+	days := sums(rows, func(row store.Spend) string { return row.Day })
 	slices.SortFunc(days, func(x, y sum) int { return strings.Compare(y.Name, x.Name) })
-	repositories := by(func(row Spend) string { return row.Repository })
+	repositories := sums(rows, func(row store.Spend) string { return row.Repository })
 	for i, r := range repositories {
 		if strings.Contains(r.Name, "/") {
 			repositories[i].Path = "/repositories/" + r.Name
 		}
-	}
-	limits, err := a.limits(q)
-	if err != nil {
-		return err
 	}
 	type table struct {
 		Heading, Of string
@@ -271,30 +294,30 @@ func (a *asked) spend() error {
 		Total  []sum
 		Limits []Limit
 		Tables []table
-	}{spendDays, total, limits, []table{{"By repository", "repository", repositories},
-		{"By person", "person", by(func(row Spend) string { return row.Person })},
-		{"By model", "model", by(func(row Spend) string { return row.Model })},
+	}{spendDays, sums(rows, func(store.Spend) string { return "total" }), a.limits(f), []table{
+		{"By repository", "repository", repositories},
+		{"By person", "person", sums(rows, func(row store.Spend) string { return row.Person })},
+		{"By model", "model", sums(rows, func(row store.Spend) string { return row.Model })},
 		{"By day", "day", days}}})
 }
 
-// limits are those of the repositories that q is about, and of whose they are.
-func (a *asked) limits(q Query) ([]Limit, error) {
-	all, err := a.Source.Ledger.Limits(a.r.Context(), q)
-	return slices.DeleteFunc(slices.Clone(all), func(l Limit) bool {
-		if strings.Contains(l.Of, "/") {
-			return !q.shows(l.Of)
-		}
-		return !slices.ContainsFunc(q.Repositories, func(name string) bool {
-			return strings.HasPrefix(name, strings.ToLower(l.Of)+"/")
+// limits are those of the repositories that f is about, and of whose they are.
+func (a *asked) limits(f store.Filter) []Limit {
+	names := f.Repositories
+	if a.operator {
+		names = names[1:]
+	}
+	return slices.DeleteFunc(a.Repositories.Limits(names), func(l Limit) bool {
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return strings.EqualFold(name, l.Of) || strings.HasPrefix(name, strings.ToLower(l.Of)+"/")
 		})
-	}), err
+	})
 }
 
 // sums adds rows up by a name, the largest first.
-func sums(rows []Spend, name func(Spend) string) []sum {
+func sums(rows []store.Spend, name func(store.Spend) string) []sum {
 	at := map[string]int{}
 	var list []sum
-	largest := 0.0
 	for _, row := range rows {
 		n := cmp.Or(name(row), "–")
 		i, ok := at[n]
@@ -303,16 +326,11 @@ func sums(rows []Spend, name func(Spend) string) []sum {
 			at[n] = i
 			list = append(list, sum{Name: n})
 		}
-		list[i].Requests += row.Requests
-		list[i].Dollars += row.Dollars
-		list[i].Tokens += row.Tokens
-		largest = max(largest, list[i].Dollars)
+		list[i].Add(row.Took)
 	}
+	slices.SortStableFunc(list, func(x, y sum) int { return cmp.Compare(y.Cost, x.Cost) })
 	for i := range list {
-		if largest > 0 {
-			list[i].Share = int(list[i].Dollars / largest * 1000)
-		}
+		list[i].Share = int(list[i].Cost * 1000 / max(list[0].Cost, 1))
 	}
-	slices.SortStableFunc(list, func(x, y sum) int { return cmp.Compare(y.Dollars, x.Dollars) })
 	return list[:min(len(list), mostRows)]
 }

@@ -1,18 +1,16 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/report/html"
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// ErrNotFound is what a Source, Sessions or Setup answers about something that does not exist. Pages never tell it from
-// something that the person cannot see. An Access returns ErrSignedOut for a token that GitHub no longer accepts.
-var (
-	ErrNotFound  = errors.New("there is no such thing")
-	ErrSignedOut = errors.New("GitHub no longer accepts this sign-in")
-)
+// ErrSignedOut is what an Access answers for a token that GitHub no longer accepts.
+var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in")
 
 // Identity is a person who has signed in, with what the server needs to ask GitHub about them. No page shows the token.
 type Identity struct {
@@ -34,35 +32,35 @@ const (
 
 // Run is a run as lists show it, and as the head of its page shows it before there are records.
 type Run struct {
-	ID         string
-	Number     int64  // names it as Query.Before
-	Repository string // "owner/name"
-	Issue      int    // 0: none
-	Title      string
-	By         string // login of who asked
-	Agent      string // "claude"
-	Pull       int    // its pull request; 0: none yet
-	Branch     string // empty: none yet
-	Standing
-	Queued time.Time // when it was asked for
-	Began  time.Time // zero: it has not
-	Ended  time.Time // zero: it has not
-	Spent  Amount
+	store.Run
+	Shown
+}
+
+// Shown is what the row of a run holds for pages in its Detail, as JSON, beside what lists can be asked by.
+type Shown struct {
+	Issue     int     `json:"issue,omitempty"` // 0: none
+	Agent     string  `json:"agent,omitempty"` // "claude"
+	Pull      int     `json:"pull,omitempty"`  // its pull request; 0: none yet
+	Branch    string  `json:"branch,omitempty"`
+	Doing     string  `json:"doing,omitempty"` // what it does now, in a few words
+	Iteration int     `json:"iteration,omitempty"`
+	Of        int     `json:"of,omitempty"` // 0: without a limit
+	Dollars   float64 `json:"dollars,omitempty"`
+	Tokens    int64   `json:"tokens,omitempty"`
+}
+
+// shown is a row as pages show it. What a newer version has written for them is left out.
+func shown(row store.Run) Run {
+	run := Run{Run: row}
+	_ = json.Unmarshal(row.Detail, &run.Shown)
+	return run
 }
 
 // outside is what outsiders see of a run.
 func (r Run) outside() Run {
-	r.Agent, r.Spent, r.Standing = "", Amount{}, Standing{State: r.State}
+	r.Reason, r.Times.Resume = "", time.Time{}
+	r.Shown = Shown{Issue: r.Issue, Pull: r.Pull, Branch: r.Branch}
 	return r
-}
-
-// Standing is how a run stands.
-type Standing struct {
-	State         string    // Queued, Running, or an outcome: "done", "waiting", "failed", ...
-	Doing         string    // what it does now, in a few words
-	Reason        string    // why it waits or ended, one sentence
-	Until         time.Time // of waiting: when it continues by itself; zero: when someone answers
-	Iteration, Of int       // Of is 0 without a limit
 }
 
 // The states of a run besides the outcomes of loop.
@@ -73,21 +71,10 @@ const (
 	Dispatched = "dispatched" // a workflow of the repository does it
 )
 
-// Amount is what something took.
-type Amount struct {
-	Dollars float64
-	Tokens  int64
-}
+// Active are the states of runs that have not ended.
+var Active = []string{Queued, Running, Waiting}
 
-// Record is one fact of a run in the order in which it became known.
-type Record struct {
-	Number int64 // from 1, rising
-	At     time.Time
-	Kind   string // FactRecord, OutputRecord or ShownRecord; others are skipped
-	Body   []byte
-}
-
-// The kinds of records.
+// The kinds of records; others are skipped.
 const (
 	FactRecord   = "fact"   // Body: a loop.Record as JSON
 	OutputRecord = "output" // Body: what agent and checks printed, as a console shows it
@@ -101,20 +88,6 @@ type ShownBody struct {
 	Diff      *html.Diff `json:"diff,omitempty"`   // what it changed
 }
 
-// Delivery is a webhook that came, and what was decided about it.
-type Delivery struct {
-	ID         string
-	Number     int64 // names it as Query.Before
-	At         time.Time
-	Event      string // "issues.labeled"
-	Repository string // empty: it concerns none
-	Subject    string // "issue 42"
-	By         string // login of whoever did it
-	Step       string // what was decided: "work", "stop", "not ours", "refused", ...; empty: not decided yet
-	Why        string // one sentence
-	Run        string // the run that came of it; empty: none
-}
-
 // Repository is everything that its page shows besides its runs.
 type Repository struct {
 	Name     string
@@ -123,7 +96,8 @@ type Repository struct {
 	Checked  time.Time // when the doctor looked; zero: never
 	Ended    int       // runs that ended in the last 30 days
 	Done     int       // of these, those that were done
-	Spent    Amount    // in the last 30 days
+	Dollars  float64   // in the last 30 days
+	Tokens   int64     // the same
 	Limits   []Limit   // those of its settings
 }
 
@@ -144,39 +118,4 @@ type Finding struct {
 	What   string // "contents: write is granted"
 	Advice string // what to do; empty: nothing
 	URL    string // where to do it; empty: nowhere
-}
-
-// Spend is what one person's runs with one model took in one repository on one day.
-type Spend struct {
-	Day        string // "2026-11-22"
-	Repository string
-	Person     string
-	Model      string
-	Requests   int // to the model; turns of the agent, where its requests do not pass through the server
-	Amount
-}
-
-// Audit is one thing that someone did.
-type Audit struct {
-	Number     int64 // names it as Query.Before
-	At         time.Time
-	By         string // login; empty: the server itself
-	Did        string // "stopped the run"
-	Repository string // empty: it concerns none
-	Run        string // empty: it concerns none
-	Delivery   string // empty: it concerns none
-	Detail     string
-}
-
-// Query says which rows a page wants: those of the repositories, in lower case, and with Others also those that belong
-// to none. The newest come first.
-type Query struct {
-	Repositories []string
-	Others       bool
-	NoOwn        bool      // of deliveries: without those that ralph itself has caused
-	Active       bool      // of runs: those that are queued, running or waiting
-	All          bool      // those of every repository, for what is shown without names
-	Since        time.Time // zero: from the beginning
-	Before       int64     // the number of the last row of the page before, for rows that have one; 0: from the newest
-	Limit        int
 }

@@ -3,51 +3,39 @@ package web
 import (
 	"context"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// Source is what pages show. Each part may say ErrNotFound for something that does not exist; any other error means
-// that it could not be read, and a page says so.
-type Source struct {
-	Runs         Runs
-	Records      Records
-	Repositories Repositories
-	Deliveries   Deliveries
-	Ledger       Ledger
-	Hints        Hints // nil: no one gives any on these pages
-}
-
-// Runs are the runs of all repositories.
+// Runs are the runs of all repositories, each with what is known of it. An error that is no store.ErrNotFound means
+// that something could not be read, and a page says so.
 type Runs interface {
-	Run(ctx context.Context, id string) (Run, error)
-	Runs(ctx context.Context, q Query) ([]Run, error)
-}
-
-// Records are what is known of a run.
-type Records interface {
+	Run(ctx context.Context, id string) (store.Run, error)
 	// Records are those after a number, in order, at most limit of them. Fewer than limit means that there are no more
 	// yet.
-	Records(ctx context.Context, run string, after int64, limit int) ([]Record, error)
+	Records(ctx context.Context, run string, after int64, limit int) ([]store.Record, error)
 	// Watch returns a channel that is readable as soon as the run has more records than now. stop ends the watch.
 	Watch(run string) (changed <-chan struct{}, stop func())
+	// Words are what was said to a run after a number, in order.
+	Words(ctx context.Context, run string, after int64) ([]store.Word, error)
+}
+
+// Lists are the rows of pages, the newest first, and what is behind one of them.
+type Lists interface {
+	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
+	Deliveries(ctx context.Context, f store.Filter) ([]store.Delivery, error)
+	Delivery(ctx context.Context, id string) (store.Delivery, error)
+	Spend(ctx context.Context, f store.Filter) ([]store.Spend, error)
+	Audits(ctx context.Context, f store.Filter) ([]store.Entry, error)
 }
 
 // Repositories are those that ralph is installed on.
 type Repositories interface {
 	Repository(ctx context.Context, name string) (Repository, error)
-}
-
-// Deliveries are the webhooks that came.
-type Deliveries interface {
-	Delivery(ctx context.Context, id string) (Delivery, error)
-	Deliveries(ctx context.Context, q Query) ([]Delivery, error)
-}
-
-// Ledger is what was spent, and by whom what was done.
-type Ledger interface {
-	Spend(ctx context.Context, q Query) ([]Spend, error)
-	Audit(ctx context.Context, q Query) ([]Audit, error)
 	// Limits are those of the accounts and, as far as they are known without asking anyone, of the repositories.
-	Limits(ctx context.Context, q Query) ([]Limit, error)
+	Limits(repositories []string) []Limit
+	// Self is ralph's own login; "" while it is not known.
+	Self() string
 }
 
 // Access reports what people can see and do, at most a minute old. On an error, nothing is shown or done. It returns when
@@ -64,7 +52,7 @@ type Access interface {
 // Sessions are kept by the server: a page's cookie holds nothing but a random token.
 type Sessions interface {
 	Start(ctx context.Context, token string, who Identity) error
-	// Find is who a token belongs to; ErrNotFound when it belongs to no one, any more or at all.
+	// Find is who a token belongs to; store.ErrNotFound when it belongs to no one, any more or at all.
 	Find(ctx context.Context, token string) (Identity, error)
 	End(ctx context.Context, token string) error
 	// EndAll ends all sessions of a person.

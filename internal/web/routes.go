@@ -1,5 +1,5 @@
-// Package web shows runs to people in a browser, and takes what they ask for. It knows neither databases nor GitHub:
-// what it shows, who may see it and what can be done come through interfaces.
+// Package web shows runs to people in a browser, and takes what they ask for. It shows the rows of the store, and knows
+// neither its database nor GitHub: what there is, who may see it and what can be done come through interfaces.
 package web
 
 import (
@@ -14,12 +14,14 @@ import (
 
 // Options are what the pages are made with.
 type Options struct {
-	Source   Source
-	Access   Access
-	Sessions Sessions
-	SignIn   SignIn
-	Actions  Actions
-	Setup    Setup
+	Runs         Runs
+	Lists        Lists
+	Repositories Repositories
+	Access       Access
+	Sessions     Sessions
+	SignIn       SignIn
+	Actions      Actions
+	Setup        Setup
 	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
 	// so must be what the server listens on.
 	Open bool

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
 // runPage shows a run as it stands; live continues from there. Outsiders see its row and no records.
@@ -31,7 +33,7 @@ func (a *asked) runPage() error {
 
 // output is all that agent and checks have printed, as plain text.
 func (a *asked) output() error {
-	return a.plain(false, func(r Record) string {
+	return a.plain(false, func(r store.Record) string {
 		if r.Kind != OutputRecord {
 			return ""
 		}
@@ -45,7 +47,7 @@ func (a *asked) prompt() error {
 	if err != nil {
 		return errHidden
 	}
-	return a.plain(true, func(r Record) string {
+	return a.plain(true, func(r store.Record) string {
 		var b ShownBody
 		if r.Kind != ShownRecord || json.Unmarshal(r.Body, &b) != nil || b.Iteration != n {
 			return ""
@@ -56,9 +58,9 @@ func (a *asked) prompt() error {
 
 // plain answers with what text makes of the run's records, one after another. Where that is nothing and must not be,
 // there is no such page.
-func (a *asked) plain(must bool, text func(Record) string) error {
+func (a *asked) plain(must bool, text func(store.Record) string) error {
 	ctx := a.r.Context()
-	records, err := a.Source.Records.Records(ctx, a.run.ID, 0, batch)
+	records, err := a.Runs.Records(ctx, a.run.ID, 0, batch)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (a *asked) plain(must bool, text func(Record) string) error {
 			return nil
 		}
 		last := records[len(records)-1].Number
-		if records, err = a.Source.Records.Records(ctx, a.run.ID, last, batch); err != nil {
+		if records, err = a.Runs.Records(ctx, a.run.ID, last, batch); err != nil {
 			a.Log.Error("reading a run for plain text", "run", a.run.ID, "error", err)
 			panic(http.ErrAbortHandler) // a text that stops in the middle must not look whole
 		}

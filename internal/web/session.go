@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
 // SessionLife is how long someone stays signed in. A Sessions that forgets earlier is fine.
@@ -40,7 +42,7 @@ func (a *asked) identify() error {
 		return nil
 	}
 	who, err := a.Sessions.Find(a.r.Context(), token)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -170,7 +172,7 @@ func (a *asked) leave() error {
 		return nil
 	}
 	a.streams.end(func(st *stream) bool { return st.token == token })
-	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil

@@ -47,11 +47,11 @@ func (a *asked) setupPage() error {
 	}
 	installed := slices.ContainsFunc(st.Doctor, func(d RepositoryDoctor) bool { return strings.Contains(d.Repository, "/") })
 	if !a.setup.holds(a.cookieValue(setupCookie)) { // an operator sees of repositories what the others do
-		q, err := a.query()
+		f, err := a.filter()
 		if err != nil {
 			return err
 		}
-		st.Doctor = held(q, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
+		st.Doctor = held(f, st.Doctor, func(d RepositoryDoctor) string { return d.Repository })
 	}
 	body := struct {
 		SetupStanding

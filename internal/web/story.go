@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/store"
 )
 
 // How much of a run one page holds.
@@ -59,7 +59,7 @@ func (s *Server) newStory(run Run) *story {
 // upTo reads the records after those that the story has, up to a number; 0: all there are.
 func (st *story) upTo(ctx context.Context, last int64) error {
 	for {
-		records, err := st.server.Source.Records.Records(ctx, st.run.ID, st.number, batch)
+		records, err := st.server.Runs.Records(ctx, st.run.ID, st.number, batch)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (st *story) upTo(ctx context.Context, last int64) error {
 
 // take adds a record and says which iteration it changed; 0: none. What cannot be read is skipped: a newer ralph
 // may have written it.
-func (st *story) take(r Record) (changed int) {
+func (st *story) take(r store.Record) (changed int) {
 	st.number = r.Number
 	switch r.Kind {
 	case FactRecord:
@@ -126,7 +126,7 @@ func (st *story) keep(p piece) {
 // ended reports whether the run has come to an end, as far as its records tell, or its row where there are none.
 func (st *story) ended() bool {
 	if len(st.detail.Records) == 0 {
-		return !st.run.Ended.IsZero()
+		return !st.run.Times.Ended.IsZero()
 	}
 	return st.detail.State.End != nil
 }
@@ -206,30 +206,16 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 	return v, nil
 }
 
-// Hints are what people have said to a run on its page.
-type Hints interface {
-	// Hints are those of a run, oldest first; the newest hundred are enough.
-	Hints(ctx context.Context, run string) ([]HintGiven, error)
-}
-
-// HintGiven is one of them.
-type HintGiven struct {
-	ID   string // as the run's records name it
-	By   string // login
-	At   time.Time
-	Text string
-}
+// WordIDs is the form in which the records of a run name what was said to it.
+const WordIDs = "word-%d"
 
 // given are the hints that were given on a run's page. Where they cannot be read, the page does without.
-func (a *asked) given(run string) []HintGiven {
-	if a.Source.Hints == nil {
-		return nil
-	}
-	list, err := a.Source.Hints.Hints(a.r.Context(), run)
+func (a *asked) given(run string) []store.Word {
+	list, err := a.Runs.Words(a.r.Context(), run, 0)
 	if err != nil {
 		a.Log.Error("reading the hints of a run", "run", run, "error", err)
 	}
-	return list
+	return slices.DeleteFunc(list, func(w store.Word) bool { return w.Kind != Hint })
 }
 
 // mostHints is how many hints a page lists: the newest.
@@ -243,11 +229,12 @@ type shownHint struct {
 }
 
 // withHints are the run's hints, the newest first: those that its records tell of, and those that were given since.
-func (st *story) withHints(given []HintGiven, ended bool) (list []shownHint) {
+func (st *story) withHints(given []store.Word, ended bool) (list []shownHint) {
 	all := slices.Clone(st.detail.State.Hints)
-	for _, g := range given {
-		if !slices.ContainsFunc(all, func(h loop.TakenHint) bool { return h.ID == g.ID }) {
-			all = append(all, loop.TakenHint{Hint: loop.Hint{ID: g.ID, By: g.By, Text: g.Text}, At: g.At})
+	for _, w := range given {
+		id := fmt.Sprintf(WordIDs, w.Number)
+		if !slices.ContainsFunc(all, func(h loop.TakenHint) bool { return h.ID == id }) {
+			all = append(all, loop.TakenHint{Hint: loop.Hint{ID: id, By: w.Person, Text: w.Text}, At: w.At})
 		}
 	}
 	for _, h := range slices.Backward(all[max(0, len(all)-mostHints):]) {

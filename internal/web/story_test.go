@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/fake/webpages"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -16,7 +17,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	s := open(t, nil)
 	w := s.world
 	const id = "run-new"
-	w.Put(web.Run{ID: id, Repository: webpages.Demo, Title: "New", Standing: web.Standing{State: web.Running}})
+	w.Put(web.Run{Run: store.Run{ID: id, Repository: webpages.Demo, Title: "New", State: web.Running}})
 	script := sample.Begin(nil)
 	turning := func(n int, prompt string) {
 		before := len(script.Records)
@@ -34,7 +35,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 		!strings.Contains(text, "first words") {
 		t.Error("what the agent is told now is not shown")
 	}
-	w.Hint(id, web.HintGiven{ID: "word-7", By: "alice", At: webpages.Now, Text: "mind the gap"})
+	w.Hint(id, store.Word{Number: 7, Person: "alice", At: webpages.Now, Text: "mind the gap"})
 	if text := page(); strings.Count(text, ">mind the gap</pre>") != 1 ||
 		!strings.Contains(text, "waits for the next turn") {
 		t.Error("a hint that nobody has read does not say so")

@@ -46,9 +46,9 @@ func (a *asked) live() error {
 	h := a.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	f := &follower{asked: a, story: st, out: http.NewResponseController(a.w), shown: map[int]bool{}}
+	f := &follower{asked: a, story: st, out: http.NewResponseController(a.w), drawn: map[int]bool{}}
 	for _, it := range st.detail.State.Iterations {
-		f.shown[it.N] = true
+		f.drawn[it.N] = true
 	}
 	f.now()
 	if f.write("retry: 1000\n\n") == nil {
@@ -68,7 +68,7 @@ type follower struct {
 	*asked
 	story  *story
 	out    *http.ResponseController
-	shown  map[int]bool // iterations that the page has
+	drawn  map[int]bool // iterations that the page has
 	can    can
 	asking bool // what the agent is told now is shown
 }
@@ -102,7 +102,7 @@ func (f *follower) step(ctx context.Context, beat, check, look <-chan time.Time)
 		last = true
 	default:
 	}
-	changed, stop := f.Source.Records.Watch(f.run.ID)
+	changed, stop := f.Runs.Watch(f.run.ID)
 	defer stop()
 	full, err := f.send(ctx)
 	switch {
@@ -149,7 +149,7 @@ func (f *follower) still(ctx context.Context) bool {
 
 // send sends the records that there are now as one event; full says that there may be more.
 func (f *follower) send(ctx context.Context) (full bool, err error) {
-	records, err := f.Source.Records.Records(ctx, f.run.ID, f.story.number, streamRecords)
+	records, err := f.Runs.Records(ctx, f.run.ID, f.story.number, streamRecords)
 	if err != nil { // it is tried again, and the page shows what it has meanwhile
 		if ctx.Err() == nil {
 			f.Log.Error("reading a run that is followed", "run", f.run.ID, "error", err)
@@ -194,8 +194,8 @@ type liveIteration struct {
 // event is one event of the stream: parts of the page, each with the place that it goes to.
 func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, error) {
 	if facts { // the row says what no record does: that it was stopped, or waits
-		if run, err := f.Source.Runs.Run(f.r.Context(), f.run.ID); err == nil {
-			f.story.run = run
+		if row, err := f.Runs.Run(f.r.Context(), f.run.ID); err == nil {
+			f.story.run = shown(row)
 		}
 	}
 	base, err := f.story.view(f.asked, 0)
@@ -213,8 +213,8 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 		if err != nil {
 			return "", err
 		}
-		v.Changed = append(v.Changed, liveIteration{it.N, !f.shown[it.N], text})
-		f.shown[it.N] = true
+		v.Changed = append(v.Changed, liveIteration{it.N, !f.drawn[it.N], text})
+		f.drawn[it.N] = true
 	}
 	slices.SortFunc(v.Changed, func(x, y liveIteration) int { return x.N - y.N })
 	var b bytes.Buffer

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/fake/webpages"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -89,7 +90,7 @@ func TestStreamGoesOnWhereThePageEnds(t *testing.T) {
 	s := open(t, nil)
 	w := s.world
 	const id = "run-new"
-	w.Put(web.Run{ID: id, Repository: webpages.Demo, Title: "New", Standing: web.Standing{State: web.Queued}})
+	w.Put(web.Run{Run: store.Run{ID: id, Repository: webpages.Demo, Title: "New", State: web.Queued}})
 	script := sample.Begin(nil)
 	w.Facts(id, script.Records...) // records 1 and 2
 	w.Print(id, "printed 3\n")

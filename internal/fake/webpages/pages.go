@@ -12,14 +12,15 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
 // World is a server's database, GitHub and actions in one. Its methods are safe for concurrent use.
 type World struct {
 	mu       sync.Mutex
-	runs     []web.Run
-	records  map[string][]web.Record
+	runs     []store.Run
+	records  map[string][]store.Record
 	changed  map[string]chan struct{}
 	sessions map[string]web.Identity
 	may      map[string]map[string]web.Permission // login → repository in lower case
@@ -36,25 +37,24 @@ type World struct {
 
 // Books are what is on record besides the runs.
 type Books struct {
-	Hooks  []web.Delivery
-	Spends []web.Spend
-	Audits []web.Audit
-	Repos  map[string]web.Repository  // by name in lower case
-	Said   map[string][]web.HintGiven // by run
+	Hooks   []store.Delivery
+	Spends  []store.Spend
+	Entries []store.Entry
+	Repos   map[string]web.Repository // by name in lower case
+	Said    map[string][]store.Word   // by run
 }
 
 // New is a world without anything.
 func New() *World {
-	return &World{records: map[string][]web.Record{}, changed: map[string]chan struct{}{},
+	return &World{records: map[string][]store.Record{}, changed: map[string]chan struct{}{},
 		sessions: map[string]web.Identity{},
 		may:      map[string]map[string]web.Permission{}, ops: map[string]bool{},
-		Books: Books{Repos: map[string]web.Repository{}, Said: map[string][]web.HintGiven{}}}
+		Books: Books{Repos: map[string]web.Repository{}, Said: map[string][]store.Word{}}}
 }
 
 // Options are those of pages that show the world.
 func (w *World) Options(public *url.URL) web.Options {
-	return web.Options{Source: web.Source{Runs: w, Records: w, Repositories: w, Deliveries: w, Ledger: w,
-		Hints: w}, Access: w, Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public,
+	return web.Options{Runs: w, Lists: w, Repositories: w, Access: w, Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public,
 		GitHub: "https://github.com", Version: "1.2.3"}
 }
 
@@ -86,10 +86,15 @@ func (w *World) Enter(login string) string {
 
 // Put adds a run, or replaces it.
 func (w *World) Put(run web.Run) {
+	detail, err := json.Marshal(run.Shown)
+	if err != nil {
+		panic(err)
+	}
+	run.Detail = detail
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = slices.DeleteFunc(w.runs, func(r web.Run) bool { return r.ID == run.ID })
-	w.runs = append(w.runs, run)
+	w.runs = slices.DeleteFunc(w.runs, func(r store.Run) bool { return r.ID == run.ID })
+	w.runs = append(w.runs, run.Run)
 }
 
 // Facts adds what a journal tells of a run.
@@ -117,7 +122,7 @@ func (w *World) append(run, kind string, at time.Time, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.records[run] = append(w.records[run],
-		web.Record{Number: int64(len(w.records[run]) + 1), At: at, Kind: kind, Body: body})
+		store.Record{Number: int64(len(w.records[run]) + 1), At: at, Kind: kind, Body: body})
 	if c := w.changed[run]; c != nil {
 		close(c)
 		delete(w.changed, run)
@@ -132,7 +137,7 @@ func (w *World) Done() []web.Action {
 }
 
 // Run implements web.Runs.
-func (w *World) Run(_ context.Context, id string) (web.Run, error) {
+func (w *World) Run(_ context.Context, id string) (store.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.runs {
@@ -140,20 +145,20 @@ func (w *World) Run(_ context.Context, id string) (web.Run, error) {
 			return r, w.Fails
 		}
 	}
-	return web.Run{}, web.ErrNotFound
+	return store.Run{}, store.ErrNotFound
 }
 
-// Runs implements web.Runs. It answers with those of everybody, so that a page that does not look itself is found out.
-func (w *World) Runs(_ context.Context, q web.Query) ([]web.Run, error) {
+// Runs implements web.Lists. It answers with those of everybody, so that a page that does not look itself is found out.
+func (w *World) Runs(_ context.Context, f store.Filter) ([]store.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.runs), func(r web.Run) bool {
-		return q.Active && !slices.Contains([]string{web.Queued, web.Running, web.Waiting}, r.State)
+	return slices.DeleteFunc(slices.Clone(w.runs), func(r store.Run) bool {
+		return f.States != nil && !slices.Contains(f.States, r.State)
 	}), w.Fails
 }
 
-// Records implements web.Records.
-func (w *World) Records(_ context.Context, run string, after int64, limit int) ([]web.Record, error) {
+// Records implements web.Runs.
+func (w *World) Records(_ context.Context, run string, after int64, limit int) ([]store.Record, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.records[run]
@@ -161,7 +166,7 @@ func (w *World) Records(_ context.Context, run string, after int64, limit int) (
 	return slices.Clone(all[from:min(from+limit, len(all))]), w.Fails
 }
 
-// Watch implements web.Records.
+// Watch implements web.Runs.
 func (w *World) Watch(run string) (changed <-chan struct{}, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,49 +182,55 @@ func (w *World) Repository(_ context.Context, name string) (web.Repository, erro
 	defer w.mu.Unlock()
 	r, ok := w.Repos[strings.ToLower(name)]
 	if !ok {
-		return r, web.ErrNotFound
+		return r, store.ErrNotFound
 	}
 	return r, w.Fails
 }
 
-// Delivery implements web.Deliveries.
-func (w *World) Delivery(_ context.Context, id string) (web.Delivery, error) {
+// Delivery implements web.Lists.
+func (w *World) Delivery(_ context.Context, id string) (store.Delivery, error) {
 	for _, d := range w.Hooks {
 		if d.ID == id {
 			return d, w.Fails
 		}
 	}
-	return web.Delivery{}, web.ErrNotFound
+	return store.Delivery{}, store.ErrNotFound
 }
 
-// Deliveries implements web.Deliveries.
-func (w *World) Deliveries(context.Context, web.Query) ([]web.Delivery, error) {
+// Deliveries implements web.Lists.
+func (w *World) Deliveries(context.Context, store.Filter) ([]store.Delivery, error) {
 	return w.Hooks, w.Fails
 }
 
-// Hints implements web.Hints.
-func (w *World) Hints(_ context.Context, run string) ([]web.HintGiven, error) {
+// Words implements web.Runs.
+func (w *World) Words(_ context.Context, run string, _ int64) ([]store.Word, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.Said[run]), w.Fails
 }
 
 // Hint adds one that somebody has given on the page.
-func (w *World) Hint(run string, h web.HintGiven) {
+func (w *World) Hint(run string, h store.Word) {
+	h.Kind = web.Hint
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Said[run] = append(w.Said[run], h)
 }
 
-// Spend implements web.Ledger.
-func (w *World) Spend(context.Context, web.Query) ([]web.Spend, error) { return w.Spends, w.Fails }
+// Spend implements web.Lists.
+func (w *World) Spend(context.Context, store.Filter) ([]store.Spend, error) { return w.Spends, w.Fails }
 
-// Limits implements web.Ledger, with those of everybody.
-func (w *World) Limits(context.Context, web.Query) ([]web.Limit, error) {
+// Self implements web.Repositories.
+func (w *World) Self() string { return "ralph[bot]" }
+
+// Limits implements web.Repositories, with those of everybody.
+func (w *World) Limits([]string) []web.Limit {
 	return []web.Limit{{Of: "acme", What: "cost of a run", Value: "$20", From: "allowed by this installation"},
 		{Of: Demo, What: "cost of all runs of an issue", Value: "$50", From: "ralph.json of acme/.github"},
-		{Of: "evil", What: "the secret plan", Value: "$77"}, {Of: Secret, What: "the secret issue"}}, w.Fails
+		{Of: "evil", What: "the secret plan", Value: "$77"}, {Of: Secret, What: "the secret issue"}}
 }
 
-// Audit implements web.Ledger.
-func (w *World) Audit(context.Context, web.Query) ([]web.Audit, error) { return w.Audits, w.Fails }
+// Audits implements web.Lists.
+func (w *World) Audits(context.Context, store.Filter) ([]store.Entry, error) {
+	return w.Entries, w.Fails
+}

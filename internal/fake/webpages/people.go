@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -69,7 +70,7 @@ func (w *World) Find(_ context.Context, token string) (web.Identity, error) {
 	defer w.mu.Unlock()
 	who, ok := w.sessions[token]
 	if !ok {
-		return who, web.ErrNotFound
+		return who, store.ErrNotFound
 	}
 	return who, nil
 }
