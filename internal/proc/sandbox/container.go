@@ -35,30 +35,32 @@ func (s *Sandbox) openContainer(ctx context.Context) error {
 	if s.o.Image == "" {
 		return &UnavailableError{"RALPH_SANDBOX_IMAGE names no image; it has to have git, the agent, and what the checks need"}
 	}
-	program, err := engine(s.o.Parent)
-	if err != nil {
-		return err
-	}
 	if err := s.prepareDirs(); err != nil {
 		return err
 	}
 	var b [4]byte
 	_, _ = rand.Read(b[:])
-	c := &container{s: s, program: program, name: "ralph-box-" + hex.EncodeToString(b[:])}
+	c := &container{s: s, name: "ralph-box-" + hex.EncodeToString(b[:])}
 	s.maker, s.Complete = c, true
-	s.Line = fmt.Sprintf("sandbox: container (%s of %s): only the worktree and a home of the run's own can be written, "+
-		"nothing else of this machine is there, and the network is reached only by a proxy that knows which hosts are allowed", filepath.Base(program), s.o.Image)
-	return s.try(ctx)
-}
-
-// engine finds docker or podman.
-func engine(env []string) (string, error) {
+	// An engine that is installed might not run: docker without its daemon.
+	var broken []string
 	for _, name := range []string{"docker", "podman"} {
-		if program, err := proc.LookPath(name, env); err == nil {
-			return program, nil
+		program, err := proc.LookPath(name, s.o.Parent)
+		if err != nil {
+			continue
 		}
+		c.program = program
+		s.Line = fmt.Sprintf("sandbox: container (%s of %s): only the worktree and a home of the run's own can be written, "+
+			"nothing else of this machine is there, and the network is reached only by a proxy that knows which hosts are allowed", name, s.o.Image)
+		if err = s.try(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+		broken = append(broken, name+": "+err.Error())
 	}
-	return "", &UnavailableError{"neither docker nor podman is installed"}
+	if broken == nil {
+		return &UnavailableError{"neither docker nor podman is installed"}
+	}
+	return &UnavailableError{strings.Join(broken, "; ")}
 }
 
 // ofClient are variables that the engine's client needs as they are here.

@@ -21,8 +21,12 @@ func containerDesk(t *testing.T) (*desk, Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(d.dir, "bin", "docker"), script, 0o755); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"docker": "#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n", "podman": string(script),
+	} {
+		if err := os.WriteFile(filepath.Join(d.dir, "bin", name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	o := d.options()
 	o.Mode, o.Image, o.Agents[0].Files = Container, "example/image:1", []File{{Path: "login"}}
@@ -33,7 +37,7 @@ func containerDesk(t *testing.T) (*desk, Options) {
 	return d, o
 }
 
-// TestContainerCalls: what an engine is asked for, to the letter.
+// TestContainerCalls: what an engine is asked for, to the letter. Docker, which is looked for first, does not run.
 func TestContainerCalls(t *testing.T) {
 	d, o := containerDesk(t)
 	if err := os.MkdirAll(filepath.Join(d.clone, ".git", "hooks"), 0o755); err != nil {
@@ -43,6 +47,9 @@ func TestContainerCalls(t *testing.T) {
 	s, err := Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(s.Line, "podman of ") {
+		t.Error(s.Line)
 	}
 	defer s.Close()
 	var out bytes.Buffer
@@ -106,10 +113,10 @@ func dockerLogs(t *testing.T) {
 // TestContainerIsNotThere: what is missing is said, with what to do.
 func TestContainerIsNotThere(t *testing.T) {
 	for want, change := range map[string]func(o *Options){
-		"RALPH_SANDBOX_IMAGE names no image":     func(o *Options) { o.Image = "" },
-		"neither docker nor podman is installed": func(o *Options) { o.Parent = []string{"PATH=/nowhere"} },
-		"does not work: Unable to find image":    func(o *Options) { o.Parent = append(o.Parent, "NOIMAGE=1") },
-		"its name has a comma":                   func(o *Options) { o.Writable = []string{o.Dir + "/a,b"} },
+		"RALPH_SANDBOX_IMAGE names no image":                                        func(o *Options) { o.Image = "" },
+		"neither docker nor podman is installed":                                    func(o *Options) { o.Parent = []string{"PATH=/nowhere"} },
+		"Docker daemon; podman: it is here and does not work: Unable to find image": func(o *Options) { o.Parent = append(o.Parent, "NOIMAGE=1") },
+		"its name has a comma":                                                      func(o *Options) { o.Writable = []string{o.Dir + "/a,b"} },
 	} {
 		d, o := containerDesk(t)
 		dockerLogs(t)
