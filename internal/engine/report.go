@@ -191,6 +191,9 @@ func (run *Run) explainUnreached(v *loop.Verdict) bool {
 		slices.ContainsFunc(wantUserns, func(words string) bool { return strings.Contains(v.Output, words) }) {
 		why = "it may need user namespaces, which the sandbox closes: set sandboxUserns to true"
 	}
+	if covered := run.boxes.sandbox.Covers(v.Output); why == "" && covered != "" {
+		why = "it may need " + covered + ", which the sandbox hides: name what it needs in the setting sandboxWritable"
+	}
 	if why != "" {
 		v.Reason += "; " + why
 	}

@@ -49,10 +49,20 @@ func newGround(t *testing.T) *ground {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	g.Worktree, g.Home, g.Outside, g.Writable = in("home/src/clone"), in("home"), in("home/src/outside.txt"),
 		in("writable")
+	g.Neighbor = in("neighbor/.env")
+	if os.Geteuid() == 0 { // where the system keeps nothing of its own
+		srv, err := os.MkdirTemp("/srv", "ralph-sandbox-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(srv) })
+		g.Neighbor = filepath.Join(srv, ".env")
+		everybody(t, srv)
+	}
 	g.Key, g.Login, g.Shown = in("home/.ssh/id_ed25519"), in("home/.agent/login.json"), in("home/.nvm/tool")
 	for name, text := range map[string]string{
 		g.Worktree + "/go.mod": "", g.Home + "/.cache/go-build/README": "", // so that a box mounts a cache
-		g.Key: "a key", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text",
+		g.Key: "a key", g.Neighbor: "a key of another", g.Login: "a login", g.Shown: "a tool", g.Worktree + "/file.txt": "text",
 		g.Worktree + "/.git/config":       "[core]\n",
 		g.Worktree + "/.git/hooks/sample": "", g.Worktree + "/.git/HEAD": "ref: refs/heads/main\n",
 		g.Worktree + "/.git/objects/info/packs": "",
@@ -122,7 +132,7 @@ func (g *ground) serve(t *testing.T) {
 	}()
 	places := []string{g.dir + "/some.sock"}
 	if os.Geteuid() == 0 { // as that of an engine of containers, in a directory that is seen
-		places = append(places, fmt.Sprintf("/srv/ralph-sandbox-test-%d.sock", os.Getpid()))
+		places = append(places, fmt.Sprintf("/var/lib/ralph-sandbox-test-%d.sock", os.Getpid()))
 	}
 	for _, place := range places {
 		s, err := net.Listen("unix", place)
@@ -268,7 +278,7 @@ var (
 		"write git objects", "loopback", "allowed host", "allowed host by CONNECT",
 	}
 	never = []string{
-		"write outside", "write a tool in home", "read a key", "read another's environment", "signal another",
+		"write outside", "write a tool in home", "read a key", "read a neighbor's file", "read another's environment", "signal another",
 		"trace another", "mount", "write a sysctl",
 		"make a device", "direct TCP", "denied host", "denied host by CONNECT",
 	}
@@ -290,6 +300,9 @@ func TestBoxesHold(t *testing.T) {
 					g := newGround(t)
 					s := g.open(t, g.options(mode, as))
 					g.hold(t, g.attack(t, s.Box(u), as), mode, u)
+					if covers := s.Covers("cat: " + g.Neighbor + ": No such file or directory"); os.Geteuid() == 0 && covers != "/srv" {
+						t.Errorf("covers %q", covers)
+					}
 					if n := strings.Count(g.log.String(), "the sandbox does not let anything speak to "+g.Denied); n != 1 {
 						t.Errorf("the log tells %d times of %s:\n%s", n, g.Denied, g.log.String())
 					}

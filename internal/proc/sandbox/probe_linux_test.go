@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // targets are what the hostile program is told to try.
 type targets struct {
 	Worktree, Home, Outside, Key, Login, Shown string
-	Writable                                   string
+	Writable, Neighbor                         string
 	Victim                                     int    // a process of the same user
 	TCP, UDP                                   string // servers of the machine
 	Sockets                                    []string
@@ -69,6 +69,7 @@ func probe(told string) int {
 	say("write outside", write(t.Outside))
 	say("write a tool in home", write(t.Shown))
 	say("read a key", read(t.Key))
+	say("read a neighbor's file", read(t.Neighbor))
 	say("read a login", read(t.Login))
 	say("write git hooks", write(filepath.Join(t.Worktree, ".git", "hooks", "post-checkout")))
 	say("write git config", write(filepath.Join(t.Worktree, ".git", "config")))

@@ -16,12 +16,37 @@ type visiblePaths struct {
 	blank  []string // files that are
 	shown  []string // what is seen though it lies in what is hidden
 	closed []string // what of it never is
+	others []string // of the hidden ones those of other people, which no home or temporary directory is laid over
 	links  [][2]string
 	as     *proc.User // who looks; nil: we
 }
 
 // places where homes, keys, sockets and other people's files are. Those that do not exist are left out.
 var places = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/media"}
+
+// system are the directories that hold the system and its programs. What else is at the root or in /var, someone has
+// put there for other work.
+var system = []string{
+	"/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/proc", "/sbin", "/snap", "/sys", "/usr",
+	"/var", "/var/cache", "/var/db", "/var/lib",
+}
+
+// otherPlaces are the directories that are neither of the system nor a place of programs: one whose own programs PATH
+// names.
+func otherPlaces(o Options) (found []string) {
+	path := filepath.SplitList(proc.Value(o.Parent, "PATH"))
+	for _, top := range []string{"/", "/var"} {
+		entries, _ := os.ReadDir(top)
+		for _, e := range entries {
+			at := filepath.Join(top, e.Name())
+			if e.IsDir() && !slices.Contains(system, at) && !slices.Contains(places, at) &&
+				!slices.ContainsFunc(path, func(dir string) bool { return dir == at || filepath.Dir(dir) == at }) {
+				found = append(found, at)
+			}
+		}
+	}
+	return found
+}
 
 // toolchains are directories in a home that hold programs, and nothing that is secret.
 var toolchains = []string{
@@ -46,9 +71,9 @@ var pointers = []string{
 
 // look looks at the machine.
 func look(o Options) visiblePaths {
-	v := visiblePaths{as: o.As}
+	v := visiblePaths{as: o.As, others: otherPlaces(o)}
 	runner, files := ofRunner(o.Parent)
-	for _, place := range slices.Concat(places, []string{o.Home}, o.own(), runner, o.Hide) {
+	for _, place := range slices.Concat(places, v.others, []string{o.Home}, o.own(), runner, o.Hide) {
 		at, err := real(place)
 		if err != nil || at == "/" || !isDir(at) || over(o.Dir, at) {
 			continue
@@ -138,7 +163,7 @@ func (v *visiblePaths) showPrograms(home, dir string) {
 	if !filepath.IsAbs(dir) || !v.hides(dir) {
 		return
 	}
-	if filepath.Base(dir) == "bin" && under(home, filepath.Dir(dir)) > 0 &&
+	if filepath.Base(dir) == "bin" &&
 		!slices.Contains([]string{".local", ".cargo", "go"}, filepath.Base(filepath.Dir(dir))) {
 		v.show(home, filepath.Dir(dir)) // libraries lie beside it
 	}
@@ -168,18 +193,23 @@ func (v *visiblePaths) showProgram(home, path string) {
 	}
 }
 
-// under is how many steps a path lies below a directory; 0 when it does not.
-func under(dir, path string) int {
-	if !over(dir, path) || dir == path {
-		return 0
+// Covers is the directory of other people that a text names a path in, and that no box shows; "" when it names none.
+func (s *Sandbox) Covers(text string) string {
+	if s == nil || s.maker == nil {
+		return ""
 	}
-	rel, _ := filepath.Rel(dir, path)
-	return strings.Count(rel, "/") + 1
+	for _, dir := range s.view.others {
+		before, _, found := strings.Cut(text, dir+"/")
+		if found && !over(dir, s.o.Dir) && (before == "" || strings.Contains(" \t\n\"'=:([<", before[len(before)-1:])) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // secrets hides what nobody but root may read: root keeps its own files even where it has lost every other right.
 func (v *visiblePaths) secrets() {
-	for _, top := range []string{"/etc", "/var", "/opt", "/srv"} {
+	for _, top := range []string{"/etc", "/var", "/opt"} {
 		v.closeBelow(top, 3)
 	}
 	entries, _ := os.ReadDir("/")
