@@ -70,7 +70,13 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 	if err := r.unrun(ctx); err != nil {
 		return loop.Verdict{}, err
 	}
-	if err := r.withTree(ctx, func() error { return r.prove(ctx, d) }); err != nil || ctx.Err() != nil {
+	show := func() error {
+		if err := r.attribute(ctx, d); err != nil || ctx.Err() != nil {
+			return err
+		}
+		return r.prove(ctx, d)
+	}
+	if err := r.withTree(ctx, show); err != nil || ctx.Err() != nil {
 		return loop.Verdict{Pass: true}, err
 	}
 	return r.verdict(), nil
@@ -79,17 +85,20 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 // verdict is what was found.
 func (r *replay) verdict() loop.Verdict {
 	if len(r.found) == 0 {
-		return loop.Verdict{Pass: true, Reason: r.said}
+		return loop.Verdict{Pass: true, Reason: strings.Join(r.said, "; ")}
 	}
 	v := loop.Verdict{Concerns: r.found}
 	var b strings.Builder
-	var old, unproven []loop.Concern
+	var old, unproven, green []loop.Concern
 	var said []string
 	for _, c := range r.found {
-		if c.Kind == loop.Unproven {
+		switch c.Kind {
+		case loop.Unproven:
 			b.WriteString("unproven test ")
 			unproven = append(unproven, c)
-		} else {
+		case loop.MakesGreen:
+			green = append(green, c)
+		default:
 			old = append(old, c)
 		}
 		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Message)
@@ -111,10 +120,11 @@ func (r *replay) verdict() loop.Verdict {
 		v.PromptText += "\nMake an unproven test fail on the code as it was. If it is meant to pass there, say so and why in your " +
 			"last message.\n"
 	}
-	if r.said != "" {
-		said = append(said, r.said)
+	if len(green) > 0 {
+		v.PromptText += "\nMake the product itself pass. If the task asks for the change of " + few(loop.Names(green)) + ", explain " +
+			"why in your last message.\n"
 	}
-	v.Reason = strings.Join(said, "; ")
+	v.Reason = strings.Join(slices.Concat(r.said, said), "; ")
 	return v
 }
 
@@ -128,9 +138,9 @@ type replay struct {
 	found []loop.Concern
 	// replayed says that a command passed with the base commit's tests.
 	replayed bool
-	laid     bool   // the tree is not what is judged
-	patch    string // the change of the tests, once it was asked for
-	said     string // of the new tests, in a sentence; empty: nothing
+	laid     bool     // the tree is not what is judged
+	patch    string   // the change of the tests, once it was asked for
+	said     []string // of what passes now and of the new tests
 }
 
 // mostReplays is how often a command is run at most, each time without files that could not be loaded.
@@ -394,7 +404,7 @@ func (r *replay) prove(ctx context.Context, d *diffscan.Change) error {
 	case err != nil || !fresh && len(grown) == 0 || slices.ContainsFunc(commands, r.flips):
 		return err
 	case d.OnlyJudges():
-		r.said = "the change is nothing but tests, so nothing shows what they would fail on"
+		r.said = append(r.said, "the change is nothing but tests, so nothing shows what they would fail on")
 		return nil
 	}
 	var all proof
@@ -422,7 +432,7 @@ func (r *replay) prove(ctx context.Context, d *diffscan.Change) error {
 			return cmp.Or(t.file, t.name)
 		}), 5)+" do not build without the change, which proves nothing")
 	}
-	r.said = strings.Join(parts, "; ")
+	r.said = append(r.said, parts...)
 	for _, t := range slices.Concat(all.pass, all.skip) {
 		message := "passes without the change"
 		if slices.Contains(all.skip, t) {

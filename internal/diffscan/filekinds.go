@@ -20,6 +20,19 @@ var settingsFile = lazy(
 		`phpunit\.xml(?:\.dist)?|phpstan\.neon(?:\.dist)?|infection\.json5?|noxfile\.py|[Mm]akefile|GNUmakefile|[^/]*\.mk|[jJ]ustfile|Taskfile\.ya?ml|\.gitlab-ci\.ya?ml|Jenkinsfile|\.travis\.yml|azure-pipelines\.ya?ml|sonar-project\.properties)$|` +
 		`(?:^|/)\.(?:github/workflows|circleci)/[^/]*\.ya?ml$|(?:^|/)(?:ci|scripts|\.ci|bin|build|hack|tools)/[^/]*\.sh$|(?:^|/)[^/]*(?:test|check|lint|ci|coverage)[^/]*\.sh$`)
 
+// source matches files of programs, by their extensions.
+var source = lazy(`\.(?:go|pyi?|[cm]?[jt]sx?|vue|svelte|rb|rs|java|kts?|scala|groovy|clj[cs]?|c|cc|cpp|cxx|h|hh|hpp|m|mm|cs|fs|vb|swift|` +
+	`php|pl|pm|lua|[rRdsS]|jl|dart|zig|nim|cr|mli?|hs|elm|erl|hrl|exs?|lisp|scm|rkt|f90|ad[bs]|pas|sql|sh|bash|ps1|s?css|less|sol|proto|graphql|tcl|awk)$`)
+
+// Judges reports whether a file says how strictly tests, linters and coverage judge.
+func Judges(name string) bool { return isSetting(name) || toldBy.MatchString(name) }
+
+// Configures reports whether a file is more likely to configure tools, or to be their data, than to be a product's source
+// or prose.
+func Configures(name string) bool {
+	return Judges(name) || !source.MatchString(name) && !prose.MatchString(name)
+}
+
 func isSetting(name string) bool {
 	switch path.Ext(name) { // most files, told at once
 	case ".go", ".rs", ".java", ".c", ".h", ".cpp", ".php", ".cs", ".md", ".tsx", ".jsx", ".css", ".html", ".txt":

@@ -27,6 +27,7 @@ const (
 	EditsCheck   ConcernKind = "edited"        // what a check runs was changed
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
 	Unproven     ConcernKind = "unproven"      // a new test that does not fail without the change
+	MakesGreen   ConcernKind = "makes green"   // a failed check passes because of a file that seems to be no part of the product
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	MaybeTask    ConcernKind = "may be asked"  // the same, and the task or the change may be about it
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed

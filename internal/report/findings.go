@@ -47,13 +47,21 @@ func (v View) findings(r room) string {
 // place is where a finding is: file and line, else the test.
 func (v View) place(f loop.Finding) string { return v.Code(wording.Place(f), 120) }
 
-// warned names what a person should look at though it does not block: what the soft checks of the newest attempt found,
-// such as weakened tests and unfinished markers, and the checks that passed only at the second try.
+// warned names what a person should look at though it does not block: why a failed check passes now, what the soft checks
+// of the newest attempt found, such as weakened tests and unfinished markers, and the checks that passed only at the
+// second try.
 func (v View) warned(r room) string {
 	if r.remarks == 0 {
 		return ""
 	}
 	var p wording.Markdown
+	if it := v.Judged(); it != nil {
+		for _, c := range it.Verdicts {
+			if c.Says() {
+				p.WriteString("- " + safetext.UpperFirst(v.Text(c.Reason, 300)) + "\n")
+			}
+		}
+	}
 	p.WriteString(v.accepted(r))
 	for i, c := range warnings(v.State) {
 		if i == r.remarks {

@@ -163,9 +163,7 @@ func (v View) judgedBy(r room) string {
 	shown, _, _ := v.shownVerdicts(it.Verdicts)
 	for _, c := range shown {
 		switch {
-		case c.Says():
-			b.WriteString("- " + safetext.UpperFirst(v.Text(c.Reason, 300)) + "\n")
-		case c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&
+		case c.Says(), c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&
 			!v.isCommand(c.Check):
 		case c.Pass && c.Skipped == "":
 			passed = append(passed, v.Code(c.Check, 80))

@@ -16,7 +16,7 @@ type visiblePaths struct {
 	blank  []string // files that are
 	shown  []string // what is seen though it lies in what is hidden
 	closed []string // what of it never is
-	others []string // of the hidden ones those of other people, which no home or temporary directory is laid over
+	others []string // of the hidden ones those of other people
 	links  [][2]string
 	as     *proc.User // who looks; nil: we
 }
