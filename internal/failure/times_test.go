@@ -17,12 +17,8 @@ func TestTimes(t *testing.T) {
 		"Sat Nov 21 2026 19:41:08 GMT+0900 (Japan Standard Time)",
 		"Sat Nov 21 2026 19:41:08 GMT+0000 (Coordinated Universal Time)", "11/21/2026, 7:41:08 PM",
 		"11/21/2026, 7:41:08\u202fPM", "21.11.2026 19:41:08",
-		"21/Nov/2026:19:41:08 +0000", "21/Nov/2026 19:41:08", "2026-W47-6", "20261121T194108Z", "19:41:08.123",
+		"21/Nov/2026:19:41:08 +0000", "21/Nov/2026 19:41:08", "20261121T194108Z", "19:41:08.123",
 		"19:41:08 CET", "7:41 PM",
-		"time.Date(2026, time.November, 21, 19, 41, 8, 123, time.Local)",
-		`time.Date(2026, time.November, 21, 19, 41, 8, 123, time.Location("Asia/Tokyo"))`,
-		"datetime.datetime(2026, 11, 21, 19, 41, 8, 123)",
-		"datetime.datetime(2026, 11, 21, 19, 41, tzinfo=datetime.timezone.utc)", "{{2026,11,21},{19,41,8}}",
 	} {
 		if got := Read("stored at " + at + ": no such user").Explain(); got != want {
 			t.Errorf("%s leaves %q", at, got)

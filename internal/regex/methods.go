@@ -47,8 +47,13 @@ func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return p.on(s).FindAllStringSubmatchIndex(s, n)
 }
 
-// ReplaceAllString is regexp.Regexp's.
-func (p *Pattern) ReplaceAllString(s, with string) string { return p.on(s).ReplaceAllString(s, with) }
+// ReplaceAllString is regexp.Regexp's, which would copy also a text that has no match.
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	if p.MatchString(s) {
+		return p.compiled.ReplaceAllString(s, with)
+	}
+	return s
+}
 
 // ReplaceAllStringFunc is regexp.Regexp's.
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
