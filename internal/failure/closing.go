@@ -18,7 +18,7 @@ const (
 	closingBytes = 512 // of each line
 )
 
-func (c *closing) add(s []byte) {
+func (c *closing) add(s string) {
 	at := c.n % closingLines
 	c.lines[at] = append(c.lines[at][:0], s[:min(len(s), closingBytes)]...)
 	c.n++
@@ -30,91 +30,6 @@ func (c *closing) last() []string {
 		out = append(out, string(c.lines[i%closingLines]))
 	}
 	return out
-}
-
-// endDetector knows the lines with which a runner ends.
-type endDetector struct {
-	rules []testRule
-	near  int      // how many lines may follow
-	proof *pattern // a line that stands near such a line; nil: the line is proof enough
-	// session is a line of the same run, wherever it stands, by which the summary counts against another runner's.
-	session *pattern
-}
-
-const (
-	fewLines  = 25 // that may follow a summary: a wrapper's and make's own
-	proofNear = 8
-)
-
-var closers = []endDetector{
-	{rules: goClosing, near: fewLines,
-		proof: lazy(`^(?:(?:FAIL|ok  )\t\S+|--- (?:FAIL|PASS): \S+ \([\d.]+s\)|PASS|DONE )`)},
-	{rules: pytestRules, near: fewLines,
-		session: lazy(`^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$`)},
-	{rules: unittestClosing, near: fewLines, proof: lazy(`^Ran \d+ tests? in [\d.]+s$`)},
-	{rules: jestRules, near: fewLines, proof: lazy(`^\s*Test Suites: .* total$`)},
-	{rules: vitestRules, near: fewLines, proof: lazy(`^\s*Test Files  .*\(\d+\)$`)},
-	{rules: mochaClosing, near: closingLines, proof: lazy(`^ +\d+ passing \(`)},
-	{rules: tapClosing, near: fewLines},
-	{rules: append(cargoClosing, cargoRules...), near: fewLines},
-	{rules: mavenClosing, near: closingLines, proof: lazy(`^(?:\[[A-Z]+\] )?(?:Results:|Tests run: .*)$`)},
-	{rules: gradleClosing, near: closingLines},
-	{rules: rspecRules, near: closingLines, proof: lazy(`^Finished in .* \(files took`)},
-	{rules: minitestRules, near: fewLines},
-	{rules: phpunitRules, near: fewLines, proof: lazy(`^(?:FAILURES!|ERRORS!|WARNINGS!|OK.*|Time: .*)$`)},
-	{rules: dotnetRules, near: fewLines},
-	{rules: ctestRules, near: closingLines},
-}
-
-var closesBadly = func([]string) runnerCounts { return runnerCounts{known: true, ran: 1, failed: 1} }
-
-var closesWell = func([]string) runnerCounts { return runnerCounts{known: true, ran: 1} }
-
-var goClosing = []testRule{
-	{"FAIL", lazy(`^FAIL(?:\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\]))?$`), closesBadly},
-	{"ok  \t", goOK, closesWell},
-	{"PASS", lazy(`^PASS$`), closesWell},
-	{"DONE ", goSum, func(m []string) runnerCounts {
-		return runnerCounts{known: true, failed: countOf(m[3]) + countOf(m[4])}
-	}},
-}
-
-var unittestClosing = []testRule{
-	{"FAILED (", lazy(`^FAILED \([a-z]+.*=\d+\)$`), func(m []string) runnerCounts {
-		n := equalCounts(m[0])
-		return runnerCounts{known: true, failed: n["failures"] + n["errors"]}
-	}},
-	{"OK", lazy(`^OK(?: \([a-z]+.*=\d+\))?$`), closesWell},
-}
-
-var mochaClosing = []testRule{
-	{" failing", lazy(`^ +(\d{1,9}) failing$`),
-		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
-	{" passing", lazy(`^ +\d{1,9} passing \(`), closesWell},
-}
-
-var tapClosing = []testRule{
-	{"Result: ", lazy(`^Result: FAIL$`), closesBadly},
-	{"Result: ", lazy(`^Result: PASS$`), closesWell},
-	{" failure", lazy(`^\d{1,9} tests?, (\d{1,9}) failures?(?:, \d+ [a-z ]+)*$`),
-		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
-	{" fail ", lazy(`^(?:#|ℹ) fail (\d{1,9})$`),
-		func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[1])} }},
-}
-
-var cargoClosing = []testRule{
-	{"error: ", lazy(`^error: (?:test failed, to rerun pass|\d{1,9} targets? failed:)`), closesBadly},
-}
-
-var mavenClosing = []testRule{
-	{"Tests run:", mavenSum, func(m []string) runnerCounts {
-		return runnerCounts{known: true, failed: countOf(m[2]) + countOf(m[3])}
-	}},
-}
-
-var gradleClosing = []testRule{
-	{" tests completed", gradleCompleted, func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[2])} }},
-	{" test completed", gradleCompleted, func(m []string) runnerCounts { return runnerCounts{known: true, failed: countOf(m[2])} }},
 }
 
 // ignoredByMake is what make says of a recipe whose failure it passes over.
@@ -139,8 +54,8 @@ func (c *closing) failed(all int) int {
 func byPrefix(lines []string) map[string][]string {
 	own := map[string][]string{"": lines}
 	for _, s := range lines {
-		if n := prefixLen([]byte(s)); n > 0 {
-			own[s[:n]] = append(own[s[:n]], s[n:])
+		if before := packagePrefix.FindString(s); before != "" {
+			own[before] = append(own[before], s[len(before):])
 		}
 	}
 	return own
@@ -151,8 +66,8 @@ func byPrefix(lines []string) map[string][]string {
 func summary(lines []string) int {
 	failed, who := 0, -1
 	for i := len(lines) - 1; i >= 0; i-- {
-		for n, one := range closers {
-			if len(lines)-1-i > one.near || n == who {
+		for n, one := range runners {
+			if one.near == 0 || len(lines)-1-i > one.near || n == who {
 				continue
 			}
 			t, ok := one.at(lines, i)
@@ -171,14 +86,11 @@ func summary(lines []string) int {
 }
 
 // at reads the line as the runner's summary.
-func (o endDetector) at(lines []string, i int) (runnerCounts, bool) {
-	for _, r := range o.rules {
-		if !strings.Contains(lines[i], r.has) {
-			continue
-		}
-		if m := r.re.FindStringSubmatch(lines[i]); m != nil {
-			t, near := r.read(m), lines[max(0, i-proofNear):min(len(lines), i+proofNear+1)]
-			return t, t.known && (o.proof == nil || hasLine(near, o.proof))
+func (r runner) at(lines []string, i int) (runnerCounts, bool) {
+	for _, end := range slices.Concat(r.ends, r.sums) {
+		if t, ok := end.read(lines[i]); ok {
+			near := lines[max(0, i-proofNear):min(len(lines), i+proofNear+1)]
+			return t, t.known && (r.proof == nil || hasLine(near, r.proof))
 		}
 	}
 	return runnerCounts{}, false

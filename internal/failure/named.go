@@ -75,21 +75,17 @@ func outcome(word string) byte {
 }
 
 // namedBy matches the lines by which runners name one test: the group "name", and the group "how" that outcome reads.
-var namedBy = []struct {
-	has string
-	re  *pattern
-}{
-	{"::", lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`)},          // pytest -v
-	{"::", lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`)}, // pytest -rA
-	{"test ", lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`)},                      // cargo test
-	{"] ", lazy(`^ +(?P<how>PASS|FAIL|SKIP) \[ *[\d.]+s\] (?:\(.*?\) )?(?P<name>.+)$`)},             // cargo-nextest
-	{" Test ", lazy(`^ *\d+/\d+ Test +#\d+: (?P<name>\S+) \.+ *(?P<how>Passed|\*\*\*Failed|\*\*\*Skipped|\*\*\*Not Run)`)},
-	{"  ", lazy(`^  (?P<how>Passed|Failed|Skipped) (?P<name>[\w.+]+(?:\(.*\))?)(?: \[.*\])?$`)}, // dotnet test
-	{" > ", lazy(`^(?P<name>[\w.$]+(?: > .+?)+) (?P<how>PASSED|FAILED|SKIPPED)$`)},              // gradle
-	{" s = ", lazy(`^(?P<name>[\w:]+#test_\S+) = [\d.]+ s = (?P<how>[.FES])$`)},                 // minitest -v
-	{"Failed test ", lazy(`^#\s+(?P<how>Failed) test '(?P<name>.+)'$`)},                         // Test::More
-	{"",
-		lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`)},
+var namedBy = []*pattern{
+	lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`),          // pytest -v
+	lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`), // pytest -rA
+	lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`),                         // cargo test
+	lazy(`^ +(?P<how>PASS|FAIL|SKIP) \[ *[\d.]+s\] (?:\(.*?\) )?(?P<name>.+)$`),             // cargo-nextest
+	lazy(`^ *\d+/\d+ Test +#\d+: (?P<name>\S+) \.+ *(?P<how>Passed|\*\*\*Failed|\*\*\*Skipped|\*\*\*Not Run)`),
+	lazy(`^  (?P<how>Passed|Failed|Skipped) (?P<name>[\w.+]+(?:\(.*\))?)(?: \[.*\])?$`), // dotnet test
+	lazy(`^(?P<name>[\w.$]+(?: > .+?)+) (?P<how>PASSED|FAILED|SKIPPED)$`),               // gradle
+	lazy(`^(?P<name>[\w:]+#test_\S+) = [\d.]+ s = (?P<how>[.FES])$`),                    // minitest -v
+	lazy(`^#\s+(?P<how>Failed) test '(?P<name>.+)'$`),                                   // Test::More
+	lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`),
 }
 
 var (
@@ -171,15 +167,12 @@ func (n *testNames) event(s string) {
 // plain reads what one line tells alone.
 func (n *testNames) plain(s string) {
 	for _, by := range namedBy {
-		if by.has != "" && !strings.Contains(s, by.has) || by.has == "" && !strings.ContainsAny(s, "✓✔√✕✗✖×✘○◌﹣↓✎") {
-			continue
-		}
-		m := by.re.FindStringSubmatch(s)
+		m := by.FindStringSubmatch(s)
 		if m == nil {
 			continue
 		}
 		name, how := "", byte(0)
-		for i, group := range by.re.Regexp().SubexpNames() {
+		for i, group := range by.Regexp().SubexpNames() {
 			switch group {
 			case "name":
 				name = m[i]

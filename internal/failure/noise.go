@@ -69,11 +69,11 @@ var noise = whole(
 )
 
 // whole are patterns for whole lines.
-func whole(texts ...string) (all []*pattern) {
-	for _, text := range texts {
-		all = append(all, lazy(`^(?:`+text+`)$`))
+func whole(texts ...string) []*pattern {
+	for i, text := range texts {
+		texts[i] = `^(?:` + text + `)$`
 	}
-	return all
+	return patterns(texts...)
 }
 
 func matches(patterns []*pattern, line string) bool {

@@ -12,8 +12,13 @@ type pattern = regex.Pattern
 // lazy is a pattern that is compiled when it is first asked.
 func lazy(text string) *pattern { return regex.Lazy(text) }
 
-// lazily is lazy for a pattern that is made while the program runs.
-func lazily(text string) *pattern { return regex.Made(text) }
+// patterns are several of them.
+func patterns(texts ...string) (all []*pattern) {
+	for _, text := range texts {
+		all = append(all, lazy(text))
+	}
+	return all
+}
 
 // without are the lines but those that are of a kind.
 func without(lines []string, kind func(string) bool) []string {

@@ -23,56 +23,26 @@ type testRunner interface {
 	tally() runnerCounts
 }
 
-// testRunners are asked in this order; a line belongs to the first that knows it.
-var testRunners = []struct {
-	name string
-	make func() testRunner
-}{
-	{"go test", func() testRunner { return &goTest{} }},
-	{"pytest", func() testRunner { return &oneLiners{rules: pytestRules} }},
-	{"unittest", func() testRunner { return &unittest{} }},
-	{"jest", func() testRunner { return &oneLiners{rules: jestRules} }},
-	{"vitest", func() testRunner { return &oneLiners{rules: vitestRules} }},
-	{"mocha", func() testRunner { return &mocha{} }},
-	{"TAP", func() testRunner { return &tap{} }},
-	{"cargo test", func() testRunner { return &oneLiners{rules: cargoRules} }},
-	{"maven", func() testRunner { return &maven{} }},
-	{"gradle", func() testRunner { return &gradle{} }},
-	{"rspec", func() testRunner { return &oneLiners{rules: rspecRules} }},
-	{"minitest", func() testRunner { return &oneLiners{rules: minitestRules} }},
-	{"phpunit", func() testRunner { return &oneLiners{rules: phpunitRules} }},
-	{"dotnet test", func() testRunner { return &oneLiners{rules: dotnetRules} }},
-	{"ctest", func() testRunner { return &oneLiners{rules: ctestRules} }},
-	{"mix", func() testRunner { return &oneLiners{rules: mixRules} }},
-	{"eunit", func() testRunner { return &oneLiners{rules: eunitRules} }},
-	{"busted", func() testRunner { return &oneLiners{rules: bustedRules} }},
-	{"playwright", func() testRunner { return &oneLiners{rules: playwrightRules} }},
-	{"junit", func() testRunner { return &oneLiners{rules: junitRules} }},
-	{proveName, func() testRunner { return &prove{} }},
-}
-
 // maxTestLine is how much of a line is looked at. Summaries are short.
 const maxTestLine = 8 << 10
 
 // TestCounter reads an output of any size as it comes, in bounded memory, and never fails.
 type TestCounter struct {
 	runners []testRunner
-	mocha   *mocha // of the runners the one that is told of every line
 	namer   testNames
 	part    []byte // of the line that is not ended
-	plain   []byte // a line without its colours
 	end     closing
 }
 
 // NewTestCounter has read nothing.
 func NewTestCounter() *TestCounter {
 	c := &TestCounter{}
-	for _, r := range testRunners {
-		runner := r.make()
-		if m, ok := runner.(*mocha); ok {
-			c.mocha = m
+	for _, r := range runners {
+		if r.reads != nil {
+			c.runners = append(c.runners, r.reads())
+		} else {
+			c.runners = append(c.runners, &sumReader{sums: r.sums})
 		}
-		c.runners = append(c.runners, runner)
 	}
 	return c
 }
@@ -116,29 +86,28 @@ func (c *TestCounter) keep(part []byte) {
 	c.part = append(c.part, part[:min(len(part), maxTestLine-len(c.part))]...)
 }
 
-// line gives the line to the runner that knows it. A colored line, or one with a prefix, is known by what is left of
-// it. Most lines are nobody's, and are not even handed round.
+var (
+	colour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
+	// packagePrefix is what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test: ",
+	// "web-1  | ".
+	packagePrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
+)
+
+// line gives the line to the runner that knows it. A colored line, or one with a prefix, is known by what is left of it.
 func (c *TestCounter) line(s []byte) {
-	if bytes.IndexByte(s, escape) >= 0 {
-		c.plain = withoutColours(c.plain[:0], s)
-		s = c.plain
-	}
-	s = bytes.TrimRight(s, " \t")
-	if len(s) == 0 {
+	line := strings.TrimRight(colour.ReplaceAllString(string(s), ""), " \t")
+	if line == "" {
 		return
 	}
-	c.end.add(s)
-	if mayName(s) {
-		c.namer.line(string(s))
+	c.end.add(line)
+	if len(line) <= 4*mostMessage || line[0] == '{' {
+		c.namer.line(line)
 	}
-	switch {
-	case !mayTell(s):
-		c.mocha.open = false
-	case c.known(string(s)):
+	if c.known(line) {
 		return
 	}
-	if n := prefixLen(s); n > 0 && mayTell(s[n:]) {
-		c.known(string(s[n:]))
+	if before := packagePrefix.FindString(line); before != "" && before != line {
+		c.known(line[len(before):])
 	}
 }
 
@@ -154,13 +123,13 @@ func (c *TestCounter) Tests() Tests {
 	var names, why []string
 	for i, r := range c.runners {
 		t := r.tally()
-		if testRunners[i].name == proveName && slices.Contains(names, "TAP") { // it has shown what it sums up
+		if runners[i].name == proveName && slices.Contains(names, "TAP") { // it has shown what it sums up
 			continue
 		}
 		t.ran, t.skipped = max(t.ran, 0), max(t.skipped, 0)
 		all.add(t)
 		if t.known {
-			names, why = append(names, testRunners[i].name), append(why, testRunners[i].name+": "+t.why())
+			names, why = append(names, runners[i].name), append(why, runners[i].name+": "+t.why())
 		}
 	}
 	if !all.known || all.ran == 0 && all.unsure {

@@ -22,9 +22,10 @@ var (
 	goFail    = lazy(`^FAIL\t\S+(?:\t[\d.]+s| \[(?:build|setup) failed\])`)
 	goNoFiles = lazy(`^\?   \t\S+\t\[no test files\]`)
 	goBare    = lazy(`^\t\S+\t\tcoverage: 0\.0% of statements`) // no test files, with -cover
-	goSum     = lazy(
-		`^DONE (?:\d+ runs, )?(\d{1,9}) tests?(?:, (\d{1,9}) skipped)?(?:, (\d{1,9}) failures?)?(?:, (\d{1,9}) errors?)? in [\d.]+s$`)
 )
+
+// goDone is gotestsum's last line.
+var goDone = sum(`^DONE (?:\d+ runs, )?{total} tests?(?:, {skipped} skipped)?(?:, {failed} failures?)?(?:, {errors} errors?)? in [\d.]+s$`)
 
 func (g *goTest) tally() runnerCounts {
 	if g.done != nil {
@@ -41,14 +42,9 @@ func (g *goTest) line(s string) bool {
 		return g.event(s)
 	case strings.HasPrefix(s, "=== RUN "):
 		g.says = true
-	case strings.HasPrefix(strings.TrimLeft(s, " "), "--- "):
-		word, test := goResult(s)
-		if word == "" {
-			return false
-		}
-		g.result(word, test)
-	case s[0] != 'o' && s[0] != 'F' && s[0] != '?' && s[0] != '\t' && s[0] != 'n' && s[0] != 'D':
-		return false
+	case goEnds.MatchString(s):
+		m := goEnds.FindStringSubmatch(s)
+		g.result(m[1], m[2])
 	case goOK.MatchString(s):
 		g.packageEnds(!strings.Contains(s, "[no tests to run]"), false)
 	case goFail.MatchString(s):
@@ -63,23 +59,6 @@ func (g *goTest) line(s string) bool {
 		return false
 	}
 	return true
-}
-
-// goResult reads "--- PASS: TestName (0.00s)", by hand, since there may be a million of them. The word is empty when
-// the line is something else.
-func goResult(s string) (word, test string) {
-	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "--- ")
-	if !ok {
-		return "", ""
-	}
-	word, rest, ok = strings.Cut(rest, ": ")
-	if end := strings.IndexAny(rest, " \t\f"); end >= 0 {
-		rest = rest[:end]
-	}
-	if !ok || rest == "" || word != "PASS" && word != "FAIL" && word != "SKIP" && word != "BENCH" {
-		return "", ""
-	}
-	return word, rest
 }
 
 // result counts a test. Subtests are named after the test they are of, which then counts no more.
@@ -123,16 +102,14 @@ func (g *goTest) packageEnds(some, failed bool) {
 
 // finish reads gotestsum's last line.
 func (g *goTest) finish(s string) bool {
-	m := goSum.FindStringSubmatch(s)
-	if m == nil {
-		return false
-	}
-	if g.done == nil {
+	t, ok := goDone.read(s)
+	if ok && g.done == nil {
 		g.done = &runnerCounts{}
 	}
-	g.done.add(runnerCounts{known: true, ran: countOf(m[1]) - countOf(m[2]), skipped: countOf(m[2]),
-		failed: countOf(m[3]) + countOf(m[4])})
-	return true
+	if ok {
+		g.done.add(t)
+	}
+	return ok
 }
 
 // event reads a line of "go test -json".

@@ -1,6 +1,9 @@
 package failure
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Tests is what an output says about the tests that were run. A command may exit with 0 and have tested nothing: "no
 // tests to run", or all of them skipped.
@@ -46,4 +49,10 @@ func (t runnerCounts) why() string {
 		return t.said
 	}
 	return "0 tests"
+}
+
+// countOf reads digits; none is 0.
+func countOf(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
 }

@@ -4,7 +4,7 @@ package regex
 func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
 
 // MatchString is regexp.Regexp's.
-func (p *Pattern) MatchString(s string) bool { return p.on(s).MatchString(s) }
+func (p *Pattern) MatchString(s string) bool { return p.may(s) && p.compiled.MatchString(s) }
 
 // FindString is regexp.Regexp's.
 func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
@@ -13,7 +13,12 @@ func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
 func (p *Pattern) FindStringIndex(s string) []int { return p.on(s).FindStringIndex(s) }
 
 // FindStringSubmatch is regexp.Regexp's.
-func (p *Pattern) FindStringSubmatch(s string) []string { return p.on(s).FindStringSubmatch(s) }
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	if !p.may(s) {
+		return nil
+	}
+	return p.compiled.FindStringSubmatch(s)
+}
 
 // FindStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.on(s).FindStringSubmatchIndex(s) }

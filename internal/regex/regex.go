@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,7 +17,8 @@ type Pattern struct {
 	text     string
 	once     sync.Once
 	compiled *regexp.Regexp
-	needs    []string // texts of which one must be in a text; none: that is not known
+	needs    []string   // texts of which one must be in a text; none: that is not known
+	begins   *[256]bool // bytes with one of which a text must begin; nil: it need not, or that is not known
 }
 
 var all []*Pattern // that Lazy has made, for the test that they are well written
@@ -42,15 +44,26 @@ func (p *Pattern) String() string { return p.text }
 
 // Regexp is the expression itself. It panics when the text is none.
 func (p *Pattern) Regexp() *regexp.Regexp {
-	p.once.Do(func() { p.compiled, p.needs = regexp.MustCompile(p.text), needsOf(p.text) })
+	p.once.Do(func() {
+		p.compiled = regexp.MustCompile(p.text)
+		p.needs, p.begins = needsOf(p.text)
+	})
 	return p.compiled
 }
 
-// on is the expression for a text, or one that matches nothing when the text lacks what a match needs: nearly all texts
-// that a pattern is asked about do not match it, and a search for a few letters takes a hundredth of the time.
-func (p *Pattern) on(s string) *regexp.Regexp {
+// may reports whether a text has what a match needs: nearly all texts that a pattern is asked about do not match it, and
+// a search for a few letters takes a hundredth of the time.
+func (p *Pattern) may(s string) bool {
 	p.Regexp()
-	if len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(text string) bool { return strings.Contains(s, text) }) {
+	if p.begins != nil && (s == "" || !p.begins[s[0]]) {
+		return false
+	}
+	return len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(text string) bool { return strings.Contains(s, text) })
+}
+
+// on is the expression for a text, or one that matches nothing.
+func (p *Pattern) on(s string) *regexp.Regexp {
+	if p.may(s) {
 		return p.compiled
 	}
 	return never()
@@ -62,15 +75,59 @@ var never = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A
 const mostSome = 6
 
 // needsOf finds what a well-written pattern needs.
-func needsOf(text string) []string {
+func needsOf(text string) (needs []string, begins *[256]bool) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	if some := someOf(parsed); len(some) <= mostSome {
-		return some
+		needs = some
 	}
-	return nil
+	var first [256]bool
+	if parsed.Op == syntax.OpConcat && parsed.Sub[0].Op == syntax.OpBeginText && !firstOf(parsed, &first) {
+		begins = &first
+	}
+	return needs, begins
+}
+
+// firstOf marks the bytes that a match can begin with, and reports whether it can be empty.
+func firstOf(re *syntax.Regexp, first *[256]bool) (empty bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		markRunes(first, re.Rune[0], re.Rune[0])
+		for r := unicode.SimpleFold(re.Rune[0]); re.Flags&syntax.FoldCase != 0 && r != re.Rune[0]; r = unicode.SimpleFold(r) {
+			markRunes(first, r, r)
+		}
+		return false
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			markRunes(first, re.Rune[i], re.Rune[i+1])
+		}
+		return false
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		markRunes(first, 0, utf8.MaxRune)
+		return false
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpStar, syntax.OpQuest, syntax.OpRepeat:
+		empty = firstOf(re.Sub[0], first)
+		return empty || re.Op == syntax.OpStar || re.Op == syntax.OpQuest || re.Op == syntax.OpRepeat && re.Min == 0
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !firstOf(sub, first) })
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			empty = firstOf(sub, first) || empty
+		}
+		return empty
+	}
+	return true
+}
+
+// markRunes marks the first bytes of characters.
+func markRunes(first *[256]bool, from, to rune) {
+	for c := range first {
+		if c < utf8.RuneSelf && rune(c) >= from && rune(c) <= to || c >= utf8.RuneSelf && to >= utf8.RuneSelf {
+			first[c] = true
+		}
+	}
 }
 
 // someOf are texts of which each match holds one; none: that cannot be told.
