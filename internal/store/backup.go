@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -46,13 +45,9 @@ func (s *Store) copyTo(ctx context.Context, file string) error {
 	}
 	defer conn.Close()
 	return conn.Raw(func(of any) error {
-		from, ok := of.(interface {
+		backup, err := of.(interface { //nolint:forcetypeassert // it is a connection of this driver
 			NewBackup(to string) (*sqlite.Backup, error)
-		})
-		if !ok {
-			return driver.ErrSkip
-		}
-		backup, err := from.NewBackup(file)
+		}).NewBackup(file)
 		if err != nil {
 			return err
 		}

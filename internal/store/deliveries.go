@@ -133,7 +133,7 @@ const withPayloads = `SELECT ralph_deliveries.*, body FROM ralph_deliveries LEFT
 func (s *Store) Undecided(ctx context.Context, limit int) ([]Delivery, error) {
 	now := s.clock()
 	return list[Delivery](ctx, s, "reading deliveries to decide", withPayloads+`decided < 0 AND (due <= ? OR due > ?)
-		ORDER BY number LIMIT ?`, now, now.Add(longestWait), several(limit, 1000))
+		ORDER BY number LIMIT ?`, now, now.Add(longestWait), limited(limit, 1000))
 }
 
 // Postpone has a delivery that cannot be decided now wait until that time, ten minutes from now at the latest, and

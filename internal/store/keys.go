@@ -20,8 +20,8 @@ import (
 
 // Keys are what secrets are sealed with: the newest seals, all of them open. The zero value has none.
 type Keys struct {
-	of     map[byte]cipher.AEAD
-	newest byte // the highest number
+	of     map[byte]cipher.AEAD // AES-256-GCM that makes its own nonces
+	newest byte                 // the highest number
 }
 
 // String says nothing of the keys.
@@ -57,7 +57,11 @@ func ParseKeys(text string) (Keys, error) {
 		if _, twice := keys.of[byte(n)]; twice {
 			return Keys{}, invalid.Errorf("key %d is given twice", n)
 		}
-		if keys.of[byte(n)], err = sealer(key); err != nil {
+		block, err := aes.NewCipher(key)
+		if err == nil {
+			keys.of[byte(n)], err = cipher.NewGCMWithRandomNonce(block)
+		}
+		if err != nil {
 			return Keys{}, err
 		}
 		keys.newest = max(keys.newest, byte(n))
@@ -66,15 +70,6 @@ func ParseKeys(text string) (Keys, error) {
 		return Keys{}, invalid.Errorf("no key is given: make one with openssl rand -base64 %d", keyBytes)
 	}
 	return keys, nil
-}
-
-// sealer is AES-256-GCM that makes its own nonces.
-func sealer(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // LoadKeys reads the keys from a text, that of an environment variable, or, where it is empty, from the file keyFile in

@@ -42,11 +42,9 @@ type Entry struct {
 	Result     string // "done", or why it was refused
 }
 
-// Audit adds an entry to the audit log, which is only ever added to. Its time is now if it is not set.
+// Audit adds an entry to the audit log, which is only ever added to, at this time.
 func (s *Store) Audit(ctx context.Context, e Entry) error {
-	if e.At.IsZero() {
-		e.At = s.clock()
-	}
+	e.At = s.clock()
 	return s.write(ctx, "writing the audit log", func(t *transaction) error { return t.insert("ralph_audit", &e, "") })
 }
 
@@ -108,5 +106,5 @@ func (s *Store) Spend(ctx context.Context, f Filter) ([]Spend, error) {
 	query, args := f.and(`SELECT day, 0, repository, person, model, sum(turns), sum(input), sum(cacheread),
 		sum(cachewrite), sum(output), sum(cost) FROM ralph_spend WHERE 1 = 1`, "day >= ?", f.Since.UTC().Format(time.DateOnly))
 	return list[Spend](ctx, s, "reading what was spent", query+" GROUP BY day, repository, person, model "+
-		"ORDER BY day DESC, sum(cost) DESC LIMIT ?", append(args, several(f.Limit, 10_000))...)
+		"ORDER BY day DESC, sum(cost) DESC LIMIT ?", append(args, limited(f.Limit, 10_000))...)
 }

@@ -116,7 +116,7 @@ const LargestBody = 16 << 20
 // and by default 100.
 func (s *Store) Records(ctx context.Context, run string, after int64, limit int) ([]Record, error) {
 	return list[Record](ctx, s, "reading records", `SELECT number, at, kind, body FROM ralph_records
-		WHERE run = ? AND number > ? ORDER BY number LIMIT ?`, run, after, several(limit, 20_000))
+		WHERE run = ? AND number > ? ORDER BY number LIMIT ?`, run, after, limited(limit, 20_000))
 }
 
 // LastRecord is the highest number of a run's records, 0 for none.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -159,7 +160,7 @@ type Filter struct {
 // page answers a query, which ends with a condition, with the rows that a filter selects.
 func page[T any](ctx context.Context, s *Store, doing, query string, f Filter) ([]T, error) {
 	query, args := f.and(query, "created >= ?", f.Since)
-	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, several(f.Limit, 1000))...)
+	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, limited(f.Limit, 1000))...)
 }
 
 // and adds the filter's conditions to a query. since is that of the time from which on rows are wanted.
@@ -190,10 +191,5 @@ func listed(names []string) string {
 	return string(text)
 }
 
-// several is how many rows a page has: what was asked for, between 1 and most.
-func several(limit, most int) int {
-	if limit <= 0 {
-		return min(100, most)
-	}
-	return min(limit, most)
-}
+// limited is how many rows there are at most: what was asked for, or 100, up to most.
+func limited(limit, most int) int { return min(cmp.Or(limit, 100), most) }

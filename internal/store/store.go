@@ -47,10 +47,10 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// watchers are who waits for news of which run.
+// watchers are who waits for news, each of one run or, by "", of all.
 type watchers struct {
 	mu sync.Mutex
-	of map[string]map[chan struct{}]bool
+	of map[chan struct{}]string
 }
 
 // Watch gives a channel on which something arrives after this process has stored a record or the row of the run; with
@@ -59,19 +59,11 @@ func (s *Store) Watch(run string) (news <-chan struct{}, stop func()) {
 	c, w := make(chan struct{}, 1), &s.watchers
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.of == nil {
-		w.of = map[string]map[chan struct{}]bool{}
-	}
-	if w.of[run] == nil {
-		w.of[run] = map[chan struct{}]bool{}
-	}
-	w.of[run][c] = true
+	w.of[c] = run
 	return c, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if delete(w.of[run], c); len(w.of[run]) == 0 {
-			delete(w.of, run)
-		}
+		delete(w.of, c)
 	}
 }
 
@@ -79,12 +71,13 @@ func (s *Store) Watch(run string) (news <-chan struct{}, stop func()) {
 func (s *Store) notify(run string) {
 	s.watchers.mu.Lock()
 	defer s.watchers.mu.Unlock()
-	for _, of := range []string{run, ""} {
-		for c := range s.watchers.of[of] {
-			select {
-			case c <- struct{}{}:
-			default: // the last news are not fetched yet
-			}
+	for c, of := range s.watchers.of {
+		if of != run && of != "" {
+			continue
+		}
+		select {
+		case c <- struct{}{}:
+		default: // the last news are not fetched yet
 		}
 	}
 }

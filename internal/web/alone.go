@@ -1,19 +1,21 @@
 package web
 
 import (
+	"log/slog"
 	"net/url"
 	"sync/atomic"
+	"time"
 )
 
 // aloneRoutes are those of one run on a person's own machine.
 var aloneRoutes = []route{
-	{"GET /enter", anybody, ofNone, isData, (*asked).enter},
-	{"GET /{$}", signedIn, ofNone, isData, (*asked).onlyRun},
-	{"GET /runs/{run}", reader, ofRun, isData, (*asked).runPage},
-	{"GET /runs/{run}/live", reader, ofRun, isData, (*asked).live},
-	{"GET /runs/{run}/output.txt", reader, ofRun, isData, (*asked).output},
-	{"GET /runs/{run}/prompts/{iteration}", reader, ofRun, isData, (*asked).prompt},
-	{"GET /static/{file}", anybody, ofNone, isData, (*asked).static},
+	{"GET /enter", anybody, isData, (*asked).enter},
+	{"GET /{$}", signedIn, isData, (*asked).onlyRun},
+	{"GET /runs/{run}", reader, isData, (*asked).runPage},
+	{"GET /runs/{run}/live", reader, isData, (*asked).live},
+	{"GET /runs/{run}/output.txt", reader, isData, (*asked).output},
+	{"GET /runs/{run}/prompts/{iteration}", reader, isData, (*asked).prompt},
+	{"GET /static/{file}", anybody, isData, (*asked).static},
 }
 
 // Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.
@@ -24,7 +26,7 @@ const AloneRun = "run"
 
 // NewAlone makes the page of the run AloneRun of some; public is "http://127.0.0.1:41234".
 func NewAlone(public *url.URL, runs Runs) (*Alone, error) {
-	s, err := newServer(Options{Public: public, Runs: runs})
+	s, err := newServer(Options{Public: public, Runs: runs, Clock: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

@@ -29,16 +29,6 @@ const (
 // permissions are what a need takes in the repository that the request is about.
 var permissions = map[need]Permission{outsider: MaySeeRuns, reader: MayRead, writer: MayWrite}
 
-// subject is how a request names the repository that it is about.
-type subject int
-
-const (
-	ofNone subject = iota
-	ofRun
-	ofRepository
-	ofDelivery
-)
-
 // kind is what answers a request; it says what a refusal looks like.
 type kind int
 
@@ -51,7 +41,6 @@ const (
 type route struct {
 	pattern string
 	need    need
-	of      subject
 	kind    kind
 	answer  func(*asked) error
 }

@@ -36,10 +36,10 @@ func TestSignIn(t *testing.T) {
 	}
 	for _, c := range []struct{ name, path, cookie string }{
 		{"without a cookie", "/sign-in/callback?state=x&code=code-v", ""},
-		{"with another state", "/sign-in/callback?state=x&code=code-v", "ralph-sign-in=y.v.Lw"},
-		{"without a state", "/sign-in/callback?state=&code=code-v", "ralph-sign-in=.v.Lw"},
-		{"without a code", "/sign-in/callback?state=x", "ralph-sign-in=x.v.Lw"},
-		{"with a code for another verifier", "/sign-in/callback?state=x&code=code-w", "ralph-sign-in=x.v.Lw"},
+		{"with another state", "/sign-in/callback?state=x&code=code-v", "ralph-sign-in=state=y&verifier=v"},
+		{"without a state", "/sign-in/callback?state=&code=code-v", "ralph-sign-in=state=&verifier=v"},
+		{"without a code", "/sign-in/callback?state=x", "ralph-sign-in=state=x&verifier=v"},
+		{"with a code for another verifier", "/sign-in/callback?state=x&code=code-w", "ralph-sign-in=state=x&verifier=v"},
 	} {
 		got, _ := s.asks("", "GET", c.path, "", func(r *http.Request) { r.Header.Set("Cookie", c.cookie) })
 		in := slices.ContainsFunc(got.Cookies(), func(c *http.Cookie) bool { return c.Name == "ralph" })

@@ -11,7 +11,7 @@ type Row struct {
 // Table are all routes.
 func Table() (rows []Row) {
 	for _, rt := range routes {
-		rows = append(rows, Row{rt.pattern, rt.need != anybody, rt.of != ofNone})
+		rows = append(rows, Row{rt.pattern, rt.need != anybody, permissions[rt.need] != NoPermission})
 	}
 	return rows
 }

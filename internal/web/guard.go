@@ -36,7 +36,20 @@ func (s *Server) guarded(table []route) http.Handler {
 	mux.HandleFunc("/", refuse(errHidden))
 	crossOrigin := http.NewCrossOriginProtection()
 	crossOrigin.SetDenyHandler(refuse(errForeign))
-	return s.withHeaders(s.ownHost(crossOrigin.Handler(mux), refuse(errOtherHost)))
+	ours := crossOrigin.Handler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.setHeaders(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+		if r.Method == http.MethodPost { // whoever begins a form and does not end it holds nothing
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
+		}
+		// a page of someone else whose name leads here must not speak for a person who is signed in
+		if !strings.EqualFold(r.Host, s.Public.Host) {
+			refuse(errOtherHost)(w, r)
+			return
+		}
+		ours.ServeHTTP(w, r)
+	})
 }
 
 // admitted finds out who asks about what, and whether they may. It is the only place that does.
@@ -44,17 +57,17 @@ func (a *asked) admitted(rt route) error {
 	if err := a.identify(); err != nil {
 		return err
 	}
-	if rt.need == anybody || rt.need == settingUp && a.setup.holds(a.cookieValue(setupCookie)) {
+	if rt.need == anybody || rt.need == settingUp && a.setsUp() {
 		return nil
 	}
 	if a.who.Login == "" || a.who.Guest && !forGuests(rt, a.r.Method) {
 		return errSignIn
 	}
 	if a.alone != nil { // there is one run, and its token was shown
-		if a.may = MayRead; rt.of == ofNone {
+		if a.may = MayRead; rt.need == signedIn {
 			return nil
 		}
-		return a.find(a.r.Context(), rt.of)
+		return a.find(a.r.Context())
 	}
 	operates := make(chan error, 1)
 	go func() { // at the same time as the other requests
@@ -74,7 +87,7 @@ func (a *asked) admitted(rt route) error {
 		}
 		return nil // at worst without the links of operators
 	}
-	err := a.find(a.r.Context(), rt.of)
+	err := a.find(a.r.Context())
 	if err == nil && a.repository != "" {
 		a.may, err = ask(func(ctx context.Context, who Identity) (Permission, error) {
 			return a.Access.Permission(ctx, who, strings.ToLower(a.repository))
@@ -84,9 +97,9 @@ func (a *asked) admitted(rt route) error {
 	switch {
 	case err != nil:
 		return err
-	case a.repository == "" && rt.of == ofDelivery && unknown != nil:
+	case a.repository == "" && unknown != nil:
 		return unknown
-	case a.repository == "" && rt.of == ofDelivery && a.operator: // it concerns no repository
+	case a.repository == "" && a.delivery.ID != "" && a.operator: // it concerns no repository
 		a.may = MayWrite
 	case a.repository == "", a.may < permissions[rt.need], permissions[rt.need] == NoPermission:
 		return errHidden // also for a mistake in the table
@@ -94,22 +107,20 @@ func (a *asked) admitted(rt route) error {
 	return nil
 }
 
-// find reads what the address names.
-func (a *asked) find(ctx context.Context, of subject) (err error) {
-	switch of {
-	case ofRun:
-		row, err := a.Runs.Run(ctx, a.r.PathValue("run"))
+// find reads what the address names. Where it names nothing, nothing is found.
+func (a *asked) find(ctx context.Context) (err error) {
+	if id := a.r.PathValue("run"); id != "" {
+		row, err := a.Runs.Run(ctx, id)
 		a.run, a.repository = shown(row), row.Repository
 		return err
-	case ofDelivery:
-		a.delivery, err = a.Lists.Delivery(ctx, a.r.PathValue("delivery"))
-		a.repository = a.delivery.Repository
-	case ofRepository:
-		a.repository = a.r.PathValue("owner") + "/" + a.r.PathValue("name")
-	default:
-		return errHidden // a mistake in the table must not open anything
 	}
-	return err
+	if id := a.r.PathValue("delivery"); id != "" {
+		a.delivery, err = a.Lists.Delivery(ctx, id)
+		a.repository = a.delivery.Repository
+		return err
+	}
+	a.repository = a.r.PathValue("owner") + "/" + a.r.PathValue("name")
+	return nil
 }
 
 // guest is a reader of open pages. No login has a space.
@@ -158,27 +169,19 @@ func forGuests(rt route, method string) bool {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// withHeaders says to browsers what no page of ours needs.
-func (s *Server) withHeaders(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		// not no-referrer, with which forms would be sent without their origin
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-		h.Set("Cache-Control", "no-store")
-		if s.secure {
-			h.Set("Strict-Transport-Security", "max-age=31536000")
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-		if r.Method == http.MethodPost { // whoever begins a form and does not end it holds nothing
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
-		}
-		next.ServeHTTP(w, r)
-	})
+// setHeaders says to browsers what no page of ours needs.
+func (s *Server) setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// not no-referrer, with which forms would be sent without their origin
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Cache-Control", "no-store")
+	if s.secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }
 
 // Bounds of a form: its size in bytes, and how long it may take to arrive.
@@ -186,15 +189,3 @@ const (
 	mostForm = 64 << 10
 	formTime = 10 * time.Second
 )
-
-// ownHost refuses requests under other names: a page of someone else whose name leads here must not speak for a
-// person who is signed in.
-func (s *Server) ownHost(next http.Handler, refuse http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.EqualFold(r.Host, s.Public.Host) {
-			refuse(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}

@@ -93,30 +93,25 @@ func (a *asked) now() error {
 	recent = slices.DeleteFunc(recent, func(r Run) bool { return r.Times.Ended.IsZero() || r.State == Waiting })
 	return a.show("now", "Now", struct {
 		Groups    []group
-		Elsewhere []unnamed
+		Elsewhere []store.Run
 		Empty     bool // nothing that the person can read has ralph
 	}{append(groups, group{"ended", "", recent[:min(len(recent), mostEnded)]}), elsewhere, len(names) == 0})
 }
 
-// unnamed is a run of which an operator learns that it is there, and nothing else.
-type unnamed struct {
-	State string
-	Since time.Time
-	Until time.Time // of waiting; zero: when someone answers
-}
-
-// unnamed are the runs of repositories that an operator cannot read, the longest first; no one else's business.
-func (a *asked) unnamed(f store.Filter) (list []unnamed, err error) {
+// unnamed are the runs of repositories that an operator cannot read, the longest first, of which they learn that they
+// are there and nothing else; no one else's business.
+func (a *asked) unnamed(f store.Filter) (list []store.Run, err error) {
 	if !a.operator {
 		return nil, nil
 	}
 	all, err := a.Lists.Runs(a.r.Context(), store.Filter{States: f.States, Limit: f.Limit})
 	for _, r := range all {
 		if !shows(f, r.Repository) {
-			list = append(list, unnamed{r.State, cmp.Or(r.Times.Started, r.Times.Created), r.Times.Resume})
+			since := cmp.Or(r.Times.Started, r.Times.Created)
+			list = append(list, store.Run{State: r.State, Times: store.Times{Started: since, Resume: r.Times.Resume}})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y unnamed) int { return x.Since.Compare(y.Since) })
+	slices.SortStableFunc(list, func(x, y store.Run) int { return x.Times.Started.Compare(y.Times.Started) })
 	return list[:min(len(list), mostRows)], err
 }
 
@@ -145,7 +140,9 @@ func (a *asked) repositoryPage() error {
 	if r.Ended > 0 {
 		success = r.Done * 100 / r.Ended
 	}
-	set, defaults := bySetter(r.Settings)
+	isSet := func(s Setting) bool { return s.From != "default" }
+	defaults := slices.DeleteFunc(slices.Clone(r.Settings), isSet)
+	set := slices.DeleteFunc(slices.Clone(r.Settings), func(s Setting) bool { return !isSet(s) })
 	return a.show("repository", brief(100, r.Name), struct {
 		Repository
 		Outside       bool // of the repository: there are its runs and nothing else
@@ -154,23 +151,9 @@ func (a *asked) repositoryPage() error {
 		URL           string
 		More          int64
 		Set, Defaults []Setting
-	}{r, a.may < MayRead, runs, success, a.github(splitName(r.Name)...), more(f, runs, func(r Run) int64 { return r.Number }),
+	}{r, a.may < MayRead, runs, success, a.github(r.Name), more(f, runs, func(r Run) int64 { return r.Number }),
 		set, defaults})
 }
-
-// bySetter are the settings that someone has set, and those that no one has.
-func bySetter(all []Setting) (set, defaults []Setting) {
-	for _, s := range all {
-		if s.From == "default" {
-			defaults = append(defaults, s)
-		} else {
-			set = append(set, s)
-		}
-	}
-	return set, defaults
-}
-
-func splitName(name string) []string { return strings.SplitN(name, "/", 2) }
 
 // more is the number before which the next page starts; 0 when this one is not full.
 func more[T any](f store.Filter, rows []T, number func(T) int64) int64 {

@@ -2,12 +2,12 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"strings"
@@ -83,32 +83,18 @@ var signs = map[string]string{"good": "✓", "bad": "✗", "warn": "!", "wait": 
 
 var levelMoods = map[string]string{"ok": "good", "warning": "warn", "error": "bad"}
 
+var moods = map[string]string{Running: "busy", Queued: "wait", Waiting: "wait", Dispatched: "wait",
+	string(loop.Interrupted): "wait", string(loop.Refused): "wait", string(loop.Done): "good"}
+
 // mood is how a state is to be taken.
-func mood(state string) string {
-	switch state {
-	case Running:
-		return "busy"
-	case Queued, Waiting, Dispatched, string(loop.Interrupted), string(loop.Refused):
-		return "wait"
-	case string(loop.Done):
-		return "good"
-	}
-	return "bad"
-}
+func mood(state string) string { return cmp.Or(moods[state], "bad") }
+
+var stateWords = map[string]string{string(loop.Capped): "Out of iterations", string(loop.Timeout): "Out of time",
+	string(loop.Budget): "Out of budget", string(loop.Invalid): "Cannot run"}
 
 // stateWord is a state in a word or two.
 func stateWord(state string) string {
-	switch loop.Outcome(state) {
-	case loop.Capped:
-		return "Out of iterations"
-	case loop.Timeout:
-		return "Out of time"
-	case loop.Budget:
-		return "Out of budget"
-	case loop.Invalid:
-		return "Cannot run"
-	}
-	return safetext.UpperFirst(brief(30, state))
+	return cmp.Or(stateWords[state], safetext.UpperFirst(brief(30, state)))
 }
 
 // frame is what stands around every page.
@@ -145,46 +131,43 @@ func (a *asked) showAs(status int, page, title string, body any) error {
 func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
 
 // github is an address on GitHub below a repository; "" where it cannot be one.
-func (s *Server) github(parts ...string) string {
-	for i, p := range parts {
-		if p == "" {
-			return ""
-		}
-		if i > 0 {
-			parts[i] = url.PathEscape(p)
-		}
+func (s *Server) github(repository string, below ...string) string {
+	owner, name, _ := strings.Cut(repository, "/")
+	if owner == "" || name == "" {
+		return ""
 	}
-	return wording.Linkable(s.GitHub + "/" + strings.Join(parts, "/"))
+	parts := append([]string{s.GitHub, url.PathEscape(owner), url.PathEscape(name)}, below...)
+	return wording.Linkable(strings.Join(parts, "/"))
 }
 
 //go:embed static
 var staticFiles embed.FS
 
-// files are what pages load, by name. Their addresses have a part of their sum, so that browsers may keep them for
-// good.
+// files are what pages load, by name.
 var files = sync.OnceValue(func() map[string]file {
-	all := map[string]file{}
-	add := func(name, kind string, content []byte) {
-		sum := sha256.Sum256(content)
-		all[name] = file{kind, hex.EncodeToString(sum[:6]), content}
-	}
+	all := map[string]file{"report.css": newFile(css, []byte(html.Looks()))}
 	for name, kind := range map[string]string{"htmx.min.js": script, "hx-sse.min.js": script, "page.js": script,
-		"web.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
-		content, err := fs.ReadFile(staticFiles, "static/"+name)
+		"web.css": css, "icon.svg": "image/svg+xml"} {
+		content, err := staticFiles.ReadFile("static/" + name)
 		if err != nil { // it is built in
 			panic(err)
 		}
-		add(name, kind, content)
+		all[name] = newFile(kind, content)
 	}
-	add("report.css", "text/css; charset=utf-8", []byte(html.Looks()))
 	return all
 })
 
-const script = "text/javascript; charset=utf-8"
-
+// file is what a page loads. Its address has a part of its sum, so that browsers may keep it for good.
 type file struct {
 	kind, sum string
 	content   []byte
+}
+
+const script, css = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+
+func newFile(kind string, content []byte) file {
+	sum := sha256.Sum256(content)
+	return file{kind, hex.EncodeToString(sum[:6]), content}
 }
 
 // address is where a page finds a file.

@@ -3,12 +3,13 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,15 +39,15 @@ type Options struct {
 // Server answers browsers. It is safe for concurrent use.
 type Server struct {
 	Options
-	streams *streams
+	streams streams
 	signIns tries
-	setup   *setupDoor
+	setup   atomic.Pointer[setupDoor]
 	handler http.Handler
 	cookie  string // the name of the session's cookie
 	secure  bool
-	alone   *alone // one run and nothing else; nil: there are all
-	over    chan struct{}
-	finish  func() // closes over: there is nothing more to come
+	alone   *alone          // one run and nothing else; nil: there are all
+	over    context.Context // ends when there is nothing more to come
+	finish  func()          // ends over
 }
 
 func newServer(o Options) (*Server, error) {
@@ -58,19 +59,8 @@ func newServer(o Options) (*Server, error) {
 		return nil, fmt.Errorf("pages that are open to everyone cannot be at %s: only this machine may reach them",
 			o.Public.Host)
 	}
-	if o.GitHub == "" {
-		o.GitHub = "https://github.com"
-	}
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: newStreams()}
-	s.setup = &setupDoor{clock: o.Clock}
-	s.over = make(chan struct{})
-	s.finish = sync.OnceFunc(func() { close(s.over) })
+	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: streams{all: map[*stream]bool{}}}
+	s.over, s.finish = context.WithCancel(context.Background())
 	return s, nil
 }
 
@@ -78,7 +68,7 @@ func newServer(o Options) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Close ends the streams, of which each would otherwise last as long as its reader: http.Server.Shutdown does not.
-func (s *Server) Close() { s.streams.endAll() }
+func (s *Server) Close() { s.streams.end(func(*stream) bool { return true }) }
 
 // prefixed is the name of a cookie. Where the browser can hold others to it, it says that the cookie is this host's.
 func (s *Server) prefixed(name string) string {
@@ -90,33 +80,33 @@ func (s *Server) prefixed(name string) string {
 
 // routes are all there are. Nothing is answered that is not here, and no one is asked again behind it.
 var routes = []route{
-	{"GET /{$}", signedIn, ofNone, isPage, (*asked).now},
-	{"GET /runs/{run}", outsider, ofRun, isPage, (*asked).runPage},
-	{"GET /runs/{run}/live", reader, ofRun, isData, (*asked).live},
-	{"GET /runs/{run}/output.txt", reader, ofRun, isData, (*asked).output},
-	{"GET /runs/{run}/prompts/{iteration}", reader, ofRun, isData, (*asked).prompt},
-	{"POST /runs/{run}/stop", writer, ofRun, isData, action(Stop)},
-	{"POST /runs/{run}/retry", writer, ofRun, isData, action(Retry)},
-	{"POST /runs/{run}/hint", writer, ofRun, isData, action(Hint)},
-	{"POST /runs/{run}/approve", writer, ofRun, isData, action(Approve)},
-	{"GET /repositories", signedIn, ofNone, isPage, (*asked).repositories},
-	{"GET /repositories/{owner}/{name}", outsider, ofRepository, isPage, (*asked).repositoryPage},
-	{"GET /deliveries", signedIn, ofNone, isPage, (*asked).deliveries},
-	{"GET /deliveries/{delivery}", reader, ofDelivery, isPage, (*asked).deliveryPage},
-	{"POST /deliveries/{delivery}/redeliver", writer, ofDelivery, isData, action(Redeliver)},
-	{"GET /spend", signedIn, ofNone, isPage, (*asked).spend},
-	{"GET /audit", signedIn, ofNone, isPage, (*asked).audit},
-	{"GET /setup", settingUp, ofNone, isPage, (*asked).setupPage},
-	{"GET /setup/created", settingUp, ofNone, isData, (*asked).created},
-	{"GET /setup/code", anybody, ofNone, isPage, (*asked).codePage},
-	{"POST /setup/code", anybody, ofNone, isData, (*asked).redeem},
-	{"POST /setup/secret", operator, ofNone, isData, (*asked).rotateSecret},
-	{"GET /sign-in", anybody, ofNone, isPage, (*asked).signInPage},
-	{"GET /sign-in/github", anybody, ofNone, isPage, (*asked).beginSignIn},
-	{"GET /sign-in/callback", anybody, ofNone, isPage, (*asked).endSignIn},
-	{"POST /sign-out", anybody, ofNone, isData, (*asked).signOut},
-	{"POST /sign-out/everywhere", signedIn, ofNone, isData, (*asked).signOutEverywhere},
-	{"GET /static/{file}", anybody, ofNone, isData, (*asked).static},
+	{"GET /{$}", signedIn, isPage, (*asked).now},
+	{"GET /runs/{run}", outsider, isPage, (*asked).runPage},
+	{"GET /runs/{run}/live", reader, isData, (*asked).live},
+	{"GET /runs/{run}/output.txt", reader, isData, (*asked).output},
+	{"GET /runs/{run}/prompts/{iteration}", reader, isData, (*asked).prompt},
+	{"POST /runs/{run}/stop", writer, isData, action(Stop)},
+	{"POST /runs/{run}/retry", writer, isData, action(Retry)},
+	{"POST /runs/{run}/hint", writer, isData, action(Hint)},
+	{"POST /runs/{run}/approve", writer, isData, action(Approve)},
+	{"GET /repositories", signedIn, isPage, (*asked).repositories},
+	{"GET /repositories/{owner}/{name}", outsider, isPage, (*asked).repositoryPage},
+	{"GET /deliveries", signedIn, isPage, (*asked).deliveries},
+	{"GET /deliveries/{delivery}", reader, isPage, (*asked).deliveryPage},
+	{"POST /deliveries/{delivery}/redeliver", writer, isData, action(Redeliver)},
+	{"GET /spend", signedIn, isPage, (*asked).spend},
+	{"GET /audit", signedIn, isPage, (*asked).audit},
+	{"GET /setup", settingUp, isPage, (*asked).setupPage},
+	{"GET /setup/created", settingUp, isData, (*asked).created},
+	{"GET /setup/code", anybody, isPage, (*asked).codePage},
+	{"POST /setup/code", anybody, isData, (*asked).redeem},
+	{"POST /setup/secret", operator, isData, (*asked).rotateSecret},
+	{"GET /sign-in", anybody, isPage, (*asked).signInPage},
+	{"GET /sign-in/github", anybody, isPage, (*asked).beginSignIn},
+	{"GET /sign-in/callback", anybody, isPage, (*asked).endSignIn},
+	{"POST /sign-out", anybody, isData, (*asked).signOut},
+	{"POST /sign-out/everywhere", signedIn, isData, (*asked).signOutEverywhere},
+	{"GET /static/{file}", anybody, isData, (*asked).static},
 }
 
 // New makes the pages. It reads nothing yet.

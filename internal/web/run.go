@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -12,16 +11,10 @@ import (
 
 // runPage shows a run as it stands; live continues from there. Outsiders see its row and no records.
 func (a *asked) runPage() error {
-	if a.may < MayRead {
-		a.run = a.run.outside()
-		v, err := a.newStory(a.run).view(a, 0)
-		if err != nil {
-			return err
-		}
-		return a.show("run", brief(80, a.run.Title), v)
-	}
 	st := a.newStory(a.run)
-	if err := st.upTo(a.r.Context(), 0); err != nil {
+	if a.may < MayRead {
+		st.run = a.run.outside()
+	} else if err := st.upTo(a.r.Context(), 0); err != nil {
 		return err
 	}
 	v, err := st.view(a, iterationBytes)
@@ -59,37 +52,31 @@ func (a *asked) prompt() error {
 // plain answers with what text makes of the run's records, one after another. Where that is nothing and must not be,
 // there is no such page.
 func (a *asked) plain(must bool, text func(store.Record) string) error {
-	ctx := a.r.Context()
-	records, err := a.Runs.Records(ctx, a.run.ID, 0, batch)
-	if err != nil {
+	sent := false
+	send := func(piece string) error {
+		if !sent {
+			a.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			a.w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+		}
+		sent = true
+		_, err := io.WriteString(a.w, piece)
 		return err
 	}
-	h := a.w.Header()
-	page := h.Clone()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	for some := !must; ; {
-		for _, r := range records {
-			piece := text(r)
-			if piece == "" {
-				continue
-			}
-			some = true
-			if _, err := io.WriteString(a.w, piece); err != nil {
-				return nil // whoever hangs up does not want it
-			}
-		}
-		if len(records) < batch && !some {
-			maps.Copy(h, page)
-			return errHidden
-		}
-		if len(records) < batch {
-			return nil
-		}
-		last := records[len(records)-1].Number
-		if records, err = a.Runs.Records(ctx, a.run.ID, last, batch); err != nil {
+	for r, err := range a.records(a.r.Context(), a.run.ID, 0) {
+		if err != nil && sent {
 			a.Log.Error("reading a run for plain text", "run", a.run.ID, "error", err)
 			panic(http.ErrAbortHandler) // a text that stops in the middle must not look whole
 		}
+		if err != nil {
+			return err
+		}
+		if piece := text(r); piece != "" && send(piece) != nil {
+			return nil // whoever hangs up does not want it
+		}
 	}
+	if must && !sent {
+		return errHidden
+	}
+	_ = send("")
+	return nil
 }

@@ -3,11 +3,10 @@ package web
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"net/url"
 	"sync"
 	"time"
 
@@ -53,16 +52,10 @@ func (a *asked) identify() error {
 }
 
 // token is the session's; "" when there is none.
-func (a *asked) token() string {
-	c, err := a.r.Cookie(a.cookie)
-	if err != nil || len(c.Value) > 100 {
-		return ""
-	}
-	return c.Value
-}
+func (a *asked) token() string { return a.cookieValue(a.cookie) }
 
 func (a *asked) cookieValue(name string) string {
-	c, err := a.r.Cookie(a.prefixed(name))
+	c, err := a.r.Cookie(name)
 	if err != nil {
 		return ""
 	}
@@ -97,8 +90,8 @@ func (a *asked) redirect() string {
 // beginSignIn sends the browser to GitHub. What must come back unchanged stays in a cookie of this browser.
 func (a *asked) beginSignIn() error {
 	state, verifier := random(), random()
-	next := base64.RawURLEncoding.EncodeToString([]byte(local(a.r.URL.Query().Get("next"))))
-	a.keep(a.prefixed(signInCookie), state+"."+verifier+"."+next, signInTime)
+	kept := url.Values{"state": {state}, "verifier": {verifier}, "next": {a.r.URL.Query().Get("next")}}
+	a.keep(a.prefixed(signInCookie), kept.Encode(), signInTime)
 	address := a.SignIn.AuthorizeURL(state, verifier, a.redirect())
 	if address == "" {
 		return errHidden
@@ -107,20 +100,20 @@ func (a *asked) beginSignIn() error {
 }
 
 func (a *asked) endSignIn() error {
-	parts := strings.Split(a.cookieValue(signInCookie), ".")
+	kept, err := url.ParseQuery(a.cookieValue(a.prefixed(signInCookie)))
 	a.keep(a.prefixed(signInCookie), "", -1)
 	q := a.r.URL.Query()
 	if !a.signIns.allow(Address(a.r), a.Clock()) {
 		return a.notSignedIn(errTooOften, nil)
 	}
-	if len(parts) != 3 || !same(parts[0], q.Get("state")) {
+	if err != nil || !same(kept.Get("state"), q.Get("state")) {
 		return a.notSignedIn(errState, nil)
 	}
 	code := q.Get("code")
 	if code == "" || len(code) > 500 {
 		return a.notSignedIn(errNotSignedIn, nil)
 	}
-	who, err := a.SignIn.Exchange(a.r.Context(), code, parts[1], a.redirect())
+	who, err := a.SignIn.Exchange(a.r.Context(), code, kept.Get("verifier"), a.redirect())
 	if err != nil || who.Login == "" {
 		return a.notSignedIn(errNotSignedIn, err)
 	}
@@ -132,11 +125,7 @@ func (a *asked) endSignIn() error {
 		return err
 	}
 	a.keep(a.cookie, token, SessionLife)
-	next, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil {
-		next = nil
-	}
-	return a.goTo(local(string(next)))
+	return a.goTo(local(kept.Get("next")))
 }
 
 // notSignedIn logs the address of a failed sign-in.
@@ -201,12 +190,8 @@ func (a *asked) goTo(path string) error {
 	return nil
 }
 
-// random is 32 bytes that no one guesses.
-func random() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails
-	return base64.RawURLEncoding.EncodeToString(b)
-}
+// random is a text that no one guesses.
+func random() string { return rand.Text() + rand.Text() }
 
 // same compares two secrets in a time that tells nothing of them. Nothing is never the same.
 func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }

@@ -1,9 +1,9 @@
 package web
 
 import (
+	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/regex"
@@ -16,10 +16,13 @@ var organisationName = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 // codePage asks for the one-time code. An address that holds it is turned into a form at the same time, so that the code is
 // sent by a person and not by whatever loads addresses ahead.
 func (a *asked) codePage() error {
-	return a.show("setup-code", "Setup", struct {
-		Code   string
-		Failed bool
-	}{Code: brief(100, a.r.URL.Query().Get("code"))})
+	return a.show("setup-code", "Setup", codeForm{Code: brief(100, a.r.URL.Query().Get("code"))})
+}
+
+// codeForm is a form that asks for the code.
+type codeForm struct {
+	Code   string
+	Failed bool // it was another one
 }
 
 func (a *asked) redeem() error {
@@ -30,12 +33,9 @@ func (a *asked) redeem() error {
 		return a.notSignedIn(errTooOften, nil)
 	}
 	if !a.Setup.Redeem(a.r.Context(), a.r.PostForm.Get("code")) {
-		return a.showAs(403, "setup-code", "Setup", struct {
-			Code   string
-			Failed bool
-		}{Failed: true})
+		return a.showAs(http.StatusForbidden, "setup-code", "Setup", codeForm{Failed: true})
 	}
-	a.keep(a.prefixed(setupCookie), a.setup.open(), setupTime)
+	a.openSetup()
 	return a.goTo("/setup")
 }
 
@@ -46,7 +46,7 @@ func (a *asked) setupPage() error {
 		return err
 	}
 	installed := slices.ContainsFunc(st.Doctor, func(d RepositoryDoctor) bool { return strings.Contains(d.Repository, "/") })
-	if !a.setup.holds(a.cookieValue(setupCookie)) { // an operator sees of repositories what the others do
+	if !a.setsUp() { // an operator sees of repositories what the others do
 		f, err := a.filter()
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (a *asked) setupPage() error {
 // created is where GitHub sends the browser when the App exists.
 func (a *asked) created() error {
 	q := a.r.URL.Query()
-	if !same(a.cookieValue(setupState), q.Get("state")) {
+	if !same(a.cookieValue(a.prefixed(setupState)), q.Get("state")) {
 		return errState
 	}
 	a.keep(a.prefixed(setupState), "", -1)
@@ -100,24 +100,21 @@ func (a *asked) rotateSecret() error {
 // setupTime is how long the setup is open to whoever has shown the code.
 const setupTime = time.Hour
 
-// setupDoor remembers the one browser that has shown the setup code.
+// setupDoor is open to the one browser that has shown the setup code.
 type setupDoor struct {
-	clock func() time.Time
-	mu    sync.Mutex
 	token string
 	until time.Time
 }
 
-// open lets one browser in, and whoever was in before out.
-func (d *setupDoor) open() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.token, d.until = random(), d.clock().Add(setupTime)
-	return d.token
+// openSetup lets this browser in, and whoever was in before out.
+func (a *asked) openSetup() {
+	door := &setupDoor{random(), a.Clock().Add(setupTime)}
+	a.setup.Store(door)
+	a.keep(a.prefixed(setupCookie), door.token, setupTime)
 }
 
-func (d *setupDoor) holds(token string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return same(d.token, token) && d.clock().Before(d.until)
+// setsUp reports whether it is this browser that has shown the code.
+func (a *asked) setsUp() bool {
+	door := a.setup.Load()
+	return door != nil && same(door.token, a.cookieValue(a.prefixed(setupCookie))) && a.Clock().Before(door.until)
 }

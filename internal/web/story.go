@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -56,23 +57,34 @@ func (s *Server) newStory(run Run) *story {
 	return st
 }
 
-// upTo reads the records after those that the story has, up to a number; 0: all there are.
-func (st *story) upTo(ctx context.Context, last int64) error {
-	for {
-		records, err := st.server.Runs.Records(ctx, st.run.ID, st.number, batch)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			if last > 0 && r.Number > last {
-				return nil
+// records are those of a run after a number. Where one cannot be read, the error is the last.
+func (s *Server) records(ctx context.Context, run string, after int64) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		for n := batch; n == batch; {
+			some, err := s.Runs.Records(ctx, run, after, batch)
+			if err != nil {
+				yield(store.Record{}, err)
+				return
 			}
-			st.take(r)
-		}
-		if len(records) < batch {
-			return nil
+			for _, r := range some {
+				if after = r.Number; !yield(r, nil) {
+					return
+				}
+			}
+			n = len(some)
 		}
 	}
+}
+
+// upTo reads the records after those that the story has, up to a number; 0: all there are.
+func (st *story) upTo(ctx context.Context, last int64) error {
+	for r, err := range st.server.records(ctx, st.run.ID, st.number) {
+		if err != nil || last > 0 && r.Number > last {
+			return err
+		}
+		st.take(r)
+	}
+	return nil
 }
 
 // take adds a record and says which iteration it changed; 0: none. What cannot be read is skipped: a newer ralph
@@ -177,10 +189,10 @@ func (st *story) view(a *asked, iterations int) (runView, error) {
 		Home: "/repositories/" + st.run.Repository, Output: st.output, Cut: st.cut, Asked: st.asked(),
 		Headline: stateWord(st.run.State), Mood: mood(st.run.State), Sign: signs[mood(st.run.State)], Doing: st.run.Doing}
 	if st.run.Issue > 0 && a.alone == nil {
-		v.IssueURL = a.github(append(splitName(st.run.Repository), "issues", strconv.Itoa(st.run.Issue))...)
+		v.IssueURL = a.github(st.run.Repository, "issues", strconv.Itoa(st.run.Issue))
 	}
 	if st.run.Pull > 0 {
-		v.PullURL = a.github(append(splitName(st.run.Repository), "pull", strconv.Itoa(st.run.Pull))...)
+		v.PullURL = a.github(st.run.Repository, "pull", strconv.Itoa(st.run.Pull))
 	}
 	if v.Outside = a.may < MayRead; v.Outside {
 		return v, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,11 +26,11 @@ const streamRecords = 200
 // live sends what becomes known of a run after the record that the browser has: the one that it names in its header, or
 // the one that its page was made with.
 func (a *asked) live() error {
-	ctx, own, err := a.streams.begin(a.r.Context(), a.who.Login, a.token())
+	ctx, done, err := a.streams.begin(a.r.Context(), a.who.Login, a.token())
 	if err != nil {
 		return err
 	}
-	defer a.streams.done(own)
+	defer done()
 	after, ok := number(a.r.Header.Get("Last-Event-ID"))
 	if !ok {
 		after, _ = number(a.r.URL.Query().Get("after"))
@@ -96,12 +95,7 @@ func (f *follower) follow(ctx context.Context) {
 
 // step sends what is new and waits for more; it reports whether there is a next step.
 func (f *follower) step(ctx context.Context, beat, check, look <-chan time.Time) bool {
-	last := false
-	select {
-	case <-f.over:
-		last = true
-	default:
-	}
+	last := f.over.Err() != nil
 	changed, stop := f.Runs.Watch(f.run.ID)
 	defer stop()
 	full, err := f.send(ctx)
@@ -121,7 +115,7 @@ func (f *follower) step(ctx context.Context, beat, check, look <-chan time.Time)
 		return f.still(ctx)
 	case <-beat:
 		return f.write(": still here\n\n") == nil
-	case <-f.over:
+	case <-f.over.Done():
 	case <-changed:
 	case <-look:
 	}
@@ -216,7 +210,6 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 		v.Changed = append(v.Changed, liveIteration{it.N, !f.drawn[it.N], text})
 		f.drawn[it.N] = true
 	}
-	slices.SortFunc(v.Changed, func(x, y liveIteration) int { return x.N - y.N })
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, "live", v); err != nil {
 		return "", fmt.Errorf("writing an event: %w", err)
@@ -255,11 +248,7 @@ type streams struct {
 	all map[*stream]bool
 }
 
-func newStreams() *streams { return &streams{all: map[*stream]bool{}} }
-
-func (s *streams) begin(ctx context.Context, login, token string) (context.Context, *stream, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	st := &stream{login, token, cancel}
+func (s *streams) begin(ctx context.Context, login, token string) (of context.Context, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := 0
@@ -269,18 +258,17 @@ func (s *streams) begin(ctx context.Context, login, token string) (context.Conte
 		}
 	}
 	if len(s.all) >= mostStreams || own >= mostOfPerson {
-		cancel()
 		return nil, nil, errBusy
 	}
+	of, cancel := context.WithCancel(ctx)
+	st := &stream{login, token, cancel}
 	s.all[st] = true
-	return ctx, st, nil
-}
-
-func (s *streams) done(st *stream) {
-	st.cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, st)
+	return of, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.all, st)
+	}, nil
 }
 
 // end ends those that match.
@@ -293,5 +281,3 @@ func (s *streams) end(matches func(*stream) bool) {
 		}
 	}
 }
-
-func (s *streams) endAll() { s.end(func(*stream) bool { return true }) }

@@ -5,6 +5,7 @@ package webpages
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func New() *World {
 // Options are those of pages that show the world.
 func (w *World) Options(public *url.URL) web.Options {
 	return web.Options{Runs: w, Lists: w, Repositories: w, Access: w, Sessions: w, SignIn: w, Actions: w, Setup: w, Public: public,
-		GitHub: "https://github.com", Version: "1.2.3"}
+		GitHub: "https://github.com", Version: "1.2.3", Clock: time.Now, Log: slog.New(slog.DiscardHandler)}
 }
 
 // Let says what somebody may do in a repository from now on.
