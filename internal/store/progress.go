@@ -48,6 +48,9 @@ func (s *Store) PutProgress(ctx context.Context, p Progress) error {
 	return err
 }
 
+// PutRun stores the row of a run, the whole of it. Created stays what it was first.
+func (s *Store) PutRun(ctx context.Context, r Run) error { return s.PutProgress(ctx, Progress{Run: r}) }
+
 func (s *Store) put(t *transaction, p Progress) error {
 	if err := s.putRun(t, p.Run); err != nil {
 		return err

@@ -38,9 +38,6 @@ type Times struct {
 	Resume  time.Time // when a waiting run goes on, and before when a queued one does not begin
 }
 
-// PutRun stores the row of a run, the whole of it. Created stays what it was first.
-func (s *Store) PutRun(ctx context.Context, r Run) error { return s.PutProgress(ctx, Progress{Run: r}) }
-
 // putRun is PutRun in a transaction.
 func (s *Store) putRun(t *transaction, r Run) error {
 	return s.storeRun(t, r, ` DO UPDATE SET delivery = excluded.delivery, installation = excluded.installation,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -97,4 +98,20 @@ func (s *Store) EndSessions(ctx context.Context, login string) error {
 func hashed(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return "session " + hex.EncodeToString(sum[:])
+}
+
+// keyCheck is a secret without a secret in it: it opens with the keys of this database and no others.
+const keyCheck = "the keys are these"
+
+// checkKeys refuses keys that do not open what is sealed, before anything is sealed with them.
+func (s *Store) checkKeys(ctx context.Context) error {
+	_, err := s.Unseal(ctx, keyCheck)
+	if errors.Is(err, ErrNotFound) {
+		return s.Seal(ctx, keyCheck, nil)
+	}
+	if err != nil {
+		err = fmt.Errorf("the keys are not those of this database; set RALPH_DATA_KEY, or put the file ralph.key "+
+			"of its directory where it was: %w", err)
+	}
+	return err
 }
