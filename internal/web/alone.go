@@ -9,13 +9,13 @@ import (
 
 // aloneRoutes are those of one run on a person's own machine.
 var aloneRoutes = []route{
-	{"GET /enter", anybody, isData, (*asked).enter},
-	{"GET /{$}", signedIn, isData, (*asked).onlyRun},
-	{"GET /runs/{run}", reader, isData, (*asked).runPage},
-	{"GET /runs/{run}/live", reader, isData, (*asked).live},
-	{"GET /runs/{run}/output.txt", reader, isData, (*asked).output},
-	{"GET /runs/{run}/prompts/{iteration}", reader, isData, (*asked).prompt},
-	{"GET /static/{file}", anybody, isData, (*asked).static},
+	{"GET /enter", anybody, (*asked).enter},
+	{"GET /{$}", signedIn, (*asked).onlyRun},
+	{"GET /runs/{run}", reader, (*asked).runPage},
+	{"GET /runs/{run}/live", reader, (*asked).live},
+	{"GET /runs/{run}/output.txt", reader, (*asked).output},
+	{"GET /runs/{run}/prompts/{iteration}", reader, (*asked).prompt},
+	{"GET /static/{file}", anybody, (*asked).static},
 }
 
 // Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.

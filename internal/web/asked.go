@@ -29,19 +29,10 @@ const (
 // permissions are what a need takes in the repository that the request is about.
 var permissions = map[need]Permission{outsider: MaySeeRuns, reader: MayRead, writer: MayWrite}
 
-// kind is what answers a request; it says what a refusal looks like.
-type kind int
-
-const (
-	isPage kind = iota // whoever is not signed in is sent to do it
-	isData             // for programs, and forms: refused
-)
-
 // route is one thing that can be asked for.
 type route struct {
 	pattern string
 	need    need
-	kind    kind
 	answer  func(*asked) error
 }
 
@@ -52,8 +43,7 @@ type asked struct {
 	r    *http.Request
 	soon context.Context // ends when the answer can no longer wait for what GitHub says of the person
 	who  Identity        // no one: Login is ""
-	kind kind
-	may  Permission // in repository
+	may  Permission      // in repository
 	// what the request is about, as far as its route says so
 	repository string
 	run        Run
@@ -144,13 +134,19 @@ var (
 		"More pages are followed live than this server allows. Close some, or load the page again later.", ""}
 )
 
+// opens reports whether a browser opens a page, and no part of one. Who does not say what they take, takes a page.
+func (a *asked) opens() bool {
+	accept := a.r.Header.Get("Accept")
+	return a.r.Method == http.MethodGet && (accept == "" || strings.Contains(accept, "text/html"))
+}
+
 // problem answers a request that cannot be answered. No one learns from it whether something exists.
 func (a *asked) problem(err error) {
 	if errors.Is(err, ErrSignedOut) {
 		err = cmp.Or(a.leave(), errSignIn)
 	}
 	if errors.Is(err, errSignIn) {
-		if a.kind == isPage && a.r.Method == http.MethodGet {
+		if a.opens() && a.alone == nil {
 			http.Redirect(a.w, a.r, "/sign-in?next="+url.QueryEscape(a.r.URL.RequestURI()), http.StatusSeeOther)
 			return
 		}
@@ -180,7 +176,7 @@ func (a *asked) problem(err error) {
 		a.Log.Error("a page could not be shown", "error", err, "reference", t.Reference, "path", a.r.URL.Path)
 	}
 	a.w.Header().Set("Cache-Control", "no-store")
-	if a.kind == isData && a.r.Method == http.MethodGet && !strings.HasPrefix(a.r.URL.Path, "/setup") {
+	if a.r.Method == http.MethodGet && !a.opens() {
 		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
 		return
 	}

@@ -215,3 +215,21 @@ func TestUnfinishedForm(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 }
+
+// TestRefusals: whoever opens a page is led to the sign-in or sees why not; a part of one gets a line.
+func TestRefusals(t *testing.T) {
+	s := open(t, nil)
+	for _, c := range []struct {
+		login, accept, path string
+		status              int
+		kind                string
+	}{
+		{"", "text/html,*/*;q=0.8", "/runs/run-3/output.txt", 303, "text/html"}, {"", "text/event-stream", "/runs/run-3/live", 404, "text/plain"},
+		{"alice", "text/html", "/runs/run-9", 404, "text/html"}, {"alice", "text/css,*/*;q=0.1", "/static/nothing", 404, "text/plain"},
+	} {
+		got, _ := s.asks(c.login, "GET", c.path, "", func(r *http.Request) { r.Header.Set("Accept", c.accept) })
+		if got.StatusCode != c.status || !strings.HasPrefix(got.Header.Get("Content-Type"), c.kind) {
+			t.Errorf("%+v: %d %s", c, got.StatusCode, got.Header.Get("Content-Type"))
+		}
+	}
+}

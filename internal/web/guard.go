@@ -20,7 +20,7 @@ func (s *Server) guarded(table []route) http.Handler {
 		mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			soon, cancel := context.WithTimeout(r.Context(), answerTime)
 			defer cancel()
-			a := &asked{Server: s, w: w, r: r, soon: soon, kind: rt.kind}
+			a := &asked{Server: s, w: w, r: r, soon: soon}
 			err := a.admitted(rt)
 			if err == nil {
 				err = rt.answer(a)
@@ -60,7 +60,7 @@ func (a *asked) admitted(rt route) error {
 	if rt.need == anybody || rt.need == settingUp && a.setsUp() {
 		return nil
 	}
-	if a.who.Login == "" || a.who.Guest && !forGuests(rt, a.r.Method) {
+	if a.who.Login == "" || a.who.Guest && (rt.need > reader || a.r.Method == http.MethodPost) { // guests read
 		return errSignIn
 	}
 	if a.alone != nil { // there is one run, and its token was shown
@@ -158,11 +158,6 @@ func Address(r *http.Request) string {
 		return given.String()
 	}
 	return host
-}
-
-// forGuests reports whether a guest may ask for something: what is read, and needs no more than that.
-func forGuests(rt route, method string) bool {
-	return (method == http.MethodGet || method == http.MethodHead) && rt.need <= reader
 }
 
 // policy lets a page load our own files and nothing else, and send forms nowhere but here.
