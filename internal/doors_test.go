@@ -61,7 +61,6 @@ var doors = map[string][]string{
 	"github.com/bradleyfalzon":              {"github"},
 	"golang.org/x/oauth2":                   {"github"},
 	"github.com/coreos/go-oidc":             {"github"},
-	"github.com/coder/websocket":            {"work"},
 	"github.com/sethvargo/go-githubactions": {"actions"},
 	"github.com/alecthomas/kong":            {"cmd"},
 	"os/exec":                               {"proc", "fake"},

@@ -116,11 +116,11 @@ func TestServeRunner(t *testing.T) {
 	elsewhere := r.as(9)
 	elsewhere.Ref = "refs/heads/mine"
 	for what, got := range map[string][2]int{
-		"a forged request":               {r.asks("forged", s.hub.JobToken(r.as(9), s.url)), http.StatusNotFound},
-		"a workflow of another branch":   {r.asks(request, s.hub.JobToken(elsewhere, s.url)), http.StatusForbidden},
-		"a token that is for others":     {r.asks(request, s.hub.JobToken(r.as(1), "https://other.example")), http.StatusForbidden},
-		"a second job of the request":    {r.asks(request, s.hub.JobToken(r.as(9), s.url)), http.StatusConflict},
-		"a second connection of the job": {r.asks(request, s.hub.JobToken(r.as(1), s.url)), http.StatusLocked},
+		"a forged request":             {r.asks("forged", s.hub.JobToken(r.as(9), s.url)), http.StatusNotFound},
+		"a workflow of another branch": {r.asks(request, s.hub.JobToken(elsewhere, s.url)), http.StatusForbidden},
+		"a token that is for others":   {r.asks(request, s.hub.JobToken(r.as(1), "https://other.example")), http.StatusForbidden},
+		"a second job of the request":  {r.asks(request, s.hub.JobToken(r.as(9), s.url)), http.StatusConflict},
+		"no token of GitHub Actions":   {r.asks(request+"/order", "forged"), http.StatusForbidden},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s is answered with %d, want %d", what, got[0], got[1])

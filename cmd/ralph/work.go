@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -20,20 +18,9 @@ type workCLI struct {
 
 type workCommand struct{}
 
-// jobSocket is the descriptor of the connection to the server.
-const jobSocket = 3
-
 // Run implements ralph work. The server is told how the job ends, so the exit code says only whether it could be.
 func (*workCommand) Run(ctx context.Context, p process) error {
-	socket := os.NewFile(jobSocket, "the job's socket")
-	conn, err := net.FileConn(socket) // a copy that no process of ours inherits
-	_ = socket.Close()
-	if err != nil {
-		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("finding the server: %w; ralph serve starts this command, "+
-			"nobody else", err)}
-	}
-	defer conn.Close()
-	if err := jobs.Run(ctx, conn, p.environ, now); err != nil {
+	if err := jobs.Run(ctx, p.in, p.environ, now); err != nil {
 		return &endedError{loop.Failed.ExitCode(), err}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -36,11 +35,14 @@ func (o oneToken) Revoke(_ context.Context, token string) error {
 	return nil
 }
 
-func (*hearing) Begun(bot.StartedRun) {}
-func (h *hearing) Record(jobs.Record) { h.records++ }
-func (*hearing) Shown(jobs.Shown)     {}
-func (h *hearing) Notice(jobs.Notice) {}
-func (h *hearing) Output(text string) { h.output.WriteString(text) }
+func (h *hearing) Hear(_ context.Context, _ *launch.Running, told []jobs.ToServer, _ int64) ([]jobs.Word, error) {
+	for _, m := range told {
+		if h.output.WriteString(m.Output); m.Record != nil {
+			h.records++
+		}
+	}
+	return nil, nil
+}
 
 // TestWork: the command that a server starts takes a label to a pull request.
 func TestWork(t *testing.T) {

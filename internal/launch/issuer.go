@@ -29,42 +29,25 @@ type issuer struct {
 	made []work.Token
 }
 
-// make makes the next token.
-func (i *issuer) make(ctx context.Context) (work.Token, error) {
+// newer is a token that is newer than that of a number: of 0, the first one.
+func (i *issuer) newer(ctx context.Context, than int) (work.Token, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if than < i.now.Number {
+		return i.now, nil
+	}
 	if len(i.made) >= mostTokens {
-		return i.now, fmt.Errorf("the job has had %d tokens, and gets no more", mostTokens)
+		return work.Token{}, fmt.Errorf("the job has had %d tokens, and gets no more", mostTokens)
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
 	token, err := i.from.Make(ctx)
 	if err != nil {
-		return i.now, fmt.Errorf("making a token for the job: %w", err)
+		return work.Token{}, fmt.Errorf("making a token for the job: %w", err)
 	}
-	token.Number, token.Problem = i.now.Number+1, ""
+	token.Number = than + 1 // a server before us may have made more
 	i.now, i.made = token, append(i.made, token)
 	return token, nil
-}
-
-// first makes the job's first token.
-func (i *issuer) first(ctx context.Context) (work.Token, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.make(ctx)
-}
-
-// answer is a token that is newer than the one at hand, or says why there is none.
-func (i *issuer) answer(ctx context.Context, a work.Ask) work.Token {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if a.Number < i.now.Number {
-		return i.now
-	}
-	i.now.Number = a.Number // a server before us may have made more
-	token, err := i.make(ctx)
-	if err != nil {
-		return work.Token{Number: i.now.Number, Problem: err.Error()}
-	}
-	return token
 }
 
 // revoke ends every token that has not ended by itself.

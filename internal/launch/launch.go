@@ -1,19 +1,22 @@
-// Package launch is the server's side of a job: it starts the job's process, gives it tokens, models and a mirror,
-// hears what it tells, and cleans up after it.
+// Package launch is the server's side of a job: it has a process do it, gives that tokens, models and a mirror, answers
+// what it asks, and cleans up after it.
 package launch
 
 import (
 	"context"
+	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"net/http"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -35,19 +38,12 @@ type Tokens interface {
 	Revoke(ctx context.Context, token string) error
 }
 
-// Listener hears what a job's process tells, one call at a time, in its order. It may take its time: the process goes
-// on meanwhile.
+// Listener hears what a job's process tells.
 type Listener interface {
-	// Begun says which run the records that follow are of; see bot.Begun for those that are known already.
-	Begun(bot.StartedRun)
-	// Record is a record of the run's journal. After a kill the same number may come again.
-	Record(work.Record)
-	// Shown is what a page shows besides. After a kill the same may come again.
-	Shown(work.Shown)
-	// Notice is what others are to be told of the end of a run. After a kill the same may come again.
-	Notice(work.Notice)
-	// Output is a piece of the log, without secrets, of at most 32 KiB.
-	Output(text string)
+	// Hear takes in the next messages, in their order, and returns what people have said after a number. It is called
+	// with each message once, and may be called with none. After an error it is called again: until then the process
+	// keeps what it has told. Messages of one that was killed can come again from the next one.
+	Hear(ctx context.Context, from *Running, told []work.ToServer, after int64) ([]work.Word, error)
 }
 
 // DiedError is of a process that ended without a word: it was killed, or it crashed. Another attempt of the job goes on
@@ -65,25 +61,35 @@ func (e *DiedError) Error() string {
 	return text
 }
 
-// Running is a job whose process is running.
+// Running is a job that a process does, or shall do. It answers what that process asks.
 type Running struct {
 	job    Job
-	conn   net.Conn
-	to     work.Session
+	bearer string // of the process
 	tokens *issuer
 	models *gateway.Turn
 	done   []func() // what is cleaned up after the process
 	end    context.CancelFunc
-	ended  chan ended // from whoever waits for the process
-	heard  chan struct{}
+	seen   chan struct{} // the process has asked for something; holds one
+	ended  chan ended    // from whoever waits for the process
+	state  atomic.Int32
 
-	mu      sync.Mutex
-	told    *work.End
-	problem error // of what it told
-	once    sync.Once
-	result  work.End
-	err     error
+	mu    sync.Mutex // held while something is heard
+	heard int        // number of the last message
+	told  *work.End
+	name  string          // of the job on the runner, see Claim
+	shown map[string]bool // tokens of GitHub Actions
+
+	once   sync.Once
+	result work.End
+	err    error
 }
+
+// States of a Running.
+const (
+	waits = iota // there is no order yet, or not here any more
+	ready
+	over
+)
 
 // ended is how the process itself ended.
 type ended struct {
@@ -91,23 +97,9 @@ type ended struct {
 	err       error // the launcher could not do its part
 }
 
-// Stop asks the run to stop, as a comment does: it tells who wanted that on GitHub, and no sweep takes it up.
-func (r *Running) Stop(by, why string) {
-	r.to.Send(work.ToProcess{Stop: &work.Stop{By: by, Why: why, At: time.Now().UTC()}})
-}
-
-// mostHint bounds a hint, in bytes.
-const mostHint = 16 << 10
-
-// Hint tells the agent's next turn something. Of hints with one ID the run takes in the first, also in its next
-// process.
-func (r *Running) Hint(h loop.Hint) error {
-	if h.Text == "" || h.ID == "" || len(h.Text) > mostHint {
-		return fmt.Errorf("giving a hint: it has %d bytes and the ID %q; allowed are 1 to %d, and some ID", len(h.Text), h.ID,
-			mostHint)
-	}
-	r.to.Send(work.ToProcess{Hint: &h})
-	return nil
+func newRunning(job Job, bearer string, clock func() time.Time) *Running {
+	return &Running{job: job, bearer: bearer, name: job.Claim.Name, tokens: &issuer{from: job.Tokens, clock: clock}, end: func() {},
+		seen: make(chan struct{}, 1), ended: make(chan ended, 1), shown: map[string]bool{}}
 }
 
 // HandOn ends the process and not the run, which another attempt of the job goes on with.
@@ -131,25 +123,20 @@ func (r *Running) Wait() (work.End, error) {
 	return r.result, r.err
 }
 
-// hearTime is how long the last messages of a process that has ended may take to be heard.
-const hearTime = 10 * time.Second
-
 func (r *Running) wait() (work.End, error) {
-	over := <-r.ended
-	_ = r.conn.SetReadDeadline(time.Now().Add(hearTime))
-	<-r.heard
-	_ = r.conn.Close() // the sender ends with it
-	_ = r.to.Close()
-	r.cleanUp()
+	how := <-r.ended
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.state.CompareAndSwap(ready, over) // nothing is heard any more
+	told := r.told
+	r.mu.Unlock()
+	r.cleanUp()
 	switch {
-	case r.told != nil:
-		return *r.told, nil
-	case over.err != nil:
-		return work.End{}, over.err
+	case told != nil:
+		return *told, nil
+	case how.err != nil:
+		return work.End{}, how.err
 	}
-	return work.End{}, errors.Join(&DiedError{over.how, over.last}, r.problem)
+	return work.End{}, &DiedError{how.how, how.last}
 }
 
 func (r *Running) cleanUp() {
@@ -159,66 +146,133 @@ func (r *Running) cleanUp() {
 	}
 }
 
-// mostOutput is how much of the log of one process is passed on, in bytes.
-const mostOutput = 64 << 20
-
-// listen hears the process to its end.
-func (r *Running) listen(ctx context.Context) {
-	defer close(r.heard)
-	r.hear(ctx)
-}
-
-// hear hears the process as long as the connection lasts.
-func (r *Running) hear(ctx context.Context) {
-	from, output := work.NewReader(r.conn, work.MostRecord), 0
-	for {
-		var m work.ToServer
-		if err := from.Read(&m); err != nil {
-			r.note(err)
-			return
+// ServeHTTP implements http.Handler for the job's process. Models know it by a bearer of their own, which agents can see.
+func (r *Running) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	state := r.state.Load()
+	switch {
+	case state == over:
+		http.Error(w, "the job is done", http.StatusGone)
+	case state == ready && r.models != nil && strings.HasPrefix(req.URL.Path, work.ModelsPath+"/"):
+		http.StripPrefix(work.ModelsPath, r.models).ServeHTTP(w, req)
+	case subtle.ConstantTimeCompare([]byte(req.Header.Get("Authorization")), []byte("Bearer "+r.bearer)) != 1:
+		http.Error(w, "the job's bearer is missing", http.StatusForbidden)
+	default:
+		r.see()
+		answer, err := any(nil), errNotReady
+		if state == ready {
+			answer, err = r.answer(req.Context(), req.URL.Path, json.NewDecoder(http.MaxBytesReader(w, req.Body, work.MostSync)))
 		}
-		switch {
-		case m.Ask != nil:
-			go r.answer(ctx, *m.Ask)
-		case m.Begun != nil:
-			r.job.Hear.Begun(*m.Begun)
-		case m.Record != nil:
-			r.job.Hear.Record(*m.Record)
-		case m.Shown != nil:
-			r.job.Hear.Shown(*m.Shown)
-		case m.Notice != nil:
-			r.job.Hear.Notice(*m.Notice)
-		case m.Output != "" && output <= mostOutput:
-			if output += len(m.Output); output > mostOutput {
-				m.Output = "… the rest of the log is left out\n"
-			}
-			r.job.Hear.Output(m.Output)
-		case m.End != nil:
-			r.mu.Lock()
-			r.told = m.End
-			r.mu.Unlock()
-			return
+		switch tooLarge := (*http.MaxBytesError)(nil); {
+		case errors.As(err, &tooLarge):
+			http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusLocked)
+		default:
+			_ = json.NewEncoder(w).Encode(answer) // a process that is gone asks again, or is missed
 		}
 	}
 }
 
-// note remembers what was wrong with what the process told, and ends it then.
-func (r *Running) note(err error) {
-	if errors.Is(err, work.ErrTooLarge) {
-		r.mu.Lock()
-		r.problem = err
-		r.mu.Unlock()
-		r.end()
+var errNotReady = errors.New("the job is not ready now")
+
+// see notes that the process is there.
+func (r *Running) see() {
+	select {
+	case r.seen <- struct{}{}:
+	default:
 	}
 }
 
-// answer answers a process that asks for a token.
-func (r *Running) answer(ctx context.Context, a work.Ask) {
-	token := r.tokens.answer(ctx, a)
-	r.to.Send(work.ToProcess{Token: &token})
+// answer answers the process. After an error it asks again.
+func (r *Running) answer(ctx context.Context, path string, asked *json.Decoder) (any, error) {
+	switch path {
+	case work.OrderPath:
+		return r.job.Order, nil
+	case work.TokenPath:
+		var a work.Ask
+		err := asked.Decode(&a)
+		if err != nil {
+			return nil, err
+		}
+		token, err := r.tokens.newer(ctx, a.Number)
+		if err != nil {
+			token = work.Token{Number: a.Number, Problem: err.Error()}
+		}
+		return token, nil
+	case work.SyncPath:
+		var s work.Sync
+		if err := asked.Decode(&s); err != nil {
+			return nil, err
+		}
+		return r.sync(context.WithoutCancel(ctx), s)
+	}
+	return nil, fmt.Errorf("%s is nothing that a job can ask for", path)
 }
 
-// remote is the repository of a job.
-func remote(o work.Order, token string) git.Remote {
-	return git.Remote{URL: o.GitHub.Server + "/" + o.Repository + ".git", Token: token}
+// sync hears the process.
+func (r *Running) sync(ctx context.Context, s work.Sync) (work.Synced, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.state.Load() != ready:
+		return work.Synced{}, errNotReady
+	case s.Heard > r.heard: // an earlier server has heard it
+		return work.Synced{Heard: r.heard}, nil
+	}
+	fresh := slices.DeleteFunc(slices.Clone(s.Messages), func(m work.ToServer) bool { return m.Number <= r.heard })
+	if len(fresh) > 0 {
+		r.heard = fresh[len(fresh)-1].Number
+	}
+	words, err := r.job.Hear.Hear(ctx, r, fresh, s.After)
+	if n := len(s.Messages); n > 0 && err == nil { // the end is the last message
+		r.told = s.Messages[n-1].End
+		r.see()
+	}
+	return work.Synced{Heard: r.heard, Words: words}, err
+}
+
+// setting is what launchers have in common.
+type setting struct {
+	mirrors *Mirrors
+	environ []string
+	log     func(format string, args ...any)
+}
+
+func (s setting) tell(err error) {
+	if err != nil {
+		s.log("%v", err)
+	}
+}
+
+// provide gets what the order is to hold: a token, the models' address, a mirror. address is where the process reaches the
+// job, and bearer is of its models; empty: any.
+func (r *Running) provide(ctx context.Context, s setting, address, bearer string) (err error) {
+	defer func() {
+		if err != nil {
+			r.cleanUp()
+		}
+	}()
+	order := &r.job.Order
+	r.done = append(r.done, func() { s.tell(r.tokens.revoke(context.WithoutCancel(ctx))) })
+	if order.Token, err = r.tokens.newer(ctx, 0); err != nil {
+		return err
+	}
+	var environ []string
+	if r.models, environ, err = r.job.Models.open(address+work.ModelsPath, bearer, s.log); err != nil {
+		return err
+	}
+	if r.models != nil {
+		r.done = append(r.done, func() { s.tell(r.models.Close()) })
+	}
+	order.Environ = slices.Concat(order.Environ, environ)
+	if s.mirrors != nil {
+		remote := git.Remote{URL: order.GitHub.Server + "/" + order.Repository + ".git", Token: order.Token.Value}
+		dir, back, failed := s.mirrors.Borrow(ctx, order.Repository, remote, s.environ)
+		if s.tell(failed); failed == nil { // else the job fetches everything itself
+			order.Mirror = dir
+			r.done = append(r.done, back)
+		}
+	}
+	r.state.Store(ready)
+	return nil
 }

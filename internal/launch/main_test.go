@@ -5,7 +5,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,11 +19,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		conn, err := net.FileConn(os.NewFile(3, "socket"))
-		if err == nil {
-			err = work.Run(ctx, conn, os.Environ(), func() time.Time { return time.Now().UTC() })
-		}
-		if err != nil {
+		if err := work.Run(ctx, os.Stdin, os.Environ(), func() time.Time { return time.Now().UTC() }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/work"
 )
 
 // mirrors are those of a world.
@@ -152,8 +153,9 @@ func measureLarge(t testing.TB, files int) {
 		took := time.Since(began)
 		w.await("the first turn", func() bool { return w.turns("begun") > 0 })
 		first := time.Since(began)
-		r.Stop(owner, "")
+		w.say(work.Word{Stop: &work.Stop{By: owner}})
 		w.must(r, loop.Interrupted)
+		w.words = nil
 		t.Logf("%d files, job %d: process after %s, first turn after %s, stopped after %s", files, n+1, took, first,
 			time.Since(began))
 		w.gh.CloseIssue(owner, name, w.issue)

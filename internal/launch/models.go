@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -79,13 +78,11 @@ func providers() []provider {
 	}
 }
 
-// gate is where a job on another machine finds its models, and by what they know it. The zero value is of this machine.
-type gate struct{ url, bearer string }
-
-// open opens the gateway of a job, and says by which environment its process finds it. Without a key there is none.
-func (m Models) open(at gate, log func(string, ...any)) (*gateway.Turn, []string, error) {
+// open opens the gateway of a job, whose process reaches it at an address and, where it is not empty, by a bearer, and says
+// by which environment its process finds it. Without a key there is none.
+func (m Models) open(address, bearer string, log func(string, ...any)) (*gateway.Turn, []string, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
-		Bearer: at.bearer, Through: m.Through}
+		Bearer: bearer, Through: m.Through}
 	type named struct {
 		provider
 		name string
@@ -126,7 +123,7 @@ func (m Models) open(at gate, log func(string, ...any)) (*gateway.Turn, []string
 	}
 	var environ []string
 	for _, p := range used {
-		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+cmp.Or(at.url, t.URL())+"/"+p.path+p.suffix)
+		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+address+"/"+p.path+p.suffix)
 	}
 	return t, environ, nil
 }

@@ -117,12 +117,12 @@ func TestModelsRefused(t *testing.T) {
 	} {
 		asked = 0
 		m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(c.allowed)
-		turn, environ, err := m.open(gate{}, t.Logf)
+		turn, environ, err := m.open("http://job", "", t.Logf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer turn.Close()
-		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL="+turn.URL()+"/openai/v1" {
+		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL=http://job/openai/v1" {
 			t.Error(got)
 		}
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader(c.body))
@@ -142,7 +142,7 @@ func TestModelsRefused(t *testing.T) {
 // TestNoModels: a job without keys gets none.
 func TestNoModels(t *testing.T) {
 	t.Parallel()
-	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open(gate{}, t.Logf); turn != nil || environ != nil || err != nil {
+	if turn, environ, err := (Models{Environ: []string{"PATH=/bin"}}).open("", "", t.Logf); turn != nil || environ != nil || err != nil {
 		t.Error(turn, environ, err)
 	}
 }

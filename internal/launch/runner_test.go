@@ -3,13 +3,16 @@
 package launch
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -36,10 +39,25 @@ type hub struct {
 
 const runnerName = "runner"
 
+// lossy are runners some of whose answers are lost.
+type lossy struct {
+	*Runners
+	lose atomic.Int64 // how many of the next
+}
+
+// ServeHTTP implements http.Handler.
+func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if l.lose.Add(-1) >= 0 {
+		l.Runners.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	l.Runners.ServeHTTP(w, r)
+}
+
 // runnersOf has the runners of a GitHub do jobs. Each job that is started calls begin with what its environment has.
-func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Runner)) *Runners {
+func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Runner)) *lossy {
 	t.Helper()
-	n := &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}, Clock: time.Now}
+	n := &lossy{Runners: &Runners{Key: []byte("of the server"), Log: func(string, ...any) {}, Clock: time.Now}}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	if err := gh.AddRepo(owner, runnerName, "main"); err != nil {
@@ -131,28 +149,21 @@ func TestRunnerDoesEachJobOnce(t *testing.T) {
 	var mu sync.Mutex
 	done, turned := map[string]int{}, 0
 	play := func(r work.Runner) {
-		conn, err := r.Connect(context.Background())
+		link, err := r.Join(context.Background())
+		mu.Lock()
+		defer mu.Unlock()
 		if err != nil {
-			mu.Lock()
-			defer mu.Unlock()
 			if turned++; !errors.Is(err, work.ErrGone) {
 				t.Errorf("a second job: %v", err)
 			}
 			return
 		}
-		defer conn.Close()
-		var m work.ToProcess
-		if err := work.NewReader(conn, 1<<20).Read(&m); err != nil || m.Order == nil {
-			t.Errorf("no order: %v", err)
-			return
+		var order work.Order
+		for status := http.StatusLocked; status == http.StatusLocked; { // until there is one
+			status = asks(t, link, work.OrderPath, nil, &order)
 		}
-		mu.Lock()
-		done[m.Order.Job]++
-		mu.Unlock()
-		to := work.NewSender(conn)
-		to.Send(work.ToServer{End: &work.End{Outcome: loop.Done}})
-		_ = to.Close()
-		_, _ = conn.Read(make([]byte, 1)) // the server hangs up
+		done[order.Job]++
+		asks(t, link, work.SyncPath, work.Sync{Messages: []work.ToServer{{Number: 1, End: &work.End{Outcome: loop.Done}}}}, &work.Synced{})
 	}
 	n := runnersOf(t, w.gh, func(number int64, r work.Runner) {
 		play(r)
@@ -202,16 +213,24 @@ func TestRunnerDoesEachJobOnce(t *testing.T) {
 	}
 }
 
-// connections are how often the one job has connected.
-func connections(n *Runners) (count int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, s := range n.seats {
-		s.mu.Lock()
-		count += len(s.shown)
-		s.mu.Unlock()
+// asks is how a server answers a job.
+func asks(t *testing.T, link work.Link, path string, say, hear any) int {
+	body, err := json.Marshal(say)
+	if err != nil {
+		t.Error(err)
 	}
-	return count
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, link.Address+path, bytes.NewReader(body))
+	req.Header.Set("Authorization", "Bearer "+link.Bearer)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(hear); err != nil && resp.StatusCode == http.StatusOK {
+		t.Error(err)
+	}
+	return resp.StatusCode
 }
 
 // TestRunner: after a runner that was killed another one does the job. What it does is told as by a process of this
@@ -224,9 +243,7 @@ func TestRunner(t *testing.T) {
 	ended := make(chan error, 1)
 	n := runnersOf(t, w.gh, func(number int64, r work.Runner) {
 		if number == 1 { // it is killed as soon as it has the job
-			if conn, err := r.Connect(context.Background()); err == nil {
-				_ = conn.Close()
-			}
+			_, _ = r.Join(context.Background())
 			return
 		}
 		environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=secret", "INPUT_REQUEST=" + r.Request}
@@ -251,8 +268,8 @@ func TestRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.await("the first turn", func() bool { return w.turns("begun") == 1 })
-	_ = r.conn.Close()
-	w.await("a second connection", func() bool { return connections(n) == 2 })
+	n.lose.Store(2)
+	w.await("what was asked again", func() bool { return n.lose.Load() < 0 })
 	before := kept.claim()
 	r.HandOn()
 	if end, err := r.Wait(); err != nil || !end.HandedOn || kept.claim().Name != before.Name || before.Name == "" {

@@ -23,7 +23,7 @@ case "$p" in
 *"# Review"*) printf '{"verdict":"approve","tree":"%s","summary":"fine","issues":[]}\n' $(printf '%s' "$p" | sed -n 's/.*to the tree \([0-9a-f]*\):/\1/p' | head -1);;
 *) {
   ls -l /proc/self/fd 2>/dev/null | grep -o 'socket:.*' && echo "a socket in self"
-  (echo '{"ask":{"number":99}}' >&3) 2>/dev/null && echo "3 is open"
+  for p in /proc/[0-9]*; do grep -q work "$p/cmdline" && [ "$p" != /proc/$$ ] && cat "$p/fd/0"; done
   grep -al 'ghs_made\|of-the-server' /proc/[0-9]*/environ /proc/[0-9]*/cmdline
   grep -rl 'ghs_made\|of-the-server' "$PWD" "$PWD/../repo.git" "$PWD/../logs" 2>/dev/null
   cat "$PWD"/../../*/key 2>/dev/null
@@ -33,7 +33,7 @@ esac
 `
 }
 
-// TestWhatAnAgentFinds: neither the token nor the socket nor the server's keys are within an agent's reach, and none of
+// TestWhatAnAgentFinds: neither the token nor the way to the server nor the server's keys are within an agent's reach, and none of
 // them is in what the server is told.
 func TestWhatAnAgentFinds(t *testing.T) {
 	t.Parallel()
@@ -85,11 +85,11 @@ func TestTooManyTokens(t *testing.T) {
 	w := newWorld(t)
 	i := &issuer{from: w, clock: time.Now}
 	for range mostTokens {
-		if _, err := i.first(context.Background()); err != nil {
+		if _, err := i.newer(context.Background(), i.now.Number); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := i.first(context.Background()); err == nil {
+	if _, err := i.newer(context.Background(), i.now.Number); err == nil {
 		t.Error("there is one more")
 	}
 	if err := i.revoke(context.Background()); err != nil || len(w.open) != 0 {

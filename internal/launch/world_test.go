@@ -48,6 +48,9 @@ type world struct {
 	output  strings.Builder
 	shown   []work.Shown
 	onEach  func(work.Record)
+	words   []work.Word
+	after   int64 // number of the last of them that the job has
+	away    int   // how often what is told is not stored
 }
 
 const makefile = "test:\n\t@. ./add.sh; test \"$$(add 2 3)\" = 5 || { echo \"FAIL: add 2 3\"; exit 1; }\n"
@@ -170,44 +173,46 @@ func (w *world) Revoke(_ context.Context, token string) error {
 	return nil
 }
 
-// Begun implements Listener.
-func (w *world) Begun(b bot.StartedRun) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.begun = append(w.begun, b)
-	for n := range w.records {
-		if n > b.Records {
-			delete(w.records, n)
+// Hear implements Listener.
+func (w *world) Hear(_ context.Context, _ *Running, told []work.ToServer, after int64) ([]work.Word, error) {
+	for _, m := range told {
+		w.mu.Lock()
+		switch {
+		case m.Begun != nil:
+			w.begun = append(w.begun, *m.Begun)
+			for n := range w.records {
+				if n > m.Begun.Records {
+					delete(w.records, n)
+				}
+			}
+		case m.Record != nil:
+			w.records[m.Record.Number] = m.Record.Record
+			w.types = append(w.types, m.Record.Record.Type)
+		case m.Shown != nil:
+			w.shown = append(w.shown, *m.Shown)
+		}
+		w.output.WriteString(m.Output)
+		each := w.onEach
+		w.mu.Unlock()
+		if m.Record != nil && each != nil {
+			each(*m.Record)
 		}
 	}
-}
-
-// Record implements Listener.
-func (w *world) Record(r work.Record) {
 	w.mu.Lock()
-	w.records[r.Number] = r.Record
-	w.types = append(w.types, r.Record.Type)
-	each := w.onEach
-	w.mu.Unlock()
-	if each != nil {
-		each(r)
+	defer w.mu.Unlock()
+	if w.after = after; w.away > 0 {
+		w.away--
+		return nil, errors.New("the database is away")
 	}
+	return w.words[min(int(after), len(w.words)):], nil
 }
 
-// Shown implements Listener.
-func (w *world) Shown(s work.Shown) {
+// say says something to the job.
+func (w *world) say(word work.Word) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.shown = append(w.shown, s)
-}
-
-// Output implements Listener.
-func (w *world) Notice(work.Notice) {}
-
-func (w *world) Output(text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.output.WriteString(text)
+	word.Number = int64(len(w.words)) + 1
+	w.words = append(w.words, word)
 }
 
 // labelled is the job of a label that alice has put on.

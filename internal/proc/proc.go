@@ -12,7 +12,7 @@ import (
 	_ "github.com/ralph-loop/ralph/internal/proc/inside" // which has to come before whatever imports this
 )
 
-// Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file but Socket.
+// Spec is one process to run. Nothing is inherited: not the environment, not standard input, no open file.
 type Spec struct {
 	Argv []string // the program, by path or by the PATH in Env, and its arguments
 	Dir  string   // where it runs; "" is where we are
@@ -52,9 +52,6 @@ type Spec struct {
 	AllowedAddress string
 	// Limits are what it may take, with all that comes of it.
 	Limits Limits
-	// Socket is one end of a connection that the process has as its descriptor 3: the only file that is ever inherited.
-	// It stays the caller's, who closes it. nil: there is none.
-	Socket *os.File
 }
 
 // DefaultGrace is the time between TERM and KILL where nobody says otherwise.

@@ -83,9 +83,6 @@ func (r *running) launch(path, mark string) (cmd *exec.Cmd, err error) {
 			SysProcAttr: attributes(r.spec.As),
 		}
 		r.pipes.connect(cmd)
-		if r.spec.Socket != nil {
-			cmd.ExtraFiles = []*os.File{r.spec.Socket}
-		}
 		r.taken.enter(cmd.SysProcAttr)
 		if err = r.tree.startRoot(cmd, from); err != nil && r.taken.outside() {
 			continue

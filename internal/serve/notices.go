@@ -3,11 +3,13 @@ package serve
 import (
 	"context"
 	"log/slog"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ralph-loop/ralph/internal/notify"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -23,49 +25,34 @@ type notices struct {
 	places  []notify.Place
 	environ []string // what a command gets
 	log     *slog.Logger
-	telling sync.WaitGroup
-	room    chan struct{}
+	telling errgroup.Group
 }
 
 func newNotices(environ []string, log *slog.Logger) *notices {
-	return &notices{places: notify.Places(environ), environ: proc.Environment(environ, proc.Allowed), log: log,
-		room: make(chan struct{}, mostTelling)}
+	n := &notices{places: notify.Places(environ), environ: proc.Environment(environ, proc.Allowed), log: log}
+	n.telling.SetLimit(mostTelling)
+	return n
 }
 
-// tell tells the places that a notice names, without making anybody wait. Where too much is told already, it is said in
-// the log alone.
-func (n *notices) tell(ctx context.Context, run string, m work.Notice) {
+// tell tells the places that a notice names how a run ended, without making anybody wait. Whose run it is is known here
+// better than where the notice comes from. Where too much is told already, it is said in the log alone.
+func (n *notices) tell(ctx context.Context, run store.Run, m work.Notice) {
+	m.Message.Repository = run.Repository
+	m.Message.Title = safetext.FirstRunes(safetext.OneLine(m.Message.Title), mostTitle)
+	m.Message.Text = safetext.FirstRunes(m.Message.Text, mostText)
 	places, missing := notify.Named(n.places, m.To)
 	for _, name := range missing {
-		n.log.Warn("nobody was told how a run ended: the environment variable is not set", "variable", name, "run", run)
+		n.log.Warn("nobody was told how a run ended: the environment variable is not set", "variable", name, "run", run.ID)
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, place := range places {
-		select {
-		case n.room <- struct{}{}:
-		default:
-			n.log.Warn("nobody was told how a run ended: too many are told at once", "variable", place.Name, "run", run)
-			continue
-		}
-		n.telling.Go(func() {
-			defer func() { <-n.room }()
+		if !n.telling.TryGo(func() error {
 			if err := place.Send(ctx, m.Message, n.environ); err != nil {
-				n.log.Warn("somebody was not told how a run ended", "run", run, "error", err)
+				n.log.Warn("somebody was not told how a run ended", "run", run.ID, "error", err)
 			}
-		})
+			return nil
+		}) {
+			n.log.Warn("nobody was told how a run ended: too many are told at once", "variable", place.Name, "run", run.ID)
+		}
 	}
-}
-
-// Notice implements launch.Listener. Whose run it is and where it is shown is known here better than there.
-func (r *recorder) Notice(m work.Notice) {
-	r.mu.Lock()
-	run, repository, silent := r.row.ID, r.row.Repository, r.row.Kind != ""
-	r.mu.Unlock()
-	if r.notices == nil || silent {
-		return
-	}
-	m.Message.Repository = repository
-	m.Message.Title = safetext.FirstRunes(safetext.OneLine(m.Message.Title), mostTitle)
-	m.Message.Text = safetext.FirstRunes(m.Message.Text, mostText)
-	r.notices.tell(context.Background(), run, m)
 }

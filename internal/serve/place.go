@@ -169,8 +169,11 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 			return nil, &settledError{string(loop.Interrupted), err.Error()}
 		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
 	}
-	return w.launcher.Start(context.WithoutCancel(ctx), to)
+	return w.launcher.Start(ctx, to)
 }
+
+// lookForWords is how often it is looked whether somebody has stopped a run that waits for a runner.
+const lookForWords = 2 * time.Second
 
 // untilStopped ends the wait for a runner when the run is stopped.
 func (w *worker) untilStopped(ctx context.Context, run string, stop context.CancelCauseFunc) {
@@ -211,5 +214,5 @@ func (r *recorder) keep(c launch.Claim) error {
 	}
 	row := r.row
 	row.Detail = r.detail.text()
-	return r.s.PutRun(context.Background(), row)
+	return r.w.s.PutRun(context.Background(), row)
 }

@@ -1,16 +1,18 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/gateway"
+	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -18,75 +20,98 @@ import (
 )
 
 const (
-	gatherTime = 200 * time.Millisecond // what comes within it is stored at once
-	mostGather = 256 << 10              // bytes that are stored at the latest
-	storeAgain = time.Second
-	mostShown  = 1 << 20 // bytes of a prompt or a diff as JSON; whoever sends them stays far below
+	onePiece    = 16 << 10 // bytes of the log in one record
+	mostPrinted = 64 << 20 // bytes of the log of one process
+	mostShown   = 1 << 20  // bytes of a prompt or a diff as JSON; whoever sends them stays far below
 )
 
-// recorder writes down what a job's process tells: its row, and the records that pages show.
+// recorder writes down what a job's process tells: its row, and the records that pages show. It implements
+// launch.Listener. The process keeps what it has told until the database has it.
 type recorder struct {
-	s     *store.Store
-	log   *slog.Logger
-	clock func() time.Time
-	m     *metrics
-	// notices tells others how the run ended; nil: nobody does
-	notices *notices
-	id      string // of the run
+	w   *worker
+	log *slog.Logger
 
-	mu sync.Mutex
-	progress
-	numbered
-	meter
-	hints
-	wake, over, done chan struct{}
-	attached         chan struct{} // closed once the meter can be read
-}
-
-// progress is how the run stands, as far as it has told.
-type progress struct {
+	mu      sync.Mutex
 	row     store.Run
 	detail  detail
 	state   loop.State
 	begun   bool      // a run began, or went on
+	settled bool      // earlier runs of the task wait no more
 	step    time.Time // when the turn, or the checks, began
-	settled bool      // earlier runs of the task wait no more; of write alone
+	printed int       // bytes of the log
+	next    int64     // number of the next record
+	changed bool      // the row is to be stored
+	fresh   store.Progress
+	meter
 }
 
-// newRecorder begins to write down an attempt of a run, whose last record has this number. Of an
-// answer and of a sweep nothing is stored before a run begins.
-func newRecorder(r *recorder, row store.Run, last int64) *recorder {
-	r.progress = progress{row: row}
-	r.id, r.next = row.ID, last+1
-	r.wake, r.over, r.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	r.attached = make(chan struct{})
-	r.detail = detailOf(row)
-	go r.write()
-	return r
+// newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run begins.
+func (w *worker) newRecorder(row store.Run) *recorder {
+	return &recorder{w: w, log: w.log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
 }
 
-// Begun implements launch.Listener.
-func (r *recorder) Begun(b bot.StartedRun) {
-	<-r.attached
+// Hear implements launch.Listener.
+func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.ToServer, after int64) ([]work.Word, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.earlier = b.Records
-	if r.detail.Run != b.Run { // another run, whose records are all new; what the one before was told is told
-		r.detail.Run, r.detail.Known, r.earlier = b.Run, 0, math.MaxInt
+	r.of = from
+	for _, m := range told {
+		switch {
+		case m.Begun != nil:
+			r.begin(*m.Begun)
+		case m.Record != nil:
+			r.record(*m.Record)
+		case m.Shown != nil:
+			if body, err := json.Marshal(web.ShownBody(*m.Shown)); err == nil && len(body) <= mostShown {
+				r.add(web.ShownRecord, r.w.clock(), body)
+			}
+		case m.Notice != nil && r.row.Kind == "":
+			r.w.notices.tell(ctx, r.row, *m.Notice)
+		case m.Output != "":
+			r.print(m.Output)
+		}
 	}
-	r.detail.Known = min(r.detail.Known, b.Records)
-	r.state, r.begun = loop.State{}, true
-	r.row.Kind, r.row.Title, r.row.Subject, r.detail.Issue, r.detail.Branch = "", b.Title, b.Task, b.Issue, b.Branch
-	r.touch()
+	if err := r.flush(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
+		r.log.Warn("a run is handed on, and waits for room", "error", err)
+		from.HandOn()
+	}
+	said, err := r.w.s.Words(ctx, r.row.ID, after)
+	return wordsOf(said), err
 }
 
-// Record implements launch.Listener. What an earlier process of the run has told is not written down again.
+// wordsOf are words as a process is told them.
+func wordsOf(said []store.Word) (words []work.Word) {
+	for _, w := range said {
+		word := work.Word{Number: w.Number}
+		switch w.Kind {
+		case web.Stop:
+			word.Stop = &work.Stop{By: w.Person, Why: w.Text, At: w.At}
+		case web.Hint:
+			word.Hint = &loop.Hint{ID: fmt.Sprintf(web.WordIDs, w.Number), By: w.Person, Text: w.Text}
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// begin notes which run the records that follow are of; see bot.StartedRun for those that are known already.
+func (r *recorder) begin(b bot.StartedRun) {
+	if r.detail.Run != b.Run { // another run, whose records are all new
+		r.detail.Run, r.detail.Known = b.Run, 0
+	}
+	r.detail.Known = min(r.detail.Known, b.Records)
+	r.state, r.begun, r.changed = loop.State{}, true, true
+	r.row.Kind, r.row.Title, r.row.Subject, r.detail.Issue, r.detail.Branch = "", b.Title, b.Task, b.Issue, b.Branch
+}
+
+// record takes in a record of the run's journal. What an earlier process of the run has told is not written down again.
 //
 // A run that is further than any process of it was before begins to count its kills anew: it has taken a turn or judged
 // one. A turn that has only begun is nothing, since it may be what kills the process.
-func (r *recorder) Record(m work.Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *recorder) record(m work.Record) {
 	r.state = r.state.With(m.Record)
 	r.describe(m.Record)
 	if m.Number <= r.detail.Known {
@@ -99,55 +124,87 @@ func (r *recorder) Record(m work.Record) {
 	r.detail.Known = m.Number
 	r.measure(m.Record)
 	r.pay(m.Record, m.Number)
-	r.heard(m.Record, m.Number)
 	if len(body) > store.LargestBody {
 		r.log.Error("a record of the run is too large to be stored", "number", m.Number, "bytes", len(body))
 	} else {
 		r.add(web.FactRecord, m.Record.At, body)
-		r.gather()
 	}
 	if slices.Contains([]loop.RecordType{loop.Baselined, loop.Turned, loop.Committed, loop.Judged}, m.Record.Type) {
 		r.row.Kills = 0
 	}
 }
 
-// measure notes how long turns and checks take; the caller holds the lock.
+// add appends a record.
+func (r *recorder) add(kind string, at time.Time, body []byte) {
+	r.fresh.Records = append(r.fresh.Records, store.Record{Number: r.next, At: at, Kind: kind, Body: body})
+	r.next++
+}
+
+// print appends a piece of the log.
+func (r *recorder) print(text string) {
+	if r.printed > mostPrinted {
+		return
+	}
+	if r.printed += len(text); r.printed > mostPrinted {
+		text = "… the rest of the log is left out\n"
+	}
+	last := len(r.fresh.Records) - 1
+	if last >= 0 && r.fresh.Records[last].Kind == web.OutputRecord && len(r.fresh.Records[last].Body) < onePiece {
+		r.fresh.Records[last].Body = append(r.fresh.Records[last].Body, text...)
+		return
+	}
+	r.add(web.OutputRecord, r.w.clock(), []byte(text))
+}
+
+// flush stores what is new, with the row as it is with that. The error says that the database is away.
+func (r *recorder) flush(ctx context.Context) error {
+	if r.row.Kind != "" {
+		r.fresh = store.Progress{}
+		return nil
+	}
+	if r.changed || len(r.fresh.Records) > 0 {
+		r.fresh.Run = r.row
+		r.fresh.Run.Detail = r.detail.text()
+		if err := r.stored(r.w.s.PutProgress(ctx, r.fresh)); err != nil {
+			return err
+		}
+		r.fresh, r.changed = store.Progress{}, false
+	}
+	if r.begun && !r.settled { // the run starts from there
+		if err := r.stored(r.w.s.EndWaiting(ctx, r.row, continued, "a later request resumed it")); err != nil {
+			return err
+		}
+		r.settled = true
+	}
+	return nil
+}
+
+// stored lets what the database refuses pass, since it refuses that again.
+func (r *recorder) stored(err error) error {
+	if err != nil && !errors.Is(err, store.ErrUnavailable) {
+		r.log.Error("a part of what a run tells is not stored", "error", err)
+		return nil
+	}
+	return err
+}
+
+// measure notes how long turns and checks take.
 func (r *recorder) measure(of loop.Record) {
 	switch of.Type {
 	case loop.TurnBegun, loop.Committed:
 		r.step = of.At
 	case loop.Turned:
 		if !r.step.IsZero() {
-			r.m.turns.observe(of.At.Sub(r.step))
+			r.w.m.turns.observe(of.At.Sub(r.step))
 		}
 	case loop.Judged:
 		if !r.step.IsZero() {
-			r.m.checks.observe(of.At.Sub(r.step))
+			r.w.m.checks.observe(of.At.Sub(r.step))
 		}
 	}
 }
 
-// Shown implements launch.Listener.
-func (r *recorder) Shown(m work.Shown) {
-	body, err := json.Marshal(web.ShownBody(m))
-	if err != nil || len(body) > mostShown { // it came as JSON
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.add(web.ShownRecord, r.clock(), body)
-	r.gather()
-}
-
-func (r *recorder) touch() {
-	r.changed = true
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// describe brings the row up to date; the caller holds the lock.
+// describe brings the row up to date.
 func (r *recorder) describe(of loop.Record) {
 	s := &r.state
 	r.detail.Agent, r.detail.Pull = s.Start.Agent, s.Post.Pull
@@ -170,86 +227,30 @@ func (r *recorder) describe(of loop.Record) {
 	case loop.Ended:
 		r.detail.Doing = "tells the end"
 	}
-	r.touch()
+	r.changed = true
 }
 
 // end stores the rest, with the row as it is in the end.
 func (r *recorder) end(final func(*store.Run, *detail)) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	final(&r.row, &r.detail)
 	r.payRest(fmt.Sprintf("%s/%d/end", r.row.ID, r.row.Attempt))
 	r.detail.Doing, r.changed = "", true
-	r.mu.Unlock()
-	close(r.over)
-	<-r.done
-}
-
-// hints are what people have said for the agent. Each becomes a record of the run's journal, and is told to no later
-// process then.
-type hints struct {
-	last    int64 // the highest number of a word that the process has got
-	earlier int   // how many records of the journal the process began with
-}
-
-// heardUpTo is the number after which words are new.
-func (r *recorder) heardUpTo() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.last
-}
-
-// untold are the hints that the process is to get: none before it has said where it stands.
-func (r *recorder) untold(said []store.Word) (list []store.Word) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.begun {
-		return nil
-	}
-	for _, w := range said {
-		if w.Number <= r.last {
-			continue
-		}
-		r.last = w.Number
-		if w.Record > 0 && w.Record <= r.earlier { // a later record never left the process that died
-			continue
-		}
-		list = append(list, w)
-	}
-	return list
-}
-
-// heard notes that a hint has become a record; the caller holds the lock.
-func (r *recorder) heard(of loop.Record, number int) {
-	var word int64
-	if of.Hint == nil {
-		return
-	}
-	if _, err := fmt.Sscanf(of.Hint.ID, web.WordIDs, &word); err == nil {
-		r.told = append(r.told, store.Told{Word: word, Record: number})
-	}
+	r.w.insist(r.row.ID, func() error { return r.flush(context.Background()) })
 }
 
 // meter notes what a run's models take, with the record of the run that it was taken for: a record that is told twice,
 // by this process or another, is paid once.
 type meter struct {
-	read    func() []gateway.Usage // of this attempt so far; nil when its models are not spoken to through us
+	of      *launch.Running // whose models count what is taken; nil: nothing was told
 	counted map[string]gateway.Usage
 }
 
-// attach says how the usage of the attempt is asked for. Nothing that the process tells is written down before.
-func (r *recorder) attach(metered bool, usage func() []gateway.Usage) {
-	r.mu.Lock()
-	if metered {
-		r.read = usage
-	}
-	r.mu.Unlock()
-	close(r.attached)
-}
-
-// pay notes what was taken up to a record of the journal; the caller holds the lock.
+// pay notes what was taken up to a record of the journal.
 func (r *recorder) pay(of loop.Record, number int) {
 	mark := fmt.Sprintf("%s/%s/%d/%d", r.row.Repository, r.detail.Run, number, of.At.UnixNano())
-	if r.read != nil {
+	if r.of.Metered() {
 		if of.Turn != nil || len(of.Verdicts) > 0 {
 			r.payRest(mark)
 		}
@@ -274,15 +275,15 @@ func usageOf(of loop.Record) (sum loop.Usage) {
 	return sum
 }
 
-// payRest notes what the gateway has seen and nobody has paid; the caller holds the lock.
+// payRest notes what the gateway has seen and nobody has paid.
 func (r *recorder) payRest(mark string) {
-	if r.read == nil {
+	if r.of == nil {
 		return
 	}
 	if r.counted == nil {
 		r.counted = map[string]gateway.Usage{}
 	}
-	for _, u := range r.read() {
+	for _, u := range r.of.Usage() {
 		before := r.counted[u.Model]
 		took := store.Took{Turns: u.Requests - before.Requests, Input: u.Input - before.Input,
 			CacheRead: u.CacheRead - before.CacheRead, CacheWrite: u.CacheWrite - before.CacheWrite,
@@ -294,10 +295,10 @@ func (r *recorder) payRest(mark string) {
 	}
 }
 
-// owe has spend stored once by its mark, with what the metrics count; the caller holds the lock.
+// owe has spend stored once by its mark, with what the metrics count.
 func (r *recorder) owe(mark, model string, took store.Took) {
 	row := r.row
-	r.spent = append(r.spent, store.Spent{Mark: mark + "/" + model,
+	r.fresh.Spent = append(r.fresh.Spent, store.Spent{Mark: mark + "/" + model,
 		Spend: store.Spend{Installation: row.Installation, Repository: row.Repository, Person: row.Person, Model: model,
 			Took: took},
 		Counts: []store.Counter{

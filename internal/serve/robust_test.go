@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -106,34 +107,6 @@ func TestOneBadDelivery(t *testing.T) {
 	}
 }
 
-// TestUnstored: the log that waits for a database is bounded; what is left out is said, and the run's own records stay.
-func TestUnstored(t *testing.T) {
-	n := numbered{next: 1}
-	const pieces = 5_000
-	for i := range pieces {
-		if n.print(time.Now(), strings.Repeat("x", 10<<10)); i%100 == 0 {
-			n.add(web.FactRecord, time.Now(), nil)
-		}
-	}
-	facts := 0
-	for i, r := range n.records {
-		if r.Kind == web.FactRecord {
-			facts++
-		}
-		if r.Number != int64(i+1) {
-			t.Fatalf("%d is the record %d", r.Number, i+1)
-		}
-	}
-	if facts != pieces/100 || n.printed > mostPrinted+10<<10 || n.dropped != pieces*10<<10-n.printed {
-		t.Errorf("%d facts, %d bytes wait, %d are left out", facts, n.printed, n.dropped)
-	}
-	n.unstored = unstored{}
-	n.print(time.Now(), "more")
-	if text := string(n.records[0].Body); !strings.Contains(text, " of the log, because the database") || !strings.HasSuffix(text, "\nmore") {
-		t.Errorf("it says %q", text)
-	}
-}
-
 // TestPaidOnce: turns that are told again, by a process that goes on or by a batch that was stored before, are paid
 // once; and what the database has not taken is stored later.
 func TestPaidOnce(t *testing.T) {
@@ -141,13 +114,20 @@ func TestPaidOnce(t *testing.T) {
 	row := store.Run{ID: "d-1", Installation: 70, Repository: "alice/demo", Person: "alice", State: web.Running}
 	tells := func(attempt int, records ...int) {
 		row.Attempt = attempt
-		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0)
-		r.attach(false, nil)
-		r.Begun(bot.StartedRun{Run: "r", Records: 0})
+		w := &worker{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log), room: func(int64) error { return nil }}
+		r := w.newRecorder(row)
+		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: 0}}}
 		for _, n := range records {
-			r.Record(work.Record{Number: n, Record: loop.Record{Type: loop.Turned, At: now.Add(time.Duration(n) * time.Second),
-				Turn: &loop.Turn{Usage: loop.Usage{Input: 10, Output: 1, CostUSD: 0.5}}}})
+			told = append(told, work.ToServer{Record: &work.Record{Number: n, Record: loop.Record{Type: loop.Turned,
+				At: now.Add(time.Duration(n) * time.Second), Turn: &loop.Turn{Usage: loop.Usage{Input: 10, Output: 1, CostUSD: 0.5}}}}})
 		}
+		away, cancel := context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		if _, err := r.Hear(away, &launch.Running{}, told, 0); err == nil {
+			t.Error("it is stored without a database")
+		}
+		_, err := r.Hear(t.Context(), &launch.Running{}, nil, 0) // it was heard
+		must(t, err)
 		r.end(func(*store.Run, *detail) {})
 	}
 	tells(1, 1, 2)
@@ -161,50 +141,6 @@ func TestPaidOnce(t *testing.T) {
 	for _, c := range counters {
 		if c.Name == countCost && c.Value != 1_500_000 || c.Name == countTokens && c.Label == "input" && c.Value != 30 {
 			t.Errorf("counted is %+v", c)
-		}
-	}
-}
-
-// TestHintsOnce: each hint is told to one process, unless that one died before it was on record.
-func TestHintsOnce(t *testing.T) {
-	sv, _ := aServer(t)
-	row := store.Run{ID: "d-1", Repository: "alice/demo", State: web.Running}
-	for _, text := range []string{"one", "two"} {
-		must(t, sv.s.Say(t.Context(), store.Word{Run: row.ID, Kind: web.Hint, Person: "alice", Text: text}))
-	}
-	attempt := func(known, recorded int) (told []string) {
-		row.Attempt++
-		r := newRecorder(&recorder{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log)}, row, 0)
-		r.attach(false, nil)
-		said, err := sv.s.Words(t.Context(), row.ID, r.heardUpTo())
-		must(t, err)
-		if early := r.untold(said); early != nil {
-			t.Errorf("before it begins it is told %v", early)
-		}
-		r.Begun(bot.StartedRun{Run: "r", Records: known})
-		for _, w := range r.untold(said) {
-			told = append(told, w.Text)
-		}
-		for n := range recorded {
-			r.Record(work.Record{Number: known + n + 1, Record: loop.Record{Type: loop.Hinted,
-				Hint: &loop.Hint{ID: fmt.Sprintf(web.WordIDs, known+n+1), Text: "x"}}})
-		}
-		r.end(func(r *store.Run, _ *detail) { row = *r })
-		row, err = sv.s.Run(t.Context(), row.ID)
-		must(t, err)
-		return told
-	}
-	for i, c := range []struct {
-		known, recorded int
-		told            string
-	}{
-		{0, 1, "one two"}, // dies before the second is on record
-		{1, 1, "two"},
-		{1, 0, "two"}, // the second was on record, and never left the process that died
-		{2, 0, ""},
-	} {
-		if got := strings.Join(attempt(c.known, c.recorded), " "); got != c.told {
-			t.Errorf("attempt %d is told %q; %q should be", i+1, got, c.told)
 		}
 	}
 }

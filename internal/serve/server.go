@@ -224,7 +224,7 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.pool.count(false)) })
 	defer quiet()
 	err = errors.Join(err, sv.pool.drain(patient))
-	sv.worker.notices.telling.Wait() // each place has seconds
+	_ = sv.worker.notices.telling.Wait() // each place has seconds
 	return err
 }
 

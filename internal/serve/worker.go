@@ -71,23 +71,22 @@ type worker struct {
 func (w *worker) run(ctx context.Context, row store.Run) {
 	j := jobOf(row)
 	defer w.log.Info("job", "job", j.id, "attempt", row.Attempt, "repository", row.Repository)
-	r, running, err := w.start(ctx, j)
-	if err != nil {
-		row = w.notBegun(j, err)
-	} else {
-		r.attach(running.Metered(), running.Usage)
-		w.attend(ctx, running, r)
-		end, err := running.Wait()
-		w.conclude(j, r, end, err)
-		row = r.row
-	}
+	r := w.newRecorder(row)
+	end, err := w.do(ctx, j, r)
+	w.conclude(j, r, end, err)
+	row = r.row
 	if detailOf(row).Stops && row.State != web.Queued && row.State != string(loop.Refused) {
-		if err := w.tellStop(ctx, row); err != nil && row.Kind != "" {
+		if err := w.tellStop(ctx, row); err != nil {
 			row = w.notBegun(j, err)
 		}
 	}
-	if err != nil || row.Kind != "" { // else the recorder has stored it
-		w.put(row)
+	if row.Kind != "" { // else the recorder has stored it
+		w.insist(row.ID, func() error {
+			if row.State != web.Queued { // it has become no run
+				return w.s.Drop(context.Background(), row.ID)
+			}
+			return w.s.PutRun(context.Background(), row)
+		})
 	}
 }
 
@@ -107,47 +106,46 @@ func (w *worker) tellStop(ctx context.Context, row store.Run) error {
 	return err
 }
 
-// start starts the process of a job.
-func (w *worker) start(ctx context.Context, j job) (*recorder, *launch.Running, error) {
+// do has a process do a job. The error says that it did not come to its end, or did not begin.
+func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 	order, ev, err := w.order(ctx, j)
 	if err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
 	if err := w.room(leastDisk); err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
 	app, _, err := w.in.current(ctx)
 	if err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
 	if j.delivery != "" {
 		if order.Permissions, err = w.askers.again(ctx, j.row, ev); err != nil {
-			return nil, nil, err
+			return work.End{}, err
 		}
 	}
 	if err := w.setPlace(ctx, app, j, ev, &order); err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
 	last, err := w.s.LastRecord(ctx, j.row.ID)
 	if err != nil {
-		return nil, nil, err
+		return work.End{}, err
 	}
+	r.next = last + 1
 	models := w.models
 	if j.delivery != "" || order.Inputs["issue"] != "" { // else there are several runs, each of which keeps to its budget
 		models = models.Within(order.Allow)
 	}
-	r := newRecorder(&recorder{s: w.s, log: w.log.With("run", j.row.ID), clock: w.clock, m: w.m, notices: w.notices}, j.row,
-		last)
 	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
 		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.log}}, r)
 	if err != nil {
-		r.attach(false, nil)
-		r.end(func(row *store.Run, _ *detail) { *row = w.notBegun(j, err) })
+		return work.End{}, err
 	}
-	return r, running, err
+	defer context.AfterFunc(ctx, running.HandOn)()
+	return running.Wait()
 }
 
 // order is what the process of a job is told, and the event that asked for it.
@@ -218,23 +216,19 @@ func pauseAfter(n int) time.Duration {
 	return min(afterFailed<<min(max(n-1, 0), 10), longestPause)
 }
 
-// put stores a row that nobody else writes now, however long the database is away. What has become no run is dropped.
-func (w *worker) put(row store.Run) {
-	write := func() error {
-		if row.Kind != "" && row.State != web.Queued {
-			return w.s.Drop(context.Background(), row.ID)
-		}
-		return w.s.PutRun(context.Background(), row)
-	}
+// insist stores something of a run that nobody else writes now, however long the database is away.
+func (w *worker) insist(run string, write func() error) {
 	err := write()
 	for ; errors.Is(err, store.ErrUnavailable); err = write() {
-		w.log.Warn("the outcome of a run waits for the database", "run", row.ID, "error", err)
+		w.log.Warn("the outcome of a run waits for the database", "run", run, "error", err)
 		time.Sleep(storeAgain)
 	}
 	if err != nil {
-		w.log.Error("the outcome of a run is not stored", "run", row.ID, "error", err)
+		w.log.Error("the outcome of a run is not stored", "run", run, "error", err)
 	}
 }
+
+const storeAgain = time.Second
 
 // conclude stores how an attempt has ended.
 func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
@@ -259,61 +253,7 @@ func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
 			}
 		}
 		if r.begun && (!row.Times.Ended.IsZero() || row.State == web.Waiting) {
-			r.counts = append(r.counts, store.Counter{Name: countRuns, Label: row.State, Value: 1})
+			r.fresh.Counts = append(r.fresh.Counts, store.Counter{Name: countRuns, Label: row.State, Value: 1})
 		}
 	})
-}
-
-// lookForWords is how often it is looked whether somebody has said something to a run.
-const lookForWords = 2 * time.Second
-
-// attend hands on what is said to a run while it works, until its process has ended.
-func (w *worker) attend(ctx context.Context, running *launch.Running, to *recorder) {
-	over, end := context.WithCancel(context.Background())
-	go func() {
-		_, _ = running.Wait()
-		end()
-	}()
-	go func() {
-		tick := time.NewTicker(lookForWords)
-		defer tick.Stop()
-		for {
-			if err := w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
-				to.log.Warn("a run is handed on, and waits for room", "error", err)
-				running.HandOn()
-				return
-			}
-			to.pass(over, running)
-			select {
-			case <-over.Done():
-				return
-			case <-ctx.Done():
-				running.HandOn()
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-}
-
-// pass hands on what was said. A stop is told again and again, which changes nothing.
-func (r *recorder) pass(ctx context.Context, running *launch.Running) {
-	said, err := r.s.Words(ctx, r.id, r.heardUpTo())
-	if err != nil {
-		return // the next look tells the same
-	}
-	var asked []store.Word
-	for _, word := range said {
-		switch word.Kind {
-		case web.Stop:
-			running.Stop(word.Person, word.Text)
-		case web.Hint:
-			asked = append(asked, word)
-		}
-	}
-	for _, word := range r.untold(asked) {
-		if err := running.Hint(loop.Hint{ID: wordID(word), By: word.Person, Text: word.Text}); err != nil {
-			r.log.Warn("a hint is not handed on", "error", err)
-		}
-	}
 }

@@ -1,5 +1,5 @@
-// Package work runs one job of ralph serve in a process of its own: what the server and the process tell each other
-// over their socket, and the process's side of it.
+// Package work runs one job of ralph serve in a process of its own: what the server and the process tell each
+// other, and the process's side of it.
 package work
 
 import (
@@ -8,12 +8,13 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/bot"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/notify"
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
-// Order is the server's first message: what the process shall do, and all that it is to know. It holds no key of a
+// Order is what the server answers first: what the process shall do, and all that it is to know. It holds no key of a
 // model and no secret of the App's.
 type Order struct {
 	Job        string          `json:"job"`     // letters, digits and hyphens: the delivery's id
@@ -61,24 +62,35 @@ type Token struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// Sync tells the server what it has not heard yet, and asks for what people have said.
+type Sync struct {
+	Heard    int        `json:"heard"` // number of the last message that the server has
+	Messages []ToServer `json:"messages"`
+	After    int64      `json:"after"` // number of the last word that the process has
+}
+
+// Synced is the server's answer.
+type Synced struct {
+	// Heard is the number of the last message that is heard and stored. A server that was started anew has less than
+	// what it was asked with, and has heard nothing of what came with that.
+	Heard int    `json:"heard"`
+	Words []Word `json:"words"`
+}
+
 // Stop is somebody's wish that the run stops.
-type Stop struct {
-	By  string    `json:"by"`            // a login
-	Why string    `json:"why,omitempty"` // "asked to stop", "issue closed"; empty: the former
-	At  time.Time `json:"at"`
+type Stop = lease.Stop
+
+// Word is what somebody has said to the run; one of Stop and Hint is set. Of hints with one ID the run takes in the
+// first, also in its next process.
+type Word struct {
+	Number int64      `json:"number"` // growing
+	Stop   *Stop      `json:"stop,omitempty"`
+	Hint   *loop.Hint `json:"hint,omitempty"`
 }
 
-// ToProcess is a message of the server; one of its parts is set.
-type ToProcess struct {
-	Order *Order     `json:"order,omitempty"`
-	Token *Token     `json:"token,omitempty"` // asked for with Ask
-	Stop  *Stop      `json:"stop,omitempty"`
-	Hint  *loop.Hint `json:"hint,omitempty"`
-}
-
-// ToServer is a message of the process; one of its parts is set.
+// ToServer is a message of the process; one of its parts is set. A server that was started anew may hear it again.
 type ToServer struct {
-	Ask    *Ask            `json:"ask,omitempty"`
+	Number int             `json:"number"` // from 1 on
 	Begun  *bot.StartedRun `json:"begun,omitempty"`
 	Record *Record         `json:"record,omitempty"`
 	Output string          `json:"output,omitempty"` // a piece of the log: what the agent, checks and ralph print
@@ -89,8 +101,7 @@ type ToServer struct {
 
 // Ask asks for a newer token.
 type Ask struct {
-	Number  int  `json:"number"`            // of the token that is at hand
-	Refused bool `json:"refused,omitempty"` // GitHub has refused it; else it ends soon
+	Number int `json:"number"` // of the token that is at hand
 }
 
 // Record is one record of the run's journal.

@@ -3,11 +3,11 @@ package work
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,134 +26,109 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/html"
 )
 
-// orderTime is how long the server may take to say what is to be done.
-const orderTime = time.Minute
-
-// lastTime is how long the last messages may take.
-const lastTime = 10 * time.Second
-
 // patience is for how long a job waits for a GitHub that does not answer: what a turn has done is not pushed before.
 const patience = 20 * time.Minute
 
-// ErrGone is why a job ends whose server is not there any more, or wants nothing of it.
-var ErrGone = errors.New("the server has closed the job's socket")
+const (
+	pollTime   = 2 * time.Second        // how often it is asked what people have said
+	gatherTime = 100 * time.Millisecond // what comes within it is told together
+	mostPiece  = 32 << 10               // bytes of the log in one message
+)
 
 // process is one job's process.
 type process struct {
-	again   func() (net.Conn, error) // connects again when the connection has ended; nil: the server is gone then
-	to      Session
-	over    chan struct{} // closed when nothing more comes of the server
-	clock   func() time.Time
-	tokens  *tokens
-	stop    chan lease.Stop
-	mu      sync.Mutex
-	hints   []loop.Hint
-	secrets []string
+	to     teller
+	clock  func() time.Time
+	tokens *tokens
+	stop   chan lease.Stop
+
+	mu    sync.Mutex
+	hints []loop.Hint
 }
 
-// Run does what the server at the other end of a connection orders, and tells it how that ended. The error says that there
-// is no server; everything else it has been told. environ is ours, NAME=value: only what builds and tools need to find
-// their way is used of it. When ctx is done, the run is left to the next process of the job.
-func Run(ctx context.Context, conn net.Conn, environ []string, clock func() time.Time) error {
-	return run(ctx, conn, nil, environ, clock)
+// Run does what a server orders, and tells it how that ended. from has the Link to the server, as JSON, and ends with the
+// server. The error says that there is no server; everything else it has been told. environ is ours, NAME=value: only
+// what builds and tools need to find their way is used of it. When ctx is done, the run is left to the next process of the
+// job.
+func Run(ctx context.Context, from io.Reader, environ []string, clock func() time.Time) error {
+	var link Link
+	if err := json.NewDecoder(from).Decode(&link); err != nil {
+		return fmt.Errorf("finding the server: %w; ralph serve starts this command, nobody else", err)
+	}
+	life, gone := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		_, _ = io.Copy(io.Discard, from) // nothing comes any more
+		gone(ErrGone)
+	}()
+	return run(ctx, life, link, environ, clock)
 }
 
-func run(ctx context.Context, conn net.Conn, again func() (net.Conn, error), environ []string, clock func() time.Time) error {
-	p := &process{again: again, clock: clock, stop: make(chan lease.Stop, 1), over: make(chan struct{})}
-	from := NewReader(conn, mostOrder)
-	order, err := p.order(conn, from)
-	if err != nil {
-		return err
+// run does a job of a server that is there during life.
+func run(ctx, life context.Context, link Link, environ []string, clock func() time.Time) error {
+	var order Order
+	if err := link.ask(life, OrderPath, nil, &order); err != nil {
+		return fmt.Errorf("waiting for the order of the server: %w", err)
 	}
-	p.to.Attach(conn)
-	wait := tokenWait
-	if again != nil {
-		wait = againTime
-	}
-	p.tokens = newTokens(order.Token, wait, clock, func(a Ask) { p.to.Pass(ToServer{Ask: &a}) })
+	p := &process{to: teller{wake: make(chan struct{}, 1)}, clock: clock, stop: make(chan lease.Stop, 1),
+		tokens: &tokens{link: link, clock: clock, now: order.Token, known: []string{order.Token.Value}}}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	go p.listen(conn, from, end)
+	told := make(chan error, 1)
+	go func() {
+		err := p.sync(life, link)
+		end(err)
+		told <- err
+	}()
 	result, err := p.work(ctx, order, environ)
-	told := endOf(result, err)
-	told.HandedOn = result.Outcome == loop.Interrupted && result.State.End == nil &&
+	last := endOf(result, err)
+	last.HandedOn = result.Outcome == loop.Interrupted && result.State.End == nil &&
 		(ctx.Err() != nil || result.State.Start.Run != "") // a run of its own that has not come to its end
-	redact := report.Redactor(p.known())
-	told.Reason, told.Problem = redact(told.Reason), redact(told.Problem)
-	p.to.Send(ToServer{End: told})
-	if err := p.leave(conn); err != nil {
+	redact := report.Redactor(p.tokens.hide())
+	last.Reason, last.Problem = redact(last.Reason), redact(last.Problem)
+	p.to.send(ToServer{End: last})
+	if err := <-told; err != nil {
 		return fmt.Errorf("telling the server how the job has ended: %w", err)
 	}
 	return nil
 }
 
-// leave waits until the server has heard everything. One that is not inherited hangs up then.
-func (p *process) leave(conn net.Conn) error {
-	if p.again == nil {
-		_ = conn.SetWriteDeadline(time.Now().Add(lastTime))
-		return p.to.Close()
-	}
-	select {
-	case <-p.over:
-		return nil
-	case <-time.After(againTime):
-		return ErrGone
+// sync tells the server everything and hears what people say, until the last message is told.
+func (p *process) sync(life context.Context, link Link) error {
+	for after := int64(0); ; {
+		say, over := p.to.next()
+		if over {
+			return nil
+		}
+		say.After = after
+		var answer Synced
+		if err := link.ask(life, SyncPath, say, &answer); err != nil {
+			return err
+		}
+		p.to.ack(answer.Heard)
+		for _, w := range answer.Words {
+			after = w.Number
+			p.hear(w)
+		}
+		select {
+		case <-p.to.wake:
+			time.Sleep(gatherTime)
+		case <-time.After(pollTime):
+		}
 	}
 }
 
-// order reads the order.
-func (p *process) order(conn net.Conn, from *Reader) (Order, error) {
-	_ = conn.SetReadDeadline(time.Now().Add(orderTime))
-	var first ToProcess
-	if err := from.Read(&first); err != nil {
-		return Order{}, fmt.Errorf("waiting for the order of the server: %w", err)
+// hear takes in what somebody has said.
+func (p *process) hear(w Word) {
+	if w.Stop != nil {
+		select {
+		case p.stop <- *w.Stop:
+		default: // it was told before
+		}
 	}
-	_ = conn.SetReadDeadline(time.Time{})
-	if first.Order == nil || first.Order.Job == "" || first.Order.Attempt < 1 || first.Order.Page == "" ||
-		first.Order.Token.Value == "" {
-		return Order{}, errors.New("the server's first message is no order: job, attempt, page and token are needed")
-	}
-	return *first.Order, nil
-}
-
-// listen hears what the server says, until it goes. A server that says an order again has lost the connection, or began
-// anew.
-func (p *process) listen(conn net.Conn, from *Reader, end context.CancelCauseFunc) {
-	defer close(p.over)
-	for {
-		var m ToProcess
-		if err := from.Read(&m); err != nil {
-			if p.again == nil {
-				end(ErrGone)
-				return
-			}
-			_ = conn.Close()
-			if conn, err = p.again(); err != nil {
-				end(ErrGone)
-				return
-			}
-			from = NewReader(conn, mostOrder)
-			p.to.Attach(conn)
-			p.tokens.again()
-			continue
-		}
-		if m.Token != nil {
-			p.mu.Lock()
-			p.secrets = append(p.secrets, m.Token.Value)
-			p.mu.Unlock()
-			p.tokens.take(*m.Token)
-		}
-		if m.Stop != nil {
-			select {
-			case p.stop <- lease.Stop{By: m.Stop.By, Why: m.Stop.Why, At: m.Stop.At}:
-			default: // it was told before
-			}
-		}
-		if m.Hint != nil {
-			p.mu.Lock()
-			p.hints = append(p.hints, *m.Hint)
-			p.mu.Unlock()
-		}
+	if w.Hint != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hints = append(p.hints, *w.Hint)
 	}
 }
 
@@ -166,24 +141,14 @@ func (p *process) takeHints() []loop.Hint {
 	return hints
 }
 
-// known are the values that nobody is told.
-func (p *process) known() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string(nil), p.secrets...)
-}
-
 // work does what was ordered.
 func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Result, error) {
 	parent := proc.Environment(environ, proc.Allowed, o.Environ...)
-	p.mu.Lock()
-	p.secrets = append(p.secrets, o.Token.Value)
 	for _, entry := range o.Environ {
 		if name, value, _ := strings.Cut(entry, "="); proc.NamesSecret(name) {
-			p.secrets = append(p.secrets, value)
+			p.tokens.hide(value)
 		}
 	}
-	p.mu.Unlock()
 	o.AgentUser = cmp.Or(o.AgentUser, proc.Value(environ, "RALPH_AGENT_USER")) // an image may say it
 	values := variables(o, parent)
 	env, err := config.ReadEnvironment(values)
@@ -201,10 +166,10 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 			As: &github.Installation{Login: o.GitHub.Login, Lacks: o.GitHub.Lacks, Token: p.tokens.token,
 				Patience: patience, Known: o.Permissions},
 			Hints:  p.takeHints,
-			Begun:  func(b bot.StartedRun) { p.to.Send(ToServer{Begun: &b}) },
-			Record: func(n int, r loop.Record) { p.to.Send(ToServer{Record: &Record{n, r}}) },
+			Begun:  func(b bot.StartedRun) { p.to.send(ToServer{Begun: &b}) },
+			Record: func(n int, r loop.Record) { p.to.send(ToServer{Record: &Record{n, r}}) },
 			Shown:  p.shown(),
-			Notice: func(n engine.Notice) { p.to.Send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
+			Notice: func(n engine.Notice) { p.to.send(ToServer{Notice: &Notice{n.Message, n.To}}) }}}
 	if o.Mistake != "" {
 		a.Server.Mistake = errors.New(o.Mistake)
 	}
@@ -214,8 +179,8 @@ func (p *process) work(ctx context.Context, o Order, environ []string) (loop.Res
 // shown tells the server what its page shows besides the records.
 func (p *process) shown() engine.Shown {
 	return engine.Shown{
-		Prompt: func(n int, text string) { p.to.Pass(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
-		Diff:   func(n int, d html.Diff) { p.to.Pass(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
+		Prompt: func(n int, text string) { p.to.send(ToServer{Shown: &Shown{Iteration: n, Prompt: text}}) },
+		Diff:   func(n int, d html.Diff) { p.to.send(ToServer{Shown: &Shown{Iteration: n, Diff: &d}}) },
 	}
 }
 
@@ -243,10 +208,7 @@ func variables(o Order, parent []string) map[string]string {
 }
 
 // output sends the log to the server.
-type output struct{ to *Session }
-
-// mostPiece is how much of the log one message holds, in bytes.
-const mostPiece = 32 << 10
+type output struct{ to *teller }
 
 // Write implements io.Writer.
 func (o output) Write(p []byte) (int, error) {
@@ -255,7 +217,7 @@ func (o output) Write(p []byte) (int, error) {
 		for n < len(rest) && n > mostPiece-utf8.UTFMax && !utf8.RuneStart(rest[n]) {
 			n--
 		}
-		o.to.Pass(ToServer{Output: rest[:n]})
+		o.to.send(ToServer{Output: rest[:n]})
 		rest = rest[n:]
 	}
 	return len(p), nil
