@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -24,7 +25,8 @@ import (
 type Runners struct {
 	Address  string // of this server: "https://ralph.example.com"
 	Key      []byte // what requests are made of; the same after every start of the server
-	Workflow Workflow
+	Workflow *github.Workflow
+	App      func(ctx context.Context) (*github.App, error)
 	Patience time.Duration // for how long a job that has come may ask for nothing; 0 is four minutes
 	Log      func(format string, args ...any)
 	Clock    func() time.Time
@@ -32,20 +34,6 @@ type Runners struct {
 	mu    sync.Mutex
 	seats map[string]*Running // by request
 }
-
-// Workflow starts jobs on runners, and knows them again.
-type Workflow interface {
-	// Start starts a job that brings the request back. A *RefusedError says that it did not; after any other error it may
-	// have, and the request can be started again.
-	Start(ctx context.Context, request string) error
-	// Job is the name of the job that a token of GitHub Actions is of; the error says why that job is not one of ours.
-	Job(ctx context.Context, token string) (string, error)
-}
-
-// RefusedError explains why no job can be started on a runner, and what to do.
-type RefusedError struct{ Why string }
-
-func (e *RefusedError) Error() string { return e.Why }
 
 // Claim is what a server knows of the runner that does a job, also after it was started anew.
 type Claim struct {
@@ -73,8 +61,8 @@ const (
 // ErrUnwanted is why the context of an unwanted job ends: a runner that still comes is sent away.
 var ErrUnwanted = errors.New("no one wants the job any more")
 
-// Start starts a job. It returns when a runner has come, which may take an hour, or ctx ends. A *RefusedError says
-// that no runner can be asked; any other that none has come.
+// Start starts a job. It returns when a runner has come, which may take an hour, or ctx ends. A *github.DispatchError
+// says that no runner can be asked; any other that none has come.
 func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	job.Order.Workspace, job.Order.AgentUser = "", "" // those of this machine
 	r, err := n.seated(ctx, job)
@@ -127,8 +115,11 @@ func (n *Runners) seated(ctx context.Context, job Job) (r *Running, err error) {
 // call starts a job until one has come. Whichever comes first is the one: others are turned away.
 func (n *Runners) call(ctx context.Context, r *Running) error {
 	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		err := n.Workflow.Start(ctx, n.secret(r.job.Claim, "request"))
-		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		app, err := n.App(ctx)
+		if err == nil {
+			err = n.Workflow.Start(ctx, app, map[string]any{"request": n.secret(r.job.Claim, "request")})
+		}
+		if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
 			return err
 		}
 		wait := joinTime
@@ -229,8 +220,11 @@ func (n *Runners) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // join gives a job of the workflow the bearer.
 func (n *Runners) join(w http.ResponseWriter, req *http.Request, r *Running) {
-	token := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
-	name, err := n.Workflow.Job(req.Context(), token)
+	token, name := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), ""
+	app, err := n.App(req.Context())
+	if err == nil {
+		name, err = n.Workflow.Job(req.Context(), app, token)
+	}
 	if err != nil {
 		n.Log("a job on a runner is refused: %v", err)
 		http.Error(w, err.Error(), http.StatusForbidden)

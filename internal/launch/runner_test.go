@@ -30,13 +30,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
-// hub is a GitHub with an App and the repository of runners.
-type hub struct {
-	*fake.GitHub
-	app      *github.App
-	workflow *github.Workflow
-}
-
 const runnerName = "runner"
 
 // lossy are runners some of whose answers are lost.
@@ -84,7 +77,8 @@ func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Ru
 		t.Fatal(err)
 	}
 	n.Address = server.URL
-	n.Workflow = hub{gh, app, at.Workflow(event.Repo{Owner: owner, Name: runnerName}, "runner.yml", server.URL, time.Now)}
+	n.App = func(context.Context) (*github.App, error) { return app, nil }
+	n.Workflow = at.Workflow(event.Repo{Owner: owner, Name: runnerName}, "runner.yml", server.URL, time.Now)
 	var runs atomic.Int64
 	gh.OnDispatch(func(_, _ string, d fake.Dispatched) {
 		number := runs.Add(1)
@@ -94,32 +88,6 @@ func runnersOf(t *testing.T, gh *fake.GitHub, begin func(number int64, r work.Ru
 			}})
 	})
 	return n
-}
-
-// Start implements Workflow.
-func (h hub) Start(ctx context.Context, request string) error {
-	err := h.workflow.Start(ctx, h.app, map[string]any{"request": request})
-	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
-		return &RefusedError{refused.Why}
-	}
-	return err
-}
-
-// Job implements Workflow.
-func (h hub) Job(ctx context.Context, token string) (string, error) {
-	return h.workflow.Job(ctx, h.app, token)
-}
-
-// knowing knows jobs, and may start none.
-type knowing struct {
-	t *testing.T
-	Workflow
-}
-
-// Start implements Workflow.
-func (k knowing) Start(context.Context, string) error {
-	k.t.Error("another job is started")
-	return nil
 }
 
 // keeps keeps the claim of a job.
@@ -182,7 +150,7 @@ func TestRunnerDoesEachJobOnce(t *testing.T) {
 			job := w.labelled(fmt.Sprintf("job-%d", i), 2)
 			job.Claim = (&keeps{}).claim()
 			r, err := n.Start(t.Context(), job)
-			if why := (*RefusedError)(nil); errors.As(err, &why) {
+			if why := (*github.DispatchError)(nil); errors.As(err, &why) {
 				refused.Add(1)
 				return
 			}
@@ -275,8 +243,6 @@ func TestRunner(t *testing.T) {
 	if end, err := r.Wait(); err != nil || !end.HandedOn || kept.claim().Name != before.Name || before.Name == "" {
 		t.Fatalf("%+v, %v, %+v", end, err, kept.claim())
 	}
-	workflow := n.Workflow
-	n.Workflow = knowing{t, n.Workflow}
 	job.Claim = kept.claim()
 	job.Order.Attempt = 3
 	if r, err = n.Start(t.Context(), job); err != nil {
@@ -289,8 +255,8 @@ func TestRunner(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the runner's job: %v", err)
 	}
-	if kept.claim().Nonce != "" || w.turns("begun") != 2 {
-		t.Errorf("%+v; %d turns", kept.claim(), w.turns("begun"))
+	if started := len(w.gh.Dispatches(owner, runnerName)); kept.claim().Nonce != "" || w.turns("begun") != 2 || started != 2 {
+		t.Errorf("%+v; %d turns in %d jobs", kept.claim(), w.turns("begun"), started)
 	}
 	w.mu.Lock()
 	for i := 1; i <= len(w.records); i++ {
@@ -307,7 +273,6 @@ func TestRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.issue = w.addIssue()
-	n.Workflow = workflow
 	job = w.labelled("5f1e-2", 1)
 	job.Order.Allow.Sandbox, job.Order.Environ, job.Claim = "", nil, (&keeps{}).claim()
 	if r, err = n.Start(t.Context(), job); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
@@ -17,10 +16,8 @@ import (
 // actions does what people ask for on pages. What is asked of a run that works goes to its process. Everything else is
 // said on GitHub, as the person: it is decided there and in the open, as if they had written it themselves.
 type actions struct {
-	s      *store.Store
-	in     *installed
-	again  func(ctx context.Context, delivery string) error
-	phrase string // "/ralph"
+	*parts
+	again func(ctx context.Context, delivery string) error
 }
 
 // Do implements web.Actions.
@@ -80,11 +77,10 @@ func (a *actions) comment(ctx context.Context, run store.Run, asks web.Action) e
 	if body == "" {
 		return fmt.Errorf("doing what was asked for: %q is nothing that can be", asks.Kind)
 	}
-	app, _, err := a.in.current(ctx)
+	app, err := a.in.current(ctx)
 	if err != nil {
 		return err
 	}
-	owner, name, _ := strings.Cut(run.Repository, "/")
-	return app.CommentAs(ctx, asks.By.Token, event.Repo{Owner: owner, Name: name}, number,
-		strings.TrimSpace(a.phrase+" "+body))
+	return app.CommentAs(ctx, asks.By.Token, repositoryOf(run.Repository), number,
+		strings.TrimSpace(a.o.Rules.TriggerPhrase+" "+body))
 }

@@ -44,11 +44,8 @@ var errNoApp = errors.New("there is no GitHub App yet: open the setup page, whos
 
 // installed is the current App. Before the setup there is none.
 type installed struct {
-	s      *store.Store
-	server github.Server
-	given  *App // of the environment; nil: of the setup
-	clock  func() time.Time
-	log    *slog.Logger
+	o Options
+	s *store.Store
 
 	mu  sync.Mutex
 	c   App
@@ -57,43 +54,50 @@ type installed struct {
 	rotating sync.Mutex
 }
 
-// current is the App with its credentials; errNoApp before the setup.
-func (in *installed) current(ctx context.Context) (*github.App, App, error) {
+// current is the App; errNoApp before the setup.
+func (in *installed) current(ctx context.Context) (*github.App, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	switch {
-	case in.app != nil:
-		return in.app, in.c, nil
-	case in.given != nil:
-		return in.opened(*in.given)
+	if in.app != nil {
+		return in.app, nil
 	}
-	text, err := in.s.Unseal(ctx, sealedApp)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, App{}, errNoApp
-	case err != nil:
-		return nil, App{}, err
+	c := in.o.App
+	if c == nil {
+		text, err := in.s.Unseal(ctx, sealedApp)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return nil, errNoApp
+		case err != nil:
+			return nil, err
+		case json.Unmarshal(text, &c) != nil:
+			return nil, errors.New("the App's credentials in the database cannot be read: set the App up again")
+		}
 	}
-	var c App
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, App{}, errors.New("the App's credentials in the database cannot be read: set the App up again")
-	}
-	return in.opened(c)
+	err := in.use(*c)
+	return in.app, err
 }
 
-// opened makes the client; the caller holds the lock.
-func (in *installed) opened(c App) (*github.App, App, error) {
+// credentials are those of the current App.
+func (in *installed) credentials(ctx context.Context) (App, error) {
+	_, err := in.current(ctx)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.c, err
+}
+
+// use makes the client; the caller holds the lock.
+func (in *installed) use(c App) error {
 	key, err := github.ReadKey(c.Key, nil)
 	if err != nil {
-		return nil, App{}, invalid.Mark(err)
+		return invalid.Mark(err)
 	}
-	app, err := github.OpenApp(github.AppOptions{Server: in.server, ID: c.ID, Key: key, ClientID: c.ClientID,
-		ClientSecret: c.ClientSecret, Now: in.clock})
+	app, err := github.OpenApp(github.AppOptions{Server: in.o.GitHub, ID: c.ID, Key: key, ClientID: c.ClientID,
+		ClientSecret: c.ClientSecret, Now: in.o.Clock})
 	if err != nil {
-		return nil, App{}, invalid.Mark(err)
+		return invalid.Mark(err)
 	}
 	in.c, in.app = c, app
-	return app, c, nil
+	return nil
 }
 
 // self is the App's login, such as "ralph[bot]"; "" until GitHub has answered.
@@ -120,17 +124,16 @@ func (in *installed) store(ctx context.Context, c App) error {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	_, _, err = in.opened(c)
-	return err
+	return in.use(c)
 }
 
 // secrets are those that a delivery may be signed with: none before there is an App.
 func (in *installed) secrets(ctx context.Context) ([]string, error) {
-	_, c, err := in.current(ctx)
+	c, err := in.credentials(ctx)
 	if errors.Is(err, errNoApp) {
 		return nil, nil
 	}
-	return c.holding(in.clock()), err
+	return c.holding(in.o.Clock()), err
 }
 
 const (
@@ -148,45 +151,44 @@ func (a App) holding(now time.Time) []string {
 
 // RotateSecret implements web.Setup. The new secret holds before GitHub has it, so that nothing is lost.
 func (s *setup) RotateSecret(ctx context.Context, by string) error {
-	err := s.sv.in.rotate(ctx)
+	err := s.in.rotate(ctx)
 	result := "done"
 	if err != nil {
 		result = wrong(err).What
 	}
-	return errors.Join(err, s.sv.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
+	return errors.Join(err, s.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
 }
 
 func (in *installed) rotate(ctx context.Context) error {
 	in.rotating.Lock()
 	defer in.rotating.Unlock()
-	if in.given != nil {
+	if in.o.App != nil {
 		return &web.Refusal{Why: "The App's credentials come from the environment. Put a new secret before the old one in " +
 			"RALPH_WEBHOOK_SECRET, with a comma between them, start the server again, and set it on the App's page then."}
 	}
-	app, before, err := in.current(ctx)
+	after, err := in.credentials(ctx)
 	if err != nil {
 		return err
 	}
 	fresh := github.NewSecret()
-	after := before
+	after.WebhookSecrets = append([]string{fresh}, after.holding(in.o.Clock())...)
 	after.Rotated = time.Time{} // all hold until GitHub has answered
-	after.WebhookSecrets = append([]string{fresh}, before.holding(in.clock())...)
 	after.WebhookSecrets = after.WebhookSecrets[:min(len(after.WebhookSecrets), mostSecrets)]
 	if err := in.store(ctx, after); err != nil {
 		return err
 	}
-	if err := app.RotateSecret(ctx, fresh); err != nil {
-		in.log.Warn("the webhook's secret could not be replaced", "error", err)
+	if err := in.app.RotateSecret(ctx, fresh); err != nil {
+		in.o.Log.Warn("the webhook's secret could not be replaced", "error", err)
 		return &web.Refusal{Why: "GitHub did not answer that it has taken the new secret, so both still count. Try " +
 			"again. The server's log says more."}
 	}
-	after.Rotated = in.clock()
+	after.Rotated = in.o.Clock()
 	return in.store(ctx, after)
 }
 
 // secret is how the webhook's secret stands, for the setup page.
 func (in *installed) secret(c App) web.SecretStanding {
-	st := web.SecretStanding{Ours: in.given == nil, Made: c.Rotated, Several: len(c.holding(in.clock())) > 1}
+	st := web.SecretStanding{Ours: in.o.App == nil, Made: c.Rotated, Several: len(c.holding(in.o.Clock())) > 1}
 	if st.Several && !c.Rotated.IsZero() {
 		st.Until = c.Rotated.Add(oldHolds)
 	}
@@ -230,7 +232,7 @@ func (t appTokens) Revoke(ctx context.Context, token string) error {
 // revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
 func (sv *Server) revokeLeft(ctx context.Context, names []string) {
 	for _, name := range names {
-		app, _, err := sv.in.current(ctx)
+		app, err := sv.in.current(ctx)
 		var token []byte
 		if err == nil {
 			token, err = sv.s.Unseal(ctx, name)

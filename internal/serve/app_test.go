@@ -36,9 +36,9 @@ func anApp(t *testing.T, clock func() time.Time, app fake.App) (*fake.GitHub, *i
 	db, err := store.Open(t.Context(), store.Options{Dir: dir, Keys: keys, Clock: clock})
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	in := &installed{s: db, server: github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error {
-		return nil
-	}}, clock: clock, log: slog.New(slog.DiscardHandler)}
+	o := Options{Clock: clock, Log: slog.New(slog.DiscardHandler)}
+	o.GitHub = github.Server{APIURL: hub.APIURL(), Sleep: func(context.Context, time.Duration) error { return nil }}
+	in := &installed{s: db, o: o}
 	must(t, in.store(t.Context(), App{ID: 7, Key: string(private), WebhookSecrets: []string{"first"}}))
 	return hub, in
 }
@@ -56,7 +56,7 @@ func TestRotateSecret(t *testing.T) {
 	if got := holds(); !slices.Equal(got, []string{"first"}) {
 		t.Fatal(got)
 	}
-	page := &setup{sv: &Server{in: in}}
+	page := &setup{Server: &Server{parts: &parts{in.o, in.s, in}}}
 	must(t, page.RotateSecret(t.Context(), "olga"))
 	second := holds()[0]
 	if second == "first" || !slices.Equal(holds(), []string{second, "first"}) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -143,12 +142,9 @@ const (
 // askers checks the permission of requesters before a request becomes a job. A stranger costs one call a minute, one for
 // the reaction, and no row.
 type askers struct {
-	in    *installed
-	rules event.Rules
-	may   lookups[github.Access]
-	log   *slog.Logger
-	clock func() time.Time
-	away  time.Time // until then GitHub is not asked: it did not answer
+	*parts
+	may  lookups[github.Access]
+	away time.Time // until then GitHub is not asked: it did not answer
 }
 
 // permitted are the permissions that a decision rests on, in the row of its run.
@@ -160,12 +156,12 @@ type permitted struct {
 // decide decides an event as far as its run does not matter: nothing, refuse, or what a job begins with. An error is
 // GitHub's, which does not answer.
 func (a *askers) decide(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error) {
-	read := permitted{a.clock(), map[string]string{}}
-	app, _, err := a.in.current(ctx)
+	read := permitted{a.o.Clock(), map[string]string{}}
+	app, err := a.in.current(ctx)
 	if err != nil {
 		return bot.Decision{}, read, err
 	}
-	reads := bot.Reads{Event: ev, Rules: a.rules, Gathered: true}
+	reads := bot.Reads{Event: ev, Rules: a.o.Rules, Gathered: true}
 	reads.Facts = event.Facts{Self: a.in.self(), Labeller: ev.Sender.Login, Permissions: map[string]event.Permission{}}
 	for _, login := range event.Identities(ev, reads.Facts.Labeller) {
 		name := strings.ToLower(login)
@@ -183,7 +179,7 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 	d := bot.Decide(reads)
 	if d.Step == bot.Refuse && ev.Comment != nil {
 		if err := app.React(ctx, installation, ev, "-1"); err != nil {
-			a.log.Warn("a refusal is not visible on its comment", "comment", ev.Comment.ID, "error", err)
+			a.o.Log.Warn("a refusal is not visible on its comment", "comment", ev.Comment.ID, "error", err)
 		}
 	}
 	return d, read, nil
@@ -191,14 +187,14 @@ func (a *askers) decide(ctx context.Context, installation int64, ev event.Event)
 
 // soon is decide for a delivery, which does not wait long for GitHub: a job asks again, and begins nothing before.
 func (a *askers) soon(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error) {
-	if a.clock().Before(a.away) {
+	if a.o.Clock().Before(a.away) {
 		return bot.Decision{}, permitted{}, context.DeadlineExceeded
 	}
 	ctx, cancel := context.WithTimeout(ctx, refuseTime)
 	defer cancel()
 	d, read, err := a.decide(ctx, installation, ev)
 	if err != nil {
-		a.away = a.clock().Add(awayTime)
+		a.away = a.o.Clock().Add(awayTime)
 	}
 	return d, read, err
 }
@@ -207,7 +203,7 @@ func (a *askers) soon(ctx context.Context, installation int64, ev event.Event) (
 // nobody may ask any more.
 func (a *askers) again(ctx context.Context, row store.Run, ev event.Event) (map[string]string, error) {
 	read := detailOf(row).Permitted
-	if age := a.clock().Sub(read.At); age >= 0 && age < heldFor {
+	if age := a.o.Clock().Sub(read.At); age >= 0 && age < heldFor {
 		return read.Levels, nil
 	}
 	d, read, err := a.decide(ctx, row.Installation, ev)

@@ -59,7 +59,7 @@ func keeps(r web.Repository) time.Duration {
 // doctorOf looks at one repository: about ten calls.
 func (sv *Server) doctorOf(ctx context.Context, name string) web.Repository {
 	out := web.Repository{Name: name, Checked: sv.o.Clock()}
-	app, _, err := sv.in.current(ctx)
+	app, err := sv.in.current(ctx)
 	if err != nil {
 		out.Doctor = []web.Finding{wrong(err)}
 		return out
@@ -126,7 +126,7 @@ const mostDoctored = 50
 
 // doctorOfAll looks at the installations and their repositories, for the setup page.
 func (sv *Server) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
-	app, _, err := sv.in.current(ctx)
+	app, err := sv.in.current(ctx)
 	if err != nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 // drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
 // again: someone may have set it meanwhile.
 func (sv *Server) drift(ctx context.Context) (time.Duration, bool) {
-	app, _, err := sv.in.current(ctx)
+	app, err := sv.in.current(ctx)
 	if err != nil {
 		return 0, false
 	}

@@ -41,7 +41,7 @@ type readiness struct {
 func (sv *Server) probes() []probe {
 	return []probe{{"database", sv.s.Check}, diskProbe(sv.o.Data, freeBytes), clockProbe(sv.drift),
 		{"app", func(ctx context.Context) error {
-			_, _, err := sv.in.current(ctx)
+			_, err := sv.in.current(ctx)
 			return err
 		}}}
 }

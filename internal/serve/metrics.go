@@ -2,37 +2,21 @@ package serve
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what GET /metrics tells, in the text format of Prometheus: the database's figures, and what this process
-// has seen. Prometheus' own library would be a tenth of the binary.
+// metrics are what GET /metrics tells: what this process has seen, and what the database knows.
 type metrics struct {
-	version string
-	read    func(context.Context, *page) error // what the database knows
-	log     *slog.Logger
-	turns   *histogram
-	checks  *histogram
-	answers *histogram
-
-	mu         sync.Mutex
-	deliveries map[string]int64 // since this process started, by result; those that were taken are rows
-}
-
-// count counts a delivery that was not stored.
-func (m *metrics) count(result string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.deliveries[result]++
+	http.Handler
+	deliveries             *prometheus.CounterVec // that were not stored, by result
+	turns, checks, answers prometheus.Histogram
 }
 
 // Names of the database's counters.
@@ -42,152 +26,122 @@ const (
 	countCost   = "ralph_cost_microdollars_total"
 )
 
-// figures writes what the database knows at the moment that somebody asks.
-func (sv *Server) figures(ctx context.Context, p *page) error {
-	counters, err := sv.s.Counters(ctx)
-	if err != nil {
-		return err
+// Metrics with the same name have the same help.
+const (
+	deliveriesName = "ralph_deliveries_total"
+	deliveriesHelp = "Deliveries of GitHub, by what they were."
+)
+
+func newMetrics(version string, known prometheus.Collector) *metrics {
+	registry := prometheus.NewRegistry()
+	made := promauto.With(registry)
+	seconds := func(name, help string, bounds ...float64) prometheus.Histogram {
+		return made.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: bounds})
 	}
-	runs, tokens, cost := map[string]int64{}, map[string]int64{}, 0.0
-	for _, c := range counters {
-		switch c.Name {
-		case countRuns:
-			runs[c.Label] = c.Value
-		case countTokens:
-			tokens[c.Label] = c.Value
-		case countCost:
-			cost = float64(c.Value) / 1e6
+	long := []float64{1, 5, 15, 60, 180, 600, 1800, 3600, 7200}
+	made.NewGaugeFunc(prometheus.GaugeOpts{Name: "ralph_info", Help: "The version that runs.",
+		ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
+	m := &metrics{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		deliveries: made.NewCounterVec(prometheus.CounterOpts{Name: deliveriesName, Help: deliveriesHelp}, []string{"result"}),
+		turns:      seconds("ralph_turn_seconds", "How long turns of agents took.", long...),
+		checks:     seconds("ralph_checks_seconds", "How long the checks of iterations took.", long...),
+		answers: seconds("ralph_webhook_seconds", "How long deliveries waited for their answer.",
+			0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)}
+	for _, result := range []string{duplicate, forged, ignored, refused} { // those that never were, too
+		m.deliveries.WithLabelValues(result)
+	}
+	if known != nil {
+		registry.MustRegister(known)
+	}
+	return m
+}
+
+// count counts a delivery; those that are taken are rows.
+func (m *metrics) count(result string) {
+	if result != taken {
+		m.deliveries.WithLabelValues(result).Inc()
+	}
+}
+
+// known is what the database knows at the moment that somebody asks. It implements prometheus.Collector.
+type known struct {
+	read func(context.Context) ([]figure, error)
+	log  *slog.Logger
+}
+
+// figure is a metric with its values by those of a label; without a label there is one.
+type figure struct {
+	name, help, label string
+	kind              prometheus.ValueType
+	values            map[string]float64
+}
+
+// Describe implements prometheus.Collector: what there is depends on the rows.
+func (known) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (k known) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	up := 1.0
+	figures, err := k.read(ctx)
+	if err != nil {
+		up = 0
+		k.log.Warn("metrics are without what the database knows", "error", err)
+	}
+	figures = append(figures, figure{"ralph_database_up", "1 when the database answers.", "", prometheus.GaugeValue, single(up)})
+	for _, f := range figures {
+		for of, value := range f.values {
+			if f.label == "" {
+				to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, value)
+				continue
+			}
+			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, []string{f.label}, nil), f.kind, value, of)
 		}
 	}
-	deliveries := map[string]int64{duplicate: 0, forged: 0, ignored: 0, refused: 0} // those that never were, too
-	sv.m.mu.Lock()
-	maps.Copy(deliveries, sv.m.deliveries)
-	sv.m.mu.Unlock()
-	if deliveries[taken], err = sv.s.Delivered(ctx); err != nil {
-		return err
+}
+
+func single(value float64) map[string]float64 { return map[string]float64{"": value} }
+
+// figures are what the database knows.
+func (sv *Server) figures(ctx context.Context) ([]figure, error) {
+	counters, err := sv.s.Counters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]map[string]float64{countRuns: {}, countTokens: {}, countCost: {"": 0}}
+	for _, c := range counters {
+		if of := by[c.Name]; of != nil {
+			of[c.Label] = float64(c.Value)
+		}
+	}
+	stored, err := sv.s.Delivered(ctx)
+	if err != nil {
+		return nil, err
 	}
 	waiting, delayed, oldest, err := sv.s.Depth(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	age, left := time.Duration(0), map[string]int64{}
+	age, left := time.Duration(0), map[string]float64{}
 	if !oldest.IsZero() {
 		age = sv.o.Clock().Sub(oldest)
 	}
-	if app, _, none := sv.in.current(ctx); none == nil {
+	if app, none := sv.in.current(ctx); none == nil {
 		for installation, b := range app.Budgets() {
-			left[strconv.FormatInt(installation, 10)] = int64(b.Left)
+			left[strconv.FormatInt(installation, 10)] = float64(b.Left)
 		}
 	}
-	p.all("ralph_deliveries_total", "counter", "Deliveries of GitHub, by what they were.", "result", deliveries)
-	p.all("ralph_runs_total", "counter", "Runs that have ended, by outcome.", "outcome", runs)
-	p.all("ralph_tokens_total", "counter", "Tokens of turns, by kind.", "kind", tokens)
-	p.all("ralph_jobs", "gauge", "Jobs that have not ended, by how they stand.", "state",
-		map[string]int64{"queued": int64(waiting), "delayed": int64(delayed), "running": int64(sv.pool.count(false))})
-	p.one("ralph_queue_oldest_seconds", "gauge", "How long the oldest queued job waits.", age.Seconds())
-	p.one("ralph_cost_usd_total", "counter", "What turns have cost, as far as known.", cost)
-	p.all("ralph_api_budget_left", "gauge", "Requests that GitHub still allows within the hour, as it said last.",
-		"installation", left)
-	return nil
-}
-
-// longTimes are the bounds of what takes from seconds to hours, answerTimes those of answers, in seconds.
-var (
-	longTimes   = []float64{1, 5, 15, 60, 180, 600, 1800, 3600, 7200}
-	answerTimes = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}
-)
-
-func newMetrics(version string, read func(context.Context, *page) error, log *slog.Logger) *metrics {
-	return &metrics{version: version, read: read, log: log, turns: &histogram{bounds: longTimes},
-		checks: &histogram{bounds: longTimes}, answers: &histogram{bounds: answerTimes}, deliveries: map[string]int64{}}
-}
-
-// ServeHTTP implements http.Handler.
-func (m *metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), checkTime)
-	defer cancel()
-	var p, known page
-	up := 1.0
-	if err := m.read(ctx, &known); err != nil {
-		up = 0
-		m.log.Warn("metrics are without what the database knows", "error", err)
-	}
-	p.all("ralph_info", "gauge", "The version that runs.", "version", map[string]int64{m.version: 1})
-	p.one("ralph_database_up", "gauge", "1 when the database answers.", up)
-	p.histogram("ralph_webhook_seconds", "How long deliveries waited for their answer.", m.answers)
-	p.histogram("ralph_turn_seconds", "How long turns of agents took.", m.turns)
-	p.histogram("ralph_checks_seconds", "How long the checks of iterations took.", m.checks)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = io.WriteString(w, p.String()+known.String())
-}
-
-// page is a text in the format of Prometheus.
-type page struct{ strings.Builder }
-
-func (p *page) head(name, kind, help string) {
-	fmt.Fprintf(p, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-}
-
-// one writes a metric with one value.
-func (p *page) one(name, kind, help string, value float64) {
-	p.head(name, kind, help)
-	p.value(name, "", "", value)
-}
-
-// all writes a metric with a value for each of a label's.
-func (p *page) all(name, kind, help, label string, values map[string]int64) {
-	p.head(name, kind, help)
-	for _, of := range slices.Sorted(maps.Keys(values)) {
-		p.value(name, label, of, float64(values[of]))
-	}
-}
-
-// quoteLabel makes a label's value one for the format.
-var quoteLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-func (p *page) value(name, label, of string, value float64) {
-	if label != "" {
-		name += fmt.Sprintf(`{%s="%s"}`, label, quoteLabel.Replace(of))
-	}
-	fmt.Fprintf(p, "%s %s\n", name, strconv.FormatFloat(value, 'g', -1, 64))
-}
-
-func (p *page) histogram(name, help string, h *histogram) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	p.head(name, "histogram", help)
-	sum := int64(0)
-	for i, bound := range h.bounds {
-		if h.counts != nil {
-			sum += h.counts[i]
-		}
-		p.value(name+"_bucket", "le", strconv.FormatFloat(bound, 'g', -1, 64), float64(sum))
-	}
-	p.value(name+"_bucket", "le", "+Inf", float64(h.count))
-	p.value(name+"_sum", "", "", h.sum)
-	p.value(name+"_count", "", "", float64(h.count))
-}
-
-// histogram counts how long things took, in seconds.
-type histogram struct {
-	bounds []float64
-
-	mu     sync.Mutex
-	counts []int64 // up to each bound, and above that before it
-	count  int64
-	sum    float64
-}
-
-func (h *histogram) observe(d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.counts == nil {
-		h.counts = make([]int64, len(h.bounds))
-	}
-	seconds := d.Seconds()
-	h.count++
-	h.sum += seconds
-	if i, _ := slices.BinarySearch(h.bounds, seconds); i < len(h.bounds) {
-		h.counts[i]++
-	}
+	return []figure{
+		{deliveriesName, deliveriesHelp, "result", prometheus.CounterValue, map[string]float64{taken: float64(stored)}},
+		{countRuns, "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, by[countRuns]},
+		{countTokens, "Tokens of turns, by kind.", "kind", prometheus.CounterValue, by[countTokens]},
+		{"ralph_jobs", "Jobs that have not ended, by how they stand.", "state", prometheus.GaugeValue,
+			map[string]float64{"queued": float64(waiting), "delayed": float64(delayed), "running": float64(sv.pool.count(false))}},
+		{"ralph_queue_oldest_seconds", "How long the oldest queued job waits.", "", prometheus.GaugeValue, single(age.Seconds())},
+		{"ralph_cost_usd_total", "What turns have cost, as far as known.", "", prometheus.CounterValue,
+			single(by[countCost][""] / 1e6)},
+		{"ralph_api_budget_left", "Requests that GitHub still allows within the hour, as it said last.", "installation",
+			prometheus.GaugeValue, left},
+	}, nil
 }

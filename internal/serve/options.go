@@ -102,7 +102,7 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 // addresses are where people go.
 func (sv *Server) addresses(ctx context.Context) Addresses {
 	a := Addresses{Pages: sv.o.Public.String()}
-	if _, _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
+	if _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
 		sv.setup.code = newCode()
 		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
 	}

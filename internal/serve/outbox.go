@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/bot"
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
@@ -26,45 +24,41 @@ const (
 
 // outbox decides what has been stored. It may be killed anywhere: what is not decided then is decided by the next.
 type outbox struct {
-	s      *store.Store
-	begin  func() // there are new runs
-	rules  event.Rules
-	ours   func(repository, branch string) bool
+	*parts
+	askers *askers
 	wrote  func(login string) bool // somebody is the App itself
-	permit func(ctx context.Context, installation int64, ev event.Event) (bot.Decision, permitted, error)
-	back   func()        // the database is there again
-	woken  chan struct{} // holds one
-	log    *slog.Logger
-	clock  func() time.Time
+	begin  func()                  // there are new runs
+	back   func()                  // the database is there again
+	woken  chan struct{}           // holds one
 }
 
 // wake has the outbox look now.
-func (o *outbox) wake() {
+func (b *outbox) wake() {
 	select {
-	case o.woken <- struct{}{}:
+	case b.woken <- struct{}{}:
 	default:
 	}
 }
 
 // run decides until ctx ends.
-func (o *outbox) run(ctx context.Context) {
+func (b *outbox) run(ctx context.Context) {
 	away := false
 	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-o.woken:
-			o.gather(ctx)
+		case <-b.woken:
+			b.gather(ctx)
 		case <-time.After(wait):
 		}
-		n, err := o.pass(ctx)
+		n, err := b.pass(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			o.log.Error("deliveries wait: the database does not answer", "error", err)
+			b.o.Log.Error("deliveries wait: the database does not answer", "error", err)
 			wait, away = afterFailed, true
 		case away && err == nil:
 			wait, away = 0, false
-			o.back()
+			b.back()
 		case n == atOnce: // there may be more
 			wait = 0
 		default:
@@ -74,7 +68,7 @@ func (o *outbox) run(ctx context.Context) {
 }
 
 // gather waits for what comes with the first of several deliveries: each look at the database costs it a write.
-func (o *outbox) gather(ctx context.Context) {
+func (b *outbox) gather(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(comesWith):
@@ -83,20 +77,20 @@ func (o *outbox) gather(ctx context.Context) {
 
 // pass decides what is there, atOnce of it at most, and says how many were. One that cannot be decided waits, and keeps
 // no other waiting.
-func (o *outbox) pass(ctx context.Context) (int, error) {
-	list, err := o.s.Undecided(ctx, atOnce)
+func (b *outbox) pass(ctx context.Context) (int, error) {
+	list, err := b.s.Undecided(ctx, atOnce)
 	if err != nil {
 		return 0, err
 	}
 	var made []store.Decided
 	runs := false
 	for _, d := range list {
-		v, err := o.decide(ctx, d)
+		v, err := b.decide(ctx, d)
 		switch {
 		case err != nil:
-			o.log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
+			b.o.Log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
 			why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
-			err = o.s.Postpone(ctx, d.ID, o.clock().Add(pauseAfter(d.Tries+1)), why)
+			err = b.s.Postpone(ctx, d.ID, b.o.Clock().Add(pauseAfter(d.Tries+1)), why)
 		default:
 			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why, "")}
 			if v.asks {
@@ -112,28 +106,28 @@ func (o *outbox) pass(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	err = o.s.Decide(ctx, made...)
+	err = b.s.Decide(ctx, made...)
 	if err == nil && runs {
-		o.begin()
+		b.begin()
 	}
 	return len(list), err
 }
 
 // decide decides one delivery. What makes the decision panic is an error like others: the next start would find it
 // again.
-func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err error) {
+func (b *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
+			b.o.Log.Error("a decision has panicked", "delivery", d.ID, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v = decide(d, o.rules, o.ours)
-	if d.Action == unlabeled && v.asks && o.wrote(d.Sender) {
+	v = decide(d, b.o.Rules, b.ours)
+	if d.Action == unlabeled && v.asks && b.wrote(d.Sender) {
 		v.drop(stepNothing, "ralph took the label off itself")
 	}
 	if v.asks {
-		at, read, err := o.permit(ctx, v.installation, v.event)
+		at, read, err := b.askers.soon(ctx, v.installation, v.event)
 		switch {
 		case err != nil: // the job asks again
 		case at.Step == bot.Refuse:
@@ -144,15 +138,15 @@ func (o *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 			v.permitted = read
 		}
 	}
-	o.log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
+	b.o.Log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
 		"step", v.step, "why", v.why)
 	return v, nil
 }
 
 // again has a delivery decided again because a person requested it. Where a run came of it, another one comes, with a
 // row of its own.
-func (o *outbox) again(ctx context.Context, id string) error {
-	d, err := o.s.Delivery(ctx, id)
+func (b *outbox) again(ctx context.Context, id string) error {
+	d, err := b.s.Delivery(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -163,28 +157,28 @@ func (o *outbox) again(ctx context.Context, id string) error {
 	if d.Decision.At.IsZero() {
 		return &web.Refusal{Why: "The delivery is not decided yet."}
 	}
-	v := decide(d, o.rules, o.ours)
+	v := decide(d, b.o.Rules, b.ours)
 	if !v.asks || v.quick || d.Decision.Run == "" {
-		if err := o.s.Undecide(ctx, id); err != nil {
+		if err := b.s.Undecide(ctx, id); err != nil {
 			return err
 		}
-		o.wake()
+		b.wake()
 		return nil
 	}
-	next, err := o.nextRun(ctx, id)
+	next, err := b.nextRun(ctx, id)
 	if err != nil {
 		return err
 	}
 	run := v.run(next, d)
-	err = o.s.Decide(ctx, store.Decided{ID: id, Decision: v.decision(v.step, "it was requested again", next), Run: &run})
-	o.begin()
+	err = b.s.Decide(ctx, store.Decided{ID: id, Decision: v.decision(v.step, "it was requested again", next), Run: &run})
+	b.begin()
 	return err
 }
 
 // nextRun is the id of another run of a delivery. While one works or waits there is none.
-func (o *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
+func (b *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
 	for n, id := 1, delivery; ; {
-		run, err := o.s.Run(ctx, id)
+		run, err := b.s.Run(ctx, id)
 		switch {
 		case errors.Is(err, store.ErrNotFound) && n > 1:
 			return id, nil

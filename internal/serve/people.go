@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,26 +21,20 @@ var outside = map[string]web.Permission{"nothing": web.NoPermission, "runs": web
 // people reports what users can see and do, from GitHub. Answers are remembered for a minute, so a user who loses access
 // sees nothing after that.
 type people struct {
-	in        *installed
-	s         *store.Store
-	operators []string // logins, beside whoever owns the App
-	outsiders web.Permission
-	clock     func() time.Time
+	*parts
 
 	may      lookups[web.Permission]
 	readable lookups[[]string]
 	owns     lookups[bool]
 }
 
-func newPeople(in *installed, s *store.Store, o Options) *people {
-	return &people{in: in, s: s, operators: o.Operators, outsiders: outside[o.Outsiders], clock: o.Clock,
-		may: lookups[web.Permission]{clock: o.Clock}, readable: lookups[[]string]{clock: o.Clock},
-		owns: lookups[bool]{clock: o.Clock}}
+func newPeople(p *parts) *people {
+	return &people{p, lookups[web.Permission]{clock: p.o.Clock}, lookups[[]string]{clock: p.o.Clock}, lookups[bool]{clock: p.o.Clock}}
 }
 
 // AuthorizeURL implements web.SignIn; "" when the App cannot be asked.
 func (p *people) AuthorizeURL(state, verifier, redirect string) string {
-	app, _, err := p.in.current(context.Background())
+	app, err := p.in.current(context.Background())
 	if err != nil {
 		return ""
 	}
@@ -51,7 +44,7 @@ func (p *people) AuthorizeURL(state, verifier, redirect string) string {
 
 // Exchange implements web.SignIn.
 func (p *people) Exchange(ctx context.Context, code, verifier, redirect string) (web.Identity, error) {
-	app, _, err := p.in.current(ctx)
+	app, err := p.in.current(ctx)
 	if err != nil {
 		return web.Identity{}, err
 	}
@@ -70,7 +63,7 @@ func (p *people) Exchange(ctx context.Context, code, verifier, redirect string) 
 // Start implements web.Sessions.
 func (p *people) Start(ctx context.Context, token string, who web.Identity) error {
 	return p.s.PutSession(ctx, token, store.Session{Login: who.Login, OAuth: []byte(who.Token),
-		Expires: p.clock().Add(web.SessionLife)})
+		Expires: p.o.Clock().Add(web.SessionLife)})
 }
 
 // Find implements web.Sessions.
@@ -102,7 +95,7 @@ func (p *people) EndAll(ctx context.Context, login string) error {
 // Permission implements web.Access. GitHub is asked with the person's own token, so that it says what it says to them.
 func (p *people) Permission(ctx context.Context, who web.Identity, repository string) (web.Permission, error) {
 	return p.may.of(ctx, who.Login+" "+repository, func(ctx context.Context) (web.Permission, error) {
-		app, _, err := p.in.current(ctx)
+		app, err := p.in.current(ctx)
 		switch {
 		case err != nil:
 			return web.NoPermission, err
@@ -122,7 +115,7 @@ func (p *people) personMay(ctx context.Context, app *github.App, who web.Identit
 		return web.NoPermission, err
 	case r.Access >= github.Write:
 		return web.MayWrite, nil
-	case r.Private || p.outsiders == web.MayRead:
+	case r.Private || outside[p.o.Outsiders] == web.MayRead:
 		return web.MayRead, nil
 	}
 	works, err := app.Collaborates(ctx, repository, who.Login)
@@ -130,7 +123,7 @@ func (p *people) personMay(ctx context.Context, app *github.App, who web.Identit
 	case errors.Is(err, github.ErrNotInstalled):
 		return web.NoPermission, nil
 	case err != nil || !works:
-		return p.outsiders, err
+		return outside[p.o.Outsiders], err
 	}
 	return web.MayRead, nil
 }
@@ -150,7 +143,7 @@ func guestMay(ctx context.Context, app *github.App, repository string) (web.Perm
 // Readable implements web.Access. It leaves out public repositories that the user does not work on.
 func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, error) {
 	return p.readable.of(ctx, who.Login, func(ctx context.Context) ([]string, error) {
-		app, _, err := p.in.current(ctx)
+		app, err := p.in.current(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -186,11 +179,11 @@ func (p *people) Readable(ctx context.Context, who web.Identity) ([]string, erro
 // Operator implements web.Access: the owner of the App, the owners of an organization that owns it, and the logins of
 // --operators.
 func (p *people) Operator(ctx context.Context, who web.Identity) (bool, error) {
-	if who.Guest || slices.ContainsFunc(p.operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
+	if who.Guest || slices.ContainsFunc(p.o.Operators, func(login string) bool { return strings.EqualFold(login, who.Login) }) {
 		return !who.Guest, nil
 	}
 	return p.owns.of(ctx, who.Login, func(ctx context.Context) (bool, error) {
-		app, _, err := p.in.current(ctx)
+		app, err := p.in.current(ctx)
 		if err != nil {
 			return false, err
 		}

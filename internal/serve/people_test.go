@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestSessionsAreAudited(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keys: keys})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	p := &people{s: s, clock: time.Now}
+	p := newPeople(&parts{o: Options{Clock: time.Now}, s: s})
 	for _, token := range []string{"one", "two", "three"} {
 		must(t, p.Start(t.Context(), token, web.Identity{Login: "alice", Token: "ghu_made-up"}))
 	}
@@ -83,12 +82,12 @@ func TestWhoMay(t *testing.T) {
 		{"runs", "bob", "acme/shut", web.MayRead}, {"runs", "wendy", "acme/none", web.NoPermission},
 		{"all", "bob", "acme", web.NoPermission},
 	} {
-		p := newPeople(in, in.s, Options{Identity: Identity{Outsiders: c.outsiders}, Clock: clock})
+		p := newPeople(&parts{Options{Identity: Identity{Outsiders: c.outsiders}, Clock: clock}, in.s, in})
 		if got, err := p.Permission(t.Context(), as(c.login), c.repository); err != nil || got != c.may {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}
 	}
-	p := newPeople(in, in.s, Options{Identity: Identity{Operators: []string{"Nora"}, Outsiders: "runs"}, Clock: clock})
+	p := newPeople(&parts{Options{Identity: Identity{Operators: []string{"Nora"}, Outsiders: "runs"}, Clock: clock}, in.s, in})
 	for login, want := range map[string]bool{"olga": true, "nora": true, "bob": false, "acme": false} {
 		if got, err := p.Operator(t.Context(), as(login)); err != nil || got != want {
 			t.Errorf("%s is an operator: %v, %v", login, got, err)
@@ -120,8 +119,8 @@ func TestStrangersCostLittle(t *testing.T) {
 	hub, in := anApp(t, clock, fake.App{Owner: "alice", InstallationID: 70})
 	must(t, hub.AddRepo("alice", "demo", "main"))
 	issue := hub.AddIssue("alice", "demo", fake.Issue{Title: "x", Author: "alice"})
-	a := &askers{in: in, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
-		may: lookups[github.Access]{clock: clock}, clock: clock, log: slog.New(slog.DiscardHandler)}
+	in.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
+	a := &askers{parts: &parts{in.o, in.s, in}, may: lookups[github.Access]{clock: clock}}
 	for _, c := range []struct {
 		name, login, role string
 		after             time.Duration

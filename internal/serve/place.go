@@ -111,40 +111,12 @@ const runnerFile = "runner.yml"
 // sealedRunners is the name of the key of runners among the database's secrets.
 const sealedRunners = "runners"
 
-// workflow is the one of the runner repository. It implements launch.Workflow.
-type workflow struct {
-	in *installed
-	of *github.Workflow
-}
-
-// Start implements launch.Workflow.
-func (w workflow) Start(ctx context.Context, request string) error {
-	app, _, err := w.in.current(ctx)
-	if err != nil {
-		return err
-	}
-	err = w.of.Start(ctx, app, map[string]any{"request": request})
-	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
-		return &launch.RefusedError{Why: refused.Why}
-	}
-	return err
-}
-
-// Job implements launch.Workflow.
-func (w workflow) Job(ctx context.Context, token string) (string, error) {
-	app, _, err := w.in.current(ctx)
-	if err != nil {
-		return "", err
-	}
-	return w.of.Job(ctx, app, token)
-}
-
 // examineRunner says whether runners can do the jobs, for the setup page.
 func (sv *Server) examineRunner(ctx context.Context, app *github.App, self github.Self) (findings []web.Finding) {
-	if sv.o.Runner == "" {
+	if sv.worker.runners == nil {
 		return nil
 	}
-	for _, f := range sv.runner.of.Examine(ctx, app, self) {
+	for _, f := range sv.worker.runners.Workflow.Examine(ctx, app, self) {
 		findings = append(findings, finding(f, sv.o.GitHub.Web()))
 	}
 	return findings
@@ -159,7 +131,7 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 		defer stop(nil)
 		go w.untilStopped(waiting, j.row.ID, stop)
 		running, err := w.runners.Start(waiting, to)
-		refused := (*launch.RefusedError)(nil)
+		refused := (*github.DispatchError)(nil)
 		switch {
 		case errors.As(err, &refused):
 			to.Order.Mistake = "No run can start. " + refused.Why

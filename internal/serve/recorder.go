@@ -47,7 +47,7 @@ type recorder struct {
 
 // newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run begins.
 func (w *worker) newRecorder(row store.Run) *recorder {
-	return &recorder{w: w, log: w.log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
+	return &recorder{w: w, log: w.o.Log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
 }
 
 // Hear implements launch.Listener.
@@ -63,7 +63,7 @@ func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.T
 			r.record(*m.Record)
 		case m.Shown != nil:
 			if body, err := json.Marshal(web.ShownBody(*m.Shown)); err == nil && len(body) <= mostShown {
-				r.add(web.ShownRecord, r.w.clock(), body)
+				r.add(web.ShownRecord, r.w.o.Clock(), body)
 			}
 		case m.Notice != nil && r.row.Kind == "":
 			r.w.notices.tell(ctx, r.row, *m.Notice)
@@ -153,7 +153,7 @@ func (r *recorder) print(text string) {
 		r.fresh.Records[last].Body = append(r.fresh.Records[last].Body, text...)
 		return
 	}
-	r.add(web.OutputRecord, r.w.clock(), []byte(text))
+	r.add(web.OutputRecord, r.w.o.Clock(), []byte(text))
 }
 
 // flush stores what is new, with the row as it is with that. The error says that the database is away.
@@ -195,11 +195,11 @@ func (r *recorder) measure(of loop.Record) {
 		r.step = of.At
 	case loop.Turned:
 		if !r.step.IsZero() {
-			r.w.m.turns.observe(of.At.Sub(r.step))
+			r.w.m.turns.Observe(of.At.Sub(r.step).Seconds())
 		}
 	case loop.Judged:
 		if !r.step.IsZero() {
-			r.w.m.checks.observe(of.At.Sub(r.step))
+			r.w.m.checks.Observe(of.At.Sub(r.step).Seconds())
 		}
 	}
 }

@@ -37,13 +37,11 @@ func aServer(t *testing.T) (sv *Server, now *time.Time) {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	log := slog.New(slog.DiscardHandler)
-	sv = &Server{o: Options{Clock: clock, Log: log}, s: s, pool: newPool(s, 1, 0, log)}
-	sv.o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
-	sv.outbox = &outbox{s: s, rules: sv.o.Rules, log: log, clock: clock, begin: sv.pool.wake, woken: make(chan struct{}, 1),
-		ours: func(string, string) bool { return false }, wrote: func(string) bool { return false },
-		permit: func(context.Context, int64, event.Event) (bot.Decision, permitted, error) {
-			return bot.Decision{}, permitted{}, nil
-		}}
+	o := Options{Clock: clock, Log: log}
+	o.Rules = event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}
+	sv = &Server{parts: &parts{o, s, &installed{o: o, s: s}}, pool: newPool(s, 1, 0, log)}
+	sv.outbox = &outbox{parts: sv.parts, askers: &askers{parts: sv.parts}, wrote: sv.in.wrote, begin: sv.pool.wake,
+		woken: make(chan struct{}, 1)}
 	return sv, &at
 }
 
@@ -114,7 +112,7 @@ func TestPaidOnce(t *testing.T) {
 	row := store.Run{ID: "d-1", Installation: 70, Repository: "alice/demo", Person: "alice", State: web.Running}
 	tells := func(attempt int, records ...int) {
 		row.Attempt = attempt
-		w := &worker{s: sv.s, log: sv.o.Log, clock: sv.o.Clock, m: newMetrics("", nil, sv.o.Log), room: func(int64) error { return nil }}
+		w := &worker{parts: sv.parts, m: newMetrics("", nil), room: func(int64) error { return nil }}
 		r := w.newRecorder(row)
 		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: 0}}}
 		for _, n := range records {

@@ -17,7 +17,7 @@ const (
 
 // redeliver has GitHub send again what did not arrive. What arrived twice is one delivery.
 func (sv *Server) redeliver(ctx context.Context) error {
-	app, _, err := sv.in.current(ctx)
+	app, err := sv.in.current(ctx)
 	if errors.Is(err, errNoApp) {
 		return nil
 	}

@@ -27,11 +27,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
+// parts are what everything here stands on.
+type parts struct {
+	o  Options
+	s  *store.Store
+	in *installed
+}
+
 // Server is ralph for an organisation.
 type Server struct {
-	o      Options
-	s      *store.Store
-	in     *installed
+	*parts
 	pool   *pool
 	worker *worker
 	outbox *outbox
@@ -41,7 +46,6 @@ type Server struct {
 	ready  *readiness
 	http   *http.Server
 	loops  sync.WaitGroup
-	runner workflow // where Options.Runner names its repository
 }
 
 // Run serves until ctx ends, then drains: nothing new is begun, and what runs may go on until hard ends. told hears the
@@ -80,17 +84,17 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 			_ = s.Close()
 		}
 	}()
-	sv = &Server{o: o, s: s, in: &installed{s: s, server: o.GitHub, given: o.App, clock: o.Clock, log: o.Log}}
-	if _, _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
+	sv = &Server{parts: &parts{o, s, &installed{o: o, s: s}}}
+	if _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
 		return nil, err
 	}
-	sv.m = newMetrics(o.Version, sv.figures, o.Log)
+	sv.m = newMetrics(o.Version, known{sv.figures, o.Log})
 	if err := sv.openPool(ctx); err != nil {
 		return nil, err
 	}
 	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
-	sv.outbox = &outbox{s: s, begin: sv.pool.wake, rules: o.Rules, ours: sv.ours, wrote: sv.in.wrote,
-		permit: sv.worker.askers.soon, woken: make(chan struct{}, 1), log: o.Log, clock: o.Clock}
+	sv.outbox = &outbox{parts: sv.parts, askers: sv.worker.askers, wrote: sv.in.wrote, begin: sv.pool.wake,
+		woken: make(chan struct{}, 1)}
 	if err := sv.openPages(); err != nil {
 		return nil, err
 	}
@@ -110,15 +114,13 @@ func (sv *Server) openPool(ctx context.Context) error {
 	if err := errors.Join(os.MkdirAll(workspace, 0o711), os.Chmod(workspace, 0o711)); err != nil {
 		return fmt.Errorf("making a place for checkouts: %w", err)
 	}
-	base := o.Base
-	base.Workspace = workspace
-	sv.worker = &worker{s: sv.s, in: sv.in, base: base,
-		askers: &askers{in: sv.in, rules: o.Rules, may: lookups[github.Access]{clock: o.Clock}, clock: o.Clock, log: o.Log},
-		m:      sv.m, models: launch.Models{Environ: o.Environ}, allow: o.Allow,
-		room:    func(least int64) error { return room(o.Data, least, freeBytes) },
-		notices: newNotices(o.Environ, o.Log), public: o.Public.String(), clock: o.Clock, log: o.Log,
+	sv.worker = &worker{parts: sv.parts, m: sv.m, models: launch.Models{Environ: o.Environ}, notices: newNotices(o.Environ, o.Log),
+		askers: &askers{parts: sv.parts, may: lookups[github.Access]{clock: o.Clock}},
+		room:   func(least int64) error { return room(o.Data, least, freeBytes) },
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf, Clock: o.Clock}}
+	sv.worker.base = o.Base
+	sv.worker.base.Workspace = workspace
 	if o.Runner != "" {
 		if err := sv.openRunners(ctx); err != nil {
 			return err
@@ -133,13 +135,11 @@ func (sv *Server) openPool(ctx context.Context) error {
 const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
-	p := newPeople(sv.in, sv.s, sv.o)
-	sv.setup = &setup{sv: sv}
-	from := source{s: sv.s, doctor: newExaminer(sv.o.Clock, sv.doctorOf), self: sv.in.self, allow: sv.o.Allow,
-		clock: sv.o.Clock}
+	p, from := newPeople(sv.parts), source{sv.parts, newExaminer(sv.o.Clock, sv.doctorOf)}
+	sv.setup = &setup{Server: sv}
 	pages, err := web.New(web.Options{
 		Runs: sv.s, Lists: sv.s, Repositories: from, Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
-		Actions: &actions{s: sv.s, in: sv.in, again: sv.outbox.again, phrase: sv.o.Rules.TriggerPhrase},
+		Actions: &actions{sv.parts, sv.outbox.again},
 		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
 	sv.pages = pages
@@ -166,7 +166,7 @@ func (sv *Server) timed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
 		next.ServeHTTP(w, r)
-		sv.m.answers.observe(time.Since(begun))
+		sv.m.answers.Observe(time.Since(begun).Seconds())
 	})
 }
 
@@ -205,7 +205,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 // whoWeAre asks GitHub as whom the App writes, so that what it does itself asks for nothing. A job asks again where
 // nobody answers now.
 func (sv *Server) whoWeAre(ctx context.Context) {
-	if app, _, err := sv.in.current(ctx); err == nil {
+	if app, err := sv.in.current(ctx); err == nil {
 		_, _ = app.Login(ctx)
 	}
 }
@@ -237,10 +237,10 @@ func (sv *Server) close() {
 func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
 
 // ours reports whether a run works on a branch, as far as the newest runs tell.
-func (sv *Server) ours(repository, branch string) bool {
+func (p *parts) ours(repository, branch string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
-	runs, err := sv.s.Runs(ctx, store.Filter{Repositories: []string{repository}, Limit: 1000})
+	runs, err := p.s.Runs(ctx, store.Filter{Repositories: []string{repository}, Limit: 1000})
 	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
 		return detailOf(r).Branch == branch
 	})
@@ -254,7 +254,7 @@ func (sv *Server) openRunners(ctx context.Context) error {
 		err = sv.s.Seal(ctx, sealedRunners, key)
 	}
 	address := strings.TrimSuffix(sv.o.Public.String(), "/")
-	sv.runner = workflow{sv.in, sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
-	sv.worker.runners = &launch.Runners{Address: address, Key: key, Workflow: sv.runner, Log: sv.logf, Clock: sv.o.Clock}
+	sv.worker.runners = &launch.Runners{Address: address, Key: key, Log: sv.logf, Clock: sv.o.Clock, App: sv.in.current,
+		Workflow: sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
 	return err
 }

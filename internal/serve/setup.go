@@ -20,7 +20,7 @@ import (
 
 // setup gets the App from GitHub, for whoever has the code that was printed at the start.
 type setup struct {
-	sv *Server
+	*Server
 
 	mu   sync.Mutex
 	code string // "" once it was used
@@ -42,14 +42,15 @@ func (s *setup) Redeem(_ context.Context, code string) bool {
 
 // Standing implements web.Setup.
 func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
-	app, c, err := s.sv.in.current(ctx)
+	app, err := s.in.current(ctx)
 	if errors.Is(err, errNoApp) {
 		return web.SetupStanding{}, nil
 	}
 	if err != nil {
 		return web.SetupStanding{}, err
 	}
-	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.sv.in.secret(c)}
+	c, _ := s.in.credentials(ctx) // of the current App
+	out := web.SetupStanding{App: c.Name, AppURL: c.Page, Secret: s.in.secret(c)}
 	soon, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	self, err := app.Self(soon)
@@ -73,10 +74,10 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "nobody can sign in",
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
-	out.Credentials = append(out.Credentials, reached(s.sv.o.Public)...)
-	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sv.sandboxFinding(ctx))
-	out.Credentials = append(out.Credentials, s.sv.examineRunner(ctx, app, self)...)
-	out.Doctor = s.sv.doctorOfAll(ctx)
+	out.Credentials = append(out.Credentials, reached(s.o.Public)...)
+	out.Credentials = append(out.Credentials, s.operators(ctx, app, self), s.hook(ctx, app), s.sandboxFinding(ctx))
+	out.Credentials = append(out.Credentials, s.examineRunner(ctx, app, self)...)
+	out.Doctor = s.doctorOfAll(ctx)
 	return out, nil
 }
 
@@ -117,7 +118,7 @@ func (s *setup) operators(ctx context.Context, app *github.App, self github.Self
 // deliveries on may be able to read them there.
 func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 	h, err := app.Hook(ctx)
-	switch here := s.sv.o.Public.String() + "/webhook"; {
+	switch here := s.o.Public.String() + "/webhook"; {
 	case err != nil:
 		return wrong(err)
 	case h.URL != here:
@@ -132,23 +133,23 @@ func (s *setup) hook(ctx context.Context, app *github.App) web.Finding {
 
 // Manifest implements web.Setup.
 func (s *setup) Manifest(organisation, state string) (web.ManifestForm, error) {
-	form, err := github.Manifest{BaseURL: s.sv.o.Public.String(), Name: s.sv.o.AppName, Organisation: organisation, State: state,
-		Dispatch: s.sv.o.Runner != "" || s.sv.o.Allow.Name(config.InWorkflow)}.On(s.sv.in.server)
+	form, err := github.Manifest{BaseURL: s.o.Public.String(), Name: s.o.AppName, Organisation: organisation, State: state,
+		Dispatch: s.o.Runner != "" || s.o.Allow.Name(config.InWorkflow)}.On(s.o.GitHub)
 	return web.ManifestForm{Address: form.Action, Manifest: form.Manifest}, err
 }
 
 // Complete implements web.Setup.
 func (s *setup) Complete(ctx context.Context, code string, by string) error {
-	made, err := github.CompleteManifest(ctx, s.sv.in.server, code)
+	made, err := github.CompleteManifest(ctx, s.o.GitHub, code)
 	if err != nil {
 		return err
 	}
-	if err := s.sv.in.store(ctx, App{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
+	if err := s.in.store(ctx, App{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
 		Page: made.Page, Key: string(made.Key.PEM()), ClientID: made.ClientID, ClientSecret: made.ClientSecret,
 		WebhookSecrets: []string{made.WebhookSecret}}); err != nil {
 		return err
 	}
-	return s.sv.in.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
+	return s.s.Audit(ctx, store.Entry{Person: cmp.Or(by, made.Owner), Action: "app.create",
 		Subject: made.Slug, Result: "done"}) // with the code alone, no one is signed in
 }
 

@@ -41,15 +41,12 @@ func (d detail) text() json.RawMessage {
 
 // source is what is known of repositories.
 type source struct {
-	s      *store.Store
+	*parts
 	doctor *examiner
-	self   func() string // the App's login; "" until GitHub has answered
-	allow  config.Allowances
-	clock  func() time.Time
 }
 
 // Self implements web.Repositories.
-func (o source) Self() string { return o.self() }
+func (v source) Self() string { return v.in.self() }
 
 // wordID is what the records of a run name a word that was said to it.
 func wordID(w store.Word) string { return fmt.Sprintf(web.WordIDs, w.Number) }
@@ -57,13 +54,13 @@ func wordID(w store.Word) string { return fmt.Sprintf(web.WordIDs, w.Number) }
 const month = 30 * 24 * time.Hour
 
 // Repository implements web.Repositories.
-func (o source) Repository(ctx context.Context, name string) (web.Repository, error) {
-	r, err := o.doctor.of(ctx, name)
+func (v source) Repository(ctx context.Context, name string) (web.Repository, error) {
+	r, err := v.doctor.of(ctx, name)
 	if err != nil {
 		return r, err
 	}
-	since := o.clock().Add(-month)
-	runs, err := o.s.Runs(ctx, store.Filter{Repositories: []string{name}, Since: since, Limit: 1000})
+	since := v.o.Clock().Add(-month)
+	runs, err := v.s.Runs(ctx, store.Filter{Repositories: []string{name}, Since: since, Limit: 1000})
 	if err != nil {
 		return r, err
 	}
@@ -76,7 +73,7 @@ func (o source) Repository(ctx context.Context, name string) (web.Repository, er
 			r.Done++
 		}
 	}
-	spent, err := o.s.Spend(ctx, store.Filter{Since: since, Repositories: []string{name}, Limit: 10_000})
+	spent, err := v.s.Spend(ctx, store.Filter{Since: since, Repositories: []string{name}, Limit: 10_000})
 	var sum store.Took
 	for _, p := range spent {
 		sum.Add(p.Took)
@@ -90,15 +87,15 @@ const mostLimits = 500
 
 // Limits implements web.Repositories. Those of repositories are what was found out when someone looked at their page: no
 // one is asked. The names are sorted.
-func (o source) Limits(repositories []string) (limits []web.Limit) {
+func (v source) Limits(repositories []string) (limits []web.Limit) {
 	for _, account := range slices.Compact(safetext.Map(repositories, accountOf)) {
-		for _, l := range allowedLimits(o.allow.Of(account)) {
+		for _, l := range allowedLimits(v.o.Allow.Of(account)) {
 			l.Of, l.From = account, config.Allowed
 			limits = append(limits, l)
 		}
 	}
 	for _, name := range repositories {
-		known, _ := o.doctor.last(name)
+		known, _ := v.doctor.last(name)
 		for _, l := range known.value.Limits {
 			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default && len(limits) < mostLimits {
 				limits = append(limits, l)

@@ -18,7 +18,8 @@ func TestLimitsBesideSpend(t *testing.T) {
 	if _, err := x.of(t.Context(), "acme/demo"); err != nil {
 		t.Fatal(err)
 	}
-	o := source{doctor: x, allow: config.Allowances{"acme": {MaxCostUSD: 20, MaxIterations: 4}}}
+	o := source{&parts{}, x}
+	o.o.Allow = config.Allowances{"acme": {MaxCostUSD: 20, MaxIterations: 4}}
 	got := o.Limits([]string{"acme/demo", "acme/docs", "other/x"})
 	if len(got) != 3 || got[0] != (web.Limit{Of: "acme", What: "cost of a run", Value: "$20",
 		From: config.Allowed}) || got[2].Of != "acme/demo" || got[2].Value != "$5" {

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -51,26 +49,21 @@ func jobOf(row store.Run) job {
 
 // worker does jobs, each in a process of its own.
 type worker struct {
-	s        *store.Store
-	in       *installed
+	*parts
 	askers   *askers
 	launcher *launch.Process
 	runners  *launch.Runners // nil: there are none
 	base     work.Order      // what is the same for all jobs
 	models   launch.Models
-	allow    config.Allowances
-	public   string                  // the address of the pages
 	room     func(least int64) error // says when fewer bytes than that are free for jobs
 	m        *metrics
 	notices  *notices
-	clock    func() time.Time
-	log      *slog.Logger
 }
 
 // run is pool.work: one attempt of a job, of which it stores what becomes.
 func (w *worker) run(ctx context.Context, row store.Run) {
 	j := jobOf(row)
-	defer w.log.Info("job", "job", j.id, "attempt", row.Attempt, "repository", row.Repository)
+	defer w.o.Log.Info("job", "job", j.id, "attempt", row.Attempt, "repository", row.Repository)
 	r := w.newRecorder(row)
 	end, err := w.do(ctx, j, r)
 	w.conclude(j, r, end, err)
@@ -115,7 +108,7 @@ func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 	if err := w.room(leastDisk); err != nil {
 		return work.End{}, err
 	}
-	app, _, err := w.in.current(ctx)
+	app, err := w.in.current(ctx)
 	if err != nil {
 		return work.End{}, err
 	}
@@ -140,7 +133,7 @@ func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 		models = models.Within(order.Allow)
 	}
 	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
-		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.log}}, r)
+		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.o.Log}}, r)
 	if err != nil {
 		return work.End{}, err
 	}
@@ -152,8 +145,8 @@ func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 func (w *worker) order(ctx context.Context, j job) (o work.Order, ev event.Event, err error) {
 	o = w.base
 	o.Job, o.Attempt, o.Repository = j.id, j.row.Attempt, j.row.Repository
-	o.Allow = w.allow.Of(accountOf(o.Repository))
-	o.Page = w.public + "/runs/" + j.row.ID
+	o.Allow = w.o.Allow.Of(accountOf(o.Repository))
+	o.Page = w.o.Public.String() + "/runs/" + j.row.ID
 	o.Inputs = maps.Clone(w.base.Inputs)
 	if j.delivery == "" {
 		o.Event, o.Payload = "schedule", json.RawMessage("{}")
@@ -187,12 +180,12 @@ const (
 // notBegun has a job wait that could not begin, since GitHub or this machine did not do its part: that counts as a kill
 // only when a day is over.
 func (w *worker) notBegun(j job, failed error) store.Run {
-	now, row := w.clock(), j.row
+	now, row := w.o.Clock(), j.row
 	if known := (*settledError)(nil); errors.As(failed, &known) {
 		row.State, row.Reason, row.Times.Ended = known.state, known.why, now
 		return row
 	}
-	w.log.Warn("a job could not start", "job", j.id, "attempt", row.Attempt, "error", failed)
+	w.o.Log.Warn("a job could not start", "job", j.id, "attempt", row.Attempt, "error", failed)
 	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
 	switch {
 	case errors.Is(failed, store.ErrNotFound):
@@ -220,11 +213,11 @@ func pauseAfter(n int) time.Duration {
 func (w *worker) insist(run string, write func() error) {
 	err := write()
 	for ; errors.Is(err, store.ErrUnavailable); err = write() {
-		w.log.Warn("the outcome of a run waits for the database", "run", run, "error", err)
+		w.o.Log.Warn("the outcome of a run waits for the database", "run", run, "error", err)
 		time.Sleep(storeAgain)
 	}
 	if err != nil {
-		w.log.Error("the outcome of a run is not stored", "run", run, "error", err)
+		w.o.Log.Error("the outcome of a run is not stored", "run", run, "error", err)
 	}
 }
 
@@ -232,7 +225,7 @@ const storeAgain = time.Second
 
 // conclude stores how an attempt has ended.
 func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
-	now, died := w.clock(), (*launch.DiedError)(nil)
+	now, died := w.o.Clock(), (*launch.DiedError)(nil)
 	r.end(func(row *store.Run, d *detail) {
 		switch {
 		case errors.As(err, &died):
