@@ -70,7 +70,7 @@ type Running struct {
 	done   []func() // what is cleaned up after the process
 	end    context.CancelFunc
 	seen   chan struct{} // the process has asked for something; holds one
-	ended  chan ended    // from whoever waits for the process
+	ended  chan error    // from whoever waits for the process: a *DiedError, or why that cannot be said
 	state  atomic.Int32
 
 	mu    sync.Mutex // held while something is heard
@@ -78,10 +78,6 @@ type Running struct {
 	told  *work.End
 	name  string          // of the job on the runner, see Claim
 	shown map[string]bool // tokens of GitHub Actions
-
-	once   sync.Once
-	result work.End
-	err    error
 }
 
 // States of a Running.
@@ -91,15 +87,9 @@ const (
 	over
 )
 
-// ended is how the process itself ended.
-type ended struct {
-	how, last string
-	err       error // the launcher could not do its part
-}
-
 func newRunning(job Job, bearer string, clock func() time.Time) *Running {
 	return &Running{job: job, bearer: bearer, name: job.Claim.Name, tokens: &issuer{from: job.Tokens, clock: clock}, end: func() {},
-		seen: make(chan struct{}, 1), ended: make(chan ended, 1), shown: map[string]bool{}}
+		seen: make(chan struct{}, 1), ended: make(chan error, 1), shown: map[string]bool{}}
 }
 
 // HandOn ends the process and not the run, which another attempt of the job goes on with.
@@ -117,26 +107,18 @@ func (r *Running) Usage() []gateway.Usage {
 }
 
 // Wait waits for the end of the process and cleans up after it: its tokens are revoked, nothing of it is left running.
-// The error is a *DiedError when the process did not say how the job has ended.
+// It is called once. The error is a *DiedError when the process did not say how the job has ended.
 func (r *Running) Wait() (work.End, error) {
-	r.once.Do(func() { r.result, r.err = r.wait() })
-	return r.result, r.err
-}
-
-func (r *Running) wait() (work.End, error) {
-	how := <-r.ended
+	err := <-r.ended
 	r.mu.Lock()
 	r.state.CompareAndSwap(ready, over) // nothing is heard any more
 	told := r.told
 	r.mu.Unlock()
 	r.cleanUp()
-	switch {
-	case told != nil:
+	if told != nil {
 		return *told, nil
-	case how.err != nil:
-		return work.End{}, how.err
 	}
-	return work.End{}, &DiedError{how.how, how.last}
+	return work.End{}, err
 }
 
 func (r *Running) cleanUp() {
@@ -231,44 +213,36 @@ func (r *Running) sync(ctx context.Context, s work.Sync) (work.Synced, error) {
 	return work.Synced{Heard: r.heard, Words: words}, err
 }
 
-// setting is what launchers have in common.
-type setting struct {
-	mirrors *Mirrors
-	environ []string
-	log     func(format string, args ...any)
-}
-
-func (s setting) tell(err error) {
-	if err != nil {
-		s.log("%v", err)
-	}
-}
-
 // provide gets what the order is to hold: a token, the models' address, a mirror. address is where the process reaches the
-// job, and bearer is of its models; empty: any.
-func (r *Running) provide(ctx context.Context, s setting, address, bearer string) (err error) {
+// job, and bearer is of its models; empty: any. Without mirrors the job fetches everything itself.
+func (r *Running) provide(ctx context.Context, mirrors *Mirrors, log func(string, ...any), address, bearer string) (err error) {
 	defer func() {
 		if err != nil {
 			r.cleanUp()
 		}
 	}()
+	tell := func(err error) {
+		if err != nil {
+			log("%v", err)
+		}
+	}
 	order := &r.job.Order
-	r.done = append(r.done, func() { s.tell(r.tokens.revoke(context.WithoutCancel(ctx))) })
+	r.done = append(r.done, func() { tell(r.tokens.revoke(context.WithoutCancel(ctx))) })
 	if order.Token, err = r.tokens.newer(ctx, 0); err != nil {
 		return err
 	}
 	var environ []string
-	if r.models, environ, err = r.job.Models.open(address+work.ModelsPath, bearer, s.log); err != nil {
+	if r.models, environ, err = r.job.Models.open(address+work.ModelsPath, bearer, log); err != nil {
 		return err
 	}
 	if r.models != nil {
-		r.done = append(r.done, func() { s.tell(r.models.Close()) })
+		r.done = append(r.done, func() { tell(r.models.Close()) })
 	}
 	order.Environ = slices.Concat(order.Environ, environ)
-	if s.mirrors != nil {
+	if mirrors != nil {
 		remote := git.Remote{URL: order.GitHub.Server + "/" + order.Repository + ".git", Token: order.Token.Value}
-		dir, back, failed := s.mirrors.Borrow(ctx, order.Repository, remote, s.environ)
-		if s.tell(failed); failed == nil { // else the job fetches everything itself
+		dir, back, failed := mirrors.Borrow(ctx, order.Repository, remote)
+		if tell(failed); failed == nil {
 			order.Mirror = dir
 			r.done = append(r.done, back)
 		}

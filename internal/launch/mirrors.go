@@ -25,10 +25,11 @@ import (
 // in a directory with a name that nobody can guess, in one that nobody else can list: agents of one repository do not find
 // that of another, though they work as the same user. It is safe for concurrent use by one server.
 type Mirrors struct {
-	dir  string
-	key  []byte // of the names
-	most int64  // bytes
-	log  func(format string, args ...any)
+	dir     string
+	key     []byte // of the names
+	most    int64  // bytes
+	environ []string
+	log     func(format string, args ...any)
 
 	mu    sync.Mutex
 	known map[string]*mirror // by the name of the directory
@@ -45,9 +46,9 @@ type mirror struct {
 const mirrorKey = "key"
 
 // OpenMirrors opens the mirrors below a directory, which is made. Together they take about most bytes: those that have
-// not been used for longest are removed first, and none that a job borrows from.
-func OpenMirrors(dir string, most int64, log func(format string, args ...any)) (*Mirrors, error) {
-	m := &Mirrors{dir: dir, most: most, log: log, known: map[string]*mirror{}}
+// not been used for longest are removed first, and none that a job borrows from. git is started with what it needs of environ.
+func OpenMirrors(dir string, most int64, environ []string, log func(format string, args ...any)) (*Mirrors, error) {
+	m := &Mirrors{dir: dir, most: most, environ: proc.Environment(environ, proc.Allowed), log: log, known: map[string]*mirror{}}
 	file := filepath.Join(dir, mirrorKey)
 	err := errors.Join(os.MkdirAll(dir, 0o711), os.Chmod(dir, 0o711)) // said above
 	if err == nil {
@@ -70,24 +71,23 @@ func (m *Mirrors) name(url string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// Borrow brings the mirror of a repository up to date and lends it, until back is called. environ is what git is
-// started with.
-func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote, environ []string) (dir string,
-	back func(), err error) {
+// Borrow brings the mirror of a repository up to date and lends it, until back is called.
+func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote) (dir string, back func(), err error) {
 	name := m.name(from.URL)
 	dir = filepath.Join(m.dir, name)
 	k := m.take(name)
 	back = sync.OnceFunc(func() { m.giveBack(k, dir) })
-	o := git.Options{Remote: from, Env: proc.Environment(environ, proc.Allowed), Log: m.log}
+	o := git.Options{Remote: from, Env: m.environ, Log: m.log}
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	if err = update(ctx, o, dir, m.alone(k)); err != nil && ctx.Err() == nil && m.alone(k) {
-		var denied *git.AccessError
-		if !errors.As(err, &denied) { // it may be broken: another one is not
-			m.log("the mirror of %s is made anew: %v", repository, err)
-			if err = os.RemoveAll(dir); err == nil {
-				err = update(ctx, o, dir, true)
-			}
+	m.mu.Lock()
+	alone := k.users == 1 // who comes now waits for the turn
+	m.mu.Unlock()
+	err = update(ctx, o, dir, alone)
+	if denied := (*git.AccessError)(nil); err != nil && ctx.Err() == nil && alone && !errors.As(err, &denied) {
+		m.log("the mirror of %s is made anew: %v", repository, err) // it may be broken: another one is not
+		if err = os.RemoveAll(dir); err == nil {
+			err = update(ctx, o, dir, true)
 		}
 	}
 	if err != nil {
@@ -131,13 +131,6 @@ func (m *Mirrors) giveBack(k *mirror, dir string) {
 	k.users--
 	_ = os.Chtimes(dir, time.Time{}, time.Now()) // at worst it is removed early
 	m.bound()
-}
-
-// alone reports whether one job alone uses a mirror.
-func (m *Mirrors) alone(k *mirror) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return k.users == 1
 }
 
 // bound removes mirrors until they take no more than they may. The caller holds the lock.

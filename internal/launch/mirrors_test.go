@@ -23,7 +23,7 @@ import (
 // mirrors are those of a world.
 func (w *world) mirrors(most int64) *Mirrors {
 	w.t.Helper()
-	m, err := OpenMirrors(filepath.Join(w.dir, "mirrors"), most, w.by.Log)
+	m, err := OpenMirrors(filepath.Join(w.dir, "mirrors"), most, w.by.Environ, w.by.Log)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestMirrorsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir, back, err := m.Borrow(t.Context(), owner+"/"+name,
-			git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value}, w.by.Environ)
+			git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestBrokenMirror(t *testing.T) {
 	token, _ := w.Make(context.Background())
 	from := git.Remote{URL: w.gh.CloneURL(owner, name), Token: token.Value}
 	for range 2 {
-		dir, back, err := m.Borrow(t.Context(), owner+"/"+name, from, w.by.Environ)
+		dir, back, err := m.Borrow(t.Context(), owner+"/"+name, from)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,16 +86,15 @@ func modelsOfAJob(t *testing.T, here bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := w.must(r, loop.Done)
+	w.must(r, loop.Done)
 	mu.Lock()
 	defer mu.Unlock()
 	if len(asked) != 1 || asked["/v1/messages "+modelKey] != 2 || w.file("found") != "" ||
 		w.file("answers") != strings.Repeat("HTTP/1.1 200 OK\r\n", 2) {
 		t.Errorf("asked: %v; found: %s; answers: %s", asked, w.file("found"), w.file("answers"))
 	}
-	if u := r.Usage(); len(u) != 1 || u[0].Input != 2000 || u[0].Output != 1000 || u[0].Dollars <= 0 ||
-		end.Usage.Input != 2000 {
-		t.Errorf("the server counts %+v, the run %+v", u, end.Usage)
+	if u := r.Usage(); len(u) != 1 || u[0].Input != 2000 || u[0].Output != 1000 || u[0].Dollars <= 0 {
+		t.Errorf("the server counts %+v", u)
 	}
 }
 

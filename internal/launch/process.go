@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/proc"
@@ -41,26 +40,31 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	r.done = append(r.done, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // until Close
 	link := work.Link{Address: "http://" + listener.Addr().String(), Bearer: r.bearer, Patience: answersAgain}
-	if err := r.provide(ctx, setting{p.Mirrors, p.Environ, p.Log}, link.Address, ""); err != nil {
+	if err := r.provide(ctx, p.Mirrors, p.Log, link.Address, ""); err != nil {
 		return nil, err
 	}
 	running, end := context.WithCancel(ctx)
 	r.end = end
-	var last tail
+	last := proc.NewTail(0, mostTail)
 	in, out := io.Pipe() // it ends with us
 	go func() { _ = json.NewEncoder(out).Encode(link) }()
 	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
-		Stdin: in, Stdout: &last, Stderr: &last, Interrupt: p.Grace, Limits: p.Limits}
+		Stdin: in, Stdout: last, Stderr: last, Interrupt: p.Grace, Limits: p.Limits}
 	go func() {
 		result, err := proc.Run(running, spec)
 		_ = in.Close()
-		r.ended <- ended{how(result), r.withoutSecrets(last.String()), err}
+		if _, text, _ := last.Ends(); err == nil {
+			err = &DiedError{how(result), r.withoutSecrets(text)}
+		}
+		r.ended <- err
 	}()
 	return r, nil
 }
 
 // answersAgain is how long a server that lives may not answer its processes.
 const answersAgain = 10 * time.Second
+
+const mostTail = 4 << 10 // bytes of what a process printed last
 
 // how says how a process ended.
 func how(r proc.Result) string {
@@ -84,27 +88,4 @@ func (r *Running) withoutSecrets(text string) string {
 		text = strings.ReplaceAll(text, r.models.Bearer(), "***")
 	}
 	return strings.TrimSpace(safetext.InertLines(text))
-}
-
-// tail keeps the end of what a process prints. It is safe for concurrent use.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const mostTail = 4 << 10
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	t.text = t.text[max(0, len(t.text)-mostTail):]
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
 }

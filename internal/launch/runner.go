@@ -71,7 +71,7 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	}
 	n.Log("a runner has connected for the job %s", job.Order.Job)
 	request := n.secret(r.job.Claim, "request")
-	if err := r.provide(ctx, setting{log: n.Log}, n.Address+work.RunnersPath+request, n.secret(r.job.Claim, "models")); err != nil {
+	if err := r.provide(ctx, nil, n.Log, n.Address+work.RunnersPath+request, n.secret(r.job.Claim, "models")); err != nil {
 		n.leave(r)
 		return nil, err
 	}
@@ -84,32 +84,32 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 // seated has a job started on a runner, and waits for it. One that worked before this server was started comes back by
 // itself.
 func (n *Runners) seated(ctx context.Context, job Job) (r *Running, err error) {
-	c, here := job.Claim, false
-	if c.Name != "" {
-		r = n.seat(job)
-		if here = n.asked(ctx, r, n.patience()); !here && ctx.Err() == nil {
+	defer func() {
+		switch {
+		case err == nil || r == nil:
+		case errors.Is(context.Cause(ctx), ErrUnwanted):
 			n.leave(r)
-			c.Nonce, c.Name = "", ""
+		default:
+			n.forget(r)
+		}
+	}()
+	if job.Claim.Name != "" {
+		r = n.seat(job)
+		if n.asked(ctx, r, n.patience()) || ctx.Err() != nil {
+			return r, context.Cause(ctx)
+		}
+		n.leave(r)
+		r = nil
+		job.Claim.Nonce, job.Claim.Name = "", ""
+	}
+	if job.Claim.Nonce == "" {
+		job.Claim.Nonce = rand.Text()
+		if err := job.Claim.Keep(job.Claim); err != nil {
+			return nil, err
 		}
 	}
-	if ctx.Err() == nil && c.Nonce == "" {
-		c.Nonce = rand.Text()
-		err = c.Keep(c)
-	}
-	if job.Claim = c; err == nil && ctx.Err() == nil && !here {
-		r = n.seat(job)
-		err = n.call(ctx, r)
-		here = err == nil
-	}
-	if here {
-		return r, nil
-	}
-	if r != nil && errors.Is(context.Cause(ctx), ErrUnwanted) {
-		n.leave(r)
-	} else if r != nil {
-		n.forget(r)
-	}
-	return nil, cmp.Or(context.Cause(ctx), err)
+	r = n.seat(job)
+	return r, n.call(ctx, r)
 }
 
 // call starts a job until one has come. Whichever comes first is the one: others are turned away.
@@ -169,7 +169,7 @@ func (n *Runners) follow(ctx context.Context, r *Running) {
 	} else {
 		n.leave(r)
 	}
-	r.ended <- ended{how: "no longer connects"}
+	r.ended <- &DiedError{How: "no longer connects"}
 }
 
 func (n *Runners) patience() time.Duration { return cmp.Or(n.Patience, usualPatience) }

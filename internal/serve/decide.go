@@ -27,60 +27,41 @@ const (
 
 // decided is what a delivery comes to here, and why.
 type decided struct {
-	step, why    string
-	repository   string // "owner/name"
-	subject      int    // number of the issue or pull request; 0: none
-	title        string // of the issue
-	person       string // who caused it
-	installation int64
-	asks         bool   // something is done
-	quick        bool   // an answer, which does not wait for work
-	stops        bool   // of these one that stops a run
-	key          string // of its run, see store.Run
-	event        event.Event
-	permitted    permitted // zero: GitHub has not answered, and a job asks before it begins
+	step, why string
+	quick     bool // an answer, which does not wait for work
+	stops     bool // of these one that stops a run
+	event     event.Event
+	permitted permitted // zero: GitHub has not answered, and a job asks before it begins
 }
+
+// asks reports whether something is done.
+func (v decided) asks() bool { return v.step == stepHanded }
 
 // quick are the commands that are done in seconds. They must not wait behind hours of work: stopping is one of them.
 var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 
 // decide reads nothing but its arguments. ours reports whether a branch is one that a run of ours works on.
 func decide(d store.Delivery, rules event.Rules, ours func(repository, branch string) bool) decided {
-	out := decided{step: stepUnread, installation: d.Installation}
 	if strings.HasPrefix(d.Event, "installation") {
-		out.step, out.why = stepNothing, "where the App is installed is asked of GitHub when it matters"
-		return out
+		return decided{step: stepNothing, why: "where the App is installed is asked of GitHub when it matters"}
 	}
 	ev, err := eventOf(d)
 	if err != nil {
-		out.why = unreadable(d.Payload, err)
-		return out
-	}
-	out.event, out.repository, out.person = ev, ev.Repo.String(), ev.Sender.Login
-	if ev.Issue != nil {
-		out.subject = ev.Issue.Number
+		return decided{step: stepUnread, why: unreadable(d.Payload, err)}
 	}
 	at := bot.Decide(bot.Reads{Event: ev, Rules: rules})
+	out := decided{step: stepHanded, event: ev}
 	switch {
 	case at.Step == bot.DoNothing:
 		out.step, out.why = stepNothing, at.Why
-		return out
 	case d.Installation == 0:
+		out.step = stepUnread
 		out.why = "the payload names no installation of the App, so nothing can be done in its repository; is it a webhook " +
 			"of the repository instead of the App's?"
-		return out
-	case ev.Build != nil && !ours(out.repository, ev.Build.Branch): // every push of anybody has several of these
+	case ev.Build != nil && !ours(ev.Repo.String(), ev.Build.Branch): // every push of anybody has several of these
 		out.step, out.why = stepNothing, fmt.Sprintf("no run works on the branch %s", ev.Build.Branch)
-		return out
-	}
-	out.step = stepHanded
-	out.asks, out.quick = true, at.Err != nil || slices.Contains(quick, at.Request.Verb)
-	out.stops, out.key = at.Request.Verb == event.Stop, d.ID
-	if ev.Issue != nil {
-		out.title = ev.Issue.Title
-		if ev.Kind == event.Labeled { // a second one may withdraw the first; nothing else waits
-			out.key = keyOf(out.repository, out.subject)
-		}
+	default:
+		out.quick, out.stops = at.Err != nil || slices.Contains(quick, at.Request.Verb), at.Request.Verb == event.Stop
 	}
 	return out
 }
@@ -88,11 +69,6 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 // eventOf is what a delivery tells.
 func eventOf(d store.Delivery) (event.Event, error) {
 	return github.ParseEvent(github.Delivery{Name: d.Event, Payload: d.Payload, Repository: d.Repository, At: d.Received})
-}
-
-// drop has nothing be done.
-func (v *decided) drop(step, why string) {
-	v.step, v.why, v.asks, v.quick = step, why, false, false
 }
 
 // unreadable is why a payload could not be read.
@@ -111,26 +87,30 @@ func keyOf(repository string, issue int) string {
 	return fmt.Sprintf("%s#%d", strings.ToLower(repository), issue)
 }
 
-// run is the row of the run that a delivery asks for.
-func (v decided) run(id string, d store.Delivery) store.Run {
-	shown, kind := detail{Shown: web.Shown{Issue: v.subject}, Permitted: v.permitted, Stops: v.stops}, ""
+// run is the row of the run that a delivery asks for, without its ID.
+func (v decided) run(d store.Delivery) store.Run {
+	shown := detail{Permitted: v.permitted, Stops: v.stops}
+	r := store.Run{Delivery: d.ID, Installation: d.Installation, Repository: v.event.Repo.String(), Key: d.ID,
+		Subject: v.subject(), Person: v.event.Sender.Login, State: web.Queued}
 	if v.quick {
-		kind = answerJob
+		r.Kind = answerJob
 	}
-	return store.Run{Kind: kind, ID: id, Delivery: d.ID, Installation: v.installation, Repository: v.repository, Key: v.key,
-		Subject: v.subjectName(), Title: v.title, Person: v.person, State: web.Queued, Detail: shown.text()}
+	if issue := v.event.Issue; issue != nil {
+		r.Title, shown.Issue = issue.Title, issue.Number
+		if v.event.Kind == event.Labeled { // a second one may withdraw the first; nothing else waits
+			r.Key = keyOf(r.Repository, issue.Number)
+		}
+	}
+	r.Detail = shown.text()
+	return r
 }
 
-func (v decided) subjectName() string {
-	if v.subject == 0 {
+// subject is the issue or pull request that it is about; "": none.
+func (v decided) subject() string {
+	if v.event.Issue == nil {
 		return ""
 	}
-	return fmt.Sprintf("#%d", v.subject)
-}
-
-// decision is what is stored of it, with its run, "" for none.
-func (v decided) decision(step, why, run string) store.Decision {
-	return store.Decision{Step: step, Why: why, Subject: v.subjectName(), Run: run}
+	return fmt.Sprintf("#%d", v.event.Issue.Number)
 }
 
 const (

@@ -48,11 +48,11 @@ func TestDecide(t *testing.T) {
 			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))
 			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
 				func(string, string) bool { return false })
-			if v.step != c.step || !strings.Contains(v.why, c.why) || v.asks != (c.step == stepHanded) {
+			if v.step != c.step || !strings.Contains(v.why, c.why) || v.asks() != (c.step == stepHanded) {
 				t.Fatalf("%+v", v)
 			}
-			run := v.run(d.ID, d)
-			if v.asks && (run.Key != c.key || v.quick != c.quick || v.stops != c.stops || run.Installation != 70 ||
+			run := v.run(d)
+			if v.asks() && (run.Key != c.key || v.quick != c.quick || v.stops != c.stops || run.Installation != 70 ||
 				run.Repository != "alice/demo" || run.Subject != "#42" || run.Person != "bob") {
 				t.Errorf("the run is %+v of %+v", run, v)
 			}

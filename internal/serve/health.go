@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -29,12 +29,8 @@ type probe struct {
 // readiness answers GET /readyz with what this process needs and how each stands: 200 when all is well, 503 when not.
 type readiness struct {
 	probes []probe
-	clock  func() time.Time
 	token  string // RALPH_METRICS_TOKEN
-
-	mu   sync.Mutex
-	at   time.Time
-	told []condition
+	looks  lookups[[]condition]
 }
 
 // probes are what this process needs.
@@ -78,27 +74,21 @@ func withoutWords(list []condition) (out []condition) {
 	return out
 }
 
-// look asks each probe, one look at a time.
-func (r *readiness) look(ctx context.Context) (list []condition, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.told == nil || r.clock().Sub(r.at).Abs() > checkAge {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime) // the next one who asks gets it, too
+// look asks each probe.
+func (r *readiness) look(ctx context.Context) ([]condition, bool) {
+	list, err := r.looks.of(ctx, "", func(ctx context.Context) (list []condition, _ error) {
+		ctx, cancel := context.WithTimeout(ctx, checkTime)
 		defer cancel()
-		r.told, r.at = nil, r.clock()
 		for _, p := range r.probes {
 			c := condition{Name: p.name, OK: true}
 			if err := p.check(ctx); err != nil {
 				c.OK, c.Error = false, safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
 			}
-			r.told = append(r.told, c)
+			list = append(list, c)
 		}
-	}
-	ok = true
-	for _, c := range r.told {
-		ok = ok && c.OK
-	}
-	return r.told, ok
+		return list, nil
+	})
+	return list, err == nil && !slices.ContainsFunc(list, func(c condition) bool { return !c.OK })
 }
 
 // diskProbe says when too little is free where the data lies.

@@ -14,7 +14,7 @@ import (
 // whom a proxy on this machine brings.
 func TestNear(t *testing.T) {
 	const words = "no route to db.internal"
-	ready := &readiness{clock: time.Now, probes: []probe{{"database", func(context.Context) error { return errors.New(words) }}}}
+	ready := &readiness{looks: lookups[[]condition]{clock: time.Now}, probes: []probe{{"database", func(context.Context) error { return errors.New(words) }}}}
 	figures := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for _, c := range []struct {
 		name, from, host, header, value, token string

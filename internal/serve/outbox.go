@@ -48,7 +48,7 @@ func (b *outbox) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.woken:
-			b.gather(ctx)
+			time.Sleep(comesWith)
 		case <-time.After(wait):
 		}
 		n, err := b.pass(ctx)
@@ -67,14 +67,6 @@ func (b *outbox) run(ctx context.Context) {
 	}
 }
 
-// gather waits for what comes with the first of several deliveries: each look at the database costs it a write.
-func (b *outbox) gather(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(comesWith):
-	}
-}
-
 // pass decides what is there, atOnce of it at most, and says how many were. One that cannot be decided waits, and keeps
 // no other waiting.
 func (b *outbox) pass(ctx context.Context) (int, error) {
@@ -86,22 +78,24 @@ func (b *outbox) pass(ctx context.Context) (int, error) {
 	runs := false
 	for _, d := range list {
 		v, err := b.decide(ctx, d)
-		switch {
-		case err != nil:
-			b.o.Log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
-			why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
-			err = b.s.Postpone(ctx, d.ID, b.o.Clock().Add(pauseAfter(d.Tries+1)), why)
-		default:
-			of := store.Decided{ID: d.ID, Decision: v.decision(v.step, v.why, "")}
-			if v.asks {
-				run := v.run(d.ID, d)
-				of.Run, runs = &run, true
-				if !v.quick {
-					of.Decision.Run = run.ID
-				}
+		of := store.Decided{ID: d.ID, Decision: store.Decision{Step: v.step, Why: v.why, Subject: v.subject()}}
+		if err == nil && v.asks() {
+			run := v.run(d)
+			run.ID, err = b.unused(ctx, d.ID)
+			if of.Run, runs = &run, true; !v.quick {
+				of.Decision.Run = run.ID
 			}
-			made = append(made, of)
 		}
+		switch {
+		case errors.Is(err, store.ErrUnavailable):
+			return 0, err
+		case err == nil:
+			made = append(made, of)
+			continue
+		}
+		b.o.Log.Error("a delivery could not be decided, and is tried again", "delivery", d.ID, "tries", d.Tries, "error", err)
+		why := "it could not be decided, and is tried again: " + safetext.FirstRunes(safetext.OneLine(err.Error()), 300)
+		err = b.s.Postpone(ctx, d.ID, b.o.Clock().Add(pauseAfter(d.Tries+1)), why)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return 0, err
 		}
@@ -123,71 +117,55 @@ func (b *outbox) decide(ctx context.Context, d store.Delivery) (v decided, err e
 		}
 	}()
 	v = decide(d, b.o.Rules, b.ours)
-	if d.Action == unlabeled && v.asks && b.wrote(d.Sender) {
-		v.drop(stepNothing, "ralph took the label off itself")
+	if d.Action == unlabeled && v.asks() && b.wrote(d.Sender) {
+		v.step, v.why = stepNothing, "ralph took the label off itself"
 	}
-	if v.asks {
-		at, read, err := b.askers.soon(ctx, v.installation, v.event)
+	if v.asks() {
+		at, read, err := b.askers.soon(ctx, d.Installation, v.event)
 		switch {
 		case err != nil: // the job asks again
 		case at.Step == bot.Refuse:
-			v.drop("refused", at.Why)
+			v.step, v.why = "refused", at.Why
 		case at.Step == bot.DoNothing:
-			v.drop(stepNothing, at.Why)
+			v.step, v.why = stepNothing, at.Why
 		default:
 			v.permitted = read
 		}
 	}
-	b.o.Log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", v.repository, "number", v.subject,
+	b.o.Log.Info("delivery", "delivery", d.ID, "event", d.Event, "repository", d.Repository, "subject", v.subject(),
 		"step", v.step, "why", v.why)
 	return v, nil
 }
 
-// again has a delivery decided again because a person requested it. Where a run came of it, another one comes, with a
-// row of its own.
+// again has a delivery decided again because a person requested it, once the run that came of it has ended.
 func (b *outbox) again(ctx context.Context, id string) error {
 	d, err := b.s.Delivery(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if d.Payload == nil {
+	case d.Payload == nil:
 		return &web.Refusal{Why: "The delivery was forgotten, as old ones are. Have GitHub deliver it again, on " +
 			"the App's page."}
-	}
-	if d.Decision.At.IsZero() {
+	case d.Decision.At.IsZero():
 		return &web.Refusal{Why: "The delivery is not decided yet."}
 	}
-	v := decide(d, b.o.Rules, b.ours)
-	if !v.asks || v.quick || d.Decision.Run == "" {
-		if err := b.s.Undecide(ctx, id); err != nil {
-			return err
-		}
-		b.wake()
-		return nil
+	if run, err := b.s.Run(ctx, d.Decision.Run); err == nil && slices.Contains(web.Active, run.State) {
+		return &web.Refusal{Why: "Its run has not ended. Stop it first, or wait for it."}
 	}
-	next, err := b.nextRun(ctx, id)
-	if err != nil {
-		return err
-	}
-	run := v.run(next, d)
-	err = b.s.Decide(ctx, store.Decided{ID: id, Decision: v.decision(v.step, "it was requested again", next), Run: &run})
-	b.begin()
-	return err
+	defer b.wake()
+	return b.s.Undecide(ctx, id)
 }
 
-// nextRun is the id of another run of a delivery. While one works or waits there is none.
-func (b *outbox) nextRun(ctx context.Context, delivery string) (string, error) {
-	for n, id := 1, delivery; ; {
-		run, err := b.s.Run(ctx, id)
-		switch {
-		case errors.Is(err, store.ErrNotFound) && n > 1:
+// unused is the id of the next run of a delivery. One that is decided again has several.
+func (b *outbox) unused(ctx context.Context, delivery string) (string, error) {
+	for n, id := 2, delivery; ; n++ {
+		_, err := b.s.Run(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
 			return id, nil
-		case err != nil && n > 1, err != nil && !errors.Is(err, store.ErrNotFound):
-			return "", err
-		case err == nil && slices.Contains(web.Active, run.State):
-			return "", &web.Refusal{Why: "Its run has not ended. Stop it first, or wait for it."}
 		}
-		n++
+		if err != nil {
+			return "", err
+		}
 		id = fmt.Sprintf("%s-%d", delivery, n)
 	}
 }

@@ -153,7 +153,7 @@ func TestStrangersCostLittle(t *testing.T) {
 	}
 	ev, err := eventOf(delivered("d-2", "issue_comment", []byte(strings.NewReplacer("BODY", "/ralph run", `"bob"`, `"wendy"`).Replace(aComment)), now))
 	must(t, err)
-	row := decided{event: ev, permitted: permitted{now, map[string]string{"wendy": "write"}}}.run("d-2", store.Delivery{})
+	row := decided{event: ev, permitted: permitted{now, map[string]string{"wendy": "write"}}}.run(store.Delivery{})
 	row.Installation = 70
 	hub.SetPermission("alice", "demo", "wendy", "none")
 	if levels, err := a.again(t.Context(), row, ev); err != nil || levels["wendy"] != "write" {

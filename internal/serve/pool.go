@@ -1,12 +1,10 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -40,7 +38,7 @@ type pool struct {
 
 	mu      sync.Mutex
 	running map[string]store.Run
-	served  map[string]int64 // the last turn of each group that has a run here, see groups
+	served  map[string]int64 // the last turn of each group, see groups
 	turn    int64
 
 	runs   context.Context // of what runs
@@ -128,9 +126,6 @@ func (p *pool) fill(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !answers {
-			p.forget(waiting)
-		}
 		for p.count(answers) < most {
 			i := p.next(waiting)
 			if i < 0 {
@@ -155,25 +150,12 @@ func groups(row store.Run) [3]string {
 	return [3]string{installation, installation + " " + row.Repository, installation + " " + row.Repository + " " + row.Person}
 }
 
-// forget leaves out the turns of groups that have nothing here.
-func (p *pool) forget(waiting []store.Run) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	here := map[string]bool{}
-	for _, row := range slices.AppendSeq(slices.Clone(waiting), maps.Values(p.running)) {
-		for _, g := range groups(row) {
-			here[g] = true
-		}
-	}
-	maps.DeleteFunc(p.served, func(g string, _ int64) bool { return !here[g] })
-}
-
 // next is the index of the run whose turn it is, -1 for none: of the installation that has the fewest running, of
 // several such of the one whose last turn was the longest ago; and so of its repositories, and of their people.
 func (p *pool) next(waiting []store.Run) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	keys, works := map[string]bool{}, map[string]int{}
+	keys, works := map[string]bool{}, map[string]int64{}
 	for _, row := range p.running {
 		keys[row.Key] = true
 		if row.Kind == answerJob {
@@ -183,26 +165,19 @@ func (p *pool) next(waiting []store.Run) int {
 			works[g]++
 		}
 	}
-	best := -1
+	best, least := -1, []int64(nil)
 	for i, row := range waiting {
 		of := groups(row)
-		if keys[row.Key] || p.perInstallation > 0 && row.Kind != answerJob && works[of[0]] >= p.perInstallation {
+		if keys[row.Key] || p.perInstallation > 0 && row.Kind != answerJob && works[of[0]] >= int64(p.perInstallation) {
 			continue
 		}
 		keys[row.Key] = true // the first of its key
-		if best < 0 {
-			best = i
-			continue
+		var rank []int64
+		for _, g := range of {
+			rank = append(rank, works[g], p.served[g])
 		}
-		than := groups(waiting[best])
-		for level := range of {
-			if c := cmp.Or(cmp.Compare(works[of[level]], works[than[level]]),
-				cmp.Compare(p.served[of[level]], p.served[than[level]])); c != 0 {
-				if c < 0 {
-					best = i
-				}
-				break
-			}
+		if best < 0 || slices.Compare(rank, least) < 0 {
+			best, least = i, rank
 		}
 	}
 	return best

@@ -210,24 +210,20 @@ func (r *recorder) describe(of loop.Record) {
 	r.detail.Agent, r.detail.Pull = s.Start.Agent, s.Post.Pull
 	r.detail.Iteration, r.detail.Of = len(s.Iterations), s.MaxIterations
 	r.detail.Dollars, r.detail.Tokens = s.Usage.CostUSD, s.Usage.Input+s.Usage.Output+s.Usage.CacheRead+s.Usage.CacheWrite
-	switch of.Type {
-	case loop.Started, loop.Resumed:
-		r.detail.Doing = "preparing"
-	case loop.Baselined:
-		r.detail.Doing = "checks have run on the base"
-	case loop.TurnBegun:
+	if text, said := doing[of.Type]; said {
+		r.detail.Doing = text
+	}
+	if of.Type == loop.TurnBegun {
 		r.detail.Iteration = of.Iteration
-		r.detail.Doing = "the agent works"
-	case loop.Turned, loop.Committed:
-		r.detail.Doing = "checks run"
-	case loop.Paused:
-		r.detail.Doing = "waits before the next try"
-	case loop.Judged:
-		r.detail.Doing = "checks have run"
-	case loop.Ended:
-		r.detail.Doing = "tells the end"
 	}
 	r.changed = true
+}
+
+// doing is what a run does after a record.
+var doing = map[loop.RecordType]string{
+	loop.Started: "preparing", loop.Resumed: "preparing", loop.Baselined: "checks have run on the base",
+	loop.TurnBegun: "the agent works", loop.Turned: "checks run", loop.Committed: "checks run",
+	loop.Paused: "waits before the next try", loop.Judged: "checks have run", loop.Ended: "tells the end",
 }
 
 // end stores the rest, with the row as it is in the end.

@@ -240,6 +240,9 @@ func TestAgain(t *testing.T) {
 	}
 	must(t, sv.s.PutRun(t.Context(), store.Run{ID: "d-1", Delivery: "d-1", State: "done"}))
 	must(t, sv.outbox.again(t.Context(), "d-1"))
+	if _, err := sv.outbox.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	run, err := sv.s.Run(t.Context(), "d-1-2")
 	if err != nil || run.State != web.Queued || run.Delivery != "d-1" {
 		t.Errorf("the second run is %+v, %v", run, err)

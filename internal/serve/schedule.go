@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/robfig/cron/v3"
+
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
@@ -62,20 +64,22 @@ func (sv *Server) sweep(ctx context.Context) error {
 	return err
 }
 
-// every calls a function at the same times of each day, as long after each multiple of an interval, until ctx ends.
-func (sv *Server) every(ctx context.Context, interval, after time.Duration, do func(context.Context) error) {
-	for {
-		now := sv.o.Clock()
-		next := now.Add(-after).Truncate(interval).Add(interval + after)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(next.Sub(now)):
-		}
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			sv.o.Log.Warn("what is done now and then was not done", "error", err)
+// timetable has done now and then what nothing else asks for.
+func (sv *Server) timetable(ctx context.Context) (*cron.Cron, error) {
+	table := cron.New(cron.WithLocation(time.UTC))
+	for at, do := range map[string]func(context.Context) error{
+		"*/10 * * * *": sv.redeliver, "17 */6 * * *": sv.sweep, "41 3 * * *": sv.forget,
+	} {
+		if _, err := table.AddFunc(at, func() {
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				sv.o.Log.Warn("what is done now and then was not done", "error", err)
+			}
+		}); err != nil {
+			return nil, err
 		}
 	}
+	table.Start()
+	return table, nil
 }
 
 // forget removes what is old.

@@ -92,7 +92,8 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 	if err := sv.openPool(ctx); err != nil {
 		return nil, err
 	}
-	sv.ready = &readiness{clock: o.Clock, probes: sv.probes(), token: o.MetricsToken}
+	sv.ready = &readiness{probes: sv.probes(), token: o.MetricsToken,
+		looks: lookups[[]condition]{clock: o.Clock, keeps: func([]condition) time.Duration { return checkAge }}}
 	sv.outbox = &outbox{parts: sv.parts, askers: sv.worker.askers, wrote: sv.in.wrote, begin: sv.pool.wake,
 		woken: make(chan struct{}, 1)}
 	if err := sv.openPages(); err != nil {
@@ -106,7 +107,7 @@ func open(ctx context.Context, o Options) (sv *Server, err error) {
 // openPool makes what does the runs.
 func (sv *Server) openPool(ctx context.Context) error {
 	o := sv.o
-	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, sv.logf)
+	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, o.Environ, sv.logf)
 	if err != nil {
 		return err
 	}
@@ -184,11 +185,14 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	redeliver := func() { _ = sv.redeliver(looping) }
 	sv.outbox.back = func() { sv.loops.Go(redeliver) } // GitHub was told meanwhile to deliver again
 	for _, loop := range []func(){redeliver, func() { sv.revokeLeft(looping, left) }, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
-		func() { sv.whoWeAre(looping) }, func() { sv.every(looping, 10*time.Minute, 0, sv.redeliver) },
-		func() { sv.every(looping, 6*time.Hour, 17*time.Minute, sv.sweep) },
-		func() { sv.every(looping, 24*time.Hour, 221*time.Minute, sv.forget) }} {
+		func() { sv.whoWeAre(looping) }} {
 		sv.loops.Go(loop)
 	}
+	table, err := sv.timetable(looping)
+	if err != nil {
+		return err
+	}
+	defer table.Stop()
 	failed := make(chan error, 1)
 	go func() { failed <- sv.http.Serve(listener) }()
 	told(sv.addresses(ctx))
@@ -224,7 +228,7 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	quiet := context.AfterFunc(patient, func() { sv.o.Log.Info("what still runs is handed on", "running", sv.pool.count(false)) })
 	defer quiet()
 	err = errors.Join(err, sv.pool.drain(patient))
-	_ = sv.worker.notices.telling.Wait() // each place has seconds
+	sv.worker.notices.telling.Wait() // each place has seconds
 	return err
 }
 

@@ -89,9 +89,11 @@ const mostLimits = 500
 // one is asked. The names are sorted.
 func (v source) Limits(repositories []string) (limits []web.Limit) {
 	for _, account := range slices.Compact(safetext.Map(repositories, accountOf)) {
-		for _, l := range allowedLimits(v.o.Allow.Of(account)) {
-			l.Of, l.From = account, config.Allowed
-			limits = append(limits, l)
+		allowed, _ := judge(account, nil, nil, v.o.Allow.Of(account)) // nothing goes beyond it
+		for _, l := range limitsOf(allowed.rows) {
+			if l.Of = account; l.From == config.Allowed {
+				limits = append(limits, l)
+			}
 		}
 	}
 	for _, name := range repositories {
@@ -103,12 +105,4 @@ func (v source) Limits(repositories []string) (limits []web.Limit) {
 		}
 	}
 	return limits
-}
-
-// allowedLimits are those of an account's runs.
-func allowedLimits(a config.Allowance) []web.Limit {
-	return limitsOf([]web.Setting{{Key: "maxCostUsd", Value: fmt.Sprint(a.MaxCostUSD)},
-		{Key: "maxCostUsdPerIssue", Value: fmt.Sprint(a.MaxCostUSDPerIssue)},
-		{Key: "maxTokens", Value: fmt.Sprint(a.MaxTokens)}, {Key: "maximumIterations", Value: fmt.Sprint(a.MaxIterations)},
-		{Key: "timeoutMinutes", Value: fmt.Sprint(a.MaxMinutes)}})
 }

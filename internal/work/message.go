@@ -133,29 +133,19 @@ type End struct {
 	Problem  string    `json:"problem,omitempty"` // what ralph could not do
 	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
 
-	Run           string     `json:"run,omitempty"`
-	Task          string     `json:"task,omitempty"`
-	Branch        string     `json:"branch,omitempty"`
-	FailureBranch string     `json:"failure_branch,omitempty"`
-	Pull          int        `json:"pull,omitempty"`
-	PullURL       string     `json:"pull_url,omitempty"`
-	Iterations    int        `json:"iterations,omitempty"`
-	Usage         loop.Usage `json:"usage"` // of the whole run, earlier processes with it
+	Branch string `json:"branch,omitempty"`
+	Pull   int    `json:"pull,omitempty"`
 }
 
 // endOf is how a job has ended.
 func endOf(r loop.Result, err error) *End {
 	s := r.State
-	e := &End{Outcome: r.Outcome, Reason: r.Reason, Until: r.Until, Run: s.Start.Run, Task: s.Start.Task,
-		Branch: s.Start.Branch, Pull: s.Post.Pull, PullURL: s.Post.PullURL, Iterations: len(s.Iterations), Usage: s.Usage}
+	e := &End{Outcome: r.Outcome, Reason: r.Reason, Until: r.Until, Branch: s.Start.Branch, Pull: s.Post.Pull}
 	if err != nil {
 		e.Problem = err.Error()
 	}
-	if s.End != nil {
-		e.FailureBranch = s.End.FailureBranch
-		if e.Until.IsZero() {
-			e.Until = s.End.Until
-		}
+	if s.End != nil && e.Until.IsZero() {
+		e.Until = s.End.Until
 	}
 	return e
 }
