@@ -214,7 +214,7 @@ func (r *Running) sync(ctx context.Context, s work.Sync) (work.Synced, error) {
 }
 
 // provide gets what the order is to hold: a token, the models' address, a mirror. address is where the process reaches the
-// job, and bearer is of its models; empty: any. Without mirrors the job fetches everything itself.
+// job, and bearer is of its models. Without mirrors the job fetches everything itself.
 func (r *Running) provide(ctx context.Context, mirrors *Mirrors, log func(string, ...any), address, bearer string) (err error) {
 	defer func() {
 		if err != nil {

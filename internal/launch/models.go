@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -31,99 +32,56 @@ func (m Models) Within(a config.Allowance) Models {
 	return m
 }
 
+// modelKeys are the variables with keys by which agents can be led to a gateway: the first part of the path there, the
+// header with the key, the variable that says where the provider is, where it is else, and what everybody writes at the end of
+// that variable. Of several keys of a provider the first counts: an agent uses one.
+var modelKeys = []struct {
+	name, path, header, scheme, base, public, suffix string
+	protocols                                        []gateway.Protocol
+}{
+	{"ANTHROPIC_API_KEY", "anthropic", "x-api-key", "", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
+	{"ANTHROPIC_AUTH_TOKEN", "anthropic", "authorization", "Bearer ", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
+	{"CLAUDE_CODE_OAUTH_TOKEN", "anthropic", "authorization", "Bearer ", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []gateway.Protocol{gateway.Anthropic}},
+	{"CODEX_API_KEY", "openai", "authorization", "Bearer ", "OPENAI_BASE_URL", "https://api.openai.com", "/v1", []gateway.Protocol{gateway.Responses, gateway.Chat}},
+	{"OPENAI_API_KEY", "openai", "authorization", "Bearer ", "OPENAI_BASE_URL", "https://api.openai.com", "/v1", []gateway.Protocol{gateway.Responses, gateway.Chat}},
+	{"GEMINI_API_KEY", "gemini", "x-goog-api-key", "", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", []gateway.Protocol{gateway.Gemini}},
+}
+
 // HasKey reports whether there is a key for the models of an agent, named as in settings: "claude", or the path of a
 // program. Nobody knows which key a program of somebody's own needs.
 func (m Models) HasKey(agent string) (has, known bool) {
 	of := map[string][]string{"claude": {"anthropic"}, "codex": {"openai"}, "gemini": {"gemini"}, "amp": {},
 		"opencode": {"anthropic", "openai", "gemini"}}
 	paths, known := of[strings.TrimSuffix(filepath.Base(agent), ".exe")]
-	return slices.ContainsFunc(providers(), func(p provider) bool {
-		return slices.Contains(paths, p.path) && p.key(m.Environ) != ""
-	}), known
-}
-
-// provider is one whose requests a gateway carries.
-type provider struct {
-	path         string // the first part of the path at the gateway
-	keys         []string
-	header       map[string]string // by key, where it is not that of the provider
-	usual        string
-	base, public string // the variable that says where it is, and where it is else
-	suffix       string // what everybody writes at the end of the variable
-	protocols    []gateway.Protocol
-}
-
-// key is the name of the variable that holds one; of several the first: an agent uses one. "": none does.
-func (p provider) key(environ []string) string {
-	for _, name := range p.keys {
-		if proc.Value(environ, name) != "" {
-			return name
-		}
+	for _, k := range modelKeys {
+		has = has || slices.Contains(paths, k.path) && proc.Value(m.Environ, k.name) != ""
 	}
-	return ""
+	return has, known
 }
 
-// providers are those that agents can be led to by their environment.
-func providers() []provider {
-	return []provider{
-		{path: "anthropic", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
-			header: map[string]string{"ANTHROPIC_API_KEY": "x-api-key"}, usual: "authorization",
-			base: "ANTHROPIC_BASE_URL", public: "https://api.anthropic.com",
-			protocols: []gateway.Protocol{gateway.Anthropic}},
-		{path: "openai", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, usual: "authorization",
-			base: "OPENAI_BASE_URL", public: "https://api.openai.com", suffix: "/v1",
-			protocols: []gateway.Protocol{gateway.Responses, gateway.Chat}},
-		{path: "gemini", keys: []string{"GEMINI_API_KEY"}, usual: "x-goog-api-key", base: "GOOGLE_GEMINI_BASE_URL",
-			public: "https://generativelanguage.googleapis.com", protocols: []gateway.Protocol{gateway.Gemini}},
-	}
-}
-
-// open opens the gateway of a job, whose process reaches it at an address and, where it is not empty, by a bearer, and says
-// by which environment its process finds it. Without a key there is none.
+// open opens the gateway of a job, whose process reaches it at an address and by a bearer, and says by which environment its
+// process finds it. Without a key there is none.
 func (m Models) open(address, bearer string, log func(string, ...any)) (*gateway.Turn, []string, error) {
 	o := gateway.Options{Upstreams: map[string]gateway.Upstream{}, Limit: m.Limit, Prices: m.Prices, Log: log,
 		Bearer: bearer, Through: m.Through}
-	type named struct {
-		provider
-		name string
-	}
-	var used []named
-	for _, p := range providers() {
-		name := p.key(m.Environ)
-		if name == "" {
+	var environ []string
+	for _, k := range modelKeys {
+		value := proc.Value(m.Environ, k.name)
+		if _, have := o.Upstreams[k.path]; have || value == "" {
 			continue
 		}
-		value := proc.Value(m.Environ, name)
-		base := strings.TrimRight(proc.Value(m.Environ, p.base), "/")
-		base = strings.TrimSuffix(base, p.suffix)
-		if base == "" {
-			base = p.public
-		}
-		at, err := url.Parse(base)
+		base := strings.TrimSuffix(strings.TrimRight(proc.Value(m.Environ, k.base), "/"), k.suffix)
+		at, err := url.Parse(cmp.Or(base, k.public))
 		if err != nil {
-			return nil, nil, fmt.Errorf("reading %s: it is no address", p.base)
+			return nil, nil, fmt.Errorf("reading %s: it is no address", k.base)
 		}
-		header := p.usual
-		if h := p.header[name]; h != "" {
-			header = h
-		}
-		if header == "authorization" {
-			value = "Bearer " + value
-		}
-		o.Upstreams[p.path] = gateway.Upstream{Base: at, Protocols: p.protocols,
-			Credentials: []gateway.Credential{{Header: header, Value: value}}}
-		used = append(used, named{p, name})
+		o.Upstreams[k.path] = gateway.Upstream{Base: at, Protocols: k.protocols,
+			Credentials: []gateway.Credential{{Header: k.header, Value: k.scheme + value}}}
+		environ = append(environ, k.name+"="+bearer, k.base+"="+address+"/"+k.path+k.suffix)
 	}
-	if len(used) == 0 {
+	if environ == nil {
 		return nil, nil, nil
 	}
 	t, err := gateway.Open(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	var environ []string
-	for _, p := range used {
-		environ = append(environ, p.name+"="+t.Bearer(), p.base+"="+address+"/"+p.path+p.suffix)
-	}
-	return t, environ, nil
+	return t, environ, err
 }

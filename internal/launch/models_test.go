@@ -116,12 +116,12 @@ func TestModelsRefused(t *testing.T) {
 	} {
 		asked = 0
 		m := Models{Environ: []string{"OPENAI_API_KEY=" + modelKey, "OPENAI_BASE_URL=" + provider.URL + "/v1"}}.Within(c.allowed)
-		turn, environ, err := m.open("http://job", "", t.Logf)
+		turn, environ, err := m.open("http://job", "bearer", t.Logf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer turn.Close()
-		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY="+turn.Bearer()+" OPENAI_BASE_URL=http://job/openai/v1" {
+		if got := strings.Join(environ, " "); got != "OPENAI_API_KEY=bearer OPENAI_BASE_URL=http://job/openai/v1" {
 			t.Error(got)
 		}
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, turn.URL()+"/openai/v1/responses", strings.NewReader(c.body))

@@ -40,7 +40,7 @@ func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	r.done = append(r.done, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // until Close
 	link := work.Link{Address: "http://" + listener.Addr().String(), Bearer: r.bearer, Patience: answersAgain}
-	if err := r.provide(ctx, p.Mirrors, p.Log, link.Address, ""); err != nil {
+	if err := r.provide(ctx, p.Mirrors, p.Log, link.Address, rand.Text()); err != nil {
 		return nil, err
 	}
 	running, end := context.WithCancel(ctx)
