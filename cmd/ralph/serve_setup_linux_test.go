@@ -177,7 +177,7 @@ func TestServeSetup(t *testing.T) {
 	another := s.hub.AddIssue("alice", "demo", fake.Issue{Title: "Another", Body: "It is missing.", Author: "alice"})
 	s.hub.Label("alice", "demo", another, "other", "alice")
 	s.until("a delivery with the new secret", func() bool {
-		return strings.Contains(s.log(), fmt.Sprintf("number=%d step=", another))
+		return strings.Contains(s.log(), fmt.Sprintf("subject=#%d step=", another))
 	})
 	people["alice"].open(s.url + "/deliveries")
 	people["alice"].open(s.url + link(people["alice"].T, people["alice"].page, "/deliveries/"))
