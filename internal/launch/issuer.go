@@ -70,13 +70,6 @@ func (i *issuer) revoke(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// leave leaves the job the tokens that it has, until they end by themselves.
-func (i *issuer) leave() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.made = nil
-}
-
 // values are the tokens that the job has had.
 func (i *issuer) values() (out []string) {
 	i.mu.Lock()

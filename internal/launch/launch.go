@@ -82,9 +82,10 @@ type Running struct {
 
 // States of a Running.
 const (
-	waits = iota // there is no order yet, or not here any more
+	waits = iota // there is no order yet
 	ready
 	over
+	away // it is left to the next server, with the tokens that it has
 )
 
 func newRunning(job Job, bearer string, clock func() time.Time) *Running {
@@ -227,7 +228,11 @@ func (r *Running) provide(ctx context.Context, mirrors *Mirrors, log func(string
 		}
 	}
 	order := &r.job.Order
-	r.done = append(r.done, func() { tell(r.tokens.revoke(context.WithoutCancel(ctx))) })
+	r.done = append(r.done, func() {
+		if r.state.Load() != away {
+			tell(r.tokens.revoke(context.WithoutCancel(ctx)))
+		}
+	})
 	if order.Token, err = r.tokens.newer(ctx, 0); err != nil {
 		return err
 	}

@@ -158,13 +158,12 @@ func (n *Runners) follow(ctx context.Context, r *Running) {
 		r.mu.Lock()
 		if told = r.told != nil; !told && ctx.Err() != nil { // the job looks for the next server
 			r.told = &work.End{HandedOn: true}
-			r.state.Store(waits)
+			r.state.Store(away)
 		}
 		here = here && ctx.Err() == nil
 		r.mu.Unlock()
 	}
 	if ctx.Err() != nil && !told {
-		r.tokens.leave()
 		n.forget(r)
 	} else {
 		n.leave(r)

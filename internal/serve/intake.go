@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -27,8 +28,6 @@ const (
 	mostLarge   = 2                // bodies beyond mostSmall at the same time
 	readTime    = 10 * time.Second // GitHub waits no longer for an answer
 	mostID      = 100              // bytes of a delivery's id; GitHub's have 36
-
-	tooMuch = "a delivery has at most 25 MB"
 
 	signatureLength = len("sha256=") + 2*sha256.Size
 )
@@ -61,34 +60,40 @@ func newReading() reading {
 	return reading{semaphore.NewWeighted(mostReading), semaphore.NewWeighted(mostLarge)}
 }
 
-// held is what one body takes of a reading.
-type held struct {
+// body is one that is being read. It takes of a reading what has come, and not what was announced: a large announcement
+// alone makes no other delivery wait.
+type body struct {
+	got   bytes.Buffer
+	ctx   context.Context //nolint:containedctx // Write has none
 	of    reading
 	small int64
 	large bool
 }
 
-// take waits until a body may have n bytes.
-func (h *held) take(ctx context.Context, n int64) error {
-	if more := min(n, mostSmall) - h.small; more > 0 {
-		if err := h.of.small.Acquire(ctx, more); err != nil {
-			return err
+var errCrowded = errors.New("too many deliveries at once; deliver it again")
+
+// Write implements io.Writer. It waits until there is room.
+func (b *body) Write(piece []byte) (int, error) {
+	n := int64(b.got.Len() + len(piece))
+	if more := min(n, mostSmall) - b.small; more > 0 {
+		if b.of.small.Acquire(b.ctx, more) != nil {
+			return 0, errCrowded
 		}
-		h.small += more
+		b.small += more
 	}
-	if n > mostSmall && !h.large {
-		if err := h.of.large.Acquire(ctx, 1); err != nil {
-			return err
+	if n > mostSmall && !b.large {
+		if b.of.large.Acquire(b.ctx, 1) != nil {
+			return 0, errCrowded
 		}
-		h.large = true
+		b.large = true
 	}
-	return nil
+	return b.got.Write(piece)
 }
 
-func (h *held) release() {
-	h.of.small.Release(h.small)
-	if h.large {
-		h.of.large.Release(1)
+func (b *body) release() {
+	b.of.small.Release(b.small)
+	if b.large {
+		b.of.large.Release(1)
 	}
 }
 
@@ -114,13 +119,23 @@ func (in *intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
-	room := &held{of: in.reading}
-	defer room.release()
-	body, status, why := in.read(ctx, w, r, room)
-	if why != "" {
-		http.Error(w, why, status)
+	read := &body{ctx: ctx, of: in.reading}
+	defer read.release()
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
+	_, err := io.Copy(read, http.MaxBytesReader(w, r.Body, mostBody))
+	switch tooLarge := (*http.MaxBytesError)(nil); {
+	case errors.Is(err, errCrowded):
+		in.count(refused)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	case errors.As(err, &tooLarge):
+		http.Error(w, "a delivery has at most 25 MB", http.StatusRequestEntityTooLarge)
+		return
+	case err != nil:
+		http.Error(w, "the body ended early", http.StatusBadRequest)
 		return
 	}
+	body := read.got.Bytes()
 	secrets, err := in.secrets(ctx)
 	if err != nil {
 		in.unavailable(w, r, err)
@@ -174,34 +189,6 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 	_ = json.Unmarshal(body, &head) // what cannot be read is said when it is decided
 	return store.Delivery{ID: id, Event: name, Action: head.Action, Installation: head.Installation.ID,
 		Repository: head.Repository.FullName, Sender: head.Sender.Login, Payload: body, Received: at}
-}
-
-// read is the body, unless there is too much of it. It takes of what may be read at the same time as it comes, and not as it is
-// announced: a large announcement alone makes no other delivery wait.
-func (in *intake) read(ctx context.Context, w http.ResponseWriter, r *http.Request, room *held) (body []byte, status int,
-	why string) {
-	if r.ContentLength > mostBody {
-		return nil, http.StatusRequestEntityTooLarge, tooMuch
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
-	from, piece := http.MaxBytesReader(w, r.Body, mostBody), make([]byte, onePiece)
-	for {
-		n, err := from.Read(piece)
-		if room.take(ctx, int64(len(body)+n)) != nil {
-			in.count(refused)
-			return nil, http.StatusServiceUnavailable, "too many deliveries at once; deliver it again"
-		}
-		body = append(body, piece[:n]...)
-		switch tooLarge := (*http.MaxBytesError)(nil); {
-		case err == nil:
-			continue
-		case errors.Is(err, io.EOF):
-			return body, 0, ""
-		case errors.As(err, &tooLarge):
-			return nil, http.StatusRequestEntityTooLarge, tooMuch
-		}
-		return nil, http.StatusBadRequest, "the body ended early"
-	}
 }
 
 func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) {

@@ -190,17 +190,14 @@ func (r *recorder) stored(err error) error {
 
 // measure notes how long turns and checks take.
 func (r *recorder) measure(of loop.Record) {
-	switch of.Type {
-	case loop.TurnBegun, loop.Committed:
+	switch took := of.At.Sub(r.step).Seconds(); {
+	case of.Type == loop.TurnBegun, of.Type == loop.Committed:
 		r.step = of.At
-	case loop.Turned:
-		if !r.step.IsZero() {
-			r.w.m.turns.Observe(of.At.Sub(r.step).Seconds())
-		}
-	case loop.Judged:
-		if !r.step.IsZero() {
-			r.w.m.checks.Observe(of.At.Sub(r.step).Seconds())
-		}
+	case r.step.IsZero():
+	case of.Type == loop.Turned:
+		r.w.m.turns.Observe(took)
+	case of.Type == loop.Judged:
+		r.w.m.checks.Observe(took)
 	}
 }
 

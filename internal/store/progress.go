@@ -12,7 +12,6 @@ type Progress struct {
 	Run     Run
 	Records []Record
 	Spent   []Spent
-	Told    []Told
 	Counts  []Counter // what is added to counters
 }
 
@@ -21,12 +20,6 @@ type Spent struct {
 	Mark   string
 	Spend  Spend
 	Counts []Counter // what is added to counters with it
-}
-
-// Told says which record of the run's journal a word has become.
-type Told struct {
-	Word   int64 // its number
-	Record int   // from 1
 }
 
 // PutProgress stores all of it or nothing, so that a process that dies leaves no half of it. The same may be sent again
@@ -61,12 +54,6 @@ func (s *Store) put(t *transaction, p Progress) error {
 			return err
 		}
 	}
-	for _, told := range p.Told {
-		if _, err := t.exec("UPDATE ralph_words SET record = ? WHERE number = ? AND run = ?", told.Record, told.Word,
-			p.Run.ID); err != nil {
-			return err
-		}
-	}
 	for _, spent := range p.Spent {
 		fresh, err := s.addSpend(t, spent.Mark, spent.Spend)
 		if err == nil && fresh {
@@ -87,7 +74,6 @@ type Word struct {
 	Person string // a login
 	Text   string
 	At     time.Time
-	Record int // which record of the run's journal it has become; 0: none that is stored
 }
 
 // Say stores a word for a run, said now.

@@ -131,7 +131,6 @@ CREATE TABLE ralph_words (
 	kind TEXT NOT NULL,
 	person TEXT NOT NULL,
 	text TEXT NOT NULL,
-	at TIMESTAMP NOT NULL,
-	record BIGINT NOT NULL
+	at TIMESTAMP NOT NULL
 );
 CREATE INDEX ralph_words_run ON ralph_words (run, number);
