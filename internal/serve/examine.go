@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -105,16 +104,18 @@ func finding(f github.Fact, hub string) web.Finding {
 	return out
 }
 
-// limitsOf are the settings that limit what a run takes.
+// limitNames are the settings that limit what a run takes: what each limits, and how its value is shown.
+var limitNames = []struct{ key, what, unit string }{
+	{"maxCostUsd", "cost of a run", "$"}, {"maxCostUsdPerIssue", "cost of all runs of an issue", "$"},
+	{"maxTokens", "tokens of a run", ""}, {"maximumIterations", "iterations of a run", ""}, {"timeoutMinutes", "minutes of a run", ""},
+}
+
+// limitsOf are the limits among settings.
 func limitsOf(rows []web.Setting) (limits []web.Limit) {
-	for _, l := range []struct{ key, what, value string }{
-		{"maxCostUsd", "cost of a run", "$%s"}, {"maxCostUsdPerIssue", "cost of all runs of an issue", "$%s"},
-		{"maxTokens", "tokens of a run", "%s"}, {"maximumIterations", "iterations of a run", "%s"},
-		{"timeoutMinutes", "minutes of a run", "%s"},
-	} {
+	for _, l := range limitNames {
 		for _, row := range rows {
 			if row.Key == l.key && row.Value != "0" && row.Value != "null" {
-				limits = append(limits, web.Limit{What: l.what, Value: fmt.Sprintf(l.value, row.Value), From: row.From})
+				limits = append(limits, web.Limit{What: l.what, Value: l.unit + row.Value, From: row.From})
 			}
 		}
 	}

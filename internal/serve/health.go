@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	checkTime   = 3 * time.Second        // for all that readiness asks
-	checkAge    = 5 * time.Second        // an answer is kept as long, so that probes cost nothing
-	leastDisk   = int64(512) << 20       // bytes that must be free where the data lies
-	leastToGoOn = int64(64) << 20        // and for a job to go on
-	mostDrift   = 30 * time.Second       // an App's token is refused when our clock is a minute off
-	aliveText   = "ralph serve is alive" // of /healthz
+	checkTime   = 3 * time.Second  // for all that readiness asks
+	checkAge    = 5 * time.Second  // an answer is kept as long, so that probes cost nothing
+	leastDisk   = int64(512) << 20 // bytes that must be free where the data lies
+	leastToGoOn = int64(64) << 20  // and for a job to go on
+	mostDrift   = 30 * time.Second // an App's token is refused when our clock is a minute off
 )
 
 // probe is one thing that this process needs.
@@ -52,8 +51,12 @@ type condition struct {
 // ServeHTTP implements http.Handler.
 func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	list, ok := r.look(req.Context())
-	if !near(req, r.token) {
-		list = withoutWords(list)
+	if list = slices.Clone(list); !near(req, r.token) { // what is wrong has addresses and paths in it
+		for i := range list {
+			if !list[i].OK {
+				list[i].Error = "ralph serve ready says what is wrong, on this machine"
+			}
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -61,17 +64,6 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"ready": ok, "checks": list})
-}
-
-// withoutWords leaves out what is nobody else's business: addresses and paths are in it.
-func withoutWords(list []condition) (out []condition) {
-	for _, c := range list {
-		if !c.OK {
-			c.Error = "ralph serve ready says what is wrong, on this machine"
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // look asks each probe.
@@ -123,5 +115,5 @@ func clockProbe(drift func(context.Context) (time.Duration, bool)) probe {
 // alive answers GET /healthz: the process runs and serves.
 func alive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = fmt.Fprintln(w, aliveText)
+	_, _ = fmt.Fprintln(w, "ralph serve is alive")
 }

@@ -15,8 +15,9 @@ import (
 // metrics are what GET /metrics tells: what this process has seen, and what the database knows.
 type metrics struct {
 	http.Handler
-	deliveries             *prometheus.CounterVec // that were not stored, by result
-	turns, checks, answers prometheus.Histogram
+	deliveries    *prometheus.CounterVec // that were not stored, by result
+	answers       *prometheus.HistogramVec
+	turns, checks prometheus.Histogram
 }
 
 // Names of the database's counters.
@@ -45,8 +46,9 @@ func newMetrics(version string, known prometheus.Collector) *metrics {
 		deliveries: made.NewCounterVec(prometheus.CounterOpts{Name: deliveriesName, Help: deliveriesHelp}, []string{"result"}),
 		turns:      seconds("ralph_turn_seconds", "How long turns of agents took.", long...),
 		checks:     seconds("ralph_checks_seconds", "How long the checks of iterations took.", long...),
-		answers: seconds("ralph_webhook_seconds", "How long deliveries waited for their answer.",
-			0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)}
+		answers: made.NewHistogramVec(prometheus.HistogramOpts{Name: "ralph_webhook_seconds",
+			Help:    "How long deliveries waited for their answer.",
+			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}}, nil)}
 	for _, result := range []string{duplicate, forged, ignored, refused} { // those that never were, too
 		m.deliveries.WithLabelValues(result)
 	}

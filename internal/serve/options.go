@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -103,7 +104,7 @@ func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) 
 func (sv *Server) addresses(ctx context.Context) Addresses {
 	a := Addresses{Pages: sv.o.Public.String()}
 	if _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
-		sv.setup.code = newCode()
+		sv.setup.code = rand.Text()
 		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
 	}
 	return a

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
 )
@@ -19,17 +20,17 @@ import (
 // them, and what is not allowed, are told to whoever asked, by a process that begins no run. A mistake in the
 // repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
 // looks there.
-func (w *worker) setPlace(ctx context.Context, app *github.App, j job, ev event.Event, o *work.Order) (err error) {
-	if j.row.Kind == answerJob { // no settings matter to an answer
+func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, ev event.Event, o *work.Order) (err error) {
+	if row.Kind == answerJob { // no settings matter to an answer
 		return nil
 	}
-	owner := accountOf(j.row.Repository)
-	shared, err := app.File(ctx, j.row.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
+	owner := accountOf(row.Repository)
+	shared, err := app.File(ctx, row.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
 		config.OrganisationFile)
 	if err != nil {
 		return err
 	}
-	own, err := app.File(ctx, j.row.Installation, repositoryOf(j.row.Repository), config.SettingsFile)
+	own, err := app.File(ctx, row.Installation, repositoryOf(row.Repository), config.SettingsFile)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, j job, ev event.
 	if err != nil || read.Settings.Dispatch != config.InWorkflow {
 		return err
 	}
-	err = dispatch(ctx, app, j.row.Installation, ev, read.Settings.Workflow)
+	err = dispatch(ctx, app, row.Installation, ev, read.Settings.Workflow)
 	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
 		o.Mistake = refused.Why
 		return nil
@@ -123,13 +124,13 @@ func (sv *Server) examineRunner(ctx context.Context, app *github.App, self githu
 }
 
 // launch starts a job: on a runner where there are any, and here what is no run.
-func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) (*launch.Running, error) {
-	if w.runners != nil && j.row.Kind != answerJob && to.Order.Mistake == "" {
-		to.Claim = detailOf(j.row).Claim
+func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *recorder) (*launch.Running, error) {
+	if w.runners != nil && row.Kind != answerJob && to.Order.Mistake == "" {
+		to.Claim = detailOf(row).Claim
 		to.Claim.Keep = r.keep
 		waiting, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
-		go w.untilStopped(waiting, j.row.ID, stop)
+		go w.untilStopped(waiting, row.ID, stop)
 		running, err := w.runners.Start(waiting, to)
 		refused := (*github.DispatchError)(nil)
 		switch {
@@ -137,7 +138,7 @@ func (w *worker) launch(ctx context.Context, j job, to launch.Job, r *recorder) 
 			to.Order.Mistake = "No run can start. " + refused.Why
 		case !errors.Is(err, launch.ErrUnwanted):
 			return running, err
-		case detailOf(j.row).Run == "":
+		case detailOf(row).Run == "":
 			return nil, &settledError{string(loop.Interrupted), err.Error()}
 		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
 	}

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -65,26 +67,25 @@ func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	for _, f := range reached(o.Public) {
 		o.Log.Warn(f.What, "advice", f.Advice)
 	}
-	sv, err := open(ctx, o)
+	s, err := store.Open(ctx, store.Options{Dir: o.Data, Keys: o.Keys, Clock: o.Clock})
 	if err != nil {
 		return err
 	}
-	defer sv.close()
+	defer func() {
+		if err := s.Close(); err != nil {
+			o.Log.Error("closing the database", "error", err)
+		}
+	}()
+	sv, err := open(ctx, o, s)
+	if err != nil {
+		return err
+	}
 	return sv.serve(ctx, hard, listener, told)
 }
 
 // open makes the parts. Nothing runs yet.
-func open(ctx context.Context, o Options) (sv *Server, err error) {
-	s, err := store.Open(ctx, store.Options{Dir: o.Data, Keys: o.Keys, Clock: o.Clock})
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			_ = s.Close()
-		}
-	}()
-	sv = &Server{parts: &parts{o, s, &installed{o: o, s: s}}}
+func open(ctx context.Context, o Options, s *store.Store) (*Server, error) {
+	sv := &Server{parts: &parts{o, s, &installed{o: o, s: s}}}
 	if _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
 		return nil, err
 	}
@@ -153,22 +154,13 @@ func (sv *Server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", alive)
 	mux.Handle("GET /readyz", sv.ready)
 	mux.Handle("GET /metrics", onlyNear(sv.m, sv.o.MetricsToken))
-	mux.Handle("/webhook", sv.timed(&intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
+	mux.Handle("/webhook", promhttp.InstrumentHandlerDuration(sv.m.answers, &intake{keep: sv.s.Deliver, secrets: sv.in.secrets, wake: sv.outbox.wake,
 		count: sv.m.count, log: sv.o.Log.Warn, clock: sv.o.Clock, reading: newReading()}))
 	if sv.worker.runners != nil {
 		mux.Handle(work.RunnersPath, sv.worker.runners)
 	}
 	mux.Handle("/", sv.pages)
 	return mux
-}
-
-// timed measures how long deliveries wait for their answer.
-func (sv *Server) timed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun := time.Now()
-		next.ServeHTTP(w, r)
-		sv.m.answers.Observe(time.Since(begun).Seconds())
-	})
 }
 
 // serve runs until ctx ends, and drains.
@@ -185,14 +177,18 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	redeliver := func() { _ = sv.redeliver(looping) }
 	sv.outbox.back = func() { sv.loops.Go(redeliver) } // GitHub was told meanwhile to deliver again
 	for _, loop := range []func(){redeliver, func() { sv.revokeLeft(looping, left) }, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
-		func() { sv.whoWeAre(looping) }} {
+		func() {
+			if app, err := sv.in.current(looping); err == nil { // what the App does itself asks for nothing
+				_, _ = app.Login(looping) // a job asks again where nobody answers now
+			}
+		}} {
 		sv.loops.Go(loop)
 	}
 	table, err := sv.timetable(looping)
 	if err != nil {
 		return err
 	}
-	defer table.Stop()
+	defer func() { <-table.Stop().Done() }()
 	failed := make(chan error, 1)
 	go func() { failed <- sv.http.Serve(listener) }()
 	told(sv.addresses(ctx))
@@ -204,14 +200,6 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	}
 	sv.o.Notify("STOPPING=1")
 	return errors.Join(err, sv.drain(hard, end))
-}
-
-// whoWeAre asks GitHub as whom the App writes, so that what it does itself asks for nothing. A job asks again where
-// nobody answers now.
-func (sv *Server) whoWeAre(ctx context.Context) {
-	if app, err := sv.in.current(ctx); err == nil {
-		_, _ = app.Login(ctx)
-	}
 }
 
 // drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
@@ -230,12 +218,6 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	err = errors.Join(err, sv.pool.drain(patient))
 	sv.worker.notices.telling.Wait() // each place has seconds
 	return err
-}
-
-func (sv *Server) close() {
-	if err := sv.s.Close(); err != nil {
-		sv.o.Log.Error("closing the database", "error", err)
-	}
 }
 
 func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }

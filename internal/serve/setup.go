@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"net/url"
@@ -23,11 +22,8 @@ type setup struct {
 	*Server
 
 	mu   sync.Mutex
-	code string // "" once it was used
+	code string // printed where only who has started ralph reads it; "" once it was used
 }
-
-// newCode is printed where only who has started ralph reads it.
-func newCode() string { return rand.Text() }
 
 // Redeem implements web.Setup.
 func (s *setup) Redeem(_ context.Context, code string) bool {

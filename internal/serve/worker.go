@@ -25,26 +25,19 @@ const (
 	failedRun = string(loop.Failed)
 )
 
-// job is what one process does.
-type job struct {
-	id       string // its own: the run's, or that of the time at which its run goes on
-	delivery string // whose payload it is about; "": the repository is looked through for what goes on
-	row      store.Run
-}
-
 // What a job's row is before a run has begun.
 const (
 	answerJob = "answer" // of a command that is done in seconds
 	sweepJob  = "sweep"
 )
 
-// jobOf is what the next process of a run does.
-func jobOf(row store.Run) job {
-	j := job{id: cmp.Or(detailOf(row).Job, row.ID), row: row}
-	if j.id == row.ID {
-		j.delivery = row.Delivery
+// jobOf is the id of the job that the next process of a run does, and the delivery that it is about; "": the repository is
+// looked through for what goes on.
+func jobOf(row store.Run) (id, delivery string) {
+	if later := detailOf(row).Job; later != "" {
+		return later, ""
 	}
-	return j
+	return row.ID, row.Delivery
 }
 
 // worker does jobs, each in a process of its own.
@@ -62,15 +55,15 @@ type worker struct {
 
 // run is pool.work: one attempt of a job, of which it stores what becomes.
 func (w *worker) run(ctx context.Context, row store.Run) {
-	j := jobOf(row)
-	defer w.o.Log.Info("job", "job", j.id, "attempt", row.Attempt, "repository", row.Repository)
+	id, _ := jobOf(row)
+	defer w.o.Log.Info("job", "job", id, "attempt", row.Attempt, "repository", row.Repository)
 	r := w.newRecorder(row)
-	end, err := w.do(ctx, j, r)
-	w.conclude(j, r, end, err)
+	end, err := w.do(ctx, row, r)
+	w.conclude(r, end, err)
 	row = r.row
 	if detailOf(row).Stops && row.State != web.Queued && row.State != string(loop.Refused) {
 		if err := w.tellStop(ctx, row); err != nil {
-			row = w.notBegun(j, err)
+			row = w.notBegun(row, err)
 		}
 	}
 	if row.Kind != "" { // else the recorder has stored it
@@ -100,8 +93,8 @@ func (w *worker) tellStop(ctx context.Context, row store.Run) error {
 }
 
 // do has a process do a job. The error says that it did not come to its end, or did not begin.
-func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
-	order, ev, err := w.order(ctx, j)
+func (w *worker) do(ctx context.Context, row store.Run, r *recorder) (work.End, error) {
+	order, ev, err := w.order(ctx, row)
 	if err != nil {
 		return work.End{}, err
 	}
@@ -115,25 +108,26 @@ func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 	if order.GitHub.Login, err = app.Login(ctx); err != nil {
 		return work.End{}, err
 	}
-	if j.delivery != "" {
-		if order.Permissions, err = w.askers.again(ctx, j.row, ev); err != nil {
+	_, delivery := jobOf(row)
+	if delivery != "" {
+		if order.Permissions, err = w.askers.again(ctx, row, ev); err != nil {
 			return work.End{}, err
 		}
 	}
-	if err := w.setPlace(ctx, app, j, ev, &order); err != nil {
+	if err := w.setPlace(ctx, app, row, ev, &order); err != nil {
 		return work.End{}, err
 	}
-	last, err := w.s.LastRecord(ctx, j.row.ID)
+	last, err := w.s.LastRecord(ctx, row.ID)
 	if err != nil {
 		return work.End{}, err
 	}
 	r.next = last + 1
 	models := w.models
-	if j.delivery != "" || order.Inputs["issue"] != "" { // else there are several runs, each of which keeps to its budget
+	if delivery != "" || order.Inputs["issue"] != "" { // else there are several runs, each of which keeps to its budget
 		models = models.Within(order.Allow)
 	}
-	running, err := w.launch(ctx, j, launch.Job{Order: order, Models: models, Hear: r,
-		Tokens: appTokens{app, j.row.Installation, j.row.Repository, w.s, w.o.Log}}, r)
+	running, err := w.launch(ctx, row, launch.Job{Order: order, Models: models, Hear: r,
+		Tokens: appTokens{app, row.Installation, row.Repository, w.s, w.o.Log}}, r)
 	if err != nil {
 		return work.End{}, err
 	}
@@ -142,20 +136,22 @@ func (w *worker) do(ctx context.Context, j job, r *recorder) (work.End, error) {
 }
 
 // order is what the process of a job is told, and the event that asked for it.
-func (w *worker) order(ctx context.Context, j job) (o work.Order, ev event.Event, err error) {
+func (w *worker) order(ctx context.Context, row store.Run) (o work.Order, ev event.Event, err error) {
 	o = w.base
-	o.Job, o.Attempt, o.Repository = j.id, j.row.Attempt, j.row.Repository
+	var delivery string
+	o.Job, delivery = jobOf(row)
+	o.Attempt, o.Repository = row.Attempt, row.Repository
 	o.Allow = w.o.Allow.Of(accountOf(o.Repository))
-	o.Page = w.o.Public.String() + "/runs/" + j.row.ID
+	o.Page = w.o.Public.String() + "/runs/" + row.ID
 	o.Inputs = maps.Clone(w.base.Inputs)
-	if j.delivery == "" {
+	if delivery == "" {
 		o.Event, o.Payload = "schedule", json.RawMessage("{}")
-		if issue := detailOf(j.row).Issue; issue != 0 {
+		if issue := detailOf(row).Issue; issue != 0 {
 			o.Inputs["issue"] = fmt.Sprint(issue)
 		}
 		return o, ev, nil
 	}
-	d, err := w.s.Delivery(ctx, j.delivery)
+	d, err := w.s.Delivery(ctx, delivery)
 	if err == nil && d.Payload == nil {
 		err = store.ErrNotFound
 	}
@@ -179,13 +175,13 @@ const (
 
 // notBegun has a job wait that could not begin, since GitHub or this machine did not do its part: that counts as a kill
 // only when a day is over.
-func (w *worker) notBegun(j job, failed error) store.Run {
-	now, row := w.o.Clock(), j.row
+func (w *worker) notBegun(row store.Run, failed error) store.Run {
+	now := w.o.Clock()
 	if known := (*settledError)(nil); errors.As(failed, &known) {
 		row.State, row.Reason, row.Times.Ended = known.state, known.why, now
 		return row
 	}
-	w.o.Log.Warn("a job could not start", "job", j.id, "attempt", row.Attempt, "error", failed)
+	w.o.Log.Warn("a job could not start", "run", row.ID, "attempt", row.Attempt, "error", failed)
 	why := safetext.FirstRunes(safetext.OneLine(failed.Error()), 500)
 	switch {
 	case errors.Is(failed, store.ErrNotFound):
@@ -224,14 +220,14 @@ func (w *worker) insist(run string, write func() error) {
 const storeAgain = time.Second
 
 // conclude stores how an attempt has ended.
-func (w *worker) conclude(j job, r *recorder, end work.End, err error) {
+func (w *worker) conclude(r *recorder, end work.End, err error) {
 	now, died := w.o.Clock(), (*launch.DiedError)(nil)
 	r.end(func(row *store.Run, d *detail) {
 		switch {
 		case errors.As(err, &died):
 			killed(row, died.How, now)
 		case err != nil:
-			*row = w.notBegun(job{id: j.id, row: *row}, err)
+			*row = w.notBegun(*row, err)
 		case end.HandedOn:
 			row.State, row.Reason = web.Queued, "it continues in another process"
 		default:
