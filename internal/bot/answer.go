@@ -101,7 +101,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
 		a.labelOff(ctx, ev)
 		return loop.Result{}, nil
-	case invalid.Is(err), errors.As(err, &denied):
+	case invalid.Is(err), errors.As(err, &denied), github.ErrGone(err), github.ErrForbidden(err):
 		return a.reject(ctx, ev, invalid.Mark(err))
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "canceled before the run started"}, nil

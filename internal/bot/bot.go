@@ -100,6 +100,8 @@ const plenty = 2 * time.Minute
 const (
 	whileAway    = 10 * time.Minute
 	whileAPIAway = 2 * time.Minute
+	// whileFinishing is the pause before the reports are tried again.
+	whileFinishing = 5 * time.Second
 )
 
 // patience is what each of the last steps of a canceled job has; 0: what GitHub leaves it.
@@ -110,9 +112,9 @@ func (a *Action) patience() time.Duration {
 	return a.last
 }
 
-// afterCancel is the time for reports: all that a canceled job still has, or plenty.
+// afterCancel is the time for reports: all that a canceled job still has, or as long as git and GitHub may be away.
 func (a *Action) afterCancel(ctx context.Context) (context.Context, context.CancelFunc) {
-	left := plenty
+	left := whileAway
 	if ctx.Err() != nil {
 		left = cmp.Or(a.patience(), 4*time.Second)
 	}

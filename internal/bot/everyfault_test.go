@@ -133,6 +133,8 @@ func believed(c one, m trouble) (line string, ok bool) {
 	switch {
 	case strings.HasPrefix(c.route, "DELETE ") && strings.Contains(c.route, "/labels/") && m.name == "404":
 		return "labels [", true
+	case strings.HasPrefix(c.route, "GET ") && (m.name == "403" || m.name == "404"): // the requester is told, and asks again
+		return "answer.job.", true
 	case strings.HasSuffix(c.route, "/check-runs") && m.name == "403":
 		return "check run ralph", true
 	case strings.HasSuffix(c.route, "/assignees") && refused(m):
@@ -156,7 +158,7 @@ func allowed(j journey, c one) []loop.Outcome {
 	case strings.HasSuffix(c.route, "/events"), strings.HasSuffix(c.route, "/permission"):
 		return append(ends, loop.Refused)
 	case strings.Contains(c.route, ".git/"), method == "GET", c.route == "POST /graphql":
-		return append(ends, loop.Failed, "") // a sweep passes over what it cannot read
+		return append(ends, loop.Failed, loop.Invalid, "") // a sweep passes over what it cannot read
 	case j.name == "a plan": // whose one comment is all that there is to do
 		return append(ends, loop.Failed)
 	}

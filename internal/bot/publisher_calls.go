@@ -39,6 +39,7 @@ type publisher struct {
 	commentDeleted bool        // somebody has deleted the sticky comment
 	running        bool        // the running label was read back from GitHub
 	failed         bool        // a write came to nothing since this was last set to false
+	away           bool        // as failed, because GitHub was away
 	left           []string    // labels that could not be taken off when the run began
 	spent          int         // calls since the turn began
 }
@@ -94,7 +95,7 @@ func (p *publisher) waitForUpdates() {
 
 func (p *publisher) try(doing string, err error) {
 	if err != nil {
-		p.failed = true
+		p.failed, p.away = true, p.away || github.ErrAway(err)
 		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
 	}
 }

@@ -19,7 +19,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waitForUpdates()
-	p.failed = false
+	p.failed, p.away = false, false
 	all := &loop.Post{}
 	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending,
 		p.link, p.checkRun, p.answers, p.relabel} {

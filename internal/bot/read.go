@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -66,9 +65,6 @@ func (j jobReader) facts(ctx context.Context, r *Reads) error {
 		j.github.RereadLater()
 	}
 	ev, facts, err := j.github.Gather(ctx, r.Event)
-	if github.ErrGone(err) {
-		err = invalid.Mark(err)
-	}
 	if err != nil {
 		return fmt.Errorf("gathering facts for %s: %w", r.Event, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -59,6 +60,10 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second
+	for work.publisher.away && late.Err() == nil {
+		engine.Wait(late, whileFinishing)
+		a.record(late, work, work.publisher.finish)
+	}
 	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs()))
 	a.warn("saving where the reports are", work.Journal.Finish(late))
 	result.State = work.Journal.State()

@@ -114,7 +114,7 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 		if err == nil {
 			return made.GetID(), len(first), nil
 		}
-		if !lost(err) || try == maxTries {
+		if !ErrAway(err) || try == maxTries {
 			return 0, 0, err
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
@@ -143,7 +143,7 @@ func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add
 		if err == nil {
 			return there + len(add), nil
 		}
-		if !lost(err) || try == maxTries {
+		if !ErrAway(err) || try == maxTries {
 			return there, err
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {

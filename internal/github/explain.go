@@ -229,9 +229,8 @@ func ErrGone(err error) bool {
 		(api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
 }
 
-// lost reports whether a write may have happened although its answer is an error: a server error or a broken
-// connection.
-func lost(err error) bool {
+// ErrAway reports whether GitHub did not answer or had an error of its own. A write may have happened all the same.
+func ErrAway(err error) bool {
 	var api *github.ErrorResponse
 	if errors.As(err, &api) && api.Response != nil {
 		return api.Response.StatusCode >= 500

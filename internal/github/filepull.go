@@ -51,12 +51,12 @@ func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
 		if err == nil {
 			return nil
 		}
-		if refused(err) || lost(err) {
+		if refused(err) || ErrAway(err) {
 			if _, _, ferr := c.api.Git.GetRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, "heads/"+branch); ferr == nil {
 				return nil
 			}
 		}
-		if !lost(err) || try == maxTries {
+		if !ErrAway(err) || try == maxTries {
 			return explain(doing, err)
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {

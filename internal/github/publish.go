@@ -45,7 +45,7 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 			c.self = posted.GetUser().GetLogin()
 			return posted.GetID(), nil
 		}
-		if !lost(err) || try == maxTries {
+		if !ErrAway(err) || try == maxTries {
 			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {

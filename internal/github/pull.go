@@ -71,7 +71,7 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 			p.Draft = false // private repositories on some plans have no drafts
 			continue
 		}
-		if !lost(err) && !refused || try == maxTries {
+		if !ErrAway(err) && !refused || try == maxTries {
 			return nil, c.explainPull(p, err)
 		}
 		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {

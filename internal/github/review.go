@@ -149,7 +149,7 @@ func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (in
 			to, raised = first, true
 			continue
 		}
-		if !lost(err) || try >= maxTries {
+		if !ErrAway(err) || try >= maxTries {
 			return 0, explain(doing, err)
 		}
 		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
