@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -47,6 +48,9 @@ type Command struct {
 	OnClaim bool
 	// Lacks says which program a failure says was missing; ok is false when it says so of none. nil: nobody looks.
 	Lacks Lacks
+	// Watches returns what runs a command once that waits for changes of files, by its line, its output and whether that
+	// sums up tests; "" if the command is not known to wait. A silent one that waits is ended. nil: nothing looks.
+	Watches func(line, output string, summed bool) string
 	// Present are the words of Line that were programs before the first turn.
 	Present []string
 	// Versions are the names of files by which versions of programs are chosen.
@@ -79,9 +83,10 @@ type Command struct {
 }
 
 const (
-	logBytes  = 64 << 20 // of one check's log file
-	keptBytes = 64 << 10 // of an output's beginning, and as many of its end, which are read and shown
-	shellExit = 126      // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
+	logBytes  = 64 << 20         // of one check's log file
+	keptBytes = 64 << 10         // of an output's beginning, and as many of its end, which are read and shown
+	silence   = 30 * time.Second // after which a command may be one that waits for changes of files
+	shellExit = 126              // from here on, a shell says that it could not run the command: 126 not executable, 127 not found
 )
 
 // Name is the check's name in verdicts.
@@ -169,6 +174,7 @@ type ending struct {
 	report report
 	tests  failure.Tests
 	names  *loop.TestNames
+	once   string // see Watches
 }
 
 // run runs the process. Everything that reads the whole output reads it as it comes. name is the log's, for people.
@@ -181,18 +187,39 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 		defer func() { shown.end(kept) }()
 		writers = append(writers, shown)
 	}
-	to := io.MultiWriter(writers...)
+	to := &lockedWriter{to: io.MultiWriter(writers...)}
+	once := ""
+	waits := func() bool {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		if c.Watches != nil {
+			once = c.Watches(c.Line, kept.String(), tests.Tests().Known)
+		}
+		return once != ""
+	}
 	start := c.start
 	if start == nil {
 		start = proc.Run
 	}
 	r, err := start(ctx, proc.Spec{
 		Argv: c.argv(), Dir: c.Dir, Env: c.Env, As: c.As, Box: c.Box, Limits: c.Limits, Timeout: c.Timeout,
-		Soft: c.Soft, OnSoft: c.warn,
+		Soft: c.Soft, OnSoft: c.warn, Idle: silence, Waits: waits,
 		Stdout: to, Stderr: to,
 	})
-	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests(),
+	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests(), once: once,
 		names: c.redactedNames(tests.Names())}, err
+}
+
+// lockedWriter is a writer whose readers hold mu.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 func (c *Command) redacted(s string) string {

@@ -42,6 +42,9 @@ func (c *Command) exit(o ending) string {
 	if o.Class == proc.Exited && o.Exit == c.Expect.exit() {
 		return ""
 	}
+	if o.Class == proc.Idle {
+		return "it waits for changes of files and never ends, so it was stopped; " + o.once
+	}
 	return c.reason(o.Result)
 }
 

@@ -95,3 +95,31 @@ func TestTimeoutIsNoExpectation(t *testing.T) {
 		}
 	}
 }
+
+// TestSilentWatcher: a command that has gone silent is ended if it waits for changes, and says how it runs once. On a
+// commit where it has not ended before, no change to the code mends that.
+func TestSilentWatcher(t *testing.T) {
+	for output, ends := range map[string]bool{"ok\nWatch Usage\n": true, "ok\nthe next package compiles\n": false} {
+		c := command(t, "make test")
+		c.Watches = func(line, output string, _ bool) string {
+			if line == "make test" && strings.Contains(output, "Watch Usage") {
+				return "run jest with --watch=false"
+			}
+			return ""
+		}
+		c.start = func(_ context.Context, s proc.Spec) (proc.Result, error) {
+			if _, err := s.Stdout.Write([]byte(output)); err != nil {
+				return proc.Result{}, err
+			}
+			if s.Idle == 30*time.Second && s.Waits() {
+				return proc.Result{Class: proc.Idle, Exit: -1}, nil
+			}
+			return proc.Result{Class: proc.Exited}, nil
+		}
+		verdicts, _ := judgeOne(t, at(silent, changed), &tree{}, c)
+		v := verdicts[0]
+		if v.Pass == ends || v.Unfixable != ends || v.Missing != ends || ends != strings.HasSuffix(v.Reason, "run jest with --watch=false") {
+			t.Errorf("%q: pass %v, unfixable %v (%s)", output, v.Pass, v.Unfixable, v.Reason)
+		}
+	}
+}

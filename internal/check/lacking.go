@@ -27,6 +27,10 @@ type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
 // environment marks a failure that no change to the code mends: the command lacks a program, and it was not the change
 // that took it away. In doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
 func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
+	if o.Class == proc.Idle && !v.Pass && !c.ranBefore(at) {
+		v.Missing, v.Unfixable = c.Hard, c.Hard
+		return
+	}
 	if c.Lacks == nil || v.Pass || !c.Hard || at.Iteration.Commit == nil || o.Class != proc.Exited {
 		return
 	}

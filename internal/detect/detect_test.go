@@ -235,3 +235,30 @@ func documented(commands []string) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// TestWatches has the output of tools that wait for changes, and of some that do not.
+func TestWatches(t *testing.T) {
+	for _, tt := range []struct {
+		command, output string
+		summed          bool
+		want            string
+	}{
+		{"make test", "\n DEV  v3.0.5 /app\n\n Tests  1 passed (1)\n", true, "vitest run"},
+		{"npm test", "> jest --watch\n\nTests:       3 passed, 3 total\n", true, "--watch=false"},
+		{"npm test", "> jest --watch\n", false, ""}, // it may not have run its tests yet
+		{"npx jest --watchAll", "Tests: 1 passed\n\nWatch Usage\n › Press f\n", true, "--watch=false"},
+		{"deno test --watch", "Watcher Test started.\nok | 1 passed\nWatcher Test finished. Restarting on file change...\n", true, "without --watch"},
+		{"make e2e", "cypress open\n", false, "cypress run"},
+		{"make test", "mocha -w\n  1 passing (2ms)\n", true, "--no-watch"},
+		{"make build", "10:00:00 - Found 0 errors. Watching for file changes.\n", false, "without its watch mode"},
+		{"npx ava --watch", "3 tests passed\n", true, "without --watch"},
+		{"go test ./...", "ok  a 0.1s\nok  b 0.2s\n", true, ""},
+		{"npm test", "> vitest run\n\n RUN  v3.0.5 /app\n Tests  1 passed (1)\n", true, ""},
+		{"npm test", "> vitest\n\n RUN  v3.0.5 /app\n Tests  1 passed (1)\n", true, ""}, // CI is set
+		{"make test", "Tests: 3 passed\nuse --watch to run them again\n", true, ""},
+	} {
+		if got := Watches(tt.command, tt.output, tt.summed); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("%s: %q\n got %q, want %q", tt.command, tt.output, got, tt.want)
+		}
+	}
+}

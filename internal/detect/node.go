@@ -188,8 +188,46 @@ var (
 	plainVitest   = lazy(`(^|[\s/])vitest(\s|$)`)
 	endsAnyway    = lazy(
 		`(^|\s)(run|bench|list|related|--run|--no-watch|--watch(All)?=false|--single-run|CI=true|CI=1)(\s|$)`)
-	otherWatcher = lazy(`(^|[\s/])(nodemon|watchexec|chokidar)(\s|$)`)
+	otherWatcher = lazy(`(^|[\s/])(nodemon|watchexec|chokidar|cypress\s+open)(\s|$)`)
 )
+
+// watchedTool is a line that starts another tool with --watch.
+var watchedTool = lazy(`(^|[\s/])(node|deno|bun|ava|tap|tsc|playwright|wtr|rspec)\s(.*\s)?--watch(\s|$)`)
+
+// watching are words of tools that wait for changes of files, and what runs them once.
+var watching = []struct {
+	words *pattern
+	once  string
+}{
+	{lazy(`(?m)^\s*DEV\s+v\d|press h to show help, press q`), "run vitest as vitest run"},
+	{lazy(`Watch Usage`), "run jest with --watch=false --watchAll=false"},
+	{lazy(`(?m)^Watcher \w+ (started|finished)`), "run deno without --watch"},
+	{lazy(`(?m)^([>$+] )?[\w./ -]*\bcypress\s+open\b`), "run cypress as cypress run"},
+	{lazy(`(?i)(watching|waiting) for (a |any )?(file )?changes?|waiting for a file to change|restart\w* on (file )?change|` +
+		`watching (the files|path|extensions)|is now watching|finished running\. exit status`), "run it without its watch mode"},
+}
+
+// Watches returns what runs a command once that waits for changes of files; "" if it is not known to wait. Its output
+// says that it waits or, if that ends with the summary of tests, has the line of a command that does.
+func Watches(command, output string, summed bool) string {
+	text := command + "\n" + output
+	for _, w := range watching {
+		if w.words.MatchString(text) {
+			return w.once
+		}
+	}
+	for line := range strings.Lines(text) {
+		once := onceOf(strings.TrimLeft(strings.TrimSpace(line), ">$+ "))
+		switch {
+		case !summed || once == nil || once.ci:
+		case once.arguments != "":
+			return "run it with " + once.arguments
+		case watchedTool.MatchString(line):
+			return "run it without --watch"
+		}
+	}
+	return ""
+}
 
 // onceOf is nil for a script that ends by itself.
 func onceOf(body string) *once {
@@ -227,7 +265,9 @@ func denoProject(files topFiles) (d Result) {
 	var tasks map[string]json.RawMessage
 	_ = json.Unmarshal(manifest["tasks"], &tasks)
 	take := func(at stage, names ...string) bool {
-		i := slices.IndexFunc(names, func(n string) bool { return len(tasks[n]) > 0 })
+		i := slices.IndexFunc(names, func(n string) bool {
+			return len(tasks[n]) > 0 && onceOf(strings.Trim(string(tasks[n]), `"`)) == nil
+		})
 		if i >= 0 {
 			d.hard(at, "deno task "+names[i], name+" has a task "+names[i])
 		}

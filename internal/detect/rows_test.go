@@ -159,6 +159,8 @@ var nodeRows = []detectRow{
 	{name: "a script `test` that waits for changes, and `test:ci`", doc: true,
 		files:  top{"package.json": `{"scripts":{"test":"jest --watch","test:ci":"jest --ci"}}`},
 		checks: []string{"npm run test:ci"}},
+	{name: "a deno task that watches", files: top{"deno.json": `{"tasks":{"test":"deno test --watch"}}`},
+		checks: []string{"deno test --allow-all"}},
 	{name: "a watcher among others", files: top{"package.json": `{"scripts":{"test":"tsc && jest --watch"}}`},
 		notes: []string{"the script test of package.json waits"}},
 	{name: "a watcher that nobody knows",

@@ -25,6 +25,9 @@ type Spec struct {
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration // how long it may run; 0: no limit
 	Idle           time.Duration // how long it may be silent; 0: no limit
+	// Waits is asked, from another goroutine, whether a process that has been silent for so long waits for something that
+	// never comes. One that does not goes on. nil: each does.
+	Waits func() bool
 	// Pulse, when set, says what a sign of life is; else any output is.
 	Pulse *Heartbeat
 	// Soft is how long it may run before OnSoft is called, once, which stops nothing; 0: never. OnSoft has a goroutine of
@@ -191,8 +194,11 @@ func (r *running) watch(ctx context.Context) Class {
 			return TimedOut
 		case <-idle:
 			left := r.spec.Idle - r.pulse.since()
-			if left <= 0 {
+			if left <= 0 && (r.spec.Waits == nil || r.spec.Waits()) {
 				return Idle
+			}
+			if left <= 0 {
+				left = r.spec.Idle
 			}
 			silence.Reset(left)
 		}
