@@ -229,7 +229,7 @@ func ErrGone(err error) bool {
 		(api.Response.StatusCode == http.StatusNotFound || api.Response.StatusCode == http.StatusGone)
 }
 
-// ErrAway reports whether GitHub did not answer or had an error of its own. A write may have happened all the same.
+// ErrAway reports whether GitHub did not answer, or with a server error. A write might still have happened.
 func ErrAway(err error) bool {
 	var api *github.ErrorResponse
 	if errors.As(err, &api) && api.Response != nil {

@@ -26,7 +26,7 @@ type Spec struct {
 	Timeout        time.Duration // how long it may run; 0: no limit
 	Idle           time.Duration // how long it may be silent; 0: no limit
 	// Waits is asked, from another goroutine, whether a process that has been silent for so long waits for something that
-	// never comes. One that does not goes on. nil: each does.
+	// never comes. Otherwise it runs on. If nil, each silent process waits.
 	Waits func() bool
 	// Pulse, when set, says what a sign of life is; else any output is.
 	Pulse *Heartbeat
