@@ -103,7 +103,7 @@ func (o *jobOpening) refusedByRules(ctx context.Context, tree *git.Tree) error {
 	if o.Inputs.DryRun {
 		return nil
 	}
-	if why := o.github.Refuses(ctx, tree.Branch(), o.Inputs.SigningKey != ""); why != "" {
+	if why := o.github.Refuses(ctx, tree.Branch(), tree.Resumed(), o.Inputs.SigningKey != ""); why != "" {
 		return invalid.Errorf("%s", why)
 	}
 	return nil

@@ -59,6 +59,7 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 			"permissions contents, issues and pull-requests: write", loop.Invalid},
 		{"the issue was deleted", fake.Fault{Match: "GET /repos/alice/demo/issues/1", Status: 410, Times: -1},
 			"it was deleted", loop.Invalid},
+		{"the issue was transferred", fake.Fault{}, "was transferred to", loop.Invalid},
 		{"nothing can be said on the issue", fake.Fault{Match: "POST /repos/.../reactions", Status: 403, Times: -1},
 			"permissions contents, issues and pull-requests: write", loop.Invalid},
 		{"commits have to be signed", fake.Fault{}, "set the input signing_key", loop.Invalid},
@@ -71,6 +72,8 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 			w.inputs["agent"] = w.script("agent", fixer)
 			if tt.fault.Match != "" {
 				w.gh.Fail(tt.fault)
+			} else if tt.want == "was transferred to" {
+				w.gh.TransferIssue(owner, name, w.issue, w.gh.AddIssue(owner, name, fake.Issue{Title: "Elsewhere"}))
 			} else {
 				w.gh.SetRules(owner, name, "ralph/issue-1", fake.Rule{Type: "required_signatures"})
 			}

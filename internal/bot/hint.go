@@ -70,7 +70,7 @@ func (a *Action) lookAtIssue(ctx context.Context, work *job, s loop.State) {
 	switch issue, err := a.github.Issue(ctx, s.Start.Issue); {
 	case err != nil:
 	case issue.Closed:
-		work.Heartbeat.Stop(lease.Stop{Why: "issue closed", At: a.Clock()})
+		work.Heartbeat.Stop(lease.Stop{By: issue.ClosedBy, Why: "issue closed", At: a.Clock()})
 	case work.publisher.shows(issue.Labels, github.LabelRunning):
 		work.publisher.running = true
 	case work.publisher.running:

@@ -116,7 +116,7 @@ func TestRunLooksAtItsIssue(t *testing.T) {
 		want loop.Outcome
 		why  string
 	}{
-		{"closed", func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }, loop.Interrupted, "issue closed by somebody"},
+		{"closed", func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }, loop.Interrupted, "issue closed by alice"},
 		{"unlabeled", off("alice"), loop.Interrupted, "label ralph:running taken off by alice"},
 		{"unlabeled by somebody who may not", off("mallory"), loop.Done, ""},
 		{"the look fails", func(w *world) {

@@ -106,6 +106,7 @@ type Issue struct {
 	Pull        bool
 	Fork        bool // a pull request whose head is another repository
 	Closed      bool
+	ClosedBy    string // login; empty: nobody, or it is not known
 }
 
 // Comment is one comment on an issue.

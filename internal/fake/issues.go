@@ -1,6 +1,8 @@
 package fake
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,11 @@ func (g *GitHub) getIssue(r *request) answer {
 	is := r.repo.find(r.number("number"))
 	if is == nil {
 		return notFound()
+	}
+	if is.movedTo != 0 {
+		at := fmt.Sprintf("%s/issues/%d", g.repoAPI(r.repo), is.movedTo)
+		return answer{status: http.StatusMovedPermanently, body: object{"message": "Moved Permanently", "url": at,
+			"documentation_url": docsURL}, header: http.Header{"Location": {at}}}
 	}
 	return ok(g.issueShape(r.repo, is))
 }

@@ -129,6 +129,14 @@ func (g *GitHub) CloseIssue(owner, name string, number int) {
 	g.closedHappened(r, is, r.owner)
 }
 
+// TransferIssue makes an issue lead to another one of the repository, which stands for one of another repository.
+func (g *GitHub) TransferIssue(owner, name string, number, to int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, is := g.mustIssue(owner, name, number)
+	is.movedTo = to
+}
+
 // EditIssue replaces an issue's title and body, as its author would.
 func (g *GitHub) EditIssue(owner, name string, number int, title, body string) {
 	g.mu.Lock()

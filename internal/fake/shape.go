@@ -78,6 +78,14 @@ func (g *GitHub) labelShapes(r *repo, is *issue) []object {
 	return labels
 }
 
+// closedBy is the owner of the repository, who closes every issue here; nil before.
+func (g *GitHub) closedBy(r *repo, is *issue) any {
+	if !is.Closed {
+		return nil
+	}
+	return g.userShape(r.owner)
+}
+
 func (g *GitHub) issueShape(r *repo, is *issue) object {
 	api := fmt.Sprintf("%s/issues/%d", g.repoAPI(r), is.Number)
 	o := object{
@@ -89,7 +97,7 @@ func (g *GitHub) issueShape(r *repo, is *issue) object {
 		"body":  text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is),
 		"assignee": first(g.userShapes(is.assignees)), "assignees": g.userShapes(is.assignees),
 		"milestone": nil, "locked": false, "active_lock_reason": nil, "comments": len(is.comments), "closed_at": closedAt(is),
-		"created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "author_association": association(r, is.Author),
+		"closed_by": g.closedBy(r, is), "created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "author_association": association(r, is.Author),
 		"performed_via_github_app": nil, "reactions": reactionCounts(api, is.reactions),
 	}
 	if is.pull != nil {

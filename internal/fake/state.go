@@ -102,6 +102,7 @@ type issue struct {
 	reactions []*Reaction
 	events    []*LabelEvent
 	assignees []string
+	movedTo   int // number of the issue that it was transferred to; 0: it was not
 	pull      *pull
 }
 

@@ -43,8 +43,8 @@ func (c *Client) branchRules(ctx context.Context, branch string) (list []rule, e
 }
 
 // Refuses reports why a ruleset refuses commits on a branch, with what helps; "" if none does, if the token can bypass it,
-// or if it cannot be read. signed is true if the commits are signed.
-func (c *Client) Refuses(ctx context.Context, branch string, signed bool) string {
+// or if it cannot be read. exists is true if the branch exists, signed if the commits are signed.
+func (c *Client) Refuses(ctx context.Context, branch string, exists, signed bool) string {
 	list, err := c.branchRules(ctx, branch)
 	if err != nil {
 		return ""
@@ -54,7 +54,7 @@ func (c *Client) Refuses(ctx context.Context, branch string, signed bool) string
 		switch {
 		case r.Type == "required_signatures" && !signed:
 			help = "requires signed commits: set the input signing_key"
-		case r.Type == "creation", r.Type == "update":
+		case r.Type == "creation" && !exists, r.Type == "update":
 			help = "restricts who can push: set the input branch_prefix to a prefix without that rule"
 		default:
 			continue

@@ -212,7 +212,7 @@ func actor(u *github.User) event.Actor {
 func issue(i *github.Issue) *event.Issue {
 	out := &event.Issue{
 		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), Author: actor(i.GetUser()),
-		Pull: i.IsPullRequest(), Closed: i.GetState() == "closed",
+		Pull: i.IsPullRequest(), Closed: i.GetState() == "closed", ClosedBy: i.GetClosedBy().GetLogin(),
 	}
 	for _, l := range i.Labels {
 		out.Labels = append(out.Labels, l.GetName())
