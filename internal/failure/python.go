@@ -44,7 +44,7 @@ func pytest(lines []string) []string {
 			kept = append(kept, line)
 		}
 	}
-	return explained(kept)
+	return kept
 }
 
 // matchAfter asks a pattern only about lines that begin with one of the signs.
@@ -113,34 +113,7 @@ func pytestKeeps(part, line string) bool {
 
 var (
 	pythonFrame = lazy(`^(\s*(?:\| )*)File "([^"]*)", line \d+(?:, in (.*))?$`)
-	pythonMarks = lazy(`^[\s|]*[~^]+[\s~^]*$`)
 )
-
-// tracebacks drops from Python's tracebacks the frames that are not the project's own.
-func tracebacks(lines []string) []string {
-	var kept []string
-	foreign := -1 // how far a foreign frame is indented
-	for _, line := range lines {
-		var m []string
-		if strings.Contains(line, `File "`) {
-			m = pythonFrame.FindStringSubmatch(line)
-		}
-		switch {
-		case m != nil && isForeignPython(m[2]):
-			foreign = len(m[1])
-		case m != nil:
-			foreign = -1
-			kept = append(kept, line)
-		case foreign >= 0 && len(line)-len(strings.TrimLeft(line, " |")) > foreign:
-		case strings.ContainsAny(line, "^~") && pythonMarks.MatchString(line) && len(kept) > 0 &&
-			strings.Contains(kept[max(0, len(kept)-2)], "File \""):
-		default:
-			foreign = -1
-			kept = append(kept, line)
-		}
-	}
-	return kept
-}
 
 func isForeignPython(file string) bool {
 	return strings.Contains(file, "site-packages") || strings.Contains(file, "dist-packages") ||

@@ -133,21 +133,6 @@ test at test/keys.test.js:3:1
 func TestReports(t *testing.T) {
 	tests := []struct{ name, a, b string }{
 		{"bats", batsInPipe, batsOnTerminal},
-		{"how pytest ends a short explanation", pytestTop + pytestHas + "E         Use -v to get more diff" + pytestEnd,
-			pytestTop + pytestHas + "E         Full diff:\nE         - {'a': 3, 'b': 1}\nE         ?       ^\nE         + " +
-				"{'a': 2, 'b': 1}\nE         ?       ^" + pytestEnd},
-		{"what pytest cuts", pytestTop + pytestStr +
-			"E         - bob  8.00...\nE         \nE         ...Full output truncated (4 lines hidden), use '-vv' to show" +
-			pytestEnd, pytestTop + pytestStr +
-			"E           tail\nE         - bob  8.00\nE         ?         -\nE         + bob  8.0\nE         ?        +" +
-			pytestEnd},
-		{"what is the same on both sides", pytestTop + "E         Common items:\nE         {'c': {'x', 'y'},\nE          " +
-			"'d': 1}\nE         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd,
-			pytestTop + "E         Differing items:\nE         {'a': 2} != {'a': 3}" + pytestEnd},
-		{"sets within a diff", pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE         +  'b': " +
-			"2,\nE         -  'c': {'x', 'y'},\nE         ?         -----\nE         +  'c': {'y', 'x'},\nE         ?        " +
-			"+++++\nE           }" + pytestEnd, pytestTop + "E         Full diff:\nE           {\nE         -  'b': 1,\nE     " +
-			"    +  'b': 2,\nE            'c': {'x', 'y'},\nE           }" + pytestEnd},
 		{"closures of Go", "panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func1()\na.(*B).run.func1.2()\n",
 			"panic: no\n\ngoroutine 7 [running]:\na.TestTouch.func2()\na.(*B).run.func3.1()\n"},
 		{"closures of Rust, PHP and Java", "no: a::f::{closure#0} at a.B.lambda$run$0 and a.B$1.call",

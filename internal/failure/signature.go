@@ -30,7 +30,7 @@ func distinctiveLines(lines []string) []string {
 
 // passes take out what several lines say together. Each sees what those before have left.
 var passes = []func([]string) []string{
-	hunks, asides, sanitizers, wrapped, verdicts, goEvents, goTests, goroutines, bats, pytest, vitest, tracebacks,
+	hunks, asides, sanitizers, wrapped, verdicts, goEvents, bats, pytest, vitest,
 	typeScript, warnings, excerpts, numbered, frames,
 }
 

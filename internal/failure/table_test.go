@@ -51,8 +51,6 @@ func TestVaries(t *testing.T) {
 		{"told twice", "error: no\nerror: no", "error: no"},
 		{"width of rulers", "===== FAILURES =====\n__ test_a __\nE   assert 1 == 2",
 			"========= FAILURES =========\n_______ test_a _______\nE   assert 1 == 2"},
-		{"what passed", failed, "=== RUN   TestSub\n    sub_test.go:3: at work\n--- PASS: TestSub (0.00s)\nok  " +
-			"\texample.com/b\t0.1s\n" + failed},
 		{"cached", failed, failed + "\nok  \texample.com/b\t(cached)"},
 		{"downloads", failed, "go: downloading example.com/x v1.2.3\n" + failed},
 		{"counts", "error: no\nTests: 1 failed, 2 passed, 3 total\n3 errors",
@@ -60,16 +58,10 @@ func TestVaries(t *testing.T) {
 		{"hints", "error: no\nnpm error A complete log of this run can be found in: " +
 			"/root/.npm/_logs/2026-11-21T12_00_00_123Z-debug-0.log", "error: no"},
 		{"progress bars", "Building [=====>   ] 3/5\nerror: no", "error: no"},
-		{"goroutines", "panic: no\n\ngoroutine 7 [running]:\nexample.com/a.F(0x1)\n\t/x/a.go:3 +0x1d\n\ngoroutine 8 [chan " +
-			"receive]:\nexample.com/b.G()\n\t/x/b.go:4 +0x2e\n",
-			"panic: no\n\ngoroutine 19 [running]:\nexample.com/a.F(0x2)\n\t/y/a.go:7 +0x2f\n"},
 		{"which race came first", "WARNING: DATA RACE\nRead at 0x00c1 by goroutine 8:\n  a.F()\n      /x/a.go:3 " +
 			"+0x1\n\nPrevious write at 0x00c1 by goroutine 7:\n  a.G()\n      /x/a.go:9 +0x2\n==================",
 			"WARNING: DATA RACE\nWrite at 0x00c2 by goroutine 9:\n  a.G()\n      /x/a.go:9 +0x2\n\nPrevious read at 0x00c2 by " +
 				"goroutine 6:\n  a.F()\n      /x/a.go:3 +0x1\n=================="},
-		{"libraries in Python", "Traceback (most recent call last):\n  File \"/v/lib/python3.11/site-packages/x.py\", line " +
-			"3, in f\n    g()\n  File \"a.py\", line 1, in h\n    x.f()\nKeyError: 'a'",
-			"Traceback (most recent call last):\n  File \"a.py\", line 9, in h\n    x.f()\nKeyError: 'a'"},
 		{"the runtime of Node", "Error: no\n    at f (/x/a.js:3:5)\n    at Module._compile " +
 			"(node:internal/modules/cjs/loader:1521:14)", "Error: no\n    at f (/y/a.js:7:1)"},
 		{"the runtime of Java", "java.lang.Error: no\n\tat com.a.B.c(B.java:3)\n\tat " +

@@ -43,12 +43,6 @@ func TestVariesWithPlaceAndProgress(t *testing.T) {
 			"t/add.t ....\nno such thing at lib/A.pm line 9."},
 		{"what perl needed", "no\nFiles=2, Tests=4,  0 wallclock secs ( 0.02 usr  0.00 sys +  0.15 cusr  0.01 csys =  0.18 " +
 			"CPU)", "no\nFiles=2, Tests=5,  1 wallclock secs ( 0.03 usr  0.01 sys +  0.15 cusr  0.04 csys =  0.23 CPU)"},
-		{"results behind a line without an end", "got 3--- FAIL: TestAdd (0.00s)\n    a_test.go:3: no",
-			"got 3\n--- FAIL: TestAdd (0.01s)\n    a_test.go:4: no"},
-		{"a crash beside what passed", "=== CONT  TestB\n--- PASS: TestA (0.00s)\nfatal error: stack overflow\n\nruntime " +
-			"stack:\nruntime.throw(0x1)\n\t/r/p.go:1\n\ngoroutine 7 gp=0x1 [running]:\na.F()\n\t/x/a.go:3\n",
-			"--- PASS: TestA (0.00s)\n=== CONT  TestB\nfatal error: stack overflow\n\ngoroutine 9 gp=0x2 " +
-				"[running]:\na.F()\n\t/y/a.go:3\n"},
 		{"a runner's log", "2026-11-21T12:00:00.123456Z 01O error: no", "[2026-11-21T12:00:00.123Z] error: no"},
 		{"numbered source", "  3: a()\n  4: b()\nError: no", "  13: a()\n  14: b()\nError: no"},
 		{"numbered source with an arrow", "  3  a\n> 4  b(\nError: no", "  7  x\n> 8  b(\nError: no"},
