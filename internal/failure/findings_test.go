@@ -78,6 +78,8 @@ func TestFindings(t *testing.T) {
 			[]loop.Finding{{File: "src/A.java", Line: 3, Level: "error", Message: "cannot find symbol"}}},
 		{"maven", "", "[ERROR] /home/dev/app/src/A.java:[3,12] cannot find symbol",
 			[]loop.Finding{{File: "A.java", Line: 3, Column: 12, Level: "error", Message: "cannot find symbol"}}},
+		{"a test of maven", "", "[ERROR]   com.shop.CartTest.adds:12 expected: <4> but was: <3>",
+			[]loop.Finding{{File: "CartTest.java", Line: 12, Test: "com.shop.CartTest.adds", Message: "expected: <4> but was: <3>"}}},
 		{"a linter that the check names", "mypy src", "a.py:3: error: no  [attr]",
 			[]loop.Finding{{File: "a.py", Line: 3, Rule: "attr", Level: "error", Message: "no"}}},
 		{"out of the tree", "", "../../etc/x.go:1:1: no", []loop.Finding{{File: "x.go", Line: 1, Column: 1, Message: "no"}}},

@@ -2,8 +2,6 @@ package failure
 
 import (
 	"bytes"
-	"encoding/xml"
-	"io"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
@@ -14,86 +12,23 @@ func RanReport(content []byte) Tests {
 	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
 		return Ran(string(content))
 	}
-	d := xml.NewDecoder(bytes.NewReader(content))
-	d.CharsetReader = asIs
-	tests := Tests{Runner: "JUnit report"}
-	var skipped, failed, within bool
-	for {
-		token, err := d.Token()
-		if err != nil {
-			break
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "testsuites", "testsuite":
-				tests.Known = true
-			case "testcase":
-				within, skipped, failed = tests.Known, false, false
-			case "skipped":
-				skipped = true
-			case "failure", "error":
-				failed = true
-			default:
-				if !tests.Known {
-					return Tests{}
-				}
-			}
-		case xml.EndElement:
-			if t.Name.Local == "testcase" && within {
-				within = false
-				tests.count(skipped, failed)
-			}
-		}
-	}
-	if !tests.Known {
+	var sum runnerCounts
+	begun, _ := testCases(content, func(_ loop.Finding, how byte, _ []loop.Finding) {
+		sum.add(testOutcome(map[byte]string{'s': "skip", 'f': "fail"}[how]))
+	})
+	if !begun {
 		return Tests{}
 	}
+	tests := Tests{Runner: "JUnit report", Known: true, Ran: sum.ran, Skipped: sum.skipped, Failed: sum.failed}
 	if tests.Ran == 0 {
-		tests.Said = "JUnit report: " + runnerCounts{skipped: tests.Skipped}.why()
+		tests.Said = "JUnit report: " + sum.why()
 	}
 	return tests
 }
 
-func (t *Tests) count(skipped, failed bool) {
-	if skipped {
-		t.Skipped++
-		return
-	}
-	t.Ran++
-	if failed {
-		t.Failed++
-	}
-}
-
-// asIs reads any charset as if it were UTF-8: elements are ASCII in those that are met.
-func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-
 // NamesOfReport are the tests that a report of JUnit XML names; nil when there are none.
 func NamesOfReport(content []byte) *loop.TestNames {
-	d := xml.NewDecoder(bytes.NewReader(content))
-	d.CharsetReader = asIs
 	var n testNames
-	name, how := "", byte(0)
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return n.names()
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "testcase":
-				name, how = testCase(t).Test, 'p'
-			case "skipped":
-				how = 's'
-			case "failure", "error":
-				how = 'f'
-			}
-		case xml.EndElement:
-			if t.Name.Local == "testcase" {
-				n.add(name, how)
-			}
-		}
-	}
+	_, _ = testCases(content, func(test loop.Finding, how byte, _ []loop.Finding) { n.add(test.Test, how) })
+	return n.names()
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -113,36 +114,55 @@ func sarif(content []byte) ([]loop.Finding, bool) {
 	return found.all, true
 }
 
-// junit reads the failed test cases of a JUnit report, element by element. encoding/xml reads no external entity.
+// junit reads the failed test cases of a JUnit report.
 func junit(content []byte) ([]loop.Finding, bool) {
-	d := xml.NewDecoder(bytes.NewReader(content))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	found := newFindings()
-	test := loop.Finding{}
+	begun, err := testCases(content, func(_ loop.Finding, _ byte, failures []loop.Finding) {
+		for _, f := range failures {
+			found.addFailure(f)
+		}
+	})
+	if !begun || err != nil { // of a runner that died, nothing but the line <?xml …?> may be there
+		return nil, false
+	}
+	return found.all, true
+}
+
+// testCases reads the test cases of a JUnit report, element by element: each with how it ended, as outcome says it, and
+// its failures. begun is false for other XML; the error is where a report is broken off. encoding/xml reads no external
+// entity.
+func testCases(content []byte, each func(test loop.Finding, how byte, failures []loop.Finding)) (begun bool, err error) {
+	d := xml.NewDecoder(bytes.NewReader(content))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // elements are ASCII in those that are met
+	var test, failure loop.Finding
+	var failures []loop.Finding
 	var text strings.Builder
-	depth, begun, failing := 0, false, false
+	depth, how, failing := 0, byte(0), false
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return found.all, begun // of a runner that died, nothing but the line <?xml …?> may be there
+			return begun, nil
 		}
 		if err != nil {
-			return nil, false
+			return begun, err
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
-			depth, begun = depth+1, true
+			depth++
 			name := e.Name.Local
 			if depth > mostDepth || depth == 1 && name != "testsuites" && name != "testsuite" {
-				return nil, false
+				return begun, fmt.Errorf("the element %s is none of a JUnit report", name)
 			}
+			begun = true
 			switch name {
 			case "testcase":
-				test = testCase(e)
+				test, how, failures = testCase(e), 'p', nil
+			case "skipped":
+				how = 's'
 			case "failure", "error":
-				failing = true
+				how, failing, failure = 'f', true, test
+				failure.Message = attribute(e, "message")
 				text.Reset()
-				test.Message = attribute(e, "message")
 			}
 		case xml.CharData:
 			if failing && text.Len() < mostLine {
@@ -150,9 +170,11 @@ func junit(content []byte) ([]loop.Finding, bool) {
 			}
 		case xml.EndElement:
 			depth--
-			if failing && (e.Name.Local == "failure" || e.Name.Local == "error") {
-				failing = false
-				found.addFailure(located(test, text.String()))
+			switch name := e.Name.Local; {
+			case name == "testcase":
+				each(test, how, failures)
+			case failing && (name == "failure" || name == "error"):
+				failing, failures = false, append(failures, located(failure, text.String()))
 			}
 		}
 	}
