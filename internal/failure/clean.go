@@ -19,7 +19,7 @@ func clean(output string) []string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		line = line[max(0, len(line)-mostLine*16):] // what was overwritten stands before
-		if !plain(line) {
+		if !plain.MatchString(line) {
 			lines = lines[:len(lines)-min(risen(line), len(lines))]
 			line = printed(line)
 		}
@@ -69,11 +69,5 @@ func ends(output string) string {
 	return head + "\n" + tail
 }
 
-func plain(line string) bool {
-	for i := range len(line) {
-		if c := line[i]; c < ' ' && c != '\t' || c >= 0x7f || c == '`' {
-			return false
-		}
-	}
-	return true
-}
+// plain matches a line in which a terminal acts on nothing and whose signs stay as they are.
+var plain = lazy("^[\t -_a-~]*$")
