@@ -2,102 +2,28 @@ package failure
 
 import "strings"
 
+// aPath matches what may stand before a path, and the path: absolute, one that leads up and out, or one from a home
+// directory or a drive. A directory's name may hold a space.
+var aPath = func() *pattern {
+	const sign, name = `[^\s"'<>()\[\]{}|,;:*?=]`, `[^\s"'<>()\[\]{}|,;:*?=./\\]`
+	return lazy(`(^|[^\w./:~@\\\x{80}-\x{10FFFF}-]|[A-Za-z]:|(?:^| )-[A-Za-z])` +
+		`((?:file:(?://)?|\./)?(?:/|\.\.[/\\]|~/|[A-Za-z]:[/\\])(?:(?:` + sign + `*[/\\])?` + name + `*(?: [\w-]+){1,3}/)?` + sign + `*|\./)`)
+}()
+
 // shortPaths leaves of each path only what does not depend on where the project lies: of an absolute one, and of one
 // that leads up and out, the last name. tops are names that are known as directories at the root.
 func shortPaths(line string, tops map[string]bool) string {
-	if !strings.ContainsAny(line, `/\`) {
-		return line
-	}
 	var b strings.Builder
-	for i := 0; i < len(line); {
-		n := 0
-		if i == 0 || isBefore(line[i-1]) || afterColon(line, i) || afterOption(line, i) {
-			n = pathLen(line[i:])
+	done := 0
+	for _, m := range aPath.FindAllStringSubmatchIndex(line, -1) {
+		before, path := line[m[2]:m[3]], line[m[4]:m[5]]
+		if strings.HasSuffix(before, ":") && (path[0] != '/' || strings.HasPrefix(path, "//")) {
+			continue // a URL
 		}
-		if n == 0 {
-			b.WriteByte(line[i])
-			i++
-			continue
-		}
-		b.WriteString(short(line[i:i+n], tops))
-		i += n
+		b.WriteString(line[done:m[4]] + short(path, tops))
+		done = m[5]
 	}
-	return b.String()
-}
-
-// isBefore reports whether a path may begin after the sign.
-func isBefore(c byte) bool {
-	return c != '_' && c != '.' && c != '/' && c != ':' && c != '~' && c != '@' && c != '-' && c != '\\' && c < 0x80 &&
-		!isLetter(c) && !isDigit(c)
-}
-
-// afterColon reports whether a path begins behind a colon: "cwd:/srv/app", but not the double slash of a URL, nor the
-// path of its server.
-func afterColon(line string, i int) bool {
-	return line[i-1] == ':' && i > 1 && isLetter(line[i-2]) && line[i] == '/' && i+1 < len(line) && line[i+1] != '/'
-}
-
-// afterOption reports whether a path begins behind an option of one letter, as in "-I/srv/app".
-func afterOption(line string, i int) bool {
-	return i >= 2 && line[i] == '/' && isLetter(line[i-1]) && line[i-2] == '-' && (i == 2 || line[i-3] == ' ')
-}
-
-// pathLen is how long the path is that a text begins with; 0: it begins with none.
-func pathLen(text string) int {
-	begin := 0
-	for _, prefix := range []string{"file://", "file:", "./"} {
-		if strings.HasPrefix(text, prefix) {
-			begin = len(prefix)
-			break
-		}
-	}
-	rest := text[begin:]
-	switch {
-	case strings.HasPrefix(rest, "/"), strings.HasPrefix(rest, "../"), strings.HasPrefix(rest, "~/"),
-		strings.HasPrefix(rest, `..\`):
-	case len(rest) > 2 && isLetter(rest[0]) && rest[1] == ':' && (rest[2] == '\\' || rest[2] == '/'):
-		begin += 2
-	case begin == 2: // a relative path
-		return begin
-	default:
-		return 0
-	}
-	end := stepsEnd(text, begin)
-	for end < len(text) && text[end] == ' ' { // a directory's name may hold a space
-		next := spacedStep(text[end:])
-		if next == 0 || strings.IndexByte(text[strings.LastIndexAny(text[:end], `/\`)+1:end], '.') >= 0 {
-			break
-		}
-		end = stepsEnd(text, end+next)
-	}
-	return end
-}
-
-// stepsEnd is where the steps of a path end.
-func stepsEnd(text string, i int) int {
-	for i < len(text) && strings.IndexByte(" \t\"'<>()[]{}|,;:*?=", text[i]) < 0 {
-		i++
-	}
-	return i
-}
-
-// spacedStep is the length of up to three words that end with a slash; 0: there are none.
-func spacedStep(text string) int {
-	words := 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == ' ':
-			words++
-			if words > 3 || i+1 < len(text) && text[i+1] == ' ' {
-				return 0
-			}
-		case c == '/' && text[i-1] != ' ':
-			return i
-		case c != '_' && c != '-' && c < 0x80 && !isLetter(c) && !isDigit(c):
-			return 0
-		}
-	}
-	return 0
+	return b.String() + line[done:]
 }
 
 // short is what is left of one path.
@@ -185,19 +111,11 @@ func isSystem(steps []string) bool {
 func topsOf(lines []string) map[string]bool {
 	tops := map[string]bool{}
 	for _, line := range lines {
-		for i := strings.IndexByte(line, '/'); i >= 0 && i < len(line); {
-			if i == 0 || isBefore(line[i-1]) {
-				if top, rest, ok := strings.Cut(line[i+1:stepsEnd(line, i)], "/"); ok &&
-					isFile(rest[strings.LastIndexByte(rest, '/')+1:]) {
-					tops[top] = true
-				}
+		for _, m := range aPath.FindAllStringSubmatch(line, -1) {
+			if top, rest, ok := strings.Cut(strings.TrimPrefix(m[2], "/"), "/"); ok && m[2][0] == '/' &&
+				isFile(rest[strings.LastIndexByte(rest, '/')+1:]) {
+				tops[top] = true
 			}
-			i = stepsEnd(line, i)
-			next := strings.IndexByte(line[i:], '/')
-			if next < 0 {
-				break
-			}
-			i += next
 		}
 	}
 	return tops
