@@ -5,44 +5,29 @@ import (
 	"strings"
 )
 
+// innerSet matches braces that hold no others; the last may be left open.
+var innerSet = lazy(`\{[^{}]*(?:\}|$)`)
+
 // setDepth is how deep braces are looked into.
 const setDepth = 16
 
 // sortSets sorts what stands between braces: many languages print the members of a set or a map in another order on
 // every run.
 func sortSets(line string) string {
-	sorted, rest := untilBrace(line, setDepth)
-	for rest != "" { // a brace that nothing opened
-		var more string
-		more, rest = untilBrace(rest[1:], setDepth)
-		sorted += "}" + more
-	}
-	return sorted
-}
-
-// untilBrace is the text up to the brace that closes it, its sets sorted, and the rest from that brace on.
-func untilBrace(text string, depth int) (sorted, rest string) {
-	var b strings.Builder
-	for text != "" {
-		i := strings.IndexAny(text, "{}")
-		switch {
-		case i < 0 || depth == 0:
-			b.WriteString(text)
-			return b.String(), ""
-		case text[i] == '}':
-			b.WriteString(text[:i])
-			return b.String(), text[i:]
+	for range setDepth {
+		sorted := innerSet.ReplaceAllStringFunc(line, func(set string) string {
+			inner, closed := strings.CutSuffix(set[1:], "}")
+			if inner = "\x02" + sortMembers(inner); closed {
+				return inner + "\x03"
+			}
+			return inner
+		})
+		if sorted == line {
+			break
 		}
-		b.WriteString(text[:i+1])
-		var inner string
-		inner, text = untilBrace(text[i+1:], depth-1)
-		b.WriteString(sortMembers(inner))
-		if text != "" {
-			b.WriteByte('}')
-			text = text[1:]
-		}
+		line = sorted
 	}
-	return b.String(), ""
+	return strings.NewReplacer("\x02", "{", "\x03", "}").Replace(line)
 }
 
 // sortMembers sorts what commas divide, but not commas within other brackets.
@@ -57,9 +42,9 @@ func sortMembers(text string) string {
 	depth, begin := 0, 0
 	for i := range len(text) {
 		switch text[i] {
-		case '(', '[', '{':
+		case '(', '[', '\x02':
 			depth++
-		case ')', ']', '}':
+		case ')', ']', '\x03':
 			depth--
 		case ',':
 			if depth == 0 {

@@ -4,6 +4,8 @@ import (
 	"strings"
 )
 
+var letters = lazy(`^([.EFSIWRxsu]*\.)([^/ \\.].*)$`)
+
 var fileDots = lazy(`^\S+[./]\S* \.{2,}(?: +(?:\d+/[\d?]+ *)*(.*))?$`)
 
 // unglued is a line without the progress that a runner printed before it: dots and letters, "..E.no such user", or a
@@ -14,16 +16,9 @@ func unglued(line string) string {
 			return m[1]
 		}
 	}
-	end, dots := 0, 0
-	for i := 0; i < len(line) && strings.IndexByte(".EFSIWRxsu", line[i]) >= 0; i++ {
-		if line[i] == '.' {
-			dots++
-			end = i + 1
-		}
-	}
-	if dots < 2 || line[0] != '.' && !strings.Contains(line[:end], "..") || end == len(line) ||
-		strings.IndexByte("/ \\", line[end]) >= 0 {
+	m := letters.FindStringSubmatch(line)
+	if m == nil || strings.Count(m[1], ".") < 2 || m[1][0] != '.' && !strings.Contains(m[1], "..") {
 		return line
 	}
-	return line[end:]
+	return m[2]
 }
