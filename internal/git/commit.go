@@ -3,6 +3,7 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +67,9 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 			return loop.Commit{}, err
 		}
 	}
-	c.Base = t.mergedBase(ctx, c.SHA)
+	if c.Base, err = t.mergedBase(ctx, c.SHA); err != nil {
+		return loop.Commit{}, err
+	}
 	c.NoDiff = c.Tree == t.baseTree
 	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
 	if found.any() { // the checks must see what is committed
@@ -89,7 +92,12 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 		return c, none, err
 	}
 	from := since
-	if base := t.mergedBase(ctx, c.SHA); base != "" && t.mergedBase(ctx, since) == "" {
+	base, err := t.mergedBase(ctx, c.SHA)
+	before, errBefore := t.mergedBase(ctx, since)
+	if err := errors.Join(err, errBefore); err != nil {
+		return c, none, err
+	}
+	if base != "" && before == "" {
 		from = base // what came with it is no change of the run's
 	}
 	found, err := t.leaks.leaksIn(ctx, &t.objects, from, c.SHA)
@@ -100,15 +108,19 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 	return c, found, err
 }
 
-// mergedBase is the newer commit of the base branch that one of the run's holds; empty: none that is known.
-func (t *Tree) mergedBase(ctx context.Context, commit string) string {
+// mergedBase returns the newer commit of the base branch that a commit of the run's contains; empty if it contains none.
+func (t *Tree) mergedBase(ctx context.Context, commit string) (string, error) {
 	if t.baseNow == "" {
-		return ""
+		return "", nil
 	}
-	if has, err := t.git.contains(ctx, commit, t.baseNow); err != nil || !has {
-		return ""
+	has, err := t.git.contains(ctx, commit, t.baseNow)
+	if err != nil {
+		return "", fmt.Errorf("looking for the base commit %s in %s: %w", t.baseNow, commit, err)
 	}
-	return t.baseNow
+	if !has {
+		return "", nil
+	}
+	return t.baseNow, nil
 }
 
 // commit commits the index on top of parent.
