@@ -58,8 +58,8 @@ func (f *lockFile) claim() {
 	}
 }
 
-// lockedBy reports whether another process has a lock of fcntl on the file, and which: an earlier ralph has no other
-// kind. pid is -1 when it cannot be seen from here.
+// lockedBy reports whether another process has a lock of fcntl on the file, and which. pid is -1 when it cannot be seen
+// from here.
 func lockedBy(file *os.File) (pid int, locked bool) {
 	asked := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &asked)

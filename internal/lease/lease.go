@@ -116,7 +116,7 @@ func (l Lease) Ref() git.RemoteRef {
 }
 
 // hintRefs is where what people say to runs is, each at the name of its task: a commit without parents with one file.
-// It is apart from the lease, which is read far more often, and whose file older versions read strictly.
+// It is separate from the lease, which is read far more often.
 const hintRefs = "refs/ralph/hints/"
 
 // How much is kept of what people say.

@@ -100,8 +100,8 @@ type Start struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is set aside.
 	Fresh bool `json:"fresh,omitempty"`
-	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn. nil: nobody
-	// knows, an earlier version has begun the run.
+	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn; nil if that
+	// was not recorded.
 	Shared []Shared `json:"shared,omitzero"`
 	// MergeBase is the commit that the work of other tasks was merged onto to make Base; empty: Base itself.
 	MergeBase string `json:"ground,omitempty"`
