@@ -41,7 +41,7 @@ func wrapped(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
-		if strings.Contains(line, ": ") && message.MatchString(line) {
+		if message.MatchString(line) {
 			for i+1 < len(lines) && goesOnBelow(lines[i+1:]) {
 				i++
 				line += " " + strings.TrimSpace(lines[i])
@@ -92,8 +92,7 @@ var (
 // bats makes one of its two reports: TAP into a pipe, "not ok 2 name" and comments, and " ✗ name" with indented lines
 // on a terminal.
 func bats(lines []string) []string {
-	if !slices.ContainsFunc(lines,
-		func(line string) bool { return strings.Contains(line, ", line ") && batsPlace.MatchString(line) }) {
+	if !slices.ContainsFunc(lines, batsPlace.MatchString) {
 		return lines
 	}
 	var kept []string

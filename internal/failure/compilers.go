@@ -13,10 +13,7 @@ func typeScript(lines []string) []string {
 	var kept []string
 	inside, chain, seen := false, false, false
 	for _, line := range lines {
-		var m []string
-		if strings.Contains(line, "error TS") {
-			m = typeScriptSays.FindStringSubmatch(line)
-		}
+		m := typeScriptSays.FindStringSubmatch(line)
 		seen = seen || m != nil
 		switch {
 		case seen && typeScriptSums.MatchString(line):
@@ -50,7 +47,7 @@ var (
 func warnings(lines []string) []string {
 	failed := false
 	for _, line := range lines {
-		failed = failed || strings.Contains(line, "error") && anError.MatchString(line)
+		failed = failed || anError.MatchString(line)
 	}
 	if !failed {
 		return lines
@@ -59,7 +56,7 @@ func warnings(lines []string) []string {
 	inside := false
 	for _, line := range lines {
 		switch {
-		case strings.Contains(line, "warning") && aWarning.MatchString(line):
+		case aWarning.MatchString(line):
 			inside = true
 		case inside && line != "" && (line[0] == ' ' || line[0] >= '0' && line[0] <= '9' ||
 			strings.Contains(line, ": note: ")):

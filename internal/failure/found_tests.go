@@ -159,8 +159,7 @@ func pythonLine(frame string) int {
 }
 
 var (
-	cargoPanic    = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
-	cargoOldPanic = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
+	cargoPanic = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
 )
 
 // readCargo finds the panics of Rust tests.
@@ -176,8 +175,6 @@ func readCargo(lines []string, found *findings) {
 			}
 			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Test: m[1],
 				Message: strings.Join(said, ", ")})
-		} else if m := cargoOldPanic.FindStringSubmatch(line); m != nil {
-			found.add(loop.Finding{File: m[3], Line: number(m[4]), Column: number(m[5]), Test: m[1], Message: m[2]})
 		}
 	}
 }

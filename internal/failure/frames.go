@@ -75,7 +75,7 @@ func excerpts(lines []string) []string {
 		}
 		if n == 0 {
 			line := lines[i]
-			under := i > 0 && isCarets(line) && numberedParts(lines[i-1]) != nil
+			under := i > 0 && isCarets(line) && numberedLine.MatchString(lines[i-1])
 			if strings.ContainsAny(line, "^~") && !under {
 				line = carets.ReplaceAllString(line, "")
 			}
@@ -91,9 +91,6 @@ func excerpts(lines []string) []string {
 
 // isExcerpt reports whether a line shows source, or belongs to what does.
 func isExcerpt(line string, within bool) bool {
-	if strings.IndexByte(line, '|') < 0 && (strings.IndexByte(line, "│"[0]) < 0 || !strings.ContainsAny(line, "│┃╎")) {
-		return false
-	}
 	m := gutter.FindStringSubmatch(line)
 	return m != nil && (within || m[2] != "" || m[1] != "" || strings.TrimSpace(m[4]) == "" || carets.MatchString(m[4]))
 }
@@ -184,7 +181,7 @@ func numbered(lines []string) []string {
 func numberedBlock(lines []string) (n int, texts []string) {
 	arrows, last, text := 0, 0, ""
 	for ; n < len(lines); n++ {
-		m := numberedParts(lines[n])
+		m := numberedLine.FindStringSubmatch(lines[n])
 		if m == nil && n > 0 && isCarets(lines[n]) { // marks the line above
 			texts, arrows = []string{text}, 1
 			continue
@@ -210,13 +207,4 @@ func numberedBlock(lines []string) (n int, texts []string) {
 // isCarets reports whether a line does nothing but mark the one above it.
 func isCarets(line string) bool {
 	return strings.Contains(line, "^") && strings.Trim(line, " \t^~-") == ""
-}
-
-// numberedParts are the arrow, the number and the text of a line of source; nil: it is none.
-func numberedParts(line string) []string {
-	start := strings.TrimLeft(line, " >")
-	if start == "" || !isDigit(start[0]) {
-		return nil
-	}
-	return numberedLine.FindStringSubmatch(line)
 }

@@ -25,14 +25,14 @@ func pytest(lines []string) []string {
 	var kept []string
 	part := ""
 	for _, line := range lines {
-		if m := headed(line); m != nil {
+		if m := pytestHead.FindStringSubmatch(line); m != nil {
 			part = pytestPart(part, m[1], line[0])
 			if part == "test" {
 				kept = append(kept, m[1])
 			}
 			continue
 		}
-		if m := matchAfter(pytestShort, line, "FE"); m != nil {
+		if m := pytestShort.FindStringSubmatch(line); m != nil {
 			line = m[1]
 			if word := firstWord.FindString(m[2]); !told && word != "" {
 				line += " - " + word // the rest is cut to the width of the terminal
@@ -45,23 +45,6 @@ func pytest(lines []string) []string {
 		}
 	}
 	return kept
-}
-
-// matchAfter asks a pattern only about lines that begin with one of the signs.
-func matchAfter(p *pattern, line, signs string) []string {
-	if line == "" || strings.IndexByte(signs, line[0]) < 0 {
-		return nil
-	}
-	return p.FindStringSubmatch(line)
-}
-
-// headed are a heading and its text.
-func headed(line string) []string {
-	const rules = "=_-!"
-	if line == "" || strings.IndexByte(rules, line[len(line)-1]) < 0 {
-		return nil
-	}
-	return matchAfter(pytestHead, line, rules)
 }
 
 func isPytest(lines []string) bool {
