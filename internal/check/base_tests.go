@@ -71,8 +71,13 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 		return loop.Verdict{}, err
 	}
 	show := func() error {
-		if err := r.attribute(ctx, d); err != nil || ctx.Err() != nil {
-			return err
+		for _, c := range b.Commands {
+			if now := findVerdict(at.Verdicts, c.Name()); !c.Hard || now == nil || now.Skipped != "" || !r.flips(c) {
+				continue
+			}
+			if err := r.attribute(ctx, c, d.Names); err != nil || ctx.Err() != nil {
+				return err
+			}
 		}
 		return r.prove(ctx, d)
 	}
@@ -228,22 +233,6 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 		}
 		return r.fails(ctx, c, v)
 	}
-}
-
-// naming is a command whose runners name each test, as far as a variable of theirs asks for that, and that judges nothing else.
-func naming(c *Command, with string) Command {
-	again := *c
-	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = with, nil, true, nil
-	again.Env = slices.Clone(c.Env)
-	for _, asks := range [][2]string{{"GOFLAGS", "-v"}, {"PYTEST_ADDOPTS", "-vv"}} {
-		i := slices.IndexFunc(again.Env, func(v string) bool { return strings.HasPrefix(v, asks[0]+"=") })
-		if i < 0 {
-			again.Env = append(again.Env, asks[0]+"="+asks[1])
-		} else {
-			again.Env[i] += " " + asks[1]
-		}
-	}
-	return again
 }
 
 // overlayBaseTests makes the tree what the change is with the base commit's tests.
@@ -443,6 +432,22 @@ func (r *replay) prove(ctx context.Context, d *diffscan.Change) error {
 		}
 	}
 	return nil
+}
+
+// attribute says why a command that failed on the base commit passes now.
+func (r *replay) attribute(ctx context.Context, c *Command, names []string) error {
+	now := findVerdict(r.at.Verdicts, c.Name())
+	g := &green{at: r.at, changes: r.Changes, lay: r.lay, c: c, log: r.Log, base: *onBase(r.at, c.Name()),
+		judged: slices.Concat(r.files.Touched(), r.files.Added), left: mostGreenRuns, time: max(greenTimes*now.Duration, leastGreenTime)}
+	said, foreign, err := g.attribute(ctx, slices.Clone(names))
+	if said != "" {
+		r.said = append(r.said, said)
+	}
+	for _, name := range foreign {
+		r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.MakesGreen, File: name,
+			Message: shownName(name) + " seems to be no part of the product: " + said})
+	}
+	return err
 }
 
 // flips reports whether a command failed on the base commit and passes now.

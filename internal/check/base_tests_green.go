@@ -29,82 +29,64 @@ const (
 
 // green is what one command passes because of, on its way.
 type green struct {
-	*replay
-	c         *Command
-	base, now loop.Verdict
-	left      int           // runs
-	time      time.Duration // that is left, too
+	at      Input
+	changes *diffscan.Changes
+	// lay makes the tree what a commit is with files of another one, as replay does.
+	lay    func(ctx context.Context, onto, from string, names []string, contents map[string][]byte) (*loop.Verdict, error)
+	c      *Command
+	log    func(format string, args ...any)
+	base   loop.Verdict // of the command
+	judged []string     // files that the base commit's tests are compared of
+	left   int          // runs
+	time   time.Duration
 }
 
-// attribute says of each command that failed on the base commit why it passes now.
-func (r *replay) attribute(ctx context.Context, d *diffscan.Change) error {
-	for _, c := range r.Commands {
-		base, now := onBase(r.at, c.Name()), findVerdict(r.at.Verdicts, c.Name())
-		if !c.Hard || now == nil || now.Skipped != "" || !r.flips(c) {
-			continue
-		}
-		g := &green{r, c, *base, *now, mostGreenRuns, max(greenTimes*now.Duration, leastGreenTime)}
-		said, err := g.attribute(ctx, slices.Clone(d.Names))
-		if err != nil || ctx.Err() != nil {
-			return err
-		}
-		if said != "" {
-			r.said = append(r.said, said)
-		}
-	}
-	return nil
-}
-
-func (g *green) attribute(ctx context.Context, names []string) (said string, err error) {
+// attribute tries the changed files. foreign are those that have to be accepted by name.
+func (g *green) attribute(ctx context.Context, names []string) (said string, foreign []string, err error) {
 	who := quote(g.c.Name())
 	if failing := g.base.Failing(); g.base.Findings != nil && failing[0] != loop.ConcernName(g.c.Name()) {
 		who = safetext.FirstN(failing, 3) + " (" + who + ")"
 	}
 	configures := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !diffscan.Configures(name) })
 	if len(names) > 1 || len(configures) > 0 {
-		g.Log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
+		g.log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
 		again, ran, err := g.passes(ctx, g.at.State.Start.Base, g.at.State.Start.Base, nil)
 		if err != nil || !ran || ctx.Err() != nil {
-			return "", err
+			return "", nil, err
 		}
 		if again {
 			said = who + " fails only now and then on the base commit"
 			if len(configures) > 0 {
 				said += ", and the change configures tools in " + few(configures)
 			}
-			return said, nil
+			return said, nil, nil
 		}
 	}
 	needed, unnoticed, found, err := g.needed(ctx, names)
 	if err != nil || ctx.Err() != nil {
-		return "", err
+		return "", nil, err
 	}
 	if !found {
 		return fmt.Sprintf("%s failed on the base commit and passes now; which of %s it passes because of was not found out", who,
-			safetext.Count(len(names), "changed file")), nil
+			safetext.Count(len(names), "changed file")), nil, nil
 	}
 	said = fmt.Sprintf("%s failed on the base commit and passes because of %s", who, few(needed))
 	if len(unnoticed) > 0 {
 		said += fmt.Sprintf(" alone; it does not notice the change of %s", few(unnoticed))
 	}
-	foreign, err := g.foreign(ctx, needed)
-	if err != nil || !foreign {
-		if len(names) == 1 {
-			said = "" // the diff says so
-		}
-		return said, err
-	}
-	if len(names) > 1 { // what decides is asked twice
+	is, err := g.foreign(ctx, needed)
+	switch {
+	case err != nil || !is && len(names) == 1: // the diff says it all
+		return "", nil, err
+	case !is:
+		return said, nil, nil
+	case len(names) > 1: // what decides is tried twice
 		again, ran, err := g.passes(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, needed)
 		if err != nil || !ran || !again || ctx.Err() != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
-	for _, name := range needed {
-		g.found = addConcern(g.found, loop.Concern{Name: name, Kind: loop.MakesGreen, File: name, Message: fmt.Sprintf(
-			"%s failed on the base commit and passes because of %s, which seems to be no part of the product", who, few(needed))})
-	}
-	return said, nil
+	return said, needed, nil
 }
 
 // needed takes changed files away, first those that are the least likely to be the product, and keeps away what the
@@ -183,16 +165,15 @@ var undefined = lazy(`(?i)undefined|undeclared|cannot import|unknown`)
 // compared of has been judged by them, and what has to be accepted anyway is not asked twice.
 func (g *green) foreign(ctx context.Context, names []string) (bool, error) {
 	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
-	judged := slices.Concat(g.files.Touched(), g.files.Added)
 	for _, name := range names {
 		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-		if strings.Contains(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(judged, name) ||
+		if strings.Contains(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
 			slices.ContainsFunc(g.at.Verdicts, func(v loop.Verdict) bool {
 				return !v.Pass && slices.ContainsFunc(v.Concerns, func(c loop.Concern) bool { return c.File == name })
 			}) {
 			return false, nil
 		}
-		before, had, err := g.Changes.File(ctx, g.at.State.Start.Base, name)
+		before, had, err := g.changes.File(ctx, g.at.State.Start.Base, name)
 		if err != nil {
 			return false, err
 		}

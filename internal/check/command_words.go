@@ -135,3 +135,19 @@ func Slug(command string) string {
 	}
 	return s
 }
+
+// naming is a command whose runners name each test, as far as a variable of theirs asks for that, and that judges nothing else.
+func naming(c *Command, with string) Command {
+	again := *c
+	again.with, again.Lacks, again.VacuousOK, again.Expect.MinTests = with, nil, true, nil
+	again.Env = slices.Clone(c.Env)
+	for _, asks := range [][2]string{{"GOFLAGS", "-v"}, {"PYTEST_ADDOPTS", "-vv"}} {
+		i := slices.IndexFunc(again.Env, func(v string) bool { return strings.HasPrefix(v, asks[0]+"=") })
+		if i < 0 {
+			again.Env = append(again.Env, asks[0]+"="+asks[1])
+		} else {
+			again.Env[i] += " " + asks[1]
+		}
+	}
+	return again
+}
