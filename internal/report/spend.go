@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
@@ -98,19 +96,4 @@ func (v View) usedUp() (names []string, issue bool) {
 		return append(names, "max_cost_usd_per_issue"), true
 	}
 	return names, false
-}
-
-// moreBudget says how a run goes on whose budget is used up. What a run may spend counts anew each time it is asked
-// for; what an issue may does not.
-func (v View) moreBudget() string {
-	names, issue := v.usedUp()
-	if issue {
-		return parts("all that this issue may cost is spent. Raise "+v.shown("max_cost_usd_per_issue"),
-			v.Offer("retry", "then "+v.resumes()))
-	}
-	for i, n := range names {
-		names[i] = v.shown(n)
-	}
-	return parts(v.Offer("retry", v.resumes()+" and may spend as much again"),
-		"raise "+cmp.Or(strings.Join(names, " and "), "the limit")+" to let a run spend more")
 }
