@@ -507,7 +507,7 @@ type hunk struct {
 	file          string
 	asserts       int    // how many more of them assert something
 	old, new      string // the lines
-	before, above string // what the base commit has in the file, and the change up to the hunk's last line
+	before, above string // what the base commit has in the file and in others that lose lines, and the change up to the hunk's last line
 }
 
 var (
@@ -517,6 +517,20 @@ var (
 
 // grown are the hunks that make files of tests longer.
 func (r *replay) grown(ctx context.Context) (list []hunk, err error) {
+	gone := map[string]bool{} // lines that a test may have been moved from
+	moved := ""
+	for _, file := range r.files.Touched() {
+		text, err := r.diff(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(text) {
+			if line, is := strings.CutPrefix(line, "-"); is {
+				gone[line] = true
+				moved += line
+			}
+		}
+	}
 	files := slices.Concat(r.files.Edited, r.files.Added, slices.Sorted(maps.Keys(r.files.Onto)))
 	for _, file := range files {
 		if r.files.Onto[file] == nil && !diffscan.HoldsTests(file) {
@@ -541,7 +555,7 @@ func (r *replay) grown(ctx context.Context) (list []hunk, err error) {
 			if i+1 < len(heads) {
 				end = heads[i+1][0]
 			}
-			h := hunk{file: file, before: string(before)}
+			h := hunk{file: file, before: moved + string(before)}
 			longer := 0
 			for line := range strings.Lines(text[at[1]:end]) {
 				side, by := &h.new, 1
@@ -550,7 +564,7 @@ func (r *replay) grown(ctx context.Context) (list []hunk, err error) {
 				}
 				*side += line[1:]
 				longer += by
-				if asserted.MatchString(clipped(line)) {
+				if asserted.MatchString(clipped(line)) && (by < 0 || !gone[line[1:]]) {
 					h.asserts += by
 				}
 			}
