@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -187,11 +186,9 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 		defer func() { shown.end(kept) }()
 		writers = append(writers, shown)
 	}
-	to := &lockedWriter{to: io.MultiWriter(writers...)}
+	to := io.MultiWriter(writers...)
 	once := ""
 	waits := func() bool {
-		to.mu.Lock()
-		defer to.mu.Unlock()
 		if c.Watches != nil {
 			once = c.Watches(c.Line, kept.String(), tests.Tests().Known)
 		}
@@ -208,18 +205,6 @@ func (c *Command) run(ctx context.Context, log io.Writer, name string) (ending, 
 	})
 	return ending{Result: r, output: kept.String(), seen: seen, tests: tests.Tests(), once: once,
 		names: c.redactedNames(tests.Names())}, err
-}
-
-// lockedWriter is a writer whose readers hold mu.
-type lockedWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
 }
 
 func (c *Command) redacted(s string) string {

@@ -134,6 +134,12 @@ func (p *pipes) copy(from *os.File, to io.Writer) {
 	}
 }
 
+func (p *pipes) waits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spec.Waits == nil || p.spec.Waits()
+}
+
 func (p *pipes) hand(to io.Writer, chunk []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

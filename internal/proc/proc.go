@@ -2,6 +2,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ type Spec struct {
 	Stdout, Stderr io.Writer
 	Timeout        time.Duration // how long it may run; 0: no limit
 	Idle           time.Duration // how long it may be silent; 0: no limit
-	// Waits is asked, from another goroutine, whether a process that has been silent for so long waits for something that
+	// Waits is asked, while nothing is written, whether a process that has been silent for so long waits for something that
 	// never comes. Otherwise it runs on. If nil, each silent process waits.
 	Waits func() bool
 	// Pulse, when set, says what a sign of life is; else any output is.
@@ -194,13 +195,10 @@ func (r *running) watch(ctx context.Context) Class {
 			return TimedOut
 		case <-idle:
 			left := r.spec.Idle - r.pulse.since()
-			if left <= 0 && (r.spec.Waits == nil || r.spec.Waits()) {
+			if left <= 0 && r.pipes.waits() {
 				return Idle
 			}
-			if left <= 0 {
-				left = r.spec.Idle
-			}
-			silence.Reset(left)
+			silence.Reset(cmp.Or(max(left, 0), r.spec.Idle))
 		}
 	}
 }
