@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -47,9 +46,6 @@ type source struct {
 
 // Self implements web.Repositories.
 func (v source) Self() string { return v.in.self() }
-
-// wordID is what the records of a run name a word that was said to it.
-func wordID(w store.Word) string { return fmt.Sprintf(web.WordIDs, w.Number) }
 
 const month = 30 * 24 * time.Hour
 

@@ -102,7 +102,8 @@ func (l Link) try(ctx context.Context, path string, body []byte, hear any) (stat
 // teller has what is to be told to the server, in its order. A server that was started anew is told again what matters.
 // It is safe for concurrent use.
 type teller struct {
-	wake chan struct{} // there is something new; holds one
+	wake    chan struct{} // there is something new; holds one
+	printed chan struct{} // there is output; holds one
 
 	mu      sync.Mutex
 	list    []counted
@@ -140,8 +141,12 @@ func (t *teller) send(m ToServer) {
 	t.last++
 	m.Number = t.last
 	t.list = append(t.list, counted{m, len(text)})
+	news := t.wake
+	if m.Output != "" {
+		news = t.printed
+	}
 	select {
-	case t.wake <- struct{}{}:
+	case news <- struct{}{}:
 	default:
 	}
 }

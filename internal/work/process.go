@@ -31,7 +31,7 @@ const patience = 20 * time.Minute
 
 const (
 	pollTime   = 2 * time.Second        // how often it is asked what people have said
-	gatherTime = 100 * time.Millisecond // what comes within it is told together
+	gatherTime = 200 * time.Millisecond // output that comes within it is told together
 	mostPiece  = 32 << 10               // bytes of the log in one message
 )
 
@@ -69,7 +69,7 @@ func run(ctx, life context.Context, link Link, environ []string, clock func() ti
 	if err := link.ask(life, OrderPath, nil, &order); err != nil {
 		return fmt.Errorf("waiting for the order of the server: %w", err)
 	}
-	p := &process{to: teller{wake: make(chan struct{}, 1)}, clock: clock, stop: make(chan lease.Stop, 1),
+	p := &process{to: teller{wake: make(chan struct{}, 1), printed: make(chan struct{}, 1)}, clock: clock, stop: make(chan lease.Stop, 1),
 		tokens: &tokens{link: link, clock: clock, now: order.Token, known: []string{order.Token.Value}}}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -110,8 +110,12 @@ func (p *process) sync(life context.Context, link Link) error {
 			p.hear(w)
 		}
 		select {
-		case <-p.to.wake:
-			time.Sleep(gatherTime)
+		case <-p.to.wake: // at once: a kill may come
+		case <-p.to.printed:
+			select {
+			case <-p.to.wake:
+			case <-time.After(gatherTime):
+			}
 		case <-time.After(pollTime):
 		}
 	}
