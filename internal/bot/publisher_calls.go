@@ -38,8 +38,7 @@ type publisher struct {
 	latest         loop.State  // what it will show
 	commentDeleted bool        // somebody has deleted the sticky comment
 	running        bool        // the running label was read back from GitHub
-	failed         bool        // a write came to nothing since this was last set to false
-	away           bool        // as failed, because GitHub was away
+	failed         error       // of a write since this was last set to nil; of all, one that says that GitHub was away
 	left           []string    // labels that could not be taken off when the run began
 	spent          int         // calls since the turn began
 }
@@ -95,7 +94,9 @@ func (p *publisher) waitForUpdates() {
 
 func (p *publisher) try(doing string, err error) {
 	if err != nil {
-		p.failed, p.away = true, p.away || github.ErrAway(err)
+		if p.failed == nil || github.ErrAway(err) {
+			p.failed = err
+		}
 		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
 	}
 }

@@ -19,7 +19,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waitForUpdates()
-	p.failed, p.away = false, false
+	p.failed = nil
 	all := &loop.Post{}
 	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending,
 		p.link, p.checkRun, p.answers, p.relabel} {
@@ -28,7 +28,7 @@ func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
 			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
 		}
 	}
-	all.Finished = ctx.Err() == nil && !p.failed
+	all.Finished = ctx.Err() == nil && p.failed == nil
 	return posted(all)
 }
 

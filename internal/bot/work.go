@@ -60,7 +60,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second
-	for work.publisher.away && late.Err() == nil {
+	for work.publisher.failed != nil && github.ErrAway(work.publisher.failed) && late.Err() == nil {
 		engine.Wait(late, whileFinishing)
 		a.record(late, work, work.publisher.finish)
 	}

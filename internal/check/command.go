@@ -45,15 +45,7 @@ type Command struct {
 	VacuousOK bool
 	// OnClaim says that it is asked only when the agent claims to be done.
 	OnClaim bool
-	// Lacks says which program a failure says was missing; ok is false when it says so of none. nil: nobody looks.
-	Lacks Lacks
-	// Watches returns what runs a command once that waits for changes of files, by its line, its output and whether that
-	// sums up tests; "" if the command is not known to wait. A silent one that waits is ended. nil: nothing looks.
-	Watches func(line, output string, summed bool) string
-	// Present are the words of Line that were programs before the first turn.
-	Present []string
-	// Versions are the names of files by which versions of programs are chosen.
-	Versions []string
+	Programs
 	// Soft is after how long OnSoft is told, once, from another goroutine, that the command takes long; 0:
 	// never. The list puts its log in for an OnSoft that is nil.
 	Soft   time.Duration

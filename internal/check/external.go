@@ -88,19 +88,17 @@ func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }
 // Runner is where and as whom the commands of verifications run: as checks do, in the run's worktree, without tokens
 // and keys.
 type Runner struct {
-	Dir      string
-	Stray    func() error // as of a Command
-	Env      []string
-	As       *proc.User
-	Box      proc.Box            // what it is kept in; nil: nothing
-	Limits   proc.Limits         // what it may take of the machine
-	LogDir   string              // where verify_<iteration>_<role>[_<stage>].log goes
-	LogAs    string              // the same as the prompt names it, from Dir; empty: LogDir
-	Redact   func(string) string // takes secrets out before anything is cut; nil: nothing does
-	Console  io.Writer           // what a person sees live; nil: nothing
-	Lacks    Lacks               // Lacks, Present and Versions are as of a Command
-	Present  []string
-	Versions []string
+	Dir     string
+	Stray   func() error // as of a Command
+	Env     []string
+	As      *proc.User
+	Box     proc.Box            // what it is kept in; nil: nothing
+	Limits  proc.Limits         // what it may take of the machine
+	LogDir  string              // where verify_<iteration>_<role>[_<stage>].log goes
+	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
+	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
+	Console io.Writer           // what a person sees live; nil: nothing
+	Programs
 	// Scaled stretches a time limit; nil: as it is.
 	Scaled func(time.Duration) time.Duration
 }
@@ -112,7 +110,7 @@ func (r Runner) command(config *task.Verification, dir string, console *sync.Mut
 		Line: strings.TrimSpace(config.Command), Timeout: r.limit(config.Timeout),
 		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains},
 			NotContains: []string{config.OutputNotContains}},
-		Hard: true, Lacks: r.Lacks, Present: r.Present, Versions: r.Versions,
+		Hard: true, Programs: r.Programs,
 		Dir: dir, Env: r.Env, As: r.As, Box: r.Box, Limits: r.Limits, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
 	}
 	if r.Console != nil {

@@ -21,6 +21,16 @@ type Lack struct {
 	Chosen bool
 }
 
+// Programs is what is known of the programs that a command line runs.
+type Programs struct {
+	Lacks Lacks // nil: nothing looks for a missing program
+	// Watches returns what runs a command once that waits for changes of files, by its line, its output and whether that
+	// sums up tests; "" if the command is not known to wait. A silent one that waits is ended. nil: nothing looks.
+	Watches  func(line, output string, summed bool) string
+	Present  []string // words of the line that were programs before the first turn
+	Versions []string // names of files by which versions of programs are chosen
+}
+
 // Lacks says which program a failure of a command line says was missing; ok is false when it says so of none.
 type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
 

@@ -77,7 +77,7 @@ func TestLacking(t *testing.T) {
 			c := &Command{
 				Title: line, Line: "exit 127 # " + line, Hard: true, Dir: dir, Env: os.Environ(), LogDir: t.TempDir(),
 				Timeout: time.Minute, TruncateChars: 100,
-				Lacks: tt.lacks, Present: tt.present, Versions: []string{".nvmrc"},
+				Programs: Programs{Lacks: tt.lacks, Present: tt.present, Versions: []string{".nvmrc"}},
 			}
 			s := at(claimed, changed)
 			s.StartedAt = time.Now()
@@ -100,7 +100,7 @@ func TestLacking(t *testing.T) {
 		})
 	}
 	soft := &Command{Title: line, Line: "exit 127", Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
-		Timeout: time.Minute, Lacks: chosen}
+		Timeout: time.Minute, Programs: Programs{Lacks: chosen}}
 	if v, err := soft.Run(t.Context(), Input{Iteration: *at(claimed, changed).Last()}); err != nil || v.Unfixable {
 		t.Errorf("a soft check: %+v, %v", v, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/check"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -70,15 +71,16 @@ func (spec *Spec) environment(extra []string) []string {
 	return env
 }
 
-// present are the words of a command that are programs now.
-func (run *Run) present(line string) (list []string) {
+// programs is what is known of a command's programs before the first turn.
+func (run *Run) programs(line string) check.Programs {
+	known := check.Programs{Lacks: run.lacksTool, Watches: detect.Watches, Versions: detect.VersionFiles}
 	env := run.checkEnvironment()
 	for _, word := range check.Words(line) {
 		if _, err := proc.LookPath(word, env); err == nil {
-			list = append(list, word)
+			known.Present = append(known.Present, word)
 		}
 	}
-	return list
+	return known
 }
 
 // Shell finds out that no guardrail could run, before anything is spent.

@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -35,8 +34,8 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,
 			FailAction: loop.FailAction(g.FailAction), Hint: g.Hint, Timeout: run.Settings.CheckTimeout(g),
 			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,
-			TruncateFrom: run.Settings.OutputTruncateFrom, Lacks: run.lacksTool, Watches: detect.Watches,
-			Present: run.present(g.Command), Versions: detect.VersionFiles, Expect: expect(g.Expect), Report: g.Report,
+			TruncateFrom: run.Settings.OutputTruncateFrom, Programs: run.programs(g.Command),
+			Expect: expect(g.Expect), Report: g.Report,
 			OnClaim:   run.OfPrompt && run.Detected != "",
 			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),
 			Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -36,8 +35,8 @@ func (run *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 		Runner: check.Runner{
 			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
 			Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
-			Console: run.Console, Scaled: run.Settings.Scaled, Lacks: run.lacksTool,
-			Present: run.present(strings.Join(s.Start.Completion.Commands(), "\n")), Versions: detect.VersionFiles,
+			Console: run.Console, Scaled: run.Settings.Scaled,
+			Programs: run.programs(strings.Join(s.Start.Completion.Commands(), "\n")),
 		},
 		Said: run.wordsOf,
 		Ask:  run.asker(), Again: check.Again,
