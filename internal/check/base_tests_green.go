@@ -182,7 +182,7 @@ func (g *green) foreign(ctx context.Context, names []string) (bool, error) {
 			return (absent.MatchString(line) || undefined.MatchString(line)) && strings.Contains(strings.ToLower(line), strings.ToLower(stem))
 		})
 		configures := diffscan.Configures(name) && (diffscan.Judges(name) || !strings.Contains(g.base.Output, path.Base(name)))
-		if !configures && (had || missed) && !(had && g.holdsFailing(name, string(before))) {
+		if foreign := configures || !had && !missed || had && g.holdsFailing(name, string(before)); !foreign {
 			return false, nil
 		}
 	}
