@@ -74,7 +74,7 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	if len(unnoticed) > 0 {
 		said += fmt.Sprintf(" alone; it does not notice the change of %s", few(unnoticed))
 	}
-	is, err := g.foreign(ctx, needed)
+	is, err := g.foreign(ctx, needed, len(unnoticed) > 0 && strings.TrimSpace(g.base.Output) != "")
 	switch {
 	case err != nil || !is && len(names) == 1: // the diff says it all
 		return "", nil, err
@@ -161,9 +161,9 @@ func (g *green) passes(ctx context.Context, onto, from string, names []string) (
 var undefined = lazy(`(?i)undefined|undeclared|cannot import|unknown`)
 
 // foreign reports whether every file is something other than the product: it holds a test that failed, it configures
-// tools, or it is new and nothing missed it. What the task names is the product, what the base commit's tests are
+// tools, or, where new files may count, it is new and nothing missed it. What the task names is the product, what the base commit's tests are
 // compared of has been judged by them, and what has to be accepted anyway is not asked twice.
-func (g *green) foreign(ctx context.Context, names []string) (bool, error) {
+func (g *green) foreign(ctx context.Context, names []string, fresh bool) (bool, error) {
 	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
 	for _, name := range names {
 		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
@@ -182,7 +182,7 @@ func (g *green) foreign(ctx context.Context, names []string) (bool, error) {
 			return (absent.MatchString(line) || undefined.MatchString(line)) && strings.Contains(strings.ToLower(line), strings.ToLower(stem))
 		})
 		configures := diffscan.Configures(name) && (diffscan.Judges(name) || !strings.Contains(g.base.Output, path.Base(name)))
-		if foreign := configures || !had && !missed || had && g.holdsFailing(name, string(before)); !foreign {
+		if foreign := configures || fresh && !had && !missed || had && g.holdsFailing(name, string(before)); !foreign {
 			return false, nil
 		}
 	}
