@@ -109,7 +109,7 @@ func (s *serving) job(d fake.Dispatched) (string, error) {
 }
 
 // TestServeDispatches: where the installation allows nothing but the repositories' own workflows, a label starts one, and
-// the server does not work.
+// the server does not work. What nobody asks for is dispatched as well.
 func TestServeDispatches(t *testing.T) {
 	t.Parallel()
 	s := newServing(t)
@@ -152,6 +152,22 @@ func TestServeDispatches(t *testing.T) {
 	}
 	if pulls := s.hub.Pulls("alice", "demo"); len(pulls) != 1 || pulls[0].Draft {
 		t.Errorf("the workflow has made %+v, want one pull request that is ready", pulls)
+	}
+	s.settings(`{"ciGate": "wait"}`)
+	branch := fmt.Sprintf("ralph/issue-%d", issue)
+	ci, _ := s.hub.AddWorkflowRun("alice", "demo", fake.WorkflowRun{Name: "CI", Branch: branch,
+		SHA: s.hub.BranchSHA("alice", "demo", branch), Conclusion: "success"})
+	if err := s.hub.Deliver("alice", "demo", "workflow_run", s.hub.WorkflowRunPayload("alice", "demo", ci)); err != nil {
+		t.Fatal(err)
+	}
+	s.until("another dispatch", func() bool { return len(s.hub.Dispatches("alice", "demo")) > 1 })
+	ended := s.hub.Dispatches("alice", "demo")[1]
+	sweep := ended
+	sweep.Inputs = map[string]string{"request": "sweep"}
+	for want, d := range map[string]fake.Dispatched{"does not wait for other workflows": ended, "no run was left behind": sweep} {
+		if out, err := s.job(d); err != nil || !strings.Contains(out, want) {
+			t.Errorf("the job of %s: %v\n%s", d.Inputs["request"], err, out)
+		}
 	}
 	for _, problem := range s.hub.Problems() {
 		t.Errorf("GitHub: %s", problem)

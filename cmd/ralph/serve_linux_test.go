@@ -81,7 +81,7 @@ func newServing(t testing.TB) *serving {
 		Hook: fake.Hook{URL: s.url + "/webhook", Secret: "made-up-secret"},
 		OAuth: fake.OAuth{ClientID: "Iv1", ClientSecret: "made-up-client-secret",
 			Callbacks: []string{s.url + "/sign-in/callback"}},
-		Events: []string{"issues", "issue_comment", "pull_request"}})
+		Events: []string{"issues", "issue_comment", "pull_request", "workflow_run"}})
 	s.environ = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"),
 		"RALPH_ALLOW=" + s.allow(`{"*": {"agents": ["`+agent+`"], "sandbox": "off"}}`), "RALPH_APP_ID=7",
 		"RALPH_APP_PRIVATE_KEY=" + strings.ReplaceAll(string(private), "\n", `\n`), "RALPH_WEBHOOK_SECRET=made-up-secret",

@@ -2,7 +2,9 @@ package bot
 
 import (
 	"context"
+	"slices"
 
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -14,6 +16,11 @@ import (
 func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	wanted := goingOn(s)
 	wanted.Issue = s.Start.Issue
+	gated := func(v loop.Verdict) bool { return v.Waits && v.Check == (*check.CI).Name(nil) }
+	if last := s.Last(); s.End != nil && s.End.Outcome == loop.Waiting && (last == nil || !slices.ContainsFunc(last.Verdicts, gated)) {
+		a.log("nothing to do: the run %s does not wait for other workflows", s.Start.Run)
+		return loop.Result{}, nil
+	}
 	if s.End != nil && s.End.Outcome == loop.Done {
 		if len(s.Iterations) >= s.MaxIterations {
 			a.log("nothing to do: %s has failed on the work of %s, whose %d iterations are used up", r.Event.Build.Name,

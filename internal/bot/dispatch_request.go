@@ -43,7 +43,13 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 	if err != nil {
 		return ev, nil, err
 	}
-	ev.TriggeringActor = starter(dispatched, a.Env.RunAttempt)
+	switch ev.TriggeringActor = starter(dispatched, a.Env.RunAttempt); ev.Kind {
+	case event.Scheduled:
+		ev.At = dispatched.At
+	case event.Built: // a server asks only where the settings have runs wait for other workflows
+		_, said := a.Inputs.Set["ciGate"]
+		a.rules.CIGate = a.rules.CIGate || !said
+	}
 	if age := a.Clock().Sub(ev.At); age > mostAge {
 		return ev, &event.Refusal{Who: ev.Sender.Login, Reason: fmt.Sprintf("%s is %.0f hours old, and counts for %.0f; ask "+
 			"again", from, age.Hours(), mostAge.Hours())}, nil

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/fake"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -20,8 +22,32 @@ func (w *world) dispatched(by, request string) (loop.Result, error) {
 		w.gh.DispatchPayload(owner, name, by, map[string]string{"request": request}))
 }
 
+// ended is the end of another workflow on the work, as a dispatch names it.
+func (w *world) ended() string {
+	w.t.Helper()
+	ci, _ := w.gh.AddWorkflowRun(owner, name, fake.WorkflowRun{Name: "CI", Branch: "ralph/issue-1",
+		SHA: w.gh.BranchSHA(owner, name, "ralph/issue-1"), Conclusion: "success",
+		Jobs: []fake.Job{{Name: "test", Conclusion: "success"}}})
+	ev, err := github.ParseEvent(github.Delivery{Name: "workflow_run", Payload: w.gh.WorkflowRunPayload(owner, name, ci)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	from, _ := event.OriginOf(ev)
+	return from.String()
+}
+
+// ignores holds that a dispatch finds the run, which does not wait for other workflows.
+func (w *world) ignores(request string) {
+	w.t.Helper()
+	if result, err := w.dispatched("ralph[bot]", request); err != nil || result.Outcome != "" ||
+		!strings.Contains(w.out.String(), "does not wait for other workflows") {
+		w.t.Errorf("another workflow's end: %+v, %v\n%s", result, err, w.out.String())
+	}
+}
+
 // TestDispatchedIsAskedAgain: a dispatch says only what somebody asked with. Whether it counts, GitHub says: who wrote
-// it and what they may, whether it was edited, how old it is, and whether it has been followed.
+// it and what they may, whether it was edited, how old it is, and whether it has been followed; and how another workflow
+// has ended.
 func TestDispatchedIsAskedAgain(t *testing.T) {
 	seldom(t)
 	t.Parallel()
@@ -62,6 +88,7 @@ func TestDispatchedIsAskedAgain(t *testing.T) {
 		t.Fatalf("it was worked: %v", branches)
 	}
 	w.must(loop.Done)(w.dispatched("ralph[bot]", old))
+	w.ignores(w.ended())
 	if result, err := w.dispatched("ralph[bot]", old); result.Outcome != loop.Refused ||
 		!strings.Contains(result.Reason, "has begun or gone on since") {
 		t.Errorf("the same once more: %+v, %v", result, err)

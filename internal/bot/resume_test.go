@@ -188,7 +188,8 @@ func TestWall(t *testing.T) {
 }
 
 // TestWaiting: a usage limit whose reset is after the run's time ends the run as waiting, without an iteration and
-// without a failure; the first sweep after the reset goes on with the same iteration.
+// without a failure; the first sweep after the reset goes on with the same iteration, and only one of a schedule and a server
+// that come at the same time does.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -214,8 +215,26 @@ echo turn >> "$TOLD"
 		result.Outcome != "" {
 		t.Errorf("a sweep before the reset: %s, %v", result.Outcome, err)
 	}
+	w.ignores(w.ended())
 	w.late = 4 * time.Hour
-	result = w.must(loop.Done)(w.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name)))
+	scheduled, ended := w.beside(), make(chan loop.Result, 1)
+	scheduled.env["GITHUB_RUN_ID"], scheduled.late, scheduled.dir = "79", w.late, w.dir+"/beside"
+	if err := os.Mkdir(scheduled.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	delete(scheduled.inputs, "request")
+	go func() {
+		result, _ := scheduled.action(context.Background(), "schedule", w.gh.SchedulePayload(owner, name))
+		ended <- result
+	}()
+	result, err := w.dispatched("ralph[bot]", "sweep")
+	other := <-ended
+	if result.Outcome != loop.Done {
+		result, other = other, result
+	}
+	if result.Outcome != loop.Done || other.Outcome != "" {
+		t.Fatalf("the sweeps came to %q (%s) and %q (%s), %v", result.Outcome, result.Reason, other.Outcome, other.Reason, err)
+	}
 	if its := result.State.Iterations; its[0].N != 1 || its[0].Turn.Class != loop.OK {
 		t.Errorf("the first iteration is %+v", its[0])
 	}

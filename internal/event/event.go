@@ -68,7 +68,9 @@ type Build struct {
 	Branch     string // of the head
 	SHA        string
 	URL        string
-	Fork       bool // the head is in another repository
+	Fork       bool   // the head is in another repository
+	Suite      int64  // GitHub's check suite that it is of
+	App        string // of a service, the slug: "circleci-checks"; empty for a workflow
 }
 
 // DispatchRequest is what a dispatch asks for: an issue by number, a prompt, or a plan by its path, of which exactly one is set.

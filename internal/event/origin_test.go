@@ -11,6 +11,8 @@ func TestOrigins(t *testing.T) {
 		"review:43:5":         {Kind: Reviewed, Issue: pull, Review: &Review{ID: 5}},
 		"label:42:ralph":      {Kind: Labeled, Issue: &Issue{Number: 42}, Label: "ralph"},
 		"label:43:ralph:plan": {Kind: Labeled, Issue: &Issue{Number: 42}, On: 43, Label: "ralph:plan"},
+		"suite:7":             {Kind: Built, Build: &Build{Suite: 7}},
+		"sweep":               {Kind: Scheduled},
 	} {
 		o, ok := OriginOf(ev)
 		read, parsed := ParseOrigin(o.String())
@@ -18,13 +20,13 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s: %q (%v), read as %+v (%v)", want, o, ok, read, parsed)
 		}
 	}
-	for _, ev := range []Event{{Kind: Built}, {Kind: Scheduled}, {Kind: Dispatched, Issue: &Issue{Number: 4}}} {
+	for _, ev := range []Event{{Kind: Built, Build: &Build{}}, {Kind: Dispatched, Issue: &Issue{Number: 4}}} {
 		if o, ok := OriginOf(ev); ok {
 			t.Errorf("%s has the origin %s", ev.Kind, o)
 		}
 	}
 	for _, text := range []string{"", "comment:", "comment:0", "comment:-1", "comment:1:2", "comment:01", "review:43",
-		"review:43:x", "label:42", "label:42:", "issue:42", "comment:99999999999999999999", "line: 1"} {
+		"review:43:x", "label:42", "label:42:", "issue:42", "comment:99999999999999999999", "line: 1", "suite:", "sweep:1"} {
 		if o, ok := ParseOrigin(text); ok {
 			t.Errorf("%q is read as %+v", text, o)
 		}

@@ -115,14 +115,15 @@ func (f Facts) Reads(login string, by CommentsBy) bool {
 
 // Origin names what on GitHub somebody asked with, so that whoever knows only the name can read it there again: a
 // comment by its id, a comment on a line by its id, a review by its id and the pull request's number, or a label by its
-// name and the number of what it is on. It is no proof of anything.
+// name and the number of what it is on. Of what nobody asks for it names the check suite of another workflow that has
+// ended; the zero value is a sweep. It is no proof of anything.
 type Origin struct {
-	Comment, Line, Review int64
-	Number                int
-	Label                 string
+	Comment, Line, Review, Suite int64
+	Number                       int
+	Label                        string
 }
 
-// OriginOf is that of an event; ok is false for what nobody can read again, such as another workflow's end.
+// OriginOf is that of an event; ok is false for what nobody can read again, such as a label that was taken off.
 func OriginOf(ev Event) (o Origin, ok bool) {
 	number := ev.On
 	if number == 0 && ev.Issue != nil {
@@ -137,11 +138,13 @@ func OriginOf(ev Event) (o Origin, ok bool) {
 		return Origin{Review: ev.Review.ID, Number: number}, true
 	case ev.Kind == Labeled && number != 0:
 		return Origin{Label: ev.Label, Number: number}, true
+	case ev.Kind == Built && ev.Build != nil && ev.Build.Suite != 0:
+		return Origin{Suite: ev.Build.Suite}, true
 	}
-	return o, false
+	return o, ev.Kind == Scheduled
 }
 
-// String is what ParseOrigin reads: "comment:123", "line:123", "review:43:567", "label:42:ralph".
+// String is what ParseOrigin reads: "comment:123", "line:123", "review:43:567", "label:42:ralph", "suite:123", "sweep".
 func (o Origin) String() string {
 	switch {
 	case o.Comment != 0:
@@ -150,15 +153,22 @@ func (o Origin) String() string {
 		return fmt.Sprintf("line:%d", o.Line)
 	case o.Review != 0:
 		return fmt.Sprintf("review:%d:%d", o.Number, o.Review)
+	case o.Suite != 0:
+		return fmt.Sprintf("suite:%d", o.Suite)
+	case o == Origin{}:
+		return "sweep"
 	}
 	return fmt.Sprintf("label:%d:%s", o.Number, o.Label)
 }
 
 // OriginForms are the forms of ParseOrigin, for errors.
-const OriginForms = "comment:ID, line:ID, review:PULL_REQUEST:ID or label:ISSUE:NAME"
+const OriginForms = "comment:ID, line:ID, review:PULL_REQUEST:ID, label:ISSUE:NAME, suite:ID or sweep"
 
 // ParseOrigin reads the text of an origin. ok is false for anything else.
 func ParseOrigin(text string) (o Origin, ok bool) {
+	if text == (Origin{}).String() {
+		return Origin{}, true
+	}
 	kind, rest, _ := strings.Cut(text, ":")
 	number, after, _ := strings.Cut(rest, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -170,6 +180,8 @@ func ParseOrigin(text string) (o Origin, ok bool) {
 		o = Origin{Comment: n}
 	case "line":
 		o = Origin{Line: n}
+	case "suite":
+		o = Origin{Suite: n}
 	case "review":
 		id, err := strconv.ParseInt(after, 10, 64)
 		if err != nil || id <= 0 {

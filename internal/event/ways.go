@@ -30,7 +30,7 @@ var triggers = []struct {
 func UnknownWays() Ways { return Ways{Lacks: []Kind{Reviewed, Scheduled, Built}} }
 
 // WaysOf reads which events start jobs of a workflow file. A workflow with the input request is dispatched by ralph's
-// server for every event but a schedule.
+// server for every event.
 func WaysOf(workflow []byte) (Ways, error) {
 	var file struct {
 		On   any `yaml:"on"`
@@ -52,7 +52,7 @@ func WaysOf(workflow []byte) (Ways, error) {
 	for _, t := range triggers {
 		of, is := on[t.event]
 		types, some := mapping(of)["types"]
-		if is && (!some || mapping(types)[t.action] != nil) || dispatched && t.kind != Scheduled {
+		if is && (!some || mapping(types)[t.action] != nil) || dispatched {
 			works = append(works, t.kind)
 		}
 	}

@@ -18,7 +18,7 @@ func TestWaysOf(t *testing.T) {
 			[]Kind{Labeled, Scheduled, Built}, false},
 		{"quoted, with a schedule", "'on':\n  issues:\n  schedule: [{cron: '1 * * * *'}]\n  workflow_run: {workflows: [CI], types: [requested]}",
 			[]Kind{Commented, Reviewed, Built}, false},
-		{"one that a server dispatches", "on:\n  workflow_dispatch: {inputs: {request: {type: string}}}\n", []Kind{Scheduled}, false},
+		{"one that a server dispatches", "on:\n  workflow_dispatch: {inputs: {request: {type: string}}}\n", nil, false},
 		{"one that people dispatch", "on:\n  workflow_dispatch: {inputs: {issue: {type: string}}}\n",
 			[]Kind{Labeled, Commented, Reviewed, Scheduled, Built}, false},
 		{"the reusable workflow keeps reports", "on: [issues]\njobs: {ralph: {uses: ralph-loop/ralph/.github/workflows/run.yml@v0}}",

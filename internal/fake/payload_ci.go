@@ -52,18 +52,35 @@ func (g *GitHub) CheckSuitePayload(owner, name, sha, app string) []byte {
 	defer g.mu.Unlock()
 	r := g.mustRepo(owner, name)
 	s := g.suite(r, g.appOf(app), sha)
-	o := g.suiteShape(r, s)
+	o := g.wholeSuite(r, s)
 	if o["status"] != "completed" {
 		panic(fmt.Sprintf("fake: the check suite of %s on %s has not ended", s.app.Slug, sha))
 	}
+	return g.payload(r, s.app.bot(), object{"action": "completed", "check_suite": o})
+}
+
+// wholeSuite is a suite that is not a part of something else.
+func (g *GitHub) wholeSuite(r *repo, s *suite) object {
+	o := g.suiteShape(r, s)
 	for key, v := range (object{
 		"latest_check_runs_count": len(r.checkRunsOf(s)),
 		"check_runs_url":          fmt.Sprintf("%s/check-suites/%d/check-runs", g.repoAPI(r), s.id),
-		"head_commit":             g.headCommit(r, sha), "rerequestable": true, "runs_rerequestable": true,
+		"head_commit":             g.headCommit(r, s.sha), "rerequestable": true, "runs_rerequestable": true,
 	}) {
 		o[key] = v
 	}
-	return g.payload(r, s.app.bot(), object{"action": "completed", "check_suite": o})
+	return o
+}
+
+func (g *GitHub) getCheckSuite(r *request) answer {
+	for _, s := range r.repo.suites {
+		if s.id == r.number("id") {
+			o := g.wholeSuite(r.repo, s)
+			o["repository"] = g.repoShape(r.repo, "")
+			return ok(o)
+		}
+	}
+	return notFound()
 }
 
 // bot is the login that an App writes as.

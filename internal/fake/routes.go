@@ -123,6 +123,7 @@ func checkRunRoutes() []route {
 		{"POST", repoPath + "/check-runs", write, nil, (*GitHub).createCheckRun},
 		{"PATCH", repoPath + "/check-runs/{id}", write, nil, (*GitHub).editCheckRun},
 		{"GET", repoPath + "/check-runs/{id}", read, nil, (*GitHub).getCheckRun},
+		{"GET", repoPath + "/check-suites/{id}", read, nil, (*GitHub).getCheckSuite},
 		{"GET", repoPath + "/check-runs/{id}/annotations", read, paging, (*GitHub).listAnnotations},
 		{"GET", repoPath + "/commits/{ref...}/check-runs", read, list, (*GitHub).listCheckRuns},
 	}

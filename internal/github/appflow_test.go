@@ -97,7 +97,7 @@ func TestManifest(t *testing.T) {
 		Hook        struct{ URL string } `json:"hook_attributes"`
 	}
 	if err := json.Unmarshal([]byte(form.Manifest), &shown); err != nil || shown.Permissions["workflows"] != "" ||
-		len(shown.Permissions) != 8 || shown.Permissions["members"] != "read" || len(shown.Events) != 6 || shown.Hook.URL != "https://ralph.example/webhook" {
+		len(shown.Permissions) != 8 || shown.Permissions["members"] != "read" || len(shown.Events) != 7 || shown.Hook.URL != "https://ralph.example/webhook" {
 		t.Errorf("%v, %+v", err, shown)
 	}
 	b := newBrowser(t)

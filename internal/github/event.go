@@ -147,7 +147,7 @@ func ofWorkflow(ev event.Event, p *github.WorkflowRunEvent) (event.Event, error)
 	}
 	ev.Build = &event.Build{
 		Name: r.GetName(), Conclusion: strings.ToLower(r.GetConclusion()), Branch: r.GetHeadBranch(), SHA: r.GetHeadSHA(),
-		URL:  r.GetHTMLURL(),
+		URL: r.GetHTMLURL(), Suite: r.GetCheckSuiteID(),
 		Fork: !strings.EqualFold(r.GetHeadRepository().GetFullName(), ev.Repo.String()),
 	}
 	return completed(ev, p.GetAction()), nil
@@ -162,7 +162,8 @@ func ofSuite(ev event.Event, p *github.CheckSuiteEvent) (event.Event, error) {
 	ev.Build = &event.Build{
 		Name: s.GetApp().GetName(), Conclusion: strings.ToLower(s.GetConclusion()), Branch: s.GetHeadBranch(),
 		SHA: s.GetHeadSHA(),
-		URL: fmt.Sprintf("%s/commit/%s/checks", p.GetRepo().GetHTMLURL(), s.GetHeadSHA()), Fork: s.GetHeadBranch() == "",
+		URL: fmt.Sprintf("%s/commit/%s/checks", p.GetRepo().GetHTMLURL(), s.GetHeadSHA()), Fork: s.GetHeadBranch() == "", Suite: s.GetID(),
+		App: s.GetApp().GetSlug(),
 	}
 	return completed(ev, p.GetAction()), nil
 }

@@ -38,7 +38,7 @@ func Reading() Permissions {
 // NeededEvents are the webhook events that ralph does something about. Those of installations come unasked.
 func NeededEvents() []string {
 	return []string{"check_suite", "issue_comment", "issues", "pull_request", "pull_request_review",
-		"pull_request_review_comment"}
+		"pull_request_review_comment", "workflow_run"}
 }
 
 // Lacks names what is in p and not granted, sorted, as workflows write it: "pull-requests: write".

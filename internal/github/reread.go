@@ -15,7 +15,7 @@ import (
 )
 
 // EventOf reads on GitHub what somebody asked with, and makes the event of it that the webhook brought: its sender is
-// who wrote the comment or the review, or put the label on, whoever handed the origin over. An *EditedError is
+// who wrote the comment or the review, or put the label on, whoever handed the origin over. A sweep has no time. An *EditedError is
 // of a label whose issue was edited after it was put on: the text that was asked for is not to be had any more.
 func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, error) {
 	ev := event.Event{Repo: c.o.Repo}
@@ -27,6 +27,10 @@ func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, erro
 		err = c.ofLine(ctx, &ev, o.Line)
 	case o.Review != 0:
 		err = c.ofReview(ctx, &ev, o.Number, o.Review)
+	case o.Suite != 0:
+		err = c.ofSuite(ctx, &ev, o.Suite)
+	case o == event.Origin{}:
+		ev.Kind, ev.Name = event.Scheduled, "schedule"
 	default:
 		err = c.ofLabel(ctx, &ev, o.Number, o.Label)
 	}
@@ -92,6 +96,16 @@ func (c *Client) ofReview(ctx context.Context, ev *event.Event, number int, id i
 	made.Name, made.Sender = "pull_request_review.submitted", made.Review.Author
 	*ev = made
 	return nil
+}
+
+func (c *Client) ofSuite(ctx context.Context, ev *event.Event, id int64) error {
+	read, _, err := c.api.Checks.GetCheckSuite(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
+	if err != nil {
+		return explain(fmt.Sprintf("reading check suite %d", id), err)
+	}
+	ev.Kind, ev.Name, ev.At = event.Other, "check_suite.completed", read.GetUpdatedAt().Time
+	*ev, err = ofSuite(*ev, &github.CheckSuiteEvent{Action: read.Status, CheckSuite: read, Repo: read.Repository})
+	return err
 }
 
 func (c *Client) pullOf(ctx context.Context, number int) (*github.PullRequest, error) {

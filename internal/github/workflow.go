@@ -93,12 +93,14 @@ func (w *Workflow) Start(ctx context.Context, a *App, inputs map[string]any) err
 	case !h.private:
 		return &DispatchError{"This server's runner repository is public. Make it private: its log is of other repositories."}
 	}
-	return a.Dispatch(ctx, h.installation, w.repo, w.file, h.branch, inputs)
+	repo := w.repo
+	repo.DefaultBranch = h.branch
+	return a.Dispatch(ctx, h.installation, repo, w.file, inputs)
 }
 
-// Dispatch starts a workflow of a repository, "ralph.yml", as a branch has it, with inputs that it declares. A
+// Dispatch starts a workflow of a repository, "ralph.yml", as its default branch has it, with inputs that it declares. A
 // *DispatchError is for the people who maintain the workflow; after any other error it may have been started.
-func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo, file, branch string,
+func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo, file string,
 	inputs map[string]any) error {
 	token, err := a.Token(ctx, installation, repo.Name, Permissions{"actions": "write"})
 	if err != nil {
@@ -110,7 +112,12 @@ func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo,
 	if err != nil {
 		return err
 	}
-	return c.dispatch(ctx, file, branch, inputs)
+	if repo.DefaultBranch == "" {
+		if repo, err = c.repository(ctx); err != nil {
+			return err
+		}
+	}
+	return c.dispatch(ctx, file, repo.DefaultBranch, inputs)
 }
 
 // jobClaims are what a token says of its job.

@@ -40,8 +40,9 @@ func (v decided) asks() bool { return v.step == stepHanded }
 // quick are the commands that are done in seconds. They must not wait behind hours of work: stopping is one of them.
 var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 
-// decide reads nothing but its arguments. ours reports whether a branch is one that a run of ours works on.
-func decide(d store.Delivery, rules event.Rules, ours func(repository, branch string) bool) decided {
+// decide reads nothing but its arguments. ours reports whether what others made of a commit
+// is about a run of ours.
+func decide(d store.Delivery, rules event.Rules, ours func(event.Event) bool) decided {
 	if strings.HasPrefix(d.Event, "installation") {
 		return decided{step: stepNothing, why: "where the App is installed is asked of GitHub when it matters"}
 	}
@@ -58,8 +59,8 @@ func decide(d store.Delivery, rules event.Rules, ours func(repository, branch st
 		out.step = stepUnread
 		out.why = "the payload names no installation of the App, so nothing can be done in its repository; is it a webhook " +
 			"of the repository instead of the App's?"
-	case ev.Build != nil && !ours(ev.Repo.String(), ev.Build.Branch): // every push of anybody has several of these
-		out.step, out.why = stepNothing, fmt.Sprintf("no run works on the branch %s", ev.Build.Branch)
+	case ev.Build != nil && !ours(ev): // every push of anybody has several of these
+		out.step, out.why = stepNothing, fmt.Sprintf("no run waits for this on the branch %s", ev.Build.Branch)
 	default:
 		out.quick, out.stops = at.Err != nil || slices.Contains(quick, at.Request.Verb), at.Request.Verb == event.Stop
 	}
@@ -94,6 +95,8 @@ func (v decided) run(d store.Delivery) store.Run {
 		Subject: v.subject(), Person: v.event.Sender.Login, State: web.Queued}
 	if v.quick {
 		r.Kind = answerJob
+	} else if v.event.Build != nil { // it becomes a run where one waits for it
+		r.Kind = sweepJob
 	}
 	if issue := v.event.Issue; issue != nil {
 		r.Title, shown.Issue = issue.Title, issue.Number

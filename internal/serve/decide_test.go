@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/store"
+	"github.com/ralph-loop/ralph/internal/web"
 )
 
 const (
@@ -20,6 +22,11 @@ const (
 // TestDecide: what a delivery comes to before GitHub is asked anything.
 func TestDecide(t *testing.T) {
 	labelled := `{"action":"labeled",` + anIssue + `,"label":{"name":"LABEL"},` + place + `}`
+	ended := `{"action":"completed","workflow_run":{"head_branch":"BRANCH","check_suite_id":7,` +
+		`"head_repository":{"full_name":"alice/demo"}},` + place + `}`
+	sv, now := aServer(t)
+	must(t, sv.s.PutRun(t.Context(), store.Run{ID: "d-0", Repository: "alice/demo", State: web.Dispatched,
+		Times: store.Times{Created: *now}}))
 	for _, c := range []struct {
 		name, event, payload string
 		step, why, key       string
@@ -36,6 +43,12 @@ func TestDecide(t *testing.T) {
 		{"help", "issue_comment", strings.Replace(aComment, "BODY", "/ralph help", 1), stepHanded, "", "d-1", true, false},
 		{"what is no command is answered", "issue_comment", strings.Replace(aComment, "BODY", "/ralph dance", 1), stepHanded, "",
 			"d-1", true, false},
+		{"another workflow on a branch of ours", "workflow_run", strings.Replace(ended, "BRANCH", "ralph/issue-42", 1), stepHanded, "",
+			"d-1", false, false},
+		{"another workflow on another branch", "workflow_run", strings.Replace(ended, "BRANCH", "main", 1), stepNothing,
+			"no run waits for this", "", false, false},
+		{"a suite that has the check of ralph", "check_suite", `{"action":"completed","check_suite":{"head_branch":"ralph/issue-42",` +
+			`"id":7,"app":{"slug":"github-actions"}},` + place + `}`, stepNothing, "no run waits for this", "", false, false},
 		{"no installation", "issues", strings.Replace(strings.Replace(labelled, "LABEL", "ralph", 1),
 			`,"installation":{"id":70}`, "", 1), stepUnread, "names no installation", "", false, false},
 		{"a form", "issues", "payload=%7B%7D", stepUnread, "choose the content type application/json", "", false, false},
@@ -46,16 +59,37 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))
-			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
-				func(string, string) bool { return false })
+			v := decide(d, event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph", CIGate: true}, sv.ours)
 			if v.step != c.step || !strings.Contains(v.why, c.why) || v.asks() != (c.step == stepHanded) {
 				t.Fatalf("%+v", v)
 			}
 			run := v.run(d)
 			if v.asks() && (run.Key != c.key || v.quick != c.quick || v.stops != c.stops || run.Installation != 70 ||
-				run.Repository != "alice/demo" || run.Subject != "#42" || run.Person != "bob") {
+				run.Repository != "alice/demo" || run.Subject != "#42" && v.event.Build == nil || run.Person != "bob") {
 				t.Errorf("the run is %+v of %+v", run, v)
 			}
 		})
+	}
+}
+
+// TestSweep: every repository with runs is looked through four times a day, and every hour for a day after a workflow was
+// started there.
+func TestSweep(t *testing.T) {
+	sv, now := aServer(t)
+	begun := *now
+	for name, state := range map[string]string{"here": "done", "there": web.Dispatched} {
+		must(t, sv.s.PutRun(t.Context(), store.Run{ID: name, Repository: "alice/" + name, State: state}))
+	}
+	for after, want := range map[time.Duration]int{0: 1, 3 * time.Hour: 2, 22 * time.Hour: 1, 24 * time.Hour: 0} {
+		*now = begun.Add(after)
+		must(t, sv.sweep(t.Context()))
+		due, err := sv.s.Due(t.Context(), false)
+		must(t, err)
+		for _, row := range due {
+			must(t, sv.s.Drop(t.Context(), row.ID))
+		}
+		if len(due) != want {
+			t.Errorf("%s later %d are looked through, want %d", after, len(due), want)
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (b *outbox) pass(ctx context.Context) (int, error) {
 		if err == nil && v.asks() {
 			run := v.run(d)
 			run.ID, err = b.unused(ctx, d.ID)
-			if of.Run, runs = &run, true; !v.quick {
+			if of.Run, runs = &run, true; run.Kind == "" {
 				of.Decision.Run = run.ID
 			}
 		}

@@ -54,8 +54,17 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 		o.Mistake = err.Error()
 		return nil
 	}
-	if err != nil || read.Settings.Dispatch != config.InWorkflow {
+	gated := read.Settings.CIGate == config.WaitForCI
+	switch {
+	case err != nil:
 		return err
+	case ev.Kind == event.Built && !gated:
+		return &settledError{declined, "the setting ciGate is off, so what other workflows find changes nothing"}
+	case gated: // the process decides before it reads the settings
+		o.Inputs["ci_gate"] = config.WaitForCI
+	}
+	if read.Settings.Dispatch != config.InWorkflow {
+		return nil
 	}
 	err = dispatch(ctx, app, row.Installation, ev, read.Settings.Workflow)
 	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
@@ -65,18 +74,20 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 	return err
 }
 
-// dispatch has the repository's workflow do what was decided. It is told what somebody asked with, and reads and
-// authorizes that itself. The error is a *settledError once it was started.
+// dispatch has the repository's workflow do what was decided. It is told what somebody asked with, or what has happened,
+// and reads and authorizes that itself. The error is a *settledError once it was started.
 func dispatch(ctx context.Context, app *github.App, installation int64, ev event.Event, workflow string) error {
 	from, ok := event.OriginOf(ev)
 	if !ok {
 		return &settledError{declined, "this is for the triggers of the workflow " + workflow + " itself"}
 	}
-	err := app.Dispatch(ctx, installation, ev.Repo, workflow, ev.Repo.DefaultBranch, map[string]any{"request": from.String()})
+	err := app.Dispatch(ctx, installation, ev.Repo, workflow, map[string]any{"request": from.String()})
 	if err != nil {
 		return err
 	}
-	_ = app.React(ctx, installation, ev, "rocket") // what was started shows on the run's page as well
+	if ev.Issue != nil { // what was started shows on the run's page as well
+		_ = app.React(ctx, installation, ev, "rocket")
+	}
 	return &settledError{web.Dispatched, "handed to the workflow " + workflow}
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	redeliverFor = 3 * 24 * time.Hour // as long as GitHub keeps deliveries
 	forgetAfter  = 30 * 24 * time.Hour
+	sweptHourly  = 24 * time.Hour
 )
 
 // redeliver has GitHub send again what did not arrive. What arrived twice is one delivery.
@@ -45,19 +46,21 @@ func (sv *Server) redeliver(ctx context.Context) error {
 }
 
 // sweep has each repository looked through that had a run lately: for runs whose process died where nobody saw it, and
-// for labels that nobody heard of.
+// for labels that nobody heard of. What a workflow has done for a day is looked through every hour, since this server does not
+// know until when its run waits.
 func (sv *Server) sweep(ctx context.Context) error {
 	runs, err := sv.s.Runs(ctx, store.Filter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
 	if err != nil {
 		return err
 	}
-	swept := map[string]bool{}
+	now, swept := sv.o.Clock().UTC(), map[string]bool{}
 	for _, run := range runs {
-		if swept[run.Repository] {
+		waits := run.State == web.Dispatched && now.Sub(run.Times.Created) < sweptHourly
+		if swept[run.Repository] || now.Hour()%6 != 0 && !waits {
 			continue
 		}
 		swept[run.Repository] = true
-		err = errors.Join(err, sv.s.Add(ctx, store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, sv.o.Clock().Unix()/60), Kind: sweepJob,
+		err = errors.Join(err, sv.s.Add(ctx, store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, now.Unix()/60), Kind: sweepJob,
 			Repository: run.Repository, Installation: run.Installation, Key: run.Repository + "#sweep", State: web.Queued}))
 	}
 	sv.pool.wake()
@@ -68,7 +71,7 @@ func (sv *Server) sweep(ctx context.Context) error {
 func (sv *Server) timetable(ctx context.Context) (*cron.Cron, error) {
 	table := cron.New(cron.WithLocation(time.UTC))
 	for at, do := range map[string]func(context.Context) error{
-		"*/10 * * * *": sv.redeliver, "17 */6 * * *": sv.sweep, "41 3 * * *": sv.forget,
+		"*/10 * * * *": sv.redeliver, "17 * * * *": sv.sweep, "41 3 * * *": sv.forget,
 	} {
 		if _, err := table.AddFunc(at, func() {
 			if err := do(ctx); err != nil && ctx.Err() == nil {

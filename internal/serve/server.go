@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -222,13 +223,22 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 
 func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
 
-// ours reports whether a run works on a branch, as far as the newest runs tell.
-func (p *parts) ours(repository, branch string) bool {
+// usualPrefix is what the branches of a workflow's runs begin with, unless its input says otherwise.
+const usualPrefix = "ralph/"
+
+// ours reports whether what others made of a commit is about a run, as far as the newest runs tell. Which branch the run
+// of a workflow has, only that workflow knows. The suites of GitHub Actions and of this App have the check of ralph itself;
+// workflows tell of their end by an event of their own.
+func (p *parts) ours(ev event.Event) bool {
+	if app := ev.Build.App; app == "github-actions" || app != "" && p.in.wrote(app+"[bot]") {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
-	runs, err := p.s.Runs(ctx, store.Filter{Repositories: []string{repository}, Limit: 1000})
+	runs, err := p.s.Runs(ctx, store.Filter{Repositories: []string{ev.Repo.String()}, Limit: 1000})
 	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
-		return detailOf(r).Branch == branch
+		return detailOf(r).Branch == ev.Build.Branch ||
+			r.State == web.Dispatched && strings.HasPrefix(ev.Build.Branch, usualPrefix)
 	})
 }
 

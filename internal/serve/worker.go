@@ -149,7 +149,7 @@ func (w *worker) order(ctx context.Context, row store.Run) (o work.Order, ev eve
 		if issue := detailOf(row).Issue; issue != 0 {
 			o.Inputs["issue"] = fmt.Sprint(issue)
 		}
-		return o, ev, nil
+		return o, event.Event{Kind: event.Scheduled, Repo: repositoryOf(o.Repository)}, nil
 	}
 	d, err := w.s.Delivery(ctx, delivery)
 	if err == nil && d.Payload == nil {
