@@ -3,9 +3,6 @@ package regex
 // Match is regexp.Regexp's.
 func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
 
-// MatchString is regexp.Regexp's.
-func (p *Pattern) MatchString(s string) bool { return p.may(s) && p.compiled.MatchString(s) }
-
 // FindString is regexp.Regexp's.
 func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
 
@@ -14,10 +11,10 @@ func (p *Pattern) FindStringIndex(s string) []int { return p.on(s).FindStringInd
 
 // FindStringSubmatch is regexp.Regexp's.
 func (p *Pattern) FindStringSubmatch(s string) []string {
-	if !p.may(s) {
+	if !p.MatchString(s) {
 		return nil
 	}
-	return p.compiled.FindStringSubmatch(s)
+	return p.Regexp().FindStringSubmatch(s)
 }
 
 // FindStringSubmatchIndex is regexp.Regexp's.
@@ -55,7 +52,7 @@ func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 // ReplaceAllString is regexp.Regexp's, which would copy also a text that has no match.
 func (p *Pattern) ReplaceAllString(s, with string) string {
 	if p.MatchString(s) {
-		return p.compiled.ReplaceAllString(s, with)
+		return p.Regexp().ReplaceAllString(s, with)
 	}
 	return s
 }
