@@ -88,7 +88,7 @@ func (f *fixed) hide(line string) string {
 		return line
 	}
 	for _, a := range assertedValues {
-		places := a.pattern.Regexp().FindAllStringIndex(line, -1)
+		places := a.pattern.FindAllStringIndex(line, -1)
 		for i := len(places) - 1; i >= 0; i-- {
 			begin, end := places[i][0], places[i][1]
 			if stampsLine(line, begin) || closesLine(line, begin, end) || boundSuffix.MatchString(line[end:]) ||

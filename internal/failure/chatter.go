@@ -8,7 +8,7 @@ import (
 // of a thing made for this run, or of how far it is, and not of anything that went wrong. What else it says is mostly
 // as new as that.
 func isChatter(line string) bool {
-	return (isWork(line) || isProgress(line) || strings.IndexByte(line, '<') >= 0 && ofRun.MatchString(line)) &&
+	return (isWork(line) || isProgress(line) || ofRun.MatchString(line)) &&
 		!saysWrong(line)
 }
 
@@ -25,7 +25,7 @@ func isProgress(line string) bool {
 	if strings.HasSuffix(line, "...") || strings.HasSuffix(line, "…") {
 		return goesOn.MatchString(line)
 	}
-	return strings.Contains(line, "%") && percent.MatchString(line) || ofSize.MatchString(line)
+	return percent.MatchString(line) || ofSize.MatchString(line)
 }
 
 // isWork reports whether a line tells what a tool does, or has done, or is a record of a log that is no warning.

@@ -38,7 +38,7 @@ func frames(lines []string) []string {
 
 func isForeignFrame(line, trimmed string) bool {
 	if !strings.HasPrefix(trimmed, "at ") {
-		return strings.HasPrefix(trimmed, "#") && nativeFrame.MatchString(line) &&
+		return nativeFrame.MatchString(line) &&
 			(!strings.Contains(line, " in ") || strings.Contains(line, " in _"))
 	}
 	if isNodeFrame(trimmed) {

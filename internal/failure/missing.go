@@ -67,12 +67,12 @@ func missingNames(lines []string) []string {
 }
 
 func missingName(line string) string {
-	for _, pattern := range missingPatterns {
-		if m := pattern.FindStringSubmatch(line); m != nil {
-			return cut(strings.TrimRight(m[len(m)-1], `'".,;:()`))
-		}
+	pattern := missingPatterns.First(line)
+	if pattern == nil {
+		return ""
 	}
-	return ""
+	m := pattern.FindStringSubmatch(line)
+	return cut(strings.TrimRight(m[len(m)-1], `'".,;:()`))
 }
 
 // ownerPatterns match what tools say of a type or module that lacks something; the last group that matched is its name.
@@ -117,13 +117,13 @@ var builtins = strings.Fields("NoneType str int float bool bytes list dict tuple
 
 // owner is the type or module of which a line says that it lacks something; empty: it says so of none.
 func owner(line string) string {
-	for _, pattern := range ownerPatterns {
-		if m := pattern.FindStringSubmatch(line); len(m) > 1 {
-			if name := strings.TrimRight(m[1], ".:"); name != "" && !slices.Contains(builtins, name) {
-				return cut(name)
-			}
-			return ""
-		}
+	pattern := ownerPatterns.First(line)
+	if pattern == nil {
+		return ""
 	}
-	return ""
+	name := strings.TrimRight(pattern.FindStringSubmatch(line)[1], ".:")
+	if slices.Contains(builtins, name) {
+		return ""
+	}
+	return cut(name)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // testNames gathers the tests that an output names, with how each ended.
@@ -75,7 +76,7 @@ func outcome(word string) byte {
 }
 
 // namedBy matches the lines by which runners name one test: the group "name", and the group "how" that outcome reads.
-var namedBy = []*pattern{
+var namedBy = regex.SetOf(
 	lazy(`^(?P<name>\S+::.+?) (?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\b`),          // pytest -v
 	lazy(`^(?P<how>PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (?P<name>\S+::.+?)(?: - .*)?$`), // pytest -rA
 	lazy(`^test (?P<name>.+?) \.\.\. (?P<how>ok|FAILED|ignored)\b`),                         // cargo test
@@ -86,7 +87,7 @@ var namedBy = []*pattern{
 	lazy(`^(?P<name>[\w:]+#test_\S+) = [\d.]+ s = (?P<how>[.FES])$`),                    // minitest -v
 	lazy(`^#\s+(?P<how>Failed) test '(?P<name>.+)'$`),                                   // Test::More
 	lazy(`^\s*(?P<how>[✓✔√✕✗✖×✘○◌﹣↓✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(?[\d.]+ ?m?s\)?)?(?: # (?:SKIP|TODO).*)?$`),
-}
+)
 
 var (
 	namedGo      = lazy(`^ *--- (PASS|FAIL|SKIP): (\S+)`)
@@ -166,23 +167,13 @@ func (n *testNames) event(s string) {
 
 // plain reads what one line tells alone.
 func (n *testNames) plain(s string) {
-	for _, by := range namedBy {
-		m := by.FindStringSubmatch(s)
-		if m == nil {
-			continue
-		}
-		name, how := "", byte(0)
-		for i, group := range by.Regexp().SubexpNames() {
-			switch group {
-			case "name":
-				name = m[i]
-			case "how":
-				how = outcome(m[i])
-			}
-		}
-		if how != 0 && !fileOfTests.MatchString(name) {
-			n.add(name, how)
-		}
+	by := namedBy.First(s)
+	if by == nil {
 		return
+	}
+	m, names := by.FindStringSubmatch(s), by.Regexp()
+	name, how := m[names.SubexpIndex("name")], outcome(m[names.SubexpIndex("how")])
+	if how != 0 && !fileOfTests.MatchString(name) {
+		n.add(name, how)
 	}
 }

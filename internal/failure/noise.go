@@ -2,25 +2,15 @@ package failure
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // isNoise reports whether a line says nothing about why something failed: what passed, how far it is, how long it took,
 // how many there were, what was fetched and from where, and what to do next.
 func isNoise(line string) bool {
-	if line == "" || !strings.ContainsFunc(line, isWord) || isDots(line) {
-		return true
-	}
-	if (isDigit(line[0]) || line[0] == '<' || line[0] == '=') && counted.MatchString(line) {
-		return true
-	}
-	return strings.HasSuffix(line, "ok") && hasPassed(line) || matches(noise, line)
-}
-
-// hasPassed reports whether a line that ends with "ok" names a test that passed, "adds ... ok".
-func hasPassed(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line[:len(line)-len("ok")], " "), "...")
+	return line == "" || !strings.ContainsFunc(line, isWord) || isDots(line) || noise.MatchString(line)
 }
 
 // isWord reports whether a line that holds the character says something.
@@ -40,13 +30,11 @@ func isDots(line string) bool {
 
 var rowEnd = lazy(`^ *(?:\[ *\d+%\]|\d* ?/ ?\d+ .*)$`)
 
-// counted matches how many of something there were.
-var counted = lazy(
-	`^(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?$`)
-
 // noise matches lines that say nothing about why something failed, and are there in one run and not in another.
 var noise = whole(
 	// What passed, how many there were, and how long it took.
+	`(?:=+ )?[\d<]\S* (?:passed|failed|errors?|warnings?|skipped|deselected|xfailed|xpassed|rerun|passing|failing|pending|problems?|examples?|tests?|assertions?|failures?|subtests?|issues?|files?|offenses?|hidden|fix|workers?|fixable|actionable|Warning\(s\)|Error\(s\)|out of)(?:\b.*)?`,
+	`.*\.\.\. *ok`,
 	`(?:✓|✔|√|ℹ|\[✓\]).*`, `PASS(?:ED)?\b.*`, `OK`, `ok\b.*`, `test \S.* \.\.\. (?:ok|ignored).*`, `1\.\.\d+`,
 	`(?:# )?(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|Subtest|type|location|exitcode):? [\d<'].*`,
 	`# Subtest\b.*`, `TAP version \d+`, `(?:Test Suites|Test Files|Tests|Snapshots|Type Errors|Errors|Files|Ran)\b[:=]? *[\d<~].*`,
@@ -69,15 +57,11 @@ var noise = whole(
 )
 
 // whole are patterns for whole lines.
-func whole(texts ...string) []*pattern {
+func whole(texts ...string) *regex.Set {
 	for i, text := range texts {
 		texts[i] = `^(?:` + text + `)$`
 	}
 	return patterns(texts...)
-}
-
-func matches(patterns []*pattern, line string) bool {
-	return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.MatchString(line) })
 }
 
 // weak matches what a program says when another has failed: of use only when the other said nothing.
@@ -117,4 +101,4 @@ func Telling(output string) string {
 }
 
 // isWeak reports whether a line only says that something failed.
-func isWeak(line string) bool { return matches(weak, line) }
+func isWeak(line string) bool { return weak.MatchString(line) }

@@ -13,11 +13,12 @@ type pattern = regex.Pattern
 func lazy(text string) *pattern { return regex.Lazy(text) }
 
 // patterns are several of them.
-func patterns(texts ...string) (all []*pattern) {
+func patterns(texts ...string) *regex.Set {
+	var all []*pattern
 	for _, text := range texts {
 		all = append(all, lazy(text))
 	}
-	return all
+	return regex.SetOf(all...)
 }
 
 // without are the lines but those that are of a kind.

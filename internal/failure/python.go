@@ -87,7 +87,7 @@ func pytestKeeps(part, line string) bool {
 		return !pytestRound.MatchString(line)
 	case "test":
 		return line == "E" || strings.HasPrefix(line, "E ") || strings.HasPrefix(line, ">") ||
-			strings.Contains(line, ".py:") && pytestPlace.MatchString(line)
+			pytestPlace.MatchString(line)
 	case "other":
 		return strings.HasPrefix(line, "INTERNALERROR") || strings.HasPrefix(line, "E ")
 	}

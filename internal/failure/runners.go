@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // runner is a tool that runs tests, by the lines in which it sums up what it did.
@@ -145,6 +148,17 @@ var runners = []runner{
 		sum(`^(?<total>)Result: (?<failed>FAIL)$`),
 	}},
 }
+
+// anySum are the lines by which all of them sum up what they did.
+var anySum = sync.OnceValue(func() *regex.Set {
+	var all []*pattern
+	for _, r := range runners {
+		for _, sum := range r.sums {
+			all = append(all, sum.pattern)
+		}
+	}
+	return regex.SetOf(all...)
+})
 
 // proveName is the runner that sums up the points of Perl's tests; with -v they are printed as well.
 const proveName = "prove"
