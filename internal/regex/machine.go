@@ -16,6 +16,7 @@ type machine struct {
 	begin  string // what each match begins with
 	later  bool   // a match can begin behind the beginning of a text
 	busy   sync.Mutex
+	fills  int // how often it was full
 	states []state
 	known  map[string]int16 // the numbers of states
 	next   []int16          // by state, columns of each: the state after the end or an ASCII character; 0: not made yet
@@ -44,6 +45,7 @@ const (
 	columns    = utf8.RuneSelf + 2
 	mostStates = 300
 	mostOther  = 256
+	mostFills  = 10 // after that, it is of no use for the texts at hand
 )
 
 // newMachine is the machine of patterns of which one must match. It panics when one is no expression.
@@ -81,6 +83,9 @@ func (m *machine) matches(s string) (matches, known bool) {
 		return false, false
 	}
 	defer m.busy.Unlock()
+	if m.fills == mostFills {
+		return false, false
+	}
 	at := first
 	for i := 0; at >= first; {
 		char, size := end, 1
@@ -94,6 +99,7 @@ func (m *machine) matches(s string) (matches, known bool) {
 		}
 	}
 	if at == full {
+		m.fills++
 		m.clear()
 	}
 	return at == matched, at != full
