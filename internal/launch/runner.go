@@ -72,6 +72,10 @@ func (n *Runners) Start(ctx context.Context, job Job) (*Running, error) {
 	n.Log("a runner has connected for the job %s", job.Order.Job)
 	request := n.secret(r.job.Claim, "request")
 	if err := r.provide(ctx, nil, n.Log, n.Address+work.RunnersPath+request, n.secret(r.job.Claim, "models")); err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ErrUnwanted) { // the job looks for the next server
+			n.forget(r)
+			return nil, cause
+		}
 		n.leave(r)
 		return nil, err
 	}

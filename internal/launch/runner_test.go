@@ -201,6 +201,18 @@ func asks(t *testing.T, link work.Link, path string, say, hear any) int {
 	return resp.StatusCode
 }
 
+// endsServer ends the server that asks for a token.
+type endsServer struct {
+	Tokens
+	end func()
+}
+
+// Make implements Tokens.
+func (e endsServer) Make(ctx context.Context) (work.Token, error) {
+	e.end()
+	return work.Token{}, ctx.Err()
+}
+
 // TestRunner: after a runner that was killed another one does the job. What it does is told as by a process of this
 // machine, and goes on where the connection breaks, and where the server is started anew: no turn is taken again.
 func TestRunner(t *testing.T) {
@@ -243,8 +255,13 @@ func TestRunner(t *testing.T) {
 	if end, err := r.Wait(); err != nil || !end.HandedOn || kept.claim().Name != before.Name || before.Name == "" {
 		t.Fatalf("%+v, %v, %+v", end, err, kept.claim())
 	}
-	job.Claim = kept.claim()
-	job.Order.Attempt = 3
+	ctx, end := context.WithCancel(t.Context())
+	whole := job.Tokens
+	job.Claim, job.Order.Attempt, job.Tokens = kept.claim(), 3, endsServer{whole, end}
+	if _, err := n.Start(ctx, job); !errors.Is(err, context.Canceled) || kept.claim().Name != before.Name {
+		t.Fatalf("a server that ends as the runner connects: %v, %+v", err, kept.claim())
+	}
+	job.Claim, job.Order.Attempt, job.Tokens = kept.claim(), 4, whole
 	if r, err = n.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
