@@ -31,8 +31,7 @@ type Runners struct {
 	Log      func(format string, args ...any)
 	Clock    func() time.Time
 
-	mu    sync.Mutex
-	seats map[string]*Running // by request
+	seats sync.Map // of *Running, by request
 }
 
 // Claim is what a server knows of the runner that does a job, also after it was started anew.
@@ -180,12 +179,7 @@ func (n *Runners) patience() time.Duration { return cmp.Or(n.Patience, usualPati
 // seat makes the place of a job, by its claim.
 func (n *Runners) seat(job Job) *Running {
 	r := newRunning(job, n.secret(job.Claim, "job"), n.Clock)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.seats == nil {
-		n.seats = map[string]*Running{}
-	}
-	n.seats[n.secret(job.Claim, "request")] = r
+	n.seats.Store(n.secret(job.Claim, "request"), r)
 	return r
 }
 
@@ -200,19 +194,16 @@ func (n *Runners) leave(r *Running) {
 
 // forget knows nothing more of a job's place.
 func (n *Runners) forget(r *Running) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.seats, n.secret(r.job.Claim, "request"))
+	n.seats.Delete(n.secret(r.job.Claim, "request"))
 }
 
 // ServeHTTP is what jobs on runners ask for.
 func (n *Runners) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	request, path, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, work.RunnersPath), "/")
-	n.mu.Lock()
-	r := n.seats[request]
-	n.mu.Unlock()
+	found, _ := n.seats.Load(request)
+	r, is := found.(*Running)
 	switch {
-	case r == nil:
+	case !is:
 		http.Error(w, "this server has no such job", http.StatusNotFound)
 	case path == "":
 		n.join(w, req, r)
