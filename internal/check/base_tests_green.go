@@ -167,7 +167,7 @@ func (g *green) foreign(ctx context.Context, names []string, fresh bool) (bool, 
 	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
 	for _, name := range names {
 		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-		if strings.Contains(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
+		if holdsWord(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
 			slices.ContainsFunc(g.at.Verdicts, func(v loop.Verdict) bool {
 				return !v.Pass && slices.ContainsFunc(v.Concerns, func(c loop.Concern) bool { return c.File == name })
 			}) {
