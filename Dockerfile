@@ -41,19 +41,25 @@ COPY LICENSE THIRD_PARTY_NOTICES /usr/share/doc/ralph/
 COPY --from=build /out/ralph /usr/local/bin/ralph
 ENTRYPOINT ["/usr/local/bin/ralph", "action"]
 
-# The CLIs, at the versions of agents.txt, each with no more than it runs with.
+# The CLIs as the lock files of host/agents say, each with no more than it runs with. No code of theirs runs while there is a network.
 FROM ${NODE_IMAGE} AS npm
-COPY host/agents.txt host/image-agent.sh /build/
+COPY host/agents /build/agents
+COPY host/install-agent.sh host/image-agent.sh /build/
 FROM npm AS claude-cli
-RUN /build/image-agent.sh claude
+RUN /build/install-agent.sh download claude /opt/agents/claude
+RUN --network=none /build/install-agent.sh prepare claude /opt/agents/claude && /build/image-agent.sh claude
 FROM npm AS codex-cli
-RUN /build/image-agent.sh codex
+RUN /build/install-agent.sh download codex /opt/agents/codex
+RUN --network=none /build/install-agent.sh prepare codex /opt/agents/codex && /build/image-agent.sh codex
 FROM npm AS gemini-cli
-RUN /build/image-agent.sh gemini
+RUN /build/install-agent.sh download gemini /opt/agents/gemini
+RUN --network=none /build/install-agent.sh prepare gemini /opt/agents/gemini && /build/image-agent.sh gemini
 FROM npm AS opencode-cli
-RUN /build/image-agent.sh opencode
+RUN /build/install-agent.sh download opencode /opt/agents/opencode
+RUN --network=none /build/install-agent.sh prepare opencode /opt/agents/opencode && /build/image-agent.sh opencode
 FROM npm AS amp-cli
-RUN /build/image-agent.sh amp
+RUN /build/install-agent.sh download amp /opt/agents/amp
+RUN --network=none /build/install-agent.sh prepare amp /opt/agents/amp && /build/image-agent.sh amp
 
 FROM ralph AS ralph-codex
 COPY --from=codex-cli /opt/agents /opt/agents

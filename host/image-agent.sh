@@ -1,15 +1,12 @@
 #!/bin/sh
-# Puts one agent's CLI into /opt/agents of an image that is being built, with npm, and keeps no more of it than it runs with: most are native
-# programs that need neither npm nor Node.
+# Moves one agent's CLI, which install-agent.sh put into /opt/agents/NAME of an image that is being built, to /opt/agents/bin, and keeps no more
+# of it than it runs with: most are native programs that need neither npm nor Node.
 #
 #	image-agent.sh NAME
 set -eu
 name=$1
-package=$(awk -v name="$name" '$1 == name { print $2 }' "$(dirname "$0")/agents.txt")
-[ -n "$package" ] || { echo "image-agent: agents.txt has no agent $name" >&2; exit 2; }
 dir=/opt/agents/$name bin=/opt/agents/bin
-mkdir -p "$dir" "$bin"
-npm install --prefix "$dir" --no-fund --no-audit --loglevel=error "$package"
+mkdir -p "$bin"
 program=$(readlink -f "$dir/node_modules/.bin/$name")
 if [ "$(head -c 4 "$program" | tail -c 3)" = ELF ]; then
 	mv "$program" "$bin/$name"

@@ -5,6 +5,7 @@ package config
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,10 +48,17 @@ func TestDockerfile(t *testing.T) {
 	if name := stages[len(stages)-1].Name; name != "ralph-claude" {
 		t.Errorf("action.yml builds the last target, which is %s", name)
 	}
-	for line := range strings.Lines(document(t, "../../host/agents.txt")) {
-		if name, _, ok := strings.Cut(line, " "); ok && name != "#" {
-			if _, there := targets["ralph-"+name]; !there {
-				t.Errorf("there is no image with the agent %s", name)
+	agents, err := os.ReadDir("../../host/agents")
+	if err != nil || len(agents) == 0 {
+		t.Fatal(agents, err)
+	}
+	for _, agent := range agents {
+		if _, there := targets["ralph-"+agent.Name()]; !there {
+			t.Errorf("there is no image with the agent %s", agent.Name())
+		}
+		for _, command := range commandsOf(stages[targets[agent.Name()+"-cli"]]) {
+			if strings.Contains(command, "prepare "+agent.Name()) && !strings.HasPrefix(command, "RUN --network=none ") {
+				t.Errorf("%s: code of the agent's package runs with a network", command)
 			}
 		}
 	}
@@ -71,25 +79,33 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// document is a file's text.
-func document(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
+// TestAgentsAreHeldToTheirHashes: a package that the lock file does not hold, or holds by another hash, is not installed.
+func TestAgentsAreHeldToTheirHashes(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("npm is not installed")
+	}
+	lock, err := os.ReadFile("../../host/agents/gemini/package-lock.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// TestAgentVersions: what the images and the host variant install is what the end-to-end tests are run with.
-func TestAgentVersions(t *testing.T) {
-	tested := document(t, "../../testdata/install-agents.sh")
-	for line := range strings.Lines(document(t, "../../host/agents.txt")) {
-		name, pkg, ok := strings.Cut(strings.TrimSpace(line), " ")
-		row := `(?m)^\t` + regexp.QuoteMeta(name) + `\) echo ` + regexp.QuoteMeta(pkg) + `( |$)`
-		if ok && name != "#" && !regexp.MustCompile(row).MatchString(tested) {
-			t.Errorf("testdata/install-agents.sh does not install %s for %s", pkg, name)
-		}
+	hash := regexp.MustCompile(`(?s)("node_modules/@google/gemini-cli": \{.*?)"integrity": "[^"]*",`)
+	for name, row := range map[string]struct{ instead, want string }{
+		"another hash": {`$1"integrity": "sha512-` + strings.Repeat("A", 86) + `==",`, "EINTEGRITY"},
+		"no hash":      {"$1", "has no hash of node_modules/@google/gemini-cli:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("../../host")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(dir+"/agents/gemini/package-lock.json", hash.ReplaceAll(lock, []byte(row.instead)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("sh", dir+"/install-agent.sh", "gemini", dir+"/there").CombinedOutput()
+			if err == nil || !strings.Contains(string(out), row.want) {
+				t.Errorf("%v, want %s:\n%s", err, row.want, out)
+			}
+		})
 	}
 }
 
