@@ -1,6 +1,9 @@
 package secret
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // automaton finds forms in a text in one pass (Aho and Corasick). Line ends do not count, neither in a form nor within a
 // match: what is wrapped is found. A place at which no form can begin costs one look at two bytes.
@@ -98,6 +101,9 @@ func (m *automaton) add(text string) {
 		}
 	}
 	m.three.add(hashOf(text[0], text[1], text[2]))
+	if dense := strings.NewReplacer(" ", "", "\t", "").Replace(text); len(dense) >= leastForm {
+		m.three.add(hashOf(dense[0], dense[1], dense[2])) // an indent of the text takes the blanks with it
+	}
 }
 
 // child is the node one byte longer than another; 0 if there is none.
@@ -129,9 +135,26 @@ func (m *automaton) next(text string, from int) int {
 	return len(text)
 }
 
+// mayBegin reports whether a text begins with the three bytes that a form begins with, whatever line ends and indents are
+// between them.
 func (m *automaton) mayBegin(text string) bool {
-	return len(text) >= leastForm && m.begin.has(pairOf(text[0], text[1])) &&
-		(m.three.has(hashOf(text[0], text[1], text[2])) || lineEnd(text, 1) > 0 || lineEnd(text, 2) > 0)
+	if len(text) < leastForm || !m.begin.has(pairOf(text[0], text[1])) {
+		return false
+	}
+	var head [leastForm]byte
+	for i, n := 0, 0; i < len(text); n, i = n+1, i+1 {
+		for end := lineEnd(text, i); end > 0; end = lineEnd(text, i) {
+			for i += end; i < len(text) && isBlank(text[i]); i++ {
+			}
+		}
+		if i == len(text) {
+			return false
+		}
+		if head[n] = text[i]; n+1 == leastForm {
+			return m.three.has(hashOf(head[0], head[1], head[2]))
+		}
+	}
+	return false
 }
 
 // find calls found with the longest form that ends at each place of a text, as long as it returns true. What a text ends

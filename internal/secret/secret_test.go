@@ -15,7 +15,7 @@ import (
 var samples = map[string]string{
 	"a model's key": "sk-ant-api03-" + drawn(1, 95),
 	"a token":       "ghs_" + drawn(2, 36), "a short password": "Tr0ub4dor&3/x=",
-	"a long token": drawn(3, 400), "a private key": "-----BEGIN RSA PRIVATE KEY-----\n" + wrapped(drawn(4, 1600), 64) +
+	"a passphrase": "a horse 42 staples", "a long token": drawn(3, 400), "a private key": "-----BEGIN RSA PRIVATE KEY-----\n" + wrapped(drawn(4, 1600), 64) +
 		"-----END RSA PRIVATE KEY-----\n",
 }
 
@@ -60,6 +60,7 @@ var ways = map[string]func(s string) string{
 	"hex, capitals":                func(s string) string { return fmt.Sprintf("%X", s) },
 	"hex, wrapped":                 func(s string) string { return wrapped(hex.EncodeToString([]byte(s)), 60) },
 	"split by line ends":           func(s string) string { return wrapped(s, 9) },
+	"split at each byte":           func(s string) string { return wrapped(s, 1) },
 }
 
 // rest is a text without what is found in it.
