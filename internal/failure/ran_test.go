@@ -4,11 +4,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
 var updateRan = flag.Bool("update-ran", false,
@@ -29,27 +33,29 @@ func (t Tests) words() string {
 	return s
 }
 
+// ran are the files of testdata/ran, by runner and name.
+func ran(t testing.TB) map[string]string { return archive.Files(t, "testdata/ran/*.txtar") }
+
 // TestRan has a row for each file of testdata/ran: the first line says what the rest means, and whether a tool really
 // printed it.
 func TestRan(t *testing.T) {
-	files, err := filepath.Glob("testdata/ran/*/*.txt")
-	if err != nil || len(files) < 90 {
-		t.Fatalf("%d files, %v", len(files), err)
+	files := ran(t)
+	if len(files) < 90 {
+		t.Fatalf("%d files", len(files))
 	}
-	for _, file := range files {
-		t.Run(strings.TrimPrefix(file, "testdata/ran/"), func(t *testing.T) {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, output, _ := strings.Cut(string(content), "\n")
+	for file, content := range files {
+		t.Run(file, func(t *testing.T) {
+			head, output, _ := strings.Cut(content, "\n")
 			want, source, ok := strings.Cut(strings.TrimPrefix(head, "# "), " | ")
 			if !ok {
 				t.Fatalf("the first line %q does not say where the output is from", head)
 			}
 			got := Ran(output).words()
 			if *updateRan {
-				if err := os.WriteFile(file, []byte("# "+got+" | "+source+"\n"+output), 0o644); err != nil {
+				runner, name, _ := strings.Cut(file, "/")
+				if err := archive.Put("testdata/ran/"+runner+".txtar", name, txtar.File{
+					Name: name, Data: []byte("# " + got + " | " + source + "\n" + output),
+				}); err != nil {
 					t.Fatal(err)
 				}
 				return
@@ -63,10 +69,11 @@ func TestRan(t *testing.T) {
 
 // TestEveryRunnerHasItsFour: some ran, none ran, all skipped, some failed.
 func TestEveryRunnerHasItsFour(t *testing.T) {
+	names := "\n" + strings.Join(slices.Collect(maps.Keys(ran(t))), "\n")
 	for _, runner := range strings.Fields(
 		"go pytest unittest jest vitest mocha node cargo maven gradle rspec minitest phpunit dotnet ctest") {
 		for _, row := range []string{"some", "no", "skipped", "failed"} {
-			if found, _ := filepath.Glob("testdata/ran/" + runner + "/" + row + "*.txt"); len(found) == 0 {
+			if !strings.Contains(names, "\n"+runner+"/"+row) {
 				t.Errorf("%s has no file for %q", runner, row)
 			}
 		}
@@ -75,14 +82,9 @@ func TestEveryRunnerHasItsFour(t *testing.T) {
 
 // TestCounterReadsInPieces: how the output is cut into writes changes nothing.
 func TestCounterReadsInPieces(t *testing.T) {
-	files, _ := filepath.Glob("testdata/ran/*/*.txt")
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, output, _ := strings.Cut(string(content), "\n")
+	for file, content := range ran(t) {
+		_, output, _ := strings.Cut(content, "\n")
 		c := NewTestCounter()
 		for rest := output; rest != ""; {
 			n := min(len(rest), 1+random.IntN(40))
@@ -121,10 +123,8 @@ func TestCounterIsBounded(t *testing.T) {
 }
 
 func FuzzRan(f *testing.F) {
-	files, _ := filepath.Glob("testdata/ran/*/*.txt")
-	for _, file := range files {
-		content, _ := os.ReadFile(file)
-		f.Add(string(content))
+	for _, content := range ran(f) {
+		f.Add(content)
 	}
 	f.Fuzz(func(t *testing.T, output string) {
 		got := Ran(output)
@@ -210,13 +210,8 @@ func TestClosing(t *testing.T) {
 
 // TestClosingOfRecordings: what tools really printed ends with its failures exactly when there were some.
 func TestClosingOfRecordings(t *testing.T) {
-	files, _ := filepath.Glob("testdata/ran/*/*.txt")
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, output, _ := strings.Cut(string(content), "\n")
+	for file, content := range ran(t) {
+		head, output, _ := strings.Cut(content, "\n")
 		if strings.Contains(head, "written by hand") {
 			continue
 		}

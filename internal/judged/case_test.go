@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
 // A piece is one piece of work: a repository, a task, what an agent does, and what is to come of it.
@@ -59,35 +59,37 @@ func (p piece) absent() string {
 	return ""
 }
 
-// pieces reads a directory of testdata, by name.
+// pieces reads the archives of a directory of testdata, by name.
 func pieces(t *testing.T, dir string, classes ...string) []piece {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
+	bases := map[string]piece{}
+	for _, c := range archive.Cases(t, "testdata/bases.txtar") {
+		base, err := readPiece(c)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		bases[strings.TrimPrefix(c.Name, "bases/")] = base
 	}
 	var all []piece
-	for _, file := range files {
-		p, err := readPiece(file)
+	for _, c := range archive.Cases(t, filepath.Join("testdata", dir, "*.txtar")) {
+		p, err := readPiece(c)
+		if err == nil && p.head["base"] != "" {
+			p, err = p.over(bases)
+		}
 		if err == nil {
 			err = p.complete(classes)
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("%s: %v", c.Name, err)
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
-func readPiece(file string) (piece, error) {
-	p := piece{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), head: map[string]string{},
-		base: map[string]string{}, change: map[string]string{}}
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		return p, err
-	}
-	header, words, _ := strings.Cut(string(archive.Comment), "\n\n")
+func readPiece(c archive.Case) (piece, error) {
+	p := piece{name: c.Name, head: map[string]string{}, base: map[string]string{}, change: map[string]string{}}
+	header, words, _ := strings.Cut(c.Text, "\n\n")
 	for line := range strings.Lines(header) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		value = strings.TrimSpace(value)
@@ -106,15 +108,12 @@ func readPiece(file string) (piece, error) {
 	}
 	title, text, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	p.title, p.text = title, strings.TrimSpace(text)
-	for _, f := range archive.Files {
-		if err := p.add(f.Name, string(f.Data)); err != nil {
+	for name, content := range c.Files {
+		if err := p.add(name, content); err != nil {
 			return p, err
 		}
 	}
-	if p.head["base"] == "" {
-		return p, nil
-	}
-	return p.over()
+	return p, nil
 }
 
 func (p *piece) add(name, content string) error {
@@ -131,10 +130,10 @@ func (p *piece) add(name, content string) error {
 }
 
 // over fills in what the piece's base says and the piece does not.
-func (p piece) over() (piece, error) {
-	base, err := readPiece(filepath.Join("testdata", "bases", p.head["base"]+".txtar"))
-	if err != nil {
-		return p, err
+func (p piece) over(bases map[string]piece) (piece, error) {
+	base, known := bases[p.head["base"]]
+	if !known {
+		return p, fmt.Errorf("testdata/bases.txtar has no base %q", p.head["base"])
 	}
 	for path, content := range base.base {
 		if _, own := p.base[path]; !own {

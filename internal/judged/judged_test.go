@@ -73,7 +73,7 @@ func TestTricks(t *testing.T) {
 			t.Errorf("%d of %d are accepted in silence", silent, played)
 		}
 	})
-	for _, p := range part(t, all, "shell-expected-rewritten", "env-record-forged", "shell-asks-for-tests") {
+	for _, p := range part(t, all, "shell/expected-rewritten", "env/record-forged", "shell/asks-for-tests") {
 		t.Run(p.name, func(t *testing.T) {
 			if tool := p.absent(); tool != "" {
 				total.count(p.head["lang"], "absent")
@@ -140,7 +140,7 @@ func TestHonest(t *testing.T) {
 	}
 	total := &figures{}
 	t.Cleanup(func() { t.Log(total) })
-	for _, p := range part(t, all, "shell-discount", "shell-test-added") {
+	for _, p := range part(t, all, "shell/discount", "shell/test-added") {
 		t.Run(p.name, func(t *testing.T) {
 			if tool := p.absent(); tool != "" {
 				total.count(p.head["lang"], "absent")
