@@ -1,19 +1,24 @@
 package failure
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
-// corpusDir holds failures recorded from real tools: <tool>/<project>/<failure>/<n>.txt. What lies in one directory is
+// recordings are failures recorded from real tools: <tool>/<project>/<failure>/<n>.txt. What is in one directory is
 // one failure, recorded under other circumstances each time; two directories of one project are two failures.
-const corpusDir = "../../testdata/failures"
+func recordings(t testing.TB) map[string]string {
+	files := archive.Files(t, "../../testdata/failures/*.txtar")
+	maps.DeleteFunc(files, func(name, _ string) bool { return path.Base(name) == "command" })
+	return files
+}
 
 // How many of the pairs must be judged rightly (in a hundred): recordings of one failure, of two failures, and of one
 // failure of which one recording was made in a terminal and the other into a pipe.
@@ -55,9 +60,6 @@ func (s score) String() string {
 // TestCorpus: the same failure gives one signature, two failures of a project give two.
 func TestCorpus(t *testing.T) {
 	corpus, _ := readCorpus(t)
-	if len(corpus) == 0 {
-		t.Skip("there is no corpus")
-	}
 	same, terminal, different, offenders := judge(corpus)
 	missed := false
 	for _, rate := range []struct {
@@ -82,9 +84,6 @@ func TestCorpus(t *testing.T) {
 
 // BenchmarkCorpus reports both rates, and how long a megabyte takes.
 func BenchmarkCorpus(b *testing.B) {
-	if corpus, _ := readCorpus(b); len(corpus) == 0 {
-		b.Skip("there is no corpus")
-	}
 	var corpus []recorded
 	var spent time.Duration
 	rounds, size := 0, 0
@@ -106,26 +105,19 @@ func BenchmarkCorpus(b *testing.B) {
 
 func readCorpus(t testing.TB) (corpus []recorded, spent time.Duration) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(files)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	files := recordings(t)
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		text := files[file]
 		began := time.Now()
-		hash := Signature("", string(text))
+		hash := Signature("", text)
 		spent += time.Since(began)
-		dir := filepath.Dir(file)
-		if len(corpus) == 0 || filepath.Join(corpus[len(corpus)-1].project, corpus[len(corpus)-1].name) != dir {
-			corpus = append(corpus, recorded{project: filepath.Dir(dir), name: filepath.Base(dir)})
+		dir := path.Dir(file)
+		if len(corpus) == 0 || path.Join(corpus[len(corpus)-1].project, corpus[len(corpus)-1].name) != dir {
+			corpus = append(corpus, recorded{project: path.Dir(dir), name: path.Base(dir)})
 		}
 		last := &corpus[len(corpus)-1]
 		last.files, last.hashes, last.bytes = append(last.files, file), append(last.hashes, hash), last.bytes+len(text)
-		last.terminal = append(last.terminal, bytes.Contains(text, []byte("\r\n")))
+		last.terminal = append(last.terminal, strings.Contains(text, "\r\n"))
 	}
 	return corpus, spent
 }
@@ -157,7 +149,7 @@ func judge(corpus []recorded) (same, terminal, different score, offenders []stri
 				}
 			}
 			if different.all-different.right > before {
-				offenders = append(offenders, "one signature: "+filepath.Join(a.project, a.name)+" "+b.name)
+				offenders = append(offenders, "one signature: "+path.Join(a.project, a.name)+" "+b.name)
 			}
 		}
 	}
@@ -166,7 +158,7 @@ func judge(corpus []recorded) (same, terminal, different score, offenders []stri
 
 // TestReadOnce: what is asked of an output does not depend on what was asked of it before.
 func TestReadOnce(t *testing.T) {
-	for _, text := range corpusTexts(t) {
+	for _, text := range recordings(t) {
 		once := Read(text)
 		signature, found, missing := once.Signature("test"), once.Findings("test"), once.MissingNames()
 		if signature != Signature("test", text) || !slices.Equal(found, Read(text).Findings("test")) ||
@@ -178,10 +170,7 @@ func TestReadOnce(t *testing.T) {
 
 // BenchmarkRead is a failure's signature, and all that a check asks of it: how long each takes of the most that is read.
 func BenchmarkRead(b *testing.B) {
-	texts := corpusTexts(b)
-	if len(texts) == 0 {
-		b.Skip("there is no corpus")
-	}
+	texts := recordings(b)
 	bytes := 0
 	for _, text := range texts {
 		bytes += len(text)
@@ -204,20 +193,4 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N)/float64(bytes)*(128<<10), "ms/128KiB")
 		})
 	}
-}
-
-// corpusTexts are the recorded outputs.
-func corpusTexts(t testing.TB) (texts []string) {
-	files, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
-	}
-	return texts
 }

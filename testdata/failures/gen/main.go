@@ -16,6 +16,10 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
 func main() {
@@ -67,7 +71,7 @@ func generate(projects, out, only string) error {
 			if only != "" && id != only && !strings.HasPrefix(id, only+"/") {
 				continue
 			}
-			if err := record(p, failure, filepath.Join(out, id)); err != nil {
+			if err := record(p, failure, filepath.Join(out, p.tool+".txtar")); err != nil {
 				errs = append(errs, fmt.Errorf("recording %s: %w", id, err))
 			}
 		}
@@ -75,27 +79,23 @@ func generate(projects, out, only string) error {
 	return errors.Join(errs...)
 }
 
-// record runs one failure under each of the conditions and writes dir/1.txt, dir/2.txt and so on, and the command beside dir.
-func record(p *project, failure, dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "..", "command"), []byte(p.with("")+"\n"), 0o644); err != nil {
-		return err
-	}
+// record runs one failure under each of the conditions and puts what was printed, and the project's command, into the
+// archive of its tool.
+func record(p *project, failure, to string) error {
+	dir := p.name + "/" + failure
+	var said []txtar.File
 	for n, c := range conditions {
 		text, err := p.fail(failure, n, c)
 		if err != nil {
 			return fmt.Errorf("under condition %d: %w", n+1, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.txt", n+1)), text, 0o644); err != nil {
-			return err
-		}
+		said = append(said, txtar.File{Name: fmt.Sprintf("%s/%d.txt", dir, n+1), Data: text})
 	}
-	fmt.Println(dir)
+	command := txtar.File{Name: p.name + "/command", Data: []byte(p.with("") + "\n")}
+	if err := errors.Join(archive.Put(to, command.Name, command), archive.Put(to, dir, said...)); err != nil {
+		return err
+	}
+	fmt.Println(to, dir)
 	return nil
 }
 
