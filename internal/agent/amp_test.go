@@ -14,15 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-func ampRecording(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "agents", "amp", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // The prompt is amp's last argument (S1-67), and a pointer to it when it is too long for one (C19).
 func TestAmpCommandLine(t *testing.T) {
 	t.Parallel()
@@ -46,7 +37,7 @@ func TestAmpCommandLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, "amp", "cat "+ampRecording(t, "documented-success.jsonl"))
+			f := newFake(t, "amp", "cat "+recordedFile(t, "amp/documented-success"))
 			turn := f.turn(t, c.options, c.prompt)
 			if got := f.argv(t); !slices.Equal(got, c.argv) {
 				t.Errorf("argv = %.300q, want %.300q", got, c.argv)
@@ -64,7 +55,7 @@ func TestAmpCommandLine(t *testing.T) {
 // A reviewer gets settings that reject every tool that does more than read.
 func TestAmpReadingOnly(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+ampRecording(t, "documented-success.jsonl"))
+	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+recordedFile(t, "amp/documented-success"))
 	f.turn(t, agent.Options{ReadOnly: true}, "Review it.")
 	argv := f.argv(t)
 	if len(argv) != 5 || argv[0] != "--stream-json" || argv[1] != "--settings-file" ||
@@ -85,7 +76,7 @@ func TestAmpReadingOnly(t *testing.T) {
 // An agent that is only asked something gets settings that reject every tool.
 func TestAmpWithoutTools(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+ampRecording(t, "documented-success.jsonl"))
+	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+recordedFile(t, "amp/documented-success"))
 	f.turn(t, agent.Options{NoTools: true}, "Is it done?")
 	if argv := f.argv(t); slices.Contains(argv, "--dangerously-allow-all") {
 		t.Errorf("argv = %q", argv)
@@ -110,7 +101,7 @@ func TestAmpWithoutAFileForALongPrompt(t *testing.T) {
 
 func TestAmpEnvironment(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "amp", "cat "+ampRecording(t, "documented-success.jsonl"))
+	f := newFake(t, "amp", "cat "+recordedFile(t, "amp/documented-success"))
 	f.turn(t, agent.Options{
 		Parent: []string{"AMP_URL=http://u", "AMP_API_KEY=from-parent", "GITHUB_TOKEN=t", "ANTHROPIC_API_KEY=k"},
 		Keys:   map[string]string{"AMP_API_KEY": "key", "ANTHROPIC_API_KEY": "k"},
@@ -124,7 +115,7 @@ func TestAmpEnvironment(t *testing.T) {
 func TestAmpAsksToLogIn(t *testing.T) {
 	t.Parallel()
 	for _, text := range []bool{false, true} {
-		f := newFake(t, "amp", "cat "+ampRecording(t, "no-key.jsonl")+"; sleep 600")
+		f := newFake(t, "amp", "cat "+recordedFile(t, "amp/no-key")+"; sleep 600")
 		began := time.Now()
 		turn := f.turn(t, agent.Options{Text: text, Grace: 100 * time.Millisecond}, "Do it.")
 		if turn.Class != loop.Auth || !strings.Contains(turn.Reason, "check AMP_API_KEY") || turn.Text != "" {

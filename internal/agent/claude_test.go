@@ -18,28 +18,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-const recordings = "../../testdata/agents/claude"
-
-// recording is what is written of one, as a file's path for a fake to print.
-func recording(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join(recordings, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // The recording of a process that a signal ended is played by one.
 func TestClaudeKilled(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "sigkill-tool.jsonl")+"; kill -KILL $$")
+	f := newFake(t, "claude", "cat >/dev/null; cat "+recordedFile(t, "claude/sigkill-tool")+"; kill -KILL $$")
 	turn := f.turn(t, agent.Options{}, "Do it.")
 	if turn.Class != loop.Killed || turn.Exit != -1 || !strings.Contains(turn.Reason, "SIGKILL") ||
 		turn.Usage.Input != 100 {
 		t.Errorf("turn = %+v", turn)
 	}
-	f = newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "success.jsonl")+"; kill -KILL $$")
+	f = newFake(t, "claude", "cat >/dev/null; cat "+recordedFile(t, "claude/success")+"; kill -KILL $$")
 	if turn := f.turn(t, agent.Options{}, "Do it."); turn.Class != loop.OK || !turn.Claim.Done { // it had said its word
 		t.Errorf("turn = %+v", turn)
 	}
@@ -129,7 +117,7 @@ func TestClaudeCommandLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, "claude", "cat "+recording(t, "success.jsonl"))
+			f := newFake(t, "claude", "cat "+recordedFile(t, "claude/success"))
 			prompt := "Do it.\n" + strings.Repeat("More. ", 100_000)
 			f.turn(t, c.options, prompt)
 			if got := f.argv(t); !slices.Equal(got, c.argv) {
@@ -144,7 +132,7 @@ func TestClaudeCommandLine(t *testing.T) {
 
 func TestClaudeEnvironment(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "claude", "cat "+recording(t, "success.jsonl"))
+	f := newFake(t, "claude", "cat "+recordedFile(t, "claude/success"))
 	f.turn(t, agent.Options{
 		Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a",
 			"ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
@@ -178,7 +166,7 @@ func TestClaudeRetriesAreSilence(t *testing.T) {
 // An agent that has said its last word and does not end has still said it.
 func TestClaudeLingers(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, "claude", "cat >/dev/null; cat "+recording(t, "success.jsonl")+"; sleep 600")
+	f := newFake(t, "claude", "cat >/dev/null; cat "+recordedFile(t, "claude/success")+"; sleep 600")
 	turn := f.turn(t, agent.Options{Timeout: 2 * time.Second, Grace: 100 * time.Millisecond}, "Do it.")
 	if turn.Class != loop.OK || !turn.Claim.Done || turn.Reason != "" {
 		t.Errorf("turn = %+v", turn)
@@ -188,7 +176,7 @@ func TestClaudeLingers(t *testing.T) {
 func TestClaudeConsole(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer
-	f := newFake(t, "claude", `cat >/dev/null; cat `+recording(t, "success.jsonl")+`; printf '::error::no\nhalf' >&2`)
+	f := newFake(t, "claude", `cat >/dev/null; cat `+recordedFile(t, "claude/success")+`; printf '::error::no\nhalf' >&2`)
 	f.turn(t, agent.Options{Console: &console, Format: stream.FormatOptions{UseEmoji: true, MaxOutputChars: 25}}, "Do it.")
 	var said, told []string // the two come in any order
 	for line := range strings.Lines(console.String()) {
@@ -219,17 +207,14 @@ I wrote the file.
 // Any amount of output costs little memory, and the log is cut.
 func BenchmarkClaude200MB(b *testing.B) {
 	f := newFake(b, "claude", "cat >/dev/null; cat lines; cat "+filepath.Join("$HERE", "success"))
-	raw, err := os.ReadFile(filepath.Join(recordings, "success.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	lines := strings.SplitAfter(string(raw), "\n")
+	raw := recordings(b, "claude")["claude/success.jsonl"]
+	lines := strings.SplitAfter(raw, "\n")
 	bulk := strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
 	var in bytes.Buffer
 	for in.Len() < 200<<20 {
 		in.WriteString(lines[1] + lines[2] + bulk + bulk)
 	}
-	for name, text := range map[string][]byte{"lines": in.Bytes(), "success": raw} {
+	for name, text := range map[string][]byte{"lines": in.Bytes(), "success": []byte(raw)} {
 		if err := os.WriteFile(filepath.Join(f.dir, name), text, 0o644); err != nil {
 			b.Fatal(err)
 		}

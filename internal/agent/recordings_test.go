@@ -1,13 +1,16 @@
 package agent_test
 
 import (
+	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -175,10 +178,13 @@ var notStarted = map[string]bool{"claude/big-argv-1m5": true}
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	for name, cases := range recorded {
-		dir := filepath.Join("..", "..", "testdata", "agents", name)
-		files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-		for _, file := range files {
-			id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		files := 0
+		for file := range recordings(t, name) {
+			id, ok := strings.CutSuffix(path.Base(file), ".jsonl")
+			if !ok {
+				continue
+			}
+			files++
 			want, known := cases[id]
 			if !known && !notStarted[name+"/"+id] {
 				t.Errorf("%s/%s: nothing says what it comes to", name, id)
@@ -188,28 +194,52 @@ func TestRecordings(t *testing.T) {
 			}
 			t.Run(name+"/"+id, func(t *testing.T) {
 				t.Parallel()
-				want.check(t, played(t, name, strings.TrimSuffix(file, ".jsonl"), want.exit))
+				want.check(t, played(t, name, id, want.exit))
 			})
 		}
-		if len(files) < len(cases) {
-			t.Errorf("%s: %d recordings for %d rows", name, len(files), len(cases))
+		if files < len(cases) {
+			t.Errorf("%s: %d recordings for %d rows", name, files, len(cases))
 		}
 	}
 }
 
-// played is the turn of a recording, some time before its limits are reset.
-func played(t *testing.T, name, file string, exit int) loop.Turn {
+// recordings are what the real CLI of that name printed: "claude/success.jsonl" on standard output, "claude/success.stderr"
+// on standard error.
+func recordings(t testing.TB, name string) map[string]string {
 	t.Helper()
-	stdout, err := os.Open(file + ".jsonl")
+	return archive.Files(t, "../../testdata/agents/"+name+".txtar")
+}
+
+// recording is a recorded turn, such as "claude/success".
+func recording(t testing.TB, name string, exit int) agent.Recording {
+	t.Helper()
+	files := recordings(t, path.Dir(name))
+	stdout, known := files[name+".jsonl"]
+	if !known {
+		t.Fatalf("there is no recording %s", name)
+	}
+	return agent.Recording{Stdout: strings.NewReader(stdout), Stderr: strings.NewReader(files[name+".stderr"]), Exit: exit}
+}
+
+// recordedFile is what a recording has on standard output, as a file's path for a fake to print.
+func recordedFile(t *testing.T, name string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), path.Base(name))
+	text, err := io.ReadAll(recording(t, name, 0).Stdout)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stdout.Close()
-	r := agent.Recording{Stdout: stdout, Exit: exit, Prompt: "Create hello.txt in this repository."}
-	if stderr, err := os.Open(file + ".stderr"); err == nil {
-		defer stderr.Close()
-		r.Stderr = stderr
-	}
+	return file
+}
+
+// played is the turn of a recording, some time before its limits are reset.
+func played(t *testing.T, name, id string, exit int) loop.Turn {
+	t.Helper()
+	r := recording(t, name+"/"+id, exit)
+	r.Prompt = "Create hello.txt in this repository."
 	o := agent.Options{Command: name, Completion: "DONE",
 		Clock: func() time.Time { return time.Date(2026, 11, 21, 3, 20, 0, 0, time.UTC) }}
 	turn, err := agent.Replay(o, r)
@@ -269,7 +299,7 @@ func TestReasons(t *testing.T) {
 		"amp/e402-credits":     "add some, or give another key; check AMP_API_KEY",
 	} {
 		name, id, _ := strings.Cut(file, "/")
-		turn := played(t, name, filepath.Join("..", "..", "testdata", "agents", name, id), recorded[name][id].exit)
+		turn := played(t, name, id, recorded[name][id].exit)
 		if !strings.Contains(turn.Reason, want) {
 			t.Errorf("%s: %q, want %q", file, turn.Reason, want)
 		}

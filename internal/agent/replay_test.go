@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -34,30 +36,21 @@ var places = []struct {
 // replay shows what people see of a recording, with ␛ for the one control character there is.
 func replay(t *testing.T, name string, exit int, place stream.Place) string {
 	t.Helper()
-	file := filepath.Join(recordings, "..", name+".jsonl")
-	stdout, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdout.Close()
-	r := agent.Recording{Stdout: stdout, Exit: exit}
-	if stderr, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".stderr"); err == nil {
-		r.Stderr = bytes.NewReader(stderr)
-	}
 	var console bytes.Buffer
 	o := agent.Options{
 		Command: filepath.Dir(name), Completion: "DONE", Console: &console, Format: stream.FormatFor(place),
 		Clock: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
-	if _, err := agent.Replay(o, r); err != nil {
+	if _, err := agent.Replay(o, recording(t, name, exit)); err != nil {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(console.String(), "\x1b", "␛")
 }
 
-// TestReplayedConsole shows recorded turns at the three kinds of places, as golden files.
+// TestReplayedConsole shows recorded turns at the three kinds of places, as testdata/console.txtar has them.
 func TestReplayedConsole(t *testing.T) {
 	t.Parallel()
+	golden := archive.Files(t, "testdata/console.txtar")
 	for name, exit := range map[string]int{
 		"claude/success": 0, "claude/two-tools": 0, "claude/partial": 0, "claude/bash-fails": 0, "claude/perm-dontask": 0,
 		"claude/json":             0,
@@ -72,23 +65,17 @@ func TestReplayedConsole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got strings.Builder
+			id := strings.ReplaceAll(name, "/", "-")
 			for _, p := range places {
-				fmt.Fprintf(&got, "-- %s --\n%s", p.name, replay(t, name, exit, p.place))
-			}
-			golden := filepath.Join("testdata", "console", strings.ReplaceAll(name, "/", "-")+".txt")
-			if *update {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755),
-					os.WriteFile(golden, []byte(got.String()), 0o644)); err != nil {
-					t.Fatal(err)
+				entry := id + "/" + p.name
+				got := replay(t, name, exit, p.place)
+				if *update {
+					if err := archive.Put("testdata/console.txtar", entry, txtar.File{Name: entry, Data: []byte(got)}); err != nil {
+						t.Fatal(err)
+					}
+				} else if want, known := golden["console/"+entry]; !known || got != want {
+					t.Errorf("%s: the console differs from testdata/console.txtar, which -update writes:\n%s", p.name, got)
 				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v; run the test with -update", err)
-			}
-			if got.String() != string(want) {
-				t.Errorf("%s differs:\n%s", golden, got.String())
 			}
 		})
 	}
@@ -253,11 +240,7 @@ func TestReplayReadsItsErrors(t *testing.T) {
 
 // BenchmarkReplay200MB says how much memory it takes to show any amount of output.
 func BenchmarkReplay200MB(b *testing.B) {
-	raw, err := os.ReadFile(filepath.Join(recordings, "success.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	lines := strings.SplitAfter(string(raw), "\n")
+	lines := strings.SplitAfter(recordings(b, "claude")["claude/success.jsonl"], "\n")
 	bulk := strings.Join(lines[1:3], "") +
 		strings.Replace(lines[3], "File created", strings.Repeat("some words of output ", 500), 1)
 	times := 200 << 20 / len(bulk)

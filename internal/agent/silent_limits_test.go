@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,17 +49,10 @@ func TestSilentLimits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			read := func(ending string) string {
-				content, err := os.ReadFile(filepath.Join("..", "..", "testdata", "agents", tt.recording+ending))
-				if err != nil && ending == ".jsonl" {
-					t.Fatal(err)
-				}
-				return string(content)
-			}
+			r := recording(t, tt.recording, 0)
+			r.Stdout, r.Idle = io.MultiReader(r.Stdout, strings.NewReader(tt.then)), true
 			turn, err := agent.Replay(agent.Options{Command: tt.agent, Idle: 10 * time.Minute,
-				Clock: func() time.Time { return now }}, agent.Recording{
-				Stdout: strings.NewReader(read(".jsonl") + tt.then), Stderr: strings.NewReader(read(".stderr")), Idle: true,
-			})
+				Clock: func() time.Time { return now }}, r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,6 @@ package stream_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -53,15 +51,6 @@ func tellAll(events []stream.Event) []string {
 	return lines
 }
 
-func recorded(t testing.TB, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "agents", "claude", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
 func TestClaudeRecorded(t *testing.T) {
 	for name, want := range map[string][]string{
 		"success": {"session 36", `text "I will write hello.txt."`, "tool Write(/home/user/repo/hello.txt)", "tool-end",
@@ -75,7 +64,7 @@ func TestClaudeRecorded(t *testing.T) {
 		"e429sub-oauth": {"session 36", "limit five_hour true 2026-11-21T04:00:00Z",
 			`result true success 429 api_error "You've hit your 5-hour limit · resets 4am (UTC)" []  $0 1`},
 	} {
-		got := tellAll(decode(recorded(t, name), 1<<20))
+		got := tellAll(decode(recordedBy(t, "claude", name), 1<<20))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -162,7 +151,7 @@ func TestToolSummary(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	events := decode(recorded(t, "success"), 1000)
+	events := decode(recordedBy(t, "claude", "success"), 1000)
 	if got := events[len(events)-1].Result.Usage; got != (loop.Usage{CostUSD: 0.0016, Input: 200, Output: 40}) {
 		t.Errorf("%+v", got)
 	}

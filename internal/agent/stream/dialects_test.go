@@ -1,13 +1,13 @@
 package stream_test
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -19,13 +19,25 @@ func decodeAs(agent, in string, piece int) []stream.Event {
 	return decodeWith(decoders[agent], in, piece)
 }
 
+// recordings are what the real CLI of that name printed on standard output, by what was tried.
+func recordings(t testing.TB, agent string) map[string]string {
+	t.Helper()
+	recorded := map[string]string{}
+	for name, text := range archive.Files(t, "../../../testdata/agents/"+agent+".txtar") {
+		if id, ok := strings.CutSuffix(path.Base(name), ".jsonl"); ok {
+			recorded[id] = text
+		}
+	}
+	return recorded
+}
+
 func recordedBy(t testing.TB, agent, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "agents", agent, name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
+	text, known := recordings(t, agent)[name]
+	if !known {
+		t.Fatalf("there is no recording %s/%s", agent, name)
 	}
-	return string(raw)
+	return text
 }
 
 // What is not of the expected type says nothing, and stops nothing.

@@ -3,8 +3,7 @@ package stream_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"maps"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -43,23 +42,18 @@ func decodeWith(create func(func() time.Time, func(stream.Event)) *stream.Decode
 // each calls a test for every recording that tells something.
 func each(t *testing.T, test func(t *testing.T, in string, decode func(in string, piece int) []stream.Event)) {
 	for name, create := range decoders {
-		files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", name, "*.jsonl"))
+		files := recordings(t, name)
 		if len(files) < 10 {
 			t.Fatalf("%s has %d recordings", name, len(files))
 		}
-		for _, file := range files {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if lines := strings.Split(string(raw), "\n"); !bytes.HasPrefix(raw, []byte("{")) || len(lines) > 1 &&
-				!json.Valid([]byte(lines[0])) ||
-				!bytes.HasSuffix(raw, []byte("}\n")) {
+		for id, raw := range files {
+			if first, _, many := strings.Cut(raw, "\n"); !strings.HasPrefix(raw, "{") || many && !json.Valid([]byte(first)) ||
+				!strings.HasSuffix(raw, "}\n") {
 				continue // it failed before it said anything in its format, or is cut off, or is one object over many lines
 			}
-			t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
+			t.Run(name+"/"+id, func(t *testing.T) {
 				t.Parallel()
-				test(t, string(raw), func(in string, piece int) []stream.Event { return decodeWith(create, in, piece) })
+				test(t, raw, func(in string, piece int) []stream.Event { return decodeWith(create, in, piece) })
 			})
 		}
 	}
@@ -186,14 +180,10 @@ var kindOfLine = regexp.MustCompile(`"(?:type|subtype|name|status)":"[^"]*"`)
 
 // seeds are lines of an agent's recordings, one of each kind.
 func seeds(f *testing.F, name string) (lines []string) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "agents", name, "*.jsonl"))
 	seen := map[string]bool{}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for line := range strings.Lines(string(raw)) {
+	recorded := recordings(f, name)
+	for _, id := range slices.Sorted(maps.Keys(recorded)) {
+		for line := range strings.Lines(recorded[id]) {
 			kind := strings.Join(kindOfLine.FindAllString(line, 8), "")
 			if len(line) <= mostSeed && kind != "" && !seen[kind] {
 				seen[kind], lines = true, append(lines, line)
