@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
-
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -43,15 +41,11 @@ type section struct {
 // TestLoops plays real outputs of real tools to the checks, one an iteration, and their verdicts to the loop: what gets
 // nearer to its end is never called stuck, and what does not is stopped soon.
 func TestLoops(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/loops/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no loops", err)
-	}
 	loops := map[string]int{}
 	right, wasted := map[string]int{}, map[string]int{}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			p := readLoop(t, file)
+	for _, c := range archive.Cases(t, "../../testdata/loops/*.txtar") {
+		t.Run(c.Name, func(t *testing.T) {
+			p := readLoop(t, c)
 			s, step := p.play(t)
 			spent := len(s.Iterations) - p.last
 			kind, most := "progress", 0
@@ -83,14 +77,11 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-func readLoop(t *testing.T, file string) played {
+func readLoop(t *testing.T, c archive.Case) played {
 	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := played{name: filepath.Base(file), sections: map[string]section{"pass": {}}}
-	for line := range strings.Lines(string(archive.Comment)) {
+	p := played{name: c.Name, sections: map[string]section{"pass": {}}}
+	var err error
+	for line := range strings.Lines(c.Text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch key {
 		case "kind":
@@ -111,9 +102,9 @@ func readLoop(t *testing.T, file string) played {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range archive.Files {
-		name, which, _ := strings.Cut(f.Name, " ")
-		s := section{fails: 1, output: string(f.Data)}
+	for file, output := range c.Files {
+		name, which, _ := strings.Cut(file, " ")
+		s := section{fails: 1, output: output}
 		if which != "" {
 			if s.fails, err = strconv.Atoi(which); err != nil {
 				t.Fatal(err)
