@@ -208,6 +208,7 @@ type Price struct {
 	Output     float64  `json:"output"` // and what it thinks
 	Cached     *float64 `json:"cached,omitempty"`
 	CacheWrite *float64 `json:"cacheWrite,omitempty"`
+	Long       int64    `json:"long,omitzero"` // tokens; 0: every request costs the same
 }
 
 // The values of a guardrail's severity and fail action. They are those of loop.Severity and loop.FailAction.

@@ -32,7 +32,7 @@ type modelGateway struct {
 func pricesOf(set config.Settings) gateway.Prices {
 	own := map[string]gateway.Price{}
 	for _, p := range set.Prices {
-		price := gateway.Price{Input: p.Input, Output: p.Output, CacheRead: p.Input, CacheWrite: p.Input}
+		price := gateway.Price{Input: p.Input, Output: p.Output, CacheRead: p.Input, CacheWrite: p.Input, Long: p.Long}
 		if p.Cached != nil {
 			price.CacheRead = *p.Cached
 		}

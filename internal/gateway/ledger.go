@@ -164,6 +164,7 @@ func (l *usageTotals) admit(a *account, uncounted string) (wait <-chan struct{},
 	if last.tokens > 0 && a.asked >= last.bytes {
 		input = last.tokens + (a.asked-last.bytes)/perToken
 	}
+	price = price.of(input)
 	need := amount{tokens: input + a.output,
 		dollars: (float64(input)*max(price.Input, price.CacheWrite) + float64(a.output)*price.Output) / 1e6}
 	if len(l.held) > 0 && !l.limit.holds(spent.plus(claimed).plus(need)) {

@@ -14,6 +14,16 @@ type Price struct {
 	CacheRead  float64 `json:"cached"`
 	CacheWrite float64 `json:"cacheWrite"` // kept for five minutes; one kept for an hour costs twice the input
 	Output     float64 `json:"output"`
+	Long       int64   `json:"long"` // a request of more tokens costs more, see of; 0: none does
+}
+
+// of is the price of a request that has so many tokens: a long one costs twice as much to read, and half as much again
+// to answer, with every provider that asks for more.
+func (p Price) of(tokens int64) Price {
+	if p.Long > 0 && tokens > p.Long {
+		p.Input, p.CacheRead, p.CacheWrite, p.Output = 2*p.Input, 2*p.CacheRead, 2*p.CacheWrite, 1.5*p.Output
+	}
+	return p
 }
 
 // Prices are what models cost. The zero value is List.

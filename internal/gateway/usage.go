@@ -93,11 +93,13 @@ func (t *tally) use(kind string, raw []byte) {
 	case Responses:
 		set(&t.input, "input_tokens")
 		set(&t.cacheRead, "input_tokens_details.cached_tokens")
+		set(&t.cacheWrite, "input_tokens_details.cache_write_tokens")
 		set(&t.output, "output_tokens")
 		set(&t.reasoning, "output_tokens_details.reasoning_tokens")
 	case Chat:
 		set(&t.input, "prompt_tokens")
 		set(&t.cacheRead, "prompt_tokens_details.cached_tokens")
+		set(&t.cacheWrite, "prompt_tokens_details.cache_write_tokens")
 		set(&t.output, "completion_tokens")
 		set(&t.reasoning, "completion_tokens_details.reasoning_tokens")
 	case Gemini:
@@ -131,8 +133,8 @@ func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 	u := Usage{Model: t.name(), Requests: 1, Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite,
 		Output: t.output, Reasoning: t.reasoning}
 	switch t.protocol {
-	case Responses, Chat: // what was read has what the cache had
-		u.Input = max(0, t.input-t.cacheRead)
+	case Responses, Chat: // what was read has what the cache had, and what it got
+		u.Input = max(0, t.input-t.cacheRead-t.cacheWrite)
 	case Gemini: // the same, and what was written is without what was thought
 		u.Input = max(0, t.input-t.cacheRead) + t.tools
 		u.Output += t.reasoning
@@ -149,6 +151,7 @@ func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 		p, ok = prices.Of(t.asked)
 	}
 	if ok {
+		p = p.of(u.Input + u.CacheRead + u.CacheWrite)
 		hour := min(t.hourWrite, t.cacheWrite)
 		u.Priced = true
 		u.Dollars = (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.Output)*p.Output +

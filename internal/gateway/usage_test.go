@@ -51,8 +51,8 @@ func TestUsage(t *testing.T) {
 			Usage{Model: "opus", Input: 1, Output: 2}},
 		{"responses, streamed, long", response, "", stream(`{"response":{"model":"gpt","usage":null}}`,
 			`{"type":"response.completed","response":{"model":"gpt","output":["`+long+`"],"usage":{"input_tokens":100,`+
-				`"input_tokens_details":{"cached_tokens":40},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}`),
-			Usage{Model: "gpt", Input: 60, CacheRead: 40, Output: 20, Reasoning: 7}},
+				`"input_tokens_details":{"cached_tokens":40,"cache_write_tokens":10},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":7}}}}`),
+			Usage{Model: "gpt", Input: 50, CacheRead: 40, CacheWrite: 10, Output: 20, Reasoning: 7}},
 		{"responses at once", response, "", `{"model":"gpt","usage":{"input_tokens":100,"output_tokens":20}}`,
 			Usage{Model: "gpt", Input: 100, Output: 20}},
 		{"chat, streamed", chat, "", stream(`{"model":"gpt","choices":[{"delta":{"content":"usage"}}],"usage":null}`,
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, size := range []int{1, 3, 7, 100, 1 << 20} {
-				ledger := newLedger(Prices{Models: map[string]Price{"opus": {1e6, 2e6, 4e6, 8e6}}}, Limit{})
+				ledger := newLedger(Prices{Models: map[string]Price{"opus": {Input: 1e6, CacheRead: 2e6, CacheWrite: 4e6, Output: 8e6}}}, Limit{})
 				call, _ := gate("POST", c.path, allProtocols)
 				asked, _, err := readRequest(call, []byte(cmp.Or(c.request, "{}")), nil)
 				if err != nil {
@@ -139,12 +139,13 @@ func TestSeveralModels(t *testing.T) {
 		o.Prices = Prices{Models: maps.Clone(List().Models)}
 		o.Prices.Models["mine"] = Price{Input: 7}
 	})
-	for _, model := range []string{"mine", "claude-sonnet-4-5-20250929", "mine", "nobody's"} {
+	for _, model := range []string{"mine", "claude-sonnet-4-6-20260217", "mine", "nobody's", "claude-sonnet-4-5-20250929"} {
 		ask(t, turn, "POST", messages, "{}", map[string]string{"x-api-key": "BEARER", "Model": model})
 	}
 	used := turn.Usage()
-	if len(used) != 3 || used[0].Model != "claude-sonnet-4-5-20250929" || !used[0].Priced || used[0].Dollars != 3+15e-6 ||
-		used[1].Dollars != 14 || used[1].Requests != 2 || used[2].Priced || used[2].Dollars != 0 || used[2].Input != 1e6 {
+	if len(used) != 4 || used[0].Dollars != 2*3+1.5*15e-6 || // a long request
+		used[1].Model != "claude-sonnet-4-6-20260217" || !used[1].Priced || used[1].Dollars != 3+15e-6 ||
+		used[2].Dollars != 14 || used[2].Requests != 2 || used[3].Priced || used[3].Dollars != 0 || used[3].Input != 1e6 {
 		t.Errorf("%+v", used)
 	}
 }
