@@ -50,7 +50,7 @@ require (
 	github.com/rhysd/actionlint v1.7.12 // lints workflows and their examples in the docs
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: the scripts of cmd/ralph
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // a second opinion on the JSON schema of the settings
-	golang.org/x/tools v0.49.0 // the call graph, for tests of the shape of the code
+	golang.org/x/tools v0.49.0 // types, for the test of the shape of the code
 )
 
 // What those need in turn.

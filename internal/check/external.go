@@ -17,7 +17,7 @@ import (
 // defaultTimeout is how long a verification's command may take when its criteria do not say.
 const defaultTimeout = 300 * time.Second
 
-// unverified is why a command that has run does not verify anything, in the words of S2; empty when it does.
+// unverified is why a command that has run does not verify anything; empty when it does.
 func unverified(o ending, limit time.Duration, config *task.Verification) string {
 	switch {
 	case o.Class == proc.TimedOut:

@@ -72,7 +72,7 @@ type subject struct {
 // result is what a method found.
 type result struct {
 	pass      bool
-	reason    string // one sentence, which begins with the words of S2
+	reason    string // one sentence
 	output    string // of the command, redacted
 	log       string // its log's name; empty: there is none
 	exit      int

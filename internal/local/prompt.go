@@ -27,7 +27,7 @@ import (
 )
 
 // PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no
-// commit and no review unless they are asked for, and no git is needed (S1).
+// commit and no review unless they are asked for, and no git is needed.
 type PromptRun struct {
 	session.Session
 	Prompt     string // what the agent is told; empty when PromptFile says it
