@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/prompt"
@@ -54,8 +52,7 @@ func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict)
 	}
 }
 
-// find goes from what is surest to what is least: the place of the failure, files of the name, definitions of the name,
-// and what is named almost like it.
+// find goes from what is surest to what is least: the place of the failure, files of the name, definitions of the name.
 func (l *search) find(ctx context.Context, names []string, findings []loop.Finding) error {
 	entries, err := l.tree.Files(ctx, l.commit)
 	if err != nil {
@@ -69,19 +66,10 @@ func (l *search) find(ctx context.Context, names []string, findings []loop.Findi
 		}
 	}
 	l.failed(findings)
-	var open []string // symbols and names that no exact match was found for
 	for _, name := range names {
-		if !l.named(name) {
-			open = append(open, name)
-		}
+		l.defined = l.named(name) || l.defined
 	}
-	defined, err := l.definitions(ctx, names)
-	if err != nil {
-		return err
-	}
-	open = slices.DeleteFunc(open, func(name string) bool { return defined[name] })
-	l.defined = len(open) < len(names)
-	return l.nearest(ctx, open)
+	return l.definitions(ctx, names)
 }
 
 // failed adds the first place of the failure that is a file of ours.
@@ -252,11 +240,6 @@ var (
 	assigns = regex.Lazy(
 		`^\s*(?:export\s+|self\.|this\.|module\.exports\.|exports\.)?([\p{L}_$][\p{L}\p{N}_$]*)\s*(?::=|:[^=]*=|=)(?:[^=]|$)`,
 	)
-	// definers are the words with which most definitions begin.
-	definers = []string{
-		"func", "function", "type", "class", "def", "const", "fn", "struct", "interface", "enum", "trait", "module",
-		"define",
-	}
 )
 
 // symbol is what of a name could be defined somewhere: of "calc.Plus" and "crate::calc::Plus" it is Plus. Empty:
@@ -269,34 +252,31 @@ func symbol(name string) string {
 	return name
 }
 
-// definitions adds the places that define a name, and says which names have any.
-func (l *search) definitions(ctx context.Context, names []string) (map[string]bool, error) {
-	of := map[string]string{} // symbol → name
+// definitions adds the places that define a name.
+func (l *search) definitions(ctx context.Context, names []string) error {
 	var words []string
 	for _, name := range names {
-		if sym := symbol(name); sym != "" && of[sym] == "" {
-			of[sym] = name
-			words = append(words, sym)
+		if word := symbol(name); word != "" && !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
 	if len(words) == 0 {
-		return nil, nil
+		return nil
 	}
 	hits, err := l.tree.Grep(ctx, l.commit, words)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found, shown := map[string]bool{}, map[string]int{}
+	shown := map[string]int{}
 	for _, hit := range hits {
-		sym := defined(hit.Text)
-		if name := of[sym]; name != "" && l.known[hit.Path] {
-			found[name] = true
-			if shown[sym]++; shown[sym] <= 2 {
-				l.add(around(hit, "defines "+sym))
+		if word := defined(hit.Text); l.known[hit.Path] && slices.Contains(words, word) {
+			l.defined = true
+			if shown[word]++; shown[word] <= 2 {
+				l.add(place{hit.Path, max(hit.Line-3, 1), hit.Line + ofDefined, "defines " + word})
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // defined is the name that a line defines; empty when it defines none.
@@ -313,62 +293,4 @@ func defined(line string) string {
 		}
 	}
 	return ""
-}
-
-func around(hit git.Hit, why string) place {
-	return place{hit.Path, max(hit.Line-3, 1), hit.Line + ofDefined, why}
-}
-
-// nearest adds, for names that are nowhere, what is called almost the same: one file and one definition each.
-func (l *search) nearest(ctx context.Context, names []string) error {
-	if len(names) == 0 || len(l.places) >= mostShown {
-		return nil
-	}
-	hits, err := l.tree.Grep(ctx, l.commit, definers)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if file := l.nearestFile(name); file != "" {
-			l.add(place{file, 1, ofNamed, "is named almost like " + name})
-		}
-		sym := symbol(name)
-		best, at := 3, git.Hit{}
-		for _, hit := range hits {
-			if other := defined(hit.Text); sym != "" && l.known[hit.Path] &&
-				distance(sym, other) < min(best, len(sym)/2+1) {
-				best, at = distance(sym, other), hit
-			}
-		}
-		if at.Path != "" {
-			l.add(around(at, "defines "+defined(at.Text)+", almost "+sym))
-		}
-	}
-	return nil
-}
-
-func (l *search) nearestFile(name string) string {
-	name = path.Base(strings.NewReplacer("::", "/", "\\", "/").Replace(name))
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	found, best := "", 3
-	for _, file := range l.files {
-		base := path.Base(file)
-		d := min(
-			distance(name, base), distance(stem, strings.TrimSuffix(base, path.Ext(base))),
-			distance(name, strings.TrimSuffix(base, path.Ext(base))),
-		)
-		if d < min(best, len(stem)/2+1) {
-			found, best = file, d
-		}
-	}
-	return found
-}
-
-// distance is how many letters must be added, removed or replaced to make one name of the other, whatever their case; 3
-// stands for more.
-func distance(a, b string) int {
-	if more := len(a) - len(b); more > 8 || more < -8 || len(a) > 400 { // bytes: a letter has four at most
-		return 3
-	}
-	return min(levenshtein.Distance(strings.ToLower(a), strings.ToLower(b), nil), 3)
 }

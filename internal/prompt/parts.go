@@ -252,7 +252,7 @@ func place(r loop.Remark) string {
 // Found is what looking for something missing came to.
 type Found struct {
 	Looked   []string // the names that the failure says are missing
-	Defined  bool     // one of them, or one that is much like it, is in the repository
+	Defined  bool     // one of them is in the repository
 	Excerpts []Excerpt
 }
 
