@@ -110,5 +110,5 @@ func Put(path, name string, files ...txtar.File) error {
 	}) {
 		return fmt.Errorf("%s: a line of %s looks like the marker of a file", path, name)
 	}
-	return os.WriteFile(path, text, 0o644)
+	return errors.Join(os.WriteFile(path+".new", text, 0o644), os.Rename(path+".new", path)) // others read meanwhile
 }
