@@ -128,7 +128,7 @@ func (m trouble) at(c one) fake.Fault {
 }
 
 // believed says what may be otherwise afterwards. GitHub is believed that a label is not there, that the token may not
-// write check runs, and that somebody cannot be assigned or asked for a review.
+// write check runs, and that somebody cannot be asked for a review.
 func believed(c one, m trouble) (line string, ok bool) {
 	switch {
 	case strings.HasPrefix(c.route, "DELETE ") && strings.Contains(c.route, "/labels/") && m.name == "404":
@@ -137,8 +137,6 @@ func believed(c one, m trouble) (line string, ok bool) {
 		return "answer.job.", true
 	case strings.HasSuffix(c.route, "/check-runs") && m.name == "403":
 		return "check run ralph", true
-	case strings.HasSuffix(c.route, "/assignees") && refused(m):
-		return "given to ", true
 	case strings.HasSuffix(c.route, "/requested_reviewers") && refused(m):
 		return "asked for a review ", true
 	case strings.Contains(c.route, ".git/"): // a commit that could not be pushed is one more iteration

@@ -196,22 +196,6 @@ func (g *GitHub) listInstallationRepositories(r *request) answer {
 	return counted(page(g, r, all, func(one *repo) object { return g.repoShape(one, "") }), "repositories", len(all))
 }
 
-// listUserInstallations are those in which somebody can read a repository.
-func (g *GitHub) listUserInstallations(r *request) answer {
-	if r.token.kind != UserToServer {
-		return failure(http.StatusForbidden, "You must authenticate with an access token authorized to a GitHub App in "+
-			"order to list installations")
-	}
-	var all []*installation
-	for _, in := range r.token.app.installations {
-		if len(g.visible(in, r.token.login)) > 0 || strings.EqualFold(in.owner, r.token.login) {
-			all = append(all, in)
-		}
-	}
-	return counted(page(g, r, all, func(in *installation) object { return g.installationShape(r.token.app, in) }),
-		"installations", len(all))
-}
-
 func (g *GitHub) visible(in *installation, login string) []*repo {
 	return slices.DeleteFunc(g.reposOf(in), func(r *repo) bool {
 		role := r.permissions[strings.ToLower(login)]

@@ -1,19 +1,14 @@
 package fake_test
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
@@ -106,105 +101,6 @@ func TestTokensAreScoped(t *testing.T) {
 	if _, resp, err := s.client(all).Issues.Get(s.ctx, owner, name, n); err == nil || status(resp) != 401 {
 		t.Errorf("after it was removed: %v", err)
 	}
-}
-
-// TestTokensEnd: an installation token counts for an hour.
-func TestTokensEnd(t *testing.T) {
-	var mu sync.Mutex
-	now := time.Now()
-	g, err := fake.New(fake.Options{Dir: t.TempDir(), Now: func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return now
-	}})
-	check(t, err)
-	t.Cleanup(g.Close)
-	check(t, g.AddRepo(owner, name, "main"))
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	check(t, err)
-	g.AddApp(fake.App{ID: 7, Slug: "ralph", Owner: owner, InstallationID: 70, Key: &key.PublicKey})
-	tr, err := ghinstallation.NewAppsTransport(&http.Transport{}, 7,
-		pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
-	check(t, err)
-	tr.BaseURL = g.APIURL()
-	in := ghinstallation.NewFromAppsTransport(tr, 70)
-	token, err := in.Token(t.Context())
-	check(t, err)
-	for _, want := range []int{200, 401} {
-		bare := github.NewClient(&http.Client{Transport: &http.Transport{}}).WithAuthToken(token)
-		c, err := bare.WithEnterpriseURLs(g.URL(), g.URL())
-		check(t, err)
-		_, resp, _ := c.Repositories.Get(t.Context(), owner, name)
-		equal(t, "status", status(resp), want)
-		mu.Lock()
-		now = now.Add(61 * time.Minute)
-		mu.Unlock()
-	}
-}
-
-// TestFaultsEndByThemselves: GitHub has trouble for some minutes.
-func TestFaultsEndByThemselves(t *testing.T) {
-	now := time.Now()
-	g, err := fake.New(fake.Options{Dir: t.TempDir(), Now: func() time.Time { return now }})
-	check(t, err)
-	t.Cleanup(g.Close)
-	g.Fail(fake.Fault{Status: 503, For: 5 * time.Minute})
-	for _, want := range []int{503, 503, 401} {
-		resp, err := http.Get(g.APIURL() + "/user")
-		check(t, err)
-		_ = resp.Body.Close()
-		equal(t, "status", resp.StatusCode, want)
-		now = now.Add(3 * time.Minute)
-	}
-}
-
-// TestDeliveriesAreLogged: each attempt with what came of it; a repeated one has the same GUID; none follows a
-// redirect.
-func TestDeliveriesAreLogged(t *testing.T) {
-	answer := http.StatusOK
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		if answer == http.StatusFound {
-			w.Header().Set("Location", "/elsewhere")
-		}
-		w.WriteHeader(answer)
-	}))
-	t.Cleanup(server.Close)
-	s := newAppScene(t, fake.App{Hook: fake.Hook{URL: server.URL, Secret: "a secret"}, Events: []string{"issues"}})
-	wait := func() {
-		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
-		defer cancel()
-		check(t, s.Delivered(ctx))
-	}
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t", Labels: []string{"bug"}})
-	wait()
-	answer = http.StatusFound
-	s.AddComment(owner, name, n, fake.Comment{Author: owner, Body: "not an event of this App's"})
-	s.CloseIssue(owner, name, n)
-	wait()
-	s.RepeatDeliveries(7, true)
-	answer = http.StatusOK
-	_, _, err := s.client(pat).Issues.AddLabelsToIssue(s.ctx, owner, name, n, []string{"ralph"})
-	check(t, err)
-	wait()
-	log := s.Deliveries(7)
-	var got []string
-	for _, d := range log {
-		got = append(got, d.Event+"."+d.Action+" "+d.Status)
-	}
-	equal(t, "log", strings.Join(got, "; "), "issues.opened OK; issues.labeled OK; "+
-		"issues.closed Invalid HTTP Response: 302; issues.labeled OK; issues.labeled OK")
-	if log[3].GUID != log[4].GUID {
-		t.Error("what arrives twice has two GUIDs")
-	}
-	one, _, err := s.app.Apps.GetHookDelivery(s.ctx, log[2].ID)
-	check(t, err)
-	equal(t, "status", one.GetStatusCode(), 302)
-	s.SetPermission(owner, name, "bob", "read")
-	s.Suspend(70, true)
-	s.Unlabel(owner, name, n, "ralph", owner)
-	wait()
-	equal(t, "deliveries after it was suspended", len(s.Deliveries(7)), 5)
 }
 
 // TestSignInPagesAreStrict: what a careless App would forget is a problem.

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -137,68 +136,12 @@ func (g *GitHub) gitCommitShape(r *repo, sha string, c *commit) object {
 	}
 }
 
-func (g *GitHub) getCommit(r *request) answer {
-	c, err := g.readCommit(r.repo, r.parts["sha"])
-	if err != nil {
-		return notFound()
-	}
-	return ok(g.gitCommitShape(r.repo, r.parts["sha"], c))
-}
-
-// personInput is an author or a committer in a request.
-type personInput struct {
-	Name, Email string
-	Date        *time.Time
-}
-
-func (p *personInput) person(or person) person {
-	if p == nil {
-		return or
-	}
-	to := person{name: p.Name, email: p.Email, at: or.at}
-	if p.Date != nil {
-		to.at = p.Date.UTC()
-	}
-	return to
-}
-
-func (g *GitHub) createCommit(r *request) answer {
-	var in struct {
-		Message, Tree, Signature string
-		Parents                  []string
-		Author, Committer        *personInput
-	}
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
-	switch {
-	case in.Message == "":
-		return unprocessable("Invalid request.\n\n\"message\" wasn't supplied.")
-	case !isSHA(in.Tree) || g.read(r.repo, "cat-file", "-t", in.Tree) != "tree":
-		return unprocessable("Tree SHA does not exist")
-	}
-	for _, p := range in.Parents {
-		if !isSHA(p) || !g.hasCommit(r.repo, p) {
-			return unprocessable("Parent SHA does not exist or is not a commit object")
-		}
-	}
-	c := g.newCommit(r, in.Author, in.Committer)
-	c.message, c.tree, c.parents = in.Message, in.Tree, in.Parents
-	c.signature = cmp.Or(in.Signature, c.signature)
-	sha, err := g.writeCommit(r.repo, c)
-	if err != nil {
-		return unprocessable("Could not create commit object: " + err.Error())
-	}
-	return created(g.gitCommitShape(r.repo, sha, c))
-}
-
-// newCommit is a commit of whom a token stands for. One of an App that names nobody GitHub signs, with itself as the
-// committer.
-func (g *GitHub) newCommit(r *request, author, committer *personInput) *commit {
+// newCommit is a commit of whom a token stands for. GitHub signs that of an App, with itself as the committer.
+func (g *GitHub) newCommit(r *request) *commit {
 	u := g.user(r.token.login)
 	self := person{name: u.login, email: fmt.Sprintf("%d+%s@users.noreply.github.com", u.id, u.login), at: g.time()}
-	c := &commit{author: author.person(self), committer: committer.person(author.person(self))}
-	if author == nil && committer == nil && r.token.kind != PAT {
+	c := &commit{author: self, committer: self}
+	if r.token.kind != PAT {
 		c.committer, c.signature = person{name: "GitHub", email: "noreply@github.com", at: self.at}, madeUp
 	}
 	return c

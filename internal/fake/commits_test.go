@@ -1,7 +1,6 @@
 package fake_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -10,68 +9,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// TestSignedCommit makes a commit over the API: what an App makes without naming an author is signed, and is in the
-// repository as told.
-func TestSignedCommit(t *testing.T) {
-	s := newScene(t)
-	parent := s.branch("work")
-	tree := strings.TrimSpace(s.mustGit(s.GitDir(owner, name), "rev-parse", "work^{tree}"))
-	want := &github.Commit{
-		Message: github.String("by hand\n\nRalph-Task: issue-1\n"), Tree: &github.Tree{SHA: &tree},
-		Parents: []*github.Commit{{SHA: &parent}},
-	}
-	made, _, err := s.client(actions).Git.CreateCommit(s.ctx, owner, name, want, nil)
-	check(t, err)
-	v := made.GetVerification()
-	equal(t, "verified", fmt.Sprint(v.GetVerified(), " ", v.GetReason()), "true valid")
-	equal(t, "author", made.GetAuthor().GetName(), "github-actions[bot]")
-	equal(t, "committer", made.GetCommitter().GetEmail(), "noreply@github.com")
-	raw := s.mustGit(s.GitDir(owner, name), "cat-file", "commit", made.GetSHA())
-	signature := "gpgsig " + strings.ReplaceAll(strings.TrimSuffix(v.GetSignature(), "\n"), "\n", "\n ") + "\n"
-	head, message, _ := strings.Cut(v.GetPayload(), "\n\n")
-	equal(t, "the object", raw, head+"\n"+signature+"\n"+message)
-	read, _, err := s.client(actions).Git.GetCommit(s.ctx, owner, name, made.GetSHA())
-	check(t, err)
-	equal(t, "read again", read.GetVerification().GetPayload(), v.GetPayload())
-	equal(t, "the message", read.GetMessage(), want.GetMessage())
-
-	want.Author = &github.CommitAuthor{Name: github.String("bob"), Email: github.String("bob@example.com")}
-	named, _, err := s.client(actions).Git.CreateCommit(s.ctx, owner, name, want, nil)
-	check(t, err)
-	equal(t, "one with an author", named.GetVerification().GetReason(), "unsigned")
-	equal(t, "its committer", named.GetCommitter().GetName(), "bob")
-	want.Author = nil
-	personal, _, err := s.client(pat).Git.CreateCommit(s.ctx, owner, name, want, nil)
-	check(t, err)
-	equal(t, "a person's", personal.GetVerification().GetVerified(), false)
-}
-
-func TestCommitRefused(t *testing.T) {
-	s := newScene(t)
-	tree, parent := strings.Repeat("a", 40), s.branch("work")
-	c := s.client(actions)
-	_, resp, err := c.Git.CreateCommit(s.ctx, owner, name,
-		&github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &tree}}, nil)
-	if err == nil || status(resp) != 422 || !strings.Contains(err.Error(), "Tree SHA does not exist") {
-		t.Errorf("an unknown tree: %v, want 422", err)
-	}
-	_, resp, err = c.Git.CreateCommit(s.ctx, owner, name,
-		&github.Commit{Message: github.String("m"), Tree: &github.Tree{SHA: &parent}}, nil)
-	if err == nil || status(resp) != 422 {
-		t.Errorf("a commit for a tree: %v, want 422", err)
-	}
-	if _, resp, err := c.Git.GetCommit(s.ctx, owner, name, tree); err == nil || status(resp) != 404 {
-		t.Errorf("an unknown commit: %v, want 404", err)
-	}
-}
-
 func ref(name, sha string) *github.Reference {
 	return &github.Reference{Ref: github.String(name), Object: &github.GitObject{SHA: &sha}}
 }
 
 func TestWriteRefs(t *testing.T) {
 	s := newScene(t)
-	main, work := s.BranchSHA(owner, name, "main"), s.branch("work")
+	main := s.BranchSHA(owner, name, "main")
+	s.branch("work")
 	c := s.client(pat)
 	made, _, err := c.Git.CreateRef(s.ctx, owner, name, ref("refs/heads/new/one", main))
 	check(t, err)
@@ -85,17 +30,6 @@ func TestWriteRefs(t *testing.T) {
 			t.Errorf("%v, want 422 with %q", err, want)
 		}
 	}
-	_, _, err = c.Git.UpdateRef(s.ctx, owner, name, ref("refs/heads/new/one", work), false)
-	check(t, err)
-	_, resp, err := c.Git.UpdateRef(s.ctx, owner, name, ref("refs/heads/new/one", main), false)
-	if err == nil || status(resp) != 422 || !strings.Contains(err.Error(), "Update is not a fast forward") {
-		t.Errorf("a step back: %v, want 422", err)
-	}
-	_, _, err = c.Git.UpdateRef(s.ctx, owner, name, ref("refs/heads/new/one", main), true)
-	check(t, err)
-	_, err = c.Git.DeleteRef(s.ctx, owner, name, "refs/heads/new/one")
-	check(t, err)
-	equal(t, "deleted", s.BranchSHA(owner, name, "new/one"), "")
 }
 
 func TestWriteContents(t *testing.T) {

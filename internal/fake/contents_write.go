@@ -13,10 +13,7 @@ import (
 // putContents writes one file in a commit on a branch. A file that already exists is replaced only by who tells its
 // blob.
 func (g *GitHub) putContents(r *request) answer {
-	var in struct {
-		Message, Content, SHA, Branch string
-		Author, Committer             *personInput
-	}
+	var in struct{ Message, Content, SHA, Branch string }
 	if bad := r.decode(&in); bad != nil {
 		return *bad
 	}
@@ -41,7 +38,7 @@ func (g *GitHub) putContents(r *request) answer {
 	case old != in.SHA:
 		return failure(http.StatusConflict, fmt.Sprintf("%s does not match %s", name, in.SHA))
 	}
-	c := g.newCommit(r, in.Author, in.Committer)
+	c := g.newCommit(r)
 	c.message, c.parents = in.Message, []string{head}
 	if c.tree, err = g.treeWith(r.repo, head, name, string(content)); err != nil {
 		return unprocessable(err.Error())

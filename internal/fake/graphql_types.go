@@ -233,13 +233,9 @@ func (g *GitHub) mutationRoot(t *token) object {
 	draft := func(draft bool) resolver {
 		return func(args map[string]any) (any, *refusal) { return g.setDraft(t, args, draft) }
 	}
-	resolve := func(resolved bool) resolver {
-		return func(args map[string]any) (any, *refusal) { return g.setResolved(t, args, resolved) }
-	}
 	return object{
 		"updatePullRequest":             resolver(func(args map[string]any) (any, *refusal) { return g.updatePull(t, args) }),
 		"markPullRequestReadyForReview": draft(false), "convertPullRequestToDraft": draft(true),
-		"resolveReviewThread": resolve(true), "unresolveReviewThread": resolve(false),
 	}
 }
 
@@ -272,28 +268,6 @@ func (g *GitHub) setDraft(t *token, args map[string]any, draft bool) (any, *refu
 			if is.pull != nil && pullNode(is) == id {
 				is.pull.draft, is.UpdatedAt = draft, g.time()
 				return object{"clientMutationId": nil, "pullRequest": g.pullNodeObject(r, is)}, nil
-			}
-		}
-	}
-	return nil, unresolved(mutation, fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id))
-}
-
-func (g *GitHub) setResolved(t *token, args map[string]any, resolved bool) (any, *refusal) {
-	const mutation = "resolveReviewThread"
-	if no := mayTalk(t, mutation); no != nil {
-		return nil, no
-	}
-	id := mutationInput(args, "threadId")
-	for _, r := range g.repos {
-		for _, is := range r.issues {
-			if is.pull == nil {
-				continue
-			}
-			for _, th := range is.pull.threads {
-				if node("PRRT", th.id) == id {
-					th.resolved = resolved
-					return object{"clientMutationId": nil, "thread": g.threadNode(th)}, nil
-				}
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 )
@@ -20,24 +19,6 @@ func (r *request) delivery() *delivery {
 		}
 	}
 	return nil
-}
-
-func (g *GitHub) getDelivery(r *request) answer {
-	if refused := wantsApp(r); refused != nil {
-		return *refused
-	}
-	d := r.delivery()
-	if d == nil {
-		return notFound()
-	}
-	o, headers := d.shape(), object{}
-	for name := range d.sent {
-		headers[name] = d.sent.Get(name)
-	}
-	o["url"] = r.token.app.Hook.URL
-	o["request"] = object{"headers": headers, "payload": json.RawMessage(d.payload)}
-	o["response"] = object{"headers": object{}, "payload": ""}
-	return ok(o)
 }
 
 // redeliver sends a delivery once more: another attempt with the same GUID.

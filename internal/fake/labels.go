@@ -20,14 +20,6 @@ func (g *GitHub) findLabel(r *repo, name string) *label {
 	return nil
 }
 
-func (g *GitHub) getLabel(r *request) answer {
-	l := g.findLabel(r.repo, r.parts["name"])
-	if l == nil {
-		return notFound()
-	}
-	return ok(g.labelShape(r.repo, l.name))
-}
-
 func (g *GitHub) listLabels(r *request) answer {
 	return page(g, r, r.repo.labels, func(l *label) object { return g.labelShape(r.repo, l.name) })
 }

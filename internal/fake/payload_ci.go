@@ -32,33 +32,6 @@ func (g *GitHub) workflowShape(r *repo, w *run) object {
 	}
 }
 
-// CheckRunPayload is the payload of check_run.completed for a check run that has its conclusion.
-func (g *GitHub) CheckRunPayload(owner, name string, checkRunID int64) []byte {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r, c := g.mustRepo(owner, name), g.mustCheckRun(owner, name, checkRunID)
-	if c.Conclusion == "" {
-		panic(fmt.Sprintf("fake: check run %d of %s has not ended", checkRunID, r))
-	}
-	o := g.checkRunShape(r, c)
-	o["check_suite"] = g.suiteShape(r, c.suite)
-	return g.payload(r, c.app.bot(), object{"action": "completed", "check_run": o})
-}
-
-// CheckSuitePayload is the payload of check_suite.completed for all that one App found out about a commit; app is its
-// slug, github-actions when it is empty. Every check run of the suite has its conclusion.
-func (g *GitHub) CheckSuitePayload(owner, name, sha, app string) []byte {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r := g.mustRepo(owner, name)
-	s := g.suite(r, g.appOf(app), sha)
-	o := g.wholeSuite(r, s)
-	if o["status"] != "completed" {
-		panic(fmt.Sprintf("fake: the check suite of %s on %s has not ended", s.app.Slug, sha))
-	}
-	return g.payload(r, s.app.bot(), object{"action": "completed", "check_suite": o})
-}
-
 // wholeSuite is a suite that is not a part of something else.
 func (g *GitHub) wholeSuite(r *repo, s *suite) object {
 	o := g.suiteShape(r, s)

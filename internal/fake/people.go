@@ -11,24 +11,6 @@ func (r *repo) worksHere(login string) bool {
 	return slices.Contains([]string{"admin", "maintain", "write", "triage"}, r.permissions[strings.ToLower(login)])
 }
 
-// addAssignees gives an issue to people. As at GitHub, whoever it cannot be given to is left out without a word.
-func (g *GitHub) addAssignees(r *request) answer {
-	is := r.repo.find(r.number("number"))
-	if is == nil {
-		return notFound()
-	}
-	var in struct{ Assignees []string }
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
-	for _, login := range in.Assignees {
-		if r.repo.worksHere(login) {
-			is.assignees = with(is.assignees, login)
-		}
-	}
-	return created(g.issueShape(r.repo, is))
-}
-
 // requestReviewers asks people for a review. It is refused for all of them when it is for one: an author cannot review,
 // nor can a stranger.
 func (g *GitHub) requestReviewers(r *request) answer {
@@ -75,14 +57,6 @@ func (g *GitHub) userShapes(logins []string) []object {
 		list = append(list, g.userShape(login))
 	}
 	return list
-}
-
-// first is the first of a list of people as JSON; null when there is none.
-func first(people []object) any {
-	if len(people) == 0 {
-		return nil
-	}
-	return people[0]
 }
 
 // updatePull changes a pull request's title and body by GraphQL.

@@ -102,44 +102,6 @@ func TestLimitedPush(t *testing.T) {
 	}
 }
 
-// TestAPIHost asks a server that has its API at the root of an address of its own.
-func TestAPIHost(t *testing.T) {
-	g, err := fake.New(fake.Options{Dir: t.TempDir(), APIHost: true})
-	check(t, err)
-	s := &scene{GitHub: g, t: t, ctx: t.Context()}
-	defer g.Close()
-	check(t, g.AddRepo(owner, name, "main"))
-	_, err = g.CommitFiles(owner, name, "main", "begin", map[string]string{"README.md": "demo\n"})
-	check(t, err)
-	g.AddToken(actions, "", fake.Actions)
-	n := g.AddIssue(owner, name, fake.Issue{Title: "t"})
-	for range 31 {
-		g.AddComment(owner, name, n, fake.Comment{Author: "bob", Body: "b"})
-	}
-	resp, body := s.send(actions, "GET", "/repos/alice/demo/issues/1/comments", "")
-	equal(t, "status", resp.StatusCode, 200)
-	if next := resp.Header.Get("Link"); !strings.Contains(next,
-		"<"+g.APIURL()+"/repos/alice/demo/issues/1/comments?page=2>") {
-		t.Errorf("the next page is %s", next)
-	}
-	if !strings.Contains(body, `"url":"`+g.APIURL()+"/repos/") ||
-		!strings.Contains(body, `"html_url":"`+g.URL()+"/alice/demo") {
-		t.Errorf("the addresses are not those of the two hosts: %.300s", body)
-	}
-	equal(t, "the call's path", g.Calls()[0].Path, "/repos/alice/demo/issues/1/comments")
-	if out := s.ask(`{ viewer { login } }`, nil); !strings.Contains(out, `"login":"github-actions"`) {
-		t.Errorf("GraphQL answers %s", out)
-	}
-	s.mustGit(t.TempDir(), "ls-remote", s.withToken(actions))
-	equal(t, "problems", len(g.Problems()), 0)
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodGet, g.URL()+"/api/v3/rate_limit", nil)
-	check(t, err)
-	old, err := http.DefaultClient.Do(r)
-	check(t, err)
-	check(t, old.Body.Close())
-	equal(t, "the API at the old place", fmt.Sprint(old.StatusCode, len(g.Problems())), "404 1")
-}
-
 // TestWrites tells reading from writing in the log of calls, and lets a fault meet writes alone.
 func TestWrites(t *testing.T) {
 	s := newScene(t)

@@ -79,23 +79,3 @@ func TestUnauthorized(t *testing.T) {
 		t.Errorf("a revoked token: %v, want 401", err)
 	}
 }
-
-func TestCalls(t *testing.T) {
-	s := newScene(t)
-	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	c := s.client(pat)
-	_, _, err := c.Issues.Get(s.ctx, owner, name, n)
-	check(t, err)
-	_, _, _ = c.Issues.Get(s.ctx, owner, name, 99)
-	_, _, err = c.Issues.ListComments(s.ctx, owner, name, n, nil)
-	check(t, err)
-	var log []string
-	for _, call := range s.Calls() {
-		log = append(log, call.String())
-	}
-	equal(t, "calls", strings.Join(log, ", "),
-		"GET /repos/alice/demo/issues/1, GET /repos/alice/demo/issues/99, GET /repos/alice/demo/issues/1/comments")
-	equal(t, "the second's status", s.Calls()[1].Status, 404)
-	s.ResetCalls()
-	equal(t, "calls after a reset", len(s.Calls()), 0)
-}

@@ -21,44 +21,6 @@ func newPull(head string) *github.NewPullRequest {
 	}
 }
 
-func TestPulls(t *testing.T) {
-	s := newScene(t)
-	s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	sha := s.branch("ralph/issue-1")
-	c := s.client(actions)
-	made, _, err := c.PullRequests.Create(s.ctx, owner, name, newPull("ralph/issue-1"))
-	check(t, err)
-	equal(t, "number, shared with issues", made.GetNumber(), 2)
-	equal(t, "draft", made.GetDraft(), true)
-	equal(t, "head", made.GetHead().GetSHA(), sha)
-	equal(t, "author", made.GetUser().GetLogin(), "github-actions[bot]")
-
-	for head, want := range map[string]int{"alice:ralph/issue-1": 1, "bob:ralph/issue-1": 0, "alice:main": 0} {
-		list, _, err := c.PullRequests.List(s.ctx, owner, name,
-			&github.PullRequestListOptions{Head: head, Base: "main", State: "open"})
-		check(t, err)
-		equal(t, "pull requests of "+head, len(list), want)
-	}
-	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2,
-		&github.PullRequest{Title: github.String("Better"), Body: github.String("new")})
-	check(t, err)
-	got, _, err := c.PullRequests.Get(s.ctx, owner, name, 2)
-	check(t, err)
-	equal(t, "title", got.GetTitle(), "Better")
-	_, _, err = c.Issues.CreateComment(s.ctx, owner, name, 2,
-		&github.IssueComment{Body: github.String("on the pull request")})
-	check(t, err)
-	_, _, err = c.PullRequests.Edit(s.ctx, owner, name, 2, &github.PullRequest{State: github.String("closed")})
-	check(t, err)
-	p := s.Pulls(owner, name)[0]
-	equal(t, "state", p.State, "closed")
-	equal(t, "body", p.Body, "new")
-	equal(t, "head and base", p.Head+" "+p.Base, "ralph/issue-1 main")
-	if _, resp, err := c.PullRequests.Get(s.ctx, owner, name, 1); err == nil || status(resp) != 404 {
-		t.Errorf("an issue as a pull request: %v, want 404", err)
-	}
-}
-
 func TestPullRefused(t *testing.T) {
 	s := newScene(t)
 	s.branch("work")
@@ -79,16 +41,6 @@ func TestPullRefused(t *testing.T) {
 		}
 	}
 	equal(t, "pull requests", len(s.Pulls(owner, name)), 1)
-}
-
-func TestForkPull(t *testing.T) {
-	s := newScene(t)
-	n := s.AddPull(owner, name, fake.Pull{Title: "t", Head: "main", HeadRepo: "mallory/demo", Author: "mallory"})
-	p, _, err := s.client(actions).PullRequests.Get(s.ctx, owner, name, n)
-	check(t, err)
-	equal(t, "head's repository", p.GetHead().GetRepo().GetFullName(), "mallory/demo")
-	equal(t, "head's repository is a fork", p.GetHead().GetRepo().GetFork(), true)
-	equal(t, "base's repository", p.GetBase().GetRepo().GetFullName(), "alice/demo")
 }
 
 func TestDraft(t *testing.T) {

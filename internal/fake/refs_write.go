@@ -24,41 +24,6 @@ func (g *GitHub) createRef(r *request) answer {
 	return g.refAnswer(r.repo, in.Ref, http.StatusCreated)
 }
 
-func (g *GitHub) updateRef(r *request) answer {
-	var in struct {
-		SHA   string
-		Force bool
-	}
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
-	ref := "refs/" + r.parts["ref"]
-	old := r.repo.ref(ref)
-	switch {
-	case old == "":
-		return unprocessable("Reference does not exist")
-	case !isSHA(in.SHA) || !g.hasCommit(r.repo, in.SHA):
-		return unprocessable("Object does not exist")
-	case !in.Force && g.read(r.repo, "merge-base", old, in.SHA) != old:
-		return unprocessable("Update is not a fast forward")
-	}
-	if _, err := runGit(r.repo.gitDir, "", "update-ref", ref, in.SHA, old); err != nil {
-		return unprocessable("Reference update failed")
-	}
-	return g.refAnswer(r.repo, ref, http.StatusOK)
-}
-
-func (g *GitHub) deleteRef(r *request) answer {
-	ref := "refs/" + r.parts["ref"]
-	if r.repo.ref(ref) == "" {
-		return unprocessable("Reference does not exist")
-	}
-	if _, err := runGit(r.repo.gitDir, "", "update-ref", "-d", ref); err != nil {
-		return unprocessable("Reference update failed")
-	}
-	return answer{status: http.StatusNoContent}
-}
-
 func (g *GitHub) oddRef(r *repo, ref string) bool {
 	_, err := runGit(r.gitDir, "", "check-ref-format", ref)
 	return err != nil

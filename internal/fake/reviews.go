@@ -36,20 +36,6 @@ func (g *GitHub) findReview(r *request) (*issue, *review) {
 	return is, nil
 }
 
-func (g *GitHub) listReviewComments(r *request) answer {
-	is, v := g.findReview(r)
-	if v == nil {
-		return notFound()
-	}
-	var found []*reviewComment
-	for _, c := range is.pull.reviewComments() {
-		if c.ReviewID == v.ID {
-			found = append(found, c)
-		}
-	}
-	return page(g, r, found, func(c *reviewComment) object { return g.reviewCommentShape(r.repo, is, c) })
-}
-
 func (g *GitHub) listPullComments(r *request) answer {
 	is := g.findPull(r)
 	if is == nil {
@@ -104,19 +90,6 @@ func (g *GitHub) getReviewComment(r *request) answer {
 	if c == nil {
 		return notFound()
 	}
-	return ok(g.reviewCommentShape(r.repo, is, c))
-}
-
-func (g *GitHub) editReviewComment(r *request) answer {
-	is, c := r.repo.findReviewComment(r.number("id"))
-	if c == nil {
-		return notFound()
-	}
-	body, bad := reviewCommentBody(r)
-	if bad != nil {
-		return *bad
-	}
-	c.edit(body, g.time())
 	return ok(g.reviewCommentShape(r.repo, is, c))
 }
 

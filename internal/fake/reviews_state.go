@@ -195,15 +195,3 @@ func (g *GitHub) ReviewComments(owner, name string, pull int) []ReviewComment {
 	}
 	return all
 }
-
-// Reviews reads the reviews of a pull request, oldest first, without their comments.
-func (g *GitHub) Reviews(owner, name string, pull int) []Review {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_, is := g.mustPull(owner, name, pull)
-	var all []Review
-	for _, v := range is.pull.reviews {
-		all = append(all, v.Review)
-	}
-	return all
-}

@@ -11,7 +11,6 @@ const nobody = "nobody"
 func accountRoutes() []route {
 	return []route{
 		{"GET", "/user", "", nil, (*GitHub).getUser},
-		{"GET", "/user/installations", "", paging, (*GitHub).listUserInstallations},
 		{"GET", "/user/installations/{id}/repositories", "", paging, (*GitHub).listUserRepositories},
 		{"GET", "/rate_limit", "", nil, (*GitHub).getRateLimit},
 		{"GET", repoPath, "metadata=read", nil, (*GitHub).getRepo},
@@ -31,10 +30,8 @@ func appRoutes() []route {
 		{"GET", "/app/hook/config", "", nil, (*GitHub).getHookConfig},
 		{"PATCH", "/app/hook/config", "", nil, (*GitHub).editHookConfig},
 		{"GET", "/app/hook/deliveries", "", deliveries, (*GitHub).listDeliveries},
-		{"GET", "/app/hook/deliveries/{id}", "", nil, (*GitHub).getDelivery},
 		{"POST", "/app/hook/deliveries/{id}/attempts", "", nil, (*GitHub).redeliver},
 		{"POST", "/app-manifests/{code}/conversions", nobody, nil, (*GitHub).convertManifest},
-		{"DELETE", "/applications/{client_id}/token", nobody, nil, (*GitHub).deletePersonToken},
 		{"GET", "/installation/repositories", "metadata=read", paging, (*GitHub).listInstallationRepositories},
 		{"DELETE", "/installation/token", "", nil, (*GitHub).deleteInstallationToken},
 		{"GET", repoPath + "/installation", "", nil, (*GitHub).getInstallation},
@@ -53,7 +50,6 @@ func issueRoutes() []route {
 		{"GET", repoPath + "/issues/{number}/comments", talkRead, append([]string{"since"}, paging...),
 			(*GitHub).listComments},
 		{"POST", repoPath + "/issues/{number}/comments", talkWrite, nil, (*GitHub).createComment},
-		{"POST", repoPath + "/issues/{number}/assignees", talkWrite, nil, (*GitHub).addAssignees},
 		{"GET", repoPath + "/issues/{number}/events", talkRead, paging, (*GitHub).listEvents},
 		{"POST", repoPath + "/issues/{number}/reactions", talkWrite, nil, (*GitHub).reactToIssue},
 	}
@@ -65,7 +61,6 @@ func labelRoutes() []route {
 		{"DELETE", repoPath + "/issues/{number}/labels/{name}", talkWrite, nil, (*GitHub).removeLabel},
 		{"GET", repoPath + "/labels", talkRead, paging, (*GitHub).listLabels},
 		{"POST", repoPath + "/labels", talkWrite, nil, (*GitHub).createLabel},
-		{"GET", repoPath + "/labels/{name}", talkRead, nil, (*GitHub).getLabel},
 	}
 }
 
@@ -87,11 +82,9 @@ func reviewRoutes() []route {
 	return []route{
 		{"GET", pull + "/reviews", read, paging, (*GitHub).listReviews},
 		{"GET", pull + "/reviews/{id}", read, nil, (*GitHub).getReview},
-		{"GET", pull + "/reviews/{id}/comments", read, paging, (*GitHub).listReviewComments},
 		{"GET", pull + "/comments", read, list, (*GitHub).listPullComments},
 		{"POST", pull + "/comments/{id}/replies", write, nil, (*GitHub).replyToReviewComment},
 		{"GET", repoPath + "/pulls/comments/{id}", read, nil, (*GitHub).getReviewComment},
-		{"PATCH", repoPath + "/pulls/comments/{id}", write, nil, (*GitHub).editReviewComment},
 		{"POST", repoPath + "/pulls/comments/{id}/reactions", write, nil, (*GitHub).reactToReviewComment},
 	}
 }
@@ -99,13 +92,8 @@ func reviewRoutes() []route {
 func gitRoutes() []route {
 	const read, write = "contents=read", "contents=write"
 	return []route{
-		{"GET", repoPath + "/branches/{branch...}", read, nil, (*GitHub).getBranch},
 		{"GET", repoPath + "/git/ref/{ref...}", read, nil, (*GitHub).getRef},
 		{"POST", repoPath + "/git/refs", write, nil, (*GitHub).createRef},
-		{"PATCH", repoPath + "/git/refs/{ref...}", write, nil, (*GitHub).updateRef},
-		{"DELETE", repoPath + "/git/refs/{ref...}", write, nil, (*GitHub).deleteRef},
-		{"POST", repoPath + "/git/commits", write, nil, (*GitHub).createCommit},
-		{"GET", repoPath + "/git/commits/{sha}", read, nil, (*GitHub).getCommit},
 	}
 }
 
@@ -140,11 +128,8 @@ func runRoutes() []route {
 	const read = "actions=read"
 	actions := repoPath + "/actions"
 	return []route{
-		{"GET", actions + "/jobs/{id}", read, nil, (*GitHub).getJob},
 		{"GET", actions + "/jobs/{id}/logs", read, nil, (*GitHub).getJobLog},
-		{"GET", actions + "/runs/{id}", read, []string{"exclude_pull_requests"}, (*GitHub).getRun},
 		{"POST", actions + "/workflows/{workflow}/dispatches", "actions=write", nil, (*GitHub).dispatchWorkflow},
-		{"GET", actions + "/runs/{id}/jobs", read, append([]string{"filter"}, paging...), (*GitHub).listJobs},
 	}
 }
 

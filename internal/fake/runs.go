@@ -31,30 +31,6 @@ func (r *repo) findJob(id int64) *job {
 	return nil
 }
 
-func (g *GitHub) getRun(r *request) answer {
-	w := r.repo.findRun(r.number("id"))
-	if w == nil {
-		return notFound()
-	}
-	return ok(g.runShape(r.repo, w))
-}
-
-func (g *GitHub) listJobs(r *request) answer {
-	w := r.repo.findRun(r.number("id"))
-	if w == nil {
-		return notFound()
-	}
-	return counted(page(g, r, w.jobs, func(j *job) object { return g.jobShape(r.repo, j) }), "jobs", len(w.jobs))
-}
-
-func (g *GitHub) getJob(r *request) answer {
-	j := r.repo.findJob(r.number("id"))
-	if j == nil {
-		return notFound()
-	}
-	return ok(g.jobShape(r.repo, j))
-}
-
 // getJobLog leads to the log, which lies on another host and is open for a minute to whoever has its address.
 func (g *GitHub) getJobLog(r *request) answer {
 	j := r.repo.findJob(r.number("id"))
@@ -151,20 +127,4 @@ func (g *GitHub) headCommit(r *repo, sha string) any {
 
 func (g *GitHub) jobPage(r *repo, j *job) string {
 	return fmt.Sprintf("%s/%s/actions/runs/%d/job/%d", g.url, r, j.run.ID, j.check.ID)
-}
-
-func (g *GitHub) jobShape(r *repo, j *job) object {
-	c, api := j.check, fmt.Sprintf("%s/actions/jobs/%d", g.repoAPI(r), j.check.ID)
-	return object{
-		"id": c.ID, "run_id": j.run.ID, "run_url": fmt.Sprintf("%s/actions/runs/%d", g.repoAPI(r), j.run.ID),
-		"node_id":  node("CR", c.ID),
-		"head_sha": c.HeadSHA, "url": api, "html_url": g.jobPage(r, j), "status": c.Status, "conclusion": text(c.Conclusion),
-		"created_at": stamp(c.StartedAt), "started_at": stamp(c.StartedAt), "completed_at": moment(c.CompletedAt),
-		"name":  c.Name,
-		"steps": []object{}, "check_run_url": fmt.Sprintf("%s/check-runs/%d", g.repoAPI(r), c.ID),
-		"labels":    []string{"ubuntu-latest"},
-		"runner_id": 1, "runner_name": "Hosted Agent", "runner_group_id": 2, "runner_group_name": "GitHub Actions",
-		"run_attempt":   max(j.run.Attempt, 1),
-		"workflow_name": j.run.Name, "head_branch": text(j.run.Branch),
-	}
 }

@@ -95,13 +95,6 @@ func (g *GitHub) jobOf(r *repo, c *checkRun) {
 	w.jobs = append(w.jobs, &job{run: w, check: c})
 }
 
-// FinishWorkflowRun gives a run its conclusion, as in "failure". Its jobs are left as they are.
-func (g *GitHub) FinishWorkflowRun(owner, name string, id int64, conclusion string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mustRun(owner, name, id).Conclusion = conclusion
-}
-
 func (g *GitHub) mustRun(owner, name string, id int64) *run {
 	r := g.mustRepo(owner, name)
 	w := r.findRun(id)

@@ -220,17 +220,6 @@ func (g *GitHub) Unlabel(owner, name string, number int, label, actor string) {
 	g.unlabel(r, is, label, actor)
 }
 
-// AddLabelEvent only writes into the event log that actor put a label on: a label that is gone again, or a log that
-// lies.
-func (g *GitHub) AddLabelEvent(owner, name string, number int, label, actor string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r, is := g.mustIssue(owner, name, number)
-	g.user(actor)
-	g.repoLabel(r, label)
-	is.events = append(is.events, &LabelEvent{ID: g.id(), Label: label, Actor: actor, At: g.time()})
-}
-
 func (g *GitHub) label(r *repo, is *issue, name, actor string) {
 	if put := g.putLabel(r, is, name, actor); put != "" {
 		g.labelHappened(r, is, "labeled", put, actor)

@@ -95,7 +95,7 @@ func (g *GitHub) issueShape(r *repo, is *issue) object {
 		"html_url": g.issuePage(r, is), "number": is.Number, "state": state(is), "state_reason": stateReason(is),
 		"title": is.Title,
 		"body":  text(is.Body), "user": g.userShape(is.Author), "labels": g.labelShapes(r, is),
-		"assignee": first(g.userShapes(is.assignees)), "assignees": g.userShapes(is.assignees),
+		"assignee": nil, "assignees": []object{},
 		"milestone": nil, "locked": false, "active_lock_reason": nil, "comments": len(is.comments), "closed_at": closedAt(is),
 		"closed_by": g.closedBy(r, is), "created_at": stamp(is.CreatedAt), "updated_at": stamp(is.UpdatedAt), "author_association": association(r, is.Author),
 		"performed_via_github_app": nil, "reactions": reactionCounts(api, is.reactions),

@@ -82,7 +82,7 @@ func (g *GitHub) pullShape(r *repo, is *issue) object {
 		"user": g.userShape(is.Author), "labels": g.labelShapes(r, is), "milestone": nil, "created_at": stamp(is.CreatedAt),
 		"updated_at": stamp(is.UpdatedAt), "closed_at": closedAt(is), "merged_at": mergedAt(is),
 		"merge_commit_sha": text(is.pull.mergeSHA),
-		"assignee":         first(g.userShapes(is.assignees)), "assignees": g.userShapes(is.assignees),
+		"assignee":         nil, "assignees": []object{},
 		"requested_reviewers": g.userShapes(is.pull.requested), "requested_teams": []object{},
 		"head": g.endShape(r, p.headRepo, p.head, head), "base": g.endShape(r, "", p.base, g.branchSHA(r, p.base)),
 		"_links": object{

@@ -215,24 +215,3 @@ func writeForm(w http.ResponseWriter, v url.Values) {
 	w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 	_, _ = w.Write([]byte(v.Encode())) // the client may be gone
 }
-
-// deletePersonToken takes a person's token back, for the App whose credentials come along.
-func (g *GitHub) deletePersonToken(r *request) answer {
-	id, secret, _ := r.BasicAuth()
-	app := g.clientApp(id)
-	if app == nil || app.OAuth.ClientSecret != secret || r.parts["client_id"] != id {
-		return notFound()
-	}
-	var in struct {
-		AccessToken string `json:"access_token"`
-	}
-	if bad := r.decode(&in); bad != nil {
-		return *bad
-	}
-	t := g.tokens[in.AccessToken]
-	if t == nil || t.app != app || t.kind != UserToServer {
-		return unprocessable("Validation Failed")
-	}
-	delete(g.tokens, in.AccessToken)
-	return answer{status: http.StatusNoContent}
-}

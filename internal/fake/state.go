@@ -62,7 +62,7 @@ type Pull struct {
 	Labels   []string
 	// Assignees and Requested are reading only: whom it is given to, and of whom a review is wanted. Requests are all that
 	// were made, each of which told somebody.
-	Assignees, Requested, Requests []string
+	Requested, Requests []string
 }
 
 type user struct {
@@ -101,7 +101,6 @@ type issue struct {
 	comments  []*comment
 	reactions []*Reaction
 	events    []*LabelEvent
-	assignees []string
 	movedTo   int // number of the issue that it was transferred to; 0: it was not
 	pull      *pull
 }
@@ -253,8 +252,8 @@ func (g *GitHub) readPull(r *repo, is *issue) Pull {
 		Head: is.pull.head, Base: is.pull.base, HeadRepo: is.pull.headRepo, Draft: is.pull.draft,
 		State: state(is), Merged: is.pull.merged, NodeID: pullNode(is), URL: g.pullPage(r, is),
 		Labels:    slices.Clone(is.Labels),
-		Assignees: slices.Clone(is.assignees), Requested: slices.Clone(is.pull.requested),
-		Requests: slices.Clone(is.pull.requests),
+		Requested: slices.Clone(is.pull.requested),
+		Requests:  slices.Clone(is.pull.requests),
 	}
 }
 
