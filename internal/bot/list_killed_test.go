@@ -7,10 +7,8 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -86,17 +84,8 @@ func TestListKilledAtAnyRecord(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			clone, agent := listClone(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
 			record, unwritten := strings.CutSuffix(at, " unwritten")
-			cmd := exec.Command(self)
-			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), dieAt + "=" + record, dieInList + "=" + clone, "AGENT=" + agent}
-			said, _ := cmd.CombinedOutput()
-			if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
-				t.Fatalf("it was not killed:\n%s", said)
-			}
+			said := killedAt(t, record, dieInList+"="+clone, "AGENT="+agent)
 			if unwritten {
 				for _, pattern := range []string{clone + "/.ralph/runs/*", filepath.Dir(clone) + "/.local/state/ralph/seals/*/*"} {
 					all, _ := filepath.Glob(pattern)
@@ -105,18 +94,13 @@ func TestListKilledAtAnyRecord(t *testing.T) {
 					}
 				}
 			}
-			before := strings.Fields(gitIn(t, clone, "log", "--format=%H", "--branches"))
+			before := gitIn(t, clone, "log", "--format=%H", "--branches")
 			var out bytes.Buffer
 			result, err := listRun(clone, agent, &out, nil)
 			if err != nil || result.Outcome != loop.Done || result.All == nil || result.All.Outcome != loop.Done {
 				t.Fatalf("%s, %v\n%s\n%s", result.Outcome, err, said, out.String())
 			}
-			after := gitIn(t, clone, "log", "--format=%H", "--branches")
-			for _, c := range before {
-				if !strings.Contains(after, c) {
-					t.Errorf("commit %s is lost", c)
-				}
-			}
+			noneLost(t, clone, "--branches", before)
 			for branch, want := range map[string]string{"ralph/a": "a.txt", "ralph/b": "b.txt", "ralph/c": "a.txt b.txt c.txt",
 				"ralph/all-todo": "a.txt b.txt c.txt"} {
 				if got := safetext.OneLine(gitIn(t, clone, "diff", "--name-only", "main", branch)); got != want {

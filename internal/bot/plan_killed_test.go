@@ -87,6 +87,33 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+// killedAt runs what the environment names in a process of its own, which is killed at a record, and returns its output.
+func killedAt(t *testing.T, record string, environ ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), dieAt + "=" + record}, environ...)
+	said, err := cmd.CombinedOutput()
+	if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		t.Fatalf("it was not killed at %s: %v\n%s", record, err, said)
+	}
+	return string(said)
+}
+
+// noneLost holds that a clone's refs of a kind, --all or --branches, still have the commits they had before, a line each.
+func noneLost(t *testing.T, clone, kind, before string) {
+	t.Helper()
+	after := gitIn(t, clone, "log", "--format=%H", kind)
+	for _, c := range strings.Fields(before) {
+		if !strings.Contains(after, c) {
+			t.Errorf("commit %s is lost", c)
+		}
+	}
+}
+
 // TestPlanKilledAtAnyRecord kills the run of a plan right after a record of each kind: the next run goes on, no commit
 // is lost, nothing is approved twice or without its review, and in the end the branch's file says what counts.
 func TestPlanKilledAtAnyRecord(t *testing.T) {
@@ -96,28 +123,14 @@ func TestPlanKilledAtAnyRecord(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			clone, agent := planClone(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(self)
-			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), dieAt + "=" + at, dieIn + "=" + clone, "AGENT=" + agent}
-			said, _ := cmd.CombinedOutput()
-			if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
-				t.Fatalf("it was not killed:\n%s", said)
-			}
-			before := strings.Fields(gitIn(t, clone, "log", "--format=%H", "--all"))
+			said := killedAt(t, at, dieIn+"="+clone, "AGENT="+agent)
+			before := gitIn(t, clone, "log", "--format=%H", "--all")
 			var out bytes.Buffer
 			result, err := Plan(clone, agent, &out, nil)
 			if err != nil || result.Outcome != loop.Done {
 				t.Fatalf("%s (%s), %v\n%s\n%s", result.Outcome, result.Reason, err, said, out.String())
 			}
-			after := gitIn(t, clone, "log", "--format=%H", "--all")
-			for _, c := range before {
-				if !strings.Contains(after, c) {
-					t.Errorf("commit %s is lost", c)
-				}
-			}
+			noneLost(t, clone, "--all", before)
 			content := gitIn(t, clone, "show", "ralph/p:ralph/tasks.json")
 			p, err := plan.Parse("tasks.json", []byte(content))
 			if err != nil || !p.Complete(plan.Rules{ReviewCap: 5}) {

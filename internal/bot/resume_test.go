@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,20 +70,11 @@ func TestMain(m *testing.M) {
 // killed runs the job of an event in a process of its own, which is killed at a record.
 func (w *world) killed(at, event string, payload []byte) {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cmd := exec.Command(self)
+	var environ []string
 	for k, v := range w.environ(event, payload) {
-		cmd.Env = append(cmd.Env, k+"="+v)
+		environ = append(environ, k+"="+v)
 	}
-	cmd.Env = append(cmd.Env, dieAt+"="+at)
-	out, err := cmd.CombinedOutput()
-	w.out.Write(out)
-	if state := cmd.ProcessState.Sys().(syscall.WaitStatus); !state.Signaled() {
-		w.t.Fatalf("the job was not killed at %s: %v\n%s", at, err, out)
-	}
+	w.out.WriteString(killedAt(w.t, at, environ...))
 }
 
 // TestKilledAtAnyRecord kills the job with SIGKILL right after each type of record, and lets the sweep of another
