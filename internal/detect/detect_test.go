@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,9 +14,48 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/detection.md")
+
+// detectRow is a repository, as its top shows it, and what is made of it.
+type detectRow struct {
+	name   string // what there is; with doc, it is a row of docs/detection.md
+	doc    bool
+	files  map[string]string
+	checks []string // a soft one begins with "~"
+	setup  string
+	bare   []string // the checks where nothing is installed; nil: not looked at
+	notes  []string // the beginning of each
+}
+
+// detectRows are the cases of testdata/repositories.txtar, whose lines are "doc" and a kind and its text each.
+func detectRows(t testing.TB) (all []detectRow) {
+	t.Helper()
+	for _, c := range archive.Cases(t, "testdata/repositories.txtar") {
+		row := detectRow{name: path.Base(c.Name), files: c.Files}
+		for line := range strings.Lines(c.Text) {
+			kind, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			switch kind {
+			case "doc":
+				row.doc = true
+			case "check":
+				row.checks = append(row.checks, text)
+			case "setup":
+				row.setup = text
+			case "bare":
+				row.bare = append(row.bare, text)
+			case "note":
+				row.notes = append(row.notes, text)
+			default:
+				t.Fatalf("%s: what does %q mean?", c.Name, line)
+			}
+		}
+		all = append(all, row)
+	}
+	return all
+}
 
 func (r detectRow) contents() map[string][]byte {
 	files := map[string][]byte{}
@@ -26,7 +66,7 @@ func (r detectRow) contents() map[string][]byte {
 }
 
 func TestDetect(t *testing.T) {
-	for _, row := range detectRows {
+	for _, row := range detectRows(t) {
 		t.Run(row.name, func(t *testing.T) {
 			files := row.contents()
 			found := Repository(files)
@@ -106,7 +146,7 @@ func TestDetectedGuardrailIsComplete(t *testing.T) {
 // TestDetectFilesAreThoseThatAreRead: what a row gives content to in order to be detected, a real repository is asked
 // for too.
 func TestDetectFilesAreThoseThatAreRead(t *testing.T) {
-	for _, row := range detectRows {
+	for _, row := range detectRows(t) {
 		given, err := Read(slices.Collect(func(yield func(string) bool) {
 			for name := range row.files {
 				if !yield(name) {
@@ -170,7 +210,7 @@ func wellFormed(t *testing.T, files map[string][]byte) {
 // FuzzDetect: whatever is in files, and whatever they are called, a command line is made of fixed words and plain
 // names.
 func FuzzDetect(f *testing.F) {
-	for _, row := range detectRows {
+	for _, row := range detectRows(f) {
 		for name, content := range row.files {
 			f.Add(name, content, "x.sln")
 		}
@@ -213,7 +253,7 @@ func TestDetectIsBounded(t *testing.T) {
 // TestDetectionIsDocumented: the rows of docs/detection.md are what the examples show.
 func TestDetectionIsDocumented(t *testing.T) {
 	var table strings.Builder
-	for _, row := range detectRows {
+	for _, row := range detectRows(t) {
 		if !row.doc {
 			continue
 		}

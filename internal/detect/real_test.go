@@ -14,13 +14,13 @@ func TestDetectedChecksPass(t *testing.T) {
 		needs string
 		files map[string]string
 	}{
-		{"go", top{"go.mod": "module x\n\ngo 1.24\n", "x.go": "package x\n",
+		{"go", map[string]string{"go.mod": "module x\n\ngo 1.24\n", "x.go": "package x\n",
 			"x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n"}},
-		{"make", top{"Makefile": "lint test:\n\t@echo $@\n"}},
+		{"make", map[string]string{"Makefile": "lint test:\n\t@echo $@\n"}},
 		{"npm",
-			top{"package.json": `{"name":"x","version":"1.0.0","scripts":{"lint":"node --check x.js","test":"node x.js"}}`,
+			map[string]string{"package.json": `{"name":"x","version":"1.0.0","scripts":{"lint":"node --check x.js","test":"node x.js"}}`,
 				"x.js": "console.log(1)\n"}},
-		{"python3", top{"setup.py": "",
+		{"python3", map[string]string{"setup.py": "",
 			"tests/test_x.py": "import unittest\n\n\nclass X(unittest.TestCase):\n    def test(self):\n        pass\n"}},
 	} {
 		if _, err := exec.LookPath(row.needs); err != nil && row.needs != "go" && row.needs != "make" {

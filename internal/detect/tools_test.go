@@ -104,7 +104,7 @@ func TestEveryDetectedToolHasAStep(t *testing.T) {
 		}
 		have[tool.Name] = true
 	}
-	for _, row := range detectRows {
+	for _, row := range detectRows(t) {
 		found := Repository(row.contents())
 		for _, d := range found.Checks {
 			for part := range strings.SplitSeq(d.Command, " && ") {

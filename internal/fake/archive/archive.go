@@ -18,14 +18,13 @@ import (
 // unended follows the name of a file that has no newline at its end, which txtar cannot hold otherwise.
 const unended = " (no newline at the end)"
 
-// Files are what the archives that match pattern hold, by name: what go.txtar has as price/1.txt is go/price/1.txt.
-func Files(t testing.TB, pattern string) map[string]string {
+// read is what the archives that match pattern hold, in order.
+func read(t testing.TB, pattern string) (files []txtar.File) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no archive is %s: %v", pattern, err)
 	}
-	files := map[string]string{}
 	for _, path := range paths {
 		a, err := txtar.ParseFile(path)
 		if err != nil {
@@ -33,12 +32,22 @@ func Files(t testing.TB, pattern string) map[string]string {
 		}
 		for _, f := range a.Files {
 			name, cut := strings.CutSuffix(f.Name, unended)
-			text := string(f.Data)
 			if cut {
-				text = strings.TrimSuffix(text, "\n")
+				f.Data = f.Data[:len(f.Data)-1]
 			}
-			files[strings.TrimSuffix(filepath.Base(path), ".txtar")+"/"+name] = text
+			f.Name = strings.TrimSuffix(filepath.Base(path), ".txtar") + "/" + name
+			files = append(files, f)
 		}
+	}
+	return files
+}
+
+// Files are what the archives that match pattern hold, by name: what go.txtar has as price/1.txt is go/price/1.txt.
+func Files(t testing.TB, pattern string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, f := range read(t, pattern) {
+		files[f.Name] = string(f.Data)
 	}
 	return files
 }
@@ -50,29 +59,25 @@ type Case struct {
 	Files      map[string]string
 }
 
-// Cases are the cases of the archives that match pattern, by name.
+// Cases are the cases of the archives that match pattern, in order.
 func Cases(t testing.TB, pattern string) []Case {
 	t.Helper()
-	by := map[string]*Case{}
-	for name, text := range Files(t, pattern) {
-		parts := strings.SplitN(name, "/", 3)
-		name = parts[0] + "/" + parts[1]
-		c := by[name]
-		if c == nil {
-			c = &Case{Name: name, Files: map[string]string{}}
-			by[name] = c
+	var all []Case
+	at := map[string]int{}
+	for _, f := range read(t, pattern) {
+		parts := strings.SplitN(f.Name, "/", 3)
+		name := parts[0] + "/" + parts[1]
+		i, known := at[name]
+		if !known {
+			i, at[name] = len(all), len(all)
+			all = append(all, Case{Name: name, Files: map[string]string{}})
 		}
 		if len(parts) == 3 {
-			c.Files[parts[2]] = text
+			all[i].Files[parts[2]] = string(f.Data)
 		} else {
-			c.Text = text
+			all[i].Text = string(f.Data)
 		}
 	}
-	var all []Case
-	for _, c := range by {
-		all = append(all, *c)
-	}
-	slices.SortFunc(all, func(a, b Case) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
