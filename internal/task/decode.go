@@ -19,8 +19,9 @@ type decoder struct {
 	places   map[string]*node // where each key's value stands
 }
 
-// kept are keys of a task that other programs store and ralph does not: its journals tell.
-var kept = []string{"status", "iteration", "assignee", "created_at", "updated_at", "metadata"}
+// kept are keys of a task that other programs store, and ralph task show --json prints. They are passed over: what they say
+// is in the journals.
+var kept = []string{"status", "file", "iteration", "assignee", "created_at", "updated_at", "metadata"}
 
 // mayBeEmpty are the keys whose text may be empty.
 var mayBeEmpty = []string{"description", "spec_id", "model"}
@@ -135,7 +136,6 @@ func (d *decoder) object(n *node, v reflect.Value, key string) {
 		case field >= 0:
 			d.read(e.value, v.Field(field), name)
 		case key == "" && slices.Contains(kept, e.name):
-			d.wrong(at, name, "is kept by ralph itself, in the journals of the task's runs; leave it out")
 		default:
 			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; allowed are %s%s",
 				safetext.Listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))

@@ -151,8 +151,6 @@ func TestMistakes(t *testing.T) {
 		{"unknown key", head + "tilte: x\n",
 			`x.yaml, line 3, column 1: tilte is an unknown key; allowed are id, spec_id, title, description, priority, dependencies and completion; did you mean title?`},
 		{"a longer key", head + "completion_spec: {}\n", `did you mean completion?`},
-		{"a key of other programs", head + "status: open\n",
-			`x.yaml, line 3, column 1: status is kept by ralph itself, in the journals of the task's runs; leave it out`},
 		{"twice", head + "id: T-2\n", `x.yaml, line 3, column 1: id stands here for the second time; leave one of them out`},
 		{"twice in JSON form", `{id: a, title: b, id: c}`, `id stands here for the second time`},
 		{"no id", "title: t\n",
