@@ -1,44 +1,13 @@
 package model
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 )
 
 // anthropic is POST /v1/messages.
-var anthropic = protocol{read: anthropicRead, whole: anthropicWhole, events: anthropicEvents, fail: anthropicFail,
+var anthropic = protocol{whole: anthropicWhole, events: anthropicEvents, fail: anthropicFail,
 	aside: func(question) string { return "An answer." }, tools: []string{"Write", "Bash"}}
-
-func anthropicRead(body []byte) (q question, err error) {
-	var asked struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Role    string `json:"role"`
-			Content text   `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-	}
-	err = json.Unmarshal(body, &asked)
-	q.model, q.stream = asked.Model, asked.Stream
-	var byModel []bool
-	for _, m := range asked.Messages {
-		byModel = append(byModel, m.Role == "assistant")
-		for _, said := range m.Content {
-			if m.Role == "user" {
-				q.told(said)
-			}
-		}
-	}
-	q.said = groups(byModel)
-	for _, tool := range asked.Tools {
-		q.tools = append(q.tools, tool.Name)
-	}
-	return q, err
-}
 
 func (a answer) anthropicStop() string {
 	switch {

@@ -1,45 +1,12 @@
 package model
 
 import (
-	"encoding/json"
 	"time"
 )
 
 // chat is POST /v1/chat/completions.
-var chat = protocol{read: chatRead, whole: chatWhole, events: chatEvents, fail: openAIFail,
+var chat = protocol{whole: chatWhole, events: chatEvents, fail: openAIFail,
 	aside: func(question) string { return "A title" }, tools: []string{"write", "bash"}}
-
-func chatRead(body []byte) (q question, err error) {
-	var asked struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Role    string `json:"role"`
-			Content text   `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
-	err = json.Unmarshal(body, &asked)
-	q.model, q.stream = asked.Model, asked.Stream
-	var byModel []bool
-	for _, m := range asked.Messages {
-		byModel = append(byModel, m.Role == "assistant")
-		for _, said := range m.Content {
-			if m.Role == "user" {
-				q.told(said)
-			}
-		}
-	}
-	q.said = groups(byModel)
-	for _, tool := range asked.Tools {
-		q.tools = append(q.tools, tool.Function.Name)
-	}
-	return q, err
-}
 
 func (a answer) chatFinish() string {
 	switch {

@@ -1,47 +1,12 @@
 package model
 
 import (
-	"encoding/json"
 	"time"
 )
 
 // gemini is POST /v1beta/models/MODEL:generateContent and :streamGenerateContent.
-var gemini = protocol{read: geminiRead, whole: geminiWhole, events: geminiEvents, fail: geminiFail,
+var gemini = protocol{whole: geminiWhole, events: geminiEvents, fail: geminiFail,
 	aside: geminiAside, tools: []string{"write_file", "run_shell_command"}}
-
-func geminiRead(body []byte) (q question, err error) {
-	var asked struct {
-		Contents []struct {
-			Role  string `json:"role"`
-			Parts text   `json:"parts"`
-		} `json:"contents"`
-		Tools []struct {
-			Functions []struct {
-				Name string `json:"name"`
-			} `json:"functionDeclarations"`
-		} `json:"tools"`
-		Config struct {
-			Form string `json:"responseMimeType"`
-		} `json:"generationConfig"`
-	}
-	err = json.Unmarshal(body, &asked)
-	var byModel []bool
-	for _, c := range asked.Contents {
-		byModel = append(byModel, c.Role == "model")
-		for _, said := range c.Parts {
-			if c.Role == "user" {
-				q.told(said)
-			}
-		}
-	}
-	q.said, q.form = groups(byModel), asked.Config.Form
-	for _, tool := range asked.Tools {
-		for _, f := range tool.Functions {
-			q.tools = append(q.tools, f.Name)
-		}
-	}
-	return q, err
-}
 
 // geminiAside answers the CLI's own questions: which model suits, who speaks next.
 func geminiAside(q question) string {

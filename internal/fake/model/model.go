@@ -91,7 +91,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, object{p.count: len(body) / 4})
 		return
 	}
-	q, err := p.read(body)
+	q, err := readQuestion(body)
 	if err != nil {
 		reply(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return

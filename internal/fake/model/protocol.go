@@ -1,9 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,7 +14,6 @@ type object = map[string]any
 
 // protocol is how clients ask a model and how it answers.
 type protocol struct {
-	read   func(body []byte) (question, error)
 	whole  func(a answer, q question) object
 	events func(a answer, q question) []event
 	fail   func(f Failure, reset time.Time) failure
@@ -32,8 +33,53 @@ type question struct {
 	body   string   // as it came
 }
 
-// told notes a text of the user's.
-func (q *question) told(text string) { q.prompt = max(q.prompt, len(text)) }
+// message is what one side said: an item of each protocol's own list.
+type message struct {
+	Type           string
+	Role           string
+	Content, Parts text
+}
+
+// readQuestion reads the body of a request, whichever protocol's it is: no two have a field that they mean differently.
+func readQuestion(body []byte) (q question, err error) {
+	var asked struct {
+		Model                     string
+		Stream                    bool
+		Messages, Input, Contents []message
+		Tools                     []struct {
+			Name      string
+			Function  struct{ Name string }
+			Functions []struct{ Name string } `json:"functionDeclarations"`
+		}
+		Config struct {
+			Form string `json:"responseMimeType"`
+		} `json:"generationConfig"`
+	}
+	err = json.Unmarshal(body, &asked)
+	q.model, q.stream, q.form = asked.Model, asked.Stream, asked.Config.Form
+	before := false
+	for _, m := range slices.Concat(asked.Messages, asked.Input, asked.Contents) {
+		byModel := m.Role == "assistant" || m.Role == "model" || m.Type == "function_call" || m.Type == "reasoning"
+		if byModel && !before { // all it says at once is one turn
+			q.said++
+		}
+		before = byModel
+		for _, said := range slices.Concat(m.Content, m.Parts) {
+			if m.Role == "user" {
+				q.prompt = max(q.prompt, len(said))
+			}
+		}
+	}
+	for _, tool := range asked.Tools {
+		for _, f := range tool.Functions {
+			q.tools = append(q.tools, f.Name)
+		}
+		if tool.Functions == nil {
+			q.tools = append(q.tools, cmp.Or(tool.Name, tool.Function.Name))
+		}
+	}
+	return q, err
+}
 
 // answer is one turn on its way.
 type answer struct {
@@ -82,16 +128,6 @@ func route(r *http.Request) (p protocol, ok bool) {
 		return protocol{count: "totalTokens"}, true
 	}
 	return protocol{}, false
-}
-
-// groups counts runs of what the model said: all it says at once is one turn.
-func groups(byModel []bool) (n int) {
-	for i, said := range byModel {
-		if said && (i == 0 || !byModel[i-1]) {
-			n++
-		}
-	}
-	return n
 }
 
 // stream sends an answer as server-sent events.

@@ -1,46 +1,12 @@
 package model
 
 import (
-	"encoding/json"
-	"slices"
 	"time"
 )
 
 // responses is POST /v1/responses, as codex asks it.
-var responses = protocol{read: responsesRead, whole: responsesWhole, events: responsesEvents, fail: responsesFail,
+var responses = protocol{whole: responsesWhole, events: responsesEvents, fail: responsesFail,
 	aside: func(question) string { return "An answer." }, tools: []string{"exec_command"}}
-
-func responsesRead(body []byte) (q question, err error) {
-	var asked struct {
-		Model  string `json:"model"`
-		Stream bool   `json:"stream"`
-		Input  []struct {
-			Type    string `json:"type"`
-			Role    string `json:"role"`
-			Content text   `json:"content"`
-		} `json:"input"`
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-	}
-	err = json.Unmarshal(body, &asked)
-	q.model, q.stream = asked.Model, asked.Stream
-	var byModel []bool
-	for _, item := range asked.Input {
-		byModel = append(byModel, item.Role == "assistant" ||
-			slices.Contains([]string{"function_call", "reasoning"}, item.Type))
-		for _, said := range item.Content {
-			if item.Role == "user" {
-				q.told(said)
-			}
-		}
-	}
-	q.said = groups(byModel)
-	for _, tool := range asked.Tools {
-		q.tools = append(q.tools, tool.Name)
-	}
-	return q, err
-}
 
 // responsesItems are what the model says, an item each.
 func (a answer) responsesItems() []object {
