@@ -104,9 +104,7 @@ func storyJSON(id string, passes bool, status string, count int, feedback string
 }
 
 func planJSON(stories ...string) string {
-	return `{"project":"p","branchName":"ralph/x","description":"d","userStories":[` + strings.Join(
-		stories, ",",
-	) + `]}`
+	return `{"project":"p","branchName":"ralph/x","description":"d","userStories":[` + strings.Join(stories, ",") + `]}`
 }
 
 func stood(id string, passes bool, status string, count int) string {
@@ -193,9 +191,7 @@ func TestStopTransitions(t *testing.T) {
 		t,
 		`{"iterationMode":"implement"}`,
 		planJSON(storyJSON("US-001", true, "", 1, "")),
-	); !strings.Contains(
-		got, "not 'approved'",
-	) {
+	); !strings.Contains(got, "not 'approved'") {
 		t.Errorf("n: %q", got)
 	}
 	if got, said := judged(
@@ -429,10 +425,7 @@ func TestMonitorRemembers(t *testing.T) {
 		out := ask(c.size, "s")
 		if (out == "") != (c.want == "") || !strings.Contains(out, c.want) ||
 			out != "" &&
-				!strings.HasPrefix(
-					out,
-					`{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`,
-				) {
+				!strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"[`) {
 			t.Errorf("%d: %q", c.size, out)
 		}
 	}
@@ -502,12 +495,7 @@ func TestGuardKnowsTheRun(t *testing.T) {
 		`{"cwd":%q,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"echo x > b/prd.md"}}`,
 		filepath.Join(h.dir, "plans"),
 	)
-	if out := guard(
-		below, false,
-	); !strings.HasPrefix(
-		out,
-		`{"decision":"deny","reason":"Refused (harness): it changes plans/b/prd.md.`,
-	) {
+	if out := guard(below, false); !strings.HasPrefix(out, `{"decision":"deny","reason":"Refused (harness): it changes plans/b/prd.md.`) {
 		t.Error(out)
 	}
 }

@@ -271,8 +271,7 @@ func TestPullRequestOfSomebodyElse(t *testing.T) {
 	}
 	fork := w.gh.AddPull(owner, name,
 		fake.Pull{Title: "F", Author: "mallory", Head: "x", Base: "main", HeadRepo: "mallory/demo"})
-	if result := on(fork); result.Outcome != loop.Refused ||
-		!strings.Contains(result.Reason, "comes from a fork") {
+	if result := on(fork); result.Outcome != loop.Refused || !strings.Contains(result.Reason, "comes from a fork") {
 		t.Errorf("on a fork's pull request: %s (%s)", result.Outcome, result.Reason)
 	}
 }

@@ -56,9 +56,7 @@ func TestDerivedBranchIsNobodysOwn(t *testing.T) {
 		{"ralph/", "", "ralph/prices-in-euros"},
 	} {
 		s := &scripted{turns: []loop.Turn{said(fake.DerivedPlan("# P\nText", test.said))}}
-		out, err := Ask(
-			t.Context(), s.deriver(), Request{name: "x", Text: "y", Kept: plan.Plan{BranchName: test.kept}},
-		)
+		out, err := Ask(t.Context(), s.deriver(), Request{name: "x", Text: "y", Kept: plan.Plan{BranchName: test.kept}})
 		if err != nil || out.Plan.BranchName != test.want {
 			t.Errorf("%q over %q: %q, %v; want %q", test.said, test.kept, out.Plan.BranchName, err, test.want)
 		}

@@ -54,8 +54,7 @@ func TestPurse(t *testing.T) {
 		t.Errorf("log = %q, want %q, once", log.lines, want)
 	}
 	turn, err := p.Turn(context.Background(), agent.Options{Command: "/none/claude"}, "Do it.")
-	if err != nil || turn.Class != loop.Spent || !turn.Ours ||
-		turn.Reason != "token limit reached: 1000 of 1000 used" {
+	if err != nil || turn.Class != loop.Spent || !turn.Ours || turn.Reason != "token limit reached: 1000 of 1000 used" {
 		t.Errorf("turn = %+v, %v; want none", turn, err)
 	}
 }

@@ -73,9 +73,7 @@ func TestPlan(t *testing.T) {
 			for _, r := range g.Pipeline {
 				roles = append(roles, string(r))
 			}
-			if got := strings.Join(
-				roles, " ",
-			); got != tt.pipeline || g.Most != tt.most ||
+			if got := strings.Join(roles, " "); got != tt.pipeline || g.Most != tt.most ||
 				g.Caps[task.Coder] != tt.caps {
 				t.Errorf(
 					"%s, at most %d, of the coder %d; want %s, %d, %d", got, g.Most, g.Caps[task.Coder], tt.pipeline,

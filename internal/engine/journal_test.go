@@ -38,9 +38,7 @@ func onDisk(t *testing.T, seal string) (size, times int) {
 			Is    string
 			Bytes int
 		}
-		if _, object, _ := strings.Cut(
-			line, " ",
-		); json.Unmarshal([]byte(object), &entry) == nil &&
+		if _, object, _ := strings.Cut(line, " "); json.Unmarshal([]byte(object), &entry) == nil &&
 			entry.Is == "synced" {
 			size, times = entry.Bytes, times+1
 		}

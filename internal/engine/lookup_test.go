@@ -151,8 +151,7 @@ func TestMissingIsBounded(t *testing.T) {
 	for _, e := range got.Excerpts {
 		bytes += len(e.Text)
 	}
-	if len(got.Excerpts) == 0 || len(got.Excerpts) > mostShown || bytes > mostContext ||
-		len(got.Looked) > mostLooked {
+	if len(got.Excerpts) == 0 || len(got.Excerpts) > mostShown || bytes > mostContext || len(got.Looked) > mostLooked {
 		t.Errorf("%d excerpts of %d bytes for %d names", len(got.Excerpts), bytes, len(got.Looked))
 	}
 }

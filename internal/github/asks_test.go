@@ -123,8 +123,7 @@ func asks(t *testing.T, p place) []ask {
 			return n
 		}},
 		{"RemoveLabel", func(_ *stage, c *Client, _ int) error { return c.RemoveLabel(ctx, p.issue, "old") }, nil},
-		{"MakeLabel", func(_ *stage, c *Client,
-			k int) error {
+		{"MakeLabel", func(_ *stage, c *Client, k int) error {
 			return c.MakeLabel(ctx, fmt.Sprint("made-", k), "ededed", "d")
 		}, func(s *stage, k int) int {
 			n := 0

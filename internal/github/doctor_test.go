@@ -69,8 +69,7 @@ func TestExamine(t *testing.T) {
 		{"reviews", aliceToken, func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RequiredReviews: 2}) },
 			"ok branch rules: A pull request to main takes 2 approving reviews", Warning},
 		{"signatures", aliceToken, func(s *stage) {
-			s.ProtectBranch(owner, name, "main",
-				fake.Protection{RequireSignature: true})
+			s.ProtectBranch(owner, name, "main", fake.Protection{RequireSignature: true})
 		},
 			"warning branch rules: Commits on main must be signed.", Warning},
 		{"checks", aliceToken, func(s *stage) {

@@ -84,12 +84,10 @@ func TestForgedJournalIsRefused(t *testing.T) {
 		"filled with zeroes":      {func(text []byte) []byte { return make([]byte, len(text)) }, missing},
 		"removed":                 {nil, missing},
 		"changed in a place": {func(text []byte) []byte {
-			return bytes.Replace(text, []byte("issue-1"),
-				[]byte("issue-2"), 1)
+			return bytes.Replace(text, []byte("issue-1"), []byte("issue-2"), 1)
 		}, tampered},
 		"changed behind the first": {func(text []byte) []byte {
-			return bytes.Replace(text, []byte(`"implement"`),
-				[]byte(`"review"`), 1)
+			return bytes.Replace(text, []byte(`"implement"`), []byte(`"review"`), 1)
 		}, tampered},
 		"another":    {func([]byte) []byte { return []byte(forged) }, tampered},
 		"no journal": {func([]byte) []byte { return []byte("x\n") }, tampered},

@@ -80,8 +80,7 @@ func TestSyncThatFails(t *testing.T) {
 		"in the background": func(j *Journal) error {
 			j.SyncSoon(0)
 			j.sync.work.Wait()
-			_,
-				err := j.Append(turning(1))
+			_, err := j.Append(turning(1))
 			return err
 		},
 		"before another": func(j *Journal) error { j.SyncSoon(time.Hour); return j.Sync() },

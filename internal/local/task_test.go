@@ -46,16 +46,12 @@ func TestTaskFile(t *testing.T) {
 		"a/b":  "reading the task a/b",
 		"mine": `there is no task "mine"`, "../..": "a directory, not a file",
 	} {
-		if _, err := taskFile(
-			top, filepath.Join(top, "deep"), ref,
-		); err == nil || !invalid.Is(err) ||
+		if _, err := taskFile(top, filepath.Join(top, "deep"), ref); err == nil || !invalid.Is(err) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", ref, err, want)
 		}
 	}
-	if _, err := taskFile(
-		t.TempDir(), top, "T-1",
-	); err == nil ||
+	if _, err := taskFile(t.TempDir(), top, "T-1"); err == nil ||
 		!strings.Contains(err.Error(), "holds none; create one") {
 		t.Errorf("of an empty clone: %v", err)
 	}
@@ -89,9 +85,7 @@ func TestTasksIn(t *testing.T) {
 		for _, one := range tasks {
 			ids = append(ids, one.ID)
 		}
-		if got := strings.Join(
-			ids, " ",
-		); err == nil && got != c.want ||
+		if got := strings.Join(ids, " "); err == nil && got != c.want ||
 			err != nil && (!invalid.Is(err) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
@@ -159,9 +153,7 @@ func TestHostileTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ts := &Tasks{Dir: top, Out: &bytes.Buffer{}}
-	if err := ts.Create(
-		t.Context(), fine,
-	); err == nil ||
+	if err := ts.Create(t.Context(), fine); err == nil ||
 		!strings.Contains(err.Error(), ".ralph/tasks is a link, which may lead anywhere") {
 		t.Errorf("through a link: %v", err)
 	}

@@ -271,12 +271,10 @@ func TestCompareWithoutReviews(t *testing.T) {
 			"2.5 Story B had illegal transition: reviewCount 0 → 1." + only},
 		"feedback": {func(_ *Plan, _, b, _ *Story) { b.ReviewFeedback = "fine" },
 			"content The reviewFeedback of story B changed; put it back as it was."},
-		"a new one": {func(p *Plan, _, _,
-			_ *Story) {
+		"a new one": {func(p *Plan, _, _, _ *Story) {
 			p.Stories = append(p.Stories, storyAt("D", false, Unreviewed, 0, ""))
 		}, ""},
-		"a new one, done": {func(p *Plan, _, _,
-			_ *Story) {
+		"a new one, done": {func(p *Plan, _, _, _ *Story) {
 			p.Stories = append(p.Stories, storyAt("D", true, Unreviewed, 0, ""))
 		}, "2.5 New story D must start with passes false, reviewStatus null and reviewCount 0; its passes is true."},
 		"a deleted one": {func(p *Plan, _, _, _ *Story) { p.Stories = p.Stories[:2] },

@@ -22,13 +22,7 @@ func planText(status, count, passes, feedback string) string {
 // TestEditsOfAPlan: what the harness makes of an iteration's edit together with its verdict. A row a rule.
 func TestEditsOfAPlan(t *testing.T) {
 	yes, no := &plan.Opinion{Approve: true}, &plan.Opinion{Feedback: "Greet by name."}
-	fresh, waits, asked := planText(
-		"null", "0", "false", "",
-	), planText(
-		"needs_review", "1", "false", "",
-	), planText(
-		"changes_requested", "1", "false", "more",
-	)
+	fresh, waits, asked := planText("null", "0", "false", ""), planText("needs_review", "1", "false", ""), planText("changes_requested", "1", "false", "more")
 	tests := []struct {
 		name, before, after string
 		mode                loop.Mode

@@ -47,9 +47,7 @@ func TestNothingIsApprovedWithoutAReview(t *testing.T) {
 					t.Fatalf("seed %d, iteration %d: %s is lost", seed, n, was.ID)
 				}
 				if now.Passes != (now.ReviewStatus == plan.Approved) {
-					t.Fatalf(
-						"seed %d, iteration %d: %s passes: %v, %s", seed, n, was.ID, now.Passes, now.ReviewStatus,
-					)
+					t.Fatalf("seed %d, iteration %d: %s passes: %v, %s", seed, n, was.ID, now.Passes, now.ReviewStatus)
 				}
 				reviewed := mode == loop.Review && was.ID == story.ID && e.said != nil &&
 					(e.said.Approve || was.ReviewCount+1 >= rules.ReviewCap)

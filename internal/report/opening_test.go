@@ -35,8 +35,7 @@ func endings() []ending {
 		return end(s, o, reason, "")
 	}
 	wordy := sample.Begin(func(start *loop.Start) {
-		start.Checks = []string{strings.Repeat("make check-everything ",
-			20)}
+		start.Checks = []string{strings.Repeat("make check-everything ", 20)}
 	})
 	for n := range 5 {
 		long := sample.Fail(strings.Repeat("make check-everything ", 20), "it exited with code 2", "x")

@@ -39,9 +39,7 @@ func TestSealFile(t *testing.T) {
 			continue
 		}
 		begins, ends := filepath.Join(tt.want, "ralph", "seals")+"/", "/20261121-1"
-		if middle := strings.TrimSuffix(
-			strings.TrimPrefix(got, begins), ends,
-		); err != nil || len(middle) != 64 ||
+		if middle := strings.TrimSuffix(strings.TrimPrefix(got, begins), ends); err != nil || len(middle) != 64 ||
 			strings.Contains(middle, "/") {
 			t.Errorf("%v: %s %v, want it in %s", tt.env, got, err, tt.want)
 		}

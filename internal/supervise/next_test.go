@@ -147,9 +147,7 @@ func TestHowAnAttemptEnded(t *testing.T) {
 	if got := exit(0).lines(3, 3, false); !reflect.DeepEqual(got, []string{"Attempt 3: Agent succeeded"}) {
 		t.Errorf("the last success: %q", got)
 	}
-	if got := exit(1).lines(
-		3, 3, false,
-	); !reflect.DeepEqual(
+	if got := exit(1).lines(3, 3, false); !reflect.DeepEqual(
 		got, []string{"WARNING: Attempt 3: Transient error: exit code 1", "Agent failed with exit code 1"},
 	) {
 		t.Errorf("the last failure: %q", got)

@@ -29,10 +29,7 @@ func TestSuperviseLeavesNoStrays(t *testing.T) {
 // A registered child lives on when the command has ended, and is waited for once DONE is there.
 func TestSuperviseWaitsForChildren(t *testing.T) {
 	t.Parallel()
-	w := supervised(
-		t,
-		`case $RALPH_ATTEMPT in 0) register short; `+stray+`;; 1) alive child && touch met DONE;; esac`,
-	)
+	w := supervised(t, `case $RALPH_ATTEMPT in 0) register short; `+stray+`;; 1) alive child && touch met DONE;; esac`)
 	w.MaxRestarts = 2
 	w.start().waitLog("waiting at most 30s for 1 active child")
 	w.cancel() // what runs may come to its end
@@ -125,11 +122,7 @@ func TestSuperviseSecondSignal(t *testing.T) {
 	if n := strings.Count(w.out.String(), "Ending "); n != 1 {
 		t.Errorf("children are ended %d times:\n%s", n, w.out)
 	}
-	if ending, attempt := strings.Index(
-		w.out.String(), "Ending ",
-	), strings.Index(
-		w.out.String(), "Attempt 2: Agent ended",
-	); ending < 0 ||
+	if ending, attempt := strings.Index(w.out.String(), "Ending "), strings.Index(w.out.String(), "Attempt 2: Agent ended"); ending < 0 ||
 		ending > attempt {
 		t.Errorf("what earlier attempts have left is ended only after the attempt:\n%s", w.out)
 	}

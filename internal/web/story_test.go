@@ -31,8 +31,7 @@ func TestHintsSayWhetherTheyWereRead(t *testing.T) {
 	}
 	w.Facts(id, script.Records...)
 	turning(1, "first words")
-	if text := page(); !strings.Contains(text, "What the agent is told now") ||
-		!strings.Contains(text, "first words") {
+	if text := page(); !strings.Contains(text, "What the agent is told now") || !strings.Contains(text, "first words") {
 		t.Error("what the agent is told now is not shown")
 	}
 	w.Hint(id, store.Word{Number: 7, Person: "alice", At: webpages.Now, Text: "mind the gap"})

@@ -75,8 +75,7 @@ func serve(t *testing.T, e *egress) *url.URL {
 
 // TestNamesAreHeldAgainstTheirAddress: a name that was allowed by a star leads to no service of this machine.
 func TestNamesAreHeldAgainstTheirAddress(t *testing.T) {
-	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
-		_ *http.Request) {
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "secret")
 	}))
 	defer origin.Close()
