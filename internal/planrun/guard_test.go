@@ -33,121 +33,68 @@ func TestEditsOfAPlan(t *testing.T) {
 		handed              bool
 		broken              string // a part of the first violation
 	}{
-		{
-			name: "handed in", before: fresh, after: waits0(fresh), mode: loop.Implement,
-			want: "waits for its review", handed: true,
-		},
+		{name: "handed in", before: fresh, after: waits0(fresh), mode: loop.Implement,
+			want: "waits for its review", handed: true},
 		{name: "nothing yet", before: fresh, after: fresh, mode: loop.Implement, want: "not handed in"},
-		{
-			name: "approved by whoever wrote it", before: fresh, after: planText("approved", "1", "true", ""),
+		{name: "approved by whoever wrote it", before: fresh, after: planText("approved", "1", "true", ""),
 			mode: loop.Implement, want: "not handed in",
-			broken: "Implement iterations cannot set passes=true or approve stories",
-		},
-		{
-			name: "approved in the fix", before: asked, after: planText("approved", "2", "true", ""),
+			broken: "Implement iterations cannot set passes=true or approve stories"},
+		{name: "approved in the fix", before: asked, after: planText("approved", "2", "true", ""),
 			mode: loop.ReviewFix, want: "changes were requested in review 1",
-			broken: "Review-fix iterations cannot approve stories",
-		},
-		{
-			name: "fixed", before: asked, after: planText("needs_review", "1", "false", ""), mode: loop.ReviewFix,
-			want: "waits for its review", handed: true,
-		},
-		{
-			name: "a story is gone", before: fresh,
+			broken: "Review-fix iterations cannot approve stories"},
+		{name: "fixed", before: asked, after: planText("needs_review", "1", "false", ""), mode: loop.ReviewFix,
+			want: "waits for its review", handed: true},
+		{name: "a story is gone", before: fresh,
 			after: strings.Replace(fresh, `"B"`, `"C"`, 1),
-			mode:  loop.Implement, want: "not handed in", broken: "B",
-		},
-		{
-			name: "the criteria are others", before: fresh, after: strings.Replace(fresh, "it works", "it exists", 1),
-			mode: loop.Implement, want: "not handed in", broken: "A",
-		},
-		{
-			name: "the checks are others", before: fresh, after: strings.Replace(fresh, "make test", "true", 1),
-			mode: loop.Implement, want: "not handed in", broken: "verifyCommands",
-		},
-		{
-			name: "no plan any more", before: fresh, after: "{", mode: loop.Implement, want: "not handed in",
-			broken: "ralph/tasks.json",
-		},
-		{
-			name: "twice the same key", before: fresh,
+			mode:  loop.Implement, want: "not handed in", broken: "B"},
+		{name: "the criteria are others", before: fresh, after: strings.Replace(fresh, "it works", "it exists", 1),
+			mode: loop.Implement, want: "not handed in", broken: "A"},
+		{name: "the checks are others", before: fresh, after: strings.Replace(fresh, "make test", "true", 1),
+			mode: loop.Implement, want: "not handed in", broken: "verifyCommands"},
+		{name: "no plan any more", before: fresh, after: "{", mode: loop.Implement, want: "not handed in",
+			broken: "ralph/tasks.json"},
+		{name: "twice the same key", before: fresh,
 			after: strings.Replace(fresh, `"passes":false`, `"passes":false,"passes":true`, 1),
-			mode:  loop.Implement, want: "not handed in", broken: "passes",
-		},
+			mode:  loop.Implement, want: "not handed in", broken: "passes"},
 
-		{
-			name: "verdict and edit approve", before: waits, after: planText("approved", "2", "true", ""),
-			mode: loop.Review, said: yes, want: "approved in review 2", handed: true,
-		},
-		{
-			name: "a verdict alone approves", before: waits, after: waits, mode: loop.Review, said: yes,
-			want: "approved in review 2", handed: true,
-		},
-		{
-			name: "a verdict alone asks for changes", before: waits, after: waits, mode: loop.Review, said: no,
-			want: "changes were requested in review 2", handed: true,
-		},
-		{
-			name: "verdict and edit ask for changes", before: waits,
+		{name: "verdict and edit approve", before: waits, after: planText("approved", "2", "true", ""),
+			mode: loop.Review, said: yes, want: "approved in review 2", handed: true},
+		{name: "a verdict alone approves", before: waits, after: waits, mode: loop.Review, said: yes,
+			want: "approved in review 2", handed: true},
+		{name: "a verdict alone asks for changes", before: waits, after: waits, mode: loop.Review, said: no,
+			want: "changes were requested in review 2", handed: true},
+		{name: "verdict and edit ask for changes", before: waits,
 			after: planText("changes_requested", "2", "false", "Greet."), mode: loop.Review, said: no,
-			want: "changes were requested in review 2", handed: true,
-		},
-		{
-			name: "the edit approves what the verdict refuses", before: waits,
+			want: "changes were requested in review 2", handed: true},
+		{name: "the edit approves what the verdict refuses", before: waits,
 			after: planText("approved", "2", "true", ""), mode: loop.Review, said: no, want: "waits for its review",
-			broken: "both must say the same",
-		},
-		{
-			name: "the edit refuses what the verdict approves", before: waits,
+			broken: "both must say the same"},
+		{name: "the edit refuses what the verdict approves", before: waits,
 			after: planText("changes_requested", "2", "false", "x"), mode: loop.Review, said: yes,
-			want: "waits for its review", broken: "both must say the same",
-		},
-		{
-			name: "an edit without a verdict", before: waits, after: planText("approved", "2", "true", ""),
-			mode: loop.Review, unsaid: "it cannot be read", want: "waits for its review", broken: "it cannot be read",
-		},
-		{
-			name: "a review that was cut off", before: waits, after: planText("approved", "2", "true", ""),
-			mode: loop.Review, want: "waits for its review",
-		},
-		{
-			name: "the count goes up by two", before: waits, after: planText("approved", "3", "true", ""),
-			mode: loop.Review, said: yes, want: "waits for its review", broken: "A",
-		},
-		{
-			name: "the reviewer touches another story", before: waits,
-			after: strings.Replace(
-				planText("approved", "2", "true", ""),
-				`null,"reviewCount":0`,
-				`"needs_review","reviewCount":0`,
-				1,
-			),
-			mode: loop.Review, said: yes, want: "waits for its review", broken: "B",
-		},
-		{
-			name: "also with a verdict alone", before: waits,
+			want: "waits for its review", broken: "both must say the same"},
+		{name: "an edit without a verdict", before: waits, after: planText("approved", "2", "true", ""),
+			mode: loop.Review, unsaid: "it cannot be read", want: "waits for its review", broken: "it cannot be read"},
+		{name: "a review that was cut off", before: waits, after: planText("approved", "2", "true", ""),
+			mode: loop.Review, want: "waits for its review"},
+		{name: "the count goes up by two", before: waits, after: planText("approved", "3", "true", ""),
+			mode: loop.Review, said: yes, want: "waits for its review", broken: "A"},
+		{name: "the reviewer touches another story", before: waits,
+			after: strings.Replace(planText("approved", "2", "true", ""), `null,"reviewCount":0`, `"needs_review","reviewCount":0`, 1),
+			mode:  loop.Review, said: yes, want: "waits for its review", broken: "B"},
+		{name: "also with a verdict alone", before: waits,
 			after: strings.Replace(waits, `null,"reviewCount":0`, `"needs_review","reviewCount":0`, 1),
-			mode:  loop.Review, said: yes, want: "waits for its review", broken: "B",
-		},
-		{
-			name: "the cap approves", before: waits, after: waits, cap: 2, mode: loop.Review, said: no,
-			want: "approved at the cap of 2 reviews", handed: true,
-		},
-		{
-			name: "the cap approves what the edit marks so", before: waits,
+			mode:  loop.Review, said: yes, want: "waits for its review", broken: "B"},
+		{name: "the cap approves", before: waits, after: waits, cap: 2, mode: loop.Review, said: no,
+			want: "approved at the cap of 2 reviews", handed: true},
+		{name: "the cap approves what the edit marks so", before: waits,
 			after: planText("approved", "2", "true", "[AUTO-APPROVED AT CAP] no name"), cap: 2, mode: loop.Review,
-			said: no, want: "approved at the cap of 2 reviews", handed: true,
-		},
-		{
-			name: "the cap approves what the edit still refuses", before: waits,
+			said: no, want: "approved at the cap of 2 reviews", handed: true},
+		{name: "the cap approves what the edit still refuses", before: waits,
 			after: planText("changes_requested", "2", "false", "no name"), cap: 2, mode: loop.Review, said: no,
-			want: "approved at the cap of 2 reviews", handed: true,
-		},
-		{
-			name: "marked so below the cap", before: waits,
+			want: "approved at the cap of 2 reviews", handed: true},
+		{name: "marked so below the cap", before: waits,
 			after: planText("approved", "2", "true", "[AUTO-APPROVED AT CAP] no name"), mode: loop.Review, said: no,
-			want: "waits for its review", broken: "both must say the same",
-		},
+			want: "waits for its review", broken: "both must say the same"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,8 +150,7 @@ func TestForgedActiveFile(t *testing.T) {
 					Plan: &loop.Planned{Dir: "ralph", File: "ralph/tasks.json", Plan: plan, ReviewCap: 5},
 				},
 			},
-			{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement, Story: "A"},
-		},
+			{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement, Story: "A"}},
 	)
 	forgeries(t, s)
 }
