@@ -114,9 +114,9 @@ type basis struct {
 
 // submodules are those of a run's tree.
 type submodules struct {
-	links      map[string]bool   // those of the index, by path
-	modules    map[string]module // those of the origin before the first turn, by path
-	firstLinks map[string]string // the commits that the run's first commit has of them
+	links      map[string]bool     // those of the index, by path
+	modules    map[string]module   // those of the origin before the first turn, by path
+	firstLinks map[string][]string // the commits that the run's first commit and newer bases have of them
 }
 
 // pushed is what the remote is known to have; "" is nothing.

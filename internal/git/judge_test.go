@@ -96,7 +96,7 @@ func TestJudgeTreeFollows(t *testing.T) {
 	}
 }
 
-// TestJudgeTreeHasSubmodules as the clone had them before the turn.
+// TestJudgeTreeHasSubmodules as the clone had them before the turn, and as a newer base has them.
 func TestJudgeTreeHasSubmodules(t *testing.T) {
 	b := newSandbox(t)
 	b.sh(b.dir,
@@ -128,6 +128,24 @@ func TestJudgeTreeHasSubmodules(t *testing.T) {
 			t.Error(dirty)
 		}
 		since = got.SHA
+	}
+	for _, c := range []struct{ moved, want string }{
+		{`git -C ../lib commit -q --allow-empty -m 3; git -C ../lib rev-parse HEAD`, "1\n"},
+		{`echo 1234567890123456789012345678901234567890`, "the submodule dep is at 123456789012 there, which its remote does not give"},
+	} { // the base branch moves to another commit of the submodule
+		b.sh(filepath.Join(b.dir, "up"), `git update-index --cacheinfo 160000,$(`+c.moved+`),dep; git commit -qm theirs; git push -q origin main`)
+		base := must[string](t)(tree.NewestBase(b.ctx))
+		merged, conflicts, err := tree.MergedWithBase(b.ctx, b.base, base)
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Error(err)
+			}
+			continue
+		}
+		lacking := must[[]string](t)(j.Use(b.ctx, merged))
+		if lacking != nil || conflicts != nil || b.sh(j.Dir(), `cat dep/f`) != c.want {
+			t.Errorf("%q, %q", lacking, conflicts)
+		}
 	}
 }
 

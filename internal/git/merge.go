@@ -55,22 +55,34 @@ func (c *clone) fetchRemote(ctx context.Context, branch string) string {
 		return ""
 	}
 	ref := cmp.Or(c.config["branch."+branch+".merge"], "refs/heads/"+branch)
-	d := c.door
-	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
-	if c.config["core.sshcommand"] == "" && value(d.env, "GIT_SSH_COMMAND") == "" {
-		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	}
+	d := c.unasked(c.door)
 	out, err := d.out(ctx, "ls-remote", "--", remote, ref)
 	at, _, _ := strings.Cut(out, "\t")
 	if err != nil || at == "" {
 		return ""
 	}
-	if _, err := d.out(ctx, "cat-file", "-e", at+"^{commit}"); err != nil {
-		if _, err := d.out(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", "--", remote, ref); err != nil {
-			return ""
-		}
+	if d.bring(ctx, at, remote, ref) != nil {
+		return ""
 	}
 	return at
+}
+
+// unasked is a door whose git asks the user nothing: what needs a password fails.
+func (c *clone) unasked(d door) door {
+	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
+	if c.config["core.sshcommand"] == "" && value(d.env, "GIT_SSH_COMMAND") == "" {
+		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	return d
+}
+
+// bring fetches what a remote has at a ref or commit, unless the commit is there. No ref moves.
+func (d door) bring(ctx context.Context, commit, remote, what string) error {
+	_, err := d.out(ctx, "cat-file", "-e", commit+"^{commit}")
+	if err != nil {
+		_, err = d.out(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--", remote, what)
+	}
+	return err
 }
 
 // remoteLimit is how long the remote of a clone may take to answer.
@@ -83,6 +95,9 @@ func (t *Tree) MergedWithBase(ctx context.Context, commit, base string) (merged 
 		return "", nil, fmt.Errorf("%s has been rewritten: at %.12s it has no commit in common with the run's branch", t.baseBranch, base)
 	}
 	if t.baseNow != base {
+		if err := t.bringModules(ctx, "", base, t.store(), 0); err != nil {
+			return "", nil, err
+		}
 		t.baseNow = base
 		if err := t.handOver(ctx); err != nil {
 			return "", nil, err

@@ -30,7 +30,7 @@ const deepModules = 5
 
 // findModules remembers the submodules that the run's first commit has, and those that the origin has checked out.
 func (t *Tree) findModules(ctx context.Context) (err error) {
-	t.modules, t.firstLinks = map[string]module{}, map[string]string{}
+	t.modules, t.firstLinks = map[string]module{}, map[string][]string{}
 	if len(t.links) == 0 {
 		return nil
 	}
@@ -38,7 +38,10 @@ func (t *Tree) findModules(ctx context.Context) (err error) {
 	if c, ok := t.origin.(*clone); ok {
 		return t.findModulesIn(ctx, c.top, "", t.head, objects, 0)
 	}
-	t.firstLinks, err = t.gitlinks(ctx, t.head, objects)
+	links, err := t.gitlinks(ctx, t.head, objects)
+	for name, id := range links {
+		t.firstLinks[name] = []string{id}
+	}
 	return err
 }
 
@@ -117,11 +120,9 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 	if err != nil || deep == deepModules {
 		return err
 	}
-	if deep == 0 {
-		t.firstLinks = links
-	}
 	for name, id := range links {
 		name = path.Join(at, name)
+		t.firstLinks[name] = []string{id}
 		dir := moduleDir(filepath.Join(top, name))
 		if dir == "" { // it is not checked out
 			continue
@@ -139,6 +140,38 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 		t.modules[name] = m
 		if err := t.findModulesIn(ctx, top, name, id, m.objects, deep+1); err != nil {
 			continue
+		}
+	}
+	return nil
+}
+
+// bringModules fetches the commits of submodules that a newer base has, from the remotes of the clone's submodules. What
+// the clone has not checked out stays so.
+func (t *Tree) bringModules(ctx context.Context, at, commit, objects string, deep int) error {
+	links, err := t.gitlinks(ctx, commit, objects)
+	if err != nil || deep == deepModules {
+		return err
+	}
+	for name, id := range links {
+		name = path.Join(at, name)
+		m, ok := t.modules[name]
+		if c, is := t.origin.(*clone); !ok || !is {
+			t.firstLinks[name] = append(t.firstLinks[name], id)
+			continue
+		} else if id != m.commit {
+			ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+			dir := filepath.Dir(m.objects)
+			d := door{dir: dir, env: append(usersDoor(t.o.Env), "GIT_DIR="+dir), pair: safe}
+			err := c.unasked(d).bring(ctx, id, "origin", id)
+			cancel()
+			if err != nil {
+				return fmt.Errorf("the submodule %s is at %.12s there, which its remote does not give: %w", name, id, err)
+			}
+			m.known = append(m.known, id)
+			t.modules[name] = m
+		}
+		if err := t.bringModules(ctx, name, id, m.objects, deep+1); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -216,7 +249,7 @@ func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error
 func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why string, err error) {
 	m, ok := j.t.modules[at]
 	if !ok {
-		if base, ok := j.t.firstLinks[at]; ok && base == commit {
+		if slices.Contains(j.t.firstLinks[at], commit) {
 			return nil, "", nil // the clone does not have it either
 		}
 		return nil, fmt.Sprintf("the submodule %s is new in this run, so the checks do not have what is in it", at), nil
