@@ -59,22 +59,29 @@ func (p piece) absent() string {
 	return ""
 }
 
-// pieces reads the archives of a directory of testdata, by name.
-func pieces(t *testing.T, dir string, classes ...string) []piece {
+// bases reads what pieces of work have in common, by name.
+func bases(t *testing.T) map[string]piece {
 	t.Helper()
-	bases := map[string]piece{}
+	all := map[string]piece{}
 	for _, c := range archive.Cases(t, "testdata/bases.txtar") {
 		base, err := readPiece(c)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		bases[strings.TrimPrefix(c.Name, "bases/")] = base
+		all[strings.TrimPrefix(c.Name, "bases/")] = base
 	}
+	return all
+}
+
+// pieces reads the archives of a directory of testdata, by name.
+func pieces(t *testing.T, dir string, classes ...string) []piece {
+	t.Helper()
+	common := bases(t)
 	var all []piece
 	for _, c := range archive.Cases(t, filepath.Join("testdata", dir, "*.txtar")) {
 		p, err := readPiece(c)
 		if err == nil && p.head["base"] != "" {
-			p, err = p.over(bases)
+			p, err = p.over(common)
 		}
 		if err == nil {
 			err = p.complete(classes)

@@ -4,6 +4,7 @@ package judged
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -182,7 +183,7 @@ func settings(checks []string) string {
 	return string(text) + "\n"
 }
 
-// run lets the agent work on the task once.
+// run lets the agent work on the task, once or for as many turns as the head says.
 func (p piece) run(t *testing.T, ralph, dir, at string, f form) ending {
 	t.Helper()
 	home := filepath.Join(dir, "home-"+string(f))
@@ -191,7 +192,7 @@ func (p piece) run(t *testing.T, ralph, dir, at string, f form) ending {
 	write(t, agent, strings.NewReplacer("@form@", string(f), "@home@", home, "@change@", filepath.Join(dir, "change")).
 		Replace(agentScript))
 	write(t, filepath.Join(home, "change.sh"), p.script)
-	args := []string{"run", "--issue", filepath.Join(home, "task.md"), "--agent", agent, "-m", "1"}
+	args := []string{"run", "--issue", filepath.Join(home, "task.md"), "--agent", agent, "-m", cmp.Or(p.head["turns"], "1")}
 	if f == noReview {
 		args = append(args, "--skip-review")
 	}
