@@ -116,9 +116,12 @@ func (g *measurements) add(q loop.Quantity) {
 // read reads the lines of an output: bounds come first, which say more than counts.
 func (g *measurements) read(lines []string) {
 	var at []int
+	wrong := 0
 	for i, line := range lines {
 		if measurable(line) {
 			at = append(at, i)
+		} else if line = strings.TrimSpace(line); dots.MatchString(line) {
+			wrong += len(wrongMarks.FindAllString(line, -1))
 		}
 	}
 	if n := len(at); n > 2*mostGauged {
@@ -143,7 +146,7 @@ func (g *measurements) read(lines []string) {
 		}
 	}
 	bounds := len(g.all)
-	for _, q := range g.counts {
+	for _, q := range appendCount(g.counts, "marked items", wrong) {
 		g.add(q)
 	}
 	g.counts = g.all[bounds:]

@@ -13,8 +13,8 @@ const bounds = `exceed(?:s|ed|ing)?|at (?:least|most)|below|above|threshold|limi
 var (
 	// directs matches what says that a number is held against another one, and not that both should be equal: where they
 	// should, one number tells a failure from another.
-	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:` + bounds +
-		`|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than|(?:under|over|within) \d` +
+	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:under|over|within|max|min):? -?\d|\b(?:` + bounds +
+		`|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than` +
 		`|not (?:met|reached))\b`)
 	// isGoal matches what stands before the number that another is held against, isValue what stands before that other.
 	isGoal = lazy(`(?i)[<>≥≤]|^/$|\b(?:` + bounds +
@@ -48,17 +48,18 @@ func boundOf(line string, nums []num) (b bound, ok bool) {
 	if len(nums) == 0 {
 		return b, false
 	}
-	if len(nums) == 1 || len(nums) == 2 && nums[1].each {
+	held := directs.MatchString(line)
+	if i := slices.IndexFunc(nums, func(n num) bool { return n.each }); i >= 0 && !held { // "BenchmarkTotal-8   100   41200 ns/op"
+		return bound{quantity: quantityOf(line, nums, nums[i], nil, false), in: nums}, true
+	}
+	if len(nums) == 1 {
 		toLess, toMore := less.MatchString(line), more.MatchString(line)
-		if n := nums[len(nums)-1]; n.each && !toLess && !toMore { // "BenchmarkTotal-8   100   41200 ns/op"
-			return bound{quantity: quantityOf(line, nums, n, nil, false), in: nums}, true
-		}
 		if toLess == toMore || limits.MatchString(line) {
 			return b, false
 		}
 		return bound{quantity: quantityOf(line, nums, nums[0], nil, toMore), in: nums}, true
 	}
-	if !directs.MatchString(line) {
+	if !held {
 		return b, false
 	}
 	goal := -1
@@ -145,8 +146,9 @@ var (
 	detail = lazy(`(?i)\bcover(?:age|ed)\b` +
 		`|^\s*(?:total|all files|statements|branches|functions|lines)\s*[:|]?\s*[\d.]+%?(?:\s|$)` +
 		`|^\s*[\w./\\-]+(?:\s*\|?\s+\d[\d.]*%?){2,}.*[%|]`)
-	// dots matches a line with a sign for each file or test.
-	dots = lazy(`^[.CWEFRS]+$`)
+	// dots matches a line with a sign for each file or test, wrongMarks those of what is wrong.
+	dots       = lazy(`^[.·✓✔CWEFRSXx!✗✘]*[.·✓✔][.·✓✔CWEFRSXx!✗✘]*$`)
+	wrongMarks = lazy(`[CWEFRXx!✗✘]`)
 )
 
 // countsOf are the numbers of a line that count what is wrong, and where they are.
