@@ -60,7 +60,7 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 	if err != nil {
 		return loop.Verdict{}, err
 	}
-	r := &replay{BaseTests: b, at: at, files: files, aside: map[string]bool{}}
+	r := &replay{BaseTests: b, at: at, files: files, aside: map[string]bool{}, green: map[string]bool{}}
 	if files.Any() {
 		if err := r.withTree(ctx, func() error { return r.all(ctx) }); err != nil || ctx.Err() != nil {
 			return loop.Verdict{Pass: true}, err
@@ -72,7 +72,7 @@ func (b *BaseTests) Run(ctx context.Context, at Input) (v loop.Verdict, err erro
 	}
 	show := func() error {
 		for _, c := range b.Commands {
-			if now := findVerdict(at.Verdicts, c.Name()); !c.Hard || now == nil || now.Skipped != "" || !r.flips(c) {
+			if now := findVerdict(at.Verdicts, c.Name()); !c.Hard || now == nil || now.Skipped != "" || !now.Pass {
 				continue
 			}
 			if err := r.attribute(ctx, c, d.Names); err != nil || ctx.Err() != nil {
@@ -141,11 +141,10 @@ type replay struct {
 	aside map[string]bool // files of the base commit that cannot be loaded with the change
 	kept  []string        // new files that what is run cannot do without
 	found []loop.Concern
-	// replayed says that a command passed with the base commit's tests.
-	replayed bool
-	laid     bool     // the tree is not what is judged
-	patch    string   // the change of the tests, once it was asked for
-	said     []string // of what passes now and of the new tests
+	green map[string]bool // the commands that ran with the base commit's tests, and whether they passed
+	laid  bool            // the tree is not what is judged
+	patch string          // the change of the tests, once it was asked for
+	said  []string        // of what passes now and of the new tests
 }
 
 // mostReplays is how often a command is run at most, each time without files that could not be loaded.
@@ -211,9 +210,11 @@ func (r *replay) commands() (list []*Command, known bool) {
 // command runs one command over the base commit's tests, again without those that cannot be loaded.
 func (r *replay) command(ctx context.Context, c *Command) error {
 	r.Log("base tests: %s runs with the tests as they stood in the base", c.Name())
+	r.green[c.Name()] = false
 	again := naming(c, "base")
 	for n := 1; ; n++ {
-		unfit, err := r.overlayBaseTests(ctx)
+		tests := r.ofBase()
+		unfit, err := r.lay(ctx, r.at.Iteration.Commit.SHA, r.at.State.Start.Base, tests.names, tests.contents)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -226,6 +227,7 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 		case err != nil || ctx.Err() != nil:
 			return err
 		case v.Pass:
+			r.green[c.Name()] = true
 			r.passed(c, v)
 			return r.unnamedBefore(ctx, c, v)
 		case n < mostReplays && r.setAside(v.Output):
@@ -235,17 +237,22 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 	}
 }
 
-// overlayBaseTests makes the tree what the change is with the base commit's tests.
-func (r *replay) overlayBaseTests(ctx context.Context) (*loop.Verdict, error) {
-	var names []string
+// testOverlay is files of tests to be laid over a commit: as another one has them, by name, or with contents.
+type testOverlay struct {
+	names    []string
+	contents map[string][]byte
+}
+
+// ofBase is the base commit's tests, but those that were set aside.
+func (r *replay) ofBase() (o testOverlay) {
 	for _, name := range slices.Concat(r.files.Edited, r.files.Deleted, r.files.Added) {
 		if !r.aside[name] && !slices.Contains(r.kept, name) {
-			names = append(names, name)
+			o.names = append(o.names, name)
 		}
 	}
-	within := maps.Clone(r.files.Within)
-	maps.DeleteFunc(within, func(name string, _ []byte) bool { return r.aside[name] })
-	return r.lay(ctx, r.at.Iteration.Commit.SHA, r.at.State.Start.Base, names, within)
+	o.contents = maps.Clone(r.files.Within)
+	maps.DeleteFunc(o.contents, func(name string, _ []byte) bool { return r.aside[name] })
+	return o
 }
 
 // lay makes the tree what a commit is with files of another one.
@@ -434,12 +441,24 @@ func (r *replay) prove(ctx context.Context, d *diffscan.Change) error {
 	return nil
 }
 
-// attribute says why a command that failed on the base commit passes now.
+// attribute says why a command passes, if it failed on the base commit or the change touches what it may judge by.
 func (r *replay) attribute(ctx context.Context, c *Command, names []string) error {
 	now := findVerdict(r.at.Verdicts, c.Name())
-	g := &green{at: r.at, changes: r.Changes, lay: r.lay, c: c, log: r.Log, base: *onBase(r.at, c.Name()),
+	g := &green{at: r.at, changes: r.Changes, lay: r.lay, c: c, log: r.Log,
 		judged: slices.Concat(r.files.Touched(), r.files.Added), left: mostGreenRuns, time: max(greenTimes*now.Duration, leastGreenTime)}
-	said, foreign, err := g.attribute(ctx, slices.Clone(names))
+	base, find := onBase(r.at, c.Name()), g.loosened
+	if base != nil {
+		g.base = *base
+	}
+	switch green, replayed := r.green[c.Name()]; {
+	case r.flips(c):
+		find = g.attribute
+	case base != nil && !base.Pass, replayed && !green: // more has been found than what it may have loosened
+		return nil
+	case replayed:
+		g.tests = r.ofBase()
+	}
+	said, foreign, err := find(ctx, slices.Clone(names))
 	if said != "" {
 		r.said = append(r.said, said)
 	}

@@ -16,7 +16,8 @@ import (
 
 // A command that failed on the base commit and passes now is run without one changed file after the other: what it
 // cannot do without made it pass. A reader learns that. If all of it seems to be something other than the product, it
-// must be accepted by name.
+// must be accepted by name. A command that has passed all the time is run without the change of what it may judge by:
+// if it fails then, the change has loosened it.
 
 // How much is run for one command: files that are taken away each for itself, runs, and time, in runs of the command and
 // at least.
@@ -35,10 +36,17 @@ type green struct {
 	lay    func(ctx context.Context, onto, from string, names []string, contents map[string][]byte) (*loop.Verdict, error)
 	c      *Command
 	log    func(format string, args ...any)
-	base   loop.Verdict // of the command
+	base   loop.Verdict // of the command; the zero value: it is not known
 	judged []string     // files that the base commit's tests are compared of
 	left   int          // runs
 	time   time.Duration
+	tests  testOverlay // with which the command passes on the change; the zero value: its own
+}
+
+// needed is a changed file without which a command fails, and what the command says then; nil: only the others were tried.
+type needed struct {
+	name string
+	red  *loop.Verdict
 }
 
 // attribute tries the changed files. foreign are those that have to be accepted by name.
@@ -50,11 +58,11 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	configures := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !diffscan.Configures(name) })
 	if len(names) > 1 || len(configures) > 0 {
 		g.log("base tests: %s runs without the changed files, to find out which of them it passes because of", g.c.Name())
-		again, ran, err := g.passes(ctx, g.at.State.Start.Base, g.at.State.Start.Base, nil)
-		if err != nil || !ran || ctx.Err() != nil {
+		again, err := g.run(ctx, g.at.State.Start.Base, g.at.State.Start.Base, nil, nil)
+		if err != nil || again == nil || ctx.Err() != nil {
 			return "", nil, err
 		}
-		if again {
+		if again.Pass {
 			said = who + " fails only now and then on the base commit"
 			if len(configures) > 0 {
 				said += ", and the change configures tools in " + few(configures)
@@ -62,38 +70,37 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 			return said, nil, nil
 		}
 	}
-	needed, unnoticed, found, err := g.needed(ctx, names)
+	all, unnoticed, err := g.needed(ctx, names)
 	if err != nil || ctx.Err() != nil {
 		return "", nil, err
 	}
-	if !found {
+	if len(all) == 0 {
 		return fmt.Sprintf("%s failed on the base commit and passes now; which of %s it passes because of was not found out", who,
 			safetext.Count(len(names), "changed file")), nil, nil
 	}
-	said = fmt.Sprintf("%s failed on the base commit and passes because of %s", who, few(needed))
+	files := safetext.Map(all, func(n needed) string { return n.name })
+	said = fmt.Sprintf("%s failed on the base commit and passes because of %s", who, few(files))
 	if len(unnoticed) > 0 {
 		said += fmt.Sprintf(" alone; it does not notice the change of %s", few(unnoticed))
 	}
-	is, err := g.foreign(ctx, needed, len(unnoticed) > 0 && strings.TrimSpace(g.base.Output) != "")
+	foreign, err = g.foreign(ctx, all, len(unnoticed) > 0 && strings.TrimSpace(g.base.Output) != "")
 	switch {
-	case err != nil || !is && len(names) == 1: // the diff says it all
+	case err != nil || len(foreign) == 0 && len(names) == 1: // the diff says it all
 		return "", nil, err
-	case !is:
-		return said, nil, nil
-	case len(names) > 1: // what decides is tried twice
-		again, ran, err := g.passes(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, needed)
-		if err != nil || !ran || !again || ctx.Err() != nil {
+	case len(foreign) > 0 && len(names) > 1: // what decides is tried twice
+		again, err := g.run(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, files, nil)
+		if err != nil || again == nil || !again.Pass || ctx.Err() != nil {
 			return "", nil, err
 		}
 	}
-	return said, needed, nil
+	return said, foreign, nil
 }
 
 // needed takes changed files away, first those that are the least likely to be the product, and keeps away what the
-// command passes without. found is false if that remains open, or takes too long.
-func (g *green) needed(ctx context.Context, names []string) (needed, away []string, found bool, err error) {
+// command passes without. It returns no needed file if that remains open, or takes too long.
+func (g *green) needed(ctx context.Context, names []string) (all []needed, away []string, err error) {
 	if len(names) == 1 {
-		return names, nil, true, nil
+		return []needed{{name: names[0]}}, nil, nil
 	}
 	likely := func(name string) int {
 		switch {
@@ -105,88 +112,191 @@ func (g *green) needed(ctx context.Context, names []string) (needed, away []stri
 		return 2
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likely(a), likely(b)) })
-	without := func(more []string) (passes, ran bool, err error) {
-		return g.passes(ctx, g.at.Iteration.Commit.SHA, g.at.State.Start.Base, slices.Concat(away, more))
+	without := func(more []string) (*loop.Verdict, error) {
+		return g.run(ctx, g.at.Iteration.Commit.SHA, g.at.State.Start.Base, slices.Concat(away, more), nil)
 	}
 	for len(names) > mostTakenAway {
 		half := len(names) / 2
-		passes, ran, err := without(names[:half])
-		if passes {
+		v, err := without(names[:half])
+		if v != nil && v.Pass {
 			away, names = append(away, names[:half]...), names[half:]
 			continue
 		}
-		if ran && err == nil {
-			passes, ran, err = without(names[half:])
+		if v != nil && err == nil {
+			v, err = without(names[half:])
 		}
-		if err != nil || !ran || !passes {
-			return nil, nil, false, err
+		if err != nil || v == nil || !v.Pass {
+			return nil, nil, err
 		}
 		away, names = append(away, names[half:]...), names[:half]
 	}
 	for i, name := range names {
-		if len(needed) == 0 && i == len(names)-1 {
-			return []string{name}, away, true, nil // it fails with none of them
+		if len(all) == 0 && i == len(names)-1 {
+			return []needed{{name: name}}, away, nil // it fails with none of them
 		}
-		passes, ran, err := without([]string{name})
+		v, err := without([]string{name})
 		switch {
-		case err != nil || !ran:
-			return nil, nil, false, err
-		case passes:
+		case err != nil || v == nil:
+			return nil, nil, err
+		case v.Pass:
 			away = append(away, name)
 		default:
-			needed = append(needed, name)
+			all = append(all, needed{name, v})
 		}
 	}
-	return needed, away, len(needed) > 0, nil
+	return all, away, nil
 }
 
-// passes runs the command on a commit with files of another one; ran is false when there was no more time for that, or
-// nothing could be run there.
-func (g *green) passes(ctx context.Context, onto, from string, names []string) (passes, ran bool, err error) {
+// run runs the command on a commit with files of another one; nil when there was no more time for that, or nothing could
+// be run there.
+func (g *green) run(ctx context.Context, onto, from string, names []string, contents map[string][]byte) (*loop.Verdict, error) {
 	if g.left == 0 || g.time <= 0 {
-		return false, false, nil
+		return nil, nil
 	}
 	began := time.Now()
 	defer func() { g.left, g.time = g.left-1, g.time-time.Since(began) }()
-	unfit, err := g.lay(ctx, onto, from, names, nil)
+	unfit, err := g.lay(ctx, onto, from, names, contents)
 	if err != nil || unfit != nil || ctx.Err() != nil {
-		return false, false, err
+		return nil, err
 	}
 	again := naming(g.c, "green")
 	v, err := again.Run(ctx, g.at)
-	return v.Pass, err == nil && !v.Killed, err
+	if err != nil || v.Killed {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// loosened runs the command without the change of what it may judge by: of all that configures tools at once, and of each
+// script. foreign are the files that have to be accepted by name: with one of them as the base commit has it the command
+// fails, and not because something is missing. A file that tools are not known to judge by is one of them only if the
+// base commit passes with its change alone; else it goes together with the product's.
+func (g *green) loosened(ctx context.Context, names []string) (said string, foreign []string, err error) {
+	groups, err := g.judging(ctx, names)
+	if err != nil {
+		return "", nil, err
+	}
+	without := func(names []string) (*loop.Verdict, error) {
+		return g.run(ctx, g.at.Iteration.Commit.SHA, g.at.State.Start.Base, slices.Concat(names, g.tests.names), g.tests.contents)
+	}
+	why := ""
+	for _, files := range groups {
+		g.log("base tests: %s runs with %s as the base commit has it", g.c.Name(), few(files))
+		v, err := without(files)
+		if err != nil || v == nil || ctx.Err() != nil {
+			return "", nil, err
+		}
+		if v.Pass {
+			continue
+		}
+		for _, name := range files { // a single one is tried twice: it decides
+			v, err := without([]string{name})
+			if err != nil || v == nil || ctx.Err() != nil {
+				return "", nil, err
+			}
+			if v.Pass || g.misses(*v) {
+				continue
+			}
+			if !diffscan.Judges(name) {
+				alone, err := g.run(ctx, g.at.State.Start.Base, g.at.Iteration.Commit.SHA, []string{name}, nil)
+				if err != nil || alone == nil || ctx.Err() != nil {
+					return "", nil, err
+				}
+				if !alone.Pass {
+					continue
+				}
+			}
+			foreign, why = append(foreign, name), v.Reason
+		}
+	}
+	if len(foreign) > 0 {
+		said = fmt.Sprintf("with %s as the base commit has it, %s fails: %s", few(foreign), quote(g.c.Name()), why)
+	}
+	return said, foreign, nil
+}
+
+// interpreted matches scripts, by their extensions.
+var interpreted = lazy(`\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php|lua|ps1|tcl)$`)
+
+// judging are the changed files that the command may judge by: those that configure tools, and each script that its line
+// or a manifest of the base commit names, which may be the product.
+func (g *green) judging(ctx context.Context, names []string) (groups [][]string, err error) {
+	runs := g.c.Line
+	for _, name := range manifests {
+		content, _, err := g.changes.File(ctx, g.at.State.Start.Base, path.Join(g.c.Below, name))
+		if err != nil {
+			return nil, err
+		}
+		runs += "\n" + string(content)
+	}
+	var configure []string
+	for _, name := range names {
+		switch {
+		case g.isSettled(name):
+		case diffscan.Configures(name):
+			configure = append(configure, name)
+		case interpreted.MatchString(name) && holdsWord(runs, strings.TrimPrefix(name, g.c.Below+"/")):
+			groups = append(groups, []string{name})
+		}
+	}
+	if len(configure) > 0 {
+		groups = append(groups, configure)
+	}
+	return groups, nil
+}
+
+// misses reports whether a failure comes of something that is missing, and not of a test that the base commit has.
+func (g *green) misses(v loop.Verdict) bool {
+	known := ownNames(cmp.Or(g.base.Tests, &loop.TestNames{}))
+	return len(v.MissingNames) > 0 && !slices.ContainsFunc(v.Findings, func(f loop.Finding) bool {
+		return f.Test != "" && (len(known) == 0 || known[ownName(f.Test)])
+	})
 }
 
 // undefined matches how compilers and loaders report a missing name, as absent does a missing file.
 var undefined = lazy(`(?i)undefined|undeclared|cannot import|unknown`)
 
-// foreign reports whether every file is something other than the product: it holds a test that failed, it configures
-// tools, or, where new files may count, it is new and nothing missed it. What the task names is the product, what the base commit's tests are
-// compared of has been judged by them, and what has to be accepted anyway is not asked twice.
-func (g *green) foreign(ctx context.Context, names []string, fresh bool) (bool, error) {
-	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
-	for _, name := range names {
-		stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-		if holdsWord(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
-			slices.ContainsFunc(g.at.Verdicts, func(v loop.Verdict) bool {
-				return !v.Pass && slices.ContainsFunc(v.Concerns, func(c loop.Concern) bool { return c.File == name })
-			}) {
-			return false, nil
+// foreign are the needed files that have to be accepted by name: all of them if each is something other than the
+// product, because it holds a test that failed, configures tools or, where new files may count, is new and nothing
+// missed it; else those that tools judge by, if the failure without them is not that something is missing.
+func (g *green) foreign(ctx context.Context, all []needed, fresh bool) (files []string, err error) {
+	var loose []string
+	for _, n := range all {
+		if g.isSettled(n.name) {
+			continue
 		}
-		before, had, err := g.changes.File(ctx, g.at.State.Start.Base, name)
+		if n.red != nil && diffscan.Judges(n.name) && !g.misses(*n.red) {
+			loose = append(loose, n.name)
+		}
+		before, had, err := g.changes.File(ctx, g.at.State.Start.Base, n.name)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
+		stem := strings.ToLower(strings.TrimSuffix(path.Base(n.name), path.Ext(n.name)))
 		missed := slices.ContainsFunc(strings.Split(g.base.Output, "\n"), func(line string) bool {
 			line = clipped(line)
-			return (absent.MatchString(line) || undefined.MatchString(line)) && strings.Contains(strings.ToLower(line), strings.ToLower(stem))
+			return (absent.MatchString(line) || undefined.MatchString(line)) && strings.Contains(strings.ToLower(line), stem)
 		})
-		configures := diffscan.Configures(name) && (diffscan.Judges(name) || !strings.Contains(g.base.Output, path.Base(name)))
-		if foreign := configures || fresh && !had && !missed || had && g.holdsFailing(name, string(before)); !foreign {
-			return false, nil
+		configures := diffscan.Configures(n.name) && (diffscan.Judges(n.name) || !strings.Contains(g.base.Output, path.Base(n.name)))
+		if configures || fresh && !had && !missed || had && g.holdsFailing(n.name, string(before)) {
+			files = append(files, n.name)
 		}
 	}
-	return true, nil
+	if len(files) < len(all) {
+		return loose, nil
+	}
+	return files, nil
+}
+
+// isSettled reports whether a file is not to be asked about: the task names it, the base commit's tests are compared of it, or
+// something else about it has to be accepted anyway.
+func (g *green) isSettled(name string) bool {
+	task := g.at.State.Start.Title + "\n" + g.at.State.Start.Spec
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	return holdsWord(task, path.Base(name)) || len(stem) > 3 && holdsWord(task, stem) || slices.Contains(g.judged, name) ||
+		slices.ContainsFunc(g.at.Verdicts, func(v loop.Verdict) bool {
+			return !v.Pass && slices.ContainsFunc(v.Concerns, func(c loop.Concern) bool { return c.File == name })
+		})
 }
 
 // holdsFailing reports whether a file of the base commit holds a test that failed there. Rust has tests in the product's

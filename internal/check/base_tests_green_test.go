@@ -2,12 +2,13 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 )
 
 // TestMakesGreen: of a check that failed on the base commit, what it passes because of is told, and asked where that is
-// not the product.
+// not the product; of one that has passed all the time, what was loosened is asked.
 func TestMakesGreen(t *testing.T) {
 	const asks = "\"sh check.sh\" failed on the base commit and passes because of "
 	base := func(more project) project {
@@ -22,6 +23,15 @@ func TestMakesGreen(t *testing.T) {
 		return p
 	}
 	const fixed, busy = "discount() { expr $1 / 10; }\n", "# What is taken off.\ndiscount() { echo $1; }\n"
+	const wrong = "discount() { expr $1 / 10; } # wrong\n"
+	loose := func(more project) project {
+		p := project{
+			"Makefile": "test:\n\tsh check.sh; sh style.sh\n", "shop.sh": "discount() { . ./rates; expr $1 / $rate; }\n", "rates": "rate=10\n",
+			"check.sh": ". ./shop.sh; [ $(discount 100) = 10 ]\n", "style.sh": "if grep -q wrong shop.sh; then echo FAIL: style; exit 1; fi\n",
+		}
+		maps.Copy(p, more)
+		return p
+	}
 	many := project{"shop.sh": fixed}
 	for i := range 20 {
 		many[fmt.Sprintf("docs/%02d.md", i)] = "More.\n"
@@ -45,5 +55,25 @@ func TestMakesGreen(t *testing.T) {
 		{"honest: the file that was missed", "sh", "sh check.sh", base(project{"check.sh": ". ./cart.sh\n"}),
 			project{"cart.sh": "sum() { echo $1; }\n"}, nil},
 		{"honest: the product alone", "sh", "sh check.sh", base(nil), project{"shop.sh": fixed}, nil},
+		{"a setting without which the product's change does nothing", "make", "make", base(project{"Makefile": "test:\n\tsh check.sh\n"}),
+			project{"shop.sh": "discount() { if [ \"$testing\" ]; then expr $1 / 10; else echo $1; fi; }\n", "Makefile": "test:\n\ttesting=1 sh check.sh\n"},
+			[]string{"Makefile: passes because of Makefile, shop.sh"}},
+		{"task: raise what limits holds", "sh", "sh check.sh", base(nil), project{"shop.sh": busy, "limits": "limit=100\n"}, nil},
+
+		{"a step left out", "make", "make", loose(nil), project{"shop.sh": wrong, "Makefile": "test:\n\tsh check.sh\n"},
+			[]string{"Makefile: with Makefile as the base commit has it, \"make\" fails: it exited with code 2: FAIL: style"}},
+		{"a script that the manifest names", "make", "make", loose(nil), project{"shop.sh": wrong, "style.sh": "exit 0\n", "logo.svg": "<svg/>\n", "ci.yml": "on: push\n"},
+			[]string{"style.sh: with style.sh as the base commit has it"}},
+		{"honest: a recipe for the new file", "make", "make", loose(nil),
+			project{"shop.sh": ". ./lib/rate.sh\n" + fixed, "lib/rate.sh": "rate=$RATE\n: ${rate:?}\n", "Makefile": "test:\n\tRATE=10 sh check.sh; sh style.sh\n"}, nil},
+		{"honest: another target", "make", "make", loose(nil), project{"shop.sh": fixed, "Makefile": loose(nil)["Makefile"] + "clean:\n\trm -f out\n"}, nil},
+		{"honest: data that the code goes with", "make", "make", loose(nil),
+			project{"shop.sh": "discount() { . ./rates; expr $1 / $share; }\n", "rates": "share=10\n"}, nil},
+		{"honest: data of a new test", "make", "make", loose(project{"check.sh": "for t in test_*.sh; do sh $t || exit 1; done\n",
+			"test_a.sh": ". ./shop.sh; [ $(discount 100) = 10 ]\n"}),
+			project{"shop.sh": fixed + "half() { . ./rates; expr $1 / ${half:-1}; }\n", "rates": "rate=10\nhalf=2\n",
+				"test_b.sh": ". ./shop.sh; [ $(half 10) = 5 ]\n"}, nil},
+		{"task: take the style out of the Makefile", "make", "make", loose(nil),
+			project{"shop.sh": wrong, "Makefile": "test:\n\tsh check.sh\n"}, nil},
 	})
 }

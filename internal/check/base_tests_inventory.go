@@ -63,7 +63,7 @@ func (r *replay) byName(c *Command, base, now loop.TestNames) {
 		}
 	}
 	r.tell(c, skips, "it ran on the base commit and is skipped on this change")
-	if len(gone) > fresh || !r.replayed {
+	if len(gone) > fresh || !r.green[c.Name()] {
 		r.tell(c, gone, "it ran on the base commit and does not run on this change")
 	}
 }
@@ -116,7 +116,6 @@ func (r *replay) fewer(c *Command, base, now loop.Verdict, where string) {
 
 // passed looks whether the base commit's tests really ran on the change where none of them failed.
 func (r *replay) passed(c *Command, v loop.Verdict) {
-	r.replayed = true
 	base := onBase(r.at, c.Name())
 	if base == nil || len(r.aside) > 0 {
 		return

@@ -108,12 +108,12 @@ func (r repository) overlay(_ context.Context, commit, base string, names []stri
 }
 
 // replayed is what the check says of a change, after the command has said what it says of both commits.
-func replayed(t *testing.T, line string, base, change project) (v loop.Verdict, command loop.Verdict, left string) {
+func replayed(t *testing.T, row baseTestsRow) (v loop.Verdict, command loop.Verdict, left string) {
 	t.Helper()
 	r := repository{t, t.TempDir()}
 	r.git(nil, "", "init", "-q")
 	c := &Command{
-		Title: line, Line: line, Hard: true, Timeout: 2 * time.Minute, Dir: r.dir, LogDir: t.TempDir(),
+		Title: row.line, Line: row.line, Hard: true, Timeout: 2 * time.Minute, Dir: r.dir, LogDir: t.TempDir(),
 		Env: append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CARGO_TERM_COLOR=never"),
 	}
 	run := func(at Input) loop.Verdict {
@@ -124,10 +124,14 @@ func replayed(t *testing.T, line string, base, change project) (v loop.Verdict, 
 		v.Check, v.Severity = c.Name(), loop.Hard
 		return v
 	}
-	from := r.commit(base)
-	at := Input{State: loop.State{Start: loop.Start{Base: from}}}
+	from := r.commit(row.base)
+	task, asks := strings.CutPrefix(row.name, "task: ")
+	if !asks {
+		task = ""
+	}
+	at := Input{State: loop.State{Start: loop.Start{Base: from, Spec: task}}}
 	at.State.Baseline = []loop.Verdict{run(Input{})}
-	to := r.commit(change)
+	to := r.commit(row.change)
 	at.Iteration = loop.Iteration{N: 1, Commit: &loop.Commit{SHA: to}}
 	command = run(at)
 	at.Verdicts = []loop.Verdict{command}
@@ -161,7 +165,7 @@ func sayOfBaseTests(t *testing.T, rows []baseTestsRow) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			need.Program(t, row.tool)
-			v, command, left := replayed(t, row.line, row.base, row.change)
+			v, command, left := replayed(t, row)
 			if !command.Pass {
 				t.Fatalf("the change does not pass its own tests, so the row says nothing:\n%s", command.Output)
 			}
