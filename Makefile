@@ -19,7 +19,7 @@ FUZZ          ?= .
 export CGO_ENABLED = 0
 export GOFLAGS = -trimpath
 
-.PHONY: all help build test every lint systems ceilings fmt bench fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
+.PHONY: all help build test every lint systems ceilings fmt bench bench-loops fuzz demo demo-app pictures recording site site-build messages e2e notices vulnerabilities install clean release-build release-rehearsal rehearsal
 
 all: build lint test ## build, lint and test: what a change has to pass
 
@@ -46,6 +46,7 @@ every: ## run every fault, every kill, every story and every judged piece of wor
 
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## lint; fetches the linter once
 	$< run
+	cd bench && $< run
 
 systems: ## check that ralph compiles for other systems that releases have
 	go run ./internal/fake/systems darwin/arm64 windows/amd64
@@ -58,6 +59,9 @@ fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 
 bench: ## run the benchmarks of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-loops: build ## play ralph and other loops on 40 bugs with scripted agents; takes hours, goes on where it was stopped
+	cd bench && go test -timeout 60m ./... && go run . $(LOOPS)
 
 fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only those called so
 	FUZZTIME='$(FUZZTIME)' FUZZ='$(value FUZZ)' .ci/fuzz
