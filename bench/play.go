@@ -29,6 +29,7 @@ type bed struct {
 type result struct {
 	Harness, Task, Lang, Behavior string
 	Done                          bool // the harness says so
+	Asks                          bool // it waits for a person's word
 	Right                         bool // and what would be merged is right
 	Turns                         int  // of the agent
 	Seconds                       float64
@@ -54,8 +55,8 @@ func issue(t task, v behavior) string {
 
 // play lets a harness work on one task with one scripted agent. A harness is a loop around agents, or rather its adapter:
 // a program that runs in a clone, with BENCH_ISSUE, a file, BENCH_CHECK, a command, and BENCH_TURNS in its environment. It
-// exits with 0 when it says that the work is done. A last line "branch NAME" names what would be merged; without it, that is
-// what is checked out.
+// exits with 0 when it says that the work is done, and with 3 when it waits for a person's word. A last line "branch NAME"
+// names what would be merged; without it, that is what is checked out.
 func (b *bed) play(adapter string, t task, v behavior) (result, error) {
 	r := result{Harness: filepath.Base(adapter), Task: t.name, Lang: t.lang, Behavior: v.name}
 	dir, err := os.MkdirTemp(b.dir, "run")
@@ -96,14 +97,14 @@ func (b *bed) play(adapter string, t task, v behavior) (result, error) {
 	said, err := cmd.Output()
 	r.Seconds = time.Since(started).Seconds()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && ctx.Err() == nil {
-		return r, fmt.Errorf("%s could not be started: %w", adapter, err)
+	if isExit := errors.As(err, &exit); err != nil && ctx.Err() == nil && (!isExit || exit.ExitCode() > 125) {
+		return r, fmt.Errorf("%s, or a program that it needs, could not be started: %w", adapter, err)
 	}
 	if exit != nil {
 		said = append(said, exit.Stderr...)
 	}
 	r.Said = string(said[max(0, len(said)-1500):])
-	r.Done = err == nil
+	r.Done, r.Asks = err == nil, exit != nil && exit.ExitCode() == 3
 	taken, _ := os.ReadFile(s.Count)
 	r.Turns = len(taken)
 	r.Right, err = b.right(t, clone, branch(string(said)))

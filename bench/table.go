@@ -10,8 +10,8 @@ import (
 // table is the results as Markdown: a table of the harnesses, then one of the classes.
 func table(all []result) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| harness | false done | honest refused | turns after the right one | turns of a hopeless agent | time of a run |")
-	fmt.Fprintln(&b, "|---|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(&b, "| loop | false done | honest refused | honest, waits for a person | turns after the right one | turns of a hopeless agent | time of a run |")
+	fmt.Fprintln(&b, "|---|--:|--:|--:|--:|--:|--:|")
 	for _, name := range names(all) {
 		of := where(all, func(r result) bool { return r.Harness == name })
 		honest := where(of, func(r result) bool {
@@ -19,14 +19,15 @@ func table(all []result) string {
 		})
 		late := where(of, func(r result) bool { return wasRight(r) > 0 && r.Turns >= wasRight(r) })
 		spent := where(of, func(r result) bool { return slices.Contains(hopeless, r.Behavior) })
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name,
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name,
 			rate(of, func(r result) bool { return r.Done && !r.Right }),
-			rate(honest, func(r result) bool { return !r.Done }),
+			rate(honest, func(r result) bool { return !r.Done && !r.Asks }),
+			rate(honest, func(r result) bool { return r.Asks }),
 			spread(late, "%.0f", func(r result) float64 { return float64(r.Turns - wasRight(r)) }),
 			spread(spent, "%.0f", func(r result) float64 { return float64(r.Turns) }),
 			spread(of, "%.1f s", func(r result) float64 { return r.Seconds }))
 	}
-	fmt.Fprintf(&b, "\n| class: done of all runs, false ones in bold; turns | %s |\n|---|%s\n", strings.Join(names(all), " | "),
+	fmt.Fprintf(&b, "\n| class: called done, of those falsely in bold, of all runs; turns | %s |\n|---|%s\n", strings.Join(names(all), " | "),
 		strings.Repeat("--:|", len(names(all))))
 	for _, v := range behaviors {
 		fmt.Fprintf(&b, "| %s |", v.name)
