@@ -60,7 +60,7 @@ fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 bench: ## run the benchmarks of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
 
-bench-loops: build ## play ralph and other loops on 40 bugs with scripted agents; takes hours, goes on where it was stopped
+bench-loops: build ## play ralph and other loops on 40 bugs with scripted agents; takes hours, and plays only what its results lack
 	cd bench && go test -timeout 60m ./... && go run . $(LOOPS)
 
 fuzz: ## fuzz every target for FUZZTIME=10s, one after another; FUZZ=Lease only those called so
