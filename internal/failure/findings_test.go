@@ -49,6 +49,14 @@ func TestFindings(t *testing.T) {
 		{"vitest", "", " FAIL  src/a.test.ts > calc > adds\nAssertionError: expected 3 to be 4\n ❯ src/a.test.ts:6:33\n",
 			[]loop.Finding{
 				{File: "src/a.test.ts", Line: 6, Column: 33, Test: "calc > adds", Message: "AssertionError: expected 3 to be 4"}}},
+		{"node --test into a pipe", "", "TAP version 13\n# Subtest: calc\n    # Subtest: adds\n    not ok 1 - adds\n      ---\n" +
+			"      location: '/tmp/app/a.test.js:2:1'\n      failureType: 'testCodeFailure'\n      error: |-\n" +
+			"        Expected values to be strictly equal:\n      code: 'ERR_ASSERTION'\n      ...\n    1..1\n" +
+			"not ok 1 - calc\n  ---\n  location: '/tmp/app/a.test.js:1:1'\n  error: '1 subtest failed'\n  ...\n" +
+			"not ok 2 - later # TODO\nok 3 - fine\n1..3\n", []loop.Finding{
+			{File: "a.test.js", Line: 2, Column: 1, Test: "adds", Message: "Expected values to be strictly equal:"}}},
+		{"bats into a pipe", "", "1..2\nok 1 greets\nnot ok 2 writes\n# (in test file test/greet.bats, line 7)\n#   `bash x' failed\n",
+			[]loop.Finding{{File: "test/greet.bats", Line: 7, Test: "writes", Message: "'bash x' failed"}}},
 		{"mocha", "", "  1 passing (3ms)\n  1 failing\n\n  1) calc\n       adds:\n\n      AssertionError: 3 == 4\n      at " +
 			"Context.<anonymous> (test/a.js:3:4)", []loop.Finding{
 			{File: "test/a.js", Line: 3, Column: 4, Test: "calc adds", Message: "AssertionError: 3 == 4"}}},

@@ -56,5 +56,5 @@ func Signature(check, output string) string { return Read(output).Signature(chec
 
 // readers read what one tool prints.
 var readers = []func([]string, *findings){
-	readGoTest, readPytest, readTraceback, readJavaScriptTests, readMocha, readCargo, readTools,
+	readGoTest, readPytest, readTraceback, readJavaScriptTests, readMocha, readTAP, readCargo, readTools,
 }
