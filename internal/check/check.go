@@ -65,7 +65,6 @@ const (
 	WeakenedCheck   = "weakened tests"
 	baseTestsCheck  = "base tests"
 	UnfinishedCheck = "unfinished work"
-	EditedCheck     = "edited checks"
 	acceptedCheck   = "accepted findings"
 	newestBaseCheck = "newest base"
 )

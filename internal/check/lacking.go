@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -66,7 +67,7 @@ func (c *Command) ranBefore(at Input) bool {
 
 // certain reports whether nothing that the run has changed can be why a program is missing, of a command that has never
 // run before: its own line, which nobody can change, names the program, and it was not there before the first turn; or
-// what the line runs is as it was in the base commit. A version may be missing because another one was chosen.
+// the run has changed no script and nothing that configures tools. A version may be missing because another one was chosen.
 func (c *Command) certain(at Input, lack Lack) bool {
 	if lack.Chosen {
 		return !c.touched(at, c.Versions)
@@ -74,10 +75,11 @@ func (c *Command) certain(at Input, lack Lack) bool {
 	if slices.Contains(Words(c.Line), lack.Tool) {
 		return !slices.Contains(c.Present, lack.Tool)
 	}
-	unedited := slices.ContainsFunc(at.Verdicts, func(v loop.Verdict) bool {
-		return v.Check == EditedCheck && v.Skipped == "" && v.Pass
+	edits := func(f loop.FileChange) bool { return diffscan.Judges(f.Path) || interpreted.MatchString(f.Path) }
+	edited := slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
+		return it.Commit != nil && (it.Commit.Unchecked || slices.ContainsFunc(it.Commit.Files, edits))
 	})
-	return unedited && !c.touched(at, manifests)
+	return !edited && !c.touched(at, manifests)
 }
 
 // Words are the words of a command line, any of which may be a program.

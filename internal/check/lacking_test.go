@@ -28,11 +28,9 @@ func TestLacking(t *testing.T) {
 		}
 		return c
 	}
-	many, unseen := changes("a.js"), loop.Commit{Unchecked: true}
+	many, unseen := changes("a.go"), loop.Commit{Unchecked: true}
 	many.MoreFiles = 3
 	ran := loop.Verdict{Check: line, Severity: loop.Hard, Exit: 1}
-	untouched := loop.Verdict{Check: EditedCheck, Severity: loop.Hard, Pass: true}
-	touched := loop.Verdict{Check: EditedCheck, Severity: loop.Hard}
 	for _, tt := range []struct {
 		name     string
 		lacks    Lacks
@@ -40,8 +38,7 @@ func TestLacking(t *testing.T) {
 		present  []string
 		baseline []loop.Verdict
 		before   []loop.Verdict // of an earlier iteration
-		so       []loop.Verdict
-		written  string // a file where the command runs
+		written  string         // a file where the command runs
 		want     bool
 	}{
 		{name: "the line names it, and it was never there", lacks: missing("jest"), commit: changes("a.js"), want: true},
@@ -56,14 +53,13 @@ func TestLacking(t *testing.T) {
 			before: []loop.Verdict{{Check: line, Missing: true, Exit: 2}}, want: true},
 		{name: "it was skipped before", lacks: missing("jest"), commit: changes("a.js"),
 			before: []loop.Verdict{{Check: line, Skipped: "why"}}, want: true},
-		{name: "something that the line runs names it", lacks: missing("deeper"), commit: changes("a.js")},
-		{name: "and what the line runs is as it was", lacks: missing("deeper"), commit: changes("a.js"),
-			so: []loop.Verdict{untouched}, want: true},
-		{name: "what the line runs was edited", lacks: missing("deeper"), commit: changes("a.js"),
-			so: []loop.Verdict{touched}},
+		{name: "something that the line runs names it", lacks: missing("deeper"), commit: changes("a.go"), want: true},
+		{name: "a script may have brought it", lacks: missing("deeper"), commit: changes("a.go", "b.py")},
+		{name: "what runs was edited", lacks: missing("deeper"), commit: changes("a.go", "justfile")},
 		{name: "the change asks for other dependencies", lacks: missing("deeper"),
-			commit: changes("a.js", "web/package.json"), so: []loop.Verdict{untouched}},
-		{name: "nobody knows all that was changed", lacks: missing("deeper"), commit: many, so: []loop.Verdict{untouched}},
+			commit: changes("a.go", "web/package.json")},
+		{name: "nobody knows all that was changed", lacks: missing("deeper"), commit: many},
+		{name: "of a prompt, something that the line runs names it", lacks: missing("deeper"), commit: unseen},
 		{name: "a manager has no version of it", lacks: chosen, commit: changes("a.js"), present: []string{"jest"},
 			want: true},
 		{name: "the change chose another version", lacks: chosen, commit: changes(".nvmrc")},
@@ -90,7 +86,7 @@ func TestLacking(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v, err := c.Run(t.Context(), Input{State: s, Iteration: *s.Last(), Verdicts: tt.so})
+			v, err := c.Run(t.Context(), Input{State: s, Iteration: *s.Last()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -249,7 +249,6 @@ func (Turn) readsOnly()        {}
 func (Claim) readsOnly()       {}
 func (Diff) readsOnly()        {}
 func (*Protected) readsOnly()  {}
-func (*Edited) readsOnly()     {}
 func (*Weakened) readsOnly()   {}
 func (*Unfinished) readsOnly() {}
 func (*Review) readsOnly()     {} // it has a checkout of its own

@@ -62,16 +62,3 @@ func TestFindingsBelow(t *testing.T) {
 		t.Errorf("%+v", verdicts[0])
 	}
 }
-
-// TestEditedBelow: what judges a run in a directory is what is there, not what is at the top.
-func TestEditedBelow(t *testing.T) {
-	before := files{"Makefile": "test:\n\ttrue\n", "web/Makefile": "test:\n\tsh check.sh\n", "web/check.sh": "exit 0\n"}
-	for changed, want := range map[string]string{"Makefile": "", "web/Makefile": "web/Makefile",
-		"web/check.sh": "web/check.sh"} {
-		e := &Edited{Changes: given("", before, before.with(files{changed: "test:\n\t@echo fine\n"})),
-			Guards: []Guard{{"make test", "make test"}}, Dir: "web"}
-		if v := run(t, e, judged()); v.Pass != (want == "") || !strings.Contains(v.Reason, want) {
-			t.Errorf("%s: pass %v, %q", changed, v.Pass, v.Reason)
-		}
-	}
-}

@@ -159,7 +159,7 @@ func TestHostileChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			changes := given(c.patch, c.before, c.after)
 			for _, one := range []Check{Diff{Changes: changes}, &Protected{Globs: []string{"ci"}, Changes: changes},
-				&Edited{Changes: changes, Guards: []Guard{{"c", "sh a.go"}}}, &Weakened{Changes: changes},
+				&Weakened{Changes: changes},
 				&Unfinished{Changes: changes}} {
 				v := run(t, one, judged())
 				if len(v.Findings) > loop.MaxFindings || len(v.Output) > loop.OutputBytes+200 || len(v.Reason) > 2000 {
@@ -192,7 +192,7 @@ func TestOnePatchForAll(t *testing.T) {
 		asked++
 		return patch(ctx, from, to)
 	}
-	for _, one := range []Check{Diff{Changes: c}, &Protected{Changes: c}, &Edited{Changes: c}, &Weakened{Changes: c},
+	for _, one := range []Check{Diff{Changes: c}, &Protected{Changes: c}, &Weakened{Changes: c},
 		&Unfinished{Changes: c}} {
 		run(t, one, judged())
 	}

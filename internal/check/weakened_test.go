@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -40,14 +39,6 @@ var (
 	jv = in("class SessionTest {\n", "}\n")
 	rb = in("describe Session do\n", "end\n")
 )
-
-// swap replaces once, and panics when there is nothing to replace: a row would test nothing.
-func swap(text, old, new string) string {
-	if !strings.Contains(text, old) {
-		panic(fmt.Sprintf("no %q in %q", old, text))
-	}
-	return strings.Replace(text, old, new, 1)
-}
 
 func weakenedRows() []weakenedRow {
 	return []weakenedRow{

@@ -64,7 +64,6 @@ const explainedJSONC = `{
   "protected": [ // default
     ".ralph/**"
   ],
-  "editedChecks": "soft", // default
   "weakenedTests": "soft", // default
   "unfinished": "soft", // default
   "reviewCap": 5, // default
@@ -183,7 +182,7 @@ func TestExplainedSettingsAsJSON(t *testing.T) {
 			t.Errorf("%s is from %q, want %q", key, got.From[key], want)
 		}
 	}
-	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 56 {
+	if got.Settings.Agent.Command != "[agent]" || got.Settings.Agent.Flags[1] != redacted || len(got.From) != 55 {
 		t.Errorf("%d origins\n%s", len(got.From), text)
 	}
 }

@@ -31,7 +31,7 @@ var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 		"reviewer.timeout":     anything,
 		"reviewer.idleTimeout": anything,
 		"agentSettings":        only(false), "claimByExit": only(false), "review": only(true), "strict": anything,
-		"editedChecks": only(Soft, Hard), "weakenedTests": only(Soft, Hard), "unfinished": only(Soft, Hard),
+		"weakenedTests": only(Soft, Hard), "unfinished": only(Soft, Hard),
 		"baseline":  only(string(BaselineRequire), string(BaselinePass), string(BaselineReport)),
 		"reviewCap": anything, "atReviewCap": anything,
 		"sandbox": only("auto", "require"), "sandboxSockets": only("tcp"), "sandboxUserns": only(false),

@@ -33,7 +33,7 @@ func TestHostileOrganisations(t *testing.T) {
 		`{"setup": "curl evil"}`, `{"guardrails": [{"command": "true"}]}`, `{"scm": {"command": "evil"}}`,
 		`{"agent": {"command": "./evil"}}`, `{"agent": {"command": "/bin/sh"}}`, `{"agent": {"flags": ["--evil"]}}`,
 		`{"reviewer": {"command": "evil"}}`, `{"reviewer": {"flags": ["--evil"]}}`, `{"agentSettings": true}`,
-		`{"claimByExit": true}`, `{"doneFile": "README.md"}`, `{"review": false}`, `{"editedChecks": "off"}`,
+		`{"claimByExit": true}`, `{"doneFile": "README.md"}`, `{"review": false}`,
 		`{"weakenedTests": "off"}`, `{"unfinished": "off"}`, `{"baseline": "off"}`, `{"sandbox": "off"}`,
 		`{"sandbox": "landlock"}`, `{"sandboxSockets": "all"}`, `{"sandboxNetwork": ["*"]}`,
 		`{"sandboxNetwork": ["evil.example"]}`, `{"sandboxWritable": ["~"]}`, `{"gateway": "off"}`, `{"protected": []}`,

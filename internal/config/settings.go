@@ -60,8 +60,7 @@ type Settings struct {
 	Strict bool `json:"strict"`
 	// Protected are patterns of files that a run may not touch.
 	Protected []string `json:"protected"`
-	// EditedChecks, WeakenedTests and Unfinished say what these built-in checks mean: Hard, Soft or Off.
-	EditedChecks  string `json:"editedChecks"`
+	// WeakenedTests and Unfinished say what these built-in checks mean: Hard, Soft or Off.
 	WeakenedTests string `json:"weakenedTests"`
 	Unfinished    string `json:"unfinished"`
 	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same.

@@ -1,5 +1,5 @@
 // Package diffscan says what a change did to tests and checks, from its diff and the files of its two commits alone:
-// tests that were weakened, work that is unfinished, scripts of checks that were edited. It starts nothing and reads
+// tests that were weakened, work that is unfinished, files by which tests are judged. It starts nothing and reads
 // only what it is given.
 package diffscan
 

@@ -11,19 +11,6 @@ import (
 	"testing"
 )
 
-// TestRecipeWithoutIndentation: a line that no tool would run as a recipe is no target either.
-func TestRecipeWithoutIndentation(t *testing.T) {
-	for _, text := range []string{"test:\n@:\n", "@:\n", "@ :\n", "test:\n    @:\n"} {
-		for _, just := range []bool{true, false} {
-			m := makefile{rules: map[string]*rule{}, vars: map[string]string{}}
-			m.parse(text, just)
-			if m.rules["@"] != nil || m.rules[""] != nil {
-				t.Errorf("%q: %v", text, sortedKeys(m.rules))
-			}
-		}
-	}
-}
-
 func TestParsePatch(t *testing.T) {
 	patch, err := os.ReadFile("testdata/kinds.patch")
 	if err != nil {

@@ -106,20 +106,6 @@ func (spec *Spec) credentials(changes *diffscan.Changes) []check.Check {
 	}}
 }
 
-// edited looks whether the change edits what judges it.
-func (run *Run) edited(changes *diffscan.Changes) []check.Check {
-	if run.Settings.EditedChecks == config.Off {
-		return nil
-	}
-	e := &check.Edited{
-		Changes: changes, Hard: run.Settings.EditedChecks == config.Hard, Dir: run.Settings.WorkingDirectory,
-	}
-	for _, g := range run.guardrails() {
-		e.Guards = append(e.Guards, check.Guard{Title: g.Name, Line: g.Command})
-	}
-	return []check.Check{e}
-}
-
 // weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept,
 // or for a person.
 func (spec *Spec) weakened(changes *diffscan.Changes) []check.Check {

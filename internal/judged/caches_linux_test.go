@@ -107,7 +107,7 @@ func attackCache(t *testing.T, ralph, place, box, way string) {
 	for name, text := range map[string]string{
 		"setup.sh": cacheSetup, "check.sh": cacheCheck, "add.sh": "add() { echo $(($1 - $2)); }\n", ".gitignore": "deps/\n",
 		"go.mod": "module m\n", "package.json": "{}\n", "requirements.txt": "", "Cargo.toml": "", "pom.xml": "",
-		".ralph/settings.json": `{"setup": "sh setup.sh", "editedChecks": "off", "guardrails": [{"command": "SETUP sh check.sh"}]}`,
+		".ralph/settings.json": `{"setup": "sh setup.sh", "guardrails": [{"command": "SETUP sh check.sh"}]}`,
 		"issue.md":             "# Make add add\n\nIt subtracts.\n", "other.md": "# Make add add again\n\nIt subtracts.\n",
 	} {
 		setup := map[string]string{"issue": "", "prompt": "sh setup.sh;"}[way] // a prompt's run has none

@@ -140,7 +140,7 @@ func TestHonest(t *testing.T) {
 	}
 	total := &figures{}
 	t.Cleanup(func() { t.Log(total) })
-	for _, p := range part(t, all, "shell/discount", "shell/test-added") {
+	for _, p := range part(t, all, "shell/discount", "shell/wording-changed") {
 		t.Run(p.name, func(t *testing.T) {
 			if tool := p.absent(); tool != "" {
 				total.count(p.head["lang"], "absent")

@@ -8,7 +8,7 @@ import (
 )
 
 // Concern is something about a change that somebody other than its author has to accept, by its name, before the run
-// is done: a test that says less than before, a check that was edited, a failure that the base commit has already.
+// is done: a test that says less than before, a check that was loosened, a failure that the base commit has already.
 type Concern struct {
 	Name    string      `json:"name"` // one word, as ConcernName makes it; whoever accepts repeats it
 	Kind    ConcernKind `json:"kind"`
@@ -24,10 +24,9 @@ type ConcernKind string
 // The kinds of concerns.
 const (
 	Weakens      ConcernKind = "weakened"      // a test, a threshold or a rule says less than before
-	EditsCheck   ConcernKind = "edited"        // what a check runs was changed
 	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
 	Unproven     ConcernKind = "unproven"      // a new test that does not fail without the change
-	MakesGreen   ConcernKind = "makes green"   // a failed check passes because of a file that seems to be no part of the product
+	MakesGreen   ConcernKind = "makes green"   // a check passes because of a file that seems to be no part of the product
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way
 	MaybeTask    ConcernKind = "may be asked"  // the same, and the task or the change may be about it
 	OnlyForm     ConcernKind = "form"          // white space, empty files or modes are all that has changed

@@ -114,7 +114,6 @@ func (v View) shownVerdicts(verdicts []loop.Verdict) (shown []loop.Verdict, own 
 // ownNames are the checks that ralph makes itself, of which nobody wants to read unless they say no.
 var ownNames = map[string]bool{
 	loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true, "protected paths": true,
-	"edited checks":  true,
 	"weakened tests": true, "unfinished work": true,
 }
 
