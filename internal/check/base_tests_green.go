@@ -83,7 +83,8 @@ func (g *green) attribute(ctx context.Context, names []string) (said string, for
 	if len(unnoticed) > 0 {
 		said += fmt.Sprintf(" alone; it does not notice the change of %s", few(unnoticed))
 	}
-	foreign, err = g.foreign(ctx, all, len(unnoticed) > 0 && strings.TrimSpace(g.base.Output) != "")
+	ran := len(g.base.MissingNames) == 0 && slices.ContainsFunc(g.base.Findings, func(f loop.Finding) bool { return f.Test != "" })
+	foreign, err = g.foreign(ctx, all, ran || len(unnoticed) > 0 && strings.TrimSpace(g.base.Output) != "")
 	switch {
 	case err != nil || len(foreign) == 0 && len(names) == 1: // the diff says it all
 		return "", nil, err
