@@ -38,7 +38,7 @@ func (t *Tree) findModules(ctx context.Context) (err error) {
 	if c, ok := t.origin.(*clone); ok {
 		return t.findModulesIn(ctx, c.top, "", t.head, objects, 0)
 	}
-	links, err := t.gitlinks(ctx, t.head, objects)
+	links, err := t.git.gitlinks(ctx, t.head, objects)
 	for name, id := range links {
 		t.firstLinks[name] = []string{id}
 	}
@@ -116,7 +116,7 @@ func (t *Tree) leftInModules(ctx context.Context, c loop.Commit) (notes []string
 }
 
 func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects string, deep int) error {
-	links, err := t.gitlinks(ctx, commit, objects)
+	links, err := t.git.gitlinks(ctx, commit, objects)
 	if err != nil || deep == deepModules {
 		return err
 	}
@@ -148,7 +148,7 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 // bringModules fetches the commits of submodules that a newer base has, from the remotes of the clone's submodules. What
 // the clone has not checked out stays so.
 func (t *Tree) bringModules(ctx context.Context, at, commit, objects string, deep int) error {
-	links, err := t.gitlinks(ctx, commit, objects)
+	links, err := t.git.gitlinks(ctx, commit, objects)
 	if err != nil || deep == deepModules {
 		return err
 	}
@@ -178,8 +178,8 @@ func (t *Tree) bringModules(ctx context.Context, at, commit, objects string, dee
 }
 
 // gitlinks are the submodules of a commit, by path, with their commits.
-func (t *Tree) gitlinks(ctx context.Context, commit, objects string) (map[string]string, error) {
-	out, _, err := t.git.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit},
+func (d door) gitlinks(ctx context.Context, commit, objects string) (map[string]string, error) {
+	out, _, err := d.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit},
 		env: []string{"GIT_OBJECT_DIRECTORY=" + objects}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for submodules: %w", err)
@@ -223,7 +223,7 @@ func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error
 	parts := []*part{j.parts[0]}
 	for i := 0; i < len(parts); i++ {
 		of := parts[i]
-		links, err := j.t.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
+		links, err := j.t.git.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
 		if err != nil {
 			return nil, err
 		}
