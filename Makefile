@@ -57,7 +57,7 @@ ceilings: ## write down what has fallen: lines of code, hits of the style guide,
 fmt: $(TOOLS)/golangci-lint-$(GOLANGCI_LINT) ## format the code
 	$< fmt
 
-bench: ## run the benchmarks of docs/benchmarks.md
+bench: ## run the benchmarks of docs/internals/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...
 
 bench-loops: build ## play ralph and other loops on 40 bugs with scripted agents; takes hours, and plays only what its results lack
@@ -86,16 +86,16 @@ recording: build ## record the terminal of docs/laptop.md anew; needs asciinema 
 	RALPH="$(CURDIR)/bin/ralph" TERM=xterm-256color asciinema rec -q --overwrite --cols 100 --rows 30 -c internal/fake/demo/recording.sh bin/recording.cast
 	npm exec --yes --package=svg-term-cli@$(SVG_TERM) -- svg-term --in bin/recording.cast --out docs/images/recording.svg --window
 
-site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and look at its links
+site: site-build ## build the documentation as a site, into docs/.vitepress/dist, and check its links
 	cd docs && npm run --silent check
 
-site-build: docs/node_modules/.package-lock.json
+site-build: docs/node_modules/.package-lock.json messages
 	cd docs && npm run --silent build
 
 docs/node_modules/.package-lock.json: docs/package-lock.json
 	cd docs && npm ci --no-audit --no-fund && touch node_modules/.package-lock.json
 
-messages: ## write the list of docs/errors.md anew, after a change of what ralph says is wrong
+messages: ## write the site's list of messages, docs/errors.md
 	RALPH_UPDATE_MESSAGES=1 go test -count=1 -run TestMessagesAreListed ./internal
 
 notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
@@ -121,7 +121,7 @@ rehearsal: release-rehearsal $(TOOLS)/act-$(ACT) $(TOOLS)/crane-$(CRANE) ## have
 		go test -tags e2e -count=1 -timeout 40m -v -run TestRehearsal ./internal/e2e
 
 clean: ## remove what the other targets have made
-	rm -rf bin dist coverage.out docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
+	rm -rf bin dist coverage.out docs/errors.md docs/.vitepress/dist docs/.vitepress/cache docs/node_modules
 
 # Tools carry their version in their name, so that a raised version is installed anew.
 $(TOOLS)/golangci-lint-$(GOLANGCI_LINT):

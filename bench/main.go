@@ -1,5 +1,5 @@
 // Bench measures what loops around coding agents call done: 40 bugs, agents that follow a script, and hidden tests on what
-// would be merged. docs/benchmarks.md has its table.
+// would be merged. docs/internals/benchmarks.md has its table.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestArchitectureNamesFiles: every file of Go that docs/architecture.md names is there, below the room that it names.
+// TestArchitectureNamesFiles: every file of Go that docs/internals/architecture.md names is there, below the room that it names.
 func TestArchitectureNamesFiles(t *testing.T) {
 	var there []string
 	for _, top := range []string{"../internal", "../cmd"} {
@@ -22,7 +22,7 @@ func TestArchitectureNamesFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	named := regexp.MustCompile("`([a-z_/0-9]+\\.go)`").FindAllStringSubmatch(document(t, "../docs/architecture.md"), -1)
+	named := regexp.MustCompile("`([a-z_/0-9]+\\.go)`").FindAllStringSubmatch(document(t, "../docs/internals/architecture.md"), -1)
 	if len(named) < 20 {
 		t.Errorf("the page names %d files", len(named))
 	}
@@ -32,7 +32,7 @@ func TestArchitectureNamesFiles(t *testing.T) {
 			found = found || strings.HasSuffix(path, "/"+name[1])
 		}
 		if !found {
-			t.Errorf("docs/architecture.md names %s, and there is no such file", name[1])
+			t.Errorf("docs/internals/architecture.md names %s, and there is no such file", name[1])
 		}
 	}
 }

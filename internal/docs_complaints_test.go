@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestComplaintsAreHeld: every row of docs/complaints.md names tests or scripts, and all of them exist.
+// TestComplaintsAreHeld: every row of docs/internals/complaints.md names tests or scripts, and all of them exist.
 func TestComplaintsAreHeld(t *testing.T) {
-	text := document(t, "../docs/complaints.md")
+	text := document(t, "../docs/internals/complaints.md")
 	_, second, _ := strings.Cut(text, "\n## Working with it\n")
 	rows := append(complaints(t, strings.TrimSuffix(text, second)), complaints(t, second)...)
 	if len(rows) < 34 {
@@ -48,13 +48,13 @@ func holds(t *testing.T, there map[string]map[string]bool, part string) int {
 	t.Helper()
 	if m := heldBy.FindStringSubmatch(part); m != nil {
 		if _, err := os.Stat("../testdata/scripts/" + m[1]); err != nil {
-			t.Errorf("docs/complaints.md names a script that is not there: %v", err)
+			t.Errorf("docs/internals/complaints.md names a script that is not there: %v", err)
 		}
 		return 1
 	}
 	m := heldIn.FindStringSubmatch(part)
 	if m == nil {
-		t.Errorf("docs/complaints.md: %q is neither tests in a package nor a script", part)
+		t.Errorf("docs/internals/complaints.md: %q is neither tests in a package nor a script", part)
 		return 0
 	}
 	if there[m[2]] == nil {
@@ -63,7 +63,7 @@ func holds(t *testing.T, there map[string]map[string]bool, part string) int {
 	names := nameOfTest.FindAllString(m[1], -1)
 	for _, name := range names {
 		if !there[m[2]][name] {
-			t.Errorf("docs/complaints.md names %s, which %s does not have", name, m[2])
+			t.Errorf("docs/internals/complaints.md names %s, which %s does not have", name, m[2])
 		}
 	}
 	return len(names)

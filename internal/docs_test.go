@@ -17,50 +17,44 @@ import (
 // documents are what is held against the code: the README, how to contribute, and every page of docs.
 var documents = append([]string{"../README.md", "../CONTRIBUTING.md"}, pages()...)
 
+// pages are those for users and for developers. docs/errors.md is the site's: make site-build writes it.
 func pages() []string {
-	there, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(there) < 20 {
-		panic(fmt.Sprintf("docs has the pages %q, %v", there, err))
+	users, err := filepath.Glob("../docs/*.md")
+	developers, err2 := filepath.Glob("../docs/internals/*.md")
+	if err != nil || err2 != nil || len(users) < 15 || len(developers) < 5 {
+		panic(fmt.Sprintf("docs has the pages %q and %q, %v, %v", users, developers, err, err2))
 	}
-	return append(there, guides()...)
+	users = slices.DeleteFunc(users, func(page string) bool { return page == "../docs/errors.md" })
+	return append(users, developers...)
 }
 
-// guides are the pages that take somebody through one thing; their index links them.
-func guides() []string {
-	there, err := filepath.Glob("../docs/guides/*.md")
-	if err != nil || len(there) < 8 {
-		panic(fmt.Sprintf("docs/guides has the pages %q, %v", there, err))
+// TestEveryDocumentIsLinked: README.md links the pages for users, and docs/index.md every page. They are few and short.
+func TestEveryDocumentIsLinked(t *testing.T) {
+	readme, lines, users := document(t, "../README.md"), 0, 0
+	isLinked := func(from, to string) bool {
+		return slices.ContainsFunc(links(document(t, from)), func(link string) bool {
+			path, _, _ := strings.Cut(link, "#")
+			return filepath.Join(filepath.Dir(from), path) == filepath.Clean(to)
+		})
 	}
-	return there
-}
-
-const guidesIndex = "../docs/guides/index.md"
-
-// TestGuidesAreLinked: the index of the guides links every one.
-func TestGuidesAreLinked(t *testing.T) {
-	linked := links(document(t, guidesIndex))
-	for _, file := range guides() {
-		if name := filepath.Base(file); file != guidesIndex && !slices.Contains(linked, name) {
-			t.Errorf("docs/guides/index.md does not link %s", name)
-		}
-	}
-}
-
-// TestReadmeLinksEveryDocument: and is short enough to be read.
-func TestReadmeLinksEveryDocument(t *testing.T) {
-	readme := document(t, "../README.md")
-	linked := links(readme)
 	for _, file := range append(pages(), "../CONTRIBUTING.md", "../LICENSE") {
-		if slices.Contains(guides(), file) && file != guidesIndex {
-			continue
-		}
-		name := strings.TrimPrefix(file, "../") + "#"
-		if !slices.ContainsFunc(linked, func(link string) bool { return strings.HasPrefix(link+"#", name) }) {
+		isPage := strings.HasPrefix(file, "../docs/")
+		internal := strings.HasPrefix(file, "../docs/internals/")
+		if !internal && !isLinked("../README.md", file) {
 			t.Errorf("README.md does not link %s", file)
 		}
+		if isPage && file != "../docs/index.md" && !isLinked("../docs/index.md", file) {
+			t.Errorf("docs/index.md does not link %s", file)
+		}
+		if isPage && !internal {
+			users, lines = users+1, lines+strings.Count(document(t, file), "\n")
+		}
+	}
+	if users > 20 || lines > 4500 {
+		t.Errorf("%d pages for users have %d lines: at most 20 and 4,500", users, lines)
 	}
 	if lines := strings.Count(readme, "\n"); lines > 150 {
-		t.Errorf("README.md has %d lines: what takes more than 150 belongs into docs", lines)
+		t.Errorf("README.md has %d lines, at most 150", lines)
 	}
 }
 
@@ -179,7 +173,7 @@ func TestDocumentsNameOnlyWhatIsThere(t *testing.T) {
 func TestDocumentedTargets(t *testing.T) {
 	targets := names(`(?m)^([a-z0-9-]+):`, document(t, "../Makefile"))
 	said := map[string]bool{}
-	for _, file := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/laptop.md"} {
+	for _, file := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/quickstart-local.md"} {
 		text := document(t, file)
 		shown := names(`(?m)^make ([a-z0-9-]+)`, strings.Join(fenced(text, "sh"), "\n"))
 		maps.Copy(shown, names("`make ([a-z0-9-]+)[^`]*`", text))

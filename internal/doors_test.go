@@ -26,11 +26,11 @@ type source struct {
 	file    *ast.File
 }
 
-// arrows are what each room may import of the others, as the table of docs/architecture.md says. A room that may import
+// arrows are what each room may import of the others, as the table of docs/internals/architecture.md says. A room that may import
 // everything is not in it.
 func arrows(t *testing.T) map[string][]string {
 	t.Helper()
-	page, err := os.ReadFile("../docs/architecture.md")
+	page, err := os.ReadFile("../docs/internals/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestArrows(t *testing.T) {
 	for _, s := range sources(t) {
 		allowed, listed := arrows[s.room]
 		if !listed && s.room != "cmd" && s.room != "fake" {
-			t.Errorf("%s: the table of docs/architecture.md has no row for %s", s.path, s.room)
+			t.Errorf("%s: the table of docs/internals/architecture.md has no row for %s", s.path, s.room)
 		}
 		for _, path := range s.imports {
 			room, ours := strings.CutPrefix(path, module+"internal/")

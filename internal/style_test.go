@@ -74,7 +74,7 @@ func styleRules(t *testing.T) (rules []styleRule) {
 }
 
 var (
-	fence      = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$")
+	fence      = regexp.MustCompile("(?ms)^````.*?^````$|^[ \t]*```.*?^[ \t]*```[ \t]*$")
 	inlineCode = regexp.MustCompile("`[^`\n]*`")
 	linkTarget = regexp.MustCompile(`\]\([^)]*\)`)
 	wrapped    = regexp.MustCompile(`([^\n])\n([^\n|#>*+0-9-])`)

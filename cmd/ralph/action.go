@@ -23,7 +23,7 @@ import (
 type actionCommand struct {
 	EventName string `placeholder:"NAME" help:"With --dry-run: the name of the event, such as issues or issue_comment. Default: GITHUB_EVENT_NAME."`
 	Event     string `placeholder:"FILE" help:"With --dry-run: the payload of the event; - is standard input. Default: the file that GITHUB_EVENT_PATH names."`
-	DryRun    bool   `help:"Say what the event would come to, and why: nothing is written, and no agent is asked. With GITHUB_TOKEN or GH_TOKEN, GitHub is asked what the payload does not tell."`
+	DryRun    bool   `help:"Print what ralph would do with the event, and why: nothing is written, and no agent runs. With GITHUB_TOKEN or GH_TOKEN, facts that the payload lacks are read from GitHub."`
 	JSON      bool   `name:"json" help:"With --dry-run: print it as one JSON object."`
 }
 

@@ -12,18 +12,18 @@ import (
 )
 
 type busCommand struct {
-	TaskDir string         `placeholder:"DIR" help:"The task directory. Default: $TASK_FOLDER, else the current directory."`
-	Post    busPostCommand `cmd:"" help:"Say something: ralph bus post wait_without_restart 'which database?'"`
+	TaskDir string         `placeholder:"DIR" help:"The task directory. Default: $TASK_FOLDER, otherwise the current directory."`
+	Post    busPostCommand `cmd:"" help:"Send a message: ralph bus post wait_without_restart 'which database?'"`
 	Read    busReadCommand `cmd:"" help:"Show what was said, a line each, oldest first."`
 }
 
 type busPostCommand struct {
 	Type string `arg:"" help:"What kind of message, one word. wait_without_restart and fatal_error stop ralph supervise."`
-	Text string `arg:"" optional:"" help:"What to say."`
+	Text string `arg:"" optional:"" help:"Text of the message."`
 }
 
 type busReadCommand struct {
-	Follow bool `short:"f" help:"Go on with what is said from now on, until interrupted."`
+	Follow bool `short:"f" help:"Follow new messages until interrupted."`
 	JSON   bool `name:"json" help:"Show the lines as they are kept, in JSON."`
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 type cancelCommand struct {
-	Task string `arg:"" optional:"" placeholder:"TASK" help:"Only when the run at work is of this task."`
+	Task string `arg:"" optional:"" placeholder:"TASK" help:"Only if the running run is of this task."`
 	Now  bool   `help:"Stop the step that runs, too. Without it, the run ends after the step."`
 }
 

@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write docs/cli.md")
 
 const cliIntro = `# Commands and flags
 
-This page is generated from the grammar of the program; ` + "`ralph COMMAND --help`" + ` says the same. A flag that mirrors a key of the
-[settings](settings.md#every-key) goes over every file.
+This page is generated from ` + "`ralph COMMAND --help`" + `; ` + "`--version`" + ` prints the version. A flag that
+mirrors a [setting](settings.md#every-key) overrides every file.
 `
 
 // TestCommandsAreDocumented: docs/cli.md is what the grammar says.
@@ -46,7 +46,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 
 // documentCommand writes a command and those below it.
 func documentCommand(b *strings.Builder, n *kong.Node, path string) {
-	if n.Type == kong.CommandNode {
+	if n.Type == kong.CommandNode && (n.Leaf() || len(n.Flags) > 0) {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", path, inMarkdown(n.Help))
 		if n.Detail != "" {
 			fmt.Fprintf(b, "\n%s\n", inMarkdown(n.Detail))
@@ -64,7 +64,7 @@ func documentCommand(b *strings.Builder, n *kong.Node, path string) {
 			rows = append(rows, fmt.Sprintf("| %s | %s | %s |", flagSpelling(f), flagDefault(f), inMarkdown(f.Help)))
 		}
 	}
-	if len(rows) > 0 {
+	if len(rows) > 0 && n.Type == kong.CommandNode {
 		fmt.Fprintf(b, "\n| flag or argument | default | meaning |\n|---|---|---|\n%s\n", strings.Join(rows, "\n"))
 	}
 	for _, child := range n.Children {

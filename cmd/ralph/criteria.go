@@ -10,7 +10,7 @@ import (
 
 // criteriaFlags say on the command line when a task is done.
 type criteriaFlags struct {
-	Outcome    string    `placeholder:"TEXT" help:"What is so when the task is done, in one sentence."`
+	Outcome    string    `placeholder:"TEXT" help:"Describe the finished state in one sentence."`
 	Acceptance []string  `sep:"none" placeholder:"TEXT" help:"One thing that must be true. It may be given more than once."`
 	Coder      roleFlags `embed:"" prefix:"coder-" set:"role=coder"`
 	Tester     roleFlags `embed:"" prefix:"tester-" set:"role=tester"`

@@ -27,7 +27,7 @@ func (c *hintCommand) Run(ctx context.Context, p process) error {
 }
 
 type watchCommand struct {
-	Task string `arg:"" optional:"" placeholder:"TASK" help:"Of which task. Default: the run that something was written of last."`
+	Task string `arg:"" optional:"" placeholder:"TASK" help:"Show this task's run (default: the most recent)"`
 }
 
 // Run implements ralph watch.

@@ -15,7 +15,7 @@ type hookCommand struct {
 	ContextMonitor hookMonitor      `cmd:"" help:"After a tool: tell the agent how full its context is, once at 50, 60, 70, 80 and 90 percent."`
 	Stop           hookStop         `cmd:"" help:"Before the agent stops, while a plan is run: block until the task list is sound and everything is committed."`
 	Guard          hookGuard        `cmd:"" help:"Before a tool: refuse commands that are plainly dangerous. Advisory: it reads what a command says, and stops no program that the agent writes itself. The sandbox and the harness are the guard."`
-	SessionStart   hookSessionStart `cmd:"" help:"When a session starts: forget what it was told."`
+	SessionStart   hookSessionStart `cmd:"" help:"When a session starts: reset its messages."`
 	Install        hookInstall      `cmd:"" help:"Put these hooks into an agent's settings of this project. Everything else in them stays."`
 }
 
@@ -23,7 +23,7 @@ type (
 	hookMonitor struct{}
 	hookStop    struct{}
 	hookGuard   struct {
-		InRun bool `name:"run" help:"ralph is at work here: refuse what it does itself, as git push."`
+		InRun bool `name:"run" help:"A run is running here: reject what ralph does itself, such as git push."`
 	}
 	hookSessionStart struct{}
 	hookInstall      struct {

@@ -18,7 +18,7 @@ type initCommand struct {
 	Check     []string `placeholder:"COMMAND" sep:"none" help:"A command that judges the work, in place of what is found here. Repeatable."`
 	Setup     *string  `placeholder:"COMMAND" help:"What installs the dependencies, in place of what is found here; empty for nothing."`
 	Yes       bool     `short:"y" help:"Ask nothing: write what is found here. With --github: do it without asking."`
-	Overwrite bool     `help:"Replace settings that are there already without asking."`
+	Overwrite bool     `help:"Replace existing settings without asking."`
 	GitHub    bool     `name:"github" help:"Put into the repository on GitHub what ralph needs there instead: its labels, and by a pull request its workflow. The token is read from GITHUB_TOKEN or GH_TOKEN."`
 	Repo      string   `placeholder:"OWNER/NAME" help:"With --github: the repository. Default: GITHUB_REPOSITORY, or where the clone came from."`
 }

@@ -38,7 +38,7 @@ type cli struct {
 	Settings  settingsCommand  `cmd:"" group:"prepare" help:"Show or change the settings, or show their schema."`
 	Sweep     sweepCommand     `cmd:"" group:"github" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
 	Replay    replayCommand    `cmd:"" group:"look" help:"Show an agent's recorded output: as it was shown, and how ralph reads it."`
-	Prompt    promptCommand    `cmd:"" group:"look" help:"Print what the next iteration would be told, and change nothing."`
+	Prompt    promptCommand    `cmd:"" group:"look" help:"Print the prompt of the next iteration, and change nothing."`
 	Doctor    doctorCommand    `cmd:"" group:"prepare" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
 	Supervise superviseCommand `cmd:"" group:"tools" help:"Run a command again and again until it says that its task is done."`
 	Bus       busCommand       `cmd:"" group:"tools" help:"Send messages to ralph supervise, and read them."`

@@ -72,9 +72,8 @@ type planApprove struct {
 
 // Help implements kong.HelpProvider.
 func (c *planApprove) Help() string {
-	return "A story that somebody approves by hand is not reviewed again, and everything that shows the plan says who " +
-		"approved it. " +
-		"Approvals that are in the plan's file alone, and on nobody's record, are not believed: a run reviews those stories."
+	return "An approved story is not reviewed again, and every view of the plan shows who approved it. " +
+		"Approvals that are only in the plan's file, and in no record, do not count: a run reviews those stories."
 }
 
 // Run implements ralph plan approve.
@@ -102,7 +101,7 @@ func (c *planArchive) Run(ctx context.Context, p process, stderr io.Writer) erro
 
 type planInit struct {
 	planFlags
-	Name string `placeholder:"NAME" help:"The feature: the branch of the plan is ralph/NAME. Default: the branch is for whoever writes the plan to name."`
+	Name string `placeholder:"NAME" help:"The feature: the branch of the plan is ralph/NAME. Default: the branch named in the plan."`
 }
 
 // Run implements ralph plan init.

@@ -24,9 +24,9 @@ type promptCommand struct {
 	Issue      string `placeholder:"FILE|NUMBER" help:"Of a run of this issue."`
 	Task       string `placeholder:"FILE|ID" help:"Of a run of this task."`
 	Plan       string `placeholder:"DIR" help:"Of a run of the plan in this directory: ralph."`
-	Role       string `placeholder:"ROLE" help:"Who is told: coder, tester, reviewer or qa. Default: whoever takes the next turn."`
+	Role       string `placeholder:"ROLE" help:"Role of the prompt: coder, tester, reviewer or qa. Default: the role of the next turn."`
 	Resume     bool   `xor:"again" help:"Continue the last run, even when it has ended."`
-	Fresh      bool   `xor:"again" help:"As if it began again, even when there is a run to go on with."`
+	Fresh      bool   `xor:"again" help:"Start over, even if a run can be resumed."`
 	Template   string `placeholder:"NAME" help:"Print a template of ralph's own instead, to begin one in .ralph/prompts from: implement, tester, review, qa, plan-implement, plan-review or plan-review-fix."`
 }
 

@@ -26,11 +26,11 @@ import (
 )
 
 type runCommand struct {
-	Prompt     string `short:"p" placeholder:"TEXT" help:"What the agent is told, as it is."`
-	PromptFile string `short:"f" placeholder:"FILE" help:"A file with what the agent is told. It is read again before every iteration. With -: standard input, read once."`
+	Prompt     string `short:"p" placeholder:"TEXT" help:"The agent's prompt, unchanged."`
+	PromptFile string `short:"f" placeholder:"FILE" help:"A file with the agent's prompt. It is read again before every iteration. With -: standard input, read once."`
 	Issue      string `group:"what" placeholder:"FILE|NUMBER" help:"An issue: a Markdown file whose first line is the title, or the number of an issue of this repository (needs GITHUB_TOKEN)."`
 	Task       string `group:"what" placeholder:"FILE|ID" help:"A task file, or the id of a task under .ralph/tasks; see ralph task --help."`
-	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another, or with --parallel several at once. One that fails is set aside on its branch, and the next begins."`
+	Tasks      string `group:"what" placeholder:"DIR" help:"Every task file of a directory, one after another, or with --parallel several at once. A failed task keeps its branch, and the next one starts."`
 
 	MaximumIterations  *int    `name:"max-iterations" short:"m" aliases:"maximum-iterations" placeholder:"N" help:"{maximumIterations} Default: 10 for a prompt, 5 for an issue. 0 needs --timeout."`
 	N                  *int    `short:"n" hidden:"" placeholder:"N" help:"The same as --max-iterations."`
@@ -71,7 +71,7 @@ type runCommand struct {
 
 // promptFlags are for a run of a prompt alone, but Check, which is for every run.
 type promptFlags struct {
-	Text     []string `arg:"" optional:"" placeholder:"TEXT" help:"What the agent is told, with how to say that it is done: ralph 'fix the failing test'. Without quotes only after run or --."`
+	Text     []string `arg:"" optional:"" placeholder:"TEXT" help:"The agent's prompt, to which ralph adds how to finish: ralph 'fix the failing test'. Without quotes only after run or --."`
 	Check    []string `placeholder:"COMMAND" sep:"none" help:"A command that judges the work, in place of the guardrails of the settings or of what is found here. Repeatable."`
 	Commit   bool     `help:"With -p or -f: commit every iteration whose guardrails have passed."`
 	NoChecks bool     `help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`

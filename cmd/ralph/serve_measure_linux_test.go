@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake"
 )
 
-// These measure a whole server, with RALPH_TEST_EVERY_FAULT=1 and -v: docs/benchmarks.md has what they said. What must
+// These measure a whole server, with RALPH_TEST_EVERY_FAULT=1 and -v: docs/internals/benchmarks.md has what they said. What must
 // hold on any machine fails them, also when they are short: that nothing is lost. RALPH_BINARY names the program as it
 // is shipped.
 

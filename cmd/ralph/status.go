@@ -24,7 +24,7 @@ import (
 )
 
 type statusCommand struct {
-	Task  string `arg:"" optional:"" placeholder:"TASK" help:"Of which task. Default: the run that something was written of last."`
+	Task  string `arg:"" optional:"" placeholder:"TASK" help:"Show this task's run (default: the most recent)"`
 	JSON  bool   `name:"json" help:"Print it as one JSON object; with --watch, one a line."`
 	Path  bool   `help:"Print the directory that the agent works in, and nothing else. Look, do not edit there."`
 	Watch bool   `short:"w" help:"Show it again whenever it changes, until the run has ended."`

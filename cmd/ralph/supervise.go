@@ -16,10 +16,10 @@ import (
 type superviseCommand struct {
 	MaxRestarts  int           `default:"100" placeholder:"N" help:"How many attempts there may be. Default: 100; 10 to 50 is sensible."`
 	RestartDelay time.Duration `default:"1s" placeholder:"TIME" help:"How long to wait between two attempts. Default: 1s."`
-	WaitTimeout  time.Duration `default:"5m" placeholder:"TIME" help:"How long ralph runs that the command started may go on once DONE is there. Default: 5m."`
+	WaitTimeout  time.Duration `default:"5m" placeholder:"TIME" help:"Time that ralph runs started by the command have after DONE. Default: 5m."`
 	PollInterval time.Duration `default:"1s" placeholder:"TIME" help:"How often to look whether they have ended. Default: 1s."`
 	Timeout      time.Duration `default:"0s" placeholder:"TIME" help:"How long one attempt may take; then it is ended and counts as failed. Default: no limit."`
-	TaskDir      string        `default:"." placeholder:"DIR" help:"Where DONE is looked for, and where logs and messages are kept. Default: the current directory."`
+	TaskDir      string        `default:"." placeholder:"DIR" help:"Directory with DONE, logs and messages. Default: the current directory."`
 	Command      []string      `arg:"" passthrough:"partial" placeholder:"COMMAND" help:"The command to run and its arguments, after two dashes."`
 }
 

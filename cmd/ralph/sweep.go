@@ -15,7 +15,7 @@ import (
 )
 
 type sweepCommand struct {
-	List bool `required:"" help:"Print what a sweep would take up as a matrix of a workflow's jobs, in JSON, and take up nothing. Each job then runs ralph action with the input issue."`
+	List bool `required:"" help:"Print the work of a sweep as a matrix of a workflow's jobs, in JSON, and start nothing. Each job then runs ralph action with the input issue."`
 }
 
 // Run implements ralph sweep --list. Standard output is the matrix alone; the log goes to standard error.

@@ -14,14 +14,14 @@ import (
 type taskCommand struct {
 	Create   taskCreate   `cmd:"" help:"Write a task into .ralph/tasks: ralph task create TASK-1 'Fix the add function' --outcome TEXT --acceptance TEXT, or ralph task create -f FILE."`
 	List     taskList     `cmd:"" help:"Show the tasks of this clone, in the order in which they can be done."`
-	Show     taskShow     `cmd:"" help:"Show one task: what is wanted, and when it is done."`
+	Show     taskShow     `cmd:"" help:"Show one task and its criteria."`
 	Followup taskFollowup `cmd:"" help:"Write a task that comes after another and inherits its spec and its roles: ralph task followup TASK-1 TASK-2 'Subtract, too' --outcome TEXT --acceptance TEXT."`
 	Prompt   taskPrompt   `cmd:"" help:"Print the prompt with which a coding agent writes tasks."`
 }
 
 // taskFlags say what a task is besides its names.
 type taskFlags struct {
-	Description string   `placeholder:"TEXT" help:"What is wanted."`
+	Description string   `placeholder:"TEXT" help:"The request in Markdown."`
 	Priority    int      `placeholder:"N" help:"The lower, the sooner. Default: 0."`
 	DependsOn   []string `placeholder:"ID" help:"A task that must be done before. It may be given more than once."`
 	Force       bool     `help:"Replace the task of this id."`

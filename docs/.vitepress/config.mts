@@ -6,16 +6,16 @@ import { defineConfig } from 'vitepress'
 const docs = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const repository = 'https://github.com/ralph-loop/ralph'
 
-// The pages by what somebody wants, in the order in which they are read.
+// The pages by purpose, in reading order.
 const groups: Record<string, string[]> = {
-  Guides: [
-    'guides/index', 'guides/first-run', 'guides/first-issue', 'guides/plan', 'guides/choosing-checks', 'guides/costs',
-    'guides/security', 'guides/enterprise', 'guides/migrate',
+  Start: ['index', 'quickstart-github', 'quickstart-local'],
+  Use: ['commands', 'laptop', 'tasks', 'plans', 'checks', 'reports', 'limits', 'troubleshooting', 'errors'],
+  'Set up': ['github', 'app', 'agents', 'sandbox', 'security'],
+  Reference: ['settings', 'action', 'cli', 'supervise'],
+  Internals: [
+    'internals/architecture', 'internals/requests', 'internals/detection', 'internals/prompts', 'internals/signatures',
+    'internals/journal', 'internals/benchmarks', 'internals/complaints', 'internals/releasing', 'internals/style',
   ],
-  'Set up': ['laptop', 'github', 'app', 'agents', 'sandbox', 'signing'],
-  Use: ['commands', 'tasks', 'plans', 'reports', 'notify', 'limits', 'hooks', 'supervise', 'troubleshooting', 'errors'],
-  'Look up': ['cli', 'settings', 'action', 'checks', 'detection', 'prompts', 'signatures'],
-  Understand: ['security', 'complaints', 'journal', 'architecture', 'benchmarks', 'releasing'],
 }
 
 /** The names of all pages below a directory of docs: "guides/plan". */
@@ -27,9 +27,9 @@ function pages(dir = ''): string[] {
   })
 }
 
-const known = [...Object.values(groups).flat(), 'index']
+const known = Object.values(groups).flat()
 const rest = pages().filter((page) => !known.includes(page))
-// A page that nobody has put into a group would be found by search alone, so it has one of its own.
+// A page without a group gets one, so it isn't found by search only.
 if (rest.length > 0) groups.More = rest.sort()
 
 /** The first heading of a page. */
@@ -73,7 +73,7 @@ export default defineConfig({
   },
   themeConfig: {
     nav: [
-      { text: 'Guides', link: '/guides/' },
+      { text: 'Quickstart', link: '/quickstart-github' },
       { text: 'Commands and flags', link: '/cli' },
       { text: 'Settings', link: '/settings' },
       { text: 'Troubleshooting', link: '/troubleshooting' },

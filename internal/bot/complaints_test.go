@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// What users of such bots complain about, as far as no other test holds it: see docs/complaints.md.
+// What users of such bots complain about, as far as no other test holds it: see docs/internals/complaints.md.
 
 // TestReRunBySomebodyElse: whoever presses "re-run" is asked for their permission, too, though the event is somebody
 // else's (B-10).

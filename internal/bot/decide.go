@@ -85,7 +85,7 @@ type Decision struct {
 	Facts   event.Facts
 	Run     loop.State
 	Known   bool // there is a run
-	// Cases are what the table of docs/commands.md says: one, or where nobody could look how the run stands, one for each
+	// Cases are what the table of docs/internals/requests.md says: one, or where nobody could look how the run stands, one for each
 	// way it may.
 	Cases   []Case
 	Refusal *event.Refusal // of Refuse

@@ -13,7 +13,7 @@ import (
 // on.
 type Explained struct {
 	Event string `json:"event"`          // "issues.labeled on alice/demo#42"
-	Asks  string `json:"asks,omitempty"` // as docs/commands.md names it: "label `ralph` put on an issue"
+	Asks  string `json:"asks,omitempty"` // as docs/internals/requests.md names it: "label `ralph` put on an issue"
 	Hint  string `json:"hint,omitempty"` // the maintainer's words, for the agent
 	// Becomes is "nothing" for an event that is not ours, "refused", "answered" for one that cannot be followed, else
 	// "followed".
@@ -21,7 +21,7 @@ type Explained struct {
 	Why     string   `json:"why,omitempty"` // one sentence, but for "followed", where the decisions say it
 	People  []Person `json:"people"`
 	Run     string   `json:"run,omitempty"` // the run that it is about and how that stands
-	// Decisions are what the table of docs/commands.md says: one when it is known how the run stands, else one for each
+	// Decisions are what the table of docs/internals/requests.md says: one when it is known how the run stands, else one for each
 	// way it may.
 	Decisions []Decided `json:"decisions"`
 	Unknown   []string  `json:"unknown"` // what could not be looked up, and why

@@ -121,7 +121,7 @@ func commentsBy(names []string) event.CommentsBy {
 	out := event.CommentsBy{Only: len(names) > 0}
 	for _, name := range names {
 		switch strings.ToLower(name) {
-		case "nobody":
+		case "none":
 			return event.CommentsBy{Nobody: true}
 		case "writers":
 			out.Only = false

@@ -50,7 +50,7 @@ func TestPeopleAreTold(t *testing.T) {
 		row{"done, not wanted", quick, "true", "failed, waiting", loop.Done, "", "[]"},
 		row{"failed, not wanted", quick, "test -e good", "done", loop.Capped, "", "[]"},
 		row{"waiting, not wanted", asks, "true", "done, failed", loop.Waiting, "", "[]"},
-		row{"nobody", quick, "true", "nobody", loop.Done, "", "[]"},
+		row{"none", quick, "true", "none", loop.Done, "", "[]"},
 	) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

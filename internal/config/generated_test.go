@@ -98,7 +98,7 @@ func settingsPage(t *testing.T, old string) string {
 			note = ", quoted as in a shell"
 		case byFields:
 			if row.kind == List {
-				note = "; `nobody` is `[]`"
+				note = "; `none` is `[]`"
 			}
 		}
 		mirrored = append(mirrored, fmt.Sprintf("| `%s` | `%s`%s |", row.Name, row.Key, note))

@@ -19,14 +19,14 @@ type Inputs struct {
 	AppPrivateKey string   `input:"app_private_key" secret:"true" says:"Private key of the GitHub App, as PEM."`
 	TriggerLabel  string   `input:"trigger_label" default:"ralph" says:"Label on an issue that starts a run."`
 	TriggerPhrase string   `input:"trigger_phrase" default:"/ralph" says:"First word of a comment that is a command."`
-	AllowedBots   []string `input:"allowed_bots" says:"Exact logins of bots that may ask, separated by commas or white space."`
-	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins beside or instead of it, or nobody; separated by commas or white space."`
+	AllowedBots   []string `input:"allowed_bots" says:"Exact logins of bots that can start a run, separated by commas or whitespace."`
+	CommentsBy    []string `input:"include_comments_by" default:"writers" says:"Whose comments the agent reads: writers (people with write access), logins next to or instead of it, or none; separated by commas or whitespace."`
 	Prompt        string   `input:"prompt" says:"What to do, for workflow_dispatch. Not together with prompt_file or issue."`
 	PromptFile    string   `input:"prompt_file" says:"File in the repository that says what to do. Not together with prompt or issue."`
-	Issue         int      `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, the only one that is looked at."`                                 // 0: none given
-	Plan          string   `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, the only one that is looked at."`                          // path of a plan from the top of the repository
-	Request       string   `input:"request" says:"What somebody asked with, as ralph serve names it when it dispatches the workflow, such as comment:123. It is read from GitHub and authorised anew."`  // what somebody asked with, as a server names it; see event.ParseOrigin
-	Server        string   `input:"server" says:"Address of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // a server whose job is to be done, which Request names then; empty: none
+	Issue         int      `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, only this one."`                                              // 0: none given
+	Plan          string   `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, only this one."`                                       // path of a plan from the top of the repository
+	Request       string   `input:"request" says:"Comment, review or label that ralph serve dispatches the workflow for, such as comment:123. It is read from GitHub and authorized again."`         // see event.ParseOrigin
+	Server        string   `input:"server" says:"URL of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // a server whose job is to be done, which Request names then; empty: none
 
 	// Set is what the inputs that mirror settings say, in the form of a settings file. What was not given is not in it. In
 	// InputTable, they come at this place.
@@ -37,14 +37,14 @@ type Inputs struct {
 	OpenAIAPIKey         string `input:"openai_api_key" secret:"true" says:"API key for codex."`
 	GeminiAPIKey         string `input:"gemini_api_key" secret:"true" says:"API key for gemini."`
 	BaseBranch           string `input:"base_branch" says:"Branch to start from and to open the pull request against. Default: the default branch."` // empty: the default branch
-	BranchPrefix         string `input:"branch_prefix" default:"ralph/" says:"What the name of a run's branch begins with."`
+	BranchPrefix         string `input:"branch_prefix" default:"ralph/" says:"Prefix of the name of a run's branch."`
 	BranchNameTemplate   string `input:"branch_name_template" says:"Name of a run's branch after the prefix, with {{.Task}}, {{.Issue}} and {{.Slug}}. Default: the task, such as issue-42."`
 	SigningKey           string `input:"signing_key" secret:"true" says:"SSH private key, without a passphrase, that signs the commits."` // an SSH private key; empty: commits are not signed
 	InstallSandbox       bool   `input:"install_sandbox" default:"true" says:"Install bubblewrap on the runner, by apt-get and sysctl, where the sandbox needs it and it does not work."`
 	DryRun               bool   `input:"dry_run" default:"false" says:"Do everything but write to GitHub; reports go to the job summary."`
-	MaxTasks             int    `input:"max_tasks" max:"100" default:"1" says:"How many tasks one scheduled sweep works on."`                   // a sweep's
-	List                 bool   `input:"list" default:"false" says:"On a schedule, only say what a sweep would take up, as the output matrix."` // a sweep only says what it would take up
-	Settings             string `input:"settings" says:"Settings as JSON, laid over .ralph/settings.json of the base commit."`                  // a JSON object, a layer of its own
+	MaxTasks             int    `input:"max_tasks" max:"100" default:"1" says:"How many tasks one scheduled sweep works on."`             // a sweep's
+	List                 bool   `input:"list" default:"false" says:"On a schedule, only list the work of a sweep, as the output matrix."` // a sweep only lists its work
+	Settings             string `input:"settings" says:"Settings as JSON, which override .ralph/settings.json of the base commit."`       // a JSON object, a layer of its own
 }
 
 // ReadInputs reads the inputs from an environment. Its error is an *Error with every problem; no secret is quoted in
@@ -134,13 +134,13 @@ func (in Inputs) contradictions() []string {
 		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; must be one word, such as \"/ralph\".",
 			show(in.TriggerPhrase)))
 	}
-	if slices.Contains(in.CommentsBy, "nobody") && len(in.CommentsBy) > 1 {
-		problems = append(problems, "input include_comments_by names nobody and others; allowed are nobody alone, or "+
+	if slices.Contains(in.CommentsBy, "none") && len(in.CommentsBy) > 1 {
+		problems = append(problems, "input include_comments_by names none and others; must be only none, or "+
 			"writers and logins.")
 	}
 	for _, bot := range in.AllowedBots {
 		if bot == "*" {
-			problems = append(problems, "input allowed_bots is \"*\"; allowed are exact logins, such as \"renovate[bot]\".")
+			problems = append(problems, "input allowed_bots is \"*\"; must be exact logins, such as \"renovate[bot]\".")
 		}
 	}
 	return problems

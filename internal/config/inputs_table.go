@@ -144,12 +144,12 @@ func (i Input) list(text string) (value any, problem string) {
 	switch {
 	case len(entries) == 0:
 		return nil, ""
-	case slices.Equal(entries, []string{"nobody"}):
+	case slices.Equal(entries, []string{"none"}):
 		return []string{}, ""
 	}
 	for _, entry := range entries {
 		if allowed := i.setting.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
-			return nil, fmt.Sprintf("input %s names %s; allowed are %s, separated by commas or white space, or nobody alone.",
+			return nil, fmt.Sprintf("input %s names %s; must be %s, separated by commas or whitespace, or only none.",
 				i.Name, show(entry), safetext.Listed(allowed))
 		}
 	}
@@ -181,16 +181,16 @@ var OutputTable = []Output{
 	{"conclusion", "success, failure, neutral or cancelled."},
 	{"outcome", "done, capped, stuck, timeout, budget, failed, invalid, waiting, refused, interrupted, or empty when " +
 		"the event was not for ralph."},
-	{"pr_url", "Address of the pull request."},
+	{"pr_url", "URL of the pull request."},
 	{"pr_number", "Number of the pull request."},
 	{"branch_name", "Branch with the work."},
 	{"failure_branch", "Branch that keeps the work of a run stopped by a limit."},
 	{"iterations", "Number of iterations."},
-	{"total_cost_usd", "What the agent says the run cost, in US dollars."},
+	{"total_cost_usd", "Cost that the agent reports, in US dollars."},
 	{"input_tokens", "Tokens sent to the model, without those of the cache."},
 	{"output_tokens", "Tokens the model answered."},
 	{"cache_read_tokens", "Tokens read from the model's cache."},
 	{"cache_write_tokens", "Tokens written to the model's cache."},
 	{"report_file", "File with the report, as a web page."},
-	{"matrix", "What a sweep would take up, with the input list; in the form that strategy.matrix takes."},
+	{"matrix", "Work of a sweep, with the input list; in the form that strategy.matrix takes."},
 }

@@ -148,9 +148,9 @@ func TestNotifyOn(t *testing.T) {
 		{"", `["done","failed","waiting"]`, ""},
 		{"done, waiting", `["done","waiting"]`, ""},
 		{"failed", `["failed"]`, ""},
-		{"nobody", `[]`, ""},
-		{"done, nobody", "",
-			`input notify_on names "nobody"; allowed are done, failed and waiting, separated by commas or white space, or nobody alone.`},
+		{"none", `[]`, ""},
+		{"done, none", "",
+			`input notify_on names "none"; must be done, failed and waiting, separated by commas or whitespace, or only none.`},
 		{"always", "", `input notify_on names "always"; allowed are`},
 	} {
 		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": tt.given})

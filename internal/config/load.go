@@ -47,7 +47,7 @@ func (e *Error) Error() string { return strings.Join(e.Problems, "\n") }
 // Invalid says that they are for whoever wrote them.
 func (e *Error) Invalid() bool { return true }
 
-// Anchor is where docs/errors.md has what can be wrong with them.
+// Anchor returns the anchor of the error on the page of messages.
 func (e *Error) Anchor() string { return "settings-and-inputs" }
 
 // asError is nil when there is no problem.

@@ -74,7 +74,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 type syntaxOf string
 
 const (
-	byFields syntaxOf = ""      // at commas and white space; "nobody" is the empty list
+	byFields syntaxOf = ""      // at commas and whitespace; "none" is the empty list
 	byShell  syntaxOf = "shell" // as a shell splits arguments
 	byLines  syntaxOf = "lines" // a command a line
 )

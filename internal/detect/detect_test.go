@@ -17,11 +17,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/archive"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/detection.md")
+var update = flag.Bool("update", false, "write the table of docs/internals/detection.md")
 
 // detectRow is a repository, as its top shows it, and what is made of it.
 type detectRow struct {
-	name   string // what there is; with doc, it is a row of docs/detection.md
+	name   string // what there is; with doc, it is a row of docs/internals/detection.md
 	doc    bool
 	files  map[string]string
 	checks []string // a soft one begins with "~"
@@ -250,7 +250,7 @@ func TestDetectIsBounded(t *testing.T) {
 	}
 }
 
-// TestDetectionIsDocumented: the rows of docs/detection.md are what the examples show.
+// TestDetectionIsDocumented: the rows of docs/internals/detection.md are what the examples show.
 func TestDetectionIsDocumented(t *testing.T) {
 	var table strings.Builder
 	for _, row := range detectRows(t) {

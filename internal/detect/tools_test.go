@@ -157,7 +157,7 @@ func FuzzMissingTool(f *testing.F) {
 	})
 }
 
-// TestToolsAreDocumented: the rows of docs/detection.md are the code's.
+// TestToolsAreDocumented: the rows of docs/internals/detection.md are the code's.
 func TestToolsAreDocumented(t *testing.T) {
 	var table strings.Builder
 	for _, tool := range Tools {
@@ -177,10 +177,10 @@ func TestToolsAreDocumented(t *testing.T) {
 	documentedAs(t, "| tool | what brings it to a job | and to your machine |\n|---|---|---|\n", table.String())
 }
 
-// documentedAs holds the rows of a table of docs/detection.md against those of the code, or writes them.
+// documentedAs holds the rows of a table of docs/internals/detection.md against those of the code, or writes them.
 func documentedAs(t *testing.T, head, rows string) {
 	t.Helper()
-	const file = "../../docs/detection.md"
+	const file = "../../docs/internals/detection.md"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 // The tests here meet a release as its users do: a registry on this machine has the image, a server the release's
 // files, and a runner runs the workflow of README.md, as it is or with the steps of docs/github.md, with run.yml and the
 // actions as the release's commit has them. The agent is the real claude, with a model's stand-in. What they measure stands in
-// docs/benchmarks.md.
+// docs/internals/benchmarks.md.
 
 // TestRehearsalInContainer runs the workflow with steps of its own, first where the image has to be fetched.
 func TestRehearsalInContainer(t *testing.T) {

@@ -16,26 +16,25 @@ import (
 // yours is the guardrail that stands in the documents for all of them.
 const yours = "your checks"
 
-// whenAsked says in words what must hold before a check is asked.
-var whenAsked = map[check.Need]string{
-	check.Nothing:                   "always",
-	check.SomeWork:                  "when the turn left something to judge",
-	check.SomeWork | check.Green:    "when the turn left something to judge, and every hard check before it has passed",
-	check.SomeWork | check.AClaim:   "on a claim",
-	check.HardGreen:                 "on a claim, when every hard check before it has passed",
-	check.HardGreen | check.AChange: "on a claim with a change, when every hard check before it has passed",
+// runsOn are the words of docs/checks.md for what a check needs to run.
+var runsOn = map[check.Need]string{
+	check.Nothing:                   "every turn",
+	check.SomeWork:                  "work",
+	check.SomeWork | check.Green:    "work, green",
+	check.SomeWork | check.AClaim:   "claim",
+	check.HardGreen:                 "final",
+	check.HardGreen | check.AChange: "final change",
 }
 
-// TestDocumentsListTheChecks: docs/checks.md has what a run of a task asks, with all roles there are, and what one of a
-// prompt asks, in the order in which it is asked.
+// TestDocumentsListTheChecks: docs/checks.md lists the checks of a task with every role, and those of a prompt, in order.
 func TestDocumentsListTheChecks(t *testing.T) {
-	guide := rowsOf(t, "../../docs/checks.md", "| check | asked | hard or soft | says no when |")
+	guide := rowsOf(t, "../../docs/checks.md", "| check | type | runs on | fails or warns if |")
 	if len(guide) != 2 {
 		t.Fatalf("docs/checks.md has %d tables of checks, want those of a task and of a prompt", len(guide))
 	}
 	for i, want := range [][]check.Check{everyCheck(t, false), everyCheck(t, true)} {
 		sameChecks(t, guide[i], want, func(c check.Check) []string {
-			return []string{cellOf(c.Name()), whenAsked[c.Needs()], string(c.Severity())}
+			return []string{cellOf(c.Name()), string(c.Severity()), runsOn[c.Needs()]}
 		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Trigger is one way of asking, as the tables of docs/commands.md name it. In its text {phrase} and {label} stand for
+// Trigger is one way of asking, as the tables of docs/internals/requests.md name it. In its text {phrase} and {label} stand for
 // what the rules call them.
 type Trigger string
 

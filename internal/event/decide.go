@@ -82,7 +82,7 @@ func place(ev Event) Place {
 }
 
 // Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the
-// table of docs/commands.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
+// table of docs/internals/requests.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
 // which of ralph's pull requests it was asked, and Request.Pull which pull request the run has.
 func Decide(r Request, at RunStatus, rules Rules) Decision {
 	asking := r.asking()

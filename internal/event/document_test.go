@@ -9,29 +9,28 @@ import (
 	"testing"
 )
 
-const document = "../../docs/commands.md"
-
-// TestDocumentHasTheTables: between the marks of docs/commands.md stands what the rules say.
-func TestDocumentHasTheTables(t *testing.T) {
-	raw, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(raw)
-	for name, made := range map[string]string{
-		"commands": HelpText("/ralph"), "who": whoTable(), "asking": askingTable(), "standing": standingTable(),
-		"rules": rulesTable(),
+// TestDocumentsHaveTheTables: the generated tables of the pages are those of the rules.
+func TestDocumentsHaveTheTables(t *testing.T) {
+	for document, tables := range map[string]map[string]string{
+		"../../docs/commands.md": {"commands": HelpText("/ralph"), "who": whoTable()},
+		"../../docs/internals/requests.md": {
+			"asking": askingTable(), "standing": standingTable(), "rules": rulesTable(),
+		},
 	} {
-		block := regexp.MustCompile(`(?s)(<!-- table: ` + name + ` -->\n).*?(<!-- end of table -->\n)`)
-		if n := len(block.FindAllString(text, -1)); n != 1 {
-			t.Fatalf("docs/commands.md has %d tables %s", n, name)
+		raw, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
 		}
-		text = block.ReplaceAllStringFunc(text, func(old string) string {
-			ends := block.FindStringSubmatch(old)
-			return ends[1] + "\n" + made + "\n" + ends[2]
-		})
+		text := string(raw)
+		for name, made := range tables {
+			block := regexp.MustCompile(`(?s)(<!-- table: ` + name + ` -->\n).*?(<!-- end of table -->\n)`)
+			if n := len(block.FindAllString(text, -1)); n != 1 {
+				t.Fatalf("%s has %d tables %s", document, n, name)
+			}
+			text = block.ReplaceAllString(text, "${1}\n"+strings.ReplaceAll(made, "$", "$$")+"\n${2}")
+		}
+		golden(t, document, text)
 	}
-	golden(t, document, text)
 }
 
 // told is a text of the table with the names that the rules have when nobody sets others.
@@ -132,7 +131,7 @@ func listed[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// whoTable asks Authorise about everybody who may be behind an event.
+// whoTable asks Authorise about every kind of user who can be behind an event.
 func whoTable() string {
 	known := func(p Permission) map[string]Permission { return map[string]Permission{"alice": p} }
 	people := []struct {
@@ -140,18 +139,18 @@ func whoTable() string {
 		as   Actor
 		what map[string]Permission
 	}{
-		{"somebody with admin", Actor{"alice", false}, known(Permission{Level: "admin"})},
-		{"somebody with maintain", Actor{"alice", false}, known(Permission{Level: "write", Role: "maintain"})},
-		{"somebody with write", Actor{"alice", false}, known(Permission{Level: "write"})},
+		{"admin permission", Actor{"alice", false}, known(Permission{Level: "admin"})},
+		{"maintain permission", Actor{"alice", false}, known(Permission{Level: "write", Role: "maintain"})},
+		{"write permission", Actor{"alice", false}, known(Permission{Level: "write"})},
 		{"a custom role that inherits write, maintain or admin", Actor{"alice", false},
 			known(Permission{Level: "write", Role: "releaser"})},
 		{"a custom role that inherits triage or read", Actor{"alice", false},
 			known(Permission{Level: "read", Role: "auditor"})},
-		{"somebody with triage", Actor{"alice", false}, known(Permission{Level: "read", Role: "triage"})},
-		{"somebody with read, or anybody in a public repository", Actor{"alice", false}, known(Permission{Level: "read"})},
-		{"somebody whose permission GitHub does not tell", Actor{"alice", false}, known(Permission{Err: fmt.Errorf("502")})},
+		{"triage permission", Actor{"alice", false}, known(Permission{Level: "read", Role: "triage"})},
+		{"read permission, or anyone in a public repository", Actor{"alice", false}, known(Permission{Level: "read"})},
+		{"a user whose permission can't be read", Actor{"alice", false}, known(Permission{Err: fmt.Errorf("502")})},
 		{"a bot named in `allowed_bots`", Actor{"helper[bot]", true}, nil},
-		{"another bot, whatever it is permitted", Actor{"stray[bot]", true}, nil},
+		{"another bot, with any permission", Actor{"stray[bot]", true}, nil},
 		{"a deleted account", Actor{}, nil},
 		{"ralph itself", Actor{"ralph[bot]", true}, nil},
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata and docs/commands.md anew")
+var update = flag.Bool("update", false, "write testdata and docs/internals/requests.md anew")
 
 // The matrix of B-10 to B-15: everybody who can be behind an event, with every answer of GitHub about them, in every
 // kind of event.

@@ -206,11 +206,11 @@ func BenchmarkGuard(b *testing.B) {
 
 // TestDocumented: the documentation names every kind of danger, in this order.
 func TestDocumented(t *testing.T) {
-	text, at := string(file(t, "../../docs/hooks.md")), 0
+	text, at := string(file(t, "../../docs/supervise.md")), 0
 	for _, d := range dangers {
 		i := strings.Index(text[at:], "\n| "+d.name+" | ")
 		if i < 0 {
-			t.Fatalf("docs/hooks.md does not name %s, or not in its place", d.name)
+			t.Fatalf("docs/supervise.md does not name %s, or not in its place", d.name)
 		}
 		at += i + 1
 	}

@@ -25,7 +25,7 @@ func (e *Error) Unwrap() error { return e.err }
 // Invalid marks the error; see Is.
 func (e *Error) Invalid() bool { return true }
 
-// Anchor is where docs/errors.md has the message; empty: nowhere.
+// Anchor returns the anchor of the message on the page of messages, or "" if it is not listed.
 func (e *Error) Anchor() string { return e.anchor }
 
 // Errorf makes such an error, as fmt.Errorf does.
@@ -66,8 +66,8 @@ func Reported(err error) bool {
 	return errors.As(err, &r)
 }
 
-// page lists every message with an anchor, and where to read on.
-const page = "https://github.com/ralph-loop/ralph/blob/main/docs/errors.md#"
+// page lists every message with an anchor. make site-build writes it.
+const page = "https://ralph-loop.github.io/ralph/errors#"
 
 // anchorWords are enough that no two messages begin with the same.
 const anchorWords = 8
@@ -95,7 +95,7 @@ func withoutVerbs(format string) string {
 	}
 }
 
-// Page is the address at which docs/errors.md has the message of a mistake; empty: nowhere.
+// Page returns the URL of the message of an error, or "" if it is not listed.
 func Page(err error) string {
 	var e interface{ Anchor() string }
 	if !errors.As(err, &e) || e.Anchor() == "" {

@@ -38,7 +38,7 @@ func (mine) Invalid() bool { return true }
 // A message has its address, whoever has wrapped or marked it since.
 func TestText(t *testing.T) {
 	told := Errorf("flag --%s is %q (%[2]s): %.1f%% of it; must be a %w", "x", "y", 1.5, fs.ErrNotExist)
-	const more = "\nMore: https://github.com/ralph-loop/ralph/blob/main/docs/errors.md#e-flag-is-of-it-must-be-a"
+	const more = "\nMore: https://ralph-loop.github.io/ralph/errors#e-flag-is-of-it-must-be-a"
 	for _, err := range []error{told, fmt.Errorf("reading: %w", told), Mark(fmt.Errorf("reading: %w", told))} {
 		if got := Text(err); got != err.Error()+more {
 			t.Errorf("%q is told as %q", err, got)

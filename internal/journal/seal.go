@@ -15,7 +15,7 @@ import (
 
 // A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says
 // what the journal may hold. Like the journal it is only ever appended to, so that no loss of power can damage what
-// reached the disk before. docs/journal.md says what follows from that.
+// reached the disk before. docs/internals/journal.md says what follows from that.
 //
 // Each line of a seal is an entry: the beginning of a SHA-256 over all entries up to this one, a space, and a JSON
 // object. A line whose hash is wrong, and whatever comes after it, did not reach the disk whole.

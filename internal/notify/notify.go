@@ -142,7 +142,7 @@ func (p Place) send(ctx context.Context, m Message) error {
 func (p Place) service(scheme string, m Message) error {
 	service, err := reach(p.address)
 	if err != nil { // its errors show parts of the address
-		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; docs/notify.md has the "+
+		return fmt.Errorf("%s:// is no service that is known, or its address is not complete; docs/reports.md has the "+
 			"services, and https://shoutrrr.nickfedor.com their addresses", scheme)
 	}
 	if service.Send(m.plain(), &types.Params{}) != nil {
@@ -200,7 +200,7 @@ func (p Place) command(ctx context.Context, m Message, env []string) error {
 }
 
 // named is the service of a scheme, not set up yet; nil: there is none. All services of the library would make the
-// binary half a megabyte larger: these are the ones that docs/notify.md names.
+// binary half a megabyte larger: these are the ones that docs/reports.md names.
 func named(scheme string) types.Service {
 	switch scheme {
 	case "discord":

@@ -80,10 +80,10 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestServices has a complete address of each service that docs/notify.md names, and what is none.
+// TestServices has a complete address of each service that docs/reports.md names, and what is none.
 func TestServices(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/notify.md")
+	document, err := os.ReadFile("../../docs/reports.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s: %v", scheme, err)
 		}
 		if !strings.Contains(string(document), "`"+scheme+"://…`") {
-			t.Errorf("docs/notify.md does not name %s", scheme)
+			t.Errorf("docs/reports.md does not name %s", scheme)
 		}
 	}
 	if n := strings.Count(string(document), "://…`"); n != len(addresses)+1 { // and https
-		t.Errorf("docs/notify.md names %d kinds of addresses, and %d are tried here", n, len(addresses)+1)
+		t.Errorf("docs/reports.md names %d kinds of addresses, and %d are tried here", n, len(addresses)+1)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// parts are what a template is filled with; docs/prompts.md says what each is. Sections that are there only sometimes
+// parts are what a template is filled with; docs/internals/prompts.md says what each is. Sections that are there only sometimes
 // bring their headings; the text of others stands between the harness's own borders already, so no template can lose
 // them.
 type parts struct {

@@ -140,9 +140,9 @@ func TestPrependedOutput(t *testing.T) {
 	}
 }
 
-// TestDocumentedFields: docs/prompts.md names every field and every file.
+// TestDocumentedFields: docs/internals/prompts.md names every field and every file.
 func TestDocumentedFields(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "prompts.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "internals", "prompts.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

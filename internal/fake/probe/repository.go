@@ -64,7 +64,7 @@ var repositoryProbes = []probe{
 	{ralphs, "settings", inClone, func(a *attempt) string {
 		return a.inRepository(func(git string) string { return a.appends(git + "/../.ralph/settings.json") })
 	}},
-	{ralphs, "settings that are there later", inClone, func(a *attempt) string {
+	{ralphs, "settings that appear later", inClone, func(a *attempt) string {
 		return a.inRepository(func(git string) string { return a.makes(git + "/../.ralph") })
 	}},
 	{ralphs, "the journal of the run", inClone, func(a *attempt) string {
