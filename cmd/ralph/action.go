@@ -117,7 +117,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 		env.EventPath = from(p.dir, c.Event)
 	}
 	if env.EventName == "" || env.EventPath == "" {
-		return bot.Explained{}, errors.New("which event is meant is not known: give --event-name NAME and --event FILE, " +
+		return bot.Explained{}, errors.New("the event is not known: pass --event-name NAME and --event FILE, " +
 			"such as --event-name issues --event payload.json")
 	}
 	if env.EventName == "workflow_dispatch" {

@@ -52,12 +52,10 @@ func (c initCommand) possible(terminal bool) error {
 		return errors.New("flags --agent, --check, --setup and --overwrite are for the settings of this directory, and " +
 			"--github is for the repository on GitHub; run ralph init twice")
 	case c.GitHub && !c.Yes && !terminal:
-		return errors.New("ralph init --github asks before it writes, and standard input is not a terminal; run it in one, " +
-			"or say --yes")
+		return errors.New("ralph init --github asks before it writes, and standard input is not a terminal; run it in one, or pass --yes")
 	case !c.GitHub && !c.Yes && !terminal:
-		return errors.New("ralph init asks questions, and standard input is not a terminal; run it in one, " +
-			"say --yes to write what is found here, or write " + config.SettingsFile +
-			" yourself (ralph settings schema prints what may stand in it)")
+		return errors.New("ralph init asks questions, and standard input is not a terminal; run it in one, pass --yes to write what is found here, or write " + config.SettingsFile +
+			" yourself (ralph settings schema prints its schema)")
 	}
 	return nil
 }

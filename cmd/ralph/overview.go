@@ -34,7 +34,7 @@ func overview(ctx *kong.Context) error {
 			}
 		}
 	}
-	b.WriteString("\nralph COMMAND --help tells more; ralph --version names the version.\n")
+	b.WriteString("\nralph COMMAND --help shows more; ralph --version prints the version.\n")
 	_, err := io.WriteString(ctx.Stdout, b.String())
 	return err
 }

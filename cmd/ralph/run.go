@@ -229,8 +229,7 @@ func (c *runCommand) validate() error {
 		return errors.New("nothing to do; pass a prompt or one of --prompt TEXT, --prompt-file FILE, --issue FILE|NUMBER, " +
 			"--task FILE|ID and --tasks DIR; see ralph run --help")
 	case given > 1:
-		return errors.New("a prompt, --prompt-file, --issue, --task and --tasks exclude each other: say what to do with " +
-			"one of them")
+		return errors.New("a prompt, --prompt-file, --issue, --task and --tasks exclude each other: pass only one of them")
 	case len(c.Check) > 0 && c.NoChecks:
 		return errors.New("--check and --no-checks exclude each other")
 	case slices.ContainsFunc(c.Check, func(command string) bool { return strings.TrimSpace(command) == "" }):
@@ -242,8 +241,7 @@ func (c *runCommand) validate() error {
 	case said+c.Prompt+c.PromptFile != "" && c.Strict:
 		return errors.New("--strict is for an issue or a task: a prompt has no acceptance criteria")
 	case said+c.Prompt+c.PromptFile != "" && len(c.Accept) > 0 && !slices.Equal(c.Accept, []string{acceptCredentials}):
-		return fmt.Errorf("--accept is for an issue or a task, but for --accept %s: a run of a prompt works with the files as "+
-			"they lie, and so do its checks", acceptCredentials)
+		return fmt.Errorf("--accept is for an issue or a task, but for --accept %s: a run of a prompt works with the files in place, and so do its checks", acceptCredentials)
 	case said+c.Prompt+c.PromptFile != "" && c.Answer != "":
 		return errors.New("--answer is for an issue or a task: write what a prompt lacks into the prompt")
 	case c.Parallel < 1 || c.Parallel > maxParallel:

@@ -129,8 +129,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 	o.Base.GitHub = jobs.GitHub{Server: o.GitHub.Web(), API: strings.TrimSuffix(o.GitHub.APIURL, "/"),
 		GraphQL: cmp.Or(environ["GITHUB_GRAPHQL_URL"], graphQL(o.GitHub.APIURL))}
 	if host, _, _ := net.SplitHostPort(c.Listen); c.URL == "" && (host == "" || net.ParseIP(host).IsUnspecified()) {
-		return o, invalid.Errorf("--listen %s is every address of this machine, so nobody knows which one people open: add "+
-			"--url, such as https://ralph.example.com", c.Listen)
+		return o, invalid.Errorf("--listen %s is every address of this machine, so the URL is not known: add --url, such as https://ralph.example.com", c.Listen)
 	}
 	if c.URL != "" {
 		if o.Public, err = publicURL(c.URL); err != nil {
@@ -216,7 +215,7 @@ func (f dataFlags) where(environ map[string]string, dir string) string {
 func (f dataFlags) place(environ map[string]string, dir string) (data string, keys store.Keys, err error) {
 	data = f.where(environ, dir)
 	if !filepath.IsAbs(data) {
-		return "", keys, invalid.Errorf("HOME is not set, so nobody knows where to keep the data: give --data DIR")
+		return "", keys, invalid.Errorf("HOME is not set; set it or pass --data DIR")
 	}
 	if err := keptFromAgents(data, environ["HOME"], os.Geteuid() == 0); err != nil {
 		return "", keys, err
@@ -342,7 +341,7 @@ func (c *serveReady) Run(ctx context.Context, p process) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("nobody answers on %s: %w", c.Listen, err)}
+		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("no server answers on %s: %w", c.Listen, err)}
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(p.out, io.LimitReader(resp.Body, 64<<10)); err != nil {

@@ -118,7 +118,7 @@ func TestServeDispatches(t *testing.T) {
 	early := s.label("Nobody works on this")
 	s.until("somebody is told that there is no workflow", func() bool {
 		told := s.hub.Comments("alice", "demo", early)
-		return len(told) > 0 && strings.Contains(told[0].Body, "The workflow ralph.yml is not there")
+		return len(told) > 0 && strings.Contains(told[0].Body, "The workflow ralph.yml does not exist")
 	})
 	workflow, err := os.ReadFile("../../examples/app/ralph.yml")
 	if err != nil {

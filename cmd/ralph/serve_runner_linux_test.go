@@ -96,7 +96,7 @@ func TestServeRunner(t *testing.T) {
 	issue := s.label("Add new.txt")
 	s.until("somebody is told that there is no workflow", func() bool {
 		told := s.hub.Comments("alice", "demo", issue)
-		return len(told) > 0 && strings.Contains(told[0].Body, "The workflow runner.yml is not there")
+		return len(told) > 0 && strings.Contains(told[0].Body, "The workflow runner.yml does not exist")
 	})
 	workflow, err := os.ReadFile("../../examples/app/runner/runner.yml")
 	if err != nil {

@@ -58,7 +58,7 @@ func (c *taskCreate) Run(ctx context.Context, p process) error {
 		id = c.Words[0]
 	case n == 0 && c.File != "":
 	default:
-		return invalidTask(errors.New("say which task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a " +
+		return invalidTask(errors.New("name the task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a " +
 			"title of several words needs quotes"))
 	}
 	n, err := c.task(id, spec, title)

@@ -93,7 +93,7 @@ func (c *signatureCommand) read(ctx context.Context, p process) (string, error) 
 	case len(text) > mostFailure:
 		return "", fmt.Errorf("%s holds more than %d MiB; give the end of it, as with tail -c 1M", c.name(), mostFailure>>20)
 	case strings.TrimSpace(string(text)) == "":
-		return "", fmt.Errorf("%s is empty; give what a failing check printed", c.name())
+		return "", fmt.Errorf("%s is empty; pass the output of a failing check", c.name())
 	}
 	return string(text), nil
 }

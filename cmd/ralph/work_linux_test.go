@@ -104,7 +104,7 @@ func TestWork(t *testing.T) {
 func TestWorkByHand(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("ralph", "work").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "ralph serve starts this command, nobody else") {
+	if err == nil || !strings.Contains(string(out), "only ralph serve starts this command") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -46,7 +46,7 @@ func codexCarry(o Options) ([]Route, string) {
 		Extra: openaiHeaders(o), Login: where}}, ""
 }
 
-// codexLogin is the key that codex has saved, and where; or why the login there is none that can be carried. A file
+// codexLogin is the key that codex has saved, and where; or why the login there cannot use the gateway. A file
 // without a word on how it logs in goes by its key, if it has one.
 func codexLogin(o Options) (key, where, why string) {
 	saved, where := savedLogin("codex", o)

@@ -39,7 +39,7 @@ func TestCommandTurns(t *testing.T) {
 		"fails in its output": {"echo 'no luck.'; exit 3", loop.Broke, false, "no luck.",
 			"exit code 3: see its log (it said: no luck)"},
 		"waits for a human": {"echo 'Which one?'; exit 42", loop.Waits, false, "Which one?",
-			"waits for a human: see what it said, answer it, then let the run go on (it said: Which one?)"},
+			"waits for a person: read its output, answer it, then resume the run (it said: Which one?)"},
 		"its own program is missing": {"no-such-program", loop.Missing, false, "",
 			"could not run no-such-program (exit code 127): install it"},
 		"an interpreter is missing": {"echo './a: line 2: ./b: /no/such: bad interpreter: No such file' >&2; exit 126",

@@ -87,7 +87,7 @@ func CheckGateway(o Options) GatewaySupport {
 		return c
 	}
 	if c.Why = "no key for " + d.name + " is in the environment"; strings.HasPrefix(c.Credential, "login") {
-		c.Why = "the " + c.Credential + " is none that can be carried: " + logins[d.name].how
+		c.Why = "the " + c.Credential + " cannot use the gateway: " + logins[d.name].how
 	}
 	return c
 }

@@ -220,13 +220,12 @@ func TestCarries(t *testing.T) {
 	}{
 		{agent.Options{Command: "claude", Keys: everyKey}, "plain", "", "key in ANTHROPIC_API_KEY"},
 		{agent.Options{Command: "/opt/bin/claude"}, "login", "", "login in ~/.claude/.credentials.json"},
-		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json is none that can be " +
-			"carried: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
+		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json cannot use the gateway: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
 			"login in ~/.claude/.credentials.json"},
 		{agent.Options{Command: "codex"}, "login", "the login in ~/.codex/auth.json is one of ChatGPT's, which only codex " +
 			"can use: set OPENAI_API_KEY, or log in by running: codex login --with-api-key", "login in ~/.codex/auth.json"},
 		{agent.Options{Command: "codex", Keys: everyKey}, "login", "", "key in OPENAI_API_KEY"},
-		{agent.Options{Command: "gemini"}, "login", "the login in ~/.gemini/oauth_creds.json is none that can be carried: " +
+		{agent.Options{Command: "gemini"}, "login", "the login in ~/.gemini/oauth_creds.json cannot use the gateway: " +
 			"set GEMINI_API_KEY, or log in by running: gemini", "login in ~/.gemini/oauth_creds.json"},
 		{agent.Options{Command: "gemini"}, "saved", "", "key in ~/.env"},
 		{agent.Options{Command: "opencode"}, "saved", "the login for openrouter in ~/.local/share/opencode/auth.json " +
@@ -267,8 +266,7 @@ func TestCarries(t *testing.T) {
 		{agent.Options{Command: "opencode", Keys: map[string]string{"OPENROUTER_API_KEY": "k"}}, "plain",
 			"the key in OPENROUTER_API_KEY is for a provider whose address opencode knows itself",
 			"key in OPENROUTER_API_KEY"},
-		{agent.Options{Command: "opencode"}, "login", "the login in ~/.local/share/opencode/auth.json is none that can be " +
-			"carried: set the key of its model's provider, or run: opencode auth login",
+		{agent.Options{Command: "opencode"}, "login", "the login in ~/.local/share/opencode/auth.json cannot use the gateway: set the key of its model's provider, or run: opencode auth login",
 			"login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "amp", Keys: everyKey}, "plain", "amp has no setting that says where its model is",
 			"key in AMP_API_KEY"},

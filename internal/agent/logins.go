@@ -62,7 +62,7 @@ func savedLogin(name string, o Options) (saved gjson.Result, where string) {
 
 // loginHint says what a person does when a login counts no more.
 func (d dialect) loginHint(where string) string {
-	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then let the run go on (%s)",
+	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then resume the run (%s)",
 		d.name, where, logins[d.name].how)
 }
 

@@ -81,7 +81,7 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 	case loop.Empty:
 		return name + " said nothing: nothing to do but ask again"
 	case loop.Waits:
-		return name + " waits for a human: see what it said, answer it, then let the run go on"
+		return name + " waits for a person: read its output, answer it, then resume the run"
 	case loop.Declined:
 		return name + "'s model refused to do it: word the task differently, or name another model in agent.model"
 	case loop.UsageLimit:
@@ -102,7 +102,7 @@ func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) stri
 	case loop.Auth:
 		return name + "'s credential is missing or was refused" + status + ": " + d.credential()
 	case loop.Billing:
-		return name + "'s account has no credit" + status + ": add some, or give another key; " + d.credential()
+		return name + "'s account has no credit" + status + ": add credit, or use another key; " + d.credential()
 	case loop.Rejected:
 		return name + " or its model refused how it was called" + status +
 			": check the settings agent.flags and agent.model, and " + name + "'s version"

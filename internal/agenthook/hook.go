@@ -52,7 +52,7 @@ func (h Hook) ContextMonitor() {
 	if err != nil { // it would be told of after every tool
 		h.say(
 			fmt.Sprintf(
-				"the context is %.0f%% full, and the agent is not told, since that cannot be remembered: %s", percent,
+				"the context is %.0f%% full, and the agent is not notified, because that cannot be stored: %s", percent,
 				err,
 			),
 		)

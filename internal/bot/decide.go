@@ -72,7 +72,7 @@ const (
 	Builds     Step = "builds"   // what other workflows found
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
 	ReportEnd  Step = "tell end" // of a run that was cut off while it told how it ended
-	TakeUp     Step = "take up"  // a run that an earlier attempt of the job started
+	TakeUp     Step = "resume"   // a run that an earlier attempt of the job started
 	Over       Step = "over"     // the run of an earlier attempt has ended, and everybody was told
 	Work       Step = "work"     // a run starts or resumes
 )

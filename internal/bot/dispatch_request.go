@@ -38,7 +38,7 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 		return ev, &event.Refusal{Who: ev.Sender.Login, Reason: err.Error()}, nil
 	}
 	if github.ErrGone(err) {
-		return ev, &event.Refusal{Reason: fmt.Sprintf("%s is not there any more", from)}, nil
+		return ev, &event.Refusal{Reason: fmt.Sprintf("%s no longer exists", from)}, nil
 	}
 	if err != nil {
 		return ev, nil, err
@@ -61,8 +61,7 @@ func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev even
 	if a.Env.RunAttempt <= 1 {
 		for _, s := range runs {
 			if ev.Issue != nil && about(ev, s) && begunSince(s, ev.At) {
-				return ev, &event.Refusal{Who: ev.Sender.Login, Reason: fmt.Sprintf("the run %s has begun or gone on since %s "+
-					"was made; ask again", s.Start.Run, from)}, nil
+				return ev, &event.Refusal{Who: ev.Sender.Login, Reason: fmt.Sprintf("the run %s has started or resumed since %s was made; ask again", s.Start.Run, from)}, nil
 			}
 		}
 	}

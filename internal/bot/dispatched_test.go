@@ -73,7 +73,7 @@ func TestDispatchedIsAskedAgain(t *testing.T) {
 		{"a stranger's dispatch", "mallory", old, 0, loop.Refused, "mallory has read"},
 		{"an old one", "ralph[bot]", old, 25 * time.Hour, loop.Refused, "ask again"},
 		{"one that was edited", "ralph[bot]", fmt.Sprintf("comment:%d", edited), 0, "", ""},
-		{"one that is gone", "ralph[bot]", "comment:999999", 0, loop.Refused, "not there any more"},
+		{"one that is gone", "ralph[bot]", "comment:999999", 0, loop.Refused, "no longer exists"},
 		{"a label that nobody put on", "ralph[bot]", fmt.Sprintf("label:%d:ralph", w.issue), 0, loop.Failed, ""},
 		{"something else", "ralph[bot]", "issue:1", 0, loop.Invalid, "must be comment:ID"},
 	} {
@@ -90,7 +90,7 @@ func TestDispatchedIsAskedAgain(t *testing.T) {
 	w.must(loop.Done)(w.dispatched("ralph[bot]", old))
 	w.ignores(w.ended())
 	if result, err := w.dispatched("ralph[bot]", old); result.Outcome != loop.Refused ||
-		!strings.Contains(result.Reason, "has begun or gone on since") {
+		!strings.Contains(result.Reason, "has started or resumed since") {
 		t.Errorf("the same once more: %+v, %v", result, err)
 	}
 }

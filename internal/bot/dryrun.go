@@ -108,7 +108,7 @@ func (p *personReader) assume(r *Reads) {
 			strings.Join(who, " and "))
 	}
 	if ev.Kind == event.Labeled {
-		p.note("who put the label on by the issue's event log; the payload names %s as its sender", ev.Sender.Login)
+		p.note("the user who added the label, from the issue's event log; the payload names %s as its sender", ev.Sender.Login)
 	}
 	if ev.Issue != nil && ev.Issue.Pull && !strings.HasPrefix(ev.Name, "pull_request") {
 		p.note("whether pull request #%d comes from a fork, which would be refused", ev.Issue.Number)
@@ -187,7 +187,7 @@ func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
 		_, r.Mistake = p.settingsAt(ctx, p.baseBranch(r.Event))
 	}
 	if held := new(heldError); r.Mistake != nil && !invalid.Is(r.Mistake) && !errors.As(r.Mistake, &held) {
-		p.note("what is wanted, and %s of the base commit: %v", config.SettingsFile, r.Mistake)
+		p.note("the request, and %s of the base commit: %v", config.SettingsFile, r.Mistake)
 		r.Mistake = nil
 	}
 }

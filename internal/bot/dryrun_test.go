@@ -67,7 +67,7 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 		}, becomesRefused, ""},
 		{"a schedule with nothing to do",
 			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, becomesFollowed,
-			"take up"},
+			"sweep"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := w.out.String() + strings.Join(w.bodies(w.issue), "\n")
-			if do != "tell" && do != "take up" && !strings.Contains(strings.ToLower(said), strings.ToLower(says)) {
+			if do != "tell" && do != "sweep" && !strings.Contains(strings.ToLower(said), strings.ToLower(says)) {
 				t.Errorf("explained is %q, and the job said\n%s", says, said)
 			}
 		})

@@ -97,8 +97,8 @@ func TestWhatCannotBeTriedAgain(t *testing.T) {
 func TestPushThatFailsIsNotDone(t *testing.T) {
 	t.Parallel()
 	for nth, says := range map[int]string{ // every one of them meets more in TestEveryCallMeetsEveryFault
-		1: "", 3: "`/ralph retry` starts over, because no work is on GitHub.", 7: "`/ralph retry` goes on from here.",
-		4: "`/ralph retry` goes on from the last commit on GitHub, without the work in `work.patch`.",
+		1: "", 3: "`/ralph retry` starts over, because no work is on GitHub.", 7: "`/ralph retry` resumes from here.",
+		4: "`/ralph retry` resumes from the last commit on GitHub, without the work in `work.patch`.",
 	} {
 		if !every() && nth < 3 {
 			continue

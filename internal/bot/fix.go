@@ -155,7 +155,7 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 		return err
 	}
 	if before.state.Start.Run != s.Start.Run || before.state.Records != s.Records {
-		return &heldError{s.Start.Task + " has gone on since; ask again"}
+		return &heldError{s.Start.Task + " has resumed since; ask again"}
 	}
 	if err := at.Tree.UseBase(ctx, s.Start.Base); err != nil {
 		return invalid.Mark(err)
@@ -191,6 +191,6 @@ func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, wh
 
 // tellEnd shows the outcome of a run whose process died while it told (see publisher.finish).
 func (a *Action) tellEnd(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	a.log("the outcome of %s was not told everywhere; telling it now", s.Start.Task)
+	a.log("the outcome of %s was not reported everywhere; reporting it now", s.Start.Task)
 	return a.revisit(ctx, r, s, func(context.Context, *job) error { return nil })
 }

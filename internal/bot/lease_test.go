@@ -286,7 +286,7 @@ func TestRemoteAwayAndBack(t *testing.T) {
 	if !held.Until.Equal(clock.now().Add(lease.Time)) {
 		t.Errorf("the lease was not renewed: until %s, at %s", held.Until, clock.now())
 	}
-	if n := strings.Count(w.out.String(), "the run goes on, and the remote is asked again"); n != 1 {
+	if n := strings.Count(w.out.String(), "the run continues, and the remote is read again"); n != 1 {
 		t.Errorf("it was said %d times", n)
 	}
 }

@@ -234,7 +234,7 @@ func (a *Action) user(root string) (as *proc.User, home string, err error) {
 	name := a.Env.AgentUser
 	if os.Geteuid() != 0 {
 		if name != "" {
-			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as somebody else")
+			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as another user")
 		}
 		a.warn("hiding our environment from the agent", proc.HideSelf())
 		return nil, "", nil
@@ -280,7 +280,7 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": safetext.Slug(t.Title, 40)})
 		}
 		if err != nil {
-			return "", invalid.Errorf("input branch_name_template: %w; allowed are text, {{.Task}}, {{.Issue}} and {{.Slug}}",
+			return "", invalid.Errorf("input branch_name_template: %w; must be text, {{.Task}}, {{.Issue}} and {{.Slug}}",
 				err)
 		}
 		name = b.String()

@@ -69,8 +69,7 @@ func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usag
 	text := report.Rejected(offers, fmt.Errorf("there is no plan: %w", err))
 	var none *derive.FailedError
 	if errors.As(err, &none) {
-		text = fmt.Sprintf("There is no plan: after %d tries the agent's answer is none. What was wrong with its last "+
-			"one:\n\n%s\n%s\n", derive.Tries, fenced(none.Problems), wording.Sentence(offers.Offer("plan <hint>", "asks again")))
+		text = fmt.Sprintf("There is no plan: %d answers of the agent were invalid. Errors of the last one:\n\n%s\n%s\n", derive.Tries, fenced(none.Problems), wording.Sentence(offers.Offer("plan <hint>", "asks again")))
 	}
 	a.Runner.Summary(a.redact(text))
 	a.warn("answering", a.answer(ctx, ev, text))

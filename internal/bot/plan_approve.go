@@ -98,7 +98,7 @@ func begun(p plan.Plan) []string {
 	for _, s := range p.Stories {
 		if s.Passes || s.ReviewStatus != plan.Unreviewed || s.ReviewCount != 0 || s.ReviewFeedback != "" {
 			problems = append(problems, fmt.Sprintf(
-				"story %s has begun already; allowed are passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
+				"story %s has started already; must have passes false, reviewStatus null, reviewCount 0 and reviewFeedback \"\"",
 				s.ID))
 		}
 	}

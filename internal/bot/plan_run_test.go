@@ -86,7 +86,7 @@ func TestApprovalsInAPlanOfTheRepository(t *testing.T) {
 		t.Errorf("%d iterations, %+v", n, result.State.Plan.Stories)
 	}
 	if log := w.out.String(); !strings.Contains(log,
-		"plan: US-002 is approved in the file, and nobody on record approved it") {
+		"plan: US-002 is approved in the file, but no record has an approval of it") {
 		t.Errorf("log:\n%s", log)
 	}
 	w.commit("ralph/tasks.json", w.git("show", "ralph/add:ralph/tasks.json"))
@@ -177,7 +177,7 @@ func TestSweepRunsPlans(t *testing.T) {
 		t.Errorf("matrix = %s, want %s", got, want)
 	}
 	if log := w.out.String(); !strings.Contains(log,
-		"ralph/old.json is skipped: it says that it is complete, and nobody on record approved US-001, US-002") ||
+		"ralph/old.json is skipped: it says that it is complete, but no record has an approval of US-001, US-002") ||
 		!strings.Contains(log, "ralph/gone.json is skipped: there is no plan") {
 		t.Errorf("log:\n%s", log)
 	}

@@ -71,8 +71,7 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	case p.Complete(rules):
 		return nil, "it is complete" + p.Marks()
 	case says.Complete(rules): // nobody has asked for the reviews that are missing
-		return nil, fmt.Sprintf("it says that it is complete, and nobody on record approved %s; run it to have what is "+
-			"missing reviewed", safetext.FirstN(planrun.Claimed(claims), 10))
+		return nil, fmt.Sprintf("it says that it is complete, but no record has an approval of %s; run it to review those", safetext.FirstN(planrun.Claimed(claims), 10))
 	case held[wanted.ID]:
 		return nil, "its run is alive"
 	case last >= 0 && runs[last].End != nil && samePlan(runs[last], wanted.plan.Content):

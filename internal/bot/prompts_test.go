@@ -39,7 +39,7 @@ func TestMistakenPrompt(t *testing.T) {
 	w.inputs["agent"] = w.script("agent", "exit 1")
 	result := w.must(loop.Invalid)(w.label("alice"))
 	if len(result.State.Iterations) != 0 ||
-		!strings.Contains(w.out.String(), ".ralph/prompts/implement.md:2: {{.Nope}} is not known; allowed are") {
+		!strings.Contains(w.out.String(), ".ralph/prompts/implement.md:2: {{.Nope}} is not known; must be") {
 		t.Errorf("%+v\n%s", result, w.out.String())
 	}
 }

@@ -161,7 +161,7 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 	}
 	marker := report.Marker(fmt.Sprintf("%s.ended.%d", s.Start.Run, s.Endings))
 	return posted(&loop.Post{NotifyComment: p.once(ctx, number, marker+"\n"+report.OutcomeComment(v),
-		"the comment that tells of the outcome")})
+		"the comment with the outcome")})
 }
 
 // record publishes and notes in the journal what came of it.

@@ -123,7 +123,7 @@ func (a *Action) mistaken(ctx context.Context, d Decision) (told bool, result lo
 	}
 	mistake := a.Server.Mistake
 	if d.Step == Sweep || d.Step == Builds { // on a schedule
-		a.log("nothing is taken up: %v", mistake)
+		a.log("nothing is resumed: %v", mistake)
 		return true, loop.Result{Outcome: loop.Invalid, Reason: mistake.Error()}, nil
 	}
 	result, err = a.reject(ctx, d.Request.Event, invalid.Mark(mistake))

@@ -72,7 +72,7 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 		return event.Request{}, event.Facts{}, false
 	}
 	if a.endShown(ctx, issue, s) {
-		a.log("%s is skipped: its run %s has failed and could not record that; %s retry goes on with it", s.Start.Task,
+		a.log("%s is skipped: its run %s has failed and could not record that; %s retry resumes it", s.Start.Task,
 			s.Start.Run, a.rules.TriggerPhrase)
 		return event.Request{}, event.Facts{}, false
 	}

@@ -184,7 +184,7 @@ func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop
 	defer cancel()
 	a.warn("handing the run on", work.Journal.Finish(late))
 	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
-	return loop.Result{Outcome: loop.Interrupted, Reason: "this process has ended; the run goes on in another",
+	return loop.Result{Outcome: loop.Interrupted, Reason: "this process has ended; the run resumes in another",
 		State: work.Journal.State()}
 }
 

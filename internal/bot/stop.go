@@ -21,7 +21,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case
 		}
 		if heard {
 			a.warn("reacting", a.react(ctx, r.Event, "+1"))
-			a.Runner.Notice(a.mask(fmt.Sprintf("the run of %s is told to stop: %s by %s", s.Start.Task, why, by)))
+			a.Runner.Notice(a.mask(fmt.Sprintf("stopping the run of %s: %s by %s", s.Start.Task, why, by)))
 			return loop.Result{}, nil
 		}
 		d.Do = event.Close // it has just died

@@ -27,7 +27,7 @@ func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) 
 			if !ok {
 				continue
 			}
-			p.untold, p.why = &s, "its run "+s.Start.Run+" has ended, and that was not told everywhere"
+			p.untold, p.why = &s, "its run "+s.Start.Run+" has ended, and that was not reported everywhere"
 			if !yield(p, nil) {
 				return
 			}

@@ -21,7 +21,7 @@ type List struct {
 	Log    func(format string, args ...any)
 	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
 	BaseTree string
-	// MustPass says that what fails on the base commit has to pass in the end, whoever would accept it.
+	// MustPass says that what fails on the base commit must pass at the end, whoever would accept it.
 	MustPass bool
 	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
 	Stopping func() bool

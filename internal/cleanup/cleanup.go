@@ -70,7 +70,7 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 		case r.Broken:
 			why = "the record of its run cannot be read"
 		case !r.Over:
-			why = "its run is to go on"
+			why = "its run can resume"
 		}
 		if why != "" && r.Branch != "" {
 			held[r.Task], kept[r.Branch] = why, why
@@ -118,7 +118,7 @@ func (p *Plan) run(r Run, newest bool, held string, branch, dropped bool) {
 		case r.Broken:
 			why = "its record cannot be read"
 		default:
-			why = "it did not come to its end"
+			why = "it did not finish"
 		}
 		p.Kept = append(p.Kept, Item{"run " + r.Name, why})
 	case newest && r.Task != "" && (branch || r.Outcome == "done" && !dropped):

@@ -76,7 +76,7 @@ func ReadAllowances(name string, content []byte) (Allowances, error) {
 		}
 		for _, l := range a.Launchers {
 			if l != OnServer && l != InWorkflow {
-				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; allowed are %s and %s.", name, account,
+				problems = append(problems, fmt.Sprintf("%s: %s: launchers has %s; must be %s or %s.", name, account,
 					show(l), OnServer, InWorkflow))
 			}
 		}

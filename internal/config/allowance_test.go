@@ -121,8 +121,8 @@ func TestAllowances(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"is not JSON": `{`, "unknown field": `{"x": {"agent": ["claude"]}}`, "below 0": `{"x": {"maxTokens": -1}}`,
-		"allowed are process and workflow": `{"x": {"launchers": ["moon"]}}`,
-		"is there twice":                   `{"x": {}, "X": {}}`, `must be "off"`: `{"x": {"sandbox": "require"}}`,
+		"must be process or workflow": `{"x": {"launchers": ["moon"]}}`,
+		"is there twice":              `{"x": {}, "X": {}}`, `must be "off"`: `{"x": {"sandbox": "require"}}`,
 	} {
 		if _, err := ReadAllowances("allow.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "allow.json") {

@@ -127,7 +127,7 @@ func (i Input) list(text string) (value any, problem string) {
 	case byShell:
 		args, err := words(text)
 		if err != nil {
-			return nil, fmt.Sprintf("input %s: %v; allowed are arguments as a shell reads them.", i.Name, err)
+			return nil, fmt.Sprintf("input %s: %v; must be arguments as in a shell.", i.Name, err)
 		}
 		return args, ""
 	case byLines:

@@ -81,9 +81,9 @@ func TestInputProblems(t *testing.T) {
 		{map[string]string{"INPUT_TRIGGER_PHRASE": "hey ralph"},
 			`input trigger_phrase is "hey ralph"; must be one word, such as "/ralph".`},
 		{map[string]string{"INPUT_ALLOWED_BOTS": "*"},
-			`input allowed_bots is "*"; allowed are exact logins, such as "renovate[bot]".`},
+			`input allowed_bots is "*"; must be exact logins, such as "renovate[bot]".`},
 		{map[string]string{"INPUT_AGENT_ARGS": `-c "a`},
-			`input agent_args: a quote is not closed; allowed are arguments as a shell reads them.`},
+			`input agent_args: a quote is not closed; must be arguments as in a shell.`},
 		{map[string]string{"INPUT_ISSUE": "x", "INPUT_DRY_RUN": "y", "INPUT_APP_PRIVATE_KEY": key},
 			"input issue is \"x\"; must be a whole number from 1 to 2147483647.\ninput dry_run is \"y\"; must be true " +
 				"or false."},
@@ -151,7 +151,7 @@ func TestNotifyOn(t *testing.T) {
 		{"none", `[]`, ""},
 		{"done, none", "",
 			`input notify_on names "none"; must be done, failed and waiting, separated by commas or whitespace, or only none.`},
-		{"always", "", `input notify_on names "always"; allowed are`},
+		{"always", "", `input notify_on names "always"; must be`},
 	} {
 		in, err := ReadInputs(map[string]string{"INPUT_NOTIFY_ON": tt.given})
 		if (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {

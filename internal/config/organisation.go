@@ -69,7 +69,7 @@ func notForOrganisations(name, above string, object map[string]any) []string {
 			continue
 		}
 		if allowed := judge(value); allowed != "" {
-			problems = append(problems, fmt.Sprintf("%s: %s is %s; for all repositories, allowed is %s. Set it in %s of the "+
+			problems = append(problems, fmt.Sprintf("%s: %s is %s; for all repositories, it must be %s. Set it in %s of the "+
 				"repositories that need it.", name, path, show(value), allowed, SettingsFile))
 		}
 		if below, ok := value.(map[string]any); ok {

@@ -42,9 +42,9 @@ func (s *Setting) unknown(at, keys []string) string {
 		allowed = []string{"those that ralph settings schema lists"}
 	}
 	if len(meant) == 0 {
-		return fmt.Sprintf("%s %s; allowed are %s.", safetext.Listed(full), word, safetext.Listed(allowed))
+		return fmt.Sprintf("%s %s; must be one of %s.", safetext.Listed(full), word, safetext.Listed(allowed))
 	}
-	return fmt.Sprintf("%s %s. Did you mean %s? Allowed are %s.", safetext.Listed(full), word, safetext.Listed(meant),
+	return fmt.Sprintf("%s %s. Did you mean %s? It must be one of %s.", safetext.Listed(full), word, safetext.Listed(meant),
 		safetext.Listed(allowed))
 }
 

@@ -113,7 +113,7 @@ func failedTurn(t loop.Turn) error {
 	case t.Class == loop.OK:
 		return nil
 	case t.Class.Fatal():
-		return invalid.Errorf("the agent cannot be asked for a plan: %s", t.Reason)
+		return invalid.Errorf("the agent cannot write a plan: %s", t.Reason)
 	case !t.ResetAt.IsZero():
 		return fmt.Errorf(
 			"the agent gave no plan (%s): %s; ask again after %s", t.Class, t.Reason,
@@ -126,7 +126,7 @@ func failedTurn(t loop.Turn) error {
 // settle makes a plan of an answer, or says what is wrong with it.
 func (d Deriver) settle(ctx context.Context, a planAnswer, w Request) (Result, []string) {
 	if a.asks() {
-		return Result{}, []string{"nobody can answer questions: decide what is open yourself, and give the plan"}
+		return Result{}, []string{"no one can answer questions: decide open points yourself, and give the plan"}
 	}
 	var problems []string
 	out := Result{}

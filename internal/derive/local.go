@@ -81,7 +81,7 @@ func Derive(ctx context.Context, p *planrun.Plans, d Derivation) (Derived, error
 			if request.Text = talk.Ask(
 				ctx, "What should be built? In a line; the agent asks for more: ",
 			); request.Text == "" {
-				return Derived{}, errors.Join(talk.Err, invalid.Errorf("nothing was said; say what should be built"))
+				return Derived{}, errors.Join(talk.Err, invalid.Errorf("the answer was empty; describe what to build"))
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) 
 		if err := c.Write(o.PromptFile, asked); err != nil {
 			return loop.Turn{}, err
 		}
-		run.Log("asking %s, which may take up to %s", filepath.Base(o.Command), safetext.Duration(o.Timeout))
+		run.Log("asking %s; the limit is %s", filepath.Base(o.Command), safetext.Duration(o.Timeout))
 		defer loop.BeginStep(ctx, "the agent's answer", o.Timeout)()
 		return budget.Turn(ctx, o, asked)
 	}

@@ -35,7 +35,7 @@ func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from stri
 	case d.From != "" && !isPRD(p, from, d.From):
 		if written {
 			return w, invalid.Errorf(
-				"%s says already what is wanted, and --from would replace it; leave --from out to derive its stories, or run "+
+				"%s already describes the request, and --from would replace it; leave --from out to derive its stories, or run "+
 					"ralph plan archive first",
 				p.File(planrun.PrdFile),
 			)
@@ -45,7 +45,7 @@ func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from stri
 		w = Request{name: p.File(planrun.PrdFile), PRD: prd}
 	case d.In == nil:
 		err = invalid.Errorf(
-			"%s says nothing yet, and nobody is at a terminal to be asked: write it, name an issue with --from, or run ralph "+
+			"%s is empty, and there is no terminal for questions: write it, name an issue with --from, or run ralph "+
 				"plan derive at a terminal",
 			p.File(planrun.PrdFile),
 		)
@@ -79,7 +79,7 @@ func fromIssue(ctx context.Context, p *planrun.Plans, from, ref string) (Request
 	content, err := files.Read(name)
 	if err != nil {
 		return Request{}, invalid.Errorf(
-			"flag --from is %q: %w; allowed are a file that says what is wanted, and an issue's number", ref, err,
+			"flag --from is %q: %w; must be a file that describes the request, or an issue's number", ref, err,
 		)
 	}
 	t, err := task.FromFile(ref, string(content))
@@ -105,7 +105,7 @@ func RequestOf(name string, t task.Task) Request {
 		fmt.Fprintf(&b, "\n## Comment by %s\n\n%s\n", c.Author, c.Text)
 	}
 	if t.Hint != "" {
-		fmt.Fprintf(&b, "\n## Said by whoever asks for the plan\n\n%s\n", t.Hint)
+		fmt.Fprintf(&b, "\n## Text of the requester\n\n%s\n", t.Hint)
 	}
 	return Request{name: name, Text: b.String(), foreign: true}
 }
@@ -139,7 +139,7 @@ func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 		for _, s := range of.Stories {
 			if s.Passes || s.ReviewCount > 0 || s.ReviewStatus != plan.Unreviewed {
 				return kept, invalid.Errorf(
-					"%s is under way: %s; run ralph plan archive first, which keeps it", file,
+					"%s is in progress: %s; run ralph plan archive first, which keeps it", file,
 					s.ID+" "+of.Standing(s.ID),
 				)
 			}

@@ -43,7 +43,7 @@ var managers = []manager{
 		advice: "rustup is to use the toolchain %t, which is not installed: run `rustup toolchain install %t` before ralph " +
 			"or in the setting setup"},
 	{pattern: lazy(`(?m)^A compatible \.NET SDK was not found|^\s*No \.NET SDKs were found`), name: "dotnet",
-		advice: "dotnet has no SDK of the version that is asked for here: install it before ralph or in the setting setup"},
+		advice: "dotnet has no SDK of the required version: install it before ralph or in the setting setup"},
 }
 
 // VersionFiles are the files by which a project, or its user, chooses versions of tools.

@@ -45,7 +45,7 @@ func TestUnchosen(t *testing.T) {
 				"nightly-2024-01-01-x86_64-unknown-linux-gnu, which is not installed: run `rustup toolchain install " +
 				"nightly-2024-01-01-x86_64-unknown-linux-gnu` before ralph or in the setting setup"},
 		{"A compatible .NET SDK was not found.\n\nRequested SDK version: 9.0.100\n", "dotnet",
-			"dotnet has no SDK of the version that is asked for here: install it before ralph or in the setting setup"},
+			"dotnet has no SDK of the required version: install it before ralph or in the setting setup"},
 		{"sh: 1: pytest: not found\n", "", ""},
 		{"--- FAIL: TestPyenv\n    x_test.go:1: got \"pyenv: pytest: command not found\"\n", "", ""},
 		{"pyenv: $(x): command not found\n", "", ""},

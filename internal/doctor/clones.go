@@ -58,7 +58,7 @@ func keptFor(system string, env []string) StoredData {
 	return k
 }
 
-// cloneGone reports whether the clone is not there any more that a directory was made for. One that does not say for
+// cloneGone reports whether the clone no longer exists that a directory was made for. One that does not say for
 // which stays.
 func cloneGone(dir string) bool {
 	text, err := files.Read(filepath.Join(dir, session.CloneNote))

@@ -96,7 +96,7 @@ func versionFact(ctx context.Context, hub *github.Client) []GitHubFact {
 		return []GitHubFact{{What: workflowFact, Grade: github.OK, Says: "It is as this version of ralph proposes it."}}
 	}
 	return []GitHubFact{{What: workflowFact, Grade: github.Warning,
-		Says:   "It is not as this version of ralph proposes it: somebody has changed it, or it is older.",
+		Says:   "It differs from what this version of ralph proposes: it was changed, or it is older.",
 		Advice: "If you have not changed it, delete it and run ralph init --github, which proposes this version's."}}
 }
 
@@ -132,7 +132,7 @@ func githubLabels() []hubLabel {
 	}
 	for _, s := range github.StatusLabels {
 		l := map[string]hubLabel{
-			github.LabelRunning: {"", "fbca04", "ralph is at work; taken off, it stops the run"},
+			github.LabelRunning: {"", "fbca04", "the run is running; remove it to stop the run"},
 			github.LabelReview:  {"", "0e8a16", "ralph is done, and its pull request waits for review"},
 			github.LabelWaiting: {"", "bfd4f2", "ralph waits: for an answer, a limit, or other workflows"},
 			github.LabelFailed:  {"", "b60205", "ralph's run has failed; its report says why"},

@@ -67,7 +67,7 @@ func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
 	case !i.Yes:
 		return d.Yes(ctx, "Overwrite? (y/N): ")
 	}
-	d.Err = invalid.Errorf("%s already exists; say --overwrite to replace it, or change one setting with ralph "+
+	d.Err = invalid.Errorf("%s already exists; pass --overwrite to replace it, or change one setting with ralph "+
 		"settings set", config.SettingsFile)
 	return false
 }
@@ -156,7 +156,7 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 	}
 	explained, err := config.Explain(layers...)
 	if err != nil {
-		return false, fmt.Errorf("%w\nMend it or move it away, then run ralph init again", err)
+		return false, fmt.Errorf("%w\nFix it or move it away, then run ralph init again", err)
 	}
 	if len(layers) == 0 || layers[0].Name != config.SettingsFile {
 		return false, nil

@@ -42,7 +42,7 @@ const (
 	initTitle = "Add the workflow that runs ralph"
 	initBody  = "This adds `" + config.WorkflowFile +
 		"`, as `ralph init --github` proposes it. Once it is merged, the label `ralph` on an issue, or a comment " +
-		"that begins with `/ralph`, by somebody with write access starts a run.\n\nThe workflow takes the key of the agent " +
+		"that begins with `/ralph`, by someone with write access starts a run.\n\nThe workflow takes the key of the agent " +
 		"from the repository's secrets: " +
 		"`ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`. Another agent, limits and checks go into `.ralph/settings.json`.\n"
 )

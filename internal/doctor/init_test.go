@@ -161,7 +161,7 @@ func TestInitWithoutAQuestion(t *testing.T) {
 	}
 	put(t, dir, config.SettingsFile, `{}`)
 	alone.Given.Agent = "sh"
-	if err := alone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "say --overwrite") ||
+	if err := alone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "pass --overwrite") ||
 		filesIn(t, dir)[config.SettingsFile] != `{}` {
 		t.Errorf("there already: %v", err)
 	}

@@ -62,12 +62,12 @@ func (run *Run) logBaselineFailures(v loop.Verdict) {
 		}
 		what = count + " failed already: " + safetext.FirstN(names, 5)
 	}
-	end := "it has to be fixed, or accepted by name in the end as no part of the task"
+	end := "it must be fixed, or accepted by name at the end as not part of the task"
 	switch {
 	case run.OfPrompt:
-		end = "it has to pass in the end"
+		end = "it must pass at the end"
 	case run.Settings.Baseline == config.BaselinePass:
-		end = "the setting baseline wants it to pass in the end"
+		end = "the setting baseline requires it to pass at the end"
 	}
 	run.Log("baseline %s: %s; %s", v.Check, what, end)
 }

@@ -50,7 +50,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 		}
 	case invalid.Is(err):
 		if unsigned := (*git.SigningError)(nil); errors.As(err, &unsigned) { // what the turn has done is there
-			err = fmt.Errorf("%w, then go on with --resume", err)
+			err = fmt.Errorf("%w, then resume with --resume", err)
 		}
 		result.Outcome, result.Reason, result.Mistake = loop.Invalid, err.Error(), err
 	case err != nil:

@@ -84,9 +84,9 @@ func SameRequest(before loop.State, set config.Settings, t task.Task, flags *tas
 // whoDecides says what a run without criteria is judged by.
 func (rules Rules) whoDecides() string {
 	if rules.Settings.Review {
-		return "the checks and the reviewer alone decide when it is done"
+		return "only the checks and the reviewer decide when it is done"
 	}
-	return "the checks alone decide when it is done"
+	return "only the checks decide when it is done"
 }
 
 // resolve says who acts, with what criteria and how often.

@@ -203,7 +203,7 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 		}
 		switch {
 		case moved != nil && r.Type == loop.WentBack:
-			return r, fmt.Errorf("%s has moved to %.12s on the remote; ask again to go on from there", l.Tree.Branch(), moved.Onto)
+			return r, fmt.Errorf("%s has moved to %.12s on the remote; ask again to resume from there", l.Tree.Branch(), moved.Onto)
 		case moved == nil:
 			l.saved = l.State().Records + 1
 			return r, nil
@@ -219,7 +219,7 @@ func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) 
 		r.Commit = &commit
 	}
 	return r, fmt.Errorf(
-		"pushing %s: it keeps moving under the run; ask again when nobody else pushes to it", l.Tree.Branch(),
+		"pushing %s: it keeps moving during the run; ask again when no one else pushes to it", l.Tree.Branch(),
 	)
 }
 

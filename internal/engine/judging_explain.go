@@ -109,7 +109,7 @@ func (j *judgingTree) leftOut(
 		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
 			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
 		case slices.Contains(theirs, name):
-			why[i] += ": it lies in the clone, and its user can share it with the checks (judge.share)"
+			why[i] += ": it is in the clone, and its user can share it with the checks (judge.share)"
 		default:
 			why[i] += ": commit it, or share it with the checks (judge.share)"
 		}

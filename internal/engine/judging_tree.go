@@ -327,7 +327,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 		),
 	)
 	v.PromptText = fmt.Sprintf(
-		"The checks use %s as it lay in the clone before this run; it has been changed since, and git ignores it, so the "+
+		"The checks use %s as it was in the clone before this run; it has changed since, and git ignores it, so the "+
 			"change is in no commit. Undo that change: the work must pass without it.",
 		what,
 	)

@@ -199,7 +199,7 @@ func (spec *Spec) namedShared(ctx context.Context) ([]string, error) {
 		); !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || name == ".git" ||
 			strings.HasPrefix(name, ".git/") {
 			return nil, invalid.Errorf(
-				"the setting judge.share names %q; allowed are paths in the clone, from its top, that git does not track",
+				"the setting judge.share names %q; must be paths in the clone, from its top, that git does not track",
 				given,
 			)
 		}

@@ -18,8 +18,8 @@ type RequiredActor string
 // The askers.
 const (
 	Writers RequiredActor = "writers" // everybody involved has write access
-	Anybody RequiredActor = "anybody" // whom GitHub lets do it, as an issue's author may close it
-	NoOne   RequiredActor = "nobody"  // it happens by itself: the workflow file asks, or another workflow has ended
+	Anybody RequiredActor = "anyone"  // whom GitHub lets do it, as an issue's author may close it
+	NoOne   RequiredActor = "no one"  // it happens by itself: the workflow file asks, or another workflow has ended
 )
 
 // asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted,
@@ -92,8 +92,7 @@ func ownSentence(self string, ev Event) string {
 	}
 	return fmt.Sprintf("ralph acts as %s here, because the token is of that account, and it does not follow its own "+
 		"events; to let %s ask, give ralph another identity: "+
-		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a "+
-		"token of an account for ralph alone", self, self)
+		"a GitHub App (inputs app_id and app_private_key), the job's own token (github_token: ${{ github.token }}), or a token of a separate account for ralph", self, self)
 }
 
 // Authorise says whether the event's people may ask, and if not, why. It reads nothing but its arguments and fails
@@ -127,11 +126,9 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	switch {
 	case editor.Login == "":
-		return &Refusal{Reason: "who edited it last is not known (the account may have been deleted), so nobody can be " +
-			"authorised; somebody with write access has to edit it once more"}
+		return &Refusal{Reason: "the last editor is not known (the account may have been deleted), so the edit cannot be authorized; someone with write access must edit it again"}
 	case strings.EqualFold(editor.Login, facts.Self):
-		return &Refusal{Who: editor.Login, Reason: fmt.Sprintf("%s edited it, but ralph did not: another workflow writes "+
-			"as that account, too; somebody with write access has to edit it once more", editor.Login)}
+		return &Refusal{Who: editor.Login, Reason: fmt.Sprintf("%s edited it, but ralph did not: another workflow writes as that account, too; someone with write access must edit it again", editor.Login)}
 	}
 	return facts.refuse(editor.Login, Event{Sender: editor}, rules)
 }
@@ -153,10 +150,9 @@ func fromFork(ev Event) *Refusal {
 func unnamed(p person, ev Event) *Refusal {
 	if p.as == "labeller" {
 		return &Refusal{Who: ev.Sender.Login,
-			Reason: "who put the label on could not be read from the issue's event log; take the label off and put it on again"}
+			Reason: "the user who added the label could not be read from the issue's event log; remove the label and add it again"}
 	}
-	return &Refusal{Reason: fmt.Sprintf("the event names nobody as the %s (the account may have been deleted), so "+
-		"nobody can be authorised; somebody with write access has to ask anew", p.as)}
+	return &Refusal{Reason: fmt.Sprintf("the event names no %s (the account may have been deleted), so the request cannot be authorized; someone with write access must ask again", p.as)}
 }
 
 // deputy refuses words that somebody else sent than wrote them: a bot that is made to speak for a stranger is still the
@@ -172,8 +168,7 @@ func deputy(ev Event) *Refusal {
 	if strings.EqualFold(writer, ev.Sender.Login) {
 		return nil
 	}
-	return &Refusal{Who: writer, Reason: fmt.Sprintf("the %s is %s, but %s sent the event; ralph follows nobody who "+
-		"speaks for somebody else: %s has to write a comment of their own",
+	return &Refusal{Who: writer, Reason: fmt.Sprintf("the %s is %s, but %s sent the event; ralph rejects requests posted on behalf of another user: %s must write the comment",
 		as, writer, ev.Sender.Login, ev.Sender.Login)}
 }
 
@@ -190,12 +185,12 @@ func (f Facts) refuse(login string, ev Event, rules Rules) *Refusal {
 	case bot(login, ev):
 		why = fmt.Sprintf("%s is a bot that is not listed in allowed_bots; add its exact login there to let it ask", login)
 	case !looked:
-		why = fmt.Sprintf("%s's permission was not looked up; nobody is let in unchecked, so ask again", login)
+		why = fmt.Sprintf("%s's permission was not read; ask again", login)
 	case p.Err != nil:
 		why = fmt.Sprintf("%s's permission could not be looked up (%v); try again, or give the token read access to the "+
 			"repository's metadata", login, p.Err)
 	case !p.writes():
-		why = fmt.Sprintf("%s has %s here; asking ralph takes write, maintain or admin, so somebody who has that must ask",
+		why = fmt.Sprintf("%s has %s here; a request needs write, maintain or admin, so someone with that permission must ask",
 			login, p.said())
 	default:
 		return nil

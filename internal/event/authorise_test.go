@@ -44,7 +44,7 @@ func TestAuthorise(t *testing.T) {
 		{"the lookup failed", labelled("alice"),
 			Facts{Labeller: "alice", Permissions: map[string]Permission{"alice": {Level: "admin", Err: errors.New("502")}}}, nil,
 			"could not be looked up (502)"},
-		{"nobody looked it up", labelled("alice"), Facts{Labeller: "alice"}, nil, "was not looked up"},
+		{"nobody looked it up", labelled("alice"), Facts{Labeller: "alice"}, nil, "was not read"},
 		{"the label is another's", labelled("alice"),
 			Facts{Labeller: "bob", Permissions: may(map[string]string{"alice": "write", "bob": "read"})}, nil, "bob has read"},
 		{"the labeller is unknown", labelled("alice"), Facts{Permissions: may(map[string]string{"alice": "write"})}, nil,
@@ -70,7 +70,7 @@ func TestAuthorise(t *testing.T) {
 		{"a fork", Event{Kind: Commented, Sender: Actor{Login: "alice"}, Issue: &Issue{Pull: true, Fork: true},
 			Comment: &Comment{Author: Actor{Login: "alice"}}},
 			Facts{Permissions: may(map[string]string{"alice": "admin"})}, nil, "comes from a fork"},
-		{"nobody at all", Event{Kind: Dispatched}, Facts{}, nil, "names nobody"},
+		{"nobody at all", Event{Kind: Dispatched}, Facts{}, nil, "names no"},
 		{"a schedule", Event{Kind: Scheduled}, Facts{}, nil, ""},
 	}
 	for _, tt := range tests {
@@ -152,9 +152,9 @@ func TestAuthoriseEdit(t *testing.T) {
 	}{
 		{"a writer", Actor{Login: "Alice"}, ""},
 		{"a reader", Actor{Login: "bob"}, "bob has read permission here"},
-		{"an account that is gone", Actor{}, "who edited it last is not known"},
+		{"an account that is gone", Actor{}, "the last editor is not known"},
 		{"the lookup failed", Actor{Login: "carol"}, "could not be looked up (502)"},
-		{"nobody looked it up", Actor{Login: "dave"}, "was not looked up"},
+		{"nobody looked it up", Actor{Login: "dave"}, "was not read"},
 		{"a bot", Actor{Login: "helper[bot]", Bot: true}, "is a bot that is not listed in allowed_bots"},
 		{"a bot that may", Actor{Login: "robot[bot]", Bot: true}, ""},
 		{"another workflow", Actor{Login: "github-actions[bot]", Bot: true}, "another workflow writes as that account"},

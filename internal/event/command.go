@@ -26,7 +26,7 @@ const (
 	Status     Verb = "status"
 	Help       Verb = "help"
 	Sweep      Verb = "sweep"
-	OnCIResult Verb = "heed" // other workflows have judged the run's newest commit
+	OnCIResult Verb = "ci" // other workflows have judged the run's newest commit
 )
 
 // Command is one /ralph line, taken apart.
@@ -47,16 +47,16 @@ var verbs = []struct {
 }{
 	{Run, "[hint]", "start working on this issue; the hint goes to the agent", false},
 	{Retry, "[--fresh] [--max-iterations N] [hint]",
-		"resume a failed run with what was tried; --fresh starts from the base again", true},
-	{Continue, "[answer]", "go on with a run that waits or was stopped; the answer goes to the agent", false},
-	{Accept, "NAME…|all", "accept findings about the change by their names, each of them or all, and go on", false},
-	{Fix, "[hint]", "work on what the reviews of the pull request ask for, and answer every open thread", false},
-	{Stop, "", "stop the run; what it has done is kept", false},
+		"resume a failed run with what was tried; --fresh starts over from the base branch", true},
+	{Continue, "[answer]", "resume a run that is waiting or was stopped; the answer goes to the agent", false},
+	{Accept, "NAME…|all", "accept findings by their names, or all of them, and resume the run", false},
+	{Fix, "[hint]", "address the reviews of the pull request, and answer every open thread", false},
+	{Stop, "", "stop the run and keep its work", false},
 	{Hint, "TEXT", "send a hint to the active run: the next turn or review reads it, and all later ones", false},
 	{Plan, "[hint]", "derive a plan from this issue and post it as a comment, which you can edit; the hint goes to the " +
 		"agent", false},
-	{Approve, "", "run the newest plan on this issue as it is written now", false},
-	{Status, "", "say where the run stands", false},
+	{Approve, "", "run the latest plan on this issue as it is written now", false},
+	{Status, "", "show the status of the run", false},
 	{Help, "", "show this", false},
 }
 

@@ -29,7 +29,7 @@ type Doing string
 // What a request can come to.
 const (
 	Begin  Doing = "begin"   // a new run
-	GoOn   Doing = "go on"   // the run goes on where its journal stands
+	GoOn   Doing = "resume"  // the run goes on where its journal stands
 	Again  Doing = "again"   // its outcome is taken back, and it gets more iterations
 	Halt   Doing = "stop"    // whoever works on it is told to stop
 	Close  Doing = "close"   // nobody works on it: its outcome becomes interrupted, so that nothing takes it up
@@ -37,7 +37,7 @@ const (
 	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
 	Reply  Doing = "tell"    // one comment, and nothing else
 	Derive Doing = "derive"  // a plan, posted as a comment
-	TakeUp Doing = "take up" // a sweep
+	TakeUp Doing = "sweep"   // a sweep
 	Drop   Doing = "drop"    // nothing, and whoever asked is told why
 	Ignore Doing = "ignore"  // nothing, and only the log tells why
 )

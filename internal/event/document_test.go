@@ -64,7 +64,7 @@ func askingTable() string {
 		}
 		body = append(body, []string{told(string(h.asking)), strings.Join(events, ", "), verb, who})
 	}
-	return tableOf([]string{"way of asking", "GitHub's event", "asks for", "who may ask"}, body)
+	return tableOf([]string{"trigger", "GitHub's event", "request", "permission"}, body)
 }
 
 // kindOf is the kind of a way of asking, by its first event.
@@ -78,7 +78,7 @@ func kindOf(h heading) Kind {
 
 // standingTable: what becomes of each way of asking, where it is mostly done.
 func standingTable() string {
-	header := []string{"way of asking"}
+	header := []string{"trigger"}
 	for _, at := range Standings {
 		header = append(header, string(at))
 	}
@@ -116,7 +116,7 @@ func rulesTable() string {
 		}
 		body = append(body, []string{strings.Join(asks, "; "), listed(r.on), listed(r.at), string(r.do), told(r.why)})
 	}
-	return tableOf([]string{"asked by", "on", "while the run is", "what becomes of it", "and why"}, body)
+	return tableOf([]string{"trigger", "on", "run status", "effect", "reason"}, body)
 }
 
 // listed is a list in words, of which an empty one is all.

@@ -103,10 +103,10 @@ func (c identity) faults() map[string]bool {
 		people = append(people, c.trigger)
 	}
 	if slices.Contains(people, "") {
-		wrong["names nobody"] = true
+		wrong["names no"] = true
 		wrong["event log"] = c.kind == Labeled && c.second == ""
 	}
-	wrong["speaks for somebody else"] = worded && c.second != c.who.Login
+	wrong["on behalf of another user"] = worded && c.second != c.who.Login
 	for _, login := range people {
 		wrong[c.faultOf(login)] = true
 	}
@@ -120,7 +120,7 @@ func (c identity) faultOf(login string) string {
 	case "wendy", "":
 		return ""
 	case "bob":
-		return "asking ralph takes write"
+		return "a request needs write"
 	case "errol":
 		return "could not be looked up"
 	case "ralph[bot]", "RALPH[bot]":
@@ -137,13 +137,13 @@ func (c identity) faultOf(login string) string {
 	}
 	switch p := c.permission; { // alice
 	case p == nil:
-		return "was not looked up"
+		return "was not read"
 	case p.Err != nil:
 		return "could not be looked up"
 	case p.Level == "admin" || p.Level == "maintain" || p.Level == "write":
 		return ""
 	}
-	return "asking ralph takes write"
+	return "a request needs write"
 }
 
 func identities(visit func(identity)) {
@@ -199,7 +199,7 @@ func TestIdentities(t *testing.T) {
 			func(word string) bool { return strings.Contains(got.Reason, word) }) {
 			t.Fatalf("%+v: refused with %q, want one of %v", c, got.Reason, want)
 		}
-		if !strings.Contains(got.Reason, "speaks for") || c.who.Login == "alice" && c.second == "bob" { // once is enough
+		if !strings.Contains(got.Reason, "on behalf of") || c.who.Login == "alice" && c.second == "bob" { // once is enough
 			sentences[got.Reason] = true
 		}
 	})
@@ -221,7 +221,7 @@ func TestIdentitiesAreLookedUp(t *testing.T) {
 		for _, login := range who {
 			facts.Permissions[strings.ToLower(login)] = Permission{Level: "write"}
 		}
-		if got := Authorise(ev, facts, Rules{}); got != nil && strings.Contains(got.Reason, "was not looked up") {
+		if got := Authorise(ev, facts, Rules{}); got != nil && strings.Contains(got.Reason, "was not read") {
 			t.Fatalf("%+v: %s, of %q", c, got.Reason, who)
 		}
 		for i, login := range who {

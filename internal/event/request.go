@@ -102,7 +102,7 @@ func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	if !f.LabelOff {
 		return "", false
 	}
-	return "the label " + quote(ev.Label) + " is off again: the request was withdrawn, or another job has taken it up",
+	return "the label " + quote(ev.Label) + " is gone: the request was withdrawn, or another job is running it",
 		true
 }
 

@@ -27,8 +27,7 @@ var rows = []row{
 		why: "a plan is made of an issue, not of a pull request; put “{label}:plan” on an issue"},
 	{asks: []Trigger{PlainComment}, do: Ignore, why: "the comment does not begin with {phrase}"},
 	{asks: []Trigger{EditedComment}, do: Ignore, why: "the comment was edited; write a new one"},
-	{asks: []Trigger{EditedIssue}, do: Ignore, why: "editing asks for nothing, and a run that is under way keeps the " +
-		"text that it was asked for; ask again with `{phrase} retry` when it has ended"},
+	{asks: []Trigger{EditedIssue}, do: Ignore, why: "an edit is not a request, and a running run keeps its text; ask again with `{phrase} retry` when it has ended"},
 	{asks: []Trigger{PlainReview}, do: Ignore, why: "the review requests no changes and does not begin with {phrase}"},
 	{asks: []Trigger{BuildUngated}, do: Ignore,
 		why: "the input ci_gate is off, so what other workflows find changes nothing"},
@@ -40,7 +39,7 @@ var rows = []row{
 	{asks: []Trigger{ByHelp}, do: Reply, why: "this is what ralph understands"},
 	{asks: []Trigger{ByStatus}, do: Reply, why: "this is how the run stands"},
 	{asks: []Trigger{BySchedule}, do: TakeUp,
-		why: "runs that wait or were abandoned, and requests that nothing picked up, are taken up"},
+		why: "waiting and abandoned runs are resumed, and pending requests are run"},
 
 	// Pull requests of others.
 	{asks: []Trigger{ByPullLabel, ByChanges, ByClosing, RunningOff}, on: []Place{OnOtherPull}, do: Ignore,
@@ -54,15 +53,15 @@ var rows = []row{
 	{asks: []Trigger{ByStop, ByClosing, RunningOff}, at: []RunStatus{Running}, do: Halt,
 		why: "the run is stopped, and what it has done is kept"},
 	{asks: []Trigger{ByStop, ByClosing, RunningOff}, at: []RunStatus{Abandoned, Waiting}, do: Close,
-		why: "nobody works on the run now; it is marked as stopped, so that nothing takes it up by itself"},
+		why: "the run is not running; it is marked as stopped, so nothing resumes it automatically"},
 	{asks: []Trigger{ByStop}, at: []RunStatus{None}, do: Drop, why: "nothing runs here; `{phrase} run` starts a run"},
 	{asks: []Trigger{ByStop}, at: []RunStatus{Halted}, do: Drop,
-		why: "nothing runs here: the last run was stopped already; `{phrase} continue` goes on with it"},
+		why: "nothing runs here: the last run was stopped already; `{phrase} continue` resumes it"},
 	{asks: []Trigger{ByStop}, at: []RunStatus{Failed}, do: Drop,
-		why: "nothing runs here: the last run has failed; `{phrase} retry` goes on from it"},
+		why: "nothing runs here: the last run has failed; `{phrase} retry` resumes it"},
 	{asks: []Trigger{ByStop}, at: []RunStatus{Finished}, do: Drop, why: "nothing runs here: the last run is done"},
 	{asks: []Trigger{ByClosing}, at: []RunStatus{Halted, Failed, Finished}, do: Tidy,
-		why: "the run has ended, and nobody waits for it any more: the labels that show how it stands come off"},
+		why: "the run has ended: its status labels are removed"},
 	{asks: []Trigger{ByClosing, RunningOff}, do: Ignore, why: "nothing runs here that could be stopped"},
 
 	// Saying something to a run that works.
@@ -70,9 +69,9 @@ var rows = []row{
 	{asks: []Trigger{ByHint}, at: []RunStatus{None}, do: Drop,
 		why: "nothing runs here that could read it; `{phrase} run` and your words start a run"},
 	{asks: []Trigger{ByHint}, at: []RunStatus{Waiting, Halted, Abandoned}, do: Drop,
-		why: "the run does not work now, so nothing reads it; `{phrase} continue` and your words go on with it"},
+		why: "the run does not work now, so nothing reads it; `{phrase} continue` and your hint resume it"},
 	{asks: []Trigger{ByHint}, do: Drop,
-		why: "the run has ended, so nothing reads it; `{phrase} retry` and your words go on from it"},
+		why: "the run has ended, so nothing reads it; `{phrase} retry` and your hint resume it"},
 
 	// What is closed is not worked on.
 	{asks: []Trigger{ByLabel, ByPlanLabel}, on: []Place{OnClosedIssue}, do: Ignore,
@@ -94,44 +93,42 @@ var rows = []row{
 		why: "ralph is running on it; this request was dropped, but nothing is lost: the next one, when the run has ended, " +
 			"works on every open thread"},
 	{asks: []Trigger{ByContinue}, at: []RunStatus{Running}, do: Drop,
-		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again with `{phrase} " +
+		why: "the run is not waiting but running; this request was dropped, so repeat it with `{phrase} " +
 			"retry` when the run has ended"},
 	{asks: []Trigger{ByAccept}, at: []RunStatus{Running}, do: Drop,
-		why: "the run does not wait: ralph is at work on it; this request was dropped, so say it again when the run asks for " +
-			"it"},
+		why: "the run is not waiting but running; this request was dropped, so repeat it when the run asks for it"},
 	{asks: append([]Trigger{ByApprove}, begins...), at: []RunStatus{Running}, do: Drop,
 		why: "ralph is already running here; this request was dropped; ask again when the run has ended"},
 
 	// The label, run, retry and the dispatches.
 	{asks: begins, at: []RunStatus{None}, do: Begin, why: "this is the first run"},
-	{asks: []Trigger{ByRetryFresh, ByDispatchFresh}, do: Begin, why: "a fresh start was asked for"},
-	{asks: begins, at: stopped, do: GoOn, why: "the last run did not come to its end, and goes on where it stands"},
+	{asks: []Trigger{ByRetryFresh, ByDispatchFresh}, do: Begin, why: "a fresh start was requested"},
+	{asks: begins, at: stopped, do: GoOn, why: "the last run did not finish, and resumes from there"},
 	{asks: []Trigger{ByLabel, ByRetry, ByRetryHint}, at: []RunStatus{Failed}, do: Again,
 		why: "the last run failed, and gets another chance with what was tried"},
 	{asks: []Trigger{ByRun, ByDispatch}, at: []RunStatus{Failed}, do: Begin,
 		why: "the last run failed, and a retry was not asked for"},
 	{asks: []Trigger{ByLabel, ByRun, ByDispatch}, at: []RunStatus{Finished}, do: Begin,
-		why: "the last run is done, and another one was asked for"},
+		why: "the last run is done, and another one was requested"},
 	{asks: []Trigger{ByRetryHint}, at: []RunStatus{Finished}, do: Again,
-		why: "the last run is done, and a change was asked for"},
+		why: "the last run is done, and a change was requested"},
 	{asks: []Trigger{ByRetry}, at: []RunStatus{Finished}, do: Drop,
-		why: "the last run is done; say what to change (`{phrase} retry` and your words), or begin again with `{phrase} " +
+		why: "the last run is done; add what to change (`{phrase} retry` and your words), or start over with `{phrase} " +
 			"retry --fresh`"},
 
 	// Going on with an answer.
 	{asks: []Trigger{ByContinue}, at: []RunStatus{None}, do: Drop,
 		why: "there is no run to continue; `{phrase} run` starts one"},
-	{asks: []Trigger{ByContinue}, at: stopped, do: GoOn, why: "the run goes on where it stands, with what you said"},
+	{asks: []Trigger{ByContinue}, at: stopped, do: GoOn, why: "the run resumes with your answer"},
 	{asks: []Trigger{ByContinue}, at: []RunStatus{Failed}, do: Drop,
-		why: "the last run has failed and waits for nothing; `{phrase} retry` goes on from it"},
+		why: "the last run has failed and is not waiting; `{phrase} retry` resumes it"},
 	{asks: []Trigger{ByContinue}, at: []RunStatus{Finished}, do: Drop,
-		why: "the last run is done and waits for nothing; `{phrase} retry` and your words change what it made, `{phrase} " +
-			"fix` takes up the reviews"},
+		why: "the last run is done and waits for nothing; `{phrase} retry` and your words change its work, `{phrase} fix` addresses the reviews"},
 
 	// Accepting what the run has found.
 	{asks: []Trigger{ByAccept}, at: []RunStatus{None}, do: Drop,
 		why: "there is no run whose findings could be accepted; `{phrase} run` starts one"},
-	{asks: []Trigger{ByAccept}, at: stopped, do: GoOn, why: "the run goes on where it stands, with what you accepted"},
+	{asks: []Trigger{ByAccept}, at: stopped, do: GoOn, why: "the run resumes with what you accepted"},
 	{asks: []Trigger{ByAccept}, at: []RunStatus{Failed}, do: Again,
 		why: "the last run failed, and gets another chance with what you accepted"},
 	{asks: []Trigger{ByAccept}, at: []RunStatus{Finished}, do: Drop,
@@ -139,16 +136,16 @@ var rows = []row{
 
 	// Reviews of people.
 	{asks: []Trigger{ByFixNowhere}, at: []RunStatus{Running}, do: Drop,
-		why: "there is no pull request yet, so there are no reviews to take up; ralph is at work on it"},
+		why: "there is no pull request yet, so there are no reviews to address; the run is running"},
 	{asks: []Trigger{ByFixNowhere}, at: []RunStatus{None}, do: Drop,
-		why: "there is no pull request of ralph's here, so there are no reviews to take up; `{phrase} run` starts a run"},
+		why: "there is no pull request of ralph's here, so there are no reviews to address; `{phrase} run` starts a run"},
 	{asks: []Trigger{ByFixNowhere}, do: Drop,
-		why: "the run has no pull request, so there are no reviews to take up; `{phrase} retry` and your words go on with it"},
+		why: "the run has no pull request, so there are no reviews to address; `{phrase} retry` and your hint resume it"},
 	{asks: []Trigger{ByFix, ByPullLabel}, at: []RunStatus{None}, do: Drop,
 		why: "ralph has no run that belongs to {here}; ask on the issue"},
 	{asks: []Trigger{ByChanges}, at: []RunStatus{None}, do: Ignore, why: "ralph has no run that belongs to {here}; ask on the issue"},
 	{asks: []Trigger{ByFix, ByPullLabel, ByChanges}, do: Again,
-		why: "the run takes up what the reviews ask for, on the same branch"},
+		why: "the run addresses the reviews, on the same branch"},
 
 	// Plans.
 	{asks: []Trigger{ByPlan, ByPlanLabel}, do: Derive,
@@ -156,7 +153,7 @@ var rows = []row{
 	{asks: []Trigger{ByApprove}, at: []RunStatus{None, Finished}, do: Begin,
 		why: "the newest plan is run as it is written now"},
 	{asks: []Trigger{ByApprove}, at: stopped, do: GoOn,
-		why: "the run of the plan goes on where it stands; a plan that was edited since starts a new one"},
+		why: "the run of the plan resumes; a plan that was edited since starts a new one"},
 	{asks: []Trigger{ByApprove}, at: []RunStatus{Failed}, do: Again,
 		why: "the run of the plan gets another chance; a plan that was edited since starts a new one"},
 
@@ -168,6 +165,6 @@ var rows = []row{
 	{asks: []Trigger{ByBuildFailed, ByBuild}, at: []RunStatus{None}, do: Ignore,
 		why: "the commit is not on a branch that ralph works on"},
 	{asks: []Trigger{ByBuildFailed, ByBuild}, at: []RunStatus{Running}, do: Ignore,
-		why: "the run is at work and looks at other workflows itself"},
+		why: "the run is running and checks other workflows itself"},
 	{asks: []Trigger{ByBuildFailed, ByBuild}, do: Ignore, why: "the run does not wait for other workflows"},
 }

@@ -123,11 +123,10 @@ func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if form.Get("code_challenge_method") != "S256" || len(form.Get("code_challenge")) != 43 {
-		g.problems = append(g.problems, "sign-in: there is no S256 challenge, without which a code can be used by whoever "+
-			"sees it")
+		g.problems = append(g.problems, "sign-in: there is no S256 challenge, without which anyone who sees a code can use it")
 	}
 	if form.Get("state") == "" {
-		g.problems = append(g.problems, "sign-in: there is no state, without which others can sign somebody in")
+		g.problems = append(g.problems, "sign-in: there is no state, without which others can sign a user in")
 	}
 	if r.Method == http.MethodGet {
 		hidden := map[string]string{}

@@ -94,7 +94,7 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file; make it one")
 	case info.Size() > most:
-		return nil, fmt.Errorf("it has %d bytes; allowed are %d", info.Size(), most)
+		return nil, fmt.Errorf("it has %d bytes; must be at most %d", info.Size(), most)
 	}
 	file, _, err := Open(root, name) // it may be something else by now
 	if err != nil {

@@ -38,7 +38,7 @@ func TestReadOpensNothingButPlainFiles(t *testing.T) {
 		name, want string
 		most       int64
 	}{
-		{"f", "", 5}, {"f", "it has 5 bytes; allowed are 4", 4}, {".", "not a regular file", 5}, {"none", "no such file", 5},
+		{"f", "", 5}, {"f", "it has 5 bytes; must be at most 4", 4}, {".", "not a regular file", 5}, {"none", "no such file", 5},
 		{"../" + filepath.Base(dir) + "/f", "escapes", 5},
 	} {
 		text, err := ReadIn(root, c.name, c.most)

@@ -130,7 +130,7 @@ func walkInto(e Entry, deep int, visit func(Entry) error) error {
 	return walk(sub, e.Path, deep+1, visit)
 }
 
-// unlessGone passes over what is not there any more, is something else, or is closed to us.
+// unlessGone passes over what no longer exists, is something else, or is closed to us.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) ||
 		errors.Is(err, syscall.ELOOP) {

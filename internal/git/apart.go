@@ -98,7 +98,7 @@ func readAgents(dir string) (*left, error) {
 	defer root.Close()
 	for _, name := range []string{".git", ".git/objects", ".git/refs"} {
 		if info, err := root.Lstat(name); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("%s is not a directory any more", name)
+			return nil, fmt.Errorf("%s is no longer a directory", name)
 		}
 	}
 	if _, err := root.Lstat(".git/commondir"); err == nil {
@@ -176,7 +176,7 @@ var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_
 	"sequencer", "BISECT_LOG", "BISECT_START"}
 
 // unfinished notes what halfDone shows.
-const unfinished = "the agent had left a merge or rebase unfinished; its files were kept as they stood"
+const unfinished = "the agent had left a merge or rebase unfinished; its files were kept unchanged"
 
 // halfDoneIn reports whether a .git is in the middle of something.
 func halfDoneIn(dir string) bool {

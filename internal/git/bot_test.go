@@ -240,7 +240,7 @@ func TestMovedBranch(t *testing.T) {
 	}
 	b.sh(b.remote, `git update-ref -d refs/heads/ralph/issue-42`)
 	if _, err := tree.Push(b.ctx); !errors.As(err, &conflict) ||
-		!strings.Contains(err.Error(), "does not exist there any more") {
+		!strings.Contains(err.Error(), "no longer exists there") {
 		t.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	made := l.commit
 	switch {
 	case tree == there && (l.ref == "" || t.handedAs[l.ref] == l.commit): // it only looked around
-		k.notes = append(k.notes, "nothing was changed there, and the run goes on where it was")
+		k.notes = append(k.notes, "nothing was changed there, and the run continues")
 		return t.layTree(ctx, tree, k.parent)
 	case tree != there:
 		made, err = t.objects.commit(ctx, newCommit{tree: tree, parents: []string{l.commit},

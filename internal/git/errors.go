@@ -17,8 +17,7 @@ func (e *TakenError) Error() string {
 type ConflictError struct{ Branch, Why string }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the branch %s was changed by somebody else while the run was working, and %s; settle it by "+
-		"hand, then ask for a retry", e.Branch, e.Why)
+	return fmt.Sprintf("the branch %s was changed by someone else during the run, and %s; resolve this by hand, then retry", e.Branch, e.Why)
 }
 
 // ContentError says that the remote does not take what the commits hold: a file that is too large, a secret, a workflow,

@@ -172,7 +172,7 @@ func (t *Tree) UseBase(ctx context.Context, commit string) error {
 			return fmt.Errorf("the clone is shallow and does not hold commit %.12s, which the run began from: run git fetch "+
 				"--unshallow, then run again", commit)
 		}
-		return fmt.Errorf("the run began from commit %.12s, which is not in the repository any more: start it afresh", commit)
+		return fmt.Errorf("the run began from commit %.12s, which is no longer in the repository: start over with a fresh run", commit)
 	}
 	t.base, t.baseTree = ids[0], ids[1]
 	return nil

@@ -113,8 +113,7 @@ func (l *leaks) notes() (notes []string) {
 		if more := l.credentials - len(places); more > 0 {
 			places = append(slices.Clip(places), fmt.Sprintf("and %d more", more))
 		}
-		notes = append(notes, strings.Join(places, ", ")+": taken out of the commit; a placeholder belongs there, or if "+
-			"it is a sample, somebody accepts it by its name")
+		notes = append(notes, strings.Join(places, ", ")+": taken out of the commit; replace it with a placeholder, or if it is a sample, accept it by its name")
 	}
 	if l.before {
 		notes = append(notes, "a commit of the agent's held a secret of ralph's, or something that looked like a "+

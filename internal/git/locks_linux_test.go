@@ -46,7 +46,7 @@ func TestLockOfALivingGit(t *testing.T) {
 	o.Ours = true
 	_, err := CheckoutOf(b.ctx, dir, o, "", "ralph/issue-42")
 	if err == nil || !strings.Contains(err.Error(),
-		"is locked: "+lock+" is there, and git is at work in the clone (process "+strconv.Itoa(git.Process.Pid)+": git ") {
+		"is locked: "+lock+" exists, and git is running in the clone (process "+strconv.Itoa(git.Process.Pid)+": git ") {
 		t.Errorf("it says %v", err)
 	}
 	if !exists(lock) {

@@ -260,8 +260,7 @@ func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why
 		return nil, "", err
 	}
 	if !known {
-		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: "+
-			"nobody else may have it", at, commit), nil
+		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: others might not have it", at, commit), nil
 	}
 	if i := slices.IndexFunc(j.parts, func(q *part) bool { return q.path == at }); i >= 0 {
 		p.commit = j.parts[i].commit

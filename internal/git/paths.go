@@ -32,7 +32,7 @@ func CommitPaths(ctx context.Context, dir string, env []string, id Identity, mes
 		return "", err
 	}
 	if _, err := os.Lstat(filepath.Join(u.dir, "MERGE_HEAD")); err == nil {
-		return "", errors.New("a merge is going on in the clone: end it (git commit, or git merge --abort), then ask again")
+		return "", errors.New("a merge is in progress in the clone: finish it (git commit, or git merge --abort), then ask again")
 	}
 	who, err := whoCommits(ctx, dir, env)
 	if err != nil {

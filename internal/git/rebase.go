@@ -19,7 +19,7 @@ func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
 	case onto == from:
 		return nil, fmt.Errorf("%s did not take the branch %s: try again", cmp.Or(t.o.Remote.shown(), "the clone"), t.branch)
 	case onto == "":
-		return nil, &ConflictError{t.branch, "does not exist there any more"}
+		return nil, &ConflictError{t.branch, "no longer exists there"}
 	case from == "":
 		from = t.base
 	}

@@ -28,7 +28,7 @@ func NewSigner(privateKey string) (*Signer, error) {
 	var locked *ssh.PassphraseMissingError
 	switch {
 	case errors.As(err, &locked):
-		return nil, errors.New("is a key with a passphrase, which nobody can type here; make one without: ssh-keygen -t " +
+		return nil, errors.New("is a key with a passphrase, which cannot be entered here; create one without: ssh-keygen -t " +
 			"ed25519 -N ''")
 	case err != nil: // what it says may quote the key
 		return nil, errors.New("is no SSH private key that can be read; give the whole file that ssh-keygen -t ed25519 -N " +

@@ -185,7 +185,7 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 		return err
 	}
 	k.parent = since
-	k.notes = append(k.notes, "a message of the agent's commits mentions somebody, closes something, keeps workflows "+
+	k.notes = append(k.notes, "a message of the agent's commits mentions someone, closes something, keeps workflows "+
 		"from running or hides something; its files were kept, its commits were not")
 	return nil
 }

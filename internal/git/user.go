@@ -221,7 +221,7 @@ func (t fileText) putBack(file string) error {
 	return files.Put(file, t.text, t.mode)
 }
 
-// GoneError says that the clone's repository is not there any more: somebody has removed it, or put another one in its
+// GoneError says that the clone's repository no longer exists: somebody has removed it, or put another one in its
 // place.
 type GoneError struct{ Dir, Work string }
 
@@ -274,8 +274,7 @@ func (u *users) unlock(locks []string, left bool, log func(format string, args .
 			case !waited && (pid != 0 || left):
 				continue
 			case pid != 0:
-				return fmt.Errorf("the clone's repository is locked: %s is there, and git is at work in the clone (process %d: "+
-					"%s): let it end, then run again", lock, pid, line)
+				return fmt.Errorf("the clone's repository is locked: %s exists, and git is running in the clone (process %d: %s): wait for it to finish, then run again", lock, pid, line)
 			default:
 				log("git: removing the lock %s, which a git that was killed has left", lock)
 				_ = os.Remove(lock) // what is still in the way is told by the next command

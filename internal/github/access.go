@@ -75,7 +75,7 @@ func repositoryOf(r *github.Repository) Repository {
 // not know may nothing. In a public repository everyone may read. With an error it is None.
 func (a *App) Permission(ctx context.Context, installation int64, repo event.Repo, login string) (Access, error) {
 	if !plainOrg().MatchString(login) { // it becomes a part of an address
-		return None, fmt.Errorf("asking what %s may do on %s: nobody has this login", oneLine(login), repo)
+		return None, fmt.Errorf("asking what %s may do on %s: this is not a valid login", oneLine(login), repo)
 	}
 	in, err := a.as(installation)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *App) Permission(ctx context.Context, installation int64, repo event.Rep
 }
 
 // ErrSignedOut is a person's token that GitHub no longer accepts: they must sign in again.
-var ErrSignedOut = errors.New("GitHub does not accept this sign-in any more; sign in again")
+var ErrSignedOut = errors.New("GitHub no longer accepts this sign-in; sign in again")
 
 // asPerson is a client with a person's token.
 func (a *App) asPerson(token string) (*github.Client, error) {
@@ -229,7 +229,7 @@ func (a *App) PersonRepositories(ctx context.Context, token string, installation
 	if err != nil {
 		return nil, err
 	}
-	doing := fmt.Sprintf("listing somebody's repositories of the installation %d", installation)
+	doing := fmt.Sprintf("listing a user's repositories of the installation %d", installation)
 	all, err := pages(doing, explainPerson, func(o *github.ListOptions) ([]Repository, *github.Response, error) {
 		list, resp, err := api.Apps.ListUserRepos(ctx, installation, o)
 		if err != nil {

@@ -106,7 +106,7 @@ func (x *appExamination) hook() {
 		x.e.add(what, Problem, "GitHub delivers forms, which ralph does not read.", "Set its content type to "+
 			"application/json on the App's page.")
 	case !h.Signed:
-		x.e.add(what, Problem, "Deliveries are not signed, so that none is accepted.", "Set a secret on the App's page.")
+		x.e.add(what, Problem, "Deliveries are not signed, so ralph accepts no delivery.", "Set a secret on the App's page.")
 	case h.Insecure:
 		x.e.add(what, Warning, "GitHub does not check this server's certificate.",
 			"Turn SSL verification on on the App's page.")
@@ -180,7 +180,7 @@ func (x *appExamination) settings(self Self, in AppInstallation) {
 	}
 	switch {
 	case organisation == nil && own == nil:
-		x.e.add(what, OK, "There are none: the defaults count.", "")
+		x.e.add(what, OK, "No settings: the defaults apply.", "")
 	case own == nil:
 		x.e.add(what, OK, "Those of "+shared.String()+" count; the repository has none of its own.", "")
 	case organisation == nil:
@@ -195,7 +195,7 @@ func (x *appExamination) settings(self Self, in AppInstallation) {
 func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings) {
 	if asked.Dispatch {
 		if g := Grants(self, in, Permissions{"actions": "write"}); len(g.Lacks) > 0 {
-			x.e.add("permissions", Problem, "A workflow does the runs, and nobody can start it. "+g.Problem, g.Advice)
+			x.e.add("permissions", Problem, "A workflow does the runs, and the App cannot start it. "+g.Problem, g.Advice)
 		}
 		return
 	}

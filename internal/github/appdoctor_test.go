@@ -31,7 +31,7 @@ func TestAppExamines(t *testing.T) {
 		grade  Grade
 		says   string // in what is said or advised
 	}{
-		{"nothing", nil, nil, "settings", OK, "the defaults count"},
+		{"nothing", nil, nil, "settings", OK, "the defaults apply"},
 		{"own settings", nil, func(s *stage) { s.commit("main", ".ralph/settings.json", "{}") }, "settings", OK,
 			"Those of .ralph/settings.json can be read."},
 		{"broken settings", nil, func(s *stage) { s.commit("main", ".ralph/settings.json", "broken") }, "settings", Problem,

@@ -142,11 +142,11 @@ func TestManifest(t *testing.T) {
 	in := must[AppInstallation](t)(a.InstallationOf(t.Context(), event.Repo{Owner: owner, Name: name}))
 	must[Token](t)(a.Token(t.Context(), in.ID, name, Needed(false, false)))
 	for want, m := range map[string]Manifest{
-		"no address":                        {BaseURL: "ralph", Name: "x", State: m.State},
-		"no address such":                   {BaseURL: "javascript://x", Name: "x", State: m.State},
-		"1 to 34":                           {BaseURL: m.BaseURL, Name: strings.Repeat("x", 35), State: m.State},
-		"no organization of this name":      {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
-		"must be one that nobody can guess": {BaseURL: m.BaseURL, Name: "x"},
+		"no address":                   {BaseURL: "ralph", Name: "x", State: m.State},
+		"no address such":              {BaseURL: "javascript://x", Name: "x", State: m.State},
+		"1 to 34":                      {BaseURL: m.BaseURL, Name: strings.Repeat("x", 35), State: m.State},
+		"no organization of this name": {BaseURL: m.BaseURL, Name: "x", Organisation: "a/b", State: m.State},
+		"must not be guessable":        {BaseURL: m.BaseURL, Name: "x"},
 	} {
 		if _, err := m.On(server); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

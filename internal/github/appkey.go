@@ -135,7 +135,7 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	}
 	der, err := decodeBase64(body)
 	if err != nil {
-		return nil, errors.New("what stands between its first and last line is damaged; " + pasteAll)
+		return nil, errors.New("the text between its first and last line is damaged; " + pasteAll)
 	}
 	return keyOf(der)
 }

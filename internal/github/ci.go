@@ -65,7 +65,7 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 	statuses, err := c.statuses(ctx, sha)
 	if ErrForbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
 		c.noStatuses = true
-		c.logf("%v; only check runs are looked at", explain(doing, err))
+		c.logf("%v; only check runs are read", explain(doing, err))
 	}
 	if err != nil && !ErrForbidden(err) {
 		return CI{}, explain(doing, err)

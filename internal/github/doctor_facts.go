@@ -56,7 +56,7 @@ func (e *factCollector) repository() bool {
 	e.add("the repository", OK, fmt.Sprintf("%s is %s, its default branch is %s.", e.c.o.Repo, oneLine(visibility),
 		oneLine(r.GetDefaultBranch())), "")
 	if r.GetArchived() || r.GetDisabled() {
-		e.add("the repository", Problem, "It is archived or disabled: nobody can write to it.",
+		e.add("the repository", Problem, "It is archived or disabled: no one can write to it.",
 			"Unarchive it under Settings → General.")
 	}
 	if r.GetFork() {

@@ -68,7 +68,7 @@ func (e *factCollector) secrets() {
 	}
 	if len(have) == 0 {
 		e.add(what, Warning, "No API key found: add one of "+strings.Join(wantedSecrets, ", ")+".",
-			"Add the key of the agent that is to work: gh secret set ANTHROPIC_API_KEY")
+			"Add the key of your agent: gh secret set ANTHROPIC_API_KEY")
 		return
 	}
 	slices.Sort(have)

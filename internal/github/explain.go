@@ -105,7 +105,7 @@ func answered(r *http.Response, message string) string {
 	case r.StatusCode == http.StatusGone:
 		return "it was deleted or is turned off in the repository's settings " + said + "; turn it on again, or do without it"
 	case r.StatusCode == http.StatusConflict:
-		return "it was changed by somebody else at the same time, or the repository is empty " + said +
+		return "it was changed by someone else at the same time, or the repository is empty " + said +
 			"; look at it and try again"
 	case r.StatusCode == http.StatusUnprocessableEntity:
 		return "GitHub refuses what was sent " + said + "; fix what it names and try again"

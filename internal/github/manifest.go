@@ -53,7 +53,7 @@ func (m Manifest) On(s Server) (Form, error) {
 	case m.Organisation != "" && !plainOrg().MatchString(m.Organisation):
 		return Form{}, errors.New("making the App's manifest: there is no organization of this name")
 	case len(m.State) < 20:
-		return Form{}, errors.New("making the App's manifest: its state must be one that nobody can guess")
+		return Form{}, errors.New("making the App's manifest: its state must not be guessable")
 	}
 	permissions := Needed(m.Workflows, m.Dispatch)
 	if m.Organisation != "" {
@@ -77,7 +77,7 @@ func (m Manifest) On(s Server) (Form, error) {
 	}
 	web, err := url.Parse(s.Web())
 	if err != nil || web.Host == "" {
-		return Form{}, errors.New("making the App's manifest: the address of GitHub is none")
+		return Form{}, errors.New("making the App's manifest: invalid URL of GitHub")
 	}
 	return Form{Action: s.Web() + place + "?state=" + escape(m.State), Origin: web.Scheme + "://" + web.Host,
 		Manifest: string(text)}, nil

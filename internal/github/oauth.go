@@ -59,7 +59,7 @@ func (a *App) SignInAddress(redirect, state, verifier string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(state) < 20 || len(verifier) < 43 || len(verifier) > 128:
-		return "", errors.New("signing in: state and verifier must be ones that nobody can guess")
+		return "", errors.New("signing in: state and verifier must not be guessable")
 	}
 	return config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), nil
 }

@@ -167,7 +167,7 @@ func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[s
 	why := strings.TrimSuffix(oneLine(said.Message), ".")
 	switch {
 	case statusIs(err, http.StatusNotFound):
-		why = fmt.Sprintf("The workflow %s is not there: %s has no such file in .github/workflows. Add it, or change the "+
+		why = fmt.Sprintf("The workflow %s does not exist: %s has no such file in .github/workflows. Add it, or change the "+
 			"setting workflow.", file, branch)
 	case statusIs(err, http.StatusUnprocessableEntity):
 		why = fmt.Sprintf("The workflow %s cannot be started: GitHub says “%s”. It needs workflow_dispatch under on:, with "+

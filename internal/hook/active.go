@@ -54,7 +54,7 @@ func ReadActive(content []byte) (Active, []string) {
 	switch a.Mode {
 	case "", plan.Implement, plan.Review, plan.ReviewFix:
 	default:
-		problems = append(problems, fmt.Sprintf("iterationMode of %s is %q; allowed are implement, review and review-fix.",
+		problems = append(problems, fmt.Sprintf("iterationMode of %s is %q; must be implement, review or review-fix.",
 			ActiveFile, a.Mode))
 		a.Mode = ""
 	}

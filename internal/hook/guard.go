@@ -74,8 +74,7 @@ func Guard(in Input, w Environment) string {
 }
 
 func unreadable(why string) string {
-	return "Refused (unreadable): " + why + ", so nobody can say what this command would do. " +
-		"Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
+	return "Refused (unreadable): " + why + ", so this command cannot be checked. Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
 }
 
 func guardCommand(text string, w *Environment) string {

@@ -83,7 +83,7 @@ var dangers = []category{
 			{programs: "git update-ref", args: `^(-[a-z]*d|--stdin|--delete)`, what: "moves branches"},
 			{programs: "git update-ref", run: true, what: "moves branches"},
 			{programs: "git replace", args: `.`, unless: `^(-l|--list)$`,
-				what: "puts other commits in the place of those that are there"},
+				what: "replaces existing commits"},
 			{programs: "git symbolic-ref", args: `^(-d|--delete)$|^[^-\n][^\n]*\n[^-]`, what: "moves HEAD to another branch"},
 			{programs: "git gc", args: `^--prune=(now|all)$`, what: "--prune takes the way back away"},
 		},
@@ -141,17 +141,17 @@ var dangers = []category{
 		},
 	}, {
 		name:    "permissions",
-		why:     "Files that everybody may write, and changed rights outside the project, let others in.",
+		why:     "Files that everyone can write, and changed permissions outside the project, let others in.",
 		instead: "Give the owner what is needed: chmod u+w FILE, chmod +x FILE.",
 		rules: []rule{
 			{programs: "chmod", args: first +
 				`([^\n]*,)?(0?[0-7]?[0-7][0-7][2367]|[ugo]*[ao][ugoa]*[+=][rx]*w[rwx]*|[+=]?rwxrwxrwx)(,|$)`,
-				what: "lets everybody write"},
+				what: "lets everyone write"},
 			{programs: "chmod|chown|chgrp|setfacl|chattr", args: `^(-\w*R|--recursive)`, check: recursiveRights},
 		},
 	}, {
 		name:    "download-and-run",
-		why:     "Code that was downloaded or decoded a moment ago has been read by nobody.",
+		why:     "No one has read code that was just downloaded or decoded.",
 		instead: "Download it to a file, read it, and use the project's own package manager where there is one.",
 		rules: []rule{
 			{check: func(c call) string {
@@ -220,9 +220,9 @@ var dangers = []category{
 		rules: []rule{
 			{check: networkFile},
 			{programs: "nc|ncat|netcat", args: `^-\w*[el]|^-c\n|^--(exec|sh-exec|lua-exec|listen)`,
-				what: "listens, or runs a command for whoever connects"},
+				what: "listens, or runs a command for anyone who connects"},
 			{programs: "socat", args: `^(?i:exec|system|shell|pty)\b|^(?i:[\w-]*listen)`,
-				what: "listens, or runs a command for whoever connects"},
+				what: "listens, or runs a command for anyone who connects"},
 			{programs: "ssh|autossh", args: `^-R`, what: "-R lets others in"},
 			{programs: "telnetd|sshd|dropbear|gotty|ttyd|wetty|tmate|pwncat|chisel|msfvenom|msfconsole", what: "lets others in"},
 			{programs: languages + "|awk|gawk",
@@ -239,10 +239,10 @@ var dangers = []category{
 			{programs: "kill", args: `pgrep:.*ralph`, what: "ends ralph"},
 			{programs: "killall|killall5|skill|slay", unless: `^(-l|--list|--version|-V)$`,
 				what: "ends processes by their name, whosever they are"},
-			{programs: "pkill", args: `^(-[uUgG]|--uid|--euid|--pgroup|--inverse)`, what: "ends processes of everybody"},
+			{programs: "pkill", args: `^(-[uUgG]|--uid|--euid|--pgroup|--inverse)`, what: "ends processes of all users"},
 			{programs: "pkill", args: `^[^\w\n-]+$|^(?i)[^\w\n]*` + agentNames + `[^\w\n]*$|(?i)ralph`,
 				what: "ends ralph, the agent or programs of others"},
-			{programs: "fuser", args: `^-\w*k|^--kill`, what: "-k ends whoever uses a file or a port"},
+			{programs: "fuser", args: `^-\w*k|^--kill`, what: "-k ends every process that uses a file or a port"},
 			{programs: "loginctl", args: first + `(terminate|kill)`, what: "ends a session"},
 		},
 	}, {
@@ -271,7 +271,7 @@ var dangers = []category{
 		},
 	}, {
 		name:    "system-packages",
-		why:     "Installing for the whole machine changes what everybody else builds with.",
+		why:     "Installing for the whole machine changes the tools of everyone else.",
 		instead: "Add it to the project's own dependencies, or to a virtual environment in the project.",
 		rules: []rule{
 			{programs: "apt|apt-get|aptitude|brew|port|snap|apk|choco|winget|pkg " +

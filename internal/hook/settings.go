@@ -62,7 +62,7 @@ func File(agent string, local bool) (string, error) {
 	case !ok:
 		return "", fmt.Errorf("the agent is %q; hooks can be set for %s", agent, strings.Join(Agents, ", "))
 	case local && w.local == "":
-		return "", fmt.Errorf("%s has one settings file for a project, %s; --local is for claude alone", agent, w.file)
+		return "", fmt.Errorf("%s has one settings file for a project, %s; --local is only for claude", agent, w.file)
 	case local:
 		return w.local, nil
 	}

@@ -95,7 +95,7 @@ func (p lockPlace) take(log func(format string, args ...any)) (files []*lockFile
 		case err == nil:
 			files = append(files, f)
 		case unwritable(err):
-			log("the second lock, in %s, cannot be taken (%v): while this run is at work, do not remove %s", p.gitDir, err,
+			log("the second lock, in %s, cannot be taken (%v): while this run is running, do not remove %s", p.gitDir, err,
 				LockFile)
 		default:
 			return nil, err
@@ -154,7 +154,7 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// take locks the file. It is a *HeldError when somebody else has it.
+// take locks the file. It is a *HeldError when another process has it.
 func (f *lockFile) take() error {
 	for range lockTries {
 		if err := f.try(); !errors.Is(err, errAgain) {
@@ -269,7 +269,7 @@ func (f *lockFile) release() {
 		_ = f.file.Truncate(0)
 	}
 	_ = f.file.Close()
-	// which removes no open file, and fails when somebody else has it open by now
+	// which removes no open file, and fails when another process has it open by now
 	if !removed && runtime.GOOS == "windows" {
 		remove()
 	}

@@ -127,7 +127,7 @@ func TestForgedJournalIsRefused(t *testing.T) {
 		overwrite(t, filepath.Join(dir, File), []byte(forged))
 		_, err := OpenSealed(dir, seal)
 		if !errors.As(err, new(*TamperedError)) ||
-			!strings.HasSuffix(err.Error(), "so the run cannot go on: start fresh with --fresh") {
+			!strings.HasSuffix(err.Error(), "so the run cannot continue: start fresh with --fresh") {
 			t.Error(err)
 		}
 	})

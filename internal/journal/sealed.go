@@ -38,7 +38,7 @@ func (e *TamperedError) Error() string {
 		again = "put it back, or start fresh with --fresh"
 	}
 	if e.Branch == "" {
-		return fmt.Sprintf("%s, so the run cannot go on: %s", e.What(), again)
+		return fmt.Sprintf("%s, so the run cannot continue: %s", e.What(), again)
 	}
 	return fmt.Sprintf("%s; its work is on branch %s: %s", e.What(), e.Branch, again)
 }
@@ -230,6 +230,6 @@ func hasTurn(raw []byte) bool {
 // cutSentence tells what became of the end of a journal.
 func cutSentence(run string, good []byte, lost int) string {
 	return fmt.Sprintf("the end of the journal of run %s had not reached the disk whole (a loss of power, or a full "+
-		"disk?): %d bytes are cut off, and the run goes on after its record %d",
+		"disk?): %d bytes are cut off, and the run continues after its record %d",
 		run, lost, bytes.Count(good, []byte("\n")))
 }

@@ -104,7 +104,7 @@ func TestCutIsSaid(t *testing.T) {
 	w := writeRun(t, 1, 2)
 	w.put(t, w.text[:len(w.text)-5], w.entries)
 	const want = "the end of the journal of run r had not reached the disk whole (a loss of power, or a full disk?): 75 " +
-		"bytes are cut off, and the run goes on after its record 2"
+		"bytes are cut off, and the run continues after its record 2"
 	if j := reopen(t, w.dir, w.seal); j.Cut() != want {
 		t.Errorf("it says %q", j.Cut())
 	}

@@ -37,7 +37,7 @@ func (i *issuer) newer(ctx context.Context, than int) (work.Token, error) {
 		return i.now, nil
 	}
 	if len(i.made) >= mostTokens {
-		return work.Token{}, fmt.Errorf("the job has had %d tokens, and gets no more", mostTokens)
+		return work.Token{}, fmt.Errorf("the job has had %d tokens, the maximum", mostTokens)
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()

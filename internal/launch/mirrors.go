@@ -85,7 +85,7 @@ func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote
 	m.mu.Unlock()
 	err = update(ctx, o, dir, alone)
 	if denied := (*git.AccessError)(nil); err != nil && ctx.Err() == nil && alone && !errors.As(err, &denied) {
-		m.log("the mirror of %s is made anew: %v", repository, err) // it may be broken: another one is not
+		m.log("the mirror of %s is created again: %v", repository, err) // it may be broken: another one is not
 		if err = os.RemoveAll(dir); err == nil {
 			err = update(ctx, o, dir, true)
 		}

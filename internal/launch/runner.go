@@ -58,7 +58,7 @@ const (
 )
 
 // ErrUnwanted is why the context of an unwanted job ends: a runner that still comes is sent away.
-var ErrUnwanted = errors.New("no one wants the job any more")
+var ErrUnwanted = errors.New("the job is no longer needed")
 
 // Start starts a job. It returns when a runner has come, which may take an hour, or ctx ends. A *github.DispatchError
 // says that no runner can be asked; any other that none has come.

@@ -74,7 +74,7 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 	for range tries {
 		now, err := c.at(ctx, want.Task, Lease{})
 		if err != nil {
-			return Lease{}, fmt.Errorf("looking whether somebody works on %s: %w", want.Task, err)
+			return Lease{}, fmt.Errorf("looking whether a run of %s is running: %w", want.Task, err)
 		}
 		own := now.key == c.key || c.succeeds(now)
 		if !own && now.Alive(c.clock()) {

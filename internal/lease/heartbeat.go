@@ -141,7 +141,7 @@ func (h *Heartbeat) Beat(ctx context.Context) bool {
 	case ctx.Err() != nil: // it was put to rest in the middle of it
 	case err != nil && !h.troubled:
 		h.troubled = true
-		h.log("the run goes on, and the remote is asked again every %s: %v", LookEvery, err)
+		h.log("the run continues, and the remote is read again every %s: %v", LookEvery, err)
 	case err == nil && h.troubled:
 		h.troubled = false
 		h.log("the remote answers again; the run is still ours")

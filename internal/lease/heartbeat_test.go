@@ -88,8 +88,7 @@ func TestHeartbeat(t *testing.T) {
 			"look look look look look look extend look", "asked to stop by alice", 1},
 		{"a stop is heard at a renewal", 7, append(make([]answered, 6), alice), "look look look look look look extend",
 			"asked to stop by alice", 1},
-		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process does not hold issue-1 any more: " +
-			"workflow run 78, attempt 1 has taken it over; look there for how it goes on", 1},
+		{"a lost run asks no more", 8, []answered{{}, lost}, "look look", "this process no longer holds issue-1: workflow run 78, attempt 1 has taken it over; see its status there", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

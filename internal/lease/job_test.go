@@ -49,7 +49,7 @@ func TestLeaseOfAJob(t *testing.T) {
 		t.Errorf("the successor has %+v", taken)
 	}
 	_, err := first.Extend(b.ctx, held)
-	if err == nil || !strings.Contains(err.Error(), "does not hold issue-42 any more") {
+	if err == nil || !strings.Contains(err.Error(), "no longer holds issue-42") {
 		t.Errorf("the first one: %v", err)
 	}
 	if err := second.Release(b.ctx, taken); err != nil {

@@ -73,7 +73,7 @@ func (l Lease) Alive(at time.Time) bool { return l.sha != "" && at.Before(l.Ends
 func (l Lease) Who() string {
 	switch {
 	case l.Unreadable != "":
-		return "somebody whose lease cannot be read: " + l.Unreadable
+		return "a process whose lease cannot be read: " + l.Unreadable
 	case l.Owner == "":
 		return "another process"
 	}
@@ -96,10 +96,10 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	if e.Now.Task == "" {
-		return fmt.Sprintf("this process does not hold %s any more: its lease was taken off the remote; ask again to go on",
+		return fmt.Sprintf("this process no longer holds %s: its lease was removed from the remote; ask again to resume",
 			e.Task)
 	}
-	return fmt.Sprintf("this process does not hold %s any more: %s has taken it over; look there for how it goes on",
+	return fmt.Sprintf("this process no longer holds %s: %s has taken it over; see its status there",
 		e.Task, e.Now.Who())
 }
 

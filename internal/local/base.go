@@ -201,8 +201,7 @@ func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []s
 		return w, nil, err
 	} else if !there {
 		return w, nil, invalid.Errorf(
-			"%s depends on %s, whose work (commit %.12s) is not in this clone any more: run %s again first, or take it out of "+
-				"the dependencies where the base has its work",
+			"%s depends on %s, whose work (commit %.12s) is no longer in this clone: run %s again first, or remove it from the dependencies where the base has its work",
 			of, id, w.Commit, id,
 		)
 	}
@@ -221,7 +220,7 @@ func undone(s loop.State, known bool) string {
 	case !known:
 		return "it has not been run here"
 	case s.End == nil:
-		return fmt.Sprintf("its run %s did not come to its end; run it again to go on", s.Start.Run)
+		return fmt.Sprintf("its run %s did not finish; run it again to resume it", s.Start.Run)
 	case s.End.Outcome != loop.Done:
 		return fmt.Sprintf("its run %s ended %s", s.Start.Run, cmp.Or(s.End.Outcome, loop.Failed))
 	}

@@ -56,12 +56,12 @@ func (c *Cancel) Run(ctx context.Context) error {
 		return err
 	}
 	if owner.PID == 0 {
-		c.Log("nothing to cancel: no run is at work in %s", work.dir)
+		c.Log("nothing to cancel: no run is running in %s", work.dir)
 		return nil
 	}
 	if !owner.Alive && !owner.Elsewhere {
 		c.Log(
-			"nothing to cancel: process %d, which had %s, is gone; the next ralph run takes up what it left",
+			"nothing to cancel: process %d, which had %s, has ended; the next ralph run resumes its work",
 			owner.PID, work.dir,
 		)
 		return nil
@@ -73,7 +73,7 @@ func (c *Cancel) Run(ctx context.Context) error {
 	}
 	if c.Task != "" && st.Task != c.Task {
 		c.Log(
-			"nothing to cancel: the run at work in %s is of %s, not of %s", work.dir, cmp.Or(st.Task, "another task"),
+			"nothing to cancel: the running run in %s is of %s, not of %s", work.dir, cmp.Or(st.Task, "another task"),
 			c.Task,
 		)
 		return nil
@@ -133,7 +133,7 @@ func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err err
 		}
 	}
 	if names := slices.Sorted(maps.Keys(tasks)); len(busy) > 1 {
-		return w, o, invalid.Errorf("several runs are at work here: %s; say which: ralph cancel %s",
+		return w, o, invalid.Errorf("several runs are running here: %s; name one: ralph cancel %s",
 			strings.Join(names, ", "), names[0])
 	}
 	return w, o, nil
@@ -176,7 +176,7 @@ func (c *Cancel) signal(w atWork, pid int) error {
 			return err
 		case owner.Elsewhere:
 			return fmt.Errorf(
-				"the run in %s is of another container or machine, where process %d is to be found: cancel it there",
+				"the run in %s is of another container or machine, as process %d: cancel it there",
 				w.dir, pid,
 			)
 		case owner.PID != pid:

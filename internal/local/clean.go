@@ -71,7 +71,7 @@ func (c *Clean) Run(ctx context.Context) error {
 	if !c.Yes {
 		if c.Ask == nil {
 			return invalid.Errorf(
-				"nothing is removed: there is nobody to ask; say --yes to remove what is listed, or --dry-run to list it only",
+				"nothing is removed: no terminal to ask at; pass --yes to remove the listed items, or --dry-run to list it only",
 			)
 		}
 		answer, err := c.Ask("Remove it? (y/N): ")
@@ -335,7 +335,7 @@ func (c *Clean) holdTasks() (free func(), err error) {
 	for _, task := range slices.Compact(tasks) {
 		unlock, err := c.HoldTask(task)
 		if err != nil {
-			return free, fmt.Errorf("a run of %s is at work, so nothing is removed: %w", task, err)
+			return free, fmt.Errorf("a run of %s is running, so nothing is removed: %w", task, err)
 		}
 		all = append(all, unlock)
 	}

@@ -143,7 +143,7 @@ type ListResult struct {
 	Outcome loop.Outcome // of all of them: done, or the first other that stopped the list, or capped when tasks failed
 	Entries []Entry
 	Left    int  // tasks that the list did not come to
-	All     *All // what holds all that is done; nil: nothing is, or the list did not come to its end
+	All     *All // what holds all that is done; nil: nothing is, or the list did not finish
 }
 
 // Entry is what came of one task of a list.

@@ -128,7 +128,7 @@ func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writ
 func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
 	tree, err := spec.Tree.TreeOf(ctx, s.Head())
 	if err != nil {
-		return "", invalid.Errorf("%w; the run's work is not in this clone any more", err)
+		return "", invalid.Errorf("%w; the run's work is no longer in this clone", err)
 	}
 	diff, err := spec.Tree.Diff(ctx, s.Start.Base, s.Head(), engine.MaxDiff)
 	if err != nil {
@@ -149,7 +149,7 @@ func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.W
 func (t *Preview) ofPrompt(context.Context) (string, error) {
 	if t.Role != "" && t.Role != task.Coder {
 		return "", invalid.Errorf(
-			"flag --role is %q; of a prompt there is a coder alone, other roles are those of an issue or a task",
+			"flag --role is %q; a prompt run has only the coder role",
 			t.Role,
 		)
 	}
@@ -241,7 +241,7 @@ func (t *Preview) next(s loop.State) (loop.State, loop.Step, error) {
 			t.Log("iteration %d has yet to be judged: what its checks will say is missing here", step.Iteration)
 			s = s.With(loop.Record{Type: loop.Judged, At: s.At})
 		case loop.Stop:
-			return s, step, invalid.Errorf("nothing would be told: the run ends %s: %s", step.Outcome, step.Reason)
+			return s, step, invalid.Errorf("there is no next prompt: the run ends %s: %s", step.Outcome, step.Reason)
 		default:
 			return s, step, fmt.Errorf("working out the next turn: %q is no step", step.Do)
 		}

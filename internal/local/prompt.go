@@ -94,7 +94,7 @@ func (p *PromptRun) base() (string, error) {
 		text = content
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", invalid.Errorf("the prompt is empty; say what to do with --prompt TEXT or --prompt-file FILE")
+		return "", invalid.Errorf("the prompt is empty; pass --prompt TEXT or --prompt-file FILE")
 	}
 	if p.Words && !strings.Contains(text, "<response>") {
 		text += p.ending
@@ -211,7 +211,7 @@ func (p *PromptRun) clone(ctx context.Context, run *engine.Run) (*git.Clone, boo
 func (p *PromptRun) reviewed(ctx context.Context, clone *git.Clone, inClone bool) (engine.Work, error) {
 	if !inClone {
 		return engine.Work{}, invalid.Errorf(
-			"a review needs git, and %s is in no git repository: run git init, or say --skip-review", p.Dir,
+			"a review needs git, and %s is in no git repository: run git init, or pass --skip-review", p.Dir,
 		)
 	}
 	shots, err := clone.Snapshots(ctx)

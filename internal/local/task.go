@@ -110,7 +110,7 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 	}
 	if lacks := t.Completion.Lacks(); len(lacks) > 0 {
 		return invalid.Errorf(
-			"the task %s lacks %s: say what is so when it is done with --outcome TEXT, and each thing to look at with "+
+			"the task %s lacks %s: pass the finished state with --outcome TEXT, and each criterion with "+
 				"--acceptance TEXT, or under completion in the file",
 			t.ID, strings.Join(lacks, " and "),
 		)
@@ -121,11 +121,11 @@ func (ts *Tasks) keep(dir string, t task.Task, force bool) error {
 		case !strings.EqualFold(k.ID, t.ID):
 		case !force:
 			return invalid.Errorf(
-				"the task %s already exists, in %s; say --force to replace it, or choose another id", k.ID, k.file,
+				"the task %s already exists, in %s; pass --force to replace it, or choose another id", k.ID, k.file,
 			)
 		case k.file != tasksDir+"/"+t.ID+".yaml":
 			return invalid.Errorf(
-				"the task %s is in %s, which is somebody's own file; change it there, or remove it", k.ID, k.file,
+				"the task %s is in %s, which ralph did not create; change it there, or remove it", k.ID, k.file,
 			)
 		}
 	}

@@ -185,7 +185,7 @@ func TestNext(t *testing.T) {
 			failing(8, Turn{Class: OutOfOrder, Reason: "HTTP 500"}, &Pause{Until: noon.Add(time.Hour)}),
 			noon.Add(time.Hour - time.Second),
 			Step{Do: Stop, Outcome: Timeout,
-				Reason: "the run's time limit of 1h comes before the model may be asked again: HTTP 500"}},
+				Reason: "the run's time limit of 1h ends before the usage limit resets: HTTP 500"}},
 		{"a limit that the agent has sat out is not asked again",
 			failing(1, Turn{Class: UsageLimit, SatOut: true, Reason: "limit"}, nil), noon,
 			Step{Do: Stop, Outcome: Waiting, Reason: "limit"}},

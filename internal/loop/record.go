@@ -79,7 +79,7 @@ type Start struct {
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
 	// NoSandbox says that somebody switched it off: agents and checks can do what their user can.
 	NoSandbox bool `json:"no_sandbox,omitempty"`
-	// MustPass says that what fails on the base commit has to pass in the end, whoever would accept it.
+	// MustPass says that what fails on the base commit must pass at the end, whoever would accept it.
 	MustPass bool `json:"must_pass,omitempty"`
 	// Accept are concerns that whoever asked accepts in advance.
 	Accept []Acceptance `json:"accept,omitempty"`

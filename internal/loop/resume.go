@@ -35,20 +35,20 @@ func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, stri
 		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Name(), s.Owner)
 	}
 	if asked.Fresh {
-		return Begin, "a fresh start was asked for"
+		return Begin, "a fresh start was requested"
 	}
 	if s.End == nil {
-		return Continue, fmt.Sprintf("the run %s did not come to its end", s.Start.Run)
+		return Continue, fmt.Sprintf("the run %s did not finish", s.Start.Run)
 	}
 	switch s.End.Outcome {
 	case Interrupted, Waiting:
 		return Continue, fmt.Sprintf("the run %s was %s", s.Start.Run, s.End.Outcome)
 	case Done:
 		if asked.Retry && asked.Hint {
-			return Again, "the last run is done, and a change was asked for"
+			return Again, "the last run is done, and a change was requested"
 		}
 		if asked.Retry {
-			return Nothing, "the last run is done; say what to change, or begin again with --fresh"
+			return Nothing, "the last run is done; add what to change, or start over with --fresh"
 		}
 		return Begin, "the last run is done"
 	}

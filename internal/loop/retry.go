@@ -56,7 +56,7 @@ func retry(s State, limits Limits, now time.Time) Step {
 			Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
 	case limits.over(until):
 		return Step{Do: Stop, Outcome: Timeout,
-			Reason: fmt.Sprintf("the run's time limit of %s comes before the model may be asked again: %s",
+			Reason: fmt.Sprintf("the run's time limit of %s ends before the usage limit resets: %s",
 				safetext.Duration(limits.Wall), t.Reason)}
 	}
 	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}

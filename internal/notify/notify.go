@@ -122,7 +122,7 @@ func (p Place) Send(ctx context.Context, m Message, env []string) error {
 func (p Place) send(ctx context.Context, m Message) error {
 	u, err := url.Parse(p.address)
 	if err != nil || u.Scheme == "" { // whose error would show the address
-		return errors.New("its value is no address; allowed are https://HOST/PATH for a webhook, and addresses such as " +
+		return errors.New("its value is no address; must be https://HOST/PATH for a webhook, or addresses such as " +
 			"slack://…, discord://…, telegram://… and smtp://…")
 	}
 	if u.Scheme == "https" || u.Scheme == "http" {

@@ -13,7 +13,7 @@ import (
 
 var storyIDForm = regex.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-const storyIDRule = "allowed are letters, digits, dots, dashes and underscores, at most 64, as in US-001"
+const storyIDRule = "must be letters, digits, dots, dashes and underscores, at most 64, as in US-001"
 
 // maxReviewCount bounds a review count: a file with more was not counted up by reviews.
 const maxReviewCount = 1000
@@ -126,7 +126,7 @@ func (f fields) passes() bool {
 		return false
 	}
 	if v.kind != aTruth {
-		f.wrong("passes is %s; allowed are true and false", v.shown())
+		f.wrong("passes is %s; must be true or false", v.shown())
 		return false
 	}
 	return v.text == "true"
@@ -140,7 +140,7 @@ func (f fields) reviewStatus() ReviewStatus {
 	if s := ReviewStatus(v.text); v.kind == aText && slices.Contains(reviewStatuses, s) {
 		return s
 	}
-	f.wrong("reviewStatus is %s; allowed are null, %s", v.shown(), quoted(reviewStatuses))
+	f.wrong("reviewStatus is %s; must be null, %s", v.shown(), quoted(reviewStatuses))
 	return Unreviewed
 }
 

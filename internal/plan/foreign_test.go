@@ -45,8 +45,7 @@ func TestReadPlan(t *testing.T) {
 		"foreign": {`{"project":"P","userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true, ""},
 		"foreign, empty": {`{"project":"P","userStories":[{"id":1.5,"title":"T","acceptanceCriteria":[],"passes":"yes"}]}`,
 			true, "story number 1: id is 1.5 (a number); must be a string\nstory number 1: acceptanceCriteria is empty; " +
-				"must be a list with at least one string\nstory number 1: passes is \"yes\" (a string); allowed are true and " +
-				"false"},
+				"must be a list with at least one string\nstory number 1: passes is \"yes\" (a string); must be true or false"},
 		"foreign, miscased": {`{"project":"P","userStories":[{"id":"A","title":"T","acceptanceCriteria":["c"],"ReviewStatus":"approved"}]}`, true, `story A: "ReviewStatus" is no key, and looks like one; write it "reviewStatus"`},
 		"no objects":        {`{"project":"P","userStories":[1,null]}`, true, "branchName"},
 		"no project": {`{"userStories":[{"id":1,"title":"T","acceptanceCriteria":["c"]}]}`, true,

@@ -67,7 +67,7 @@ func (s *ReviewStatus) UnmarshalJSON(content []byte) error {
 	case slices.Contains(reviewStatuses, ReviewStatus(*said)):
 		*s = ReviewStatus(*said)
 	default:
-		return fmt.Errorf("reviewStatus is %s; allowed are null, %s", safetext.Quoted(*said), quoted(reviewStatuses))
+		return fmt.Errorf("reviewStatus is %s; must be null, %s", safetext.Quoted(*said), quoted(reviewStatuses))
 	}
 	return nil
 }

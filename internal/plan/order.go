@@ -177,11 +177,11 @@ func (p Plan) Invariants(r Rules) []Violation {
 		if s.ReviewStatus == ChangesRequested && strings.TrimSpace(s.ReviewFeedback) == "" {
 			v.add(invariantCheck, s.ID, "reviewFeedback",
 				"Story %s has reviewStatus 'changes_requested' but reviewFeedback is empty. "+
-					"Feedback is required: say what must be fixed and where.", s.ID)
+					"Feedback is required: write what must be fixed and where.", s.ID)
 		}
 		if s.ReviewCount < 0 || s.ReviewCount > r.cap()+1 {
 			v.add(invariantCheck, s.ID, "reviewCount",
-				"Story %s has reviewCount %d; allowed are 0 to %d, one more than the review cap. "+
+				"Story %s has reviewCount %d; must be 0 to %d, one more than the review cap. "+
 					"Set it back to what it was.", s.ID, s.ReviewCount, r.cap()+1)
 		}
 	}

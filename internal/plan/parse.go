@@ -163,7 +163,7 @@ func (r *reader) checkValue(where, path string, v *jsonValue) {
 			m := &v.members[i]
 			at := strings.TrimPrefix(path+"."+m.key, ".")
 			if seen[m.key] {
-				r.add("%s%s stands there twice; leave one of them out", lead(where), shortPath(at))
+				r.add("%s%s is there twice; remove one", lead(where), shortPath(at))
 			}
 			seen[m.key] = true
 			r.soundText(where, "a key", m.key, m.halved)

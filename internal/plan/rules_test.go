@@ -23,8 +23,7 @@ func TestReviewIntegrity(t *testing.T) {
 				"may approve stories. Set passes back to false or complete the review cycle."},
 		{"4", `"passes":true,"reviewStatus":"approved","reviewCount":1,"reviewFeedback":""`, false, ""},
 		{"5", `"passes":false,"reviewStatus":"changes_requested","reviewCount":1,"reviewFeedback":" "`, false,
-			"2 Story US-001 has reviewStatus 'changes_requested' but reviewFeedback is empty. Feedback is required: say what " +
-				"must be fixed and where."},
+			"2 Story US-001 has reviewStatus 'changes_requested' but reviewFeedback is empty. Feedback is required: write what must be fixed and where."},
 		{"6", `"passes":false,"reviewStatus":"approved","reviewCount":1,"reviewFeedback":""`, false,
 			"2 Story US-001 has reviewStatus 'approved' but passes=false; the two must be in sync. Set reviewStatus back to " +
 				"what it was or complete the review cycle."},
@@ -34,7 +33,7 @@ func TestReviewIntegrity(t *testing.T) {
 		// and its bound, S4-67
 		{"6 of 5", `"passes":false,"reviewStatus":"needs_review","reviewCount":6,"reviewFeedback":""`, false, ""},
 		{"7 of 5", `"passes":false,"reviewStatus":"needs_review","reviewCount":7,"reviewFeedback":""`, false,
-			"2 Story US-001 has reviewCount 7; allowed are 0 to 6, one more than the review cap. Set it back to what it was."},
+			"2 Story US-001 has reviewCount 7; must be 0 to 6, one more than the review cap. Set it back to what it was."},
 	} {
 		var got []string
 		p, err := Parse("tasks.json", []byte(withStory(row.story)))

@@ -63,7 +63,7 @@ func (t *transition) violations(m Mode) []Violation {
 	case Review:
 		t.review()
 	default:
-		t.found.add(transitionCheck, "", "", "The mode %s is none; allowed are %s.", safetext.Quoted(string(m)),
+		t.found.add(transitionCheck, "", "", "The mode %s is unknown; must be one of %s.", safetext.Quoted(string(m)),
 			safetext.Listed([]Mode{Implement, Review, ReviewFix}))
 	}
 	return t.found
@@ -124,7 +124,7 @@ func (t *transition) handedIn(from ReviewStatus, illegal string) {
 	}
 	for _, id := range handed[min(1, len(handed)):] {
 		t.found.add(transitionCheck, id, "reviewStatus",
-			"Stories %s were handed in for review in one iteration; allowed is one. "+
+			"Stories %s were submitted for review in one iteration; must be only one. "+
 				"Set the reviewStatus of %s back to %s.", safetext.Listed(handed), id, from.shown())
 	}
 }

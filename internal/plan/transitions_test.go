@@ -62,7 +62,7 @@ func TestTransitions(t *testing.T) {
 				"illegal transition: reviewCount 0 → 1."},
 		{"two handed in", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
 			[]Story{at("A", false, NeedsReview, 0, ""), at("B", false, NeedsReview, 0, "")},
-			"Stories A and B were handed in for review in one iteration; allowed is one. Set the reviewStatus of B back to null."},
+			"Stories A and B were submitted for review in one iteration; must be only one. Set the reviewStatus of B back to null."},
 		{"deleted", Implement, []Story{at("A", false, Unreviewed, 0, ""), at("B", false, Unreviewed, 0, "")},
 			[]Story{at("A", false, NeedsReview, 0, "")},
 			"Story B was deleted; put it back as it was, stories of a plan stay in it."},
@@ -110,7 +110,7 @@ func TestTransitions(t *testing.T) {
 			[]Story{at("A", false, NeedsReview, 1, "mend it")},
 			"Story A was handed in again and still has its reviewFeedback; clear it when all of it is addressed."},
 		{"no mode", "merge", []Story{at("A", false, Unreviewed, 0, "")}, []Story{at("A", false, Unreviewed, 0, "")},
-			`The mode "merge" is none; allowed are implement, review and review-fix.`},
+			`The mode "merge" is unknown; must be one of implement, review and review-fix.`},
 	} {
 		var snapshot Snapshot // of (n) there is none
 		if row.before != nil {

@@ -146,7 +146,7 @@ func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
 	if err != nil || merging {
 		return nil, true, errors.Join(
 			err,
-			invalid.Errorf("a merge is under way in %s, in which git commits all or nothing; finish it first", p.Dir),
+			invalid.Errorf("a merge is in progress in %s, and git would commit all of it; finish it first", p.Dir),
 		)
 	}
 	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
@@ -242,7 +242,7 @@ func newDirectory(root *os.Root, in, name string) (string, error) {
 			return "", invalid.Errorf("making %s: %w", dir, files.Advise(err))
 		}
 	}
-	return "", invalid.Errorf("%s holds a thousand directories %s; say another name with --label", in, name)
+	return "", invalid.Errorf("%s holds 1,000 directories %s; pass another name with --label", in, name)
 }
 
 // move writes the files to a directory, and removes those of the plan here once all are there.

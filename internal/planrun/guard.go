@@ -121,7 +121,7 @@ func (k *guard) read(ctx context.Context, since string, c loop.Commit, e *edit) 
 			e.restore = append(e.restore, name)
 			e.breaks(
 				"content", name,
-				name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are none",
+				name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are not allowed",
 			)
 		case path.Clean(dir) == path.Clean(k.plan.Dir) && (base == PrdFile || base == promptMD):
 			e.restore = append(e.restore, name)

@@ -56,7 +56,7 @@ func planBranch(ctx context.Context, name string) (string, error) {
 	branch := "ralph/" + strings.TrimPrefix(name, "ralph/")
 	if err := git.CheckBranchName(ctx, branch); err != nil {
 		return "", invalid.Errorf(
-			"flag --name is %q: %w; allowed are letters, digits, dots, dashes, underscores and slashes, as in todo-list",
+			"flag --name is %q: %w; must be letters, digits, dots, dashes, underscores and slashes, as in todo-list",
 			name, err,
 		)
 	}
@@ -197,7 +197,7 @@ func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 			errs = append(errs, err)
 		case ok && string(content) != texts[name] && !force:
 			errs = append(
-				errs, invalid.Errorf("%s already exists, with another text; say --force to replace it", name),
+				errs, invalid.Errorf("%s already exists, with other text; pass --force to replace it", name),
 			)
 		default:
 			missing[name] = !ok

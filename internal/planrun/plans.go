@@ -28,7 +28,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 	p.Begin()
 	from, err := filepath.EvalSymlinks(p.Dir) // a home may be a link
 	if err != nil {
-		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, err)
+		return nil, invalid.Errorf("the project %s: %w; pass an existing directory", p.Dir, err)
 	}
 	p.Dir = session.Top(ctx, from, p.Parent)
 	if p.PlanDir, err = InClone(p.Dir, from, p.RalphDir); err != nil {
@@ -36,7 +36,7 @@ func (p *Plans) Open(ctx context.Context) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
-		return nil, invalid.Errorf("the project %s: %w; give a directory that is there", p.Dir, files.Advise(err))
+		return nil, invalid.Errorf("the project %s: %w; pass an existing directory", p.Dir, files.Advise(err))
 	}
 	return root, nil
 }

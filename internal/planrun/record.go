@@ -29,7 +29,7 @@ func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"%s %s approved in the file, and nobody on record approved %s", safetext.FirstN(unknown, 10),
+				"%s %s approved in the file, but no record has an approval of %s", safetext.FirstN(unknown, 10),
 				safetext.IsAre(n), safetext.ItThem(n),
 			),
 		)

@@ -241,7 +241,7 @@ func (p *Run) choosePrompt() {
 			name,
 		)
 	default:
-		p.log("plan: agents are told what %s says, and ralph's own sections after it", name)
+		p.log("plan: prompts contain %s, and then ralph's sections", name)
 	}
 }
 

@@ -110,7 +110,7 @@ func validPlan(name string, content []byte, rules plan.Rules) Validated {
 // change looks at a plan before and after an iteration.
 func (v Validation) change(from string, rules plan.Rules) (Validated, error) {
 	if !slices.Contains(planModes, v.Mode) {
-		return Validated{}, invalid.Errorf("flag --mode is %q; allowed are implement, review and review-fix", v.Mode)
+		return Validated{}, invalid.Errorf("flag --mode is %q; must be implement, review or review-fix", v.Mode)
 	}
 	contents := [2][]byte{}
 	for i, f := range []struct{ flag, name string }{{"flag --before", v.Before}, {"flag --after", v.After}} {
@@ -199,7 +199,7 @@ func planContent(what, from, name string) ([]byte, error) {
 	}
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > MaxPlanFile {
-		return nil, invalid.Errorf("%s: %s has %d bytes; allowed are %d", what, name, info.Size(), MaxPlanFile)
+		return nil, invalid.Errorf("%s: %s has %d bytes; must be at most %d", what, name, info.Size(), MaxPlanFile)
 	}
 	if err = errors.Join(err, notRegularFile(info)); err != nil {
 		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))

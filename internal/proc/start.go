@@ -113,7 +113,7 @@ func (r *running) result(class Class) (Result, error) {
 	}
 	if r.state == nil {
 		return Result{Class: class, Exit: -1},
-			fmt.Errorf("waiting for %s: somebody else in this process has waited for it", name(r.spec))
+			fmt.Errorf("waiting for %s: this process has waited for it already", name(r.spec))
 	}
 	result := Result{Class: class, Exit: r.state.ExitCode(), Signal: signalName(r.state)}
 	if class == Exited && result.Signal != "" {

@@ -86,7 +86,7 @@ func ClearTemp(parent string) {
 
 var (
 	errNoLocks = errors.New("the file system keeps no locks")
-	errHeld    = errors.New("somebody else has it")
+	errHeld    = errors.New("another process has it")
 )
 
 // throwAway removes a directory that we hold, also where a build has closed directories in it. No link is followed.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdDir locks a directory of our user. It is errHeld when somebody else has it, and when it has been removed
+// holdDir locks a directory of our user. It is errHeld when another process has it, and when it has been removed
 // meanwhile.
 func holdDir(dir string) (*os.File, error) {
 	held, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)

@@ -50,7 +50,7 @@ func allowed(name string, t *template.Template) error {
 }
 
 func language(name string) string {
-	return "allowed are {{if}}, {{else}} and {{end}} and the fields {{." + strings.Join(fieldsOf(name), "}}, {{.") + "}}"
+	return "must be {{if}}, {{else}} and {{end}} and the fields {{." + strings.Join(fieldsOf(name), "}}, {{.") + "}}"
 }
 
 type walker struct {

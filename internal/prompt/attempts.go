@@ -162,7 +162,7 @@ func facts(it loop.Iteration) []string {
 		out = append(out, "not run: "+safetext.AndMore(waiting, 2))
 	}
 	if it.Tier == loop.Shift || it.Tier == loop.Expand {
-		out = append(out, "it was told to try a fundamentally different approach")
+		out = append(out, "it was instructed to try a fundamentally different approach")
 	}
 	if it.Commit != nil && it.Commit.Note != "" {
 		out = append(out, "its commit: "+line(it.Commit.Note))
@@ -181,7 +181,7 @@ func hash(v loop.Verdict) string {
 func changed(it loop.Iteration) string {
 	switch c := it.Commit; {
 	case c == nil || c.Unchecked:
-		return "nobody looked"
+		return "not known"
 	case c.Empty || len(c.Files) == 0:
 		return "nothing"
 	default:

@@ -39,8 +39,7 @@ func (p parts) handIn(signal string) string {
 		open = "leave `reviewStatus` and `reviewFeedback` as they are"
 	}
 	return fmt.Sprintf("- The story is done, its criteria are met and the verification commands pass → %s\n"+
-		"- It is not → %s, and say in `%s/progress.txt` what you tried, what you found and what you would do next. Another "+
-		"fresh iteration goes on from there."+waysOut+"\n"+
+		"- It is not → %s, and say in `%s/progress.txt` what you tried, what you found and what you would do next. Another fresh iteration continues from there."+waysOut+"\n"+
 		"- Either way commit everything, with the message %s.\n\n"+
 		"The harness holds the file against what it was before: a review field that changes in any other way is taken "+
 		"back, so is a story that is deleted or rewritten, and the iteration fails. `%s/prd.md` is read-only.\n\n%s",
@@ -70,7 +69,7 @@ func (p parts) decide(signal string, last bool) string {
 		"| what you found | `reviewStatus` | `passes` | `reviewFeedback` |\n|---|---|---|---|\n"+
 		"| every criterion is genuinely met, no issues | `\"approved\"` | `true` | `\"\"` |\n"+
 		"%s\n"+
-		"%s `notes` must not be empty when `passes` is true: write a sentence where there is none. Nothing else in the "+
+		"%s `notes` must not be empty when `passes` is true: write a sentence if it is empty. Nothing else in the "+
 		"file changes, and no other story.\n\n"+
 		"Commit both files with the message `review: [%s] - approved` or `review: [%s] - changes requested`.\n\n"+
 		"Then give your verdict, which has to agree with the file: \"approve\" when you found no issues, "+

@@ -135,7 +135,7 @@ func changeOf(s loop.State, id, shown string) string {
 		return fmt.Sprintf("The work on this story was done before this run began. Find its commits with `git log "+
 			"--oneline --fixed-strings --grep='[%s]'`, and read what each changed with `git show`.", shown)
 	}
-	return fmt.Sprintf("The work on this story is what changed since the commit before it was taken up:\n\n```\ngit "+
+	return fmt.Sprintf("The work on this story is what changed since the commit before it was started:\n\n```\ngit "+
 		"diff %s..HEAD\ngit log --oneline %s..HEAD\n```\n\nThe commits that ralph made for it have the trailer "+
 		"`Ralph-Story: %s`; those that the agent made itself may lack it. HEAD is the commit %s.",
 		from, from, shown, s.Head())
@@ -149,8 +149,7 @@ func earlierReview(s loop.State, id string, border safetext.Border) string {
 			continue
 		}
 		if o := it.Commit.Plan.Opinion; !o.Approve && strings.TrimSpace(o.Feedback) != "" {
-			return fmt.Sprintf("### The Review Before\n\nIteration %d reviewed this story and asked for what stands between "+
-				"the borders. Look whether every point is met, and then judge the whole anew.\n\n%s",
+			return fmt.Sprintf("### The Review Before\n\nIteration %d reviewed this story and requested what is between the borders. Check whether every point is met, and then review the whole story again.\n\n%s",
 				it.N, border.Around(middle(strings.TrimSpace(o.Feedback), maxEarlier)))
 		}
 		break

@@ -72,7 +72,7 @@ func Load(names []string, content func(name string) ([]byte, error)) (Set, error
 			continue
 		}
 		if !slices.Contains(Names(), name) {
-			return Set{}, fmt.Errorf("%s/%s is no prompt that ralph knows; allowed are %s", Dir, lineOf(name, 80),
+			return Set{}, fmt.Errorf("%s/%s is not a prompt of ralph; must be one of %s", Dir, lineOf(name, 80),
 				safetext.And(Names()))
 		}
 		text, err := content(name)
@@ -97,7 +97,7 @@ func read(name string, content []byte) (*template.Template, error) {
 	case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
 		return nil, fmt.Errorf("%s is not UTF-8 text; save it as UTF-8", name)
 	case strings.TrimSpace(text) == "":
-		return nil, fmt.Errorf("%s is empty; write what the agent is told, or remove it", name)
+		return nil, fmt.Errorf("%s is empty; write a prompt, or remove it", name)
 	}
 	t, err := template.New(name).Parse(text)
 	if err != nil {

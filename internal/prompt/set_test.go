@@ -25,24 +25,24 @@ func load(files map[string]string) (Set, error) {
 // allowed.
 func TestLoadMistakes(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
-		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is no prompt that ralph knows; allowed are " +
+		{"an unknown file", "implment.md", "x", ".ralph/prompts/implment.md is not a prompt of ralph; must be one of " +
 			"implement.md, plan-implement.md, plan-review-fix.md, plan-review.md, qa.md, review.md and tester.md"},
-		{"no Markdown", "implement.txt", "x", ".ralph/prompts/implement.txt is no prompt that ralph knows"},
+		{"no Markdown", "implement.txt", "x", ".ralph/prompts/implement.txt is not a prompt of ralph"},
 		{"a file that cannot be read", "qa.md", "unreadable", "reading .ralph/prompts/qa.md: no"},
 		{"nothing in it", "qa.md", " \n", ".ralph/prompts/qa.md is empty"},
 		{"no text", "qa.md", "a\xff", ".ralph/prompts/qa.md is not UTF-8 text"},
 		{"too large", "qa.md", strings.Repeat("x", 64<<10+1),
 			".ralph/prompts/qa.md has 65537 bytes; must be at most 65536"},
 		{"an action that does not end", "implement.md", "a\nb {{if .Shift}}\n",
-			".ralph/prompts/implement.md:3: unexpected EOF; allowed are {{if}}"},
+			".ralph/prompts/implement.md:3: unexpected EOF; must be {{if}}"},
 		{"an unknown field", "implement.md", "a\n\n{{.Spec}}", ".ralph/prompts/implement.md:3: {{.Spec}} is not known; " +
-			"allowed are {{if}}, {{else}} and {{end}} and the fields {{.Role}}, {{.Iteration}}"},
+			"must be {{if}}, {{else}} and {{end}} and the fields {{.Role}}, {{.Iteration}}"},
 		{"a field of another role's", "implement.md", "{{.Change}}", "implement.md:1: {{.Change}} is not known"},
 		{"where it would never be run", "implement.md", "{{if .Shift}}{{if .Hints}}{{.Nope}}{{end}}{{end}}",
 			"implement.md:1: {{.Nope}} is not known"},
 		{"a field of a field", "implement.md", "{{.Title.X}}", "{{.Title.X}} is not known"},
 		{"an unknown function", "implement.md", "\n{{env \"HOME\"}}",
-			`implement.md:2: function "env" not defined; allowed are`},
+			`implement.md:2: function "env" not defined; must be`},
 		{"a function that makes text", "implement.md", "{{printf \"%9999999d\" 1}}", "{{printf}} is not known"},
 		{"a loop", "implement.md", "{{range 1000000000}}x{{end}}", "{{range 1000000000}}x{{end}} is not known"},
 		{"a variable", "implement.md", "{{$x := .Title}}{{$x}}", "is not known"},

@@ -81,7 +81,7 @@ func forbidden(s loop.State, spin loop.Repetition) []string {
 		out = append(out, "claim again to be done without having changed anything")
 	}
 	for _, said := range said(its) {
-		out = append(out, fmt.Sprintf("go on from what was said then and did not help: %q", said))
+		out = append(out, fmt.Sprintf("continue from what was said then and did not help: %q", said))
 	}
 	return append(out, "make the failure go away by weakening, skipping or deleting what reports it")
 }

@@ -21,7 +21,7 @@ func (v View) howToAccept(list []loop.Concern) string {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
 			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
 	}
-	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run goes on without another turn"),
+	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run resumes without another turn"),
 		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
 }
 

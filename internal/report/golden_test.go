@@ -12,7 +12,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	refusal := &event.Refusal{Who: "mallory",
-		Reason: "mallory has read permission here; asking ralph takes write, maintain or admin"}
+		Reason: "mallory has read permission here; a request needs write, maintain or admin"}
 	asked := event.Event{Name: "issue_comment.created", Repo: event.Repo{Owner: "alice", Name: "demo"},
 		Issue: &event.Issue{Number: 42}}
 	local := capped()

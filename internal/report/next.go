@@ -73,7 +73,7 @@ func (v View) nextStep() string {
 		return v.afterDone()
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return parts(fixIt, v.Offer("retry", "goes on with the same work"))
+			return parts(fixIt, v.Offer("retry", "resumes with the same work"))
 		}
 		return parts(fixIt, v.Offer("run", "starts the run"))
 	case loop.Failed:
@@ -103,9 +103,9 @@ func (v View) resumes() string {
 	case s.Branch().Name() == "" && (s.End.Patch != "" || s.End.Outcome == loop.Failed):
 		return "starts over, because no work is on GitHub"
 	case s.End.Patch != "":
-		return "goes on from the last commit on GitHub, without the work in " + v.shown(path.Base(s.End.Patch))
+		return "resumes from the last commit on GitHub, without the work in " + v.shown(path.Base(s.End.Patch))
 	}
-	return "goes on from here"
+	return "resumes from here"
 }
 
 func (v View) afterDone() string {
@@ -166,7 +166,7 @@ func (v View) whileWaiting() string {
 	case s.End.ForPull:
 		sweep := ""
 		if v.Ways.Work(event.Scheduled) {
-			sweep = "the next sweep goes on"
+			sweep = "the next sweep resumes it"
 		}
 		return wording.Sentence(v.Text(s.End.Reason, 400)) + " Then " + parts(wording.JoinedBy(", or ",
 			v.Offer("continue", "goes on"), sweep), "the agent is not run again")
@@ -175,11 +175,11 @@ func (v View) whileWaiting() string {
 	case v.State.Unable > 0 && s.End.Until.IsZero():
 		return parts("fix what it names", v.Offer("continue", "tries again"))
 	case v.waitsForOthers() && v.Ways.Work(event.Built):
-		return parts("nothing", "it goes on when they have finished", v.Offer("continue", "looks at once"))
+		return parts("nothing", "it resumes when they have finished", v.Offer("continue", "looks at once"))
 	case v.waitsForOthers():
 		return parts(v.Offer("continue", "resumes the run when they have finished"))
 	case v.sweptLater():
-		return parts("nothing", "the next sweep after that goes on", v.Offer("continue", "tries at once"))
+		return parts("nothing", "the next sweep after that resumes it", v.Offer("continue", "tries at once"))
 	case !s.End.Until.IsZero():
 		return parts(v.Offer("continue", "resumes the run after that"))
 	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
@@ -205,7 +205,7 @@ func (v View) whatNowLocally() string {
 		return whatNowIs + "read the change and merge " + v.branch(s.Branch()) + "."
 	case loop.Invalid:
 		if last := s.Last(); last != nil && last.Unfixable() != nil {
-			return whatNowIs + "fix what is named above; then " + v.again() + " goes on with the same work."
+			return whatNowIs + "fix what is named above; then " + v.again() + " resumes with the same work."
 		}
 		return whatNowIs + "fix what is named above, and run it again."
 	case loop.Refused:
@@ -218,7 +218,7 @@ func (v View) whatNowLocally() string {
 			return whatNowIs + v.plainly(v.again()+" "+v.shown("--answer TEXT")+" answers, and resumes from here.")
 		}
 	}
-	next := v.again() + " goes on from here; with `--fresh` instead of `--resume` it starts over."
+	next := v.again() + " resumes from here; with `--fresh` instead of `--resume` it starts over."
 	return whatNowIs + v.plainly(next)
 }
 

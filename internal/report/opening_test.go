@@ -52,7 +52,7 @@ func endings() []ending {
 			loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Waits: true,
 				Reason: "the reviewer's turn did not end well: limit"})
 	}
-	const resume = "ralph run --issue issue.md --resume goes on from here"
+	const resume = "ralph run --issue issue.md --resume resumes from here"
 	noPull := func(change func(*loop.End)) View {
 		v := reviewed()
 		end := *v.State.End
@@ -82,7 +82,7 @@ func endings() []ending {
 			"refused the push: GH006: Protected branch update failed for refs/heads/ralph/issue-42. Changes must be made "+
 			"through a pull request", nil),
 			"Failed in ralph's own part", "GH006: Protected branch update failed for refs/heads/ralph/issue-42",
-			"/ralph retry goes on from here", "", ""},
+			"/ralph retry resumes from here", "", ""},
 		{"done", reviewed(), "Done after 2 iterations", "go vet ./... and go test ./... pass, the reviewer approves",
 			"and merge it", "SUCCESS: issue-42 completed in 2 iterations", "read the change and merge ralph/issue-42"},
 		{"done, with warnings", done(), "Done after 2 iterations", "go vet ./... and go test ./... pass", "and merge it",
@@ -97,7 +97,7 @@ func endings() []ending {
 			"Stopped after 5 of 5 iterations", "still fails — very/deep", "/ralph retry <hint>", "CAP HIT", ""},
 		{"capped, a plan", planCapped(), "Stopped after 9 of 9 iterations",
 			"US-003 is not done — bye_test.go: nothing tests the empty name", "/ralph retry <hint>", "CAP HIT",
-			"--resume goes on from here"},
+			"--resume resumes from here"},
 		{"capped, by the reviewer", ended(loop.Capped, "2 of 2 iterations are used up",
 			func(s *sample.Script) { s.Iterate(2, loop.Implement, "x", sample.AsksChange) }), "Stopped after 2 of 5 iterations",
 			"the reviewer asks for changes — Missing: the empty name", "/ralph retry <hint>", "CAP HIT", resume},
@@ -108,7 +108,7 @@ func endings() []ending {
 		{"out of budget", spentAll(), "Stopped by the budget after 2 of 5 iterations", "go test ./... still fails",
 			"raise max_cost_usd", "BUDGET", resume},
 		{"failed", failed(), "Failed in ralph's own part", "pushing ralph/issue-42: the branch moved",
-			"/ralph retry goes on from here", "failed: pushing", resume},
+			"/ralph retry resumes from here", "failed: pushing", resume},
 		{"invalid", mistaken(), "Cannot run", "the key in ANTHROPIC_API_KEY is refused", "fix what is named above",
 			"invalid: the key", "fix what is named above"},
 		{"waiting for an answer", asks(), "Waiting for your answer",
@@ -125,11 +125,11 @@ func endings() []ending {
 			"Waiting for the model", "the model has answered nothing in 2 turns", "/ralph continue tries again",
 			"waiting: the model", resume},
 		{"cancelled by a comment", ended(loop.Interrupted, "asked to stop by alice", nil), "Interrupted after 1 iteration",
-			"asked to stop by alice", "/ralph continue goes on from here", "", ""},
+			"asked to stop by alice", "/ralph continue resumes from here", "", ""},
 		{"cancelled by a signal", interrupted(), "Interrupted after 1 iteration", "the run was cancelled",
-			"/ralph continue goes on from here", "interrupted: the run was cancelled", resume},
+			"/ralph continue resumes from here", "interrupted: the run was cancelled", resume},
 		{"interrupted at once", end(sample.Begin(nil), loop.Interrupted, "the run was cancelled", ""),
-			"Interrupted before the first iteration", "the run was cancelled", "/ralph continue goes on from here",
+			"Interrupted before the first iteration", "the run was cancelled", "/ralph continue resumes from here",
 			"interrupted: ", resume},
 	}
 }

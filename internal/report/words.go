@@ -77,7 +77,7 @@ func (v View) now() string {
 	case last.Failure() != nil && last.N < s.MaxIterations:
 		return "The next iteration begins with what failed."
 	case s.PlanDue:
-		return "The plan's file is put right again."
+		return "The plan's file is fixed."
 	case s.Plan != nil && v.open() && last.N < s.MaxIterations:
 		return "The next iteration is about to begin."
 	}

@@ -12,9 +12,7 @@ const maxPasses = 5
 
 // TooDeep is what Sanitise puts in the place of a text that has more in each other than anybody writes: lists, quotes,
 // links, tables or comments. What GitHub shows of it cannot be told soon enough.
-const TooDeep = "(Here stood a text that ralph has left out: it has more lists, quotes, links, tables or comments in " +
-	"each other than anybody reads. " +
-	"Whoever wrote it has to write it without them.)"
+const TooDeep = "(Here stood a text that ralph has left out: it has more lists, quotes, links, tables or comments in each other than ralph reads. Its author must write it without them.)"
 
 // Sanitise takes out of Markdown whatever a person who looks at it on GitHub would not see, so that nobody can tell the
 // agent something behind the maintainer's back: comments, invisible characters, attributes of HTML, images' alternative

@@ -49,7 +49,7 @@ func (a *actions) do(ctx context.Context, asks web.Action) error {
 	case asks.Kind == web.Hint && run.State == web.Running:
 		return a.s.Say(ctx, store.Word{Run: run.ID, Kind: asks.Kind, Person: asks.By.Login, Text: asks.Text})
 	case asks.Kind == web.Hint:
-		return &web.Refusal{Why: "The run does not work now, so nobody hears a hint. Retry it with your words."}
+		return &web.Refusal{Why: "The run is not running, so it gets no hint. Retry it with your text."}
 	}
 	return a.comment(ctx, run, asks)
 }
@@ -75,7 +75,7 @@ func (a *actions) comment(ctx context.Context, run store.Run, asks web.Action) e
 	text := strings.Join(strings.Fields(asks.Text), " ") // a line: what follows a command is a part of it
 	body := map[string]string{web.Stop: "stop", web.Retry: "retry " + text, web.Approve: "accept " + text}[asks.Kind]
 	if body == "" {
-		return fmt.Errorf("doing what was asked for: %q is nothing that can be", asks.Kind)
+		return fmt.Errorf("handling the request: %q is not an action", asks.Kind)
 	}
 	app, err := a.in.current(ctx)
 	if err != nil {

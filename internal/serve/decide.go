@@ -44,7 +44,7 @@ var quick = []event.Verb{event.Stop, event.Hint, event.Help, event.Status}
 // is about a run of ours.
 func decide(d store.Delivery, rules event.Rules, ours func(event.Event) bool) decided {
 	if strings.HasPrefix(d.Event, "installation") {
-		return decided{step: stepNothing, why: "where the App is installed is asked of GitHub when it matters"}
+		return decided{step: stepNothing, why: "where the App is installed is read from GitHub when needed"}
 	}
 	ev, err := eventOf(d)
 	if err != nil {

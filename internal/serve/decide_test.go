@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 		{"no JSON", "issues", "{", stepUnread, "no JSON object", "", false, false},
 		{"no repository", "issues", `{"action":"labeled"}`, stepUnread, "it holds no repository", "", false, false},
 		{"an installation", "installation", `{"action":"created","installation":{"id":70}}`, stepNothing,
-			"asked of GitHub when it matters", "", false, false},
+			"read from GitHub when needed", "", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := delivered("d-1", c.event, []byte(c.payload), time.Unix(1_800_000_000, 0))

@@ -193,7 +193,7 @@ func delivered(id, name string, body []byte, at time.Time) store.Delivery {
 
 func (in *intake) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	in.count(refused)
-	in.log("a delivery could not be stored; GitHub shows it as failed, and it is asked for again",
+	in.log("a delivery could not be stored; GitHub shows it as failed, and ralph requests it again",
 		"delivery", r.Header.Get("X-GitHub-Delivery"), "error", err)
 	w.Header().Set("Retry-After", "30")
 	http.Error(w, "the delivery could not be stored; deliver it again", http.StatusServiceUnavailable)
@@ -241,7 +241,7 @@ func near(r *http.Request, token string) bool {
 func onlyNear(next http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !near(r, token) {
-			http.Error(w, "metrics are told on this machine alone, or with RALPH_METRICS_TOKEN as a bearer",
+			http.Error(w, "metrics are only for this machine, or with RALPH_METRICS_TOKEN as a bearer",
 				http.StatusForbidden)
 			return
 		}

@@ -38,13 +38,13 @@ func (n *notices) tell(ctx context.Context, run store.Run, m work.Notice) {
 	m.Message.Text = safetext.FirstRunes(m.Message.Text, mostText)
 	places, missing := notify.Named(n.places, m.To)
 	for _, name := range missing {
-		n.log.Warn("nobody was told how a run ended: the environment variable is not set", "variable", name, "run", run.ID)
+		n.log.Warn("no notification was sent: the environment variable is not set", "variable", name, "run", run.ID)
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, place := range places {
 		n.telling.Go(func() {
 			if err := place.Send(ctx, m.Message, n.environ); err != nil {
-				n.log.Warn("somebody was not told how a run ended", "run", run.ID, "error", err)
+				n.log.Warn("a notification failed", "run", run.ID, "error", err)
 			}
 		})
 	}

@@ -116,8 +116,7 @@ func keptOpen(o Options, at net.Addr) error {
 	switch {
 	case !o.Open:
 	case !ok || !tcp.IP.IsLoopback():
-		return invalid.Errorf("--open shows every run to whoever reaches %s, which is not this machine alone: "+
-			"listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
+		return invalid.Errorf("--open shows every run to anyone who reaches %s, which is not a loopback address: listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
 	case !web.Loopback(o.Public.Hostname()):
 		return invalid.Errorf("--open goes with no --url %s, which is not this machine alone: leave --url "+
 			"away, or leave --open away and have people sign in", o.Public.Host)

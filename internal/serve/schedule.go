@@ -35,12 +35,12 @@ func (sv *Server) redeliver(ctx context.Context) error {
 		if _, known := sv.s.Delivery(ctx, d.GUID); known == nil { // it was stored, and the answer was lost
 			continue
 		}
-		sv.o.Log.Info("a delivery did not arrive and is asked for again", "delivery", d.GUID, "event", d.Event,
+		sv.o.Log.Info("a delivery did not arrive and is requested again", "delivery", d.GUID, "event", d.Event,
 			"status", d.Status)
 		err = errors.Join(err, app.Redeliver(ctx, d.ID))
 	}
 	if err != nil && ctx.Err() == nil {
-		sv.o.Log.Warn("GitHub was asked for deliveries that did not arrive", "error", err)
+		sv.o.Log.Warn("ralph requested deliveries that did not arrive", "error", err)
 	}
 	return err
 }

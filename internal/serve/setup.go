@@ -67,7 +67,7 @@ func (s *setup) Standing(ctx context.Context) (web.SetupStanding, error) {
 			Advice: "Set RALPH_WEBHOOK_SECRET to the secret on the App's page."})
 	}
 	if c.ClientID == "" {
-		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "nobody can sign in",
+		out.Credentials = append(out.Credentials, web.Finding{Level: "warning", What: "no one can sign in",
 			Advice: "Set RALPH_CLIENT_ID and RALPH_CLIENT_SECRET; both are on the App's page."})
 	}
 	out.Credentials = append(out.Credentials, reached(s.o.Public)...)

@@ -92,7 +92,7 @@ func (w *worker) tellStop(ctx context.Context, row store.Run) error {
 	return err
 }
 
-// do has a process do a job. The error says that it did not come to its end, or did not begin.
+// do has a process do a job. The error says that it did not finish, or did not begin.
 func (w *worker) do(ctx context.Context, row store.Run, r *recorder) (work.End, error) {
 	order, ev, err := w.order(ctx, row)
 	if err != nil {

@@ -28,7 +28,7 @@ func (s *Session) AgreeToNone(why string) error {
 	answer, err := s.Ask("No sandbox works here (" + why + "). Agents and checks could read and write all that you can, " +
 		"your keys too, and speak to every host.\nRun without a sandbox on this machine? [y/N] ")
 	if err != nil {
-		return fmt.Errorf("nobody has said whether to run without a sandbox: %w", err)
+		return fmt.Errorf("no answer whether to run without a sandbox: %w", err)
 	}
 	if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
 		return errors.New("nothing was run, since no sandbox works here (" + why + "); install one of them, or write " +

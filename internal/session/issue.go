@@ -62,8 +62,7 @@ func (s *Session) repository(ctx context.Context) (event.Repo, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSuffix(path, ".git"), "/"), "/")
 	if len(parts) < 2 || remote == "" {
 		return event.Repo{}, invalid.Errorf(
-			"which repository the issue is in cannot be told from the remote %q; set GITHUB_REPOSITORY=owner/name, or give "+
-				"--issue a file",
+			"the repository of the issue is not known from the remote %q; set GITHUB_REPOSITORY=owner/name, or pass a file to --issue",
 			remote,
 		)
 	}

@@ -74,7 +74,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 			return loop.State{}, dir, nil
 		case newer: // a new run beside it would take its place
 			return loop.State{}, "", invalid.Errorf(
-				"the journal of run %s: %w: go on with that version, or start fresh with --fresh", name, err,
+				"the journal of run %s: %w: resume with that version, or start over with --fresh", name, err,
 			)
 		case errors.As(err, &tampered) && tampered.Over:
 			s.Log("%s. That run had ended, so it is skipped", tampered.What())
@@ -171,7 +171,7 @@ func SealFile(system string, env []string, dir, run string) (string, error) {
 		dir, state,
 	); err == nil && rel != ".." &&
 		!strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
-		return "", fmt.Errorf("the directory for it, %s, lies where the agent works", state)
+		return "", fmt.Errorf("the directory for it, %s, is where the agent works", state)
 	}
 	return filepath.Join(state, "ralph", "seals", fmt.Sprintf("%x", sha256.Sum256([]byte(dir))), run), nil
 }

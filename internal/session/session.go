@@ -143,10 +143,10 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Res
 		),
 	)
 	if err != nil {
-		return way, why, invalid.Errorf("nobody answered whether to resume or start fresh; say --resume or --fresh")
+		return way, why, invalid.Errorf("no answer whether to resume or start over; pass --resume or --fresh")
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "f" || answer == "fresh" {
-		return loop.Begin, "a fresh start was asked for", nil
+		return loop.Begin, "a fresh start was requested", nil
 	}
 	return way, why, nil
 }

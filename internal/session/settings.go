@@ -258,8 +258,7 @@ func (s *Settings) write(file string, layer config.Layer, c Change) error {
 }
 
 // Ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json.
-const Ignored = "# written by ralph init: settings.json and tasks are for everybody, all else here is of this " +
-	"clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
+const Ignored = "# written by ralph init: settings.json and tasks are shared, everything else is only for this clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
 
 // SaveSettings writes a repository's settings in one step, so that a kill leaves the old file or the new one, and never
 // a part; beside them, what keeps all else there out of git.

@@ -174,7 +174,7 @@ func (h hider) call(s *syntax.Stmt, c *syntax.CallExpr) {
 	case one.Name == "script" && one.Short("c") && !one.Short("e") && !slices.Contains(args, "--return"):
 		h.note(shown(s)+" hides the exit code of its command", false)
 	case (one.Name == "make" || one.Name == "gmake") && slices.ContainsFunc(one.Args, ignoresErrors):
-		h.note(shown(s)+" goes on after errors and hides their exit codes", false)
+		h.note(shown(s)+" continues after errors and hides their exit codes", false)
 	}
 	for i, arg := range args { // whatever comes before it: env, timeout, docker run
 		if !isShell(path.Base(arg)) {

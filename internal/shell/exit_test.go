@@ -58,8 +58,8 @@ func TestHidesExit(t *testing.T) {
 		`find . -exec shellcheck {} \;`:        `hides the exit code of what it runs`,
 		"find . -exec shellcheck {} ';'":       `hides the exit code of what it runs`,
 		"script -qc 'pytest' log":              `hides the exit code of its command`,
-		"make -i test":                         `goes on after errors`,
-		"make -ik test":                        `goes on after errors`,
+		"make -i test":                         `continues after errors`,
+		"make -ik test":                        `continues after errors`,
 		"trap 'exit 0' EXIT; pytest":           `hides every exit code`,
 
 		"pytest": "", "go vet ./... && go test ./...": "", "cd web && npm test": "", "cd web; npm test": "",

@@ -222,7 +222,7 @@ func (w *supervision) done() (bool, error) {
 		return false, invalid.Errorf("looking for the %s marker: %w; make it readable, or remove it", doneMarker, err)
 	case info.IsDir():
 		return false, invalid.Errorf(
-			"DONE is a directory: remove %s; a finished task is told by a file of that name", path,
+			"DONE is a directory: remove %s; the marker of a finished task is a file of that name", path,
 		)
 	}
 	return true, nil

@@ -66,7 +66,7 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 		v.SetInt(int64(whole))
 	case reflect.Bool:
 		if n.kind != aTruth {
-			d.wrong(n, key, "is %s; allowed are true and false", found(n))
+			d.wrong(n, key, "is %s; must be true or false", found(n))
 			return
 		}
 		v.SetBool(strings.EqualFold(n.text, "true"))
@@ -97,7 +97,7 @@ func (d *decoder) question(n *node, v reflect.Value, key string) {
 		return
 	}
 	if n.kind == anObject {
-		d.wrong(n, key, "is an object; allowed are a list of texts, and %q", AcceptanceCriteria)
+		d.wrong(n, key, "is an object; must be a list of strings, or %q", AcceptanceCriteria)
 		return
 	}
 	d.text(n, one, key)
@@ -132,12 +132,12 @@ func (d *decoder) object(n *node, v reflect.Value, key string) {
 		field := fieldOf(v.Type(), e.name)
 		switch {
 		case seen[e.name]:
-			d.wrong(at, name, "stands here for the second time; leave one of them out")
+			d.wrong(at, name, "is here twice; remove one")
 		case field >= 0:
 			d.read(e.value, v.Field(field), name)
 		case key == "" && slices.Contains(kept, e.name):
 		default:
-			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; allowed are %s%s",
+			d.wrong(at, below(key, strings.Trim(safetext.Quoted(e.name), `"`)), "is an unknown key; must be one of %s%s",
 				safetext.Listed(keysOf(v.Type())), meant(e.name, keysOf(v.Type())))
 		}
 		seen[e.name] = true

@@ -124,7 +124,7 @@ func TestBrokenBlocks(t *testing.T) {
 	block := func(inside string) string { return "One.\n\n```ralph\n" + inside + "\n```\n" }
 	for _, c := range []struct{ name, text, want string }{
 		{"a key", block("outcome: x\ntester: {promis: y}"),
-			`issue #7, line 5, column 10: tester.promis is an unknown key; allowed are promise,`},
+			`issue #7, line 5, column 10: tester.promis is an unknown key; must be one of promise,`},
 		{"a method", block("qa:\n  verification_method: magic"),
 			`issue #7, line 5, column 24: qa.verification_method is "magic", an unknown verification method`},
 		{"no YAML", block("outcome: [x"), `issue #7, line 4, column 10: this is not YAML`},

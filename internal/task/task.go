@@ -71,8 +71,7 @@ func From(req event.Request, facts event.Facts) (Task, error) {
 		Completion: said,
 	}
 	if t.Title == "" && strings.TrimSpace(t.Spec) == "" && said == nil {
-		return Task{}, fmt.Errorf("issue #%d has neither a title nor a text that can be seen; write what is wanted and ask "+
-			"again", ev.Issue.Number)
+		return Task{}, fmt.Errorf("issue #%d has no visible title or text; write the request and ask again", ev.Issue.Number)
 	}
 	for _, c := range facts.Comments {
 		if !facts.Reads(c.Author.Login, req.CommentsBy) || late(c, ev.At) || isCommand(c, ev) {
@@ -93,7 +92,7 @@ func FromPrompt(prompt, asked string) (Task, error) {
 		return Task{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return Task{}, fmt.Errorf("the prompt is empty; write what is wanted")
+		return Task{}, fmt.Errorf("the prompt is empty; write the request")
 	}
 	title, _, _ := strings.Cut(text, "\n")
 	return Task{ID: "prompt-" + safetext.Slug(title, 30), Title: safetext.Truncated(safetext.OneLine(title), 100),
@@ -108,7 +107,7 @@ func FromFile(name, content string) (Task, error) {
 		return Task{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest says what is wanted",
+		return Task{}, fmt.Errorf("the issue file %s is empty; its first line is the title, the rest is the description",
 			name)
 	}
 	first, rest, _ := strings.Cut(text, "\n")
@@ -126,8 +125,7 @@ func FromFile(name, content string) (Task, error) {
 func readable(name, text string) (string, error) {
 	clean := safetext.Sanitise(text)
 	if clean == safetext.TooDeep {
-		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than anybody reads; "+
-			"write it without them", name)
+		return "", fmt.Errorf("%s has more lists, quotes, links, tables or comments in each other than ralph reads; write it without them", name)
 	}
 	return clean, nil
 }

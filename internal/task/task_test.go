@@ -59,7 +59,7 @@ func TestFromBounds(t *testing.T) {
 func TestEmptyTasksAreRefused(t *testing.T) {
 	_, err := From(event.Request{Event: event.Event{Issue: &event.Issue{Number: 7, Body: "<!-- only hidden -->"}}},
 		event.Facts{})
-	if err == nil || !strings.Contains(err.Error(), "#7 has neither a title nor a text") {
+	if err == nil || !strings.Contains(err.Error(), "#7 has no visible title or text") {
 		t.Errorf("error = %v", err)
 	}
 	if _, err := FromPrompt(" \n", "alice"); err == nil {
@@ -100,8 +100,7 @@ func TestUnreadable(t *testing.T) {
 	_, fromFile := FromFile("a.md", "# t\n\n"+text)
 	_, fromPrompt := FromPrompt(text, "")
 	for name, err := range map[string]error{"issue #7": fromIssue, "a.md": fromFile, "the prompt": fromPrompt} {
-		want := name + " has more lists, quotes, links, tables or comments in each other than anybody reads; write it " +
-			"without them"
+		want := name + " has more lists, quotes, links, tables or comments in each other than ralph reads; write it without them"
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -42,7 +42,7 @@ func ValidID(id string) bool {
 }
 
 // IDRule says what an id may be, for messages.
-const IDRule = "allowed are letters, digits, dots, dashes and underscores, at most 60, as in TASK-001"
+const IDRule = "must be letters, digits, dots, dashes and underscores, at most 60, as in TASK-001"
 
 // Problems is everything that is wrong with a task of a file.
 func (t Task) Problems() []Problem {
@@ -54,11 +54,11 @@ func (t Task) Problems() []Problem {
 		p.add("id", "is %s; %s", safetext.Quoted(t.ID), IDRule)
 	}
 	if t.Title == "" {
-		p.add("title", "is missing; say in one line what is wanted")
+		p.add("title", "is missing; write the request in one line")
 	}
 	p.long("title", t.Title, maxTitle)
 	if t.Priority < 0 || t.Priority > 1_000_000 {
-		p.add("priority", "is %d; allowed are 0 to 1000000, the lower the sooner", t.Priority)
+		p.add("priority", "is %d; must be 0 to 1000000, the lower the sooner", t.Priority)
 	}
 	if len(t.Dependencies) > maxNeeds {
 		p.add("dependencies", "are %d; must be at most %d", len(t.Dependencies), maxNeeds)
@@ -118,7 +118,7 @@ func (p *problems) criteria(key string, c *Criteria) {
 	p.promise(below(key, "promise"), c.Promise)
 	p.long(below(key, "description"), c.Description, maxCriteria)
 	if c.MaxIterations < 0 || c.MaxIterations > maxTurns {
-		p.add(below(key, "max_iterations"), "is %d; allowed are 1 to %d", c.MaxIterations, maxTurns)
+		p.add(below(key, "max_iterations"), "is %d; must be 1 to %d", c.MaxIterations, maxTurns)
 	}
 	p.method(below(key, "verification_method"), c.Method, Methods)
 	p.verification(below(key, "verification_config"), "verification_method", c.Method, c.Config)
@@ -130,7 +130,7 @@ func (p *problems) promise(key, promise string) {
 	case strings.TrimSpace(promise) == "":
 		p.add(key, "is empty; must be a text such as IMPLEMENTATION_COMPLETE")
 	case strings.ContainsAny(promise, "<>"):
-		p.add(key, "is %s; must be a text without < and >: it stands between <promise> and </promise>",
+		p.add(key, "is %s; must be a string without < and >: it is printed between <promise> and </promise>",
 			safetext.Quoted(promise))
 	case strings.ContainsFunc(promise, unicode.IsControl):
 		p.add(key, "is %s; must be a text of one line", safetext.Quoted(promise))
@@ -140,7 +140,7 @@ func (p *problems) promise(key, promise string) {
 
 func (p *problems) method(key string, m Method, allowed []Method) {
 	if m != "" && !slices.Contains(allowed, m) {
-		p.add(key, "is %s, an unknown verification method; allowed are %s%s", safetext.Quoted(string(m)),
+		p.add(key, "is %s, an unknown verification method; must be one of %s%s", safetext.Quoted(string(m)),
 			safetext.Listed(allowed), meant(string(m), allowed))
 	}
 }
@@ -185,10 +185,10 @@ func (p *problems) fields(key string, v *Verification) {
 		p.add(below(key, "command"), "holds a zero byte; must be a command as a shell reads it")
 	}
 	if v.SuccessExitCode < 0 || v.SuccessExitCode > 255 {
-		p.add(below(key, "success_exit_code"), "is %d; allowed are 0 to 255", v.SuccessExitCode)
+		p.add(below(key, "success_exit_code"), "is %d; must be 0 to 255", v.SuccessExitCode)
 	}
 	if v.Timeout < 0 || v.Timeout > maxSeconds {
-		p.add(below(key, "timeout"), "is %d; allowed are 1 to %d seconds", v.Timeout, maxSeconds)
+		p.add(below(key, "timeout"), "is %d; must be 1 to %d seconds", v.Timeout, maxSeconds)
 	}
 	if !within(v.WorkingDir) {
 		p.add(below(key, "working_dir"), "is %s; must be a directory in the worktree, such as . or services/api",
@@ -212,7 +212,7 @@ func (p *problems) stages(key string, stages []Stage) {
 		at := fmt.Sprintf("%s[%d]", key, i+1)
 		p.long(below(at, "name"), s.Name, maxPromise)
 		if s.Method == MultiStage || s.Config != nil && len(s.Config.Stages) > 0 {
-			p.add(below(at, "method"), "is multi_stage in a stage; allowed are %s: put its stages beside this one",
+			p.add(below(at, "method"), "is multi_stage in a stage; must be one of %s: put its stages beside this one",
 				safetext.Listed(single))
 			continue
 		}
@@ -268,7 +268,7 @@ func (p *problems) texts(key string, texts []string) {
 	for i, s := range texts {
 		at := fmt.Sprintf("%s[%d]", key, i+1)
 		if strings.TrimSpace(s) == "" {
-			p.add(at, "is empty; say what must be true, or leave it out")
+			p.add(at, "is empty; write what must be true, or remove it")
 		}
 	}
 }

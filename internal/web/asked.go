@@ -64,7 +64,7 @@ func action(kind string) func(*asked) error {
 		asks := Action{Kind: kind, By: a.who, Repository: a.repository, Run: a.run.ID, Delivery: a.delivery.ID,
 			Text: safetext.FirstRunes(strings.TrimSpace(text), mostWords)}
 		if kind == Hint && asks.Text == "" {
-			return &Refusal{"The hint is empty. Say what the agent should know."}
+			return &Refusal{"The hint is empty. Write what the agent should know."}
 		}
 		if kind == Approve && asks.Text == "" {
 			return &Refusal{"Nothing was chosen. Choose what you accept."}
@@ -110,7 +110,7 @@ type trouble struct {
 func (t *trouble) Error() string { return t.Says }
 
 // errSignIn sends whoever asks to sign in.
-var errSignIn = errors.New("nobody is signed in")
+var errSignIn = errors.New("no one is signed in")
 
 // What can go wrong with a request besides what it asks for.
 var (
@@ -171,8 +171,7 @@ func (a *asked) problem(err error) {
 		t = &trouble{Status: http.StatusConflict, Heading: "Not done", Says: refusal.Why}
 	default:
 		t = &trouble{http.StatusServiceUnavailable, "It does not work right now",
-			"The server could not read what this page shows. It tries again with every page that is loaded; runs go on " +
-				"meanwhile.", random()[:8]}
+			"The server could not read what this page shows. It tries again with every page that is loaded; runs continue.", random()[:8]}
 		a.Log.Error("a page could not be shown", "error", err, "reference", t.Reference, "path", a.r.URL.Path)
 	}
 	a.w.Header().Set("Cache-Control", "no-store")

@@ -34,7 +34,7 @@ const (
 	askAgain   = 2 * time.Second
 )
 
-// ErrGone is why a job ends whose server is not there any more, or wants nothing of it.
+// ErrGone is why a job ends whose server no longer exists, or wants nothing of it.
 var ErrGone = errors.New("the server of the job is gone, or wants nothing of it")
 
 // Link is the way from a job's process to its server. The process does all the asking, so it finds a server that was

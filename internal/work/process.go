@@ -53,7 +53,7 @@ type process struct {
 func Run(ctx context.Context, from io.Reader, environ []string, clock func() time.Time) error {
 	var link Link
 	if err := json.NewDecoder(from).Decode(&link); err != nil {
-		return fmt.Errorf("finding the server: %w; ralph serve starts this command, nobody else", err)
+		return fmt.Errorf("finding the server: %w; only ralph serve starts this command", err)
 	}
 	life, gone := context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {

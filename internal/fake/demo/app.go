@@ -24,7 +24,7 @@ func runApp(ctx context.Context, ralph string, out io.Writer) error {
 	defer s.close()
 	settings := fmt.Sprintf(`{"agent": {"command": %q}, "reviewer": {"command": %q}, "maximumIterations": 5}`,
 		filepath.Join(s.dir, "agents", "coder.sh"), filepath.Join(s.dir, "agents", "reviewer.sh"))
-	if _, err := s.hub.CommitFiles(owner, name, "main", "Say which agents work here",
+	if _, err := s.hub.CommitFiles(owner, name, "main", "Name the agents of this repository",
 		map[string]string{".ralph/settings.json": settings}); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func that(claim string, holds bool, seen any) finding {
 func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 	p, ok := s.pull(solvable)
 	if !ok {
-		return []finding{{"There is a pull request for issue #1", "there is none"}}
+		return []finding{{"There is a pull request for issue #1", "none"}}
 	}
 	shown, err := s.shownSHA(ctx, p.Number)
 	pushed := s.hub.BranchSHA(owner, name, branch(solvable))
@@ -68,7 +68,7 @@ func (s *stage) doneFindings(ctx context.Context, exit int) []finding {
 func (s *stage) failedFindings(exit int) []finding {
 	p, ok := s.pull(hopeless)
 	if !ok {
-		return []finding{{"There is a pull request with the work on issue #2", "there is none"}}
+		return []finding{{"There is a pull request with the work on issue #2", "none"}}
 	}
 	var kept []string
 	for line := range strings.Lines(git(s.hub, "for-each-ref", "--format=%(refname:short)", "refs/heads/wip")) {
@@ -125,7 +125,7 @@ func (s *stage) passes(ctx context.Context, claim string, argv ...string) findin
 
 // tell prints findings and returns how many do not hold.
 func (s *screen) tell(all []finding) (broken int) {
-	s.print("\nLooked up in the end:")
+	s.print("\nLooked up at the end:")
 	for _, f := range all {
 		if f.otherwise == "" {
 			s.print("  ✓ " + f.claim)

@@ -16,7 +16,7 @@ const jobGrace = 12 * time.Second
 
 // solvable labels the issue that gets done and runs its job.
 func (s *stage) solvable(ctx context.Context) (exit int, err error) {
-	s.screen.print("A repository whose tests fail, an issue that says why, and a second one that nobody can solve.")
+	s.screen.print("A repository whose tests fail, an issue that says why, and a second one that cannot be solved.")
 	s.watch.look()
 	s.screen.print("\nalice labels issue #1. The agent will fail once; a reviewer will ask for one more thing.")
 	return s.job(ctx, solvable, "coder.sh", "5")
@@ -24,7 +24,7 @@ func (s *stage) solvable(ctx context.Context) (exit int, err error) {
 
 // hopeless adds the test that cannot pass, labels its issue and runs the job, which three iterations stop.
 func (s *stage) hopeless(ctx context.Context) (exit int, err error) {
-	s.screen.print("\nalice adds a test for issue #2, which nobody can make pass, and labels it. The run may take 3 " +
+	s.screen.print("\nalice adds a test for issue #2, which cannot pass, and labels it. The run may take 3 " +
 		"iterations.")
 	if _, err := s.hub.CommitFiles(owner, name, "main", "Test the root of 2",
 		map[string]string{"tests/roots.sh": roots}); err != nil {

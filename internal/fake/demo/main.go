@@ -19,7 +19,7 @@ import (
 func main() {
 	ralph := flag.String("ralph", "bin/ralph", "the ralph `program` to show")
 	keep := flag.String("keep", "", "the `directory` to keep the comment and the report of the run that is done in")
-	app := flag.Bool("app", false, "show ralph serve to somebody with a browser instead")
+	app := flag.Bool("app", false, "show ralph serve in a browser instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {

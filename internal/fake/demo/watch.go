@@ -117,7 +117,7 @@ func pull(p fake.Pull) []fact {
 	}
 	return []fact{
 		{key: at, appeared: fmt.Sprintf("%s %s: %s", at, kind, p.Title)},
-		{key: at + " text", value: p.Title + p.Body, changed: at + " described anew: " + firstWords(p.Body)},
+		{key: at + " text", value: p.Title + p.Body, changed: at + " described again: " + firstWords(p.Body)},
 		{key: at + " draft", value: fmt.Sprint(p.Draft), changed: at + " is " + readiness(p)},
 	}
 }

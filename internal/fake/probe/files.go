@@ -168,7 +168,7 @@ var fileProbes = []probe{
 		return a.appends(a.Home + "/.gitconfig")
 	}},
 	{othersHome, "write who may log in", forbidden, func(a *attempt) string { return a.makes(a.Home + "/.ssh") }},
-	{othersHome, "write what the user's agents are told", forbidden, func(a *attempt) string {
+	{othersHome, "write the user's instructions for agents", forbidden, func(a *attempt) string {
 		return a.makes(a.Home + "/.claude")
 	}},
 	{othersHome, "write a program of the user's", forbidden, func(a *attempt) string {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Goldens compares texts with their golden files, and wants no other file there but those that are named.
 func Goldens(t *testing.T, texts map[string]string, elsewhere ...string) {

@@ -121,7 +121,7 @@ var (
 	TestFailure = Fail("go test ./...", "exit code 1", TestOutput)
 	AsksChange  = loop.Verdict{Check: loop.ReviewCheck, Severity: loop.Hard, Reason: "the reviewer asks for changes",
 		Hash:     "c4d5e6f7",
-		Output:   "Missing: the empty name (spec line 4)\nExtra: a --json flag that nobody asked for\n",
+		Output:   "Missing: the empty name (spec line 4)\nExtra: a --json flag that is not in the issue\n",
 		Duration: 31 * time.Second, Usage: &loop.Usage{CostUSD: 0.01, Input: 900, Output: 200}}
 	Weakened = loop.Verdict{Check: "weakened tests", Severity: loop.Soft, Reason: "1 threshold was lowered",
 		Duration: time.Second,

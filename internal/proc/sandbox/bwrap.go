@@ -40,8 +40,7 @@ func (s *Sandbox) openBwrap(ctx context.Context) error {
 		b.home = boxDir + "/home"
 	}
 	s.maker, s.Complete, s.own = b, true, s.ownCaches()
-	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys are not there to " +
-		"be read, and the network is reached only by a proxy that knows which hosts are allowed"
+	s.Line = "sandbox: bwrap: only the worktree and a home of the run's own can be written, your keys cannot be read, and the network is reached only by a proxy that knows which hosts are allowed"
 	s.layered = true
 	if err := s.try(ctx); err == nil || ctx.Err() != nil {
 		return err

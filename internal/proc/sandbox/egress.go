@@ -165,7 +165,7 @@ func shut(c net.Conn) {
 	_ = c.Close()
 }
 
-var errAddress = errors.New("its address is none that the sandbox lets anything speak to")
+var errAddress = errors.New("the sandbox does not allow connections to its address")
 
 // dial reaches a host, by the proxy that leads out of here if there is one: that one resolves the name then.
 func (e *egress) dial(ctx context.Context, target *url.URL, address string, level trust) (net.Conn, error) {

@@ -66,7 +66,7 @@ func (s *Sandbox) prepareHome(u Use) error {
 func (s *Sandbox) beginHome(u Use, h *home) error {
 	if h.made {
 		if u == Setup && s.homes.sealed {
-			return errors.New("the home of the setup is what all others begin with, so nothing runs there any more")
+			return errors.New("the home of the setup is what all others begin with, so nothing else runs there")
 		}
 		return nil
 	}

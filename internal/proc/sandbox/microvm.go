@@ -101,7 +101,7 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	}
 	for _, a := range s.o.Agents {
 		if a.Name != "claude" {
-			return &UnavailableError{"it runs claude alone"}
+			return &UnavailableError{"it runs only claude"}
 		}
 	}
 	m := &microVM{s: s, program: program, dir: s.o.Dir, name: machineName(s.o.Dir),

@@ -225,7 +225,7 @@ func TestMachineIsNotThere(t *testing.T) {
 	for name, change := range map[string]func(o *Options){
 		"docker sandbox ls does not work": func(o *Options) { o.Parent = append(o.Parent, "DOCKER_BROKEN=1") },
 		"docker is not installed":         func(o *Options) { o.Parent = []string{"PATH=/nowhere", "HOME=/"} },
-		"it runs claude alone":            func(o *Options) { o.Agents = []Agent{{Name: "codex"}} },
+		"it runs only claude":             func(o *Options) { o.Agents = []Agent{{Name: "codex"}} },
 	} {
 		d := newDesk(t)
 		o := d.options()

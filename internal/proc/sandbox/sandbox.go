@@ -182,12 +182,10 @@ func (o *Options) ready() (err error) {
 	for i, path := range o.Writable {
 		at, err := real(path)
 		if err != nil {
-			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which is not there: make it, or take "+
-				"it out", path)}
+			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which does not exist: create it, or remove it from the setting", path)}
 		}
 		if over(at, o.Home) {
-			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which holds your home, and with it "+
-				"every key in it: name what is to be written", path)}
+			return &UnavailableError{fmt.Sprintf("the setting sandboxWritable names %s, which holds your home, and with it every key in it: name only directories that must be writable", path)}
 		}
 		o.Writable[i] = at
 	}

@@ -185,7 +185,7 @@ func (v view) aim(it *loop.Iteration) string {
 		aim = "the " + v.brief(string(it.Role), 20) + " " + wording.Doing(it.Mode, story)
 	}
 	if wording.Shifted(it) {
-		aim += "; the run was stuck, and it was told to try another way"
+		aim += "; the run was stuck, and it was instructed to try another way"
 	}
 	return aim
 }

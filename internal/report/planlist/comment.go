@@ -77,7 +77,7 @@ func planText(v report.View, plan plan.Plan, likely, most int, r planRoom) strin
 	p.Part(listHeading + "\n\n" + list)
 	p.Part(wording.JoinedBy(" Then ", "#### Change it\n\n**Edit this comment: the list is what runs.** Move, reword, delete "+
 		"or add lines. A new story is a line such as `- [ ] Greet people by name`; what it must fulfil are lines below it such "+
-		"as `  - an empty name is refused`.", wording.Sentence(v.Offer("approve", "runs the list as it stands at that moment"))))
+		"as `  - an empty name is refused`.", wording.Sentence(v.Offer("approve", "runs the list as it is at that moment"))))
 	if len(plan.VerifyCommands) > 0 {
 		p.Part("**Verified by:** " + planCommands(v, plan.VerifyCommands))
 	}

@@ -81,7 +81,7 @@ func (l *listReader) read(lines []string) {
 	}
 	if !l.begun {
 		l.problems = append(l.problems,
-			"the list of stories is not found: it stands below the heading “"+listHeading+"”; put that line back above the list")
+			"the list of stories is not found: it must be below the heading “"+listHeading+"”; put that line back above the list")
 	} else if len(l.stories) == 0 && len(l.problems) == 0 {
 		l.problems = append(l.problems,
 			"the list below “"+listHeading+"” has no stories; a story is a line such as “- [ ] Greet people by name”")
@@ -114,7 +114,7 @@ func (l *listReader) line(n int, line string) {
 		}
 		return
 	case listsBegin.MatchString(line) && l.begun:
-		l.wrong(n, line, "this heading stands there twice; keep one list below one heading")
+		l.wrong(n, line, "this heading is there twice; keep one list below one heading")
 		l.ended = false
 		return
 	case listsBegin.MatchString(line):
@@ -291,7 +291,7 @@ func (l *listReader) plain(n int, line, raw string) string {
 			b.WriteString(raw[i:end])
 			i = end
 		case c == '<' && openHTML.MatchString(raw[i:]):
-			l.wrong(n, line, "it holds HTML, which nobody sees on the page; delete it, or write it as `code`")
+			l.wrong(n, line, "it contains HTML, which is invisible on the page; delete it, or write it as `code`")
 			return safetext.OneLine(safetext.Visible(b.String() + raw[i:]))
 		default:
 			b.WriteByte(c)
@@ -348,13 +348,13 @@ func (l *listReader) depend(i int) {
 		case at >= 0 && slices.Contains(st.DependsOn, l.stories[at].ID):
 		case at >= 0:
 			if st.DependsOn = append(st.DependsOn, l.stories[at].ID); at > i {
-				l.notes = append(l.notes, fmt.Sprintf("%s stands above %s, which it needs, so %s is done first", st.ID,
+				l.notes = append(l.notes, fmt.Sprintf("%s is above %s, which it needs, so %s is done first", st.ID,
 					l.stories[at].ID, l.stories[at].ID))
 			}
 		case l.known(id) != "":
-			l.notes = append(l.notes, fmt.Sprintf("%s needs %s no more, since that story was left out", st.ID, l.known(id)))
+			l.notes = append(l.notes, fmt.Sprintf("%s no longer needs %s, because that story was left out", st.ID, l.known(id)))
 		default:
-			l.wrong(st.n, st.line, "it needs %s, which is no story of this list; allowed are the ids of other stories, as in "+
+			l.wrong(st.n, st.line, "it needs %s, which is not a story of this list; must be the ids of other stories, as in "+
 				"“(needs US-001, US-002)”", safetext.Shorten(id, 64))
 		}
 	}

@@ -63,9 +63,9 @@ func (st PlanStanding) Text() string {
 	}
 	if ids := st.NoRecord; len(ids) > 0 {
 		b.WriteString("\n")
-		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, and nobody on record here has approved %s. "+
+		writeWrapped(&b, "NO RECORD   ", fmt.Sprintf("%s says that %s approved, but no record here has an approval of %s. "+
 			"The next run looks for a record on the remote, "+
-			"and reviews what is not there either. To approve by hand: ralph plan approve %s", st.File,
+			"and reviews what is missing there, too. To approve by hand: ralph plan approve %s", st.File,
 			wording.Brief(strings.Join(ids, ", "), 200)+" "+safetext.IsAre(len(ids)), safetext.ItThem(len(ids)),
 			wording.Brief(strings.Join(ids, " "), 200)))
 	}
@@ -87,7 +87,7 @@ func (st PlanStanding) summary() string {
 		text += fmt.Sprintf("; %d approved by hand", n)
 	}
 	if n := len(st.NoRecord); n > 0 {
-		text += fmt.Sprintf("; %d more in the file, on nobody's record", n)
+		text += fmt.Sprintf("; %d more in the file, in no record", n)
 	}
 	return text
 }

@@ -188,7 +188,7 @@ func (st *RunStatus) how(v report.View) {
 				st.Next += ", and merge " + v.Redacted(branch)
 			}
 		case loop.Invalid:
-			st.Next = "put right what the reason names, and run it again"
+			st.Next = "fix what the reason names, and run it again"
 		case loop.Refused:
 			st.Next = ""
 		case loop.Waiting:
@@ -201,7 +201,7 @@ func (st *RunStatus) how(v report.View) {
 		st.State, st.Reason, st.Next = "dead", "the process that worked on it is gone", again
 	case s.Pause != nil:
 		st.State, st.Reason, st.Until = "paused", v.Redacted(s.Pause.Reason), Moment{s.Pause.Until.UTC()}
-		st.Doing, st.Next = "waits, and goes on by itself", "ralph cancel stops it; what is done so far is kept"
+		st.Doing, st.Next = "waits, and resumes automatically", "ralph cancel stops it; what is done so far is kept"
 	default:
 		st.State, st.Doing, st.Next = "running", Doing(v), "ralph cancel stops it; what is done so far is kept"
 	}
