@@ -473,7 +473,7 @@ func TestWhoEditedThePlan(t *testing.T) {
 		row{"somebody without write access", "mallory",
 			"the last edit of its comment does not count: mallory has read permission here", fake.Fault{}},
 		row{"a writer who does not approve", "robin", "", fake.Fault{}},
-		row{"an account that is gone", "", "who edited it last is not known", fake.Fault{}},
+		row{"an account that is gone", "", "the last editor is not known", fake.Fault{}},
 		row{"another workflow", "github-actions[bot]", "another workflow writes as that account, too", fake.Fault{}},
 		row{"a bot", "helper[bot]", "is a bot that is not listed in allowed_bots", fake.Fault{}},
 		row{"nobody who is told", "alice", "by whom is not known", fake.Fault{Match: "POST /graphql", Status: 403}},

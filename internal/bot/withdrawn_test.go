@@ -35,7 +35,7 @@ func TestWhatIsTrueWhenTheJobBegins(t *testing.T) {
 		}, func(w *world) { w.gh.CloseIssue(owner, name, w.issue) }, "is closed"},
 		{"a sweep was first", labelled, func(w *world) {
 			w.must(loop.Done)(w.sweep())
-		}, "another job has taken it up"},
+		}, "another job is running it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

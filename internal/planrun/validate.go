@@ -199,7 +199,7 @@ func planContent(what, from, name string) ([]byte, error) {
 	}
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > MaxPlanFile {
-		return nil, invalid.Errorf("%s: %s has %d bytes; must be at most %d", what, name, info.Size(), MaxPlanFile)
+		return nil, invalid.Errorf("%s: %s is %d bytes long; must be at most %d", what, name, info.Size(), MaxPlanFile)
 	}
 	if err = errors.Join(err, notRegularFile(info)); err != nil {
 		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
