@@ -54,11 +54,11 @@ func TestAcceptForPeople(t *testing.T) {
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.commit("Makefile", "test:\n\tsh test.sh\n", "test.sh", ". ./add.sh\n: look\n", "check.sh", ": checks\n",
+	w.commit("Makefile", "test:\n\tsh test.sh\n", "test.sh", ". ./add.sh\n[ $(add 2 3) = 5 ]\n", "check.sh", "grep -q + add.sh\n",
 		".ralph/settings.json", `{"guardrails": [{"command": "make test"}, {"command": "sh check.sh"}], "review": false}`)
 	turns := w.shared("turns")
 	w.inputs["agent"] = w.script("agent", "cat > /dev/null; echo x >> "+turns+"\n"+
-		"printf 'add() { echo $(($1 + $2)); }\\n' > add.sh; echo ': less' > test.sh; echo ': less' > check.sh\n"+
+		"echo '# sums' >> add.sh; echo ': less' > test.sh; echo ': less' > check.sh\n"+
 		"echo 'done. <response>DONE</response>'")
 	w.must(loop.Waiting)(w.label("alice"))
 	body := strings.Join(append(w.bodies(w.issue), w.bodies(w.gh.Pulls(owner, name)[0].Number)...), "\n")
