@@ -137,7 +137,7 @@ func readProse(file *ast.File, places map[string][]string) {
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.STRING {
-				if text, _ := strconv.Unquote(n.Value); strings.Contains(text, " ") && !sql.MatchString(text) {
+				if text, _ := strconv.Unquote(n.Value); strings.Contains(text, " ") && !unread.MatchString(text) {
 					places["messages"] = append(places["messages"], text)
 				}
 			}
@@ -146,4 +146,5 @@ func readProse(file *ast.File, places map[string][]string) {
 	})
 }
 
-var sql = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH) `)
+// unread are texts that nobody reads: statements of SQL, and patterns.
+var unread = regexp.MustCompile(`^\s*(?:(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH) |\(\?i\))`)

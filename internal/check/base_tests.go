@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// BaseTests says no when the tests as they stood in the base commit fail on the change, or fewer of them run. Where the
+// BaseTests says no when the tests as they were in the base commit fail on the change, or fewer of them run. Where the
 // change touches tests, what they need, or what a test runner is told by, it lays those files of the base commit over
 // the change, and runs there the commands that run tests, once each within their limits. A file of the base commit that
 // cannot be compiled or loaded there gives way to the change's own, and the rest is run again. Afterwards the tree is
@@ -115,7 +115,7 @@ func (r *replay) verdict() loop.Verdict {
 	v.Output = loop.Excerpt(b.String())
 	v.PromptText = "Tests were run with and without your change:\n\n" + v.Output
 	if len(old) > 0 {
-		said = append(said, "the tests as they stood in the base do not all agree with this change: "+
+		said = append(said, "the tests as they were in the base do not all agree with this change: "+
 			safetext.FirstN(loop.Names(old), 5))
 		v.PromptText += "\nMake the code pass the tests of the base as they were. If the task itself asks for them to be changed, " +
 			"say so and why in your last message.\n"
@@ -166,7 +166,7 @@ func (r *replay) all(ctx context.Context) error {
 	touched := r.files.Touched()
 	if len(commands) == 0 || !known && !slices.ContainsFunc(commands, soundsLikeTests) {
 		if len(touched) > 0 {
-			r.uncompared(touched[0], "tests were changed and nobody could compare them: no check is known to run them")
+			r.uncompared(touched[0], "tests were changed and could not be compared: no check is known to run them")
 		}
 		return nil
 	}
@@ -176,7 +176,7 @@ func (r *replay) all(ctx context.Context) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.aside)) {
-		r.uncompared(name, "as it stood in the base it cannot be loaded with this change, so it could not be compared; "+
+		r.uncompared(name, "as it was in the base it cannot be loaded with this change, so it could not be compared; "+
 			r.deed(name))
 	}
 	return nil
@@ -209,7 +209,7 @@ func (r *replay) commands() (list []*Command, known bool) {
 
 // command runs one command over the base commit's tests, again without those that cannot be loaded.
 func (r *replay) command(ctx context.Context, c *Command) error {
-	r.Log("base tests: %s runs with the tests as they stood in the base", c.Name())
+	r.Log("base tests: %s runs with the tests as they were in the base", c.Name())
 	r.green[c.Name()] = false
 	again := naming(c, "base")
 	for n := 1; ; n++ {
@@ -219,7 +219,7 @@ func (r *replay) command(ctx context.Context, c *Command) error {
 			return err
 		}
 		if unfit != nil {
-			r.uncompared(c.Name(), "the tests as they stood in the base could not be run: "+unfit.Reason)
+			r.uncompared(c.Name(), "the tests as they were in the base could not be run: "+unfit.Reason)
 			return nil
 		}
 		v, err := again.Run(ctx, r.at)
@@ -347,7 +347,7 @@ func (r *replay) test(ctx context.Context, c *Command, f loop.Finding) error {
 	}
 	r.found = addConcern(r.found, loop.Concern{
 		Name: f.Name(c.Name()), Kind: loop.BaseTest, File: cmp.Or(file, f.File), Detail: detail,
-		Message: fmt.Sprintf("%s as it stood in the base fails on this change; %s", quoted(f.Test), r.deed(file)),
+		Message: fmt.Sprintf("%s as it was in the base fails on this change; %s", quoted(f.Test), r.deed(file)),
 	})
 	return nil
 }
@@ -362,7 +362,7 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 	if len(named) == 0 {
 		r.found = addConcern(r.found, loop.Concern{
 			Name: c.Name(), Kind: loop.BaseTest, Detail: v.Output,
-			Message: fmt.Sprintf("with the tests as they stood in the base it fails (%s); %s", v.Reason, r.deed("")),
+			Message: fmt.Sprintf("with the tests as they were in the base it fails (%s); %s", v.Reason, r.deed("")),
 		})
 	}
 	for _, name := range named {
@@ -372,7 +372,7 @@ func (r *replay) unnamed(ctx context.Context, c *Command, v loop.Verdict) error 
 		}
 		r.found = addConcern(r.found, loop.Concern{
 			Name: name, Kind: loop.BaseTest, File: name, Detail: shown,
-			Message: fmt.Sprintf("as it stood in the base, %s fails on this change (%s); %s", c.Name(), v.Reason, r.deed(name)),
+			Message: fmt.Sprintf("as it was in the base, %s fails on this change (%s); %s", c.Name(), v.Reason, r.deed(name)),
 		})
 	}
 	return nil

@@ -106,7 +106,7 @@ func (r *replay) fewer(c *Command, base, now loop.Verdict, where string) {
 	case base.Ran == nil || *base.Ran == 0:
 	case now.AtLeast && now.Ran != nil && *now.Ran > 0: // nobody has counted them
 	case now.Ran == nil:
-		r.find(c.Name(), fmt.Sprintf("it told of %s on the base commit, and tells of none on %s",
+		r.find(c.Name(), fmt.Sprintf("it reported %s on the base commit and none on %s",
 			safetext.Count(*base.Ran, "test"), where))
 	case *now.Ran < *base.Ran:
 		r.find(c.Name(), fmt.Sprintf("%s ran on the base commit, and %d on %s", safetext.Count(*base.Ran, "test"),
@@ -121,12 +121,12 @@ func (r *replay) passed(c *Command, v loop.Verdict) {
 		return
 	}
 	if !named(base.Tests) || !named(v.Tests) {
-		r.fewer(c, *base, v, "this change with the tests as they stood in the base")
+		r.fewer(c, *base, v, "this change with the tests as they were in the base")
 		return
 	}
 	ran := setOf(v.Tests.Passed, v.Tests.Failed)
 	missing := slices.DeleteFunc(slices.Clone(base.Tests.Passed), func(name string) bool { return ran[name] })
-	r.tell(c, missing, "as it stood in the base it does not run on this change")
+	r.tell(c, missing, "as it was in the base it does not run on this change")
 }
 
 // unrun finds the touched files of tests of which no check ran a test on the base commit, so that nothing was compared.

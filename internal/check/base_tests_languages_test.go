@@ -19,7 +19,7 @@ const (
 // TestBaseTestsOfPython with unittest, which is there wherever Python is.
 func TestBaseTestsOfPython(t *testing.T) {
 	base := project{"shop.py": pyShop, "test_shop.py": pyShops}
-	const line, fails = "python3 -m unittest", "test_discount: as it stood in the base fails on this change; the change "
+	const line, fails = "python3 -m unittest", "test_discount: as it was in the base fails on this change; the change "
 	sayOfBaseTests(t, []baseTestsRow{
 		{"the expected value is rewritten", "python3", line, base,
 			project{"shop.py": pyWrong, "test_shop.py": change(pyShops, ", 10)", ", 0)")},
@@ -54,7 +54,7 @@ func TestBaseTestsOfPython(t *testing.T) {
 			[]string{fails + "deletes test_shop.py"}},
 		{"what is tested ends the process well", "python3", line, base,
 			project{"shop.py": "import os, sys\nif 'unittest' in sys.modules:\n    os._exit(0)\n" + pyWrong},
-			[]string{"python3_-m_unittest: it told of 2 tests on the base commit, and tells of none on this change"}},
+			[]string{"python3_-m_unittest: it reported 2 tests on the base commit and none on this change"}},
 		{"it is skipped, and passes as the base has it", "python3", line + " -v", base,
 			project{"test_shop.py": change(pyShops, "    def test_none", "    @unittest.skip('later')\n    def test_none")},
 			[]string{"test_none_(test_shop.Shop.test_none): it ran on the base commit and is skipped on this change"}},
@@ -80,7 +80,7 @@ const (
 
 func TestBaseTestsOfNode(t *testing.T) {
 	base := project{"shop.mjs": jsShop, "shop.test.mjs": jsShops}
-	const line, fails = "node --test", "takes_a_tenth: as it stood in the base fails on this change; the change "
+	const line, fails = "node --test", "takes_a_tenth: as it was in the base fails on this change; the change "
 	sayOfBaseTests(t, []baseTestsRow{
 		{"the expected value is rewritten", "node", line, base,
 			project{"shop.mjs": jsWrong, "shop.test.mjs": change(jsShops, ", 10)", ", 0)")},
@@ -167,10 +167,10 @@ func TestBaseTestsOfUnknown(t *testing.T) {
 		{"C with a Makefile", "gcc", "make test",
 			project{"Makefile": mk, ".gitignore": "run\n", "shop.c": cShop, "test_shop.c": cTest},
 			project{"shop.c": "int discount(int n) { return 0; }\n", "test_shop.c": change(cTest, "== 10", "== 0")},
-			[]string{"test_shop.c: as it stood in the base, make test fails on this change (it exited with code 2"}},
+			[]string{"test_shop.c: as it was in the base, make test fails on this change (it exited with code 2"}},
 		{"shell", "sh", "sh test.sh", project{"shop.sh": "echo $(($1 / 10))\n", "test.sh": "[ $(sh shop.sh 100) = 10 ]\n"},
 			project{"shop.sh": "echo 0\n", "test.sh": "[ $(sh shop.sh 100) = 0 ]\n"},
-			[]string{"test.sh: as it stood in the base, sh test.sh fails on this change"}},
+			[]string{"test.sh: as it was in the base, sh test.sh fails on this change"}},
 		{"nobody runs tests", "sh", "true", project{"a.sh": "true\n", "test.sh": "true\n"},
 			project{"test.sh": "false || true\n"},
 			[]string{"test.sh: tests were changed and nobody could compare them"}},

@@ -210,9 +210,9 @@ func goProject(more project) project {
 	return p
 }
 
-// TestBaseTestsOfGo: whatever a change does to a test, the test as it stood in the base says what it says.
+// TestBaseTestsOfGo: whatever a change does to a test, the test as it was in the base says what it says.
 func TestBaseTestsOfGo(t *testing.T) {
-	const fails = "TestDiscount: TestDiscount as it stood in the base fails on this change; the change "
+	const fails = "TestDiscount: TestDiscount as it was in the base fails on this change; the change "
 	table := "package shop\n\nimport \"testing\"\n\nfunc TestTable(t *testing.T) {\n\tfor n, want := range " +
 		"map[int]int{\n\t\t100: 10,\n\t\t5: 0,\n\t} {\n\t\tif got := Discount(n); got != want " +
 		"{\n\t\t\tt.Errorf(\"Discount(%d) = %d, want %d\", n, got, want)\n\t\t}\n\t}\n}\n"

@@ -104,7 +104,7 @@ func (Claim) reason(claim loop.Claim, promise string) string {
 	case claim.Tag == "promise":
 		return fmt.Sprintf("the agent's <promise> says %q, which is not its promise %q", claim.Text, promise)
 	}
-	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, and its promise %q is asked for", claim.Tag,
+	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, not its promise %q", claim.Tag,
 		claim.Text, promise)
 }
 

@@ -29,7 +29,7 @@ func TestClaimTells(t *testing.T) {
 		{"another promise", task.Tester, loop.Claim{Tag: "promise", Text: "COMPLETE"},
 			`the agent's <promise> says "COMPLETE", which is not its promise "TESTS_OK"`, askPromise},
 		{"a response where a promise is wanted", task.Tester, loop.Claim{Tag: "response", Text: "DONE"},
-			`No completion promise found: the agent's <response> says "DONE", and its promise "TESTS_OK" is asked for`,
+			`No completion promise found: the agent's <response> says "DONE", not its promise "TESTS_OK"`,
 			askPromise},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func (c *Command) reported(o ending) string {
 	case o.report.failures == 0:
 		return ""
 	}
-	return fmt.Sprintf("its exit code is as expected, and its report %s names a failure all the same: %s", c.Report,
+	return fmt.Sprintf("its exit code is as expected, but its report %s names a failure: %s", c.Report,
 		safetext.Shorten(safetext.Inert(place(*o.report.worst)), 120))
 }
 
@@ -87,7 +87,7 @@ func (c *Command) tested(o ending) string {
 		failed = t.Failed
 	}
 	if t.Known && failed > 0 && o.Exit == 0 && !c.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) {
-		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); let it end with the exit code of its "+
+		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); make it exit with the exit code of its "+
 			"tests", failedTests(failed), t.Runner)
 	}
 	if c.Expect.MinTests == nil {
@@ -102,12 +102,12 @@ func (c *Command) tested(o ending) string {
 	case least <= 0 || t.Known && t.Ran >= least:
 		return ""
 	case !t.Known:
-		return fmt.Sprintf("how many tests ran cannot be told from the output; at least %d must, so let the command print "+
+		return fmt.Sprintf("how many tests ran cannot be read from the output; at least %d must, so let the command print "+
 			"its runner's summary or name its JUnit report", least)
 	case t.Ran == 0:
 		return fmt.Sprintf("no test ran (%s), and at least %d must", t.Said, least)
 	case t.AtLeast:
-		return fmt.Sprintf("how many tests ran cannot be told from the output, only that at least %d did; at least %d "+
+		return fmt.Sprintf("how many tests ran cannot be read from the output, only that at least %d did; at least %d "+
 			"must, so let %s list them (go test: -v) or name its JUnit report", t.Ran, least, t.Runner)
 	}
 	return fmt.Sprintf("only %d tests ran (%s), and at least %d must", t.Ran, t.Runner, least)

@@ -85,15 +85,15 @@ func TestExpect(t *testing.T) {
 		{"a line of a change log", "echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{}, ""},
 		{"a wrapper eats the exit code",
 			"echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0", Expect{},
-			"it exited with code 0, and its output says that a test failed (jest); let it end with the exit code of its tests"},
+			"it exited with code 0, and its output says that a test failed (jest); make it exit with the exit code of its tests"},
 		{"a wrapper eats the exit code, and nobody counts tests",
 			"echo 'Test Suites: 1 failed, 1 total'; echo 'Tests:       1 failed, 3 passed, 4 total'; exit 0",
 			Expect{MinTests: new(0)}, ""},
-		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be told from the output; " +
+		{"who knows how many", "echo fine", Expect{MinTests: new(1)}, "how many tests ran cannot be read from the output; " +
 			"at least 1 must, so let the command print its runner's summary or name its JUnit report"},
 		{"at least one", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(1)}, ""},
 		{"at least one, and two must", "echo 'ok  \tm\t0.1s'", Expect{MinTests: new(2)},
-			"how many tests ran cannot be told from the output, only that at least 1 did; at least 2 must, so let go test " +
+			"how many tests ran cannot be read from the output, only that at least 1 did; at least 2 must, so let go test " +
 				"list them (go test: -v) or name its JUnit report"},
 		{"none needed, none told", "echo fine", Expect{MinTests: new(0)}, ""},
 	}

@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 		ran                int    // -1: nobody knows
 	}{
 		{"passes", "cp good r.xml", "", "", true, "", 2},
-		{"a failure that the exit code hides", "cp bad r.xml", "", "", false, "names a failure all the same: ", 2},
+		{"a failure that the exit code hides", "cp bad r.xml", "", "", false, "names a failure: ", 2},
 		{"a failure with its exit code", "cp bad r.xml; exit 1", "", "", false, "it exited with code 1: ", 2},
 		{"a good report and a bad exit", "cp good r.xml; exit 1", "", "", false, "it exited with code 1", 2},
 		{"all skipped", "cp skip r.xml", "", "", false,
@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 		{"it tells more than the output", "cp good r.xml; echo 'ok  \tm\t0.1s'", "", "", true, "", 2},
 		{"it tells of tests where the output tells of none", "cp good r.xml; echo '?   \tm\t[no test files]'", "", "", true,
 			"", 2},
-		{"SARIF with errors", "cp error.sarif r.xml", "", "", false, "names a failure all the same: ", -1},
+		{"SARIF with errors", "cp error.sarif r.xml", "", "", false, "names a failure: ", -1},
 		{"SARIF with warnings", "cp warning.sarif r.xml", "", "", true, "", -1},
 		{"none was written", "true", "", "", true, "it passed without writing its report r.xml", -1},
 		{"one from before the run", "true", junitGood, "", true, "it passed without writing its report r.xml", -1},

@@ -108,7 +108,7 @@ func (c *Credentials) verdict(s loop.State, lines []Line) loop.Verdict {
 	}
 	v.Reason = "something that looks like a credential was taken out of the commit: " + safetext.FirstN(open, 3)
 	v.PromptText = fmt.Sprintf("What you wrote here looks like a real credential, and was taken out of the commit: %s. A mark "+
-		"with %s stands there now. Read the value from the environment, or write a placeholder that says that it is one, "+
+		"with %s is there now. Read the value from the environment, or write a placeholder that says that it is one, "+
 		"such as \"example\". Nothing is done before that.", safetext.FirstN(open, 20), secret.MarkWord)
 	var names strings.Builder
 	for _, concern := range v.Concerns {

@@ -75,7 +75,7 @@ func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 			v.Waits, v.Reason = true, it.Story+" is checked, not reviewed: the reviewer gave no clear verdict"
 		}
 		v.PromptText = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+
-			"with the JSON object that is asked for, and let %s say the same.", it.Story, h.File)
+			"with the JSON object that is required, and let %s say the same.", it.Story, h.File)
 	case at.State.Rules().SkipReview:
 		v.Reason = it.Story + " is not done yet"
 		v.PromptText = fmt.Sprintf("The last iteration did not finish %s. When it is done, set its passes to true in %s.", it.Story,
@@ -127,7 +127,7 @@ func (d StoryDiff) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	}
 	v := loop.Verdict{
 		Reason: it.Story + " was handed in, and nothing but the plan's own files has changed for it",
-		PromptText: fmt.Sprintf("The last iteration handed %s in without work: since it was taken up, nothing but the plan's own "+
+		PromptText: fmt.Sprintf("The last iteration handed %s in without work: since it began, nothing but the plan's own "+
 			"files has changed, so it was not handed in. "+
 			"Do what its criteria ask for. If other work meets them already, add a test that shows so.", it.Story),
 		Hash: failure.Signature(loop.DiffCheck, ""),

@@ -29,7 +29,7 @@ type Protected struct {
 // CheckGlob says in a sentence what is wrong with a pattern of protected paths; nil when nothing is.
 func CheckGlob(glob string) error {
 	if strings.Trim(glob, "/") == "" || !doublestar.ValidatePattern(glob) {
-		return fmt.Errorf("%q is no pattern of paths; allowed are those of gitignore, such as \"ci/**\" or \"*.lock\"", glob)
+		return fmt.Errorf("%q is not a pattern of paths; write one as in gitignore, such as \"ci/**\" or \"*.lock\"", glob)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (r *Review) who() string {
 func (r *Review) promiseHolds(v *loop.Verdict, a Answer, t loop.Turn) bool {
 	if r.Promise != "" && !v.Pass && r.promised(a, t) {
 		v.Verification = true
-		v.Reason = fmt.Sprintf("%s gives its promise %q and asks for changes all the same, which is a rejection", r.who(),
+		v.Reason = fmt.Sprintf("%s gives its promise %q but asks for changes, which is a rejection", r.who(),
 			r.Promise)
 	}
 	return v.Pass

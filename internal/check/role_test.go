@@ -33,7 +33,7 @@ func TestPromiseOfAReviewer(t *testing.T) {
 	}
 	const unclear = "checked, not reviewed: the QA engineer's answer does not count, asked once: it "
 	const without = unclear + `approves without its promise "QA_PASSED"`
-	const contradiction = `the QA engineer gives its promise "QA_PASSED" and asks for changes all the same, which is a rejection`
+	const contradiction = `the QA engineer gives its promise "QA_PASSED" but asks for changes, which is a rejection`
 	for _, tt := range []struct {
 		name   string
 		turn   loop.Turn

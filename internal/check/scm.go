@@ -98,7 +98,7 @@ func (c *SCM) unworded(v loop.Verdict, task string, turn loop.Turn) loop.Verdict
 func (c *SCM) refused(v loop.Verdict, task, output string) loop.Verdict {
 	v = c.failed(v, task, "it failed: "+telling(output), output)
 	if v.Unfixable = !theAgents.MatchString(output); v.Unfixable {
-		v.Reason += "; " + advice(output) + ", then go on with --resume"
+		v.Reason += "; " + advice(output) + ", then run it again with --resume"
 	}
 	return v
 }
@@ -134,7 +134,7 @@ func advice(output string) string {
 			return r.advice
 		}
 	}
-	return "put that right, or take the task out of scm"
+	return "fix that, or take the task out of scm"
 }
 
 func (c *SCM) failed(v loop.Verdict, task, why, output string) loop.Verdict {

@@ -24,7 +24,7 @@ func TestSCM(t *testing.T) {
 		{name: "a key that is not there", task: "commit",
 			output: "error: gpg failed to sign the data\nfatal: failed to write commit object\n",
 			reason: "it failed: error: gpg failed to sign the data; give git a key that it can sign with, or set " +
-				"commit.gpgsign to false, then go on with --resume", unfixable: true},
+				"commit.gpgsign to false, then run it again with --resume", unfixable: true},
 		{name: "an ssh key that is not there", task: "commit",
 			output: "error: Load key \"/x\": No such file\nfatal: failed to sign\n", reason: "set commit.gpgsign to false",
 			unfixable: true},
@@ -46,7 +46,7 @@ func TestSCM(t *testing.T) {
 		{name: "a lock", task: "commit", output: "fatal: Unable to create '/x/.git/index.lock': File exists.\n",
 			reason: "remove its lock", unfixable: true},
 		{name: "another reason", task: "commit", output: "error: no ticket number\n",
-			reason: "it failed: error: no ticket number; put that right, or take the task out of scm, then go on with " +
+			reason: "it failed: error: no ticket number; fix that, or take the task out of scm, then run it again with " +
 				"--resume",
 			unfixable: true},
 		{name: "a secret in the change is the agent's to take out", task: "commit",
@@ -58,7 +58,7 @@ func TestSCM(t *testing.T) {
 		{name: "no message, twice", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said(" \n")},
 			reason: "the agent gave no commit message; see whether it answers such a question", unfixable: true},
 		{name: "a message at the second try", task: "commit", messages: []loop.Turn{{Class: loop.Empty}, said("Do it")},
-			output: "error: x\n", reason: "it failed: error: x; put that right", unfixable: true},
+			output: "error: x\n", reason: "it failed: error: x; fix that", unfixable: true},
 		{name: "no message because of a limit", task: "commit",
 			messages: []loop.Turn{{Class: loop.UsageLimit, Reason: "limit"}}, reason: "the agent gave no commit message: limit",
 			waits: true},

@@ -26,7 +26,7 @@ func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subj
 		}
 	}
 	if len(patterns) > 0 && s.lost && !s.gone {
-		return result{reason: "No negative pattern was found, and not all that the agent said could be looked at"}, nil
+		return result{reason: "No negative pattern was found, but not everything that the agent said could be read"}, nil
 	}
 	questions := said(config.CheckFor.Of(c.Acceptance))
 	if len(config.CheckFor) == 0 && len(patterns) == 0 {
@@ -58,7 +58,7 @@ func said(texts []string) (out []string) {
 
 // heuristic looks for the words of each criterion. It is all there is when no model can be asked, and says so.
 func heuristic(questions []string, text string) result {
-	const only = " (no model could be asked, so only the words were looked for)"
+	const only = " (no model could be asked, so ralph only searched for the words)"
 	for _, question := range questions {
 		if !containsFold(safetext.OneLine(text), question) {
 			return result{reason: "Criterion not evident: " + question + only}

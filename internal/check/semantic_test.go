@@ -255,7 +255,7 @@ func TestSemanticOnAllWords(t *testing.T) {
 		{"no such pattern", early + last, true, lies, task.Verification{NegativePatterns: []string{"fixme"}}, true,
 			"All criteria appear met"},
 		{"words that are lost", "", false, lies, task.Verification{NegativePatterns: []string{"fixme"}}, false,
-			"No negative pattern was found, and not all that the agent said could be looked at (of what the agent said only " +
+			"No negative pattern was found, but not everything that the agent said could be read (of what the agent said only " +
 				"the last 14 bytes are known: the file with all of it is gone)"},
 		{"words that were cut", early + last, true, &loop.Words{Cut: true},
 			task.Verification{NegativePatterns: []string{"fixme"}}, true,

@@ -64,7 +64,7 @@ func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 			loop.Concern{Name: f.File, Kind: loop.Weakens, Message: f.Message, File: f.File, Line: f.Line})
 	}
 	v.PromptText = "What judges the work was made weaker:\n\n" + v.Output + "\nBring it back, and make the code pass it as it " +
-		"was. If the task itself asks for this, say so and why in your last message."
+		"was. If the task itself asks for this, explain why in your last message."
 	return v, nil
 }
 

@@ -151,7 +151,7 @@ func testCases(content []byte, each func(test loop.Finding, how byte, failures [
 			depth++
 			name := e.Name.Local
 			if depth > mostDepth || depth == 1 && name != "testsuites" && name != "testsuite" {
-				return begun, fmt.Errorf("the element %s is none of a JUnit report", name)
+				return begun, fmt.Errorf("the element %s is not part of a JUnit report", name)
 			}
 			begun = true
 			switch name {

@@ -24,7 +24,7 @@ type ConcernKind string
 // The kinds of concerns.
 const (
 	Weakens      ConcernKind = "weakened"      // a test, a threshold or a rule says less than before
-	BaseTest     ConcernKind = "base test"     // a test as it stood in the base says no, is gone, or could not be compared
+	BaseTest     ConcernKind = "base test"     // a test as it was in the base says no, is gone, or could not be compared
 	Unproven     ConcernKind = "unproven"      // a new test that does not fail without the change
 	MakesGreen   ConcernKind = "makes green"   // a check passes because of a file that seems to be no part of the product
 	FailedBefore ConcernKind = "failed before" // it fails on the base commit in the same way

@@ -13,7 +13,7 @@ import (
 func Greetings() plan.Plan {
 	return plan.Plan{Project: "hello", BranchName: "ralph/greetings", Description: "Greet people, one and many.",
 		VerifyCommands: []string{"go test ./..."}, Stories: []plan.Story{
-			{ID: "US-001", Title: "Greet by name", Description: "As a caller I want to be greeted by my name.",
+			{ID: "US-001", Title: "Greet by name", Description: "As a caller I want my name in the greeting.",
 				AcceptanceCriteria: []string{"`Greet(\"Ann\")` is `Hello, Ann!`", "the empty name gives `Hello!`"}, Priority: 1},
 			{ID: "US-002", Title: "Greet many", Description: "As a caller I want several people to be greeted.",
 				AcceptanceCriteria: []string{"two names are joined by and"}, Priority: 2, DependsOn: []string{"US-001"}},
