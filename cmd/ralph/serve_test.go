@@ -61,7 +61,7 @@ func TestOpenIsForThisMachine(t *testing.T) {
 		command := exec.Command("ralph", append([]string{"serve", "--open", "--data", filepath.Join(t.TempDir(), "data")}, at...)...)
 		command.Env = []string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH")}
 		if said, err := command.CombinedOutput(); command.ProcessState.ExitCode() != 2 ||
-			!strings.Contains(string(said), "not this machine alone") {
+			!strings.Contains(string(said), "--open ") || !strings.Contains(string(said), "which is not ") {
 			t.Errorf("%v: %v: %s", at, err, said)
 		}
 	}

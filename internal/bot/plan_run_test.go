@@ -362,7 +362,7 @@ func TestNoPlan(t *testing.T) {
 	if n := strings.Count(w.file("asked"), "x"); n != 3 {
 		t.Errorf("asked %d times, want 3", n)
 	}
-	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "There is no plan: after 3 tries") ||
+	if bodies := w.bodies(w.issue); len(bodies) != 1 || !strings.Contains(bodies[0], "There is no plan: 3 answers of the agent were invalid") ||
 		!strings.Contains(bodies[0], "```text\nproject is missing") {
 		t.Errorf("answers: %q", bodies)
 	}

@@ -273,7 +273,7 @@ func TestApprovals(t *testing.T) {
 		{"approved already", []fake.Comment{{Author: bot,
 			Body: block(strings.NewReplacer(`"passes": false`, `"passes": true`, `"reviewStatus": null`,
 				`"reviewStatus": "approved"`, `"notes": ""`, `"notes": "x"`).Replace(twoStories))}},
-			"alice", []string{"story US-001 has begun already", "story US-002 has begun already"}, loop.Invalid},
+			"alice", []string{"story US-001 has started already", "story US-002 has started already"}, loop.Invalid},
 		{"somebody who may not", []fake.Comment{{Author: bot, Body: block(twoStories)}}, "mallory", nil, loop.Refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

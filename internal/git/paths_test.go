@@ -47,7 +47,7 @@ func TestCommitPaths(t *testing.T) {
 	}
 	b.sh(dir, `git rev-parse HEAD >.git/MERGE_HEAD; echo 1 >>a.txt`)
 	if _, err := CommitPaths(b.ctx, dir, env, Identity{}, "m", []string{"a.txt"}); err == nil ||
-		!strings.Contains(err.Error(), "a merge is going on") {
+		!strings.Contains(err.Error(), "a merge is in progress") {
 		t.Error(err)
 	}
 }
