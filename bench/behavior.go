@@ -18,18 +18,18 @@ type turn struct {
 	Remove []string // paths
 	Claims bool     // it says that it is done
 	Fails  bool     // it cannot work: it says why and exits with 1
-	Moves  bool     // while it works, somebody else pushes to the base branch
+	Moves  bool     // while it works, someone else pushes to the base branch
 }
 
 // A behavior is a class of scripted agents.
 type behavior struct {
 	name    string
-	shown   bool // the repository has the visible tests that fail; otherwise the task is all that tells of the bug
+	shown   bool // the repository has the visible tests that fail; otherwise the task is all that reports the bug
 	unnamed bool // the task does not name them
 	right   int  // the turn that leaves the right result, if it is the last one; 0 for none
 	// turn is what the agent does in turn n of 1, 2, 3 …
 	turn func(t task, n int) *turn
-	// next is what somebody else pushes to the base branch meanwhile, if that matters.
+	// next is what someone else pushes to the base branch meanwhile, if that matters.
 	next func(t task) tree
 }
 

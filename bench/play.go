@@ -25,7 +25,7 @@ type bed struct {
 	known   sync.Map  // task and tree → whether it is right
 }
 
-// A result is what became of one run.
+// A result is what happened to one run.
 type result struct {
 	Harness, Task, Lang, Behavior string
 	Done                          bool // the harness says so

@@ -65,7 +65,7 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	return &endedError{result.Outcome.ExitCode(), logged(runner, err)}
 }
 
-// logged tells an error that nobody was told of by the job's log, where the runner obeys nothing of it: what git and
+// logged tells an error that no one was told of by the job's log, where the runner obeys nothing of it: what git and
 // GitHub say may hold the names of files and the like. On standard error the runner would. Outside of a runner it is
 // returned to be told there.
 func logged(runner *actions.Runner, err error) error {

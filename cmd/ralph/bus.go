@@ -27,7 +27,7 @@ type busReadCommand struct {
 	JSON   bool `name:"json" help:"Show the lines as they are kept, in JSON."`
 }
 
-// followEvery is how often a followed bus is looked at.
+// followEvery is how often a followed bus is examined.
 const followEvery = time.Second
 
 func (c *busCommand) of(p process) supervise.Bus {

@@ -15,7 +15,7 @@ type cancelCommand struct {
 	Now  bool   `help:"Stop the step that runs, too. Without it, the run ends after the step."`
 }
 
-// Run implements ralph cancel. Its exit code is 0 when no run is at work any more.
+// Run implements ralph cancel. Its exit code is 0 when no run is running any more.
 func (c *cancelCommand) Run(ctx context.Context, p process) error {
 	env, err := config.ReadEnvironment(environment(p.environ))
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *completionCommand) Run(k *kong.Kong, p process) error {
 	return bash(p.out, words)
 }
 
-// zshBegins takes up the completion of zsh, unless somebody has, and in it that of bash.
+// zshBegins takes up the completion of zsh, unless someone has, and in it that of bash.
 const zshBegins = "(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }\n" +
 	"autoload -U +X bashcompinit && bashcompinit\n"
 

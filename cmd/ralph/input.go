@@ -11,7 +11,7 @@ import (
 )
 
 // until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still
-// take a byte from whoever reads next, so nobody does.
+// take a byte from whoever reads next, so no one does.
 type until struct {
 	ctx context.Context
 	io.Reader

@@ -58,7 +58,7 @@ type cli struct {
 }
 
 // Of cli, what ralph hook, ralph plan and ralph --version need: an agent calls the one beside each of its tools, the
-// others are for somebody who looks, and the grammar of all commands takes longer to build than any of them to run.
+// others are for someone who looks, and the grammar of all commands takes longer to build than any of them to run.
 type (
 	hookCLI struct {
 		hooks
@@ -141,7 +141,7 @@ func shortLived(args []string) bool {
 }
 
 // helpTexts prints help once it has examples, and says of flags that set settings what the table of settings says.
-// Nobody else pays for that.
+// No one else pays for that.
 func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
 	if ctx.Selected() == nil {
 		return overview(ctx)

@@ -80,7 +80,7 @@ func strayWords(args []string, command *kong.Context) error {
 	return nil
 }
 
-// suggestion names the command or the flag of a command that somebody may have meant who wrote one that is none.
+// suggestion names the command or the flag of a command that someone may have meant who wrote one that is none.
 func suggestion(said string, at *kong.Node) string {
 	if flag := regexp.MustCompile(`^unknown flag --(\S+)`).FindStringSubmatch(said); flag != nil {
 		var names []string

@@ -21,7 +21,7 @@ var commandGroups = []kong.Group{
 	{Key: "github", Title: "GitHub"}, {Key: "tools", Title: "Tools"},
 }
 
-// overview prints the commands, a line each: what each can do stands in its own help.
+// overview prints the commands, a line each: what each can do is in its own help.
 func overview(ctx *kong.Context) error {
 	var b strings.Builder
 	b.WriteString("Usage: ralph COMMAND [flags]\n       ralph \"PROMPT\" [flags]\n\n" +

@@ -53,7 +53,7 @@ func below(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that somebody holds and
+// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that someone holds and
 // everything else 1.
 func planEnded(err error) error {
 	switch {
@@ -172,7 +172,7 @@ type planValidate struct {
 	JSON       bool   `name:"json" help:"Print JSON for programs: whether it is legal, and every violation."`
 }
 
-// Run implements ralph plan validate: exit code 0 for what is legal, 1 for what is not, 2 for what cannot be looked at.
+// Run implements ralph plan validate: exit code 0 for what is legal, 1 for what is not, 2 for what cannot be examined.
 func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) error {
 	plans, err := c.plans(p, p.out, stderr)
 	if err != nil {

@@ -274,7 +274,7 @@ func (c *runCommand) limits() error {
 }
 
 // fromHere makes a program that lies above a directory one of that directory: whoever works in another tree, such as a
-// reviewer, would look for it somewhere else. Other commands stay as they are: a path below is looked for in each tree.
+// reviewer, would look for it somewhere else. Other commands stay as they are: a path below is searched for in each tree.
 func fromHere(dir string, command *string) *string {
 	if command == nil || !strings.HasPrefix(filepath.ToSlash(filepath.Clean(*command)), "../") {
 		return command
@@ -358,7 +358,7 @@ type resultJSON struct {
 	Outcome    loop.Outcome      `json:"outcome"`
 	ExitCode   int               `json:"exit_code"`
 	Reason     string            `json:"reason"`
-	Until      status.Moment     `json:"until"` // of waiting: when it may go on by itself
+	Until      status.Moment     `json:"until"` // of waiting: when it may continue by itself
 	Run        string            `json:"run"`
 	Task       string            `json:"task"`
 	Iterations int               `json:"iterations"`

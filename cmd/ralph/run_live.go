@@ -46,7 +46,7 @@ func (s *shared) set(b *live.Block) {
 	s.block = b
 }
 
-// leave makes the terminal what it was, whatever else goes on.
+// leave makes the terminal what it was, whatever else continues.
 func (s *shared) leave() {
 	s.mu.Lock()
 	b := s.block
@@ -71,7 +71,7 @@ func (s *runStatus) stored(r loop.Record) {
 	s.state = s.state.With(r)
 }
 
-// opened takes over what a run that goes on has recorded before, and forgets the run before in a list of several.
+// opened takes over what a run that continues has recorded before, and forgets the run before in a list of several.
 func (s *runStatus) opened(_ string, text []byte) {
 	records, _, err := journal.Read(bytes.NewReader(text))
 	if err != nil { // whoever opened it has said so
@@ -104,7 +104,7 @@ func (s *runStatus) facts(steps *loop.StepTracker) live.Facts {
 	return f
 }
 
-// live shows how the run stands below its log, at a terminal that can. hide takes that away.
+// live shows how the run is below its log, at a terminal that can. hide takes that away.
 func (c *runCommand) live(ctx context.Context, seat *session.Session, p process, out, stderr io.Writer) (hide func()) {
 	file, _ := safetext.Raw(out).(*os.File)
 	steps := loop.StepsOf(ctx)
@@ -171,7 +171,7 @@ type showFlags struct {
 	JSON bool `name:"json" help:"Print the outcome as JSON on standard output, and everything else on standard error."`
 }
 
-// page opens the run's page for a browser on this machine, if it is wanted.
+// page opens the run's page for a browser on this machine, if it is needed.
 func (c *runCommand) page(seat *session.Session, out io.Writer) (closePage func(), err error) {
 	if !c.Web || c.DryRun {
 		return func() {}, nil

@@ -31,7 +31,7 @@ func (c *runCommand) begin(out io.Writer) {
 	}
 }
 
-// stamp has each line begin with the time where nobody sees it come: in a pipe or a file, but not in the log of a job,
+// stamp has each line begin with the time where no one sees it come: in a pipe or a file, but not in the log of a job,
 // which has times of its own.
 func stamp(env config.Environment, out io.Writer) (back func()) {
 	if isTerminal(out) || env.CI || env.Actions || !env.Timestamps {

@@ -143,7 +143,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 		if owner, name, _ := strings.Cut(c.Runner, "/"); owner == "" || name == "" || strings.Contains(name, "/") {
 			return o, invalid.Errorf("invalid --runner %q: must be a repository, such as acme/ralph-runner", c.Runner)
 		}
-		o.Drain = 0 // a runner goes on, and finds the next server
+		o.Drain = 0 // a runner continues, and finds the next server
 	}
 	o.App, err = givenApp(environ)
 	return o, err
@@ -220,7 +220,7 @@ func (f dataFlags) place(environ map[string]string, dir string) (data string, ke
 	if err := keptFromAgents(data, environ["HOME"], os.Geteuid() == 0); err != nil {
 		return "", keys, err
 	}
-	// Agents pass through it to their checkouts, which have names that nobody guesses; they list nothing in it.
+	// Agents pass through it to their checkouts, which have names that no one guesses; they list nothing in it.
 	if err := os.MkdirAll(data, 0o711); err != nil {
 		return "", keys, invalid.Errorf("making the directory of the data: %w", err)
 	}
@@ -228,7 +228,7 @@ func (f dataFlags) place(environ map[string]string, dir string) (data string, ke
 	return data, keys, invalid.Mark(err)
 }
 
-// notifier tells systemd how this process stands; without a socket nobody.
+// notifier tells systemd how this process stands; without a socket no one.
 func notifier(socket string) func(string) {
 	return func(state string) {
 		if socket == "" {

@@ -46,7 +46,7 @@ func (c *serveStart) check() error {
 	return nil
 }
 
-// keptFromAgents refuses a place for keys that agents could read. Those of root work as somebody else; those of anybody
+// keptFromAgents refuses a place for keys that agents could read. Those of root work as someone else; those of anyone
 // else work as the same user, and sandboxes hide that user's home.
 func keptFromAgents(data, home string, root bool) error {
 	if below, err := filepath.Rel(home, data); root || home != "" && err == nil && filepath.IsLocal(below) {

@@ -20,7 +20,7 @@ import (
 // begin nothing new.
 type hardContext interface{ context.Context }
 
-// How long the step that runs may go on after the first signal.
+// How long the step that runs may continue after the first signal.
 const (
 	untilSecond = time.Duration(0) // at a terminal: as long as the person lets it
 	jobGrace    = 30 * time.Second // elsewhere
@@ -42,7 +42,7 @@ type drainContext interface{ context.Context }
 // surroundings are where a command runs, as far as its interruption depends on them.
 type surroundings struct {
 	job         bool        // a job of GitHub's
-	interactive func() bool // whether somebody is at a terminal now, who can send a second signal
+	interactive func() bool // whether someone is at a terminal now, who can send a second signal
 }
 
 // interruption makes two contexts of the signals that ask us to end: ctx is done with the first one, hard with the
@@ -143,7 +143,7 @@ func (i *interruption) follow(signals <-chan os.Signal) {
 	if _, more := <-signals; more {
 		go i.leaveWhenHung()
 	}
-	for range signals { // as often as anybody likes
+	for range signals { // as often as anyone likes
 	}
 }
 
@@ -155,11 +155,11 @@ func (i *interruption) drain(signals <-chan os.Signal) {
 	if _, more := <-signals; more {
 		go i.leaveWhenHung()
 	}
-	for range signals { // as often as anybody likes
+	for range signals { // as often as anyone likes
 	}
 }
 
-// grace is how long the step that runs may go on after a first signal. A terminal that has closed sends no second one.
+// grace is how long the step that runs may continue after a first signal. A terminal that has closed sends no second one.
 func (i *interruption) grace(first os.Signal) time.Duration {
 	switch {
 	case i.where.job || !i.finishes.Load():
@@ -197,7 +197,7 @@ func (i *interruption) awaitSecond(signals <-chan os.Signal, first os.Signal, gr
 }
 
 // leaveWhenHung ends the process once nothing that it has started has run for a while: then it waits for what no
-// context reaches, such as a pipe that nobody reads, and nothing else could end it but SIGKILL.
+// context reaches, such as a pipe that no one reads, and nothing else could end it but SIGKILL.
 func (i *interruption) leaveWhenHung() {
 	time.Sleep(hungAfter)
 	for proc.QuietFor() < hungAfter {
@@ -211,7 +211,7 @@ func (i *interruption) leave() {
 	i.exit(loop.Interrupted.ExitCode())
 }
 
-// notices are what is said of signals. Saying it keeps nobody waiting: standard error may be a pipe that nobody reads.
+// notices are what is said of signals. Saying it keeps no one waiting: standard error may be a pipe that no one reads.
 type notices struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -264,7 +264,7 @@ func (i *interruption) firstNotice(step loop.RunningStep, running bool, grace, k
 	return ""
 }
 
-// waitingNotice is about a step that may go on after the first signal.
+// waitingNotice is about a step that may continue after the first signal.
 func waitingNotice(step loop.RunningStep, grace, kill time.Duration, now time.Time) string {
 	left := max(step.Deadline.Sub(now), 0)
 	switch limited := !step.Deadline.IsZero(); {

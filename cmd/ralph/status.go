@@ -30,7 +30,7 @@ type statusCommand struct {
 	Watch bool   `short:"w" help:"Show it again whenever it changes, until the run has ended."`
 }
 
-// watchEvery is how often a run that is watched is looked at.
+// watchEvery is how often a run that is watched is examined.
 const watchEvery = 500 * time.Millisecond
 
 // Run implements ralph status. That nothing has run is no mistake.

@@ -28,7 +28,7 @@ func programVersion() string {
 	return versionOf(info)
 }
 
-// unknownVersion is that of a program that nobody gave one.
+// unknownVersion is that of a program that no one gave one.
 const unknownVersion = "dev"
 
 // versionOf is the version that Go knows of a program: "v1.2.3", or "dev 0123456789ab" with "and changes" behind it

@@ -11,7 +11,7 @@ import (
 	jobs "github.com/ralph-loop/ralph/internal/work"
 )
 
-// workCLI is the grammar of what ralph serve starts for each job. No person calls it, so no help tells of it.
+// workCLI is the grammar of what ralph serve starts for each job. No person calls it, so no help reports it.
 type workCLI struct {
 	Work workCommand `cmd:""`
 }
@@ -27,7 +27,7 @@ func (*workCommand) Run(ctx context.Context, p process) error {
 }
 
 // workOnRunner does a job of a server in a job of GitHub Actions. The log says nothing of it: whoever reads the log may
-// be somebody who cannot read the repository that the job is for.
+// be someone who cannot read the repository that the job is for.
 func workOnRunner(ctx context.Context, in config.Inputs, runner *actions.Runner, environ []string) error {
 	runner.Mask(in.Request)
 	_, _ = fmt.Fprintf(runner, "This job works for %s, whose pages show what it does.\n", in.Server)

@@ -128,7 +128,7 @@ type coloured struct {
 func (c coloured) Write(p []byte) (int, error) { return c.r.write(c.text, p) }
 
 // StopCommands makes the runner read what follows as text, until resume is called: an agent or a check that prints
-// ::set-output or ::add-mask must not be obeyed. What this package itself says in between is obeyed all the same.
+// ::set-output or ::add-mask must not be obeyed. What this package itself says in between is obeyed anyway.
 func (r *Runner) StopCommands() (resume func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *Runner) command(say func(), plain string) {
 	say()
 }
 
-// stop begins foreign output with a token that nobody can have seen before.
+// stop begins foreign output with a token that no one can have seen before.
 func (r *Runner) stop() {
 	if !r.inside {
 		return
@@ -191,7 +191,7 @@ func (r *Runner) endLine() {
 	r.text.Break()
 }
 
-// lineWriter knows whether it stands at the beginning of a line. A log that cannot be written is no reason to stop a
+// lineWriter knows whether it is at the beginning of a line. A log that cannot be written is no reason to stop a
 // run, and go-githubactions panics on it: errors are swallowed.
 type lineWriter struct {
 	w      io.Writer

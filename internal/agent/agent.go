@@ -56,7 +56,7 @@ type Options struct {
 	// of Keys. nil: the agent asks its model itself, by Keys.
 	Gateway Gateway
 	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and
-	// workflow commands; nil: nobody looks. Format is how it is shown; with Groups, all but the last lines are folded
+	// workflow commands; nil: no one looks. Format is how it is shown; with Groups, all but the last lines are folded
 	// under Title.
 	Console io.Writer
 	Format  stream.FormatOptions
@@ -75,7 +75,7 @@ type Options struct {
 	// its user has. The others know no hooks but plugins and get none, and neither does an agent that is ReadOnly or has
 	// NoTools.
 	Hooks  []byte
-	Resume string           // the id of a session to go on with, where the dialect can; "" a fresh one
+	Resume string           // the id of a session to continue with, where the dialect can; "" a fresh one
 	Clock  func() time.Time // nil is time.Now
 }
 
@@ -98,7 +98,7 @@ type dialect struct {
 	gateway     *gatewayConfig // how a gateway carries it; nil: it cannot be told where its model is
 	// silent: the prompt goes by talk.argument, and standard input is empty.
 	silent bool
-	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: nobody will answer.
+	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: no one will answer.
 	loginPrompt *pattern
 	decode      func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
 	// interrupts: asked by INT, it says what it has spent before it ends.
@@ -109,10 +109,10 @@ type dialect struct {
 	holds func(o Options) string
 	ends  bool // its format has an event that says how it ended
 	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
-	// noisy: its standard error tells of requests that it tries again, so nothing there is a sign of life.
+	// noisy: its standard error reports requests that it tries again, so nothing there is a sign of life.
 	noisy bool
 	// readRetry reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
-	// Lines that are ours are its log, which nobody has asked for but us. nil: it has none.
+	// Lines that are ours are its log, which no one has asked for but us. nil: it has none.
 	readRetry func(line string) (a stream.Attempt, ours bool)
 	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
@@ -250,7 +250,7 @@ func (o Options) asRoot() bool {
 	return runtime.GOOS != "windows" && geteuid() == 0
 }
 
-// Invalid says that an agent nobody knows is a mistake in the settings.
+// Invalid says that an agent no one knows is a mistake in the settings.
 func (e *UnknownError) Invalid() bool { return true }
 
 // A shell exits with one of these if it cannot execute a program, or cannot find it; so does the loader of libraries.

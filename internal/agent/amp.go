@@ -8,7 +8,7 @@ import (
 )
 
 // amp is Sourcegraph's Amp: the prompt as its last argument, events as JSON lines in the shape of claude's. Its model
-// runs on its own servers, and it tells no cost. It goes on with a thread only by another command, so Options.Resume
+// runs on its own servers, and it tells no cost. It continues with a thread only by another command, so Options.Resume
 // means nothing to it. The repository's permissions and servers count for less than ours or want to be approved, but no
 // flag keeps out its plugins (.amp/plugins). It knows no hooks but those, so Options.Hooks say nothing to it.
 var amp = dialect{
@@ -19,7 +19,7 @@ var amp = dialect{
 	environment: func(Options) []string { return nil },
 	prepare:     ampFiles,
 	silent:      true,
-	loginPrompt: lazy(`^No API key found\. Starting login flow`), // and would wait for ever
+	loginPrompt: lazy(`^No API key found\. Starting login flow`), // and would wait forever
 	decode:      stream.NewClaude,
 	counts:      true,
 	ends:        true,

@@ -13,7 +13,7 @@ import (
 )
 
 // ReportsUsage says whether it is told what a turn cost and how many tokens it took, by the agent or by its gateway. Without
-// that nobody can hold it to what it may spend.
+// that no one can hold it to what it may spend.
 func (o Options) ReportsUsage() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
 	cost, tokens = d.prices && !o.Text, d.counts && !o.Text
@@ -27,7 +27,7 @@ func (o Options) ReportsUsage() (cost, tokens bool) {
 const longestAgo = 32
 
 // count adds up what the messages had read, which is all there is to say of a turn that was killed before its result.
-// All blocks of a message tell the same. A turn that goes on although it has spent more than is left is stopped: it
+// All blocks of a message tell the same. A turn that continues although it has spent more than is left is stopped: it
 // asks its model again, or will as soon as its tool has run. One that has only its word to say is let say it, which
 // costs nothing more.
 func (r *reader) count(e stream.Event) {

@@ -18,7 +18,7 @@ var command = dialect{
 	decode:      stream.NewPlain,
 }
 
-// withoutEcho cuts the prompt out of an output, wherever it stands in it word for word. When the beginning of the
+// withoutEcho cuts the prompt out of an output, wherever it is in it word for word. When the beginning of the
 // output is missing, it may begin within the prompt.
 func withoutEcho(said, prompt string, beheaded bool) string {
 	said, prompt = strings.ReplaceAll(said, "\r\n", "\n"), strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
@@ -58,7 +58,7 @@ func overlap(a, b string) int {
 }
 
 // commandKeys are the keys that any program is carried with: the provider's route, the header, and the variable that
-// says where the provider is, in which the path stands that everybody writes there.
+// says where the provider is, in which the path stands that everyone writes there.
 var commandKeys = []struct{ key, route, header, scheme, from, path string }{
 	{"ANTHROPIC_API_KEY", "anthropic", "x-api-key", "", "ANTHROPIC_BASE_URL", ""},
 	{"ANTHROPIC_AUTH_TOKEN", "anthropic", "authorization", "Bearer ", "ANTHROPIC_BASE_URL", ""},

@@ -21,14 +21,14 @@ type Groups interface {
 
 // console shows a turn to a person, as far as there is one.
 type console struct {
-	formatter *stream.Formatter // nil: nobody looks
-	lines     *batch            // what the formatter has made and nobody has seen
-	shown     *display          // where that goes; nil: nobody looks
+	formatter *stream.Formatter // nil: no one looks
+	lines     *batch            // what the formatter has made and no one has seen
+	shown     *display          // where that goes; nil: no one looks
 	groups    Groups
 	now       func() time.Time
 	errs      *partial
 	redact    func(string) string // of what doing is told; nil: nothing is taken out
-	doing     func(what string)   // hears in one line what the agent does now; nil: nobody does
+	doing     func(what string)   // hears in one line what the agent does now; nil: no one does
 }
 
 func newConsole(o Options, now func() time.Time) *console {
@@ -80,7 +80,7 @@ func (c *console) tell(e stream.Event) {
 	c.doing(safetext.Shorten(safetext.Inert(what), doingRunes))
 }
 
-// stdout passes on what the agent prints to who reads it, and shows what came of that at once.
+// stdout passes on what the agent prints to who reads it, and shows what resulted from that at once.
 func (c *console) stdout(reader io.Writer) io.Writer { return promptly{reader, c.lines} }
 
 // stderr shows what the agent prints on standard error.
@@ -135,7 +135,7 @@ func (b *batch) flush() {
 	b.held = b.held[:0]
 }
 
-// promptly shows what came of each piece of output before it takes the next, so nothing waits, whatever becomes of the
+// promptly shows what resulted from each piece of output before it takes the next, so nothing waits, whatever becomes of the
 // agent or of us.
 type promptly struct {
 	io.Writer
@@ -224,7 +224,7 @@ func (s *display) Write(lines []byte) (int, error) {
 	return s.rest.Write(lines)
 }
 
-// end shows the end of what was not shown, and begins anew.
+// end shows the end of what was not shown, and begins again.
 func (s *display) end() {
 	if s.full {
 		_, text, _ := s.rest.Ends()

@@ -42,7 +42,7 @@ func Look(ctx context.Context, o Options) Found {
 		return f
 	}
 	f.Path = path
-	if !known { // what it would do when asked for its version, nobody knows
+	if !known { // what it would do when asked for its version, no one knows
 		return f
 	}
 	if f.Version, err = version(ctx, d, o, path); err != nil {

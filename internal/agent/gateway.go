@@ -40,10 +40,10 @@ type Route struct {
 	Extra   []string // more headers that its user sends to the provider, "Name: value" each
 	Formats []string // what is spoken there: "anthropic", "openai-responses", "openai-chat", "gemini"
 	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key of
-	// the environment. Ends is when it counts no more; zero: nobody says.
+	// the environment. Ends is when it counts no more; zero: no one says.
 	Login string
 	Ends  time.Time
-	// Renew is another value after one that the provider has refused; false: there is none. nil: nobody renews it.
+	// Renew is another value after one that the provider has refused; false: there is none. nil: no one renews it.
 	Renew func(ctx context.Context, refused string) (string, bool)
 }
 
@@ -79,7 +79,7 @@ const (
 	geminiFormat    = "gemini"
 )
 
-// openaiBase is where the environment says that OpenAI's interface is, without the /v1 that everybody writes there.
+// openaiBase is where the environment says that OpenAI's interface is, without the /v1 that everyone writes there.
 func openaiBase(o Options) (base, why string) {
 	said := proc.Value(o.Parent, "OPENAI_BASE_URL")
 	if said == "" {

@@ -16,7 +16,7 @@ import (
 type GatewaySupport struct {
 	Routes []Route
 	Why    string // why it cannot; "": it can
-	// Unsure says that nobody knows whether the agent uses the address that it is given.
+	// Unsure says that no one knows whether the agent uses the address that it is given.
 	Unsure bool
 	Known  bool // ralph knows the agent, and how it is carried
 	// Unnamed says which variables the agent needs to reach a provider that the gateway does not carry to, and does not get,

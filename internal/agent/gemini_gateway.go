@@ -54,7 +54,7 @@ func geminiCarry(o Options) ([]Route, string) {
 }
 
 // geminiSaved is the key that its user has in a file of variables, and where. gemini reads the first of these files
-// that is there.
+// that exists.
 func geminiSaved(o Options) (key, where string) {
 	home := (&turnInput{Options: o}).home()
 	for _, name := range []string{filepath.Join(".gemini", ".env"), ".env"} {

@@ -13,7 +13,7 @@ type judgement struct {
 	class  loop.Class
 	reason string    // one sentence: what happened and what to do; "" for OK
 	resets time.Time // when it says that it works again; zero: not known
-	// byWords: the process ended well, and only what it said tells of a failure
+	// byWords: the process ended well, and only what it said reports a failure
 	byWords bool
 }
 
@@ -99,7 +99,7 @@ func signalled(end proc.Result) bool {
 	return end.Class == proc.Signalled || end.Exit == 128+2 || end.Exit == 128+9 || end.Exit == 128+15
 }
 
-// How many lines of a failed process's last words are looked into. What stands before them is what it did, not why it
+// How many lines of a failed process's last words are looked into. What is before them is what it did, not why it
 // failed.
 const (
 	saidLines = 5 // of plain text

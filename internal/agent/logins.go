@@ -49,7 +49,7 @@ func loginFile(name string, o Options) (file, home string) {
 	return filepath.Join(dir, filepath.FromSlash(l.file)), home
 }
 
-// savedLogin is what stands in that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty
+// savedLogin is what is in that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty
 // where there is none that can be read.
 func savedLogin(name string, o Options) (saved gjson.Result, where string) {
 	file, home := loginFile(name, o)

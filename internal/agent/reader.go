@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// facts are what a turn's output and its end say, before anybody judges them.
+// facts are what a turn's output and its end say, before anyone judges them.
 type facts struct {
 	end     proc.Result
 	any     bool           // it printed anything on standard output
@@ -84,7 +84,7 @@ func (r *reader) event(e stream.Event) {
 		r.spoke = r.spoke || r.plain()
 	}
 	if r.grace != nil {
-		r.grace.Stop() // it goes on
+		r.grace.Stop() // it continues
 	}
 	switch e.Kind {
 	case stream.Session:
@@ -208,7 +208,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		}
 	}
 	t.Transcript = strings.ToValidUTF8(r.said.String(), "\uFFFD")
-	if r.facts.asked { // the address to log in at is nobody's business
+	if r.facts.asked { // the address to log in at is no one's business
 		t.Text, t.Transcript, r.facts.plain = "", "", false
 	}
 	r.facts.end, r.facts.stderr, r.facts.text, r.facts.noise = end, stderr, t.Text, r.noise.String()

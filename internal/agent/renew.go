@@ -46,7 +46,7 @@ func (t *turnInput) login(ctx context.Context, routes []Route) (ready []Route, w
 	return ready, ""
 }
 
-// renewed is a route with a login that has not been refused: the one that somebody else has renewed by now, or else the
+// renewed is a route with a login that has not been refused: the one that someone else has renewed by now, or else the
 // one that the owner's CLI gets.
 func (t *turnInput) renewed(ctx context.Context, refused Route) (Route, bool) {
 	if r, ok := t.fresh(refused); ok {
@@ -56,7 +56,7 @@ func (t *turnInput) renewed(ctx context.Context, refused Route) (Route, bool) {
 	return t.fresh(refused)
 }
 
-// fresh is the login as it stands in its file now, if it is another one.
+// fresh is the login as it is in its file now, if it is another one.
 func (t *turnInput) fresh(refused Route) (Route, bool) {
 	routes, _ := t.dialect.gateway.routes(t.Options)
 	for _, r := range routes {
@@ -84,7 +84,7 @@ func (t *turnInput) renew(ctx context.Context) {
 	d := t.dialect
 	d.pass = []string{logins[d.name].dirFrom} // and no address of another provider
 	said := proc.NewTail(0, 1<<10)
-	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what came of it is in the file
+	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what resulted from it is in the file
 		Argv: append([]string{t.program}, t.dialect.gateway.renew...), Dir: dir,
 		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Grace: time.Second,
 	})

@@ -58,7 +58,7 @@ func soon(at, now time.Time) time.Time {
 	if !at.After(now) || at.Sub(now) > mostWait {
 		return time.Time{}
 	}
-	return at.Add(time.Second - 1).UTC().Truncate(time.Second) // a fraction is rounded up, so that nobody comes too early
+	return at.Add(time.Second - 1).UTC().Truncate(time.Second) // a fraction is rounded up, so that no one comes too early
 }
 
 // stamped reads "2026-12-01T04:00:00Z" and "on 2026-12-01 at 00:00 UTC".
@@ -157,7 +157,7 @@ func spanned(said string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// span adds up "1 day 2.5 hours", "1m30s". It is rounded up to a second, so that nobody comes too early.
+// span adds up "1 day 2.5 hours", "1m30s". It is rounded up to a second, so that no one comes too early.
 func span(text string) time.Duration {
 	var sum float64
 	for _, m := range aPart.FindAllStringSubmatch(text, -1) {
@@ -254,7 +254,7 @@ var (
 		"CENTRAL TIME", "CT", "EASTERN TIME", "ET")
 )
 
-// zones are those that a name may mean; nil: nobody knows it. An empty name is here.
+// zones are those that a name may mean; nil: no one knows it. An empty name is here.
 func zones(name string, here *time.Location) (list []*time.Location) {
 	name = strings.TrimSpace(name)
 	upper := longNames.Replace(longNames.Replace(strings.ToUpper(name)))

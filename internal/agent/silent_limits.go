@@ -22,7 +22,7 @@ import (
 // silent, the turn ends at once: nothing would come of it but the time.
 func (r *reader) tried(a stream.Attempt) {
 	if a.Delay > 0 {
-		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, nobody comes too early
+		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, no one comes too early
 	}
 	r.facts.retry, r.waits = a, true
 	if patience := r.talk.patience(); patience > 0 && a.Delay > patience && limited(a) && r.talk.stop != nil {
@@ -34,7 +34,7 @@ func (r *reader) tried(a stream.Attempt) {
 // answered notes that the model has answered: what was tried again has come to something.
 func (r *reader) answered() { r.waits, r.resets = false, time.Time{} }
 
-// patience is for how long an agent may be silent; 0: for ever.
+// patience is for how long an agent may be silent; 0: forever.
 func (t *turnInput) patience() time.Duration {
 	if t.Idle > 0 {
 		return t.Idle
@@ -51,7 +51,7 @@ func limited(a stream.Attempt) bool {
 	return class == loop.UsageLimit
 }
 
-// satOut tells of a turn that was stopped while the agent waited for a usage limit's end; ok is false of any other.
+// satOut reports a turn that was stopped while the agent waited for a usage limit's end; ok is false of any other.
 func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
 	idle := end.Class == proc.Idle || end.Class == proc.TimedOut
 	if !r.waits || !limited(r.facts.retry) || !idle && (!r.sat || end.Class != proc.Cancelled) {
@@ -73,7 +73,7 @@ func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
 	return j, true
 }
 
-// retryFilter takes the lines out of an agent's standard error in which it tells of requests that it tries again, and
+// retryFilter takes the lines out of an agent's standard error in which it reports requests that it tries again, and
 // passes the others on.
 type retryFilter struct {
 	hears func(line string) (a stream.Attempt, ours bool)

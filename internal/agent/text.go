@@ -41,7 +41,7 @@ func tellingLine(s string) (line string) {
 // complaints begin the line in which a program says that it was called wrongly.
 var complaints = lazy(`(?i)^(error|fatal|unknown|unexpected|invalid|unrecogni[sz]ed)\b`)
 
-// complaint is the line of a refusal that says what is wrong. It stands before a text on the program's use, which says
+// complaint is the line of a refusal that says what is wrong. It is before a text on the program's use, which says
 // nothing.
 func complaint(stderr, said string) string {
 	for l := range strings.SplitSeq(stderr, "\n") {
@@ -80,7 +80,7 @@ func geteuid() int { return os.Geteuid() }
 // windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is none of them.
 const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus|sonnet|requests?|tokens?|messages?|plan|spend|spending|quota)[ -]`
 
-// phrases are how providers and agents word a failure; the first that matches counts. They are looked for only in what
+// phrases are how providers and agents word a failure; the first that matches counts. They are searched for only in what
 // a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
 // number or a bare "login" is none. Those of fatal classes must be the most certain: one that is wrong ends the run.
 var phrases = []struct {

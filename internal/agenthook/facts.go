@@ -51,7 +51,7 @@ func gitTop(dir string) string {
 	}
 }
 
-// plainFile reads a file that is one: no pipe that nobody writes, nothing without an end.
+// plainFile reads a file that is one: no pipe that no one writes, nothing without an end.
 func plainFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {

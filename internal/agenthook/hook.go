@@ -1,4 +1,4 @@
-// Package agenthook answers the hooks of an agent that is at work: it reads what package hook judges.
+// Package agenthook answers the hooks of an agent that is running: it reads what package hook judges.
 package agenthook
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Hook answers the hooks of an agent. Whatever goes wrong, the agent goes on: what ralph could not do is said on Err,
+// Hook answers the hooks of an agent. Whatever goes wrong, the agent continues: what ralph could not do is said on Err,
 // and nothing on Out.
 type Hook struct {
 	Dir     string // the current directory
@@ -74,7 +74,7 @@ func (h Hook) SessionStart() {
 	}
 }
 
-// Guard refuses what is dangerous, as far as a command says so. run says that ralph is at work, whatever is in the
+// Guard refuses what is dangerous, as far as a command says so. run says that ralph is running, whatever is in the
 // directory.
 func (h Hook) Guard(run bool) {
 	in, err := hook.Read(h.In)
@@ -115,7 +115,7 @@ func (h Hook) Stop(ctx context.Context) {
 	h.say(warnings...)
 	name := hook.BlocksFile(in.SessionID)
 	if block == "" {
-		_ = h.forget(name) // the next stop is judged anew
+		_ = h.forget(name) // the next stop is judged again
 		return
 	}
 	blocks := 0

@@ -102,7 +102,7 @@ func readSettings(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode().Perm(), err
 }
 
-// writeSettings puts a file in the place of the one that is there.
+// writeSettings puts a file in the place of the one that exists.
 func writeSettings(root *os.Root, name string, text []byte, mode fs.FileMode) error {
 	if err := root.Mkdir(path.Dir(name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -12,8 +12,8 @@ import (
 // sessionsDir is where the files of sessions lie.
 func sessionsDir() string { return "/tmp" }
 
-// openSession opens the file in which a session is remembered, and holds it. Everybody may write in that directory: a
-// link, a pipe or another's file that lies there under the name is not taken.
+// openSession opens the file in which a session is remembered, and holds it. Everyone may write in that directory: a
+// link, a pipe or another's file that exists under the name is not taken.
 func openSession(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -51,7 +51,7 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, ev event.Event, fre
 	return past{loop.Fold(records), true, raw}, nil
 }
 
-// resumeMode decides between a new run and the one that is there.
+// resumeMode decides between a new run and the one that exists.
 func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.ResumeMode,
 	error) {
 	request, wanted := o.request, o.wanted
@@ -81,7 +81,7 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 	default:
 		return "", &heldError{d.Why}
 	}
-	if wanted.plan == nil && wanted.branch != "" { // the run that was to go on
+	if wanted.plan == nil && wanted.branch != "" { // the run that was to continue
 		return "", &heldError{d.Why + ", so there is nothing to continue"}
 	}
 	if wanted.plan != nil && !before.known && tree.Resumed() {
@@ -109,7 +109,7 @@ func (o *jobOpening) refusedByRules(ctx context.Context, tree *git.Tree) error {
 	return nil
 }
 
-// pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that goes on.
+// pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that continues.
 func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.State) error {
 	if d.Do != event.GoOn && d.Do != event.Again || s.Post.Pull == 0 || !event.IsRequest(o.request.Event.Kind) {
 		return nil
@@ -152,7 +152,7 @@ func unknown(accepts []string, open []loop.Concern, phrase string) string {
 	return ""
 }
 
-// planCommand is how a plan is asked for: the one that the last run had is gone on with, and run anew when it is done;
+// planCommand is how a plan is asked for: the one that the last run had is continued with, and run again when it is done;
 // another one starts fresh.
 func planCommand(r event.Request, before past, same bool) event.Request {
 	switch {
@@ -258,7 +258,7 @@ func (a *Action) resume(work *job, way loop.ResumeMode, request event.Request, w
 	for _, name := range request.Accepts {
 		r.Accept = append(r.Accept, loop.Acceptance{Name: a.redact(name), By: request.Event.Sender.Login})
 	}
-	// the text as it stands at this trigger; a comment on the pull request carries none
+	// the text as it is at this trigger; a comment on the pull request carries none
 	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil {
 		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion
 		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking

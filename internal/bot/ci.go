@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// onCIResult goes on with a run whose newest commit other workflows have judged: one that waits for them, and one that
-// is done and failed there afterwards, within the iterations that are left. Nobody asks for it: the run was authorized
+// onCIResult continues with a run whose newest commit other workflows have judged: one that waits for them, and one that
+// is done and failed there afterwards, within the iterations that are left. No one asks for it: the run was authorized
 // when it began.
 func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
 	wanted := goingOn(s)

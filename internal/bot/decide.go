@@ -17,21 +17,21 @@ type Reads struct {
 	Event   event.Event
 	Rules   event.Rules
 	Job     Job
-	Preview bool // of a dry run: the run is looked for also where a job reads it with its checkout
+	Preview bool // of a dry run: the run is searched for also where a job reads it with its checkout
 
 	Gathered bool // Facts are there
 	Facts    event.Facts
 
-	Located bool // it was looked for the run; Request then says which pull request it is about
+	Located bool // it was searched for the run; Request then says which pull request it is about
 	Request event.Request
 	Run     loop.State
 	Known   bool // there is a run
-	Unsure  bool // nobody could look for the run
+	Unsure  bool // no one could look for the run
 
 	Listed bool // Runs are there: the newest run of every task
 	Runs   []loop.State
 
-	Looked  bool  // of a dry run: at what is wanted and at the settings, which a job reads with its checkout
+	Looked  bool  // of a dry run: at what is needed and at the settings, which a job reads with its checkout
 	Mistake error // in them; nil: none
 }
 
@@ -41,9 +41,9 @@ type Job struct {
 	URL     string // of the workflow run
 	Owner   string // as a lease names it
 	Now     time.Time
-	// Served says that a server runs the job: again only when its process was killed, never since somebody asks for that.
+	// Served says that a server runs the job: again only when its process was killed, never since someone asks for that.
 	Served bool
-	// Anew says that no run of an earlier attempt can be gone on with: the request stands as it is.
+	// Anew says that no run of an earlier attempt can be continued with: the request stands as it is.
 	Anew bool
 }
 
@@ -55,16 +55,16 @@ const (
 	ReadFacts Step = "read facts" // who asks, and what they may
 	ReadRun   Step = "read run"   // the run that it is about
 	ReadRuns  Step = "read runs"  // all runs: the job is run again
-	ReadWork  Step = "read work"  // what is wanted, and the settings: of a dry run
+	ReadWork  Step = "read work"  // what is needed, and the settings: of a dry run
 
 	DoNothing  Step = "nothing"  // only the log tells why
-	Refuse     Step = "refuse"   // somebody may not ask
+	Refuse     Step = "refuse"   // someone may not ask
 	Answer     Step = "answer"   // with what is understood: the command is none
 	Reject     Step = "reject"   // with what is wrong with the request
 	Decline    Step = "decline"  // no run starts, and an answer gives the reason
 	Help       Step = "help"     // one comment
 	Status     Step = "status"   // one comment
-	Sweep      Step = "sweep"    // what nobody works on is taken up
+	Sweep      Step = "sweep"    // what no one works on is taken up
 	DerivePlan Step = "plan"     // a plan is derived and posted
 	Stop       Step = "stop"     // a run is told to stop, or closed
 	PassHint   Step = "hint"     // a run is told something
@@ -73,11 +73,11 @@ const (
 	GoOnPlan   Step = "plan run" // with the run of a plan in the repository
 	ReportEnd  Step = "tell end" // of a run that was cut off while it told how it ended
 	TakeUp     Step = "resume"   // a run that an earlier attempt of the job started
-	Over       Step = "over"     // the run of an earlier attempt has ended, and everybody was told
+	Over       Step = "over"     // the run of an earlier attempt has ended, and everyone was told
 	Work       Step = "work"     // a run starts or resumes
 )
 
-// Decision is what becomes of an event, and why. A dry run prints it; Do does it.
+// Decision is what happens to an event, and why. A dry run prints it; Do does it.
 type Decision struct {
 	Step    Step
 	Why     string // one sentence without its full stop; empty where Cases say it
@@ -85,7 +85,7 @@ type Decision struct {
 	Facts   event.Facts
 	Run     loop.State
 	Known   bool // there is a run
-	// Cases are what the table of docs/internals/requests.md says: one, or where nobody could look how the run stands, one for each
+	// Cases are what the table of docs/internals/requests.md says: one, or where no one could look how the run stands, one for each
 	// way it may.
 	Cases   []Case
 	Refusal *event.Refusal // of Refuse
@@ -100,7 +100,7 @@ type Case struct {
 	Why  string
 }
 
-// Decide says what becomes of an event. It reads nothing but its argument: where that is not enough, the step says what
+// Decide says what happens to an event. It reads nothing but its argument: where that is not enough, the step says what
 // to read.
 func Decide(r Reads) Decision {
 	request, skip, usage := event.Read(r.Event, r.Rules)
@@ -211,7 +211,7 @@ func (d Decision) startsNothing() bool {
 	return slices.Contains(idle, d.Cases[0].Do)
 }
 
-// cases asks the table: for the run as it stands, or for every way it may stand when nobody could look.
+// cases asks the table: for the run as it is, or for every way it may stand when no one could look.
 func (d Decision) cases() []Case {
 	if !d.Reads.Unsure {
 		of := event.Decide(d.Request, runStatus(d.Run, d.Known, d.Reads.Job.Owner, d.Reads.Job.Now), d.Reads.Rules)
@@ -233,7 +233,7 @@ func (d Decision) cases() []Case {
 	return out
 }
 
-// forRerun is for a job that runs again: what its earlier attempt began goes on, and an outcome that it could not tell
+// forRerun is for a job that runs again: what its earlier attempt began continues, and an outcome that it could not tell
 // everywhere is told; a stop's is that of a run which another job began. ok is false when there is nothing of the kind,
 // and the request stands as it is: whoever has GitHub run a finished job again asks once more.
 func (d Decision) forRerun() (Decision, bool) {
@@ -281,7 +281,7 @@ func (d Decision) onPlan() Decision {
 	return d.because(GoOnPlan, "")
 }
 
-// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that goes on.
+// runStatus is how a run stands for whoever asks for something now. A run that we hold ourselves is one that continues.
 func runStatus(s loop.State, known bool, owner string, now time.Time) event.RunStatus {
 	switch {
 	case !known:
@@ -302,7 +302,7 @@ func runStatus(s loop.State, known bool, owner string, now time.Time) event.RunS
 	return event.Failed
 }
 
-// alive reports whether somebody holds a run.
+// alive reports whether someone holds a run.
 func alive(s loop.State, now time.Time) bool { return s.End == nil && now.Before(s.Lease) }
 
 // about reports whether an event is about a run.

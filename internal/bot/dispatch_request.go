@@ -16,9 +16,9 @@ import (
 // mostAge is how old a request may be that a dispatch names. GitHub lets a job wait for a runner for a day.
 const mostAge = 24 * time.Hour
 
-// requested is the event that the input request names, read from GitHub anew: who dispatched the workflow gives it no
+// requested is the event that the input request names, read from GitHub again: who dispatched the workflow gives it no
 // right. That is an App, which GitHub lets start workflows; a person who does has to have write access as well.
-// Each request counts once, so that nobody asks again with what somebody else once wrote. refusal says why it does not
+// Each request counts once, so that no one asks again with what someone else once wrote. refusal says why it does not
 // count.
 func (a *Action) requested(ctx context.Context, dispatched event.Event) (ev event.Event, refusal *event.Refusal,
 	err error) {

@@ -42,7 +42,7 @@ func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
 	return out, ctx.Err()
 }
 
-// personReader reads for a person at a terminal, whose token may be missing or somebody's own. What cannot be read is
+// personReader reads for a person at a terminal, whose token may be missing or someone's own. What cannot be read is
 // assumed, and said.
 type personReader struct {
 	jobReader
@@ -55,7 +55,7 @@ func (p *personReader) note(format string, args ...any) {
 	p.unknown = append(p.unknown, fmt.Sprintf(format, args...))
 }
 
-// facts reads them from GitHub. Without a token, or where GitHub does not answer, it assumes that everybody may write,
+// facts reads them from GitHub. Without a token, or where GitHub does not answer, it assumes that everyone may write,
 // so that what is refused then is refused in any case.
 func (p *personReader) facts(ctx context.Context, r *Reads) error {
 	place, err := session.FindGitHub(ctx, p.Env, p.Parent, p.dir, r.Event.Repo.String())
@@ -82,7 +82,7 @@ func (p *personReader) facts(ctx context.Context, r *Reads) error {
 		p.assume(r)
 		return nil
 	}
-	if p.asked = true; !ofJob { // the token here is somebody's own, a job has another one
+	if p.asked = true; !ofJob { // the token here is someone's own, a job has another one
 		r.Facts.Self = actionsSelf
 	}
 	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn {
@@ -176,7 +176,7 @@ func (p *personReader) ofTask(ctx context.Context, r *Reads) error {
 	return nil
 }
 
-// work reads what a job reads with its checkout, to find mistakes in it: what is wanted, and the settings.
+// work reads what a job reads with its checkout, to find mistakes in it: what is needed, and the settings.
 func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
 	r.Looked = true
 	if !p.asked {
@@ -274,7 +274,7 @@ func level(p event.Permission) string {
 	return p.Level
 }
 
-// parts are what somebody has to do with an event.
+// parts are what someone has to do with an event.
 func parts(ev event.Event, labeller, login string) []string {
 	var as []string
 	add := func(who, part string) {

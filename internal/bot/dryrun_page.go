@@ -27,14 +27,14 @@ type Explained struct {
 	Unknown   []string  `json:"unknown"` // what could not be looked up, and why
 }
 
-// Person is somebody whom the event names, who must have write access.
+// Person is someone whom the event names, who must have write access.
 type Person struct {
 	Login string   `json:"login"`
 	As    []string `json:"as"`    // "sender", "labeller"
 	Level string   `json:"level"` // "admin", "read"; "not looked up"
 }
 
-// Decided is what becomes of a request.
+// Decided is what happens to a request.
 type Decided struct {
 	When []event.RunStatus `json:"when,omitempty"` // the standings of the run that it holds for; nil: this is how it stands
 	Do   event.Doing       `json:"do"`

@@ -43,7 +43,7 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 }
 
 // feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as
-// far as people with write access have written it and as it stood when it was asked for. nil: nothing.
+// far as people with write access have written it and as it was when it was asked for. nil: nothing.
 func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (*loop.Feedback,
 	error) {
 	ev := r.Event
@@ -60,7 +60,7 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 	}
 	out := &loop.Feedback{By: ev.Sender.Login}
 	for _, review := range reviews {
-		if s.Feedback != nil && review.At.Before(s.ResumedAt) && ev.Review == nil { // told when the run went on for it
+		if s.Feedback != nil && review.At.Before(s.ResumedAt) && ev.Review == nil { // told when the run continued for it
 			continue
 		}
 		body := event.Comment{Author: review.Author, CreatedAt: review.At, UpdatedAt: review.At}
@@ -79,7 +79,7 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 	return out, nil
 }
 
-// remark is what people who may ask said in a thread; ok is false when nobody did, or when ralph had the last word.
+// remark is what people who may ask said in a thread; ok is false when no one did, or when ralph had the last word.
 func (a *Action) remark(t github.Thread, reads func(event.Comment) bool) (loop.Remark, bool) {
 	out := loop.Remark{ID: t.First, Path: t.Path, Line: t.Line}
 	var said []string
@@ -99,7 +99,7 @@ func (a *Action) remark(t github.Thread, reads func(event.Comment) bool) (loop.R
 	return out, len(said) > 0
 }
 
-// reviews are those that request changes: the one of the event, or the newest of everybody.
+// reviews are those that request changes: the one of the event, or the newest of everyone.
 func (a *Action) reviews(ctx context.Context, ev event.Event, pull int) ([]event.Review, error) {
 	if ev.Review != nil {
 		return []event.Review{*ev.Review}, nil
@@ -107,7 +107,7 @@ func (a *Action) reviews(ctx context.Context, ev event.Event, pull int) ([]event
 	return a.github.Wanting(ctx, pull)
 }
 
-// reads reports whether the agent reads what somebody wrote.
+// reads reports whether the agent reads what someone wrote.
 func (a *Action) reads(ctx context.Context, facts *event.Facts, who event.Actor) bool {
 	if who.Bot {
 		return slices.ContainsFunc(a.rules.CommentsBy.Logins, func(l string) bool { return strings.EqualFold(l, who.Login) })
@@ -115,7 +115,7 @@ func (a *Action) reads(ctx context.Context, facts *event.Facts, who event.Actor)
 	return a.rules.CommentsBy.Reads(who.Login, a.github.CanWrite(ctx, facts, who.Login))
 }
 
-// revisit opens a run that nobody works on without taking a turn: change adds to its journal, and its outcome is told
+// revisit opens a run that no one works on without taking a turn: change adds to its journal, and its outcome is told
 // again.
 func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	change func(context.Context, *job) error) (loop.Result, error) {
@@ -180,7 +180,7 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	return nil
 }
 
-// closeRun gives a run that nobody works on the outcome interrupted.
+// closeRun gives a run that no one works on the outcome interrupted.
 func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
 	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
 		_, err := work.Journal.Append(ctx,

@@ -17,10 +17,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// holdLease takes the lease of a task, so that nobody else works on it, and keeps it until the pulse is released. It
-// comes before the run record is read, which may have moved while somebody else held the task. The run goes on in the
-// context that comes back: it ends with a *lease.StoppedError as its cause when somebody asks for that, and with a
-// *lease.LostError when somebody else has the task. A *heldError says who has it now. A dry run only looks: its pulse
+// holdLease takes the lease of a task, so that no one else works on it, and keeps it until the pulse is released. It
+// comes before the run record is read, which may have moved while someone else held the task. The run continues in the
+// context that comes back: it ends with a *lease.StoppedError as its cause when someone asks for that, and with a
+// *lease.LostError when someone else has the task. A *heldError says who has it now. A dry run only looks: its pulse
 // is nil, which all methods of a pulse take.
 func (a *Action) holdLease(ctx context.Context, id, root string) (context.Context, *lease.Heartbeat, error) {
 	door, err := a.leaseDoor(ctx, root)
@@ -48,7 +48,7 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 	return running, p, nil
 }
 
-// beats are when a held lease is looked at.
+// beats are when a held lease is examined.
 func (a *Action) beats() <-chan time.Time {
 	switch {
 	case a.beat != nil:
@@ -60,7 +60,7 @@ func (a *Action) beats() <-chan time.Time {
 }
 
 // askStop asks whoever works on a task to stop. by is a login; why goes before it: "asked to stop", "issue closed".
-// heard is false when nobody works on it.
+// heard is false when no one works on it.
 func (a *Action) askStop(ctx context.Context, id, by, why string) (heard bool, err error) {
 	door, err := a.leaseDoor(ctx, "")
 	if err != nil {

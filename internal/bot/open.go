@@ -31,7 +31,7 @@ type jobOpening struct {
 	*Action
 	request event.Request
 	wanted  *workRequest
-	root    string // the directory that everything of this job lies in
+	root    string // the directory that everything of this job is in
 	work    *job
 }
 
@@ -43,8 +43,8 @@ type job struct {
 }
 
 // open takes the task's lease, makes the checkout, and finds the run or starts one. But for the lease nothing has been
-// written anywhere until then, so a mistake in the settings costs nothing. The run goes on in the context that comes
-// back, which ends when somebody asks the run to stop.
+// written anywhere until then, so a mistake in the settings costs nothing. The run continues in the context that comes
+// back, which ends when someone asks the run to stop.
 func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context,
 	work *job, err error) {
 	work = &job{}
@@ -81,7 +81,7 @@ func (a *Action) stopped(running context.Context, work *job, err error) error {
 	return stop
 }
 
-// lease takes the task's lease, and the directory that everything of this job lies in.
+// lease takes the task's lease, and the directory that everything of this job is in.
 func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (running context.Context, root string,
 	err error) {
 	if root, err = a.root(work); err != nil {
@@ -177,7 +177,7 @@ func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
 type workplace struct {
 	request      event.Request
 	task, branch string
-	root         string // the directory that everything of this job lies in
+	root         string // the directory that everything of this job is in
 }
 
 // prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
@@ -206,7 +206,7 @@ func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of work
 	}, nil
 }
 
-// root is the directory that everything of this job lies in.
+// root is the directory that everything of this job is in.
 func (a *Action) root(work *engine.Run) (string, error) {
 	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
 	if parent != "" {

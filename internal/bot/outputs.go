@@ -92,7 +92,7 @@ func branchOutput(name string) string {
 }
 
 // Work that is done is delivered by a pull request. Where GitHub does not open one, which is the default for workflows
-// of a new repository, the run is not done: it waits, and a sweep or somebody's "continue" tries again without a turn
+// of a new repository, the run is not done: it waits, and a sweep or someone's "continue" tries again without a turn
 // of an agent.
 
 // deliver opens the pull request of a run that is done and has none yet.
@@ -113,7 +113,7 @@ func (a *Action) deliver(ctx context.Context, work *job, result loop.Result) loo
 	return result
 }
 
-// deliver opens the pull request, as a draft: what tells of the end makes it ready. Nothing is posted in a dry run.
+// deliver opens the pull request, as a draft: what reports the end makes it ready. Nothing is posted in a dry run.
 func (p *publisher) deliver(ctx context.Context, s loop.State) (*loop.Post, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -50,7 +50,7 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 	return &planrun.Source{Content: read.Content}, read, nil
 }
 
-// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it nobody is
+// mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it no one is
 // looked up.
 func (a *Action) mayEdit(ctx context.Context, ev event.Event, found event.Comment, facts event.Facts) error {
 	if sealed(found.Body) {
@@ -110,7 +110,7 @@ func prdText(issue *event.Issue) string {
 	return safetext.FirstBytes(safetext.Sanitise(issue.Body), planrun.MaxPlanSpec)
 }
 
-// rejected tells what is wrong with a request: of a plan everything, so that it is mended at once.
+// rejected tells what is wrong with a request: of a plan everything, so that it is fixed at once.
 func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string {
 	var wrong *plan.Error
 	if !errors.As(err, &wrong) {
@@ -121,5 +121,5 @@ func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string
 		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
 }
 
-// fenced shows lines as they are: nobody is mentioned by them, and nothing in them is Markdown.
+// fenced shows lines as they are: no one is mentioned by them, and nothing in them is Markdown.
 func fenced(lines []string) string { return safetext.Fence(strings.Join(lines, "\n")) }

@@ -16,7 +16,7 @@ import (
 )
 
 // Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
-// edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anybody can
+// edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anyone can
 // write the line.
 
 // planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
@@ -33,8 +33,8 @@ func planOn(comments []event.Comment, self string, issue int) *event.Comment {
 	return nil
 }
 
-// seal ends a comment with a mark of what ralph wrote, so that it can tell later whether somebody has edited it. It
-// keeps nobody from anything: whoever may edit the comment may approve it too.
+// seal ends a comment with a mark of what ralph wrote, so that it can tell later whether someone has edited it. It
+// keeps no one from anything: whoever may edit the comment may approve it too.
 func seal(body string) string {
 	return strings.TrimRight(body, "\n") + "\n\n" + sealOf(body) + "\n"
 }
@@ -53,7 +53,7 @@ func sealed(body string) bool {
 	return at >= 0 && sealOf(body[:at]) == body[at+1:]
 }
 
-// postPlan shows a plan on its issue: in the comment with the last one, as long as nobody has edited that, else in a
+// postPlan shows a plan on its issue: in the comment with the last one, as long as no one has edited that, else in a
 // new one.
 func (a *Action) postPlan(ctx context.Context, view report.View, body string) error {
 	issue := view.State.Start.Issue
@@ -83,7 +83,7 @@ var (
 	errPlanEdited = errors.New("the plan was edited after you approved it; look at it again and approve again")
 )
 
-// approvedComment is the plan that an approval is about: the newest one, as it stood when the approval was written.
+// approvedComment is the plan that an approval is about: the newest one, as it was when the approval was written.
 // GitHub keeps whole seconds, so an edit within the approval's own second is taken for a later one.
 func approvedComment(comments []event.Comment, self, phrase string, ev event.Event) (*event.Comment, error) {
 	found := planOn(comments, self, ev.Issue.Number)

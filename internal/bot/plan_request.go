@@ -25,10 +25,10 @@ import (
 // workRequest is what a request wants to be worked on: a task, and of a plan more.
 type workRequest struct {
 	task.Task
-	plan   *planrun.Source // nil: none is given; the run that is there may have one all the same
+	plan   *planrun.Source // nil: none is given; the run that exists may have one anyway
 	branch string          // of a plan in the repository; empty: named after the task
 	newest []byte          // of a plan in the repository: its file as the base branch has it now
-	// feedback is what the run goes on for; nil: nothing of the kind.
+	// feedback is what the run continues for; nil: nothing of the kind.
 	feedback *loop.Feedback
 	// dropped are the commands that an approved plan brought and that are not run.
 	dropped []string
@@ -92,7 +92,7 @@ func (a *Action) planBranch(ctx context.Context, name string) (string, error) {
 }
 
 // planCommands are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;
-// of a run that goes on, as that began.
+// of a run that continues, as that began.
 func (a *Action) planCommands(ctx context.Context, tree *git.Tree, wanted *workRequest, before past) ([]string, error) {
 	if wanted.plan == nil || wanted.branch == "" {
 		if p := before.state.Plan; p != nil && before.state.Start.Issue == 0 {
@@ -147,7 +147,7 @@ func (a *Action) planOf(request event.Request, wanted *workRequest, before past,
 	return nil
 }
 
-// sourceOf is the plan of a run that there was. One of the repository lies there already; one of an issue is laid if it
+// sourceOf is the plan of a run that there was. One of the repository is there already; one of an issue is laid if it
 // is not yet.
 func sourceOf(s loop.State, p plan.Plan, date string) planrun.Source {
 	source := planrun.Source{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(),
@@ -273,7 +273,7 @@ func (wanted *workRequest) complete(set config.Settings, before past) string {
 		p.Marks()
 }
 
-// goingOn is to go on with a run of a plan in the repository.
+// goingOn is to continue with a run of a plan in the repository.
 func goingOn(s loop.State) *workRequest {
 	return &workRequest{Task: task.Task{ID: s.Start.Task, Title: s.Start.Title, Spec: s.Start.Spec, Asked: s.Start.Asked},
 		branch: s.Start.Branch}

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// plans are the plan files of the settings that are not complete and that nobody works on. One whose last run has ended
-// is left alone until somebody changes the file: more of the same would end as that did, and what is done waits for its
+// plans are the plan files of the settings that are not complete and that no one works on. One whose last run has ended
+// is left alone until someone changes the file: more of the same would end as that did, and what is done waits for its
 // merge.
 func (a *Action) plans(ctx context.Context, ev event.Event, facts event.Facts, left func() (github.Pending, error),
 	runs []loop.State, held map[string]bool) iter.Seq2[pending, error] {
@@ -70,7 +70,7 @@ func (a *Action) openPlan(ctx context.Context, request event.Request, set config
 	switch {
 	case p.Complete(rules):
 		return nil, "it is complete" + p.Marks()
-	case says.Complete(rules): // nobody has asked for the reviews that are missing
+	case says.Complete(rules): // no one has asked for the reviews that are missing
 		return nil, fmt.Sprintf("it says that it is complete, but no record has an approval of %s; run it to review those", safetext.FirstN(planrun.Claimed(claims), 10))
 	case held[wanted.ID]:
 		return nil, "its run is alive"
@@ -92,7 +92,7 @@ func (a *Action) settingsLeft(ctx context.Context, branch string,
 	return a.settingsOf(is.Content, is.Content != nil)
 }
 
-// settingsAt are the settings of a branch as it stands now. A run reads those of its base commit again.
+// settingsAt are the settings of a branch as it is now. A run reads those of its base commit again.
 func (a *Action) settingsAt(ctx context.Context, branch string) (config.Settings, error) {
 	content, ok, err := a.github.File(ctx, branch, config.SettingsFile)
 	if err != nil {

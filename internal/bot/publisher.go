@@ -164,7 +164,7 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 		"the comment with the outcome")})
 }
 
-// record publishes and notes in the journal what came of it.
+// record publishes and notes in the journal what resulted from it.
 func (a *Action) record(ctx context.Context, work *job, publish func(context.Context, loop.State) *loop.Post) {
 	post := publish(ctx, work.Journal.State())
 	if post == nil {

@@ -16,7 +16,7 @@ import (
 
 // publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it
 // writes is a view of the state that it is given; a write that fails is logged and made up for by the next one, because
-// the work must go on.
+// the work must continue.
 type publisher struct {
 	github *github.Client
 	view   func(loop.State) report.View
@@ -36,7 +36,7 @@ type publisher struct {
 	at             time.Time   // of the newest write of the sticky comment
 	late           func() bool // ends the wait of a write for its time; nil: none waits
 	latest         loop.State  // what it will show
-	commentDeleted bool        // somebody has deleted the sticky comment
+	commentDeleted bool        // someone has deleted the sticky comment
 	running        bool        // the running label was read back from GitHub
 	failed         error       // of a write since this was last set to nil; of all, one that says that GitHub was away
 	left           []string    // labels that could not be taken off when the run began
@@ -44,7 +44,7 @@ type publisher struct {
 }
 
 const (
-	// quiet is how long the sticky comment stays as it is after a write, while a run goes on.
+	// quiet is how long the sticky comment stays as it is after a write, while a run continues.
 	quiet = 15 * time.Second
 	// mostAnIteration is how many calls an iteration may take.
 	mostAnIteration = 2

@@ -110,7 +110,7 @@ func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
 	return nil
 }
 
-// stale are the labels that should be gone by now, but for the one that a run has while it goes on: what could not be
+// stale are the labels that should be gone by now, but for the one that a run has while it continues: what could not be
 // taken off when it began, and whatever an earlier process left.
 func (p *publisher) stale(ctx context.Context, s loop.State, now string) []string {
 	out := slices.Clone(p.left)
@@ -155,7 +155,7 @@ func endLabel(s loop.State) string {
 	return github.LabelFailed
 }
 
-// answers answers each thread of the review that the run went on for.
+// answers answers each thread of the review that the run continued for.
 func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
 	if s.Feedback == nil || s.Post.Pull == 0 || s.End.Outcome == loop.Interrupted || s.End.Outcome == loop.Waiting {
 		return nil

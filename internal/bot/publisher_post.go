@@ -29,7 +29,7 @@ func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loo
 }
 
 // refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier
-// process of this run posted, and died before it could say so, is taken over; one that somebody has deleted is posted
+// process of this run posted, and died before it could say so, is taken over; one that someone has deleted is posted
 // again.
 func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	number, known, post := s.Start.Issue, s.Post.IssueComment,
@@ -68,7 +68,7 @@ func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
 		return nil
 	}
 	err := p.github.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
-	// somebody has deleted it
+	// someone has deleted it
 	if github.ErrGone(err) && p.find(ctx, s.Start.Issue, report.Marker(s.Start.Run), "the run's comment") == 0 {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (j jobReader) runs(ctx context.Context, r *Reads) (err error) {
 	return err
 }
 
-// work reads nothing: a job reads what is wanted when it works on it.
+// work reads nothing: a job reads what is needed when it works on it.
 func (j jobReader) work(_ context.Context, r *Reads, _ Decision) { r.Looked = true }
 
 // worked are the steps that take turns of an agent.

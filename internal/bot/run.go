@@ -25,7 +25,7 @@ func (a *Action) run(ctx context.Context) (loop.Result, error) {
 	if err != nil {
 		return a.inputError(err)
 	}
-	ev, refusal, err := a.requested(ctx, ev) // where a server has dispatched the workflow: what somebody asked with
+	ev, refusal, err := a.requested(ctx, ev) // where a server has dispatched the workflow: what someone asked with
 	if err != nil {
 		return a.notDecided(ctx, ev, err)
 	}
@@ -90,13 +90,13 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 
 // notDecided tells that what the decision rests on could not be read.
 func (a *Action) notDecided(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
-	if a.github == nil { // nobody can be told but the job
+	if a.github == nil { // no one can be told but the job
 		return a.inputError(err)
 	}
 	return a.notOpened(ctx, ev, err)
 }
 
-// takeUp goes on with a run that an earlier attempt of this job began. Where that cannot be, the request stands as it
+// takeUp continues with a run that an earlier attempt of this job began. Where that cannot be, the request stands as it
 // is.
 func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 	if request, facts, ok := a.orphan(ctx, d.Request.Event, d.Run); ok {
@@ -106,7 +106,7 @@ func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 	return a.Do(ctx, Decide(d.Reads))
 }
 
-// goOnWithPlan goes on with the run of a plan in the repository, asked for on its pull request.
+// goOnWithPlan continues with the run of a plan in the repository, asked for on its pull request.
 func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
 	of := goingOn(run)

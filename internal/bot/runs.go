@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// withLease is what a run record tells, with who holds the run now; the zero lease is nobody. Records of the bot do not
-// tell that themselves. A run without an end that nobody holds has been left by its process.
+// withLease is what a run record tells, with who holds the run now; the zero lease is no one. Records of the bot do not
+// tell that themselves. A run without an end that no one holds has been left by its process.
 func withLease(s loop.State, held lease.Lease) loop.State {
 	switch {
 	case held.Task != "":
@@ -31,7 +31,7 @@ func withLease(s loop.State, held lease.Lease) loop.State {
 	return s
 }
 
-// canResume reports whether a run that waits for a known time may go on.
+// canResume reports whether a run that waits for a known time may continue.
 func (a *Action) canResume(s loop.State) bool {
 	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
 }
@@ -59,7 +59,7 @@ func (a *Action) recorded(ctx context.Context) ([]loop.State, error) {
 	return out, nil
 }
 
-// orphan is the request to go on with a run: it was authorized when it began, and only people who may write can have
+// orphan is the request to continue with a run: it was authorized when it began, and only people who may write can have
 // changed its record.
 func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (event.Request, event.Facts, bool) {
 	issue, err := a.github.Issue(ctx, s.Start.Issue)
@@ -81,7 +81,7 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 }
 
 // endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took
-// neither its commits nor its record. To go on with it would be paid for every hour. A label from before the run was
+// neither its commits nor its record. To continue with it would be paid for every hour. A label from before the run was
 // last asked for says nothing of it.
 func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State) bool {
 	failed := a.rules.StatusLabel(github.LabelFailed)
@@ -89,7 +89,7 @@ func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State)
 		return false
 	}
 	_, at, err := a.github.LabelChanged(ctx, issue.Number, event.Labeled, failed)
-	// GitHub tells times in whole seconds, rounded down. What was gone on with in that very second has not failed in it,
+	// GitHub tells times in whole seconds, rounded down. What was continued with in that very second has not failed in it,
 	// but before.
 	return err != nil || !begunSince(s, at.Add(time.Second)) && s.ResumedAt.Before(at)
 }

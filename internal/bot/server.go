@@ -127,7 +127,7 @@ func (s *Server) watchStop(running context.Context, p *lease.Heartbeat) {
 	}
 }
 
-// begins tells the server of a run, with the records that it has already when it goes on.
+// begins tells the server of a run, with the records that it has already when it continues.
 func (s *Server) begins(of StartedRun, raw []byte, way loop.ResumeMode) {
 	if s == nil || s.Begun == nil {
 		return
@@ -156,7 +156,7 @@ func (a *Action) recordListener(work *job) func(loop.Record) {
 	}
 }
 
-// handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and nobody
+// handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and no one
 // wants the run to; or it has failed on a full disk, which is nothing of its own.
 func (a *Action) handsOn(ctx, running context.Context, result loop.Result) bool {
 	var stop *lease.StoppedError
@@ -177,7 +177,7 @@ func full(dir string) bool {
 	return errors.Is(err, syscall.ENOSPC)
 }
 
-// handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and nobody
+// handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and no one
 // holds it.
 func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop.Result {
 	late, cancel := a.afterCancel(ctx)

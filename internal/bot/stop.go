@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// stop ends a run: whoever works on it is told by its lease, and one that nobody works on is marked, so that nothing
+// stop ends a run: whoever works on it is told by its lease, and one that no one works on is marked, so that nothing
 // takes it up.
 func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case) (loop.Result, error) {
 	by, why := whoStops(r.Event)
@@ -33,7 +33,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case
 	return a.closeRun(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
 }
 
-// tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for nobody.
+// tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for no one.
 func (a *Action) tidy(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
 	a.log("%s", d.Why)
 	for _, label := range labels(ev) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// sweep takes up what nobody works on, at most max_tasks. The result is that of the last run, or of the first that did
+// sweep takes up what no one works on, at most max_tasks. The result is that of the last run, or of the first that did
 // not end well.
 func (a *Action) sweep(ctx context.Context, ev event.Event, facts event.Facts) (worst loop.Result, err error) {
 	if a.Inputs.List {

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// pending yields what nobody works on: runs that were cut off while they told how they ended, runs whose process died,
+// pending yields what no one works on: runs that were cut off while they told how they ended, runs whose process died,
 // then issues whose label no run has picked up, then the plans of the settings, then runs that wait for their pull
 // request, each oldest first. What is skipped is logged with its reason. With the input issue or plan, only that
 // one counts: a job of the matrix that List made.
@@ -24,7 +24,7 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 			yield(pending{}, err)
 			return
 		}
-		held := map[string]bool{} // tasks that somebody works on, or that were yielded
+		held := map[string]bool{} // tasks that someone works on, or that were yielded
 		for _, s := range runs {
 			held[s.Start.Task] = held[s.Start.Task] || alive(s, a.Clock())
 		}
@@ -70,7 +70,7 @@ func (a *Action) orphans(ctx context.Context, ev event.Event, runs []loop.State,
 	}
 }
 
-// leftBehind is the request to go on with a run, if this sweep is for it.
+// leftBehind is the request to continue with a run, if this sweep is for it.
 func (a *Action) leftBehind(ctx context.Context, ev event.Event, s loop.State) (pending, bool) {
 	switch {
 	case s.Start.Issue != 0 && a.wants(s.Start.Issue):

@@ -13,7 +13,7 @@ func (a *Action) wantsPlan(file string) bool {
 	return a.Inputs.Issue == 0 && (a.Inputs.Plan == "" || path.Clean(a.Inputs.Plan) == file)
 }
 
-// orphanPlan is the request to go on with a run of a plan in the repository: it was authorized when it began.
+// orphanPlan is the request to continue with a run of a plan in the repository: it was authorized when it began.
 func (a *Action) orphanPlan(ev event.Event, s loop.State) pending {
 	return pending{request: planRequest(ev, s.Start.Plan.File), plan: goingOn(s)}
 }
@@ -22,7 +22,7 @@ func planRequest(ev event.Event, file string) event.Request {
 	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev, PlanFile: file}
 }
 
-// pending is a request that nobody works on, and why it is one.
+// pending is a request that no one works on, and why it is one.
 type pending struct {
 	request event.Request
 	facts   event.Facts
@@ -39,7 +39,7 @@ func (a *Action) wants(issue int) bool {
 	return a.Inputs.Plan == "" && (a.Inputs.Issue == 0 || a.Inputs.Issue == issue)
 }
 
-// row is the request as a matrix tells of it.
+// row is the request as a matrix reports it.
 func (p pending) row() Listed {
 	if p.plan != nil || p.request.Event.Issue == nil {
 		return Listed{Plan: p.request.PlanFile, Why: p.why}

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// errStillWaits says that a run which waits for its pull request goes on waiting.
+// errStillWaits says that a run which waits for its pull request continues waiting.
 var errStillWaits = errors.New("the pull request cannot be opened yet")
 
 // deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now

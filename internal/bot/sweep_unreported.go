@@ -10,11 +10,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// untoldFor is how long it is tried to tell of a run's end, when its process died meanwhile or GitHub would not take a
+// untoldFor is how long it is tried to report a run's end, when its process died meanwhile or GitHub would not take a
 // part of it.
 const untoldFor = 3 * 24 * time.Hour
 
-// untold are the runs that have ended without everybody being able to see it.
+// untold are the runs that have ended without everyone being able to see it.
 func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
 		for _, s := range runs {
@@ -35,7 +35,7 @@ func (a *Action) untold(ctx context.Context, ev event.Event, runs []loop.State) 
 	}
 }
 
-// toTell is the request to tell of a run that has ended, if this sweep is for it.
+// toTell is the request to report a run that has ended, if this sweep is for it.
 func (a *Action) toTell(ctx context.Context, ev event.Event, s loop.State) (pending, bool) {
 	p := pending{request: planRequest(ev, "")}
 	switch {

@@ -31,7 +31,7 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 	return a.workOn(ctx, request, wanted)
 }
 
-// workOn takes what is wanted to its outcome.
+// workOn takes what is needed to its outcome.
 func (a *Action) workOn(ctx context.Context, request event.Request, wanted workRequest) (loop.Result, error) {
 	running, work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *Action) workOn(ctx context.Context, request event.Request, wanted workR
 	defer cancel()
 	result = a.deliver(late, work, result)
 	result, err = work.Conclude(late, work.view, result) // push first
-	if lost := work.Journal.Lost(); lost != nil {        // somebody else tells of it now
+	if lost := work.Journal.Lost(); lost != nil {        // someone else reports it now
 		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
 	}
 	a.record(late, work, work.publisher.finish) // comment second

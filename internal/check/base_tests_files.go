@@ -140,11 +140,11 @@ func unloadable(output, name string) bool {
 	return false
 }
 
-// absent matches how compilers, shells and test runners say that a file is not there.
+// absent matches how compilers, shells and test runners say that a file does not exist.
 var absent = lazy(`(?i)no such file|not found|no matching files|(?:can(?:not|.t| not)|could(?: not|n.t)|unable to) ` +
 	`(?:find|open|locate|load|read|resolve|stat)|no module named|no rule to make|ENOENT|not exist|missing|unresolved`)
 
-// misses reports whether an output says that a file is not there: in a line that names it, or in one beside it.
+// misses reports whether an output says that a file does not exist: in a line that names it, or in one beside it.
 func misses(output, name string) bool {
 	lines := strings.Split(output, "\n")
 	for i, text := range lines {

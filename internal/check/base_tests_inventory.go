@@ -104,7 +104,7 @@ func (r *replay) byNumber(c *Command, base, now loop.Verdict) {
 func (r *replay) fewer(c *Command, base, now loop.Verdict, where string) {
 	switch {
 	case base.Ran == nil || *base.Ran == 0:
-	case now.AtLeast && now.Ran != nil && *now.Ran > 0: // nobody has counted them
+	case now.AtLeast && now.Ran != nil && *now.Ran > 0: // no one has counted them
 	case now.Ran == nil:
 		r.find(c.Name(), fmt.Sprintf("it reported %s on the base commit and none on %s",
 			safetext.Count(*base.Ran, "test"), where))

@@ -56,7 +56,7 @@ func (*CI) Name() string { return "ci" }
 // Severity of a failure is hard.
 func (*CI) Severity() loop.Severity { return loop.Hard }
 
-// Needs a claim with every hard check passed: what fails here already need not be looked at there.
+// Needs a claim with every hard check passed: what fails here already need not be examined there.
 func (*CI) Needs() Need { return HardGreen | AChange }
 
 // Waits lets a plan come to its end first.

@@ -43,7 +43,7 @@ type Claim struct {
 	// Promise is what a role must promise, where its criteria say so; empty: the completion response, or any usual
 	// promise, will do. nil: no role has any.
 	Promise func(r task.Role) string
-	Last    bool // it is looked at only when every hard check before it has passed
+	Last    bool // it is examined only when every hard check before it has passed
 }
 
 // Name is the check's name in verdicts.

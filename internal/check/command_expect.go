@@ -22,7 +22,7 @@ type Expect struct {
 	MinTests *int
 }
 
-// unmet is the first expectation that does not hold, in the order in which they are looked at; empty: all hold.
+// unmet is the first expectation that does not hold, in the order in which they are examined; empty: all hold.
 func (c *Command) unmet(o ending) string {
 	for _, look := range []func(ending) string{
 		c.exit,
@@ -81,7 +81,7 @@ func (c *Command) reported(o ending) string {
 // tested says no to a pass that tested nothing.
 func (c *Command) tested(o ending) string {
 	t := o.tests
-	// a pipe, a wrapper or a crash ate the exit code; what stands above the summary at the end may be a test's own output
+	// a pipe, a wrapper or a crash ate the exit code; what is above the summary at the end may be a test's own output
 	failed := t.Closing
 	if c.HidesExit {
 		failed = t.Failed
@@ -179,7 +179,7 @@ func (f *streamSearch) Write(p []byte) (int, error) {
 
 func (f *streamSearch) has(s string) bool { return !f.missing[s] }
 
-// failureText is the message for the next prompt. The command stands there as it was written, so that the agent can
+// failureText is the message for the next prompt. The command is there as it was written, so that the agent can
 // run it.
 func (c *Command) failureText(o ending, no, log string) string {
 	var b strings.Builder

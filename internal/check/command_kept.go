@@ -11,7 +11,7 @@ const (
 	// redactionMargin is so much more is kept where an output is cut, and left out once secrets have been taken out: of one that is
 	// cut in two, what is left is not known as a secret. The largest are private keys.
 	redactionMargin = 16 << 10
-	// longLine is how far the end of a line is looked for, to cut there.
+	// longLine is how far the end of a line is searched for, to cut there.
 	longLine = 4 << 10
 )
 

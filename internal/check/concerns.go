@@ -36,7 +36,7 @@ func addConcern(list []loop.Concern, c loop.Concern) []loop.Concern {
 // mostMessage is how long the sentence of a concern may be.
 const mostMessage = 300
 
-// byPeople lets what people have accepted pass: a verdict all of whose concerns somebody has accepted by name blocks
+// byPeople lets what people have accepted pass: a verdict all of whose concerns someone has accepted by name blocks
 // nothing any more. What else a verdict says against the change has no concern, and stands.
 func byPeople(s loop.State, v *loop.Verdict) {
 	if v.Pass || len(v.Concerns) == 0 {
@@ -77,17 +77,17 @@ func open(at Input) []loop.Concern {
 	return list
 }
 
-// Accepted says no while something about the change has to be accepted by its name, and nobody has. No turn of an
+// Accepted says no while something about the change has to be accepted by its name, and no one has. No turn of an
 // agent helps there: the run waits for a person. It stands last in the list.
 type Accepted struct {
-	// Now says whether nobody else is left to ask; nil: nobody ever is.
+	// Now says whether no one else is left to ask; nil: no one ever is.
 	Now func(at Input) bool
 }
 
 // Name is the check's name in verdicts.
 func (Accepted) Name() string { return acceptedCheck }
 
-// Severity is hard: what nobody has accepted is not done.
+// Severity is hard: what no one has accepted is not done.
 func (Accepted) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check passed: before that, it is the agent's turn.

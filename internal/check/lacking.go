@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Lack is a program that a command needs and that is not there.
+// Lack is a program that a command needs and that does not exist.
 type Lack struct {
 	Tool   string // "pytest"; never a path
 	Advice string // what is missing and what to do, without its full stop
@@ -35,7 +35,7 @@ type Programs struct {
 // Lacks says which program a failure of a command line says was missing; ok is false when it says so of none.
 type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
 
-// environment marks a failure that no change to the code mends: the command lacks a program, and it was not the change
+// environment marks a failure that no change to the code fixes: the command lacks a program, and it was not the change
 // that took it away. In doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
 func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 	if o.Class == proc.Idle && !v.Pass && !c.ranBefore(at) {
@@ -66,7 +66,7 @@ func (c *Command) ranBefore(at Input) bool {
 }
 
 // certain reports whether nothing that the run has changed can be why a program is missing, of a command that has never
-// run before: its own line, which nobody can change, names the program, and it was not there before the first turn; or
+// run before: its own line, which no one can change, names the program, and it did not exist before the first turn; or
 // the run has changed no script and nothing that configures tools. A version may be missing because another one was chosen.
 func (c *Command) certain(at Input, lack Lack) bool {
 	if lack.Chosen {
@@ -97,7 +97,7 @@ var manifests = []string{
 	"Taskfile.yml",
 }
 
-// touched reports whether the run may have changed a file of one of these names. Of a run whose commits nobody sees, the time tells when a
+// touched reports whether the run may have changed a file of one of these names. Of a run whose commits no one sees, the time tells when a
 // file was written.
 func (c *Command) touched(at Input, names []string) bool {
 	matches := func(name string) bool {

@@ -25,7 +25,7 @@ type List struct {
 	MustPass bool
 	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
 	Stopping func() bool
-	// Stopped reports whether a check that somebody else's signal has just ended was ended because the run is being
+	// Stopped reports whether a check that someone else's signal has just ended was ended because the run is being
 	// stopped. nil: never.
 	Stopped func() bool
 }
@@ -298,7 +298,7 @@ func missing(c Check, at Input, blocked string) string {
 }
 
 // gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has
-// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or nobody has
+// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or no one has
 // asked it in spite of earlier turns.
 func gaveUp(c Check, at Input) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
@@ -308,7 +308,7 @@ func gaveUp(c Check, at Input) bool {
 	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
 }
 
-// logVerdict says what came of a check: of a command, its exit code and what its failure does to the next prompt.
+// logVerdict says what resulted from a check: of a command, its exit code and what its failure does to the next prompt.
 func (l List) logVerdict(c Check, v loop.Verdict) {
 	command, ok := c.(*Command)
 	if ok && command.OnClaim && v.Skipped != "" { // turn after turn; who began the run was told once
@@ -381,7 +381,7 @@ func (l List) once(ctx context.Context, c Check, at Input) (loop.Verdict, error)
 	return flaky(first, second), nil
 }
 
-// warned is a command whose soft limit has somebody to tell.
+// warned is a command whose soft limit has someone to tell.
 func (l List) warned(c *Command) *Command {
 	if c.OnSoft != nil {
 		return c

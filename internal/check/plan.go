@@ -71,7 +71,7 @@ func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
 	switch {
 	case it.Mode == loop.Review:
 		v.Reason = it.Story + " was not reviewed"
-		if it.Turn.Class == loop.OK && it.Commit.Plan != nil && len(it.Commit.Plan.Violations) == 0 { // a form is nobody's work
+		if it.Turn.Class == loop.OK && it.Commit.Plan != nil && len(it.Commit.Plan.Violations) == 0 { // a form is no one's work
 			v.Waits, v.Reason = true, it.Story+" is checked, not reviewed: the reviewer gave no clear verdict"
 		}
 		v.PromptText = fmt.Sprintf("The last iteration was to review %s, and gave no review that counts: end your last message "+

@@ -20,7 +20,7 @@ const ProtectedCheck = "protected paths"
 // names, which is never cut.
 type Protected struct {
 	// Globs are patterns as doublestar reads them, from the top of the tree: "ci/**", "**/*.lock", "{Makefile,*.mk}". One
-	// without a slash is looked for in every directory, one whose last part has no wildcard protects what is below it too
+	// without a slash is searched for in every directory, one whose last part has no wildcard protects what is below it too
 	// ("ci", "/ci/"). Letters match in either case, since on some systems "ci" and "CI" are one directory.
 	Globs   []string
 	Changes *diffscan.Changes

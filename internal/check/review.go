@@ -24,7 +24,7 @@ type Checkout interface {
 // Review asks a fresh context that cannot write whether the change does what was asked. Its verdict is bound to
 // the tree it saw: one whose reviewer touched anything is no approval, and one about another tree or that is not clear
 // is asked for again. If there is none in the end, the run waits for a person. It reads nothing but the turn: what lies
-// in a file is nobody's verdict.
+// in a file is no one's verdict.
 type Review struct {
 	Checkout func(ctx context.Context, commit string) (Checkout, error)
 	Prompt   func(ctx context.Context, at Input) (string, error)
@@ -43,7 +43,7 @@ type Review struct {
 	Again int
 	// Pause waits before a role whose model failed is asked once more; nil: it is not.
 	Pause func(ctx context.Context, d time.Duration, why string)
-	Log   func(format string, args ...any) // nil: nobody listens
+	Log   func(format string, args ...any) // nil: no one listens
 	// After says why the review has to wait for another role; nil: it never has to.
 	After func(at Input) string
 }

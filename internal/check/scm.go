@@ -9,7 +9,7 @@ import (
 )
 
 // SCM runs source control tasks on an iteration whose hard checks have all passed, whether the agent claims to be done
-// or not. A task that fails keeps the run from being done: nobody wants to hear that work is committed
+// or not. A task that fails keeps the run from being done: no one wants to hear that work is committed
 // which is not.
 type SCM struct {
 	Tasks []string // "commit", "push", in order

@@ -12,10 +12,10 @@ import (
 
 // Asker asks a model one question in a fresh context, without tools, with an answer of the form SemanticSchema. model
 // is the one that the criteria name; empty: a cheap one. Stages that run side by side ask one after another. The turn's
-// class tells of a model that gave no answer.
+// class reports a model that gave no answer.
 type Asker func(ctx context.Context, prompt, model string) (loop.Turn, error)
 
-// semantic verifies by what the output means: no negative pattern stands in it, and a model finds the
+// semantic verifies by what the output means: no negative pattern is in it, and a model finds the
 // criteria met. Without any questions there is nothing to ask a model; without patterns too, the acceptance criteria
 // are the questions.
 func (c *Verify) semantic(ctx context.Context, config *task.Verification, s subject) (result, error) {

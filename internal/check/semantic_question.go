@@ -37,7 +37,7 @@ const (
 )
 
 // question is what the model is asked. Output and change were written by the agent that is judged. The borders around them are
-// drawn anew for each question, so that it cannot know them; those of its own prompt it does know.
+// drawn again for each question, so that it cannot know them; those of its own prompt it does know.
 func (c *Verify) question(ctx context.Context, questions []string, s subject) (string, error) {
 	border := safetext.Border("data-" + rand.Text())
 	var b strings.Builder
@@ -74,7 +74,7 @@ The line begins with that word and is the last of your answer. Asked for JSON, s
 	return b.String(), nil
 }
 
-// earlier is what the agent said before its last words, as far as there is room for it beside them. Negative patterns are looked for in
+// earlier is what the agent said before its last words, as far as there is room for it beside them. Negative patterns are searched for in
 // all of it.
 func (s subject) earlier() string {
 	room := outputRunes - utf8.RuneCountInString(s.last)

@@ -14,7 +14,7 @@ import (
 // sideBySide is how many independent stages run at once.
 const sideBySide = 4
 
-// step is a stage with what came of it.
+// step is a stage with what resulted from it.
 type step struct {
 	task.Stage
 	log string // its name in that of its log
@@ -22,7 +22,7 @@ type step struct {
 }
 
 // stages verifies by several methods in their order. Neighbours that are independent run side by side;
-// what comes of them counts in their order all the same.
+// what comes of them counts in their order anyway.
 func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (result, error) {
 	if len(config.Stages) == 0 {
 		return result{reason: "No stages specified for multi_stage verification"}, nil

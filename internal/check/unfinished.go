@@ -16,7 +16,7 @@ import (
 type Unfinished struct {
 	Changes *diffscan.Changes
 	Hard    bool // it blocks whatever it finds
-	Alone   bool // nobody independent looks at the change: the run has no reviewer
+	Alone   bool // no one independent looks at the change: the run has no reviewer
 }
 
 // Name is the check's name in verdicts.
@@ -33,7 +33,7 @@ func (u *Unfinished) Severity() loop.Severity {
 // Needs a claim: on the way there, work is unfinished.
 func (*Unfinished) Needs() Need { return SomeWork | AClaim }
 
-// Run looks through the added lines. Marks of a merge block always, and stubs when nobody else looks at the change.
+// Run looks through the added lines. Marks of a merge block always, and stubs when no one else looks at the change.
 func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {
 	d, err := changeOf(ctx, u.Changes, at)
 	if err != nil || d == nil {

@@ -26,7 +26,7 @@ type Verify struct {
 	Again  int   // how often a model is asked once more whose answer cannot be read
 	// Diff is the change of the run, for the model to hold against the output; nil: it sees the output alone.
 	Diff func(ctx context.Context, s loop.State) (string, error)
-	Log  func(format string, args ...any) // nil: nobody listens
+	Log  func(format string, args ...any) // nil: no one listens
 
 	mu     sync.Mutex // of Log and the console, while stages run side by side
 	asking sync.Mutex // of Ask, which has one log

@@ -77,7 +77,7 @@ type result struct {
 	log       string // its log's name; empty: there is none
 	exit      int
 	missing   bool
-	unfixable bool        // of the command: no change to the code mends it
+	unfixable bool        // of the command: no change to the code fixes it
 	killed    bool        // what it ran was ended by a signal that was not ours
 	usage     *loop.Usage // nil: no model was asked
 }

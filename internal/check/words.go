@@ -8,10 +8,10 @@ import (
 
 const clippedBytes = 4 << 10
 
-// clipped shortens a line that is looked at; nobody writes longer ones.
+// clipped shortens a line that is examined; no one writes longer ones.
 func clipped(text string) string { return text[:min(len(text), clippedBytes)] }
 
-// holdsWord reports whether a name stands in a text, not as a part of a longer one. A name of two letters or less is no
+// holdsWord reports whether a name is in a text, not as a part of a longer one. A name of two letters or less is no
 // evidence.
 func holdsWord(text, name string) bool {
 	if len(name) < 3 {

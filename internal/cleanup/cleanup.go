@@ -16,16 +16,16 @@ type Run struct {
 	Branch string // empty: it commits on none
 	// Outcome is how it ended; empty: it did not, or its record cannot be read.
 	Outcome string
-	Over    bool // it has an outcome after which nothing goes on by itself
+	Over    bool // it has an outcome after which nothing continues by itself
 	Broken  bool // its record cannot be read
-	Plan    bool // it is of a plan that nobody has archived
+	Plan    bool // it is of a plan that no one has archived
 	Extra   bool // its directory holds more than the record
 }
 
 // Branch is a branch that a run has made, or a ref that a run has kept work under.
 type Branch struct {
 	Name  string // "ralph/issue-42"; a ref by its full name
-	Task  string // whose run has made it; empty: nobody knows
+	Task  string // whose run has made it; empty: no one knows
 	Alone int    // its commits that are nowhere else
 	Used  string // where it is checked out; empty: nowhere
 }
@@ -42,7 +42,7 @@ type Plan struct {
 	Runs     []Item // removed, record and all
 	Trimmed  []string
 	Kept     []Item
-	// Busy says that a run is to go on, so that what it told agents stays.
+	// Busy says that a run is to continue, so that what it told agents stays.
 	Busy bool
 }
 
@@ -105,7 +105,7 @@ func Decide(runs []Run, branches []Branch, drop []string) (p Plan, err error) {
 	return p, nil
 }
 
-// run decides on the record of a run: the newest of a task stays as long as it says of a branch that is there what it
+// run decides on the record of a run: the newest of a task stays as long as it says of a branch that exists what it
 // is, or of a task that it is done.
 func (p *Plan) run(r Run, newest bool, held string, branch, dropped bool) {
 	unfinished := !r.Over && !r.Broken

@@ -97,7 +97,7 @@ func (a Allowances) Of(account string) Allowance {
 // Allowed is where a value comes from that is as much as whoever runs the server allows.
 const Allowed = "allowed by this installation"
 
-// Name reports whether somebody's list names a launcher.
+// Name reports whether someone's list names a launcher.
 func (a Allowances) Name(launcher string) bool {
 	for _, of := range a {
 		if slices.Contains(of.Launchers, launcher) {

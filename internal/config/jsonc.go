@@ -89,7 +89,7 @@ func (r *reader) value(v hujson.Value, path []string) any {
 	return nil
 }
 
-// object refuses a key that is there twice: only one of the two values would count.
+// object refuses a key that exists twice: only one of the two values would count.
 func (r *reader) object(o *hujson.Object, path []string) any {
 	object, places := map[string]any{}, map[string]int{}
 	for _, member := range o.Members {

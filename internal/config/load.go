@@ -33,7 +33,7 @@ func Explain(layers ...Layer) (Explained, error) {
 type Layer struct {
 	Name string // ".ralph/settings.json", "input settings"
 	JSON []byte // may hold comments and trailing commas
-	User bool   // it is the user's own, which may set what nobody else may
+	User bool   // it is the user's own, which may set what no one else may
 }
 
 // Error is everything that is wrong with settings, inputs or the environment, one sentence each.

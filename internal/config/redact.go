@@ -8,10 +8,10 @@ import (
 
 const redacted = "[redacted]"
 
-// secretName is how names end whose values nobody should read: --api-key, GH_TOKEN, X-Auth-Token.
+// secretName is how names end whose values no one should read: --api-key, GH_TOKEN, X-Auth-Token.
 const secretName = `[\w.-]*(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|(?:\b|_)(?:auth|pat|pwd))`
 
-// secretText is a quoted text, or what stands there without a space.
+// secretText is a quoted text, or what is there without a space.
 const secretText = `(?:"[^"]*"|'[^']*'|[^\s"'&;-][^\s"'&;]*)`
 
 // secretValues are the ways in which a command line carries a secret. The first group of each stays.

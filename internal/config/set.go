@@ -13,7 +13,7 @@ import (
 )
 
 // Set is the text of a settings file in which one key has another value; the order of the file and its comments stay.
-// l.JSON is what the file holds now, empty for a file that is not there. key is written as "agent.model". value is a
+// l.JSON is what the file holds now, empty for a file that does not exist. key is written as "agent.model". value is a
 // text as it is; a number, true or false; a list in JSON, or as the action's inputs take it; or an object in JSON. An
 // error is an *Error: what is wrong with the key, the value or the file, and what is allowed.
 func (l Layer) Set(key, value string) ([]byte, error) {
@@ -29,7 +29,7 @@ func (l Layer) Set(key, value string) ([]byte, error) {
 	return l.edit(func(root *hujson.Object) { putIn(root, path, made, 1) })
 }
 
-// Unset is the text of a settings file without a key; as it was, if the key is not there.
+// Unset is the text of a settings file without a key; as it was, if the key does not exist.
 func (l Layer) Unset(key string) ([]byte, error) {
 	path := strings.Split(key, ".")
 	if _, err := find(path); err != nil {

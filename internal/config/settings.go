@@ -63,9 +63,9 @@ type Settings struct {
 	// WeakenedTests and Unfinished say what these built-in checks mean: Hard, Soft or Off.
 	WeakenedTests string `json:"weakenedTests"`
 	Unfinished    string `json:"unfinished"`
-	// ReviewCap is how many reviews a story of a plan may take before it is approved all the same.
+	// ReviewCap is how many reviews a story of a plan may take before it is approved anyway.
 	ReviewCap int `json:"reviewCap"`
-	// AtReviewCap is what becomes of a story that its last review does not approve: Approve or Fail.
+	// AtReviewCap is what happens to a story that its last review does not approve: Approve or Fail.
 	AtReviewCap string `json:"atReviewCap"`
 	// Plans are the plan files of the repository that a sweep runs.
 	Plans []string `json:"plans"`
@@ -109,7 +109,7 @@ type Settings struct {
 	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
 	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration.
 	Comments string `json:"comments"`
-	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everybody can see: "done", "failed",
+	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everyone can see: "done", "failed",
 	// "waiting".
 	NotifyOn []string `json:"notifyOn"`
 	// Notify are the places outside of GitHub that are told how a run ended; empty: each that the environment has.
@@ -128,7 +128,7 @@ type Settings struct {
 	Setup string `json:"setup"`
 	// SetupInputs are patterns of files, from the top, that the setup reads besides manifests and lock files.
 	SetupInputs []string `json:"setupInputs"`
-	// Judge says what the checks have besides the commit; nil: nobody has said.
+	// Judge says what the checks have besides the commit; nil: no one has said.
 	Judge *Judge `json:"judge,omitzero"`
 	// Environment names what the agent and the checks get of ralph's environment besides what builds need; an entry is a
 	// name, or a prefix and a star.

@@ -50,7 +50,7 @@ const (
 	Duration24      // a text such as "10m", at most 24h
 	Path            // a text: a path in the repository that leads neither out of it nor into .git
 	List            // of Entry
-	Object          // with Keys; without any, its content is somebody else's to check
+	Object          // with Keys; without any, its content is someone else's to check
 )
 
 // Where a key counts, if not everywhere.

@@ -73,7 +73,7 @@ func keyPath(location []string) string {
 	return b.String()
 }
 
-// show writes a value as it stands in the file, shortened, and without what is named as a secret: problems are posted.
+// show writes a value as it is in the file, shortened, and without what is named as a secret: problems are posted.
 func show(value any) string {
 	switch value.(type) {
 	case map[string]any:

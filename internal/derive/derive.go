@@ -1,4 +1,4 @@
-// Package derive lets an agent write a plan of what somebody wants, and accepts nothing but a plan.
+// Package derive lets an agent write a plan of what someone wants, and accepts nothing but a plan.
 package derive
 
 import (
@@ -18,7 +18,7 @@ import (
 // Request is what a plan is derived from.
 type Request struct {
 	name    string // "issue #42", "ralph/prd.md"
-	Text    string // what is wanted, sanitised when others wrote it
+	Text    string // what is needed, sanitised when others wrote it
 	foreign bool   // others may have written it: it is data for the agent, and brings no commands
 	// the PRD that already exists and stays: only its stories are derived (mode 2); empty: it is written, too
 	PRD string
@@ -30,7 +30,7 @@ type Request struct {
 type Deriver struct {
 	Ask   func(ctx context.Context, asked string) (loop.Turn, error)
 	Known []string // the commands that the settings name, or that the repository shows
-	// answer asks the person at the terminal; more is false when there is nothing more to be said. nil: nobody is
+	// answer asks the person at the terminal; more is false when there is nothing more to be said. nil: no one is
 	// there.
 	answer func(ctx context.Context, questions []string) (said []exchange, more bool, err error)
 	Redact func(string) string
@@ -40,7 +40,7 @@ type Deriver struct {
 // exchange is a question of the agent's and what the person said.
 type exchange struct{ question, answer string }
 
-// Result is what came of a request.
+// Result is what resulted from a request.
 type Result struct {
 	Plan    plan.Plan
 	PRD     string   // empty when it was there already
@@ -187,7 +187,7 @@ func planProblems(err error) []string {
 }
 
 // fitting is the plan with what was set before, on a branch of ralph's. Texts that grew out of an issue are rid of what
-// nobody can see.
+// no one can see.
 func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Plan, error) {
 	if w.foreign {
 		of = Visible(of)
@@ -210,7 +210,7 @@ func (d Deriver) fitting(ctx context.Context, of plan.Plan, w Request) (plan.Pla
 	}
 	if !strings.HasPrefix(of.BranchName, "ralph/") || of.BranchName == plan.TemplateBranch ||
 		git.CheckBranchName(ctx, of.BranchName) != nil {
-		of.BranchName = "ralph/" + safetext.Slug(name, 40) // never anybody's own branch
+		of.BranchName = "ralph/" + safetext.Slug(name, 40) // never anyone's own branch
 	}
 	return of, git.CheckBranchName(ctx, of.BranchName)
 }
@@ -230,7 +230,7 @@ func Visible(of plan.Plan) plan.Plan {
 	return of
 }
 
-// allowed parts the commands of a plan: those that may be run, and of somebody else's request those that nothing but it
+// allowed parts the commands of a plan: those that may be run, and of someone else's request those that nothing but it
 // names.
 func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []string) {
 	kept = []string{}

@@ -35,12 +35,12 @@ const (
 
 // Derivation is a plan to derive.
 type Derivation struct {
-	// an issue: a file, or a number; empty: the PRD that is there, or what the person at the terminal says
+	// an issue: a file, or a number; empty: the PRD that exists, or what the person at the terminal says
 	From string
-	In   io.Reader // that terminal; nil: nobody is there
+	In   io.Reader // that terminal; nil: no one is there
 }
 
-// Derived is what came of it, for programs.
+// Derived is what resulted from it, for programs.
 type Derived struct {
 	PRD     string   `json:"prd"`   // the file that was written; empty: it was there already
 	Tasks   string   `json:"tasks"` // the file that was written
@@ -103,7 +103,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 	if err != nil {
 		return d, done, err
 	}
-	settings.Review = false // nobody looks at a plan but its user
+	settings.Review = false // no one looks at a plan but its user
 	kept := filepath.Join(p.Dir, planKept)
 	run := &engine.Run{Dir: kept, Spec: &engine.Spec{
 		Work: engine.Work{Commits: engine.NoCommits{}}, Rules: engine.Rules{Settings: settings},
@@ -141,7 +141,7 @@ func deriver(ctx context.Context, p *planrun.Plans, root *os.Root) (d Deriver, d
 	return d, done, err
 }
 
-// newDeriver asks the run's agent for plans: read-only, in a directory that nobody needs afterwards.
+// newDeriver asks the run's agent for plans: read-only, in a directory that no one needs afterwards.
 func newDeriver(ctx context.Context, run *engine.Run, dir string, env []string) (Deriver, error) {
 	d := Deriver{Known: engine.CommandLines(run.Settings.Guardrails), Redact: run.Redact, Log: run.Log}
 	c, _, err := run.Agents(nil)

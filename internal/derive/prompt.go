@@ -13,7 +13,7 @@ import (
 type planQuestion struct {
 	deriver  Deriver
 	request  Request
-	open     bool       // somebody can answer
+	open     bool       // someone can answer
 	said     []exchange // so far
 	last     string     // its last answer, when that was no plan
 	problems []string   // and why
@@ -22,7 +22,7 @@ type planQuestion struct {
 // maxLastAnswer bounds what it is shown of its last answer.
 const maxLastAnswer = 64 << 10
 
-// text is the whole prompt. Borders are drawn anew for each, so that nobody who wrote what stands within knows them.
+// text is the whole prompt. Borders are drawn again for each, so that no one who wrote what stands within knows them.
 func (q planQuestion) text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -49,7 +49,7 @@ func (q planQuestion) text() string {
 	return b.String()
 }
 
-// wanted shows what is wanted, and whose word it is.
+// wanted shows what is needed, and whose word it is.
 func (q planQuestion) wanted(b *strings.Builder, line func(string, ...any)) {
 	text := q.request.Text
 	if q.request.PRD != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// requestFrom is what is asked for. It refuses what would lose somebody's work before anything is spent.
+// requestFrom is what is asked for. It refuses what would lose someone's work before anything is spent.
 func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from string, d Derivation) (Request, error) {
 	var w Request
 	if info, err := root.Stat(p.PlanDir); err != nil || !info.IsDir() {
@@ -66,7 +66,7 @@ func isPRD(p *planrun.Plans, from, name string) bool {
 	return err == nil && other == nil && os.SameFile(a, b)
 }
 
-// fromIssue reads what is wanted from an issue's file, or from GitHub.
+// fromIssue reads what is needed from an issue's file, or from GitHub.
 func fromIssue(ctx context.Context, p *planrun.Plans, from, ref string) (Request, error) {
 	if number, err := strconv.Atoi(strings.TrimPrefix(ref, "#")); err == nil && number > 0 {
 		t, err := p.FromGitHub(ctx, number)

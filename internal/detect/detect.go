@@ -73,7 +73,7 @@ func (d *Result) hard(at stage, command, why string) {
 }
 
 // soft adds a tool of which only the configuration is there. Which version of it is meant, and whether the repository
-// passes it, nobody has said: it warns.
+// passes it, no one has said: it warns.
 func (d *Result) soft(at stage, command, why string) {
 	d.Checks = append(d.Checks, Check{command, why, config.Soft, at, ""})
 }
@@ -88,7 +88,7 @@ func (d *Result) installs(command, why string) {
 
 func (d *Result) note(sentence string) { d.Notes = append(d.Notes, sentence) }
 
-// first is the first of the names that is there; "" none.
+// first is the first of the names that exists; "" none.
 func (s topFiles) first(names ...string) string {
 	for _, name := range names {
 		if _, ok := s[name]; ok {
@@ -118,6 +118,6 @@ func (s topFiles) says(name string, p *pattern) bool { return p.Match(s[name]) }
 
 var wholeName = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,79}$`)
 
-// safeName reports whether a name out of a repository may stand in a command line: no option, no way out of the
+// safeName reports whether a name out of a repository may be in a command line: no option, no way out of the
 // repository, nothing that a shell understands.
 func safeName(name string) bool { return wholeName.MatchString(name) && !strings.Contains(name, "..") }

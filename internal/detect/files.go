@@ -11,7 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// MaxBytes is how much of a file's beginning is looked at.
+// MaxBytes is how much of a file's beginning is examined.
 const MaxBytes = 128 << 10
 
 // Files are the files at the top of a repository whose content Repository reads; of all others the name is enough.
@@ -65,7 +65,7 @@ func Below(paths []string) []string {
 	return found
 }
 
-// brought reports whether a directory holds what others wrote, or what is there to be looked at.
+// brought reports whether a directory holds what others wrote, or what is there to be examined.
 func brought(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
 		return slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "examples"}, part)

@@ -26,7 +26,7 @@ func cmakeProject(files topFiles) (d Result) {
 	return d
 }
 
-// buildDir is a directory that is nobody's.
+// buildDir is a directory that is no one's.
 func buildDir(files topFiles) string {
 	if files.has("build") {
 		return "build-ralph"

@@ -15,7 +15,7 @@ type packager struct {
 	dashes  bool     // arguments of a script follow "--"
 }
 
-// packagers in the order in which their lock files are looked for: who has two, came from npm.
+// packagers in the order in which their lock files are searched for: who has two, came from npm.
 var packagers = []packager{
 	{"pnpm", []string{"pnpm-lock.yaml"}, "pnpm install --frozen-lockfile", "pnpm install --no-lockfile", false},
 	{"yarn", []string{"yarn.lock"}, "yarn install --frozen-lockfile", "yarn install", false},
@@ -23,7 +23,7 @@ var packagers = []packager{
 	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}, "npm ci", "npm install --no-package-lock", true},
 }
 
-// scripts are the names that make a check, by stage; of each list, the first that is there.
+// scripts are the names that make a check, by stage; of each list, the first that exists.
 var scripts = []struct {
 	at    stage
 	names []string
@@ -77,7 +77,7 @@ func workspaces(files topFiles, manifest map[string]json.RawMessage) string {
 // usable reports whether a script does something: npm init writes one that does not.
 func usable(body string) bool { return body != "" && !strings.Contains(body, "no test specified") }
 
-// packagerOf is the program, its lock file if that is there, and what shows it.
+// packagerOf is the program, its lock file if that exists, and what shows it.
 func packagerOf(files topFiles, manifest map[string]json.RawMessage) (p packager, lock, why string) {
 	var field string
 	_ = json.Unmarshal(manifest["packageManager"], &field)
@@ -127,7 +127,7 @@ func (p packager) install(files topFiles, manifest map[string]json.RawMessage, l
 	}
 }
 
-// testScripts are where a script that runs the tests once is looked for when "test" waits for changes.
+// testScripts are where a script that runs the tests once is searched for when "test" waits for changes.
 var testScripts = []string{"test:ci", "test:run", "test:once", "ci:test"}
 
 // test adds the script test in a form that ends.

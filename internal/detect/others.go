@@ -113,7 +113,7 @@ func dartProject(files topFiles) (d Result) {
 	return d
 }
 
-// preCommit looks at what people's commits are looked at by.
+// preCommit looks at what people's commits are examined by.
 func preCommit(files topFiles) (d Result) {
 	const name = ".pre-commit-config.yaml"
 	if files.has(name) {
@@ -248,7 +248,7 @@ func rustProject(files topFiles) (d Result) {
 	return d
 }
 
-// phpScripts are the scripts of composer that make a check; of each list, the first that is there.
+// phpScripts are the scripts of composer that make a check; of each list, the first that exists.
 var phpScripts = []struct {
 	at    stage
 	names []string

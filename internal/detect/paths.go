@@ -47,7 +47,7 @@ var sourceEndings = []string{
 	".json", ".yaml", ".yml", ".toml", ".xml",
 }
 
-// Source reports whether a path may be a file that somebody has written.
+// Source reports whether a path may be a file that someone has written.
 func Source(name string) bool {
 	return slices.Contains(sourceEndings, strings.ToLower(path.Ext(name)))
 }

@@ -19,7 +19,7 @@ type pythonManager struct {
 	setup   string
 }
 
-// The first that is there is taken.
+// The first that exists is taken.
 var pythonManagers = []pythonManager{
 	{"uv", "uv.lock", "tool.uv", "uv run ", "uv sync --all-extras --all-groups"},
 	{"poetry", "poetry.lock", "tool.poetry", "poetry run ", "poetry install --all-extras"},
@@ -186,7 +186,7 @@ func (p *python) pytest() string {
 	return ""
 }
 
-const maxDepth = 10 // of what is looked through
+const maxDepth = 10 // of what is searched
 
 // names reports whether pytest is a key, or a text asks for it as a dependency, anywhere in a value.
 func names(value any, depth int) bool {
@@ -214,7 +214,7 @@ func names(value any, depth int) bool {
 }
 
 // OwnEnvironment is the virtual environment that a detected setup makes: at the top, kept out of commits as ralph's own
-// files are, and of a name that nobody else gives one. What people have made themselves is never cleared.
+// files are, and of a name that no one else gives one. What people have made themselves is never cleared.
 const OwnEnvironment = ".venv-ralph"
 
 // Environments are the names under which people keep a virtual environment beside their project.
@@ -250,7 +250,7 @@ func (p *python) pip() {
 	}
 	for _, name := range Environments {
 		if p.files.has(EnvironmentMark(name)) {
-			p.environment = name // somebody has installed it
+			p.environment = name // someone has installed it
 			return
 		}
 	}
@@ -266,7 +266,7 @@ func (p *python) pip() {
 		strings.Join(whys, ", ")+verb)
 }
 
-// makesEnvironment makes it anew: what an earlier setup has left there is not asked for. It sees what the interpreter
+// makesEnvironment makes it again: what an earlier setup has left there is not asked for. It sees what the interpreter
 // has, so a pytest that is installed there counts, and installs nothing into it.
 const makesEnvironment = "python3 -m venv --clear --system-site-packages " + OwnEnvironment + " && "
 

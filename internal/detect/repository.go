@@ -16,7 +16,7 @@ var detectors = []func(topFiles) Result{
 }
 
 // Repository says how a repository is checked when no setting does, and what has to be installed before. A Makefile,
-// justfile or Taskfile with a target that tests is its owner's word on that, and nothing else is looked at for checks
+// justfile or Taskfile with a target that tests is its owner's word on that, and nothing else is examined for checks
 // then; of what installs, only what a lock file asks for is left. The same files always give the same answer, and
 // nothing of them is run.
 func Repository(files map[string][]byte) Result {

@@ -110,7 +110,7 @@ func justRecipes(content []byte) map[string]bool {
 var taskKey = lazy(`^( +)(?:"([A-Za-z]+)"|'([A-Za-z]+)'|([A-Za-z]+))[ \t]*:(?:[ \t]|$)`)
 
 // taskNames are the keys directly under "tasks:", without tasks that only others may call. It reads lines: a parser of
-// YAML takes the square of the nesting in time, and a task that a flow mapping names is one that nobody writes.
+// YAML takes the square of the nesting in time, and a task that a flow mapping names is one that no one writes.
 func taskNames(content []byte) map[string]bool {
 	names := map[string]bool{}
 	inside, indent, last := false, "", ""

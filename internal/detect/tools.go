@@ -112,7 +112,7 @@ var Tools = []Tool{
 // contained are the tools that ralph's container has.
 var contained = []string{"git", "make", "node", "npm", "npx", "claude"}
 
-// InstallAdvice is a sentence, without its full stop, about a tool that is not there: what brings it. command is the
+// InstallAdvice is a sentence, without its full stop, about a tool that does not exist: what brings it. command is the
 // check's, for a tool of node that the project itself would have to name.
 func InstallAdvice(name, command string, at Site) string {
 	i := slices.IndexFunc(Tools, func(t Tool) bool { return t.Name == name })
@@ -201,7 +201,7 @@ func addsPackage(tool, command string) string {
 	return ""
 }
 
-// absent are the ways in which programs say that another one is not there. The name is the first group.
+// absent are the ways in which programs say that another one does not exist. The name is the first group.
 var absent = []*pattern{
 	lazy(`(?m)^[\w./-]*sh(?:: line \d+|: \d+)?: ([\w.+-]+): (?:command )?not found\s*$`),
 	lazy(`(?m)^(?:g?make)(?:\[\d+\])?: ([\w.+-]+): (?:No such file or directory|Command not found|Permission denied)\s*$`),
@@ -226,7 +226,7 @@ var missed = lazy(
 		"^error: no such command: |is not installed for the toolchain|^error: Failed to spawn: |^bundler: command not " +
 		"found: |^Command not found: ")
 
-// Lacking reports whether the output of a check that failed says that a program was not there, as programs say it that
+// Lacking reports whether the output of a check that failed says that a program did not exist, as programs say it that
 // run others: make ends with 2 then, and python with 1; or that no version of it was there, as the managers of versions
 // say it.
 func Lacking(output string) bool {
@@ -244,7 +244,7 @@ func LackAdvice(command, output string, at Site) string {
 
 const maxTool = 40 // of a name that is shown
 
-// MissingTool is the program that was not there, by the output of a check or else by the command line, of which it is
+// MissingTool is the program that did not exist, by the output of a check or else by the command line, of which it is
 // the first word; "" when neither shows it. The name is plain, whatever the output is.
 func MissingTool(command, output string) string {
 	if found := cargoCommand.FindStringSubmatch(output); found != nil && len(found[1]) <= maxTool {
@@ -272,7 +272,7 @@ func MissingTool(command, output string) string {
 
 var assigns = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// uninstalled are the ways in which it is told that a project's dependencies are not there. A path of the project's own
+// uninstalled are the ways in which it is told that a project's dependencies do not exist. A path of the project's own
 // is none.
 var uninstalled = lazy(
 	`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +

@@ -2,8 +2,8 @@ package detect
 
 import "strings"
 
-// manager is a program that stands in the place of a tool and looks for a version of it: the tool is on PATH, and
-// cannot be run all the same.
+// manager is a program that is in the place of a tool and looks for a version of it: the tool is on PATH, and
+// cannot be run anyway.
 type manager struct {
 	pattern *pattern // its groups: who says so, and what cannot be run
 	who     int      // group of the manager's name; 0: name

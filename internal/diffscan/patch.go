@@ -24,7 +24,7 @@ type line struct {
 }
 
 // parsePatch reads a patch file by file, so that one that cannot be read costs no other. unread counts those. Of a
-// patch that is not whole the last file is one of them, even if what is there of it can be read: nobody knows which of
+// patch that is not whole the last file is one of them, even if what is there of it can be read: no one knows which of
 // its lines were cut off.
 func parsePatch(text string, whole bool) (files []*fileDiff, unread int) {
 	for len(text) > 0 {

@@ -11,7 +11,7 @@ const maxReveal = 200
 
 // reveal compares the source files that the patch does not show: those beyond its end, those whose name it could not be
 // read for, and those that the repository's attributes call binary, which an agent may have written to hide them. left
-// counts the files that nobody has looked at. What is found so has no order: a line that was moved is neither old nor
+// counts the files that no one has looked at. What is found so has no order: a line that was moved is neither old nor
 // new, and hunks tell nothing of white space.
 func (d *Change) reveal(ctx context.Context) (left int, err error) {
 	read := 0

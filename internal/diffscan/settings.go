@@ -42,7 +42,7 @@ var (
 		`^(?:select|extend[-_]select|enable|testpaths|testMatch|testRegex|python_files|python_functions|python_classes)$`)
 	// narrows are lists that judge less by being there at all.
 	narrows = lazy(`^(?:testpaths|testMatch|testRegex|python_functions|python_classes)$`)
-	// made are things that nobody judges.
+	// made are things that no one judges.
 	made = lazy(
 		`^\W*(?:\*\*/)?(?:build|dist|out|target|node_modules|vendor|coverage|\.?venv|generated|gen|migrations|__pycache__|\.git|\.tox|\.next|\.\w+_cache)\W*$|\.pb\.go|_pb2|\.min\.js|\.d\.ts`)
 )
@@ -155,7 +155,7 @@ var (
 	item    = lazy("[^\\s,\\[\\]\"'`{}()]+")
 )
 
-// lists reads the listed settings of a file in YAML, TOML, INI or JSON, as far as lines tell: what stands behind a key and below it up to
+// lists reads the listed settings of a file in YAML, TOML, INI or JSON, as far as lines tell: what is behind a key and below it up to
 // the next. Each item has its line.
 func lists(text string) map[string]map[string]int {
 	found := map[string]map[string]int{}

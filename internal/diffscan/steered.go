@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// aSteering is a line by which somebody other than the checks' owner decides what runs, or how it ends.
+// aSteering is a line by which someone other than the checks' owner decides what runs, or how it ends.
 type aSteering struct {
 	file *pattern // the files in which it means that
 	line *pattern

@@ -46,11 +46,11 @@ var (
 		`[^/]*(?:_SUITE|_tests)\.erl`, `[^/]*\.(?:t|bats|phpt|feature|test|testscript|txtar)`,
 		`(?:tests?[_-][^/]*|[^/]*[_-](?:unit)?tests?|[^/]*(?:Test|Tests)|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|R|r|pl|f90|adb|pas)`,
 	}, "|") + `)$`)
-	// testPlace matches what lies where tests and what they need lie.
+	// testPlace matches what is where tests and what they need lie.
 	testPlace = lazy(`(?:^|/)(?:tests?|__tests__|__snapshots__|__mocks__|__fixtures__|testdata|test[-_]data|fixtures?|` +
 		`goldens?|snapshots?|testsuite|unittests?|e2e|cypress|t|[^/]+\.Tests?)/|(?:^|/)(?:specs?)/.*\.(?:rb|[cm]?[jt]sx?|lua|cr|json|ya?ml|snap)$|` +
 		`\.(?:snap|golden|approved\.[^/.]+)$`)
-	// toldBy matches the files that say to a test runner what to run, and nothing else to anybody.
+	// toldBy matches the files that say to a test runner what to run, and nothing else to anyone.
 	toldBy = lazy(
 		`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
 			`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-const lineBytes = 4 << 10 // of a line that is looked at; nobody writes longer ones
+const lineBytes = 4 << 10 // of a line that is examined; no one writes longer ones
 
-// clip shortens a line that is looked at.
+// clip shortens a line that is examined.
 func clip(text string) string { return text[:min(len(text), lineBytes)] }
 
 func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
@@ -84,7 +84,7 @@ var commentsOf = map[string]string{
 	".el": "lisp", ".scm": "lisp", ".erl": "latex",
 }
 
-// splitComment parts a line into code and comment. What stands in quotes is code; a line of a block that begins with a
+// splitComment parts a line into code and comment. What is in quotes is code; a line of a block that begins with a
 // star is comment.
 func splitComment(name, text string) (code, comment string) {
 	kind := commentsOf[strings.ToLower(path.Ext(name))]

@@ -10,8 +10,8 @@ import (
 type Stage int
 
 const (
-	Remark   Stage = iota // somebody says that something is to be done
-	Stub                  // code that only says that it is not there
+	Remark   Stage = iota // someone says that something is to be done
+	Stub                  // code that only says that it does not exist
 	Conflict              // no language takes it
 )
 
@@ -30,7 +30,7 @@ var (
 	stubs = lazy(
 		`\braise\s+NotImplementedError\b|\bunimplemented!\s*\(|\btodo!\s*\(|\bNotImplementedException\s*\(|(?:^|[\s=({])TODO\s*\(\s*["')]|` +
 			`(?i:(?:panic!?|fatalError|raise|throw|abort|die|die!|fail|errors\.New|Errorf|preconditionFailure|log\.Fatal\w*|new \w*(?:Error|Exception)|\w*(?:Error|Exception))\s*\(?\s*(?:new\s+[\w\\]+\(\s*)?[@$]?["'` + "`" + `](?:todo\b|(?:\w+[ :.-]+){0,4}(?:not(?: been)?(?: yet)? implemented|not implemented yet|unimplemented|implement me)\b))`)
-	// remarks stand in comments.
+	// remarks are in comments.
 	remarks = lazy(`\b(?:TODO|FIXME|XXX|HACK)(?:[:(\s!,-]|$)`)
 	noWork  = lazy(
 		`(?i)\bTODOs?[ -]?(?:list|app|application|item|entry|entries|text|title|model|store|component|page|view|api|s\b)|\bTODOs?\.(?:md|txt)|\bno (?:more )?todos?\b`)
@@ -148,7 +148,7 @@ func (d *Change) withoutAbstract(ctx context.Context, f *fileDiff, found []Mark)
 	return kept, nil
 }
 
-// isAbstract reports whether a line stands in a method or class that says it is abstract: right above it, or in the head of its class.
+// isAbstract reports whether a line is in a method or class that says it is abstract: right above it, or in the head of its class.
 func isAbstract(lines []string, n int) bool {
 	for i := min(n, len(lines)) - 1; i >= 0 && i > n-2000; i-- {
 		text := clip(lines[i])

@@ -16,18 +16,18 @@ import (
 )
 
 // What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is,
-// and what of it is for nobody.
+// and what of it is for no one.
 
 // StoredData is what ralph keeps for clones in the directories of the user.
 type StoredData struct {
 	Dirs   []string `json:"dirs"`
 	Clones int      `json:"clones"`
 	Bytes  int64    `json:"bytes"`          // on the disk, about
-	More   bool     `json:"more,omitempty"` // there are more files than were looked at
-	Gone   []string `json:"gone"`           // of those directories what belongs to clones that are not there any more
+	More   bool     `json:"more,omitempty"` // there are more files than were examined
+	Gone   []string `json:"gone"`           // of those directories what belongs to clones that do not exist any more
 }
 
-// mostKept bounds how many files are looked at.
+// mostKept bounds how many files are examined.
 const mostKept = 200_000
 
 // keptFor looks at the directories that clones have a place in: for the system, by the environment.

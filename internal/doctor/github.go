@@ -30,10 +30,10 @@ type GitHubFact struct {
 	Grade   github.Grade `json:"grade"` // "ok", "warning", "problem", "unknown"
 	Says    string       `json:"says"`
 	Advice  string       `json:"advice,omitempty"`
-	Address string       `json:"address,omitempty"` // the page where it is mended
+	Address string       `json:"address,omitempty"` // the page where it is fixed
 }
 
-// settingsPages are where facts are mended, below the repository's address.
+// settingsPages are where facts are fixed, below the repository's address.
 var settingsPages = map[string]string{
 	"the repository": "settings", "issues": "settings", "permissions": "settings/access", labelsFact: "labels",
 	"branch rules":   "settings/branches",
@@ -63,7 +63,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis,
 	return out, nil
 }
 
-// diagnosis gives facts the pages where they are mended.
+// diagnosis gives facts the pages where they are fixed.
 func diagnosis(p session.GitHub, found github.Report) GitHubDiagnosis {
 	out := GitHubDiagnosis{Repository: p.Page + "/" + p.Repo.String(), API: p.API, Facts: []GitHubFact{},
 		Missing: append([]string{}, found.Labels...)}

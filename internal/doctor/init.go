@@ -24,7 +24,7 @@ type Init struct {
 	In     io.Reader // a terminal
 	Out    io.Writer
 	Given  Given // instead of what is found
-	// Yes asks nobody, and writes what was found. Overwrite replaces settings that are there without a question.
+	// Yes asks no one, and writes what was found. Overwrite replaces settings that exist without a question.
 	Yes, Overwrite bool
 }
 
@@ -59,7 +59,7 @@ func (i *Init) Run(ctx context.Context) error {
 	return nil
 }
 
-// replaces reports whether settings that are there may be replaced. Nobody to ask is a no, which is an error.
+// replaces reports whether settings that exist may be replaced. No one to ask is a no, which is an error.
 func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
 	switch {
 	case i.Overwrite:
@@ -100,7 +100,7 @@ func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found
 	return w, d.Err == nil, nil
 }
 
-// take is the agreement of somebody who is not there.
+// take is the agreement of someone who does not exist.
 func (i *Init) take(d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
 	if found.agent.Name == "" {
 		return written{}, false, invalid.Errorf(
@@ -148,7 +148,7 @@ func (i *Init) name(dir string) string {
 	return file
 }
 
-// show prints the settings that are there already, and says whether there are any to overwrite.
+// show prints the settings that exist already, and says whether there are any to overwrite.
 func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 	layers, err := session.SettingsFiles(dir, nil) // what is the user's own is not for the repository's file
 	if err != nil {
@@ -169,7 +169,7 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 	if len(layers) > 1 {
 		from += " (with local overlay from " + filepath.Base(config.LocalSettingsFile) + ")"
 	}
-	if i.Yes { // nobody reads it before it is decided
+	if i.Yes { // no one reads it before it is decided
 		return true, nil
 	}
 	d.Say(strings.TrimSpace(string(text)))
@@ -180,7 +180,7 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 // written are the settings that init writes, in the order of the file.
 type written struct {
 	Schema              string             `json:"$schema"`
-	MaximumIterations   int                `json:"maximumIterations,omitempty"` // when nobody was asked, nothing
+	MaximumIterations   int                `json:"maximumIterations,omitempty"` // when no one was asked, nothing
 	CompletionResponse  string             `json:"completionResponse,omitempty"`
 	OutputTruncateChars int                `json:"outputTruncateChars,omitempty"`
 	StreamAgentOutput   bool               `json:"streamAgentOutput,omitempty"`
@@ -234,7 +234,7 @@ func iterations(answer string) (string, string) {
 // mostGuardrails are as many as the schema takes.
 const mostGuardrails = 50
 
-// suggested is an answer as it stands behind a question.
+// suggested is an answer as it is behind a question.
 func suggested(answer string) string {
 	if answer == "" {
 		return ""

@@ -25,7 +25,7 @@ type GitHubInit struct {
 	Parent []string
 	Dir    string    // the current directory
 	Repo   string    // the flag --repo
-	In     io.Reader // a terminal; nil: nobody is asked, and everything is done
+	In     io.Reader // a terminal; nil: no one is asked, and everything is done
 	Out    io.Writer
 
 	place  session.GitHub

@@ -64,7 +64,7 @@ func (d *Doctor) Print(out Diagnosis) error {
 	return err
 }
 
-// wrapped is a text after its beginning; what does not fit into the width goes on below it. It is broken between words
+// wrapped is a text after its beginning; what does not fit into the width continues below it. It is broken between words
 // alone, so that a command can be copied.
 func (d *Doctor) wrapped(begins, text string) string {
 	indent := ansi.StringWidth(begins)
@@ -202,7 +202,7 @@ func (d *Diagnosis) checkRows() []row {
 	return rows
 }
 
-// agentRow tells of an agent. One that nobody has chosen may well be missing.
+// agentRow reports an agent. One that no one has chosen may well be missing.
 func agentRow(name string, f agent.Found, chosen bool) row {
 	told := f.Advice
 	if f.Path != "" {

@@ -48,7 +48,7 @@ func (run *Run) baseline(ctx context.Context, checks check.List) error {
 	return nil
 }
 
-// logBaselineFailures says what fails before the first turn, and what becomes of it.
+// logBaselineFailures says what fails before the first turn, and what happens to it.
 func (run *Run) logBaselineFailures(v loop.Verdict) {
 	if !v.Blocks() || v.Missing || v.Skipped != "" || run.Settings.Baseline == config.BaselineRequire {
 		return
@@ -83,7 +83,7 @@ func failedTests(v loop.Verdict) int {
 }
 
 // Explain says of checks that could not do their work what they lack: a tool, or the project's dependencies. A
-// repository is not broken because nobody has installed anything.
+// repository is not broken because no one has installed anything.
 func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -113,7 +113,7 @@ func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 }
 
 // leaveOut passes over the detected checks whose tools are missing on a person's own machine. In a run of a prompt that
-// is any of them; else a test has to be left that was detected, too. What somebody has named is not passed over.
+// is any of them; else a test has to be left that was detected, too. What someone has named is not passed over.
 func (run *Run) leaveOut(ctx context.Context, verdicts []loop.Verdict) error {
 	if run.Detected == "" || run.InJob || !slices.ContainsFunc(verdicts, lacking) {
 		return nil
@@ -150,7 +150,7 @@ func (run *Run) passOver(v *loop.Verdict) {
 // notFound is how a shell ends that was asked for a program that does not exist.
 const notFound = 127
 
-// lacks names a check's missing tool and what brings it. A soft check that nobody has named is skipped then.
+// lacks names a check's missing tool and what brings it. A soft check that no one has named is skipped then.
 func (run *Run) lacks(v *loop.Verdict, install string) {
 	v.Missing = true
 	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, run.site(install))

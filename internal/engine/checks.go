@@ -69,7 +69,7 @@ func expect(e *config.Expect) check.Expect {
 	return check.Expect{Exit: &e.Exit, Contains: e.Contains, NotContains: e.NotContains, MinTests: e.MinTests}
 }
 
-// ranNothing reports whether a check ran no test on the base commit either. Where nobody named the check, that is no
+// ranNothing reports whether a check ran no test on the base commit either. Where no one named the check, that is no
 // fault of the change.
 func ranNothing(s loop.State, name string) bool {
 	return slices.ContainsFunc(

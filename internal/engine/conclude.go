@@ -21,7 +21,7 @@ func (run *Run) Conclude(
 		name := failureBranch(ended)
 		files := map[string][]byte{".ralph_state.md": []byte(report.StateFile(view(ended)))}
 		if name, err := run.Tree.FailureBranch(ctx, name, report.FailureCommitMessage(ended), files); err != nil {
-			run.Log("keeping the work on a branch of its own: %v", err) // it is on the run's own branch all the same
+			run.Log("keeping the work on a branch of its own: %v", err) // it is on the run's own branch anyway
 		} else {
 			end.FailureBranch = name
 		}
@@ -91,7 +91,7 @@ const maxPatch = 64 << 20
 
 // failureBranch is the name of the branch that keeps the work of a run which a limit stopped.
 //
-// The time is that of the last turn's end: a job that is killed before it can tell of the branch makes the same one
+// The time is that of the last turn's end: a job that is killed before it can report the branch makes the same one
 // again.
 func failureBranch(s loop.State) string {
 	task, at := s.Start.Task, s.StartedAt

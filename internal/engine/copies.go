@@ -19,7 +19,7 @@ type Copies struct {
 	diff     func(ctx context.Context, from, to string, most int) (string, error)
 }
 
-// WorkOn is work that is committed to a git tree. host stands in the addresses of its commits.
+// WorkOn is work that is committed to a git tree. host is in the addresses of its commits.
 func WorkOn(t *git.Tree, host string) Work {
 	return Work{
 		Commits: Committer{t, host},
@@ -29,7 +29,7 @@ func WorkOn(t *git.Tree, host string) Work {
 	}
 }
 
-// WorkInSnapshots is work that nobody commits: a reviewer looks at snapshots of it.
+// WorkInSnapshots is work that no one commits: a reviewer looks at snapshots of it.
 func WorkInSnapshots(s *git.Snapshots) Work {
 	return Work{
 		Commits: s, Base: s.Base(),
@@ -39,7 +39,7 @@ func WorkInSnapshots(s *git.Snapshots) Work {
 	}
 }
 
-// NoCommits is a run without a tree of its own: it commits nothing, and nobody looks what has changed.
+// NoCommits is a run without a tree of its own: it commits nothing, and no one looks what has changed.
 type NoCommits struct{}
 
 // Commit implements loop.Tree.

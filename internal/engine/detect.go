@@ -57,7 +57,7 @@ func (rules Rules) with(found []detect.Check, why ...string) Rules {
 	return rules
 }
 
-// DetectHere gives the rules of a run of a prompt the checks that its directory shows as it lies there. Nothing is
+// DetectHere gives the rules of a run of a prompt the checks that its directory shows as it is there. Nothing is
 // installed for them, and what fails before the first turn has to pass in the end.
 func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
 	found := detectIn((&Spec{Place: p, Rules: r}).workdir()).Bare()
@@ -123,7 +123,7 @@ func (spec *Spec) noChecks(ctx context.Context, base string, notes []string) err
 	)
 }
 
-// detect looks at what the repository shows at its base commit, or in a directory as it lies there.
+// detect looks at what the repository shows at its base commit, or in a directory as it is there.
 func (spec *Spec) detect(ctx context.Context) (detect.Result, error) {
 	if spec.Tree == nil {
 		return detectIn(spec.workdir()).Bare(), nil

@@ -44,7 +44,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 		result.Outcome, result.Reason = loop.Timeout, fmt.Sprintf("the run's time limit of %s is over", safetext.Duration(limits.Wall))
 	case bounded.Err() != nil && result.Outcome != loop.Done:
 		result.Outcome = loop.Interrupted
-		// somebody said why, perhaps before the loop began
+		// someone said why, perhaps before the loop began
 		if why := context.Cause(bounded); !errors.Is(why, context.Canceled) {
 			result.Reason = why.Error()
 		}

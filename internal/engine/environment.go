@@ -38,7 +38,7 @@ func Environment(
 	return name, nil
 }
 
-// environmentIn is the virtual environment that lies in a directory; "" none.
+// environmentIn is the virtual environment that is in a directory; "" none.
 func environmentIn(dir string) string {
 	for _, name := range detect.Environments {
 		info, err := os.Lstat(filepath.Join(dir, name))

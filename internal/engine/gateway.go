@@ -93,7 +93,7 @@ type gatewayTurn struct {
 	of modelGateway
 }
 
-// Close implements agent.Carrier. It says once of each model that nobody knows its price.
+// Close implements agent.Carrier. It says once of each model that no one knows its price.
 func (c gatewayTurn) Close() error {
 	err := c.Turn.Close()
 	for _, u := range c.Turn.Usage() {
@@ -172,7 +172,7 @@ func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Option
 		says = fmt.Sprintf("%s has its credential itself (%s): %s", name, c.Credential, cmp.Or(c.Why, "the setting environment names it"))
 	}
 	if err != nil {
-		o.Keys = nil // whoever goes on all the same
+		o.Keys = nil // whoever continues anyway
 	}
 	return o, says, err
 }

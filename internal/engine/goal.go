@@ -17,7 +17,7 @@ import (
 
 // Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
 type Goal struct {
-	// resolved: of each role that has criteria, everything is set; nil: nobody said anything
+	// resolved: of each role that has criteria, everything is set; nil: no one said anything
 	Completion *task.Completion
 	Pipeline   []task.Role // nil: the coder, and the reviewer if there is a review
 	Caps       map[task.Role]int
@@ -194,7 +194,7 @@ func limitedTo(theirs, common *task.Completion, least task.Method) *task.Complet
 		default:
 			less := *of
 			less.MaxIterations = min(of.MaxIterations, r.Cap())
-			if less.Method == task.StringMatch && least != task.StringMatch { // less than is asked of everybody
+			if less.Method == task.StringMatch && least != task.StringMatch { // less than is asked of everyone
 				less.Method = ""
 			}
 			out.Set(r, &less)

@@ -43,19 +43,19 @@ type Journal struct {
 // State is what the records add up to.
 func (l *Journal) State() loop.State { return atWork(l.File.State()) }
 
-// atWork is the state of a run that this process works on: nobody has to guess whether it is alive by what older
+// atWork is the state of a run that this process works on: no one has to guess whether it is alive by what older
 // records say of leases.
 func atWork(s loop.State) loop.State {
 	s.Lease = time.Time{}
 	return s
 }
 
-// Lost is a *lease.LostError when somebody else has the run, else nil. Then nothing more may be pushed or published.
+// Lost is a *lease.LostError when someone else has the run, else nil. Then nothing more may be pushed or published.
 func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in
 // the journal here: whoever reads the record can rely on it. A commit that the remote did not take is recorded as that,
-// and counts for nothing. When somebody else has the run, it is in the journal here alone, and nobody hears of it.
+// and counts for nothing. When someone else has the run, it is in the journal here alone, and no one hears of it.
 func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.Redact)
 	var failed error
@@ -75,7 +75,7 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	if _, err := l.Store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	// whoever looks for dead runs must see that this one only waits, or what became of its turn
+	// whoever looks for dead runs must see that this one only waits, or what happened to its turn
 	if r.Type == loop.Paused || r.Type == loop.Warned || r.Commit != nil && r.Commit.Declined != "" {
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
@@ -110,7 +110,7 @@ func unpushed(r loop.Record, why error) loop.Record {
 	return r
 }
 
-// takeBack makes of a commit that the remote does not take for what it holds one that the next turn makes anew: its
+// takeBack makes of a commit that the remote does not take for what it holds one that the next turn makes again: its
 // files stay in the working tree, and its iteration gets the remote's words. Every other error stays one.
 func (l *Journal) takeBack(ctx context.Context, r loop.Record, why error) (loop.Record, error) {
 	var content *git.ContentError
@@ -149,7 +149,7 @@ func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) (loop.State, e
 
 func (l *Journal) Store(r loop.Record) (loop.State, error) {
 	if l.Tree == nil && r.Type == loop.TurnBegun {
-		l.File.SyncSoon(turnBegins) // what came before the turn, while the agent is at work
+		l.File.SyncSoon(turnBegins) // what came before the turn, while the agent is running
 	}
 	s, err := l.File.Append(r)
 	if err == nil && l.Stored != nil {
@@ -165,7 +165,7 @@ func (l *Journal) Store(r loop.Record) (loop.State, error) {
 const turnBegins = 20 * time.Millisecond
 
 // sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of
-// a turn nothing does but the agent, unless somebody is told of it. A run of a prompt has no tree: it waits for no
+// a turn nothing does but the agent, unless someone is told of it. A run of a prompt has no tree: it waits for no
 // disk.
 func (l *Journal) sync(r loop.Record) error {
 	switch {
@@ -177,7 +177,7 @@ func (l *Journal) sync(r loop.Record) error {
 	return nil
 }
 
-// push pushes the branch with a run record that holds r already, and returns r as it is then true. When somebody else
+// push pushes the branch with a run record that holds r already, and returns r as it is then true. When someone else
 // pushed to the branch meanwhile, our commits were put on top of theirs: that is another commit, and it is pushed in
 // its turn.
 func (l *Journal) push(ctx context.Context, r loop.Record) (loop.Record, error) {
@@ -275,7 +275,7 @@ func (l *Journal) pushRecord(ctx context.Context, last bool, records int) error 
 	return err
 }
 
-// Claim records the beginning. It reaches the remote first, in one compare-and-swap: should somebody have the run in
+// Claim records the beginning. It reaches the remote first, in one compare-and-swap: should someone have the run in
 // spite of its lease, nothing begins.
 func (l *Journal) Claim(ctx context.Context, r loop.Record) error {
 	r = redacted(r, l.Redact)
@@ -323,7 +323,7 @@ func (l *Journal) Finish(ctx context.Context) error {
 func (l *Journal) EndWithNextPush() { l.last = true }
 
 // send pushes. The last push gives the lease back in the same step, so that the run is never without a holder and
-// without an outcome. When the record turns out to be somebody else's, the error says whose.
+// without an outcome. When the record turns out to be someone else's, the error says whose.
 func (l *Journal) send(ctx context.Context, last bool, push func() error) error {
 	if last && l.Heartbeat != nil && !l.Heartbeat.Given() {
 		return l.sendLast(ctx, push)
@@ -353,7 +353,7 @@ func (l *Journal) withLease(ctx context.Context, push func() error) func() error
 	}
 }
 
-// sendLast gives the lease back with a push. One that moves under it, as somebody asks the run to stop, is looked at
+// sendLast gives the lease back with a push. One that moves under it, as someone asks the run to stop, is examined
 // again.
 func (l *Journal) sendLast(ctx context.Context, push func() error) (err error) {
 	l.Heartbeat.StopRenewing()

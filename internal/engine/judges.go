@@ -131,7 +131,7 @@ func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []c
 	return list
 }
 
-// reviewer is the review of a run of a prompt, if somebody wants one.
+// reviewer is the review of a run of a prompt, if someone wants one.
 func (run *Run) reviewer(o *agent.Options, words Prompts) []check.Check {
 	if o == nil {
 		return nil

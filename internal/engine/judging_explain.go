@@ -17,7 +17,7 @@ import (
 // mostExplained is how many files a failure is explained by.
 const mostExplained = 3
 
-// Explain implements check.Tree: a check that fails in the tree may miss a file that lies in the worktree or in the
+// Explain implements check.Tree: a check that fails in the tree may miss a file that is in the worktree or in the
 // user's clone and is in no commit, or one that earlier checks had left.
 func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdict) error {
 	j.run.explainUnreached(v)

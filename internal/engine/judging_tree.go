@@ -19,7 +19,7 @@ import (
 )
 
 // Checks do not run where the agent works. They run in a checkout of exactly the commit that they judge, with what the
-// setup makes there, and on a laptop with what the user shares with them of the clone. So what passes is what somebody
+// setup makes there, and on a laptop with what the user shares with them of the clone. So what passes is what someone
 // gets who clones the commit and runs the setup.
 //
 // Where a sandbox cannot show that checkout at the worktree's path, it lies somewhere else. People and agents know the
@@ -211,7 +211,7 @@ func (g *homeGuard) putBack(kept runDir) (changed []string, err error) {
 			continue
 		}
 		if reading == nil {
-			// to be looked at; the run goes on without it
+			// to be examined; the run continues without it
 			_ = kept.write("home_"+path.Base(name), now, 0o600)
 		}
 		if err := putBackOne(home, name, was, known); err != nil {
@@ -233,7 +233,7 @@ func putBackOne(home *os.Root, name string, was []byte, known bool) error {
 	return files.Write(home, name, was, 0o644)
 }
 
-// On a laptop without a setup, checks rely on what lies in the clone: packages that somebody has installed, a file with
+// On a laptop without a setup, checks rely on what is in the clone: packages that someone has installed, a file with
 // settings. Such paths are shared with the tree of the checks as they were before the run's first turn, and the report
 // names them: the commit does not have them.
 
@@ -303,7 +303,7 @@ func (j *judgingTree) refused() (*loop.Verdict, error) {
 	for _, s := range j.shared {
 		if j.setAt != "" &&
 			slices.ContainsFunc(j.own, func(own string) bool { return strings.TrimSuffix(own, "/") == s.path }) {
-			continue // the setup has made it anew
+			continue // the setup has made it again
 		}
 		was := s.changed
 		if s.changed = s.differs(j.run.Workspace.Dir()); s.changed {

@@ -12,7 +12,7 @@ import (
 )
 
 // Secrets are the values of an environment that must never be printed or committed: our own, those of every agent, and
-// whatever else has the name of a secret and a value that nobody would write by chance.
+// whatever else has the name of a secret and a value that no one would write by chance.
 func Secrets(env config.Environment, parent []string) []string {
 	secrets := env.Secrets()
 	for _, name := range agent.KeyNames() {

@@ -15,7 +15,7 @@ import (
 )
 
 // Shown hears what a page shows of a run besides its records. What it is told has no secrets and is bounded. It is
-// told from the loop itself, so it must not wait; nil: nobody wants to know.
+// told from the loop itself, so it must not wait; nil: no one wants to know.
 type Shown struct {
 	// Prompt is what the agent of an iteration is told, when its turn begins: at most 128 KiB.
 	Prompt func(iteration int, text string)
@@ -108,7 +108,7 @@ func (run *Run) changed(ctx context.Context, s step) html.Diff {
 func wordsFile(n int) string { return fmt.Sprintf("said_%d.txt", n) }
 
 // keepWords writes down what an agent said in a turn beyond what its record holds, without secrets: checks read it,
-// also in another process that goes on from the record.
+// also in another process that continues from the record.
 func (c Coder) keepWords(t *loop.Turn, n int) error {
 	said := t.Transcript
 	if t.Transcript = ""; said == "" {

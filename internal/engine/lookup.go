@@ -19,17 +19,17 @@ import (
 // What a stuck run is shown of its repository.
 const (
 	lookTime    = 20 * time.Second
-	mostLooked  = 5         // names that are looked for
+	mostLooked  = 5         // names that are searched for
 	mostShown   = 6         // excerpts
 	mostContext = 8 << 10   // bytes of them together
-	mostFile    = 512 << 10 // bytes of a file that somebody wrote by hand
+	mostFile    = 512 << 10 // bytes of a file that someone wrote by hand
 	aroundLine  = 20        // lines before and after the place of a failure
 	ofDefined   = 20        // lines from a definition on
 	ofNamed     = 40        // lines of a file that is named like what is missing
 )
 
 // lookUp finds the files that a failure says are missing, or would define what it says is missing: of the run's commit,
-// through git alone. What cannot be read is left out; the run goes on without it. ctx is that of the whole run.
+// through git alone. What cannot be read is left out; the run continues without it. ctx is that of the whole run.
 func (spec *Spec) lookUp(ctx context.Context) func(s loop.State, v loop.Verdict) prompt.Found {
 	if spec.Tree == nil {
 		return nil
@@ -84,7 +84,7 @@ func (l *search) failed(findings []loop.Finding) {
 	}
 }
 
-// foreign reports whether a file is somebody else's, made by a tool, or ralph's own.
+// foreign reports whether a file is someone else's, made by a tool, or ralph's own.
 func foreign(name string) bool {
 	for _, dir := range strings.Split(path.Dir(name), "/") {
 		if slices.Contains(
@@ -174,7 +174,7 @@ func means(form, file string) bool {
 type search struct {
 	tree    searched
 	commit  string
-	files   []string // those that somebody wrote by hand
+	files   []string // those that someone wrote by hand
 	known   map[string]bool
 	places  []place
 	defined bool

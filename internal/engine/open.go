@@ -1,5 +1,5 @@
 // Package engine takes a run from its beginning to its end, whoever asks for it and wherever it works: Open keeps
-// others out, finds out what is wanted and writes the first record; Drive prepares the workspace and runs the loop;
+// others out, finds out what is needed and writes the first record; Drive prepares the workspace and runs the loop;
 // Conclude keeps the work and records the outcome. Whoever asks for a run hands it one Spec.
 package engine
 
@@ -27,7 +27,7 @@ type Run struct {
 	Reports   string // where reports go that outlive the job; empty: nowhere
 	Journal   *Journal
 	Prompts   prompt.Writer
-	Heartbeat *lease.Heartbeat // of its lease; nil: nobody else can want it
+	Heartbeat *lease.Heartbeat // of its lease; nil: no one else can want it
 	Cleanup   []func()
 	// Hints returns all hints to the run, also those that it has read; nil: the run takes no hints. The first call after the
 	// run has recorded its end is the last.
@@ -53,15 +53,15 @@ func (run *Run) OnClose(do func()) { run.Cleanup = append(run.Cleanup, do) }
 
 // Opener is what whoever asks for a run brings to its beginning.
 type Opener interface {
-	// Hold keeps everybody else from where the run works, before anything there is read. The run goes on in the context
+	// Hold keeps everyone else from where the run works, before anything there is read. The run continues in the context
 	// that comes back.
 	Hold(ctx context.Context, run *Run) (context.Context, error)
-	// Prepare finds out what is wanted, what judges it, and what there was before. No record is written yet and no
+	// Prepare finds out what is needed, what judges it, and what there was before. No record is written yet and no
 	// branch made, so that a mistake costs nothing.
 	Prepare(ctx context.Context, run *Run) (Beginning, error)
 }
 
-// Beginning is how a run begins, or goes on.
+// Beginning is how a run begins, or continues.
 type Beginning struct {
 	Mode        loop.ResumeMode
 	Dir         string // the run's own directory; its name is the run's
@@ -69,7 +69,7 @@ type Beginning struct {
 	OpenJournal func(dir string) (*journal.Journal, error)
 	Shared      []*Shared    // paths of the clone that its checks are given
 	Start       *loop.Start  // of a run that begins
-	Resume      *loop.Resume // of one that goes on
+	Resume      *loop.Resume // of one that continues
 	// Claim makes the first record where others see it, before anything of the run is changed; nil: there are no
 	// others.
 	Claim func(ctx context.Context, r loop.Record) error
@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Opener) (running context.Context, run *Run, err
 	return running, run, err
 }
 
-// begin opens the run's journal, records that the run begins or goes on, and puts its tree where it stands.
+// begin opens the run's journal, records that the run begins or continues, and puts its tree where it stands.
 func (run *Run) begin(ctx context.Context, b Beginning) error {
 	run.Dir, run.Reports = b.Dir, b.Reports
 	if run.JudgeName != "" {
@@ -120,7 +120,7 @@ func (run *Run) begin(ctx context.Context, b Beginning) error {
 	return run.beginHere(ctx, record)
 }
 
-// beginHere makes the first record of a run that nobody else can want. The branch comes before it: a run that cannot
+// beginHere makes the first record of a run that no one else can want. The branch comes before it: a run that cannot
 // have that leaves nothing.
 func (run *Run) beginHere(ctx context.Context, record loop.Record) error {
 	if run.Tree != nil {
@@ -151,7 +151,7 @@ func (spec *Spec) FirstRecord(run string, t task.Task) *loop.Start {
 	return s
 }
 
-// WritePlan puts the plan's files into the tree, once in a run: the lease is held by then, so that nobody else does.
+// WritePlan puts the plan's files into the tree, once in a run: the lease is held by then, so that no one else does.
 func (spec *Spec) WritePlan(ctx context.Context, l *Journal) error {
 	if spec.Plan == nil || l.State().Tip != "" {
 		return nil
@@ -165,7 +165,7 @@ func (spec *Spec) WritePlan(ctx context.Context, l *Journal) error {
 }
 
 // NewRunID names a run: when it began, to the millisecond in the first three digits of the end so that names sort by
-// time, and four digits that nobody knew before.
+// time, and four digits that no one knew before.
 func NewRunID(at time.Time) string {
 	var b [2]byte
 	_, _ = rand.Read(b[:])

@@ -27,7 +27,7 @@ func (run *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) che
 	return out
 }
 
-// checksOfPrompt are those of a run of a prompt, which commits nothing: the claim is looked at last.
+// checksOfPrompt are those of a run of a prompt, which commits nothing: the claim is examined last.
 func (run *Run) checksOfPrompt(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
 	return slices.Concat(
 		list{check.Turn{}},

@@ -74,7 +74,7 @@ func (run *Run) setupJudging(ctx context.Context, base string) ([]setupStep, err
 	return steps, nil
 }
 
-// setupOnBase runs the setup on the commit that the run began from, when the run goes on from a later one: what homes
+// setupOnBase runs the setup on the commit that the run began from, when the run continues from a later one: what homes
 // begin with, that of a reviewer too, is nothing that the run's own work had a hand in.
 func (run *Run) setupOnBase(ctx context.Context, steps []setupStep, base, head string) error {
 	j := run.judging

@@ -22,7 +22,7 @@ import (
 
 // WriteReports writes the reports of a run as files and returns the page's path: report.html with everything, report.md
 // with the summary, and for a run that a limit stopped failure.md. An empty dir writes nothing. top is the worktree
-// when dir lies in one.
+// when dir is in one.
 func WriteReports(top, dir string, d html.Detail) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -169,7 +169,7 @@ func names(text, host string) bool {
 	return false
 }
 
-// inName reports whether the byte at a place goes on with a host's name. A dot at the end of a sentence does not.
+// inName reports whether the byte at a place continues with a host's name. A dot at the end of a sentence does not.
 func inName(text string, i int) bool {
 	if i < 0 || i >= len(text) {
 		return false

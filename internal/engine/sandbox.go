@@ -126,7 +126,7 @@ func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
 	return o
 }
 
-// marker is the directory of a marker file that lies where agents may not write.
+// marker is the directory of a marker file that is where agents may not write.
 func (spec *Spec) marker() []string {
 	dir := filepath.ToSlash(filepath.Dir(filepath.Clean(spec.Settings.DoneFile)))
 	if strings.HasPrefix(dir, ".ralph/") {
@@ -151,7 +151,7 @@ func CacheDir(system string, env []string) string {
 	return ""
 }
 
-// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if nobody has
+// box is what something is kept in; nil when nothing is. The sandbox is opened by the first that enters, if no one has
 // opened it before.
 func (run *Run) box(u sandbox.Use) proc.Box {
 	if run.switchedOff() {
@@ -160,7 +160,7 @@ func (run *Run) box(u sandbox.Use) proc.Box {
 	return entry{run, u}
 }
 
-// switchedOff reports whether somebody has decided that there is no sandbox.
+// switchedOff reports whether someone has decided that there is no sandbox.
 func (spec *Spec) switchedOff() bool {
 	return spec.Settings.Sandbox == sandbox.Off || proc.Value(spec.Parent, config.SandboxSwitch) == sandbox.Off
 }

@@ -57,7 +57,7 @@ func (e *setupError) summary() string {
 }
 
 // firstSetup runs a command of the setup before the first turn. What fails there is a mistake in the settings, unless
-// nobody has asked for it: then a program that is not there is no reason to stop, since maybe the checks need nothing
+// no one has asked for it: then a program that does not exist is no reason to stop, since maybe the checks need nothing
 // of it, and if they do, they say so. On a branch that has been worked on, neither is a failure: what was done there
 // may be the cause.
 func (run *Run) firstSetup(ctx context.Context, dir string, step setupStep) error {

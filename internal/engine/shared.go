@@ -28,7 +28,7 @@ import (
 type Shared struct {
 	path    string        // from the top, with slashes
 	digest  string        // of what it held before the run's first turn
-	changed bool          // it was changed since, and nobody has accepted that
+	changed bool          // it was changed since, and no one has accepted that
 	seen    git.Footprint // of the clone's, as it was last known to be the same
 	laid    git.Footprint // of the copy
 }
@@ -36,7 +36,7 @@ type Shared struct {
 // sharedCheck is what refuses a turn that has changed what is shared.
 const sharedCheck = "shared"
 
-// SharedRefused reports whether the newest turn of a run was refused for that. Its user may accept what lies in the
+// SharedRefused reports whether the newest turn of a run was refused for that. Its user may accept what is in the
 // agent's tree.
 func SharedRefused(s loop.State) bool {
 	last := s.Last()
@@ -61,15 +61,15 @@ func (spec *Spec) FindShared(ctx context.Context, known []loop.Shared, accepted 
 	for _, name := range paths {
 		if known != nil && !spec.namesShared() && !isAccepted(accepted, name) &&
 			!slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == name }) {
-			continue // it was not there before the first turn
+			continue // it did not exist before the first turn
 		}
 		out = append(out, &Shared{path: name})
 	}
 	return out, nil
 }
 
-// Share notes how the agent's tree has what is shared. With lay it is given copies of what lies in the clone, but where
-// a run goes on not of what is accepted there; else it has them.
+// Share notes how the agent's tree has what is shared. With lay it is given copies of what is in the clone, but where
+// a run continues not of what is accepted there; else it has them.
 func (spec *Spec) Share(all []*Shared, known []loop.Shared, accepted []string, lay bool) (err error) {
 	for _, s := range all {
 		if err := spec.layShared(s.path, lay && (known == nil || !isAccepted(accepted, s.path))); err != nil {
@@ -116,8 +116,8 @@ func (spec *Spec) layShared(name string, anew bool) error {
 	return nil
 }
 
-// Acceptable says what is wrong with the names that a person accepts: one that goes on with a run is a path that is
-// shared with the checks, or a finding of the newest iteration. Of a run that begins, nobody knows its findings yet.
+// Acceptable says what is wrong with the names that a person accepts: one that continues with a run is a path that is
+// shared with the checks, or a finding of the newest iteration. Of a run that begins, no one knows its findings yet.
 func Acceptable(names []string, all []*Shared, before *loop.State) error {
 	if before == nil {
 		return nil
@@ -153,7 +153,7 @@ func Acceptances(names []string, all []*Shared) (list []loop.Acceptance) {
 	return list
 }
 
-// SharedRecord is what is shared, as the run's record tells of it; never nil.
+// SharedRecord is what is shared, as the run's record reports it; never nil.
 func SharedRecord(all []*Shared) []loop.Shared {
 	out := []loop.Shared{}
 	for _, s := range all {

@@ -15,7 +15,7 @@ import (
 const countdown = 5 * time.Minute
 
 // sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep
-// meanwhile goes on at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
+// meanwhile continues at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
 func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 	spec.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05 MST"), pause.Reason)
 	told := spec.Clock()

@@ -41,7 +41,7 @@ type Spec struct {
 type Work struct {
 	Goal Goal // of a run with a task
 	Plan Plan // of a run of a plan; else nil
-	// a run of a prompt: the claim is looked at last, and an agent whose output nobody sees speaks plain text
+	// a run of a prompt: the claim is examined last, and an agent whose output no one sees speaks plain text
 	OfPrompt bool
 	Commits  loop.Tree // what each iteration's commit is made by
 	Copies   Copies    // what a reviewer looks at
@@ -64,17 +64,17 @@ type Place struct {
 	Workspace         Workspace     // where the agent works
 	Tree              *git.Tree     // the same, as git sees it; nil when the run commits nothing
 	Clone             string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
-	Ignored           []string      // what lies in the clone and is ignored, directories with a slash at the end
+	Ignored           []string      // what is in the clone and is ignored, directories with a slash at the end
 	JudgeName         string        // the name of the directory that the checks run in; empty: they run where the agent works
-	Scratch           string        // a directory of ours for what nobody needs after the run; empty: one for temporary files
-	Caches            string        // what later runs have of caches; nobody else uses it meanwhile; empty: nothing is kept
+	Scratch           string        // a directory of ours for what no one needs after the run; empty: one for temporary files
+	Caches            string        // what later runs have of caches; no one else uses it meanwhile; empty: nothing is kept
 	Logs              string        // outputs that the agent may read
 	LogsAs            string        // the same as prompts name it, from the workspace; empty: Logs
 	InJob             bool          // a job of GitHub's: once it is cancelled, it has ten seconds
 	LastCommit        time.Duration // what a cancelled run has for the commit of what its agent left; 0: stepGrace
 	AcceptCredentials bool          // agents may read the git credentials of the clone that they work in
 	InstallSandbox    bool          // what a sandbox needs of this machine may be installed
-	// AgreeToNone asks the person whether to run where no sandbox works, for the reason given; nil: nobody is there.
+	// AgreeToNone asks the person whether to run where no sandbox works, for the reason given; nil: no one is there.
 	AgreeToNone func(why string) error
 }
 
@@ -96,7 +96,7 @@ type Output struct {
 	Redact   func(string) string
 	Clock    func() time.Time
 	Log      func(format string, args ...any)
-	Verbose  func(format string, args ...any) // nil: nobody wants to know
+	Verbose  func(format string, args ...any) // nil: no one wants to know
 	LogCheck func(format string, args ...any) // of checks, instead of Log; nil: Log
 	Shown    Shown                            // whoever shows the run while it works
 }
@@ -108,9 +108,9 @@ type Plan interface {
 	Paths() []string
 	// Words are what agents are told besides.
 	Words() prompt.PlanFiles
-	// Recorded is the plan as a run's first record tells of it. tree is that of the commit which holds its file.
+	// Recorded is the plan as a run's first record reports it. tree is that of the commit which holds its file.
 	Recorded(tree string) *loop.Planned
-	// Begin lays the plan in a clone and records how the run begins with it, or goes on.
+	// Begin lays the plan in a clone and records how the run begins with it, or continues.
 	Begin(ctx context.Context, l *Journal, r loop.Record) error
 	// WriteFiles puts the plan's files into the run's tree, in commits before the first turn.
 	WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, error)
@@ -185,7 +185,7 @@ func (spec *Spec) CheckLogger() func(format string, args ...any) {
 	return spec.Log
 }
 
-// Notice is what somebody else tells of the end of a run: who keeps the addresses of the places.
+// Notice is what someone else reports the end of a run: who keeps the addresses of the places.
 type Notice struct {
 	Message notify.Message
 	To      []string // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are

@@ -111,7 +111,7 @@ func realDirectory(top, name string) error {
 	return nil
 }
 
-// inBase refuses a working directory that is none in the base commit: nobody but the agent could have made it.
+// inBase refuses a working directory that is none in the base commit: no one but the agent could have made it.
 func (spec *Spec) inBase(ctx context.Context, base string) error {
 	if spec.Settings.WorkingDirectory == "" || spec.Tree == nil {
 		return nil
@@ -159,13 +159,13 @@ type Directory string
 // Dir implements Workspace.
 func (d Directory) Dir() string { return string(d) }
 
-// Clean implements check.Tree: nobody knows what is tracked here.
+// Clean implements check.Tree: no one knows what is tracked here.
 func (Directory) Clean(context.Context) ([]string, error) { return nil, nil }
 
 // Restore implements check.Tree.
 func (Directory) Restore(context.Context) error { return nil }
 
-// runDir is a directory of the run's own: records, prompts, outputs. On a laptop it lies in the worktree, and where no
+// runDir is a directory of the run's own: records, prompts, outputs. On a laptop it is in the worktree, and where no
 // sandbox closes it an agent can put links in the place of what leads there. None is followed.
 type runDir struct{ top, dir string }
 
@@ -176,7 +176,7 @@ func (a runDir) open() (*os.Root, error) {
 	if rel, err := filepath.Rel(a.top, a.dir); err == nil && filepath.IsLocal(rel) {
 		return files.OpenBelow(a.top, a.dir)
 	}
-	if err := os.MkdirAll(a.dir, 0o755); err != nil { // nobody but ralph writes there
+	if err := os.MkdirAll(a.dir, 0o755); err != nil { // no one but ralph writes there
 		return nil, err
 	}
 	return os.OpenRoot(a.dir)
@@ -226,7 +226,7 @@ func replacePath(text, from, to string) string {
 	}
 }
 
-// endsName reports whether what follows a path does not go on with its last name.
+// endsName reports whether what follows a path does not continue with its last name.
 func endsName(rest string) bool {
 	return rest == "" || rest[0] == filepath.Separator || !pathRune(rest[0])
 }

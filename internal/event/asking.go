@@ -217,7 +217,7 @@ func built(ev Event, rules Rules) Trigger {
 }
 
 // Failed reports whether the conclusion says that something is wrong with the commit. A workflow that was canceled,
-// skipped or waits for somebody says nothing about it.
+// skipped or waits for someone says nothing about it.
 func (b Build) Failed() bool {
 	return slices.Contains([]string{"failure", "timed_out", "startup_failure"}, strings.ToLower(b.Conclusion))
 }

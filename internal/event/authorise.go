@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Refusal is why somebody may not ask. Its text is one sentence that says what to do instead.
+// Refusal is why someone may not ask. Its text is one sentence that says what to do instead.
 type Refusal struct {
 	Who    string // the login that was refused; empty when it is not about a person
 	Reason string
@@ -17,13 +17,13 @@ type RequiredActor string
 
 // The askers.
 const (
-	Writers RequiredActor = "writers" // everybody involved has write access
+	Writers RequiredActor = "writers" // everyone involved has write access
 	Anybody RequiredActor = "anyone"  // whom GitHub lets do it, as an issue's author may close it
 	NoOne   RequiredActor = "no one"  // it happens by itself: the workflow file asks, or another workflow has ended
 )
 
 // asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted,
-// whoever closed it, and stopping loses nothing. What happens by itself names nobody.
+// whoever closed it, and stopping loses nothing. What happens by itself names no one.
 func asker(kind Kind) RequiredActor {
 	switch kind {
 	case Closed:
@@ -34,16 +34,16 @@ func asker(kind Kind) RequiredActor {
 	return Writers
 }
 
-// IsRequest reports whether an event of a kind is somebody's wish: it names who asked.
+// IsRequest reports whether an event of a kind is someone's wish: it names who asked.
 func IsRequest(kind Kind) bool { return asker(kind) == Writers }
 
-// person is somebody whom an event names, and what as.
+// person is someone whom an event names, and what as.
 type person struct {
 	as    string // "sender"
 	login string
 }
 
-// involved lists everybody whom an event must name; an empty login is somebody whom it does not name, as of a deleted
+// involved lists everyone whom an event must name; an empty login is someone whom it does not name, as of a deleted
 // account.
 func involved(ev Event, labeller string) []person {
 	if asker(ev.Kind) != Writers {
@@ -77,7 +77,7 @@ func Identities(ev Event, labeller string) []string {
 }
 
 // IsOwn reports whether ralph itself brought the event about, which then asks for nothing, and says so in one sentence:
-// no refusal, and nothing to react to. self is the login that ralph writes as. What nobody asks for is not its own, and
+// no refusal, and nothing to react to. self is the login that ralph writes as. What no one asks for is not its own, and
 // neither is closing: a closed issue is closed.
 func IsOwn(ev Event, self string) (why string, own bool) {
 	if self == "" || !strings.EqualFold(ev.Sender.Login, self) || asker(ev.Kind) != Writers {
@@ -121,8 +121,8 @@ func Authorise(ev Event, facts Facts, rules Rules) *Refusal {
 	return nil
 }
 
-// AuthoriseEdit says whether what somebody has made of a comment of ralph's counts, and if not, why. It takes what
-// asking takes, and fails closed: an editor who is not known is nobody.
+// AuthoriseEdit says whether what someone has made of a comment of ralph's counts, and if not, why. It takes what
+// asking takes, and fails closed: an editor who is not known is no one.
 func AuthoriseEdit(editor Actor, facts Facts, rules Rules) *Refusal {
 	switch {
 	case editor.Login == "":
@@ -155,7 +155,7 @@ func unnamed(p person, ev Event) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf("the event names no %s (the account may have been deleted), so the request cannot be authorized; someone with write access must ask again", p.as)}
 }
 
-// deputy refuses words that somebody else sent than wrote them: a bot that is made to speak for a stranger is still the
+// deputy refuses words that someone else sent than wrote them: a bot that is made to speak for a stranger is still the
 // stranger.
 func deputy(ev Event) *Refusal {
 	as, writer := "comment's author", ev.Sender.Login

@@ -16,8 +16,8 @@ type Verb string
 const (
 	Run        Verb = "run"
 	Retry      Verb = "retry"
-	Continue   Verb = "continue" // go on with a run that waits or was interrupted, with an answer
-	Accept     Verb = "accept"   // accept findings about the change by name, and go on
+	Continue   Verb = "continue" // continue with a run that waits or was interrupted, with an answer
+	Accept     Verb = "accept"   // accept findings about the change by name, and continue
 	Fix        Verb = "fix"      // work on what the reviews of the pull request ask for
 	Stop       Verb = "stop"     // end the run; what is done is kept
 	Hint       Verb = "hint"     // send a hint to the active run
@@ -68,12 +68,12 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("%s is not understood; allowed: %s", e.Found, e.Allowed)
 }
 
-// whiteSpace is what may stand before the phrase and after it: nothing that the condition of a workflow's job, which
+// whiteSpace is what may be before the phrase and after it: nothing that the condition of a workflow's job, which
 // compares with the character behind the space, would take for a letter.
 const whiteSpace = " \t\r\n\v\f\u00a0"
 
 // ParseCommand reads a command from a comment. ok is false when the comment is not addressed to ralph: the phrase is
-// not its first word, or stands in a quote or a code block. An error is a *UsageError: addressed to ralph, but not
+// not its first word, or is in a quote or a code block. An error is a *UsageError: addressed to ralph, but not
 // understood.
 func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 	if strings.HasPrefix(body, "    ") || strings.HasPrefix(body, "\t") { // an indented code block
@@ -121,11 +121,11 @@ func ParseCommand(body, phrase string) (cmd Command, ok bool, err error) {
 	return Command{}, true, &UsageError{Found: quote(word), Allowed: allowedVerbs()}
 }
 
-// mailEnds are lines of a mail that end what somebody has written in it: what they answer to follows, or a signature.
+// mailEnds are lines of a mail that end what someone has written in it: what they answer to follows, or a signature.
 var mailEnds = regex.Lazy(`^(?:(?:On|Am|Le|El|Il|Op) .{5,200}(?:wrote|schrieb|écrit|escribió|scritto|schreef).{0,80}:|-- ?|` +
 	`—|_{5,}|-{3,} ?Original Message ?-{3,}|Reply to this email directly.*|Sent from my .*|You are receiving this because.*)$`)
 
-// written is what somebody has written in a comment that may have come by mail: without quoted lines and what a mail
+// written is what someone has written in a comment that may have come by mail: without quoted lines and what a mail
 // program adds.
 func written(text string) string {
 	var kept []string
@@ -215,7 +215,7 @@ func cutWord(s string) (word, rest string) {
 	return s[:i], strings.TrimSpace(s[i:])
 }
 
-// quote shows what somebody typed, short and harmless wherever it is printed.
+// quote shows what someone typed, short and harmless wherever it is printed.
 func quote(word string) string {
 	const most = 40
 	runes := []rune(strings.Map(func(r rune) rune {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// RunStatus is how the run of a task stands when somebody asks for something.
+// RunStatus is how the run of a task stands when someone asks for something.
 type RunStatus string
 
 // The standings of a run.
 const (
 	None      RunStatus = "none"      // there was never one
-	Running   RunStatus = "running"   // somebody works on it
+	Running   RunStatus = "running"   // someone works on it
 	Abandoned RunStatus = "abandoned" // its process died, and its lease is over
 	Waiting   RunStatus = "waiting"   // for an answer, a limit's reset, or other workflows
-	Halted    RunStatus = "halted"    // cancelled or stopped by somebody
+	Halted    RunStatus = "halted"    // cancelled or stopped by someone
 	Failed    RunStatus = "failed"    // a limit stopped it, or something went wrong
 	Finished  RunStatus = "finished"  // done
 )
@@ -23,16 +23,16 @@ const (
 // Standings are all of them, in the order of the documents.
 var Standings = []RunStatus{None, Running, Abandoned, Waiting, Halted, Failed, Finished}
 
-// Doing is what becomes of a request.
+// Doing is what happens to a request.
 type Doing string
 
 // What a request can come to.
 const (
 	Begin  Doing = "begin"   // a new run
-	GoOn   Doing = "resume"  // the run goes on where its journal stands
+	GoOn   Doing = "resume"  // the run continues where its journal stands
 	Again  Doing = "again"   // its outcome is taken back, and it gets more iterations
 	Halt   Doing = "stop"    // whoever works on it is told to stop
-	Close  Doing = "close"   // nobody works on it: its outcome becomes interrupted, so that nothing takes it up
+	Close  Doing = "close"   // no one works on it: its outcome becomes interrupted, so that nothing takes it up
 	Pass   Doing = "pass on" // whoever works on it is told something
 	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
 	Reply  Doing = "tell"    // one comment, and nothing else
@@ -42,7 +42,7 @@ const (
 	Ignore Doing = "ignore"  // nothing, and only the log tells why
 )
 
-// Decision is what becomes of a request, and why.
+// Decision is what happens to a request, and why.
 type Decision struct {
 	Do  Doing
 	Why string // one sentence, without its full stop
@@ -81,7 +81,7 @@ func place(ev Event) Place {
 	return Nowhere
 }
 
-// Decide says what becomes of a request by how the run that it is about stands: None when there is none. It is the
+// Decide says what happens to a request by how the run that it is about stands: None when there is none. It is the
 // table of docs/internals/requests.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
 // which of ralph's pull requests it was asked, and Request.Pull which pull request the run has.
 func Decide(r Request, at RunStatus, rules Rules) Decision {

@@ -57,7 +57,7 @@ type Review struct {
 	Author Actor
 	State  string // "approved", "commented", "changes_requested", in lower case
 	Body   string
-	Commit string // the head that was looked at
+	Commit string // the head that was examined
 	At     time.Time
 }
 
@@ -93,7 +93,7 @@ type Repo struct {
 // String is OWNER/NAME.
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
-// Actor is somebody on GitHub.
+// Actor is someone on GitHub.
 type Actor struct {
 	Login string
 	Bot   bool
@@ -108,7 +108,7 @@ type Issue struct {
 	Pull        bool
 	Fork        bool // a pull request whose head is another repository
 	Closed      bool
-	ClosedBy    string // login; empty: nobody, or it is not known
+	ClosedBy    string // login; empty: no one, or it is not known
 }
 
 // Comment is one comment on an issue.

@@ -75,7 +75,7 @@ type Facts struct {
 	Self        string                // the login ralph writes as
 	Labeller    string                // Labeled: who put the label on, from the issue's event log
 	LabelOff    bool                  // Labeled: the label is not on the issue any more
-	CommentGone bool                  // Commented: somebody has deleted the comment
+	CommentGone bool                  // Commented: someone has deleted the comment
 	Permissions map[string]Permission // by login, lower case
 	Comments    []Comment             // the issue's comments, oldest first
 	// Dropped counts comments whose author could not be looked up within the call budget; they do not reach the agent.
@@ -93,7 +93,7 @@ type Pull struct {
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
 
-// Withdrawn reports whether what a label or a comment asked for came to nothing before the job began: somebody has taken
+// Withdrawn reports whether what a label or a comment asked for came to nothing before the job began: someone has taken
 // the label off or deleted the comment, or another job has when it took the request up.
 func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	if f.CommentGone {
@@ -113,9 +113,9 @@ func (f Facts) Reads(login string, by CommentsBy) bool {
 	return (f.Self == "" || !strings.EqualFold(login, f.Self)) && by.Reads(login, f.CanWrite(login))
 }
 
-// Origin names what on GitHub somebody asked with, so that whoever knows only the name can read it there again: a
+// Origin names what on GitHub someone asked with, so that whoever knows only the name can read it there again: a
 // comment by its id, a comment on a line by its id, a review by its id and the pull request's number, or a label by its
-// name and the number of what it is on. Of what nobody asks for it names the check suite of another workflow that has
+// name and the number of what it is on. Of what no one asks for it names the check suite of another workflow that has
 // ended; the zero value is a sweep. It is no proof of anything.
 type Origin struct {
 	Comment, Line, Review, Suite int64
@@ -123,7 +123,7 @@ type Origin struct {
 	Label                        string
 }
 
-// OriginOf is that of an event; ok is false for what nobody can read again, such as a label that was taken off.
+// OriginOf is that of an event; ok is false for what no one can read again, such as a label that was taken off.
 func OriginOf(ev Event) (o Origin, ok bool) {
 	number := ev.On
 	if number == 0 && ev.Issue != nil {

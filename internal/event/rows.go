@@ -1,7 +1,7 @@
 package event
 
-// row is one rule: what becomes of something that is asked in one of these ways, on one of these places, while the run
-// stands in one of these ways. An empty list stands for all.
+// row is one rule: what happens to something that is asked in one of these ways, on one of these places, while the run
+// is in one of these ways. An empty list stands for all.
 type row struct {
 	asks []Trigger
 	on   []Place
@@ -10,7 +10,7 @@ type row struct {
 	why  string // one sentence without its full stop, for the log and for whoever asked; see filled
 }
 
-// stopped are the standings of a run that nobody works on and that has not come to its end.
+// stopped are the standings of a run that no one works on and that has not come to its end.
 var stopped = []RunStatus{Abandoned, Waiting, Halted}
 
 // begins are the ways of asking that want a run.
@@ -157,7 +157,7 @@ var rows = []row{
 	{asks: []Trigger{ByApprove}, at: []RunStatus{Failed}, do: Again,
 		why: "the run of the plan gets another chance; a plan that was edited since starts a new one"},
 
-	// Other workflows. Nobody asks here, so nobody is told.
+	// Other workflows. No one asks here, so no one is told.
 	{asks: []Trigger{ByBuildFailed, ByBuild}, at: []RunStatus{Waiting}, do: GoOn,
 		why: "another workflow has ended, and the run that waits looks at what it found"},
 	{asks: []Trigger{ByBuildFailed}, at: []RunStatus{Finished}, do: GoOn,

@@ -36,7 +36,7 @@ const wrapIndent = "      "
 
 var message = lazy(`^\S+: (?:fatal )?(?:error|warning|note): `)
 
-// wrapped joins a compiler's message that goes on in the next lines. What stands above carets is source.
+// wrapped joins a compiler's message that continues in the next lines. What is above carets is source.
 func wrapped(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); i++ {
@@ -115,7 +115,7 @@ func bats(lines []string) []string {
 	return kept
 }
 
-// hunks drops of a unified diff what is the same on both sides: it changes while somebody works on something else.
+// hunks drops of a unified diff what is the same on both sides: it changes while someone works on something else.
 func hunks(lines []string) []string {
 	inside := false
 	return without(lines, func(line string) bool {

@@ -49,7 +49,7 @@ func onTheMinute(text string) bool {
 	return strings.Trim(fraction, "0") == "" && (len(whole) == len("15:04") || strings.HasSuffix(whole, ":00"))
 }
 
-// isRound reports whether somebody has written a duration down: what is measured is rarely as even.
+// isRound reports whether someone has written a duration down: what is measured is rarely as even.
 func isRound(text string) bool {
 	end := 0
 	for end < len(text) && (isDigit(text[end]) || text[end] == '.') {
@@ -70,14 +70,14 @@ func isRound(text string) bool {
 	return len(fraction) <= 1
 }
 
-// isChosenPort reports whether somebody has chosen a port: those that a system hands out are higher.
+// isChosenPort reports whether someone has chosen a port: those that a system hands out are higher.
 func isChosenPort(text string) bool {
 	digits := strings.TrimRight(text, "0123456789")
 	n, err := strconv.Atoi(text[len(digits):])
 	return err == nil && n < 32768
 }
 
-// boundSuffix matches what follows a value that was measured and is held against a bound, which stands behind it: a round
+// boundSuffix matches what follows a value that was measured and is held against a bound, which is behind it: a round
 // value has come by chance there.
 var boundSuffix = lazy(`^\W{0,3}(?:which |that )?(?:exceed(?:s|ed|ing) (?:the|its|a|an|our|max\w*|limit|\d)\b|` +
 	`(?:is|was) (?:over|above|beyond|more|longer|slower|greater|higher)\b|(?:over|above|beyond) the |>=? )`)
@@ -127,7 +127,7 @@ func isAssertion(line string) bool {
 // stampsLine reports whether a place is the line's beginning, where logs put the time.
 func stampsLine(line string, begin int) bool { return strings.Trim(line[:begin], " [(") == "" }
 
-// closesLine reports whether a value stands in brackets behind all else, where runners put what a test took.
+// closesLine reports whether a value is in brackets behind all else, where runners put what a test took.
 func closesLine(line string, begin, end int) bool {
 	return begin > 1 && strings.IndexByte("([", line[begin-1]) >= 0 && line[begin-2] == ' ' &&
 		strings.Trim(line[end:], ")] ") == ""

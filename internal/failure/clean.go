@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What is looked at of an output, however long it is: its head and its tail, and of a line so much.
+// What is examined of an output, however long it is: its head and its tail, and of a line so much.
 const (
 	mostBytes = 1 << 20
 	mostLines = 20_000
@@ -18,7 +18,7 @@ func clean(output string) []string {
 	var lines []string
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
-		line = line[max(0, len(line)-mostLine*16):] // what was overwritten stands before
+		line = line[max(0, len(line)-mostLine*16):] // what was overwritten is before
 		if !plain.MatchString(line) {
 			lines = lines[:len(lines)-min(risen(line), len(lines))]
 			line = printed(line)

@@ -50,7 +50,7 @@ func (c *closing) failed(all int) int {
 }
 
 // byPrefix are the lines of each of several outputs that a runner of packages has put together, without what tells them
-// apart; the lines that nothing stands before are one of them.
+// apart; the lines that nothing is before are one of them.
 func byPrefix(lines []string) map[string][]string {
 	own := map[string][]string{"": lines}
 	for _, s := range lines {
@@ -62,7 +62,7 @@ func byPrefix(lines []string) map[string][]string {
 }
 
 // summary is how many failed, as the summary says that stands nearest to the end. A line that nothing proves to be one
-// does not stand against another runner's that tells of a pass: what a test prints may come after what its runner says.
+// does not stand against another runner's that reports a pass: what a test prints may come after what its runner says.
 func summary(lines []string) int {
 	failed, who := 0, -1
 	for i := len(lines) - 1; i >= 0; i-- {

@@ -65,7 +65,7 @@ var (
 )
 
 // excerpts keeps of shown source code the lines that are marked, by an arrow before them or by carets below, without
-// their numbers: those around them change while somebody works on something else.
+// their numbers: those around them change while someone works on something else.
 func excerpts(lines []string) []string {
 	var kept []string
 	for i := 0; i < len(lines); {
@@ -177,7 +177,7 @@ func numbered(lines []string) []string {
 	return kept
 }
 
-// numberedBlock is how many lines of source with numbers stand at the beginning, and what is kept of them.
+// numberedBlock is how many lines of source with numbers are at the beginning, and what is kept of them.
 func numberedBlock(lines []string) (n int, texts []string) {
 	arrows, last, text := 0, 0, ""
 	for ; n < len(lines); n++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-const mostGauged = 300 // lines with numbers that are looked at, from the beginning and from the end of an output each
+const mostGauged = 300 // lines with numbers that are examined, from the beginning and from the end of an output each
 
 // Measure is what of a failure can be counted: findings, failing tests, the numbers that its lines hold against a bound
 // or count what is wrong by, and the first place. check is the check's name, with why it is a failure where that is not
@@ -74,7 +74,7 @@ var shownAs = lazy(`^\s*(?:>|->|=>)?\s*\d*\s*[|│┃:]?`)
 // atLine matches a line that names a line of a file in a way of its own.
 var atLine = lazy(`(?i)\blines? \d+\b|^\s+\d+(?::\d+)?\s+(?:\| )?(?:error|warning|notice|info)\b|^L:\s+\d+ `)
 
-// places counts the lines that name a place, of a tool whose findings nobody can read: the same message in two places
+// places counts the lines that name a place, of a tool whose findings no one can read: the same message in two places
 // is two faults and one line of a signature.
 func (o Output) places() (n int) {
 	for _, line := range o.events {

@@ -16,7 +16,7 @@ var (
 	directs = lazy(`(?i)>=|<=|[≥≤]|(?:^|[^-=<>])[<>]\s*-?\d|\s[<>]=?\s|\(\d+/\d+\)|\b(?:under|over|within|max|min):? -?\d|\b(?:` + bounds +
 		`|(?:less|greater|more|fewer|lower|higher|larger|smaller|longer|slower) than` +
 		`|not (?:met|reached))\b`)
-	// isGoal matches what stands before the number that another is held against, isValue what stands before that other.
+	// isGoal matches what is before the number that another is held against, isValue what is before that other.
 	isGoal = lazy(`(?i)[<>≥≤]|^/$|\b(?:` + bounds +
 		`|under|over|within|than|min|max|required|allowed|expected|want(?:ed)?|target)\b`)
 	isValue = lazy(`(?i)\b(?:got|received|actual|found|was|is|total|measured)\b:?\s*$`)

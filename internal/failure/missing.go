@@ -7,7 +7,7 @@ import (
 
 const mostMissing = 5
 
-// missingPatterns match what tools say of something that is not there; the last group that matched is its name.
+// missingPatterns match what tools say of something that does not exist; the last group that matched is its name.
 var missingPatterns = patterns(
 	// Python
 	`ModuleNotFoundError: No module named '([^']+)'`, `ImportError: No module named '?([\w.]+)`,

@@ -26,7 +26,7 @@ func (n *testNames) names() *loop.TestNames {
 	names := &loop.TestNames{Cut: n.cut}
 	for _, name := range slices.Sorted(maps.Keys(n.named)) {
 		how := n.named[name]
-		name = strings.TrimPrefix(name, "\t") // of a package that nobody named
+		name = strings.TrimPrefix(name, "\t") // of a package that no one named
 		switch how {
 		case 'f':
 			names.Failed = append(names.Failed, name)

@@ -2,7 +2,7 @@ package failure
 
 import "strings"
 
-// aPath matches what may stand before a path, and the path: absolute, one that leads up and out, or one from a home
+// aPath matches what may be before a path, and the path: absolute, one that leads up and out, or one from a home
 // directory or a drive. A directory's name may hold a space.
 var aPath = func() *pattern {
 	const sign, name = `[^\s"'<>()\[\]{}|,;:*?=]`, `[^\s"'<>()\[\]{}|,;:*?=./\\]`

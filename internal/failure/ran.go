@@ -19,11 +19,11 @@ func Ran(output string) Tests {
 type testRunner interface {
 	// line reads one line, without its end and colors, and reports whether it was this runner's.
 	line(s string) bool
-	// tally may be asked at any time; what is not finished counts as it stands.
+	// tally may be asked at any time; what is not finished counts as it is.
 	tally() runnerCounts
 }
 
-// maxTestLine is how much of a line is looked at. Summaries are short.
+// maxTestLine is how much of a line is examined. Summaries are short.
 const maxTestLine = 8 << 10
 
 // TestCounter reads an output of any size as it comes, in bounded memory, and never fails.
@@ -73,7 +73,7 @@ func (c *TestCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// indexFrom is where the sign stands in a text, from a place on; the text's length, when it does not.
+// indexFrom is where the sign is in a text, from a place on; the text's length, when it does not.
 func indexFrom(p []byte, from int, sign byte) int {
 	if i := bytes.IndexByte(p[from:], sign); i >= 0 {
 		return from + i

@@ -81,7 +81,7 @@ func testOutcome(word string) runnerCounts {
 	return runnerCounts{known: true, ran: 1}
 }
 
-// packageEnds closes a package. Without -v some test ran, and nobody says how many.
+// packageEnds closes a package. Without -v some test ran, and no one says how many.
 func (g *goTest) packageEnds(some, failed bool) {
 	p := g.here
 	p.known = true

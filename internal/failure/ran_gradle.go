@@ -3,7 +3,7 @@ package failure
 import "strings"
 
 // gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing
-// else has run, or was up to date, and nobody can tell how many tests it has.
+// else has run, or was up to date, and no one can tell how many tests it has.
 type gradle struct {
 	sum  runnerCounts
 	task *runnerCounts // of the test task that runs; nil: none does

@@ -11,7 +11,7 @@ type Tests struct {
 	Ran     int // those that really ran, well or not; a test with subtests counts as its subtests
 	Skipped int // found and not run: skipped, ignored, disabled, pending
 	Failed  int // of those that ran, and errors around them
-	Closing int // of those, what the summary at the end tells of: what stands above it may be a test's own output
+	Closing int // of those, what the summary at the end tells of: what is above it may be a test's own output
 	// AtLeast says that more may have run than Ran: "go test" without -v names packages only.
 	AtLeast bool
 	// Known is false when no runner that is known here has spoken, or none that tells whether any test ran. Everything

@@ -21,7 +21,7 @@ type runner struct {
 	session *pattern
 }
 
-// sumLine is a line that tells of a run by itself. Its pattern's groups say what they count: "total" (the skipped ones
+// sumLine is a line that reports a run by itself. Its pattern's groups say what they count: "total" (the skipped ones
 // among them), "passed", "failed", "errors" (around the tests), "skipped", each with digits behind it when there are
 // several, or "counts" for a list of numbers with their words. A word in the place of a number is one.
 type sumLine struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-const mostLine = 4 << 10 // bytes of a line that are looked at
+const mostLine = 4 << 10 // bytes of a line that are examined
 
 // printed is what a terminal would show of a line, roughly: the last text that was written over it, with one kind of
 // quotes and of spaces, and without spinners.
@@ -34,7 +34,7 @@ var (
 	// erased matches what moves the cursor to the beginning of the line, or wipes it.
 	erased = lazy(`\x1b\[(?:[01]?G|[12]K|2J)`)
 	right  = lazy(`\x1b\[\d*C`)
-	// raised matches what moves the cursor up: progress is drawn anew over what was there.
+	// raised matches what moves the cursor up: progress is drawn again over what was there.
 	raised = lazy(`\x1b\[(\d*)[AF]`)
 )
 

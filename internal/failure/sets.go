@@ -11,7 +11,7 @@ var innerSet = lazy(`\{[^{}]*(?:\}|$)`)
 // setDepth is how deep braces are looked into.
 const setDepth = 16
 
-// sortSets sorts what stands between braces: many languages print the members of a set or a map in another order on
+// sortSets sorts what is between braces: many languages print the members of a set or a map in another order on
 // every run.
 func sortSets(line string) string {
 	for range setDepth {

@@ -13,7 +13,7 @@ type mask struct {
 }
 
 const (
-	// apart is what stands between a name and its number.
+	// apart is what is between a name and its number.
 	apart = `(?:[ _](?:id|number|no\.?|of|was|is|set to|to|used))?['"]?(?:\s*[:=#(]\s*|\s+)['"]?`
 	unit  = `(?:ns|[µuμ]s|ms|msecs?|milliseconds?|secs?|seconds?|mins?|minutes?|hrs?|hours?|c?usr|c?sys|CPU|[smh])\b`
 	size  = `\d+(?:\.\d+)? ?(?:bytes|B|[kKMG]i?B)\b`
@@ -83,7 +83,7 @@ var (
 // at the root.
 func normalize(line string, tops map[string]bool) string {
 	line = strings.ReplaceAll(line, "file://", "")
-	line = shortPaths(line, tops) // before dates, which stand in the names of directories
+	line = shortPaths(line, tops) // before dates, which are in the names of directories
 	if strings.ContainsAny(line, "0123456789") {
 		var asserted fixed
 		line = asserted.hide(line)

@@ -14,7 +14,7 @@ type appState struct {
 	apps          []*App
 	strangers     []*App              // that wrote check runs and were never installed by a test
 	organisations map[string][]string // their owners, by lower login
-	manifests     map[string]*App     // Apps that nobody has asked the credentials of, by code
+	manifests     map[string]*App     // Apps that no one has asked the credentials of, by code
 	signIns       map[string]*signIn  // people who come back to an App, by code
 	waiting       []func()            // deliveries that are to be sent, oldest first
 	sending       bool
@@ -130,7 +130,7 @@ func (g *GitHub) Uninstall(id int64) {
 	a.installations = slices.DeleteFunc(a.installations, func(i *installation) bool { return i == in })
 }
 
-// Suspend stops an installation, or lets it go on.
+// Suspend stops an installation, or lets it continue.
 func (g *GitHub) Suspend(installation int64, suspended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -210,7 +210,7 @@ func named(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, name) })
 }
 
-// unreachable is the answer to a token that is not for a repository; nil when it is. What is public everybody may read.
+// unreachable is the answer to a token that is not for a repository; nil when it is. What is public everyone may read.
 // Callers hold the lock.
 func (g *GitHub) unreachable(t *token, r *repo, writing bool) *answer {
 	var within bool

@@ -34,7 +34,7 @@ func (g *GitHub) ownAppShape(app *App) object {
 	}
 }
 
-// accountShape is somebody, or an organization.
+// accountShape is someone, or an organization.
 func (g *GitHub) accountShape(login string) object {
 	o := g.userShape(login)
 	if g.organisations[strings.ToLower(login)] != nil {
@@ -203,7 +203,7 @@ func (g *GitHub) visible(in *installation, login string) []*repo {
 	})
 }
 
-// getMembership says what somebody is in an organization. Its owners are all that it has.
+// getMembership says what someone is in an organization. Its owners are all that it has.
 func (g *GitHub) getMembership(r *request) answer {
 	if !named(g.organisations[strings.ToLower(r.parts["organisation"])], r.parts["login"]) {
 		return notFound()
@@ -219,8 +219,8 @@ func (g *GitHub) getMembership(r *request) answer {
 		"role": "admin", "organization": org, "user": g.userShape(r.parts["login"])})
 }
 
-// listUserRepositories are those of an installation to which somebody was given access: public ones are not among them
-// for everybody.
+// listUserRepositories are those of an installation to which someone was given access: public ones are not among them
+// for everyone.
 func (g *GitHub) listUserRepositories(r *request) answer {
 	if r.token.kind != UserToServer {
 		return failure(http.StatusForbidden, "You must authenticate with an access token authorized to a GitHub App in "+
@@ -236,7 +236,7 @@ func (g *GitHub) listUserRepositories(r *request) answer {
 	}), "repositories", len(all))
 }
 
-// withPermissions says what somebody may do on a repository.
+// withPermissions says what someone may do on a repository.
 func (g *GitHub) withPermissions(o object, r *repo, login string) object {
 	role := r.permissions[strings.ToLower(login)]
 	if role == "" && !r.private {

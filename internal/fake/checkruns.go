@@ -173,7 +173,7 @@ func (a annotationInput) odd() bool {
 		(columns && a.StartLine != a.EndLine)
 }
 
-// fill puts what was given into a check run. Annotations are added to those that are there. Callers hold the lock.
+// fill puts what was given into a check run. Annotations are added to those that exist. Callers hold the lock.
 func (g *GitHub) fill(c *checkRun, in checkRunInput) {
 	for to, from := range map[*string]*string{
 		&c.Name: in.Name, &c.ExternalID: in.ExternalID, &c.DetailsURL: in.DetailsURL, &c.Status: in.Status,

@@ -12,7 +12,7 @@ import (
 const mostInline = 1 << 20
 
 // getContents answers with a file of a branch, a tag or a commit. A directory, which GitHub would list, is not
-// imitated: nobody asks for one, so that whoever does gets a problem.
+// imitated: no one asks for one, so that whoever does gets a problem.
 func (g *GitHub) getContents(r *request) answer {
 	ref := r.query.Get("ref")
 	if ref == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// Delivered is what a run that is done has left to somebody who has nothing but a clone.
+// Delivered is what a run that is done has left to someone who has nothing but a clone.
 type Delivered struct {
 	From  string   // the repository, a path
 	Env   []string // what the setup and the checks are run with

@@ -25,7 +25,7 @@ func (g *GitHub) Dispatches(owner, name string) []Dispatched {
 	return slices.Clone(g.mustRepo(owner, name).dispatches)
 }
 
-// OnDispatch has somebody hear of each workflow that is started, as a runner does.
+// OnDispatch has someone hear of each workflow that is started, as a runner does.
 func (g *GitHub) OnDispatch(started func(owner, name string, d Dispatched)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

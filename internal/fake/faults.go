@@ -38,7 +38,7 @@ type Fault struct {
 	Drop bool
 	// DropAfter does what was asked for and cuts the connection in place of the answer.
 	DropAfter bool
-	// Then is DropAfter, and is called between the two: what was asked for is done, and nobody knows yet. It may use the
+	// Then is DropAfter, and is called between the two: what was asked for is done, and no one knows yet. It may use the
 	// stand-in, and kill whoever asked.
 	Then func()
 	// Delay waits first. When the client goes away in the meantime, nothing is done.
@@ -192,7 +192,7 @@ func drop(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// discardWriter takes an answer that nobody will read.
+// discardWriter takes an answer that no one will read.
 type discardWriter struct{ header http.Header }
 
 func (d *discardWriter) Header() http.Header         { return d.header }

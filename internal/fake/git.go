@@ -20,7 +20,7 @@ var gitPath = regexp.MustCompile(`^/([^/]+)/([^/]+)\.git/(info/refs|git-upload-p
 
 func isGit(r *http.Request) bool { return gitPath.MatchString(r.URL.Path) }
 
-// gitEnv is the environment of every git process here: nobody's configuration, and repositories of any owner, so that a
+// gitEnv is the environment of every git process here: no one's configuration, and repositories of any owner, so that a
 // directory that another user made works too.
 func gitEnv() []string {
 	return []string{
@@ -183,7 +183,7 @@ func (g *GitHub) read(r *repo, args ...string) string {
 }
 
 // CommitFiles adds one commit to a branch of a repository without a clone, and returns its id. The branch is made when
-// it is not there: from the default branch, or from nothing when that is not there either. A file is executable when
+// it does not exist: from the default branch, or from nothing when that does not exist either. A file is executable when
 // its name begins with "+", which is not part of the name.
 func (g *GitHub) CommitFiles(owner, name, branch, message string, files map[string]string) (string, error) {
 	g.mu.Lock()

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // GitHub is one running stand-in. Its methods may be called at any time, also while requests are served. Methods that
-// seed or read state panic when they name a repository or an issue that is not there: that is a bug in the test.
+// seed or read state panic when they name a repository or an issue that does not exist: that is a bug in the test.
 type GitHub struct {
 	dir    string
 	ownDir bool
@@ -56,7 +56,7 @@ type GitHub struct {
 	gitCalls []*Call
 	faults   []*armedFault
 	jobs     map[string]RunnerJob // by what they ask for their tokens with
-	// started hears of each workflow that is started; nil: nobody does
+	// started hears of each workflow that is started; nil: no one does
 	started func(owner, name string, d Dispatched)
 }
 
@@ -176,7 +176,7 @@ func (g *GitHub) Close() {
 }
 
 // Problems lists, oldest first, every request that GitHub would not have understood: an unknown route or method, a
-// repository that is not there, an unknown query key, a body with unknown or malformed fields. A test that used the
+// repository that does not exist, an unknown query key, a body with unknown or malformed fields. A test that used the
 // stand-in should end with none.
 func (g *GitHub) Problems() []string {
 	g.mu.Lock()

@@ -32,7 +32,7 @@ func unresolved(path, message string) *refusal {
 }
 
 // graphql serves what REST has not: threads of reviews, drafts, and when a text was last edited. It understands one
-// operation without named fragments and knows the types as far as anybody asks; everything else is a problem.
+// operation without named fragments and knows the types as far as anyone asks; everything else is a problem.
 func (g *GitHub) graphql(w http.ResponseWriter, r *http.Request) {
 	t, refused := g.identify(r)
 	if refused != nil {

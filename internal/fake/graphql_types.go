@@ -16,7 +16,7 @@ func (g *GitHub) queryRoot(t *token) object {
 	}
 }
 
-// byID finds a comment by its global id; nobody asks for anything else that way.
+// byID finds a comment by its global id; no one asks for anything else that way.
 func (g *GitHub) byID(args map[string]any) (any, *refusal) {
 	id, _ := args["id"].(string)
 	for _, r := range g.repos {
@@ -172,7 +172,7 @@ func (g *GitHub) reviewCommentNode(c *reviewComment) object {
 	}
 }
 
-// actorNode is somebody. Unlike in REST, the login of a bot is without [bot].
+// actorNode is someone. Unlike in REST, the login of a bot is without [bot].
 func (g *GitHub) actorNode(login string) object {
 	u := g.user(login)
 	kind := "User"
@@ -228,7 +228,7 @@ func cursorPlace(cursor string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// mutationRoot are the mutations that somebody asks for.
+// mutationRoot are the mutations that someone asks for.
 func (g *GitHub) mutationRoot(t *token) object {
 	draft := func(draft bool) resolver {
 		return func(args map[string]any) (any, *refusal) { return g.setDraft(t, args, draft) }

@@ -2,7 +2,7 @@ package fake
 
 import "strings"
 
-// What Apps hear of when somebody does something in the miniature. Callers hold the lock.
+// What Apps hear of when someone does something in the miniature. Callers hold the lock.
 
 func (g *GitHub) issueHappened(r *repo, is *issue, action, by string, was *Issue) {
 	g.happened(r, "issues", by, func() object {
@@ -48,7 +48,7 @@ func (g *GitHub) closedHappened(r *repo, is *issue, by string) {
 	g.issueHappened(r, is, "closed", by, nil)
 }
 
-// reviewHappened tells of a review and of its comments. Webhooks write a review's state in lower case.
+// reviewHappened reports a review and of its comments. Webhooks write a review's state in lower case.
 func (g *GitHub) reviewHappened(r *repo, is *issue, v *review) {
 	g.happened(r, "pull_request_review", v.Author, func() object {
 		shown := g.reviewShape(r, is, v)

@@ -105,7 +105,7 @@ func (g *GitHub) Delivered(ctx context.Context) error {
 	}
 }
 
-// happened delivers an event that somebody has caused. Callers hold the lock.
+// happened delivers an event that someone has caused. Callers hold the lock.
 func (g *GitHub) happened(r *repo, event, sender string, shape func() object) {
 	if !slices.ContainsFunc(g.apps, func(a *App) bool { return a.hears(r, event) }) {
 		return
@@ -186,7 +186,7 @@ func (g *GitHub) enqueue(a *App, d *delivery) {
 // hookTime is how long GitHub waits for an answer.
 const hookTime = 10 * time.Second
 
-// post sends a delivery and writes down what came of it.
+// post sends a delivery and writes down what resulted from it.
 func (g *GitHub) post(a *App, d *delivery) {
 	g.mu.Lock()
 	hook, lose := a.Hook, a.sent.lose != 0

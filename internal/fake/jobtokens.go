@@ -41,7 +41,7 @@ var jobKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// JobToken is a job's token for somebody, the audience.
+// JobToken is a job's token for someone, the audience.
 func (g *GitHub) JobToken(j RunnerJob, audience string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -37,7 +37,7 @@ type manifest struct {
 	SetupOnUpdate         bool              `json:"setup_on_update"`
 }
 
-// knownEvents are the webhook events that a manifest may ask for, as far as anybody does; those of installations come
+// knownEvents are the webhook events that a manifest may ask for, as far as anyone does; those of installations come
 // unasked.
 var knownEvents = []string{"check_run", "check_suite", "create", "delete", "issue_comment", "issues", "label",
 	"pull_request", "pull_request_review", "pull_request_review_comment", "push", "repository", "status", "workflow_run"}

@@ -39,7 +39,7 @@ func (g *GitHub) DispatchPayload(owner, name, sender string, inputs map[string]s
 	return g.payload(r, sender, o)
 }
 
-// SchedulePayload is what the runner writes for schedule, which is no webhook: nobody is its sender.
+// SchedulePayload is what the runner writes for schedule, which is no webhook: no one is its sender.
 func (g *GitHub) SchedulePayload(owner, name string) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()

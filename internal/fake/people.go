@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// worksHere reports whether somebody has a role that lets an issue be given to them, or a review be asked of them.
+// worksHere reports whether someone has a role that lets an issue be given to them, or a review be asked of them.
 func (r *repo) worksHere(login string) bool {
 	return slices.Contains([]string{"admin", "maintain", "write", "triage"}, r.permissions[strings.ToLower(login)])
 }

@@ -18,7 +18,7 @@ func (g *GitHub) ClosePull(owner, name string, number int) {
 
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b`)
 
-// Merge merges a pull request as somebody, with a merge commit whose id it returns, and closes the issues that its text
+// Merge merges a pull request as someone, with a merge commit whose id it returns, and closes the issues that its text
 // says it closes. When its head is not in the repository, only the records say that it was merged.
 func (g *GitHub) Merge(owner, name string, number int, by string) string {
 	g.mu.Lock()
@@ -41,7 +41,7 @@ func (g *GitHub) Merge(owner, name string, number int, by string) string {
 	return is.pull.mergeSHA
 }
 
-// mergeCommit merges the head into the base; empty when the head is not there. Callers hold the lock.
+// mergeCommit merges the head into the base; empty when the head does not exist. Callers hold the lock.
 func (g *GitHub) mergeCommit(r *repo, is *issue, by string) string {
 	base, head := g.branchSHA(r, is.pull.base), g.headSHA(r, is)
 	if base == "" || !g.hasCommit(r, head) {

@@ -23,7 +23,7 @@ func (g *GitHub) ahead(r *repo, base, head string) bool {
 	return g.read(r, "rev-list", "--max-count=1", "refs/heads/"+base+"..refs/heads/"+head) != ""
 }
 
-// headSHA is a pull request's head: the branch as it stands, or as it stood before it was deleted.
+// headSHA is a pull request's head: the branch as it is, or as it was before it was deleted.
 func (g *GitHub) headSHA(r *repo, is *issue) string {
 	if is.pull.headRepo == "" {
 		if sha := g.branchSHA(r, is.pull.head); sha != "" {

@@ -29,7 +29,7 @@ func (g *GitHub) getPermission(r *request) answer {
 		return failure(http.StatusNotFound, r.parts["login"]+" is not a user")
 	}
 	if !set {
-		role = "read" // as everybody has on a public repository
+		role = "read" // as everyone has on a public repository
 		if r.repo.private {
 			role = "none"
 		}
@@ -37,7 +37,7 @@ func (g *GitHub) getPermission(r *request) answer {
 	return ok(object{"permission": legacy[role], "role_name": role, "user": g.userShape(u.login)})
 }
 
-// isCollaborator says whether somebody was given access, which everyone's reading of a public repository is not.
+// isCollaborator says whether someone was given access, which everyone's reading of a public repository is not.
 func (g *GitHub) isCollaborator(r *request) answer {
 	if role := r.repo.permissions[strings.ToLower(r.parts["login"])]; role == "" || role == "none" {
 		return notFound()

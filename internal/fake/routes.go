@@ -5,7 +5,7 @@ const (
 	talkWrite = "issues=write; pull_requests=write"
 )
 
-// nobody are the needs of a route that lets everybody in: it has a proof of its own.
+// no one are the needs of a route that lets everyone in: it has a proof of its own.
 const nobody = "nobody"
 
 func accountRoutes() []route {

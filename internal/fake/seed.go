@@ -39,7 +39,7 @@ func (g *GitHub) CloneURL(owner, name string) string {
 	return fmt.Sprintf("%s/%s/%s.git", g.url, owner, name)
 }
 
-// AddUser makes somebody. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in
+// AddUser makes someone. Whoever is named elsewhere without it is made as a person, or a bot when the login ends in
 // [bot].
 func (g *GitHub) AddUser(login string, bot bool) {
 	g.mu.Lock()
@@ -47,7 +47,7 @@ func (g *GitHub) AddUser(login string, bot bool) {
 	g.user(login).bot = bot
 }
 
-// user finds or makes somebody. Callers hold the lock.
+// user finds or makes someone. Callers hold the lock.
 func (g *GitHub) user(login string) *user {
 	key := strings.ToLower(login)
 	if g.users[key] == nil {
@@ -56,8 +56,8 @@ func (g *GitHub) user(login string) *user {
 	return g.users[key]
 }
 
-// SetPermission gives login a role on a repository: admin, maintain, write, triage, read or none. Somebody without one
-// has read, as everybody has on a public repository; somebody unknown is not a user at all.
+// SetPermission gives login a role on a repository: admin, maintain, write, triage, read or none. Someone without one
+// has read, as everyone has on a public repository; someone unknown is not a user at all.
 func (g *GitHub) SetPermission(owner, name, login, role string) {
 	if _, ok := legacy[role]; !ok {
 		panic("fake: there is no role " + role)
@@ -97,7 +97,7 @@ func (g *GitHub) open(r *repo, i Issue) *issue {
 	i.Number, i.Labels, i.Pull = len(r.issues)+1, nil, false
 	is := &issue{Issue: i, id: g.id()}
 	r.issues = append(r.issues, is)
-	for _, l := range labels { // who opens it tells of them
+	for _, l := range labels { // who opens it reports them
 		g.putLabel(r, is, l, i.Author)
 	}
 	is.UpdatedAt = i.UpdatedAt
@@ -191,7 +191,7 @@ func (g *GitHub) EditComment(owner, name string, id int64, body string) {
 	g.EditCommentAs(owner, name, id, body, by)
 }
 
-// EditCommentAs replaces a comment's body as somebody else; empty: an account that is gone.
+// EditCommentAs replaces a comment's body as someone else; empty: an account that is gone.
 func (g *GitHub) EditCommentAs(owner, name string, id int64, body, by string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -226,7 +226,7 @@ func (g *GitHub) label(r *repo, is *issue, name, actor string) {
 	}
 }
 
-// putLabel puts a label on without telling anybody; empty when it is on.
+// putLabel puts a label on without telling anyone; empty when it is on.
 func (g *GitHub) putLabel(r *repo, is *issue, name, actor string) string {
 	l := g.repoLabel(r, name)
 	if slices.Contains(is.Labels, l.name) {

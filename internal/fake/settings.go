@@ -21,7 +21,7 @@ type Protection struct {
 	RequiredReviews  int      // approvals
 	RequiredChecks   []string // names of checks
 	RequireSignature bool
-	RestrictPushes   bool // to nobody
+	RestrictPushes   bool // to no one
 	EnforceAdmins    bool
 }
 
@@ -37,7 +37,7 @@ type repoSettings struct {
 	secrets, orgSecrets []string
 	protections         map[string]Protection // by branch
 	rules               map[string][]Rule     // by branch
-	// noPulls refuses pull requests of workflows. Of a repository whose settings nobody has set it is not so.
+	// noPulls refuses pull requests of workflows. Of a repository whose settings no one has set it is not so.
 	noPulls bool
 }
 
@@ -181,7 +181,7 @@ func (g *GitHub) listRules(r *request) answer {
 	})
 }
 
-// getRuleset is the ruleset of all rules, which nobody can bypass.
+// getRuleset is the ruleset of all rules, which no one can bypass.
 func (g *GitHub) getRuleset(r *request) answer {
 	return ok(object{"id": 1, "name": "signed", "source_type": "Repository", "source": r.repo.String(),
 		"enforcement": "active", "current_user_can_bypass": "never"})

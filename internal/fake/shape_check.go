@@ -65,7 +65,7 @@ func (g *GitHub) appShape(app *App) object {
 	}
 }
 
-// pullsAt are the open pull requests of the repository itself whose head is a commit. Those of forks are not there, as
+// pullsAt are the open pull requests of the repository itself whose head is a commit. Those of forks do not exist, as
 // at GitHub.
 func (g *GitHub) pullsAt(r *repo, sha string) []object {
 	found := []object{}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// signIn is somebody who comes back to an App with a code.
+// signIn is someone who comes back to an App with a code.
 type signIn struct {
 	app                        *App
 	login, redirect, challenge string
@@ -98,7 +98,7 @@ func (g *GitHub) clientApp(clientID string) *App {
 var authorizing = []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
 	"response_type"}
 
-// authorize is the page on which somebody lets an App know who they are, and what its buttons do.
+// authorize is the page on which someone lets an App know who they are, and what its buttons do.
 func (g *GitHub) authorize(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		refusePage(w, http.StatusBadRequest, err.Error())

@@ -60,8 +60,8 @@ type Pull struct {
 	NodeID   string
 	URL      string // the page's
 	Labels   []string
-	// Assignees and Requested are reading only: whom it is given to, and of whom a review is wanted. Requests are all that
-	// were made, each of which told somebody.
+	// Assignees and Requested are reading only: whom it is given to, and of whom a review is needed. Requests are all that
+	// were made, each of which told someone.
 	Requested, Requests []string
 }
 

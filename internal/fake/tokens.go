@@ -58,7 +58,7 @@ func (g *GitHub) RevokeToken(value string) {
 	delete(g.tokens, value)
 }
 
-// AppTokens counts the installation tokens that Apps have made: those that still let somebody in, and those that who
+// AppTokens counts the installation tokens that Apps have made: those that still let someone in, and those that who
 // had them has revoked.
 func (g *GitHub) AppTokens() (open, revoked int) {
 	g.mu.Lock()
@@ -74,12 +74,12 @@ func (g *GitHub) AppTokens() (open, revoked int) {
 	return open, revoked
 }
 
-// counts reports whether a token still lets somebody in. Callers hold the lock.
+// counts reports whether a token still lets someone in. Callers hold the lock.
 func (g *GitHub) counts(t *token) bool {
 	return (t.ends.IsZero() || g.now().Before(t.ends)) && (t.installation == nil || !t.installation.gone)
 }
 
-// identify finds whose token a REST or GraphQL request carries; nil with GitHub's answer when it is nobody's.
+// identify finds whose token a REST or GraphQL request carries; nil with GitHub's answer when it is no one's.
 func (g *GitHub) identify(r *http.Request) (*token, *answer) {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if value == "" || (!strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token")) {

@@ -18,7 +18,7 @@ import (
 // Max bounds what Read returns, in bytes: more than any file of settings may have.
 const Max = 2 << 20
 
-// Replace replaces a file in one step, and never writes through a link that somebody left in its place.
+// Replace replaces a file in one step, and never writes through a link that someone left in its place.
 func Replace(name string, content []byte) error {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -27,7 +27,7 @@ func Replace(name string, content []byte) error {
 	return errors.Join(replace(root, filepath.Base(name), content, 0o644), root.Close())
 }
 
-// Put is Write by a path that holds no link of somebody else's.
+// Put is Write by a path that holds no link of someone else's.
 func Put(name string, content []byte, mode fs.FileMode) error {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -36,7 +36,7 @@ func Put(name string, content []byte, mode fs.FileMode) error {
 	return errors.Join(Write(root, filepath.Base(name), content, mode), root.Close())
 }
 
-// Create writes a file that is not there; made is false when something is, which stays as it is. Its errors are of
+// Create writes a file that does not exist; made is false when something is, which stays as it is. Its errors are of
 // package invalid.
 func Create(root *os.Root, name, content string) (made bool, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {

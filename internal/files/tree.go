@@ -15,13 +15,13 @@ import (
 )
 
 // What runs in a sandbox can leave anything in the places that it may write: links that lead out of them, pipes that
-// nobody writes, directories that it swaps for links while somebody looks. So what works on such places opens one
+// no one writes, directories that it swaps for links while someone looks. So what works on such places opens one
 // directory after the other, each in the one before, and names nothing by a whole path. os.Root sees to that.
 
 // OpenDir opens a directory; a link in its place is refused.
 func OpenDir(dir string) (*os.Root, error) { return itself(dir, os.Lstat, os.OpenRoot) }
 
-// openSub is OpenDir for what lies in another directory.
+// openSub is OpenDir for what is in another directory.
 func openSub(in *os.Root, name string) (*os.Root, error) { return itself(name, in.Lstat, in.OpenRoot) }
 
 // itself opens a directory that is one before and behind, so that no link has led there meanwhile.
@@ -46,7 +46,7 @@ func itself(
 	return root, nil
 }
 
-// OpenBelow opens a directory that lies in another one, and makes it where it is missing; a link on the way is refused.
+// OpenBelow opens a directory that is in another one, and makes it where it is missing; a link on the way is refused.
 // One that lies elsewhere is opened as it is.
 func OpenBelow(top, dir string) (*os.Root, error) {
 	rel, err := filepath.Rel(top, dir)
@@ -75,7 +75,7 @@ func OpenBelow(top, dir string) (*os.Root, error) {
 
 // Entry is something that Walk has found.
 type Entry struct {
-	In   *os.Root // the directory that it lies in, which is open until visit returns
+	In   *os.Root // the directory that it is in, which is open until visit returns
 	Name string   // in that directory
 	Path string   // from the directory that is walked, with slashes
 	Info fs.FileInfo
@@ -84,7 +84,7 @@ type Entry struct {
 // deepest is how many directories may lie in one another. Who makes more wants something else than to keep files.
 const deepest = 200
 
-// errTooDeep is that more directories lie in one another than anybody needs.
+// errTooDeep is that more directories lie in one another than anyone needs.
 var errTooDeep = fmt.Errorf("more than %d directories lie in one another", deepest)
 
 // Walk visits everything below an open directory, a directory before what is in it, by name. No link is followed. A
@@ -343,7 +343,7 @@ func (c *copying) file(p pair) (err error) {
 	return p.to.Chtimes(p.as, info.ModTime(), info.ModTime())
 }
 
-// mostRewritten is the size above which no file is looked through.
+// mostRewritten is the size above which no file is searched.
 const mostRewritten = 256 << 10
 
 // content copies so many bytes: what grows meanwhile is not waited for.

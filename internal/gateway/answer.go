@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// What is looked for in answers.
+// What is searched for in answers.
 const (
 	asType = iota + 1
 	asModel
@@ -32,7 +32,7 @@ type answer struct {
 	usage []byte
 
 	form form
-	line []byte // the beginning of one that goes on
+	line []byte // the beginning of one that continues
 	long bool   // the line is too long to keep, and is read as it comes
 	open bool   // an event is not at its end
 }
@@ -171,7 +171,7 @@ var (
 	errorMark = []byte(`"error"`)
 )
 
-// payload is what stands in a line of data.
+// payload is what is in a line of data.
 func payload(line []byte) ([]byte, bool) {
 	data, ok := bytes.CutPrefix(line, dataMark)
 	return bytes.TrimPrefix(data, []byte(" ")), ok
@@ -220,7 +220,7 @@ var (
 )
 
 // piece reports whether an event is a piece of what the model writes, which says nothing of tokens, by its kind. Only
-// one that begins with it is known: most of a stream is that, and none of it is looked through.
+// one that begins with it is known: most of a stream is that, and none of it is searched.
 func piece(p Protocol, event []byte) bool {
 	rest, ok := bytes.CutPrefix(event, kindMark)
 	if !ok || p != Anthropic && p != Responses {

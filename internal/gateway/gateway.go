@@ -34,7 +34,7 @@ type Options struct {
 	Through []string
 	Prices  Prices                           // zero: List
 	Bearer  string                           // by what the agent is known, hard to guess; empty: a new one
-	Log     func(format string, args ...any) // never what is in a request or an answer; nil: nobody wants to know
+	Log     func(format string, args ...any) // never what is in a request or an answer; nil: no one wants to know
 	// Told has what was logged once. Turns of one run share it; nil: this turn has its own.
 	Told *sync.Map
 	// Proxy leads to a provider; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of our environment say.
@@ -116,7 +116,7 @@ func few(log func(string, ...any)) func(string, ...any) {
 	}
 }
 
-// URL is where the agent reaches the gateway. With a socket the host in it is nobody's.
+// URL is where the agent reaches the gateway. With a socket the host in it is no one's.
 func (t *Turn) URL() string {
 	if t.listener.Addr().Network() == "unix" {
 		return "http://ralph.invalid"

@@ -97,7 +97,7 @@ func (l *usageTotals) close(a *account) {
 }
 
 // reserve waits until a request may be passed on, and holds what it may cost until release. The error is for its
-// agent: nothing is left, or nobody can know what it costs. A request that is alone passes if anything is left.
+// agent: nothing is left, or no one can know what it costs. A request that is alone passes if anything is left.
 func (l *usageTotals) reserve(ctx context.Context, a *account, uncounted string) error {
 	if l.limit.Dollars <= 0 && l.limit.Tokens <= 0 {
 		return nil

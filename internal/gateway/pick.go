@@ -2,7 +2,7 @@ package gateway
 
 import "bytes"
 
-// field is a member of a JSON object that is looked for: its value is taken, or members in it are looked for.
+// field is a member of a JSON object that is searched for: its value is taken, or members in it are searched for.
 type field struct {
 	name string
 	as   int     // by which number its value is told
@@ -11,7 +11,7 @@ type field struct {
 
 const (
 	mostValue = 64 << 10 // bytes of a value that is taken; one that is longer is not
-	mostName  = 32       // bytes of a name that is looked at
+	mostName  = 32       // bytes of a name that is examined
 )
 
 // jsonPicker takes the values of a few members out of JSON that comes in pieces, and keeps nothing else. An array at the
@@ -32,7 +32,7 @@ type jsonPicker struct {
 	escaped bool // after a backslash
 }
 
-// frame is an object in which members are looked for, or the array at the top.
+// frame is an object in which members are searched for, or the array at the top.
 type frame struct {
 	fields []field
 	object bool
@@ -83,7 +83,7 @@ func (k *jsonPicker) text(p []byte) int {
 	return n
 }
 
-// stringEnd is where the quote is that ends the string that goes on at a place in a text. It is the length of the text
+// stringEnd is where the quote is that ends the string that continues at a place in a text. It is the length of the text
 // if there is none, and one more if a backslash is its last byte.
 func stringEnd(p []byte, at int) int {
 	quote := -1

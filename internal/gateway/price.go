@@ -36,7 +36,7 @@ type Prices struct {
 //go:embed prices.json
 var listFile []byte
 
-// List are the public list prices that ralph brings along. What somebody really pays may be less. The file has the form
+// List are the public list prices that ralph brings along. What someone really pays may be less. The file has the form
 // of the setting prices, which can be set from a newer one.
 var List = sync.OnceValue(func() Prices {
 	var list struct {
@@ -63,7 +63,7 @@ var edition = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([-@](` + date + `|[0-9]{3}|latest|preview|exp))*$`)
 })
 
-// Of is the price of a model, by the longest name that it begins with; false: nobody knows it.
+// Of is the price of a model, by the longest name that it begins with; false: no one knows it.
 func (p Prices) Of(model string) (Price, bool) {
 	if p.Models == nil {
 		p.Models = List().Models

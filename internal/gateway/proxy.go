@@ -184,7 +184,7 @@ func look(r *http.Response, l limits, tell func(string, ...any)) error {
 	for _, name := range redirectHeaders {
 		r.Header.Del(name)
 	}
-	if encoding := r.Header.Get("Content-Encoding"); strings.EqualFold(encoding, "gzip") { // nobody asked for that
+	if encoding := r.Header.Get("Content-Encoding"); strings.EqualFold(encoding, "gzip") { // no one asked for that
 		r.Body = &unzipped{body: r.Body}
 		r.Header.Del("Content-Encoding")
 		r.Header.Del("Content-Length")
@@ -299,7 +299,7 @@ func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string,
 	case errors.Is(err, errRedirect):
 		tell("gateway: %v", err)
 		refuse(w, a.protocol, "ralph: "+err.Error())
-	case r.Context().Err() != nil: // nobody hears it; but the model was asked
+	case r.Context().Err() != nil: // no one hears it; but the model was asked
 		if a.counted {
 			a.account.ledger.close(a.account)
 		}

@@ -20,7 +20,7 @@ const (
 
 // Usage is what a model took, in tokens. No token is in two of Input, CacheRead, CacheWrite and Output.
 type Usage struct {
-	Model      string // "unknown" if nobody named it
+	Model      string // "unknown" if no one named it
 	Requests   int64  // that were answered
 	Input      int64
 	CacheRead  int64
@@ -50,7 +50,7 @@ func (u Usage) add(v Usage) Usage {
 const (
 	unknown    = "unknown"
 	mostTokens = 1 << 40 // of one answer: what says more is wrong
-	// perToken is how many bytes of text a token is taken for where nobody says it.
+	// perToken is how many bytes of text a token is taken for where no one says it.
 	perToken = 4
 )
 

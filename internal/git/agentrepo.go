@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written anew
+// agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written again
 // each time that the agent has touched it, so nothing put into it (hooks, configuration, a half-done rebase) outlives
 // the iteration.
 type agentRepo struct {

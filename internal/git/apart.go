@@ -47,7 +47,7 @@ func (d door) absorb(ctx context.Context, from string, specs ...string) error {
 	return err
 }
 
-// keepModules keeps the commits of submodules that a commit leads to, as far as they lie in the agent's tree: that is
+// keepModules keeps the commits of submodules that a commit leads to, as far as they are in the agent's tree: that is
 // thrown away.
 func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
 	if len(t.links) == 0 {
@@ -59,7 +59,7 @@ func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) 
 		}
 		dir := moduleDir(filepath.Join(t.work, f.Path))
 		real, err := filepath.EvalSymlinks(dir)
-		// whose repository that is, nobody knows
+		// whose repository that is, no one knows
 		if dir == "" || err != nil || !strings.HasPrefix(real, t.work+string(filepath.Separator)) {
 			continue
 		}
@@ -170,7 +170,7 @@ func smallFile(root *os.Root, name string) (string, error) {
 	return string(text), err
 }
 
-// halfDone are the files of a .git by which a merge, a rebase or the like goes on. The messages and trees that git
+// halfDone are the files of a .git by which a merge, a rebase or the like continues. The messages and trees that git
 // prepares for them say nothing.
 var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
 	"sequencer", "BISECT_LOG", "BISECT_START"}

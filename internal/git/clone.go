@@ -42,7 +42,7 @@ type move struct {
 type clone struct {
 	users
 	tip    string            // "refs/ralph/tip/issue-42"
-	tips   string            // the commit that is there, as far as we have moved it
+	tips   string            // the commit that exists, as far as we have moved it
 	config map[string]string // what git's configuration says there, each key as it was set last
 	// held is the branch that stands still, and the directory that it is checked out in.
 	held [2]string
@@ -141,7 +141,7 @@ func transaction(ref, from, to string) string {
 	return fmt.Sprintf("update %s %s %s\n", ref, to, from)
 }
 
-// forward reports whether a commit goes on from where a branch is: its user has taken up what the tip had.
+// forward reports whether a commit continues from where a branch is: its user has taken up what the tip had.
 func (c *clone) forward(ctx context.Context, from, to string) bool {
 	if from == "" || to == "" {
 		return false
@@ -276,7 +276,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 	if slices.Contains(t.o.Replaces, tip) {
 		tip = ""
 	}
-	// a run that began anew, and has not come to move the branch
+	// a run that began again, and has not come to move the branch
 	t.aside = t.o.Fresh || t.o.Resume && work != "" && refs[t.archived(work)] == work
 	if t.aside {
 		work = ""
@@ -294,7 +294,7 @@ func (t *Tree) beginAt(ctx context.Context, c *clone, base string) error {
 }
 
 // Held says where the run's branch is checked out, and the command that takes the new work there, when it was not moved
-// because somebody works there.
+// because someone works there.
 func (t *Tree) Held() (dir, command string) {
 	c, ok := t.origin.(*clone)
 	switch {
@@ -306,8 +306,8 @@ func (t *Tree) Held() (dir, command string) {
 	return c.held[1], "git merge " + c.tip
 }
 
-// keepLying keeps what lies in the checkout of an earlier process and is in no commit under a ref: a run that begins
-// anew has no use for it.
+// keepLying keeps what is in the checkout of an earlier process and is in no commit under a ref: a run that begins
+// again has no use for it.
 func (t *Tree) keepLying(ctx context.Context) error {
 	if !exists(t.index) || !exists(filepath.Join(t.work, ".git")) {
 		return nil
@@ -320,7 +320,7 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil: // nobody can begin anew for as long as it lies there
+	case err != nil: // no one can begin again for as long as it is there
 		t.o.log("git: what an earlier run has left uncommitted is not kept: %v", err)
 	case ref != "":
 		t.o.log("what an earlier run has left uncommitted is kept as %s", ref)
@@ -328,7 +328,7 @@ func (t *Tree) keepLying(ctx context.Context) error {
 	return nil
 }
 
-// keepFiles keeps the working tree as it lies, on top of a commit. ref is empty when that has all of it.
+// keepFiles keeps the working tree as it is, on top of a commit. ref is empty when that has all of it.
 func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error) {
 	if err := t.findLinks(ctx); err != nil {
 		return "", err

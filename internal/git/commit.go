@@ -214,7 +214,7 @@ func (t *Tree) add(ctx context.Context, tree string, only []string, options ...s
 }
 
 // stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind
-// a link that nobody can follow, or with something that git cannot store.
+// a link that no one can follow, or with something that git cannot store.
 func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err

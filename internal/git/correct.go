@@ -26,7 +26,7 @@ type Correction struct {
 }
 
 // Correct makes one commit of the harness's own on top of the run's newest one. Index, working tree and HEAD agree on
-// the corrected paths afterwards, whatever stood there: a link is replaced and not followed, and so is a directory in
+// the corrected paths afterwards, whatever was there: a link is replaced and not followed, and so is a directory in
 // the place of a file. Nothing else in the working tree is touched, and files of the user's stay even where the agent
 // had committed them. The result is Empty, with the SHA that was, when the commit holds it all already. The branch
 // moves last: whoever is killed on the way corrects again.
@@ -156,7 +156,7 @@ func (p paths) cover(name string) bool {
 func (p paths) below(name string) bool { return p.above[name] }
 
 // toPutBack is what the newest commit has otherwise than the correction's, and what the working tree has otherwise than
-// the newest commit: git may not have been able to commit it, or somebody was killed on the way.
+// the newest commit: git may not have been able to commit it, or someone was killed on the way.
 func (t *Tree) toPutBack(ctx context.Context, c Correction) ([]change, error) {
 	if len(c.Restore) == 0 && c.Keep == nil {
 		return nil, nil

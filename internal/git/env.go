@@ -20,14 +20,14 @@ var safe = []pair{
 	{"core.quotePath", "false"},
 	{"protocol.ext.allow", "never"},
 	{"core.useReplaceRefs", "false"}, // which make one commit look like another
-	{"core.trustCTime", "true"},      // nobody sets a file's time of change, so no edit hides behind an old date
+	{"core.trustCTime", "true"},      // no one sets a file's time of change, so no edit hides behind an old date
 	{"core.checkStat", "default"},
 	{"core.ignoreStat", "false"},
 	{"core.untrackedCache", "false"},
 	{"core.splitIndex", "false"},
 }
 
-// throwaway makes the bot's repository quick rather than durable: what counts is pushed, and nobody opens it after its
+// throwaway makes the bot's repository quick rather than durable: what counts is pushed, and no one opens it after its
 // run.
 var throwaway = []pair{{"core.fsync", "none"}, {"fastimport.unpackLimit", "1"}}
 

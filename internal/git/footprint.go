@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Footprint tells a directory's files from what somebody makes of them later, by their paths and stamps alone. It takes
+// Footprint tells a directory's files from what someone makes of them later, by their paths and stamps alone. It takes
 // some twenty bytes a file: a folder of packages has a hundred thousand.
 type Footprint struct {
 	paths []string
@@ -18,7 +18,7 @@ type Footprint struct {
 
 var footprintSeed = maphash.MakeSeed()
 
-// FootprintOf looks at paths in a directory and all that is in them. What is not there is no error.
+// FootprintOf looks at paths in a directory and all that is in them. What does not exist is no error.
 func FootprintOf(dir string, paths []string) Footprint {
 	f := Footprint{paths: slices.Clone(paths), files: map[uint64]uint64{}}
 	walkPaths(dir, paths, func(name string, info fs.FileInfo) { f.files[footOf(name)] = markOf(info) })

@@ -22,9 +22,9 @@ type Remote struct {
 	// Token goes to git in its environment alone: never to a command line, never to a file. "" is none.
 	Token    string
 	Username string // "" is x-access-token
-	// Renew is asked for another token once, when the remote has refused one; nil: nobody has another.
+	// Renew is asked for another token once, when the remote has refused one; nil: no one has another.
 	Renew func(ctx context.Context, refused string) (string, error)
-	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; nobody
+	// Mirror is a repository of this machine that a checkout borrows objects from, so that they are not fetched; no one
 	// writes to it meanwhile but to add some. "" is none.
 	Mirror string
 	// Patience is for how long a remote is asked again that is away or has trouble of its own; 0: not at all.
@@ -39,7 +39,7 @@ type Identity struct{ Name, Email string }
 type Options struct {
 	// Root is an absolute directory of our own, which outlives the process: the whole checkout is in it.
 	Root string
-	// Scratch is an absolute directory of our own for what nobody needs after the process; "" is Root.
+	// Scratch is an absolute directory of our own for what no one needs after the process; "" is Root.
 	Scratch  string
 	Remote   Remote     // of Checkout; URL "" pushes nothing
 	As       *proc.User // who the agent and the checks run as; nil is ourselves
@@ -55,9 +55,9 @@ type Options struct {
 	Replaces []string
 	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool
-	// Resume goes on with a run of a clone.
+	// Resume continues with a run of a clone.
 	Resume bool
-	// Unsettled says of a run that is resumed that it was stopped within a turn: what lies in its checkout is the agent's.
+	// Unsettled says of a run that is resumed that it was stopped within a turn: what is in its checkout is the agent's.
 	Unsettled bool
 	// Killed says that a process of ours was killed in the clone: it may have left locks.
 	Killed bool
@@ -192,7 +192,7 @@ func (o Options) log(format string, args ...any) {
 	}
 }
 
-// scratch is a directory for what nobody needs after the process.
+// scratch is a directory for what no one needs after the process.
 func (o Options) scratch() string { return cmp.Or(o.Scratch, o.Root) }
 
 // tell puts a sentence into the next commit's note.

@@ -28,14 +28,14 @@ type JudgeTree struct {
 	repo    snapshotOf      // its own repository, as the harness has written it
 	repoAt  string          // for which commit
 	lacks   map[string]bool // large files that the clone did not have when the run began
-	// attributesAt is the commit whose attributes were looked through for large files, and largeThere what came of it.
+	// attributesAt is the commit whose attributes were looked through for large files, and largeThere what resulted from it.
 	attributesAt string
 	largeThere   bool
 }
 
 // JudgeOptions say where a judging tree lies.
 type JudgeOptions struct {
-	Dir string // absolute; whatever lies there is removed
+	Dir string // absolute; whatever is there is removed
 	// Objects are the directories of objects as what runs in the tree sees them, in the order of ObjectDirs; nil: where
 	// they are. Empty and not nil: it sees none of them, and the tree's repository has the commit alone, without what came
 	// before.
@@ -123,7 +123,7 @@ func (j *JudgeTree) Dir() string { return j.dir }
 // Commit is the commit that the tree is at; empty before the first Use.
 func (j *JudgeTree) Commit() string { return j.commit }
 
-// Use makes the tree what a commit has: every tracked file is held against it, and written anew where it differs. What
+// Use makes the tree what a commit has: every tracked file is held against it, and written again where it differs. What
 // is not tracked stays; see Tidy and Wipe. lacking says in sentences what of the commit could
 // not be had: contents of submodules and large files that this clone did not hold before the turn.
 func (j *JudgeTree) Use(ctx context.Context, commit string) (lacking []string, err error) {
@@ -250,14 +250,14 @@ func (j *JudgeTree) Tidy(ctx context.Context) error {
 	return j.Remove(others)
 }
 
-// Left names what lies in the tree and is not the commit's, ignored or not: files, and whole directories with a slash
+// Left names what is in the tree and is not the commit's, ignored or not: files, and whole directories with a slash
 // at the end.
 func (j *JudgeTree) Left(ctx context.Context) ([]string, error) {
 	others, err := j.others(ctx)
 	return slices.DeleteFunc(others, func(name string) bool { return name == ".git/" || name == ".git" }), err
 }
 
-// Ignored names what lies in the tree and is ignored, as Left does.
+// Ignored names what is in the tree and is ignored, as Left does.
 func (j *JudgeTree) Ignored(ctx context.Context) ([]string, error) {
 	return j.others(ctx, "--ignored", "--exclude-standard")
 }

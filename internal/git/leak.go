@@ -15,12 +15,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
-// What is committed is pushed, so a commit is looked through before anything relies on it. What changed is read as git
-// shows it, which is cheap; where that tells of a secret, or of something compressed, each new file, message and name
+// What is committed is pushed, so a commit is searched before anything relies on it. What changed is read as git
+// shows it, which is cheap; where that reports a secret, or of something compressed, each new file, message and name
 // is read as it is.
 
-// AcceptCredentials says which texts that look like a credential somebody has accepted, by the file and the mark that
-// would stand there. Until it is called, nobody has.
+// AcceptCredentials says which texts that look like a credential someone has accepted, by the file and the mark that
+// would be there. Until it is called, no one has.
 func (t *Tree) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
 	t.leaks.accepted = accepted
 }
@@ -36,7 +36,7 @@ type search struct {
 
 func (r *leakRules) search() *search { return &search{known: r.redactor().Finder()} }
 
-// mostAdded is how much of what was added is looked through at once, mostLine how much of one line.
+// mostAdded is how much of what was added is searched at once, mostLine how much of one line.
 const (
 	mostAdded = 1 << 20
 	mostLine  = 64 << 10
@@ -100,7 +100,7 @@ type leaks struct {
 
 func (l *leaks) any() bool { return l.before || len(l.files) > 0 || len(l.marked) > 0 }
 
-// notes tells of them in sentences.
+// notes reports them in sentences.
 func (l *leaks) notes() (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(l.files)) {
 		notes = append(notes, l.files[name])
@@ -199,7 +199,7 @@ func (r *leakRules) knownIn(found *leaks, o object) bool {
 	return true
 }
 
-// looksIn notes what of an object looks like a credential and was not there before.
+// looksIn notes what of an object looks like a credential and did not exist before.
 func (r *leakRules) looksIn(found *leaks, looks *candidates, o object) {
 	fresh := looks.fresh(o)
 	found.before = found.before || len(fresh) > 0 && len(o.names) == 0
@@ -208,7 +208,7 @@ func (r *leakRules) looksIn(found *leaks, looks *candidates, o object) {
 	}
 }
 
-// markIn notes what of a file nobody has accepted.
+// markIn notes what of a file no one has accepted.
 func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Credential) {
 	fresh = slices.DeleteFunc(slices.Clone(fresh), func(c secret.Credential) bool {
 		return r.accepted != nil && r.accepted(name, secret.MarkOf(content, c))
@@ -308,7 +308,7 @@ type candidates struct {
 }
 
 const (
-	// mostLines is how many lines are looked for. Those of credentials beyond are taken to be new.
+	// mostLines is how many lines are searched for. Those of credentials beyond are taken to be new.
 	mostLines = 1 << 18
 	// mostOfLine is how much of one tells whether it is there, in bytes.
 	mostOfLine = 4 << 10
@@ -375,7 +375,7 @@ func (l *candidates) without(ctx context.Context, of *objects, commit string) er
 
 var errAllFound = errors.New("all of it was found")
 
-// fresh are the credentials of an object that have a line which was not there before.
+// fresh are the credentials of an object that have a line which did not exist before.
 func (l *candidates) fresh(o object) (fresh []secret.Credential) {
 	for _, c := range secret.Credentials(o.content) {
 		lines := linesOf(o.content[c.From:c.To])
@@ -406,7 +406,7 @@ func (r *leakRules) redactor() *secret.Redactor {
 }
 
 // refuseName fails when the name of the branch or of the task, which every ref of the run has, tells a secret, also in
-// small letters: names are pushed before anybody looks at a commit.
+// small letters: names are pushed before anyone looks at a commit.
 func (r *leakRules) refuseName(names ...string) error {
 	values := slices.Clone(r.values)
 	for _, value := range r.values {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// changeTime is when the file was last changed in any way; unlike the time of modification nobody can set it.
+// changeTime is when the file was last changed in any way; unlike the time of modification no one can set it.
 func changeTime(info fs.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Ctim.Nano()

@@ -130,7 +130,7 @@ func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
 // Work is what another run has done: a commit, and the name that people know it by.
 type Work struct{ Name, Commit string }
 
-// MergeError says that two pieces of work change the same lines, so that nobody but a person can put them together.
+// MergeError says that two pieces of work change the same lines, so that no one but a person can put them together.
 type MergeError struct {
 	Names []string // whose work it is, two of them where two alone conflict
 	Files []string // from the top, in order
@@ -263,7 +263,7 @@ func (d door) meet(ctx context.Context, one, other string) string {
 }
 
 // Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before.
-// Commits that are not there contain nothing.
+// Commits that do not exist contain nothing.
 func Contains(ctx context.Context, dir string, env []string, commit, other string) (bool, error) {
 	d := door{dir: dir, env: usersDoor(env), pair: safe}
 	for _, id := range []string{commit, other} {

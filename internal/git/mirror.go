@@ -46,7 +46,7 @@ func (m *Mirror) Fetch(ctx context.Context) error {
 // mostPacks is with how many packs a mirror is worth putting together.
 const mostPacks = 30
 
-// Tidy puts the packs of the mirror together and drops what nothing leads to, when it has become many. Nobody may
+// Tidy puts the packs of the mirror together and drops what nothing leads to, when it has become many. No one may
 // borrow from it meanwhile.
 func (m *Mirror) Tidy(ctx context.Context) error {
 	packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))

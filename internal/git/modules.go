@@ -25,7 +25,7 @@ type module struct {
 	known   []string // commits that its remote is known to have
 }
 
-// deepModules bounds how deep submodules are looked for within each other.
+// deepModules bounds how deep submodules are searched for within each other.
 const deepModules = 5
 
 // findModules remembers the submodules that the run's first commit has, and those that the origin has checked out.
@@ -96,7 +96,7 @@ func (t *Tree) leftInModules(ctx context.Context, c loop.Commit) (notes []string
 	for _, name := range union(t.links, t.modules) {
 		moved := slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == name })
 		if info, err := root.Lstat(name); moved || err != nil || !info.IsDir() || !behindDirectories(root, name) {
-			continue // a commit says what became of it
+			continue // a commit says what happened to it
 		}
 		if lying, err := fs.ReadDir(root.FS(), name); err != nil || len(lying) == 0 {
 			continue
@@ -130,7 +130,7 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 		m := module{objects: filepath.Join(dir, "objects"), commit: id}
 		refs, err := door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}.below(ctx, "refs/remotes/")
 		if err != nil {
-			continue // what cannot be read is not there
+			continue // what cannot be read does not exist
 		}
 		for _, id := range refs {
 			if !slices.Contains(m.known, id) {
@@ -215,7 +215,7 @@ func moduleDir(work string) string {
 }
 
 // useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone
-// did not have before the turn: nobody else can have it.
+// did not have before the turn: no one else can have it.
 func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error) {
 	if len(j.t.modules) == 0 && len(j.t.links) == 0 {
 		return nil, nil

@@ -26,7 +26,7 @@ import (
 )
 
 // objects are what a repository stores: commits, and the files of each. Everything that reads or makes one is here; no
-// ref moves by it, and neither an index nor a working tree is looked at.
+// ref moves by it, and neither an index nor a working tree is examined.
 type objects struct {
 	git   door
 	known known
@@ -44,7 +44,7 @@ type people struct {
 	writer string // the author
 }
 
-// person is somebody as a commit names them.
+// person is someone as a commit names them.
 func person(name, email string) string {
 	plain := strings.NewReplacer("<", "", ">", "", "\n", " ", "\x00", "")
 	return plain.Replace(name) + " <" + plain.Replace(email) + ">"
@@ -300,7 +300,7 @@ func (o *objects) blob(ctx context.Context, e entry, most int) ([]byte, error) {
 	return []byte(text), err
 }
 
-// fullID matches a name that stands for one commit for ever.
+// fullID matches a name that stands for one commit forever.
 var fullID = regex.Lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // known are directories and files that were read. A commit never changes, so each question is asked once.

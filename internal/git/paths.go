@@ -68,7 +68,7 @@ func (u *users) commitPaths(ctx context.Context, message string, paths []string)
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
-	// only from where it was looked at
+	// only from where it was examined
 	_, err = u.door.out(ctx, "update-ref", "-m", "commit: "+subject, "HEAD", sha, u.head.commit)
 	return sha, err
 }
@@ -91,7 +91,7 @@ func (d door) uncommitted(ctx context.Context, under []string) ([]string, error)
 	return names, nil
 }
 
-// commitFiles makes a commit of files as they lie in the working tree, on top of the newest one, by a separate index.
+// commitFiles makes a commit of files as they are in the working tree, on top of the newest one, by a separate index.
 // The result is that one when they are in it like this.
 func (u *users) commitFiles(ctx context.Context, own, names []string, message string) (commit string, err error) {
 	if _, _, err := u.door.run(ctx, call{env: own, args: []string{"read-tree", u.head.commit}}); err != nil {
@@ -109,7 +109,7 @@ func (u *users) commitFiles(ctx context.Context, own, names []string, message st
 	return strings.TrimSpace(commit), err
 }
 
-// update makes an index hold files as they lie in the working tree, and not those that are not there.
+// update makes an index hold files as they are in the working tree, and not those that do not exist.
 func (u *users) update(ctx context.Context, own, names []string) error {
 	root, err := os.OpenRoot(u.top)
 	if err != nil {

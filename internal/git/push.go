@@ -21,7 +21,7 @@ type Moved struct {
 	Commit     loop.Commit // what our commits change there
 }
 
-// Push sends the run's branch and its record together: both arrive, or neither. A branch that somebody else has moved
+// Push sends the run's branch and its record together: both arrive, or neither. A branch that someone else has moved
 // is fetched, our commits are put on top of it once, and moved says so. Errors of note: *TakenError, *ConflictError,
 // *ContentError, *AccessError, and those that IsAway knows. Without a remote it does nothing.
 func (t *Tree) Push(ctx context.Context) (moved *Moved, err error) {
@@ -55,7 +55,7 @@ func (t *Tree) PushBase(ctx context.Context) error {
 	return err
 }
 
-// keepApart keeps commits that do not go on top of a branch which somebody has moved.
+// keepApart keeps commits that do not go on top of a branch which someone has moved.
 func (t *Tree) keepApart(ctx context.Context, because error) error {
 	ref, err := t.origin.hold(ctx, t.head, "")
 	if ref != "" {
@@ -248,7 +248,7 @@ func (r remote) push(ctx context.Context, moves []move) error {
 }
 
 // TakeBack takes the run's newest commits back to an earlier one and leaves their files, in the index and the working
-// tree: the next commit is made of them anew. On a laptop a ref of the clone keeps what is taken back.
+// tree: the next commit is made of them again. On a laptop a ref of the clone keeps what is taken back.
 func (t *Tree) TakeBack(ctx context.Context, to string) error {
 	if _, err := t.origin.hold(ctx, t.head, to); err != nil {
 		return err

@@ -101,7 +101,7 @@ func (o *objects) recordsHere(ctx context.Context, log func(string, ...any)) ([]
 	var all []RunRecord
 	for _, task := range slices.Sorted(maps.Keys(at)) {
 		r := RunRecord{Task: task, SHA: at[task]}
-		if r.Files, err = o.allFiles(ctx, r.SHA); err != nil { // somebody's broken record is not a reason to miss the others
+		if r.Files, err = o.allFiles(ctx, r.SHA); err != nil { // someone's broken record is not a reason to miss the others
 			log("git: the run record of %s cannot be read: %v", r.Task, err)
 			continue
 		}
@@ -131,7 +131,7 @@ func (d door) below(ctx context.Context, prefix string) (map[string]string, erro
 // fetchRecordTime is how long a person waits for a record before the run begins without it.
 const fetchRecordTime = 30 * time.Second
 
-// FetchRecord reads the run record of a task that somebody has pushed to the remote of the clone in dir; ok is false
+// FetchRecord reads the run record of a task that someone has pushed to the remote of the clone in dir; ok is false
 // when there is none, or no remote. It lies at the clone's own refs/ralph/runs/<task> from then on. What lay there
 // before is not read: an agent may have put it there.
 func FetchRecord(ctx context.Context, dir string, env []string, task string) (r RunRecord, ok bool, err error) {

@@ -33,7 +33,7 @@ type RefMovedError struct{ Ref string }
 
 func (e *RefMovedError) Error() string { return e.Ref + " has moved on the remote" }
 
-// OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". Nobody but us may look
+// OpenRefStore makes the repository below o.Root, or in a temporary directory when that is "". No one but us may look
 // into it. Of the options Root, Remote, Env, Log and DryRun count; a dry run changes nothing on the remote.
 func OpenRefStore(ctx context.Context, o Options) (*RefStore, error) {
 	dir, remove, err := proc.TempDir(o.Root)
@@ -99,7 +99,7 @@ func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 	return err
 }
 
-// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. Nobody else uses
+// unlock removes the locks that a git left when it was killed, as one is whose remote was too slow. No one else uses
 // the repository.
 func (s *RefStore) unlock() { removeLocks(s.common) }
 

@@ -23,7 +23,7 @@ type Review struct {
 	at     place
 }
 
-// Review checks a commit out on its own. The files belong to us and nobody may write them.
+// Review checks a commit out on its own. The files belong to us and no one may write them.
 func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
 	dir, err := os.MkdirTemp(t.o.scratch(), "review-")
 	if err != nil {

@@ -51,7 +51,7 @@ func (o *objects) Files(ctx context.Context, commit string) ([]Entry, error) {
 	return entries, nil
 }
 
-// Names lists what lies in a directory of a commit, without the directory's own name; nothing when there is no such
+// Names lists what is in a directory of a commit, without the directory's own name; nothing when there is no such
 // directory.
 func (o *objects) Names(ctx context.Context, commit, dir string) ([]string, error) {
 	if _, ok, err := o.entry(ctx, commit, dir); err != nil || !ok {
@@ -79,7 +79,7 @@ type Hit struct {
 	Text string
 }
 
-// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is looked for as
+// Grep finds the lines of a commit's text files that hold one of the words. They are no patterns: each is searched for as
 // it is, with nothing before or after it that belongs to a word.
 func (o *objects) Grep(ctx context.Context, commit string, words []string) ([]Hit, error) {
 	if len(words) == 0 {

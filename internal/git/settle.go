@@ -12,7 +12,7 @@ import (
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
 func (t *Tree) settle() error {
-	_ = os.Remove(t.index + ".lock") // the index is used by nobody else
+	_ = os.Remove(t.index + ".lock") // the index is used by no one else
 	if info, err := os.Lstat(t.work); err == nil && info.IsDir() {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (t *Tree) settle() error {
 	return give.All(t.work, ".", t.o.As)
 }
 
-// removeLocks removes every lock in a repository that nobody but us uses.
+// removeLocks removes every lock in a repository that no one but us uses.
 func removeLocks(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

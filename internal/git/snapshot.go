@@ -16,11 +16,11 @@ import (
 // looks at in a run that commits nothing. git forgets them in time.
 type Snapshots struct {
 	clone *Clone
-	base  loop.Commit // the tree as it stood when the run began
+	base  loop.Commit // the tree as it was when the run began
 	last  loop.Commit
 }
 
-// Snapshots begins with what stands in the working tree now.
+// Snapshots begins with what is in the working tree now.
 func (c *Clone) Snapshots(ctx context.Context) (*Snapshots, error) {
 	s := &Snapshots{clone: c}
 	var err error
@@ -29,7 +29,7 @@ func (c *Clone) Snapshots(ctx context.Context) (*Snapshots, error) {
 	return s, err
 }
 
-// Base is what stood there when the run began.
+// Base is what was there when the run began.
 func (s *Snapshots) Base() string { return s.base.SHA }
 
 // Commit implements loop.Tree.
@@ -78,7 +78,7 @@ func (s *Snapshots) Diff(ctx context.Context, from, to string, most int) (string
 	return (&objects{git: s.clone.door}).Diff(ctx, from, to, most)
 }
 
-// Copy is a snapshot's files on their own, for a reviewer: nobody may write them, and they are thrown away afterwards.
+// Copy is a snapshot's files on their own, for a reviewer: no one may write them, and they are thrown away afterwards.
 type Copy struct {
 	dir    string
 	before snapshotOf

@@ -63,14 +63,14 @@ func (t *Tree) takeUpTurn(ctx context.Context) error {
 	if err := t.findModules(ctx); err != nil {
 		return err
 	}
-	if _, err := readAgents(t.work); err != nil { // the agent is not to go on without one
+	if _, err := readAgents(t.work); err != nil { // the agent is not to continue without one
 		t.tell(unreadable(err))
 		return t.handOver(ctx)
 	}
 	return nil
 }
 
-// standWhereItLies is for a branch that was moved while nobody worked in the checkout: the turn goes on from the commit
+// standWhereItLies is for a branch that was moved while no one worked in the checkout: the turn continues from the commit
 // that it began at, and is put on top of the others' when it is pushed.
 func (t *Tree) standWhereItLies(ctx context.Context) {
 	out, _ := t.git.out(ctx, "rev-parse", "-q", t.ref()+"^{commit}", t.ref()+"^{tree}") // none: as it is

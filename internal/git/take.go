@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// taken is what became of the agent's own commits.
+// taken is what happened to the agent's own commits.
 type taken struct {
 	parent string // what our commit goes on top of; the run's branch is there
 	steady bool   // nothing had moved: our index is at parent
@@ -93,7 +93,7 @@ func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error
 		k.notes = append(k.notes, unfiltered("the agent's files were kept, its commits were not", t.filter))
 		return t.indexAs(ctx, l.commit)
 	}
-	tip, err := t.grown(ctx, since, l.refs[t.ref()]) // the run's branch, as far as it has gone on
+	tip, err := t.grown(ctx, since, l.refs[t.ref()]) // the run's branch, as far as it has continued
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func unfiltered(what, filter string) string {
 	return fmt.Sprintf("%s, since the filter %q must pass all that is stored", what, filter)
 }
 
-// rewrote notes a HEAD that does not go on from the run's branch. The branch itself may have gone on before that.
+// rewrote notes a HEAD that does not continue from the run's branch. The branch itself may have continued before that.
 func rewrote(branchKept bool) string {
 	if branchKept {
 		return "the agent had rewritten history; its files were kept, and its commits on the run's branch, but not the " +
@@ -148,7 +148,7 @@ func (t *Tree) indexAs(ctx context.Context, commit string) error {
 	return t.dropLinks(ctx)
 }
 
-// grown is a branch's commit when it goes on from since, else since.
+// grown is a branch's commit when it continues from since, else since.
 func (t *Tree) grown(ctx context.Context, since, commit string) (string, error) {
 	on, err := t.git.descends(ctx, since, commit)
 	if err != nil || !on {
@@ -217,7 +217,7 @@ func (t *Tree) moved(l left) (changed []string) {
 const mostNamed = 5
 
 // elsewhere says what the agent did to refs other than the run's own. Commits that are nowhere else are kept: its
-// repository is made anew.
+// repository is made again.
 func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
 	changed := slices.DeleteFunc(t.moved(l), func(ref string) bool { return ref == k.brought || l.refs[ref] == "" })
 	for i, ref := range changed {
@@ -256,7 +256,7 @@ func refInWords(ref string) string {
 	return "the ref " + ref
 }
 
-// acting finds what a commit's message does once it is pushed or merged: it mentions somebody, closes an issue, or says
+// acting finds what a commit's message does once it is pushed or merged: it mentions someone, closes an issue, or says
 // in a trailer of ours what it is a part of.
 var acting = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?im)(^|[^\w.+-])@[a-z0-9]` +
@@ -266,7 +266,7 @@ var acting = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // acts reports whether a message of the commits after known ones does anything by itself, keeps other workflows from
-// running, or has something in it that nobody sees, or a name beside it has. Messages of the agent's are text
+// running, or has something in it that no one sees, or a name beside it has. Messages of the agent's are text
 // from outside, and what is on GitHub is read as its own commands there.
 func (o *objects) acts(ctx context.Context, k taken, known ...string) (bool, error) {
 	messages, err := o.git.out(ctx, slices.Concat([]string{"log", "--format=%an%n%cn%n%B", k.parent, "--not"}, known, []string{"--"})...)

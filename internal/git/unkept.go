@@ -82,7 +82,7 @@ func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) 
 	return why, nil
 }
 
-// Lying names what lies in the clone that dir is the top of: the tracked files that are not as its newest commit has
+// Lying names what is in the clone that dir is the top of: the tracked files that are not as its newest commit has
 // them, and what is ignored, files and whole directories with a slash at the end.
 func Lying(ctx context.Context, dir string, env []string) (modified, ignored []string, err error) {
 	out, d := bounded{most: mostNames}, door{dir: dir, env: usersDoor(env), pair: safe}
@@ -127,7 +127,7 @@ func InTheWay(ctx context.Context, dir string, env []string, commit string) ([]s
 func TipOf(ctx context.Context, dir string, env []string, branch, task string) string {
 	u := users{door: door{dir: dir, env: usersDoor(env), pair: safe}}
 	tip, on := u.door.at(ctx, tipRefs+task), u.door.at(ctx, "refs/heads/"+branch)
-	if has, err := u.door.contains(ctx, on, tip); tip == "" || on != "" && err == nil && has { // it has gone on from there
+	if has, err := u.door.contains(ctx, on, tip); tip == "" || on != "" && err == nil && has { // it has continued from there
 		return on
 	}
 	return tip

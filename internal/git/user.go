@@ -28,7 +28,7 @@ type users struct {
 	head   place  // where it stands
 	tree   string // of that commit
 
-	objects os.FileInfo         // the directory of objects: the same as long as nobody has put another repository there
+	objects os.FileInfo         // the directory of objects: the same as long as no one has put another repository there
 	frozen  map[string]fileText // files that decide what git does, as they were before the first turn
 }
 
@@ -132,12 +132,12 @@ func (u *users) freeze() error {
 type fileText struct {
 	text []byte // nil: there was none
 	mode fs.FileMode
-	dir  string // the directory that it lay in, without links; noDir: there was none; empty: nobody has looked
+	dir  string // the directory that it lay in, without links; noDir: there was none; empty: no one has looked
 }
 
 const noDir = "-"
 
-// readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and nobody waits for
+// readText reads a file. One that is missing is no error; a pipe or a device has nothing in it, and no one waits for
 // it.
 func readText(file string) (t fileText, err error) {
 	if t.dir, err = filepath.EvalSymlinks(filepath.Dir(file)); err != nil {
@@ -201,7 +201,7 @@ func plainFile(file string, was fileText) bool {
 	return was.text == nil || err == nil && info.Mode().IsRegular()
 }
 
-// putBack writes the file again. Whatever lies in its place is not written through, and no link that has come in the
+// putBack writes the file again. Whatever is in its place is not written through, and no link that has come in the
 // place of its directory.
 func (t fileText) putBack(file string) error {
 	dir := filepath.Dir(file)
@@ -221,7 +221,7 @@ func (t fileText) putBack(file string) error {
 	return files.Put(file, t.text, t.mode)
 }
 
-// GoneError says that the clone's repository no longer exists: somebody has removed it, or put another one in its
+// GoneError says that the clone's repository no longer exists: someone has removed it, or put another one in its
 // place.
 type GoneError struct{ Dir, Work string }
 
@@ -250,13 +250,13 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// How long a lock of git's may be somebody's who is at work.
+// How long a lock of git's may be someone's who is running.
 const (
 	lockWait = 2 * time.Second // when whoever could have left it is dead
 	lockAge  = time.Minute
 )
 
-// unlock removes those of the locks in the clone's repository that nobody holds any more, before the run has touched
+// unlock removes those of the locks in the clone's repository that no one holds any more, before the run has touched
 // anything. left says that whoever may have left one is dead. A git of the user's keeps its locks: it may hold one for
 // as long as an editor is open.
 func (u *users) unlock(locks []string, left bool, log func(format string, args ...any)) error {
@@ -270,7 +270,7 @@ func (u *users) unlock(locks []string, left bool, log func(format string, args .
 			pid, line := u.atWork()
 			abandoned, waited := left || time.Since(info.ModTime()) > lockAge, time.Since(begun) > lockWait
 			switch {
-			case pid == 0 && !abandoned: // it may be in nobody's way
+			case pid == 0 && !abandoned: // it may be in no one's way
 			case !waited && (pid != 0 || left):
 				continue
 			case pid != 0:
@@ -285,7 +285,7 @@ func (u *users) unlock(locks []string, left bool, log func(format string, args .
 	return nil
 }
 
-// atWork finds a git that is at work in the clone, none that only waits to be asked.
+// atWork finds a git that is running in the clone, none that only waits to be asked.
 func (u *users) atWork() (pid int, line string) {
 	pid, args := proc.At([]string{u.top, u.dir, u.common}, func(args []string) bool {
 		return strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "git" &&
@@ -294,7 +294,7 @@ func (u *users) atWork() (pid int, line string) {
 	return pid, strings.Join(args, " ")
 }
 
-// mostRefFiles bounds how many files are looked at for locks.
+// mostRefFiles bounds how many files are examined for locks.
 const mostRefFiles = 5000
 
 // locks are the locks that there are in the repository.

@@ -54,7 +54,7 @@ func (m *appTransport) take() []string {
 const revokeTime = 3 * time.Second
 
 // Revoke shuts out the tokens that the client has made as an App, which would be good for the rest of their hour. A
-// token that it was given is somebody else's and stays. The client cannot be used afterwards.
+// token that it was given is someone else's and stays. The client cannot be used afterwards.
 func (c *Client) Revoke(ctx context.Context) error {
 	if c.made == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 type Server struct {
 	APIURL string // "https://ghe.example/api/v3"; empty: https://api.github.com
 	WebURL string // where people go: "https://ghe.example"; empty: as the API's address says
-	// Log hears of calls that are tried again; nil: nobody does.
+	// Log hears of calls that are tried again; nil: no one does.
 	Log     func(format string, args ...any)
 	Sleep   func(context.Context, time.Duration) error // nil: real time
 	Timeout time.Duration                              // of one try of a call; zero is 30 seconds
@@ -52,7 +52,7 @@ type AppOptions struct {
 	Server
 	ID  int64
 	Key Key
-	// ClientID and ClientSecret let people sign in; both empty: nobody can.
+	// ClientID and ClientSecret let people sign in; both empty: no one can.
 	ClientID, ClientSecret string
 	Now                    func() time.Time // nil: time.Now
 }
@@ -70,7 +70,7 @@ type App struct {
 	installed map[int64]*installed
 }
 
-// OpenApp makes the App's client. It calls nobody: Self tells whether GitHub knows the App.
+// OpenApp makes the App's client. It calls no one: Self tells whether GitHub knows the App.
 func OpenApp(o AppOptions) (*App, error) {
 	switch {
 	case o.ID <= 0:
@@ -99,7 +99,7 @@ type Self struct {
 	ID                int64
 	Slug, Name, Owner string
 	Organisation      bool   // whether the owner is one
-	Page              string // where everybody sees it, and can install it
+	Page              string // where everyone sees it, and can install it
 	Settings          string // where its owner changes permissions, events and keys
 	Permissions       Permissions
 	Events            []string
@@ -124,7 +124,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	return s, nil
 }
 
-// KnownLogin is Login where GitHub has told it already, and "" before. It calls nobody.
+// KnownLogin is Login where GitHub has told it already, and "" before. It calls no one.
 func (a *App) KnownLogin() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,7 +149,7 @@ func (a *App) Login(ctx context.Context) (string, error) {
 	return slug + "[bot]", nil
 }
 
-// InstallPage is where somebody installs the App, with the state that comes back to its setup address.
+// InstallPage is where someone installs the App, with the state that comes back to its setup address.
 func (a *App) InstallPage(slug, state string) string {
 	place := "/apps/"
 	if a.o.enterprise() {

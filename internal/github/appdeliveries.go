@@ -94,7 +94,7 @@ func (a *App) Redeliver(ctx context.Context, id int64) error {
 	return a.explain(fmt.Sprintf("having the delivery %d sent again", id), err)
 }
 
-// Hook is where and how GitHub delivers the App's webhooks. GitHub tells nobody the secret.
+// Hook is where and how GitHub delivers the App's webhooks. GitHub tells no one the secret.
 type Hook struct {
 	URL      string
 	JSON     bool // false: as a form, which ralph does not read

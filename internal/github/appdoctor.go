@@ -19,7 +19,7 @@ type AppNeeds struct {
 	// The files that settings are read from: of the owner's repository for all (".github", "ralph.json"), and of the
 	// repository itself.
 	OrganisationRepository, OrganisationFile, SettingsFile string
-	// Settings judges both files, nil for one that is not there. Its error is what is wrong with them, or not allowed.
+	// Settings judges both files, nil for one that does not exist. Its error is what is wrong with them, or not allowed.
 	Settings func(organisation, own []byte) (AppSettings, error)
 	// HasKey reports whether the server has a key for the model of an agent, as far as it is known which one that needs.
 	HasKey func(agent string) (has, known bool)
@@ -191,7 +191,7 @@ func (x *appExamination) settings(self Self, in AppInstallation) {
 	x.worker(self, in, asked)
 }
 
-// worker says whether whoever does the runs has what that takes: the server a key, a workflow somebody who starts it.
+// worker says whether whoever does the runs has what that takes: the server a key, a workflow someone who starts it.
 func (x *appExamination) worker(self Self, in AppInstallation, asked AppSettings) {
 	if asked.Dispatch {
 		if g := Grants(self, in, Permissions{"actions": "write"}); len(g.Lacks) > 0 {

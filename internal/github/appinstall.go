@@ -19,7 +19,7 @@ type AppInstallation struct {
 	Organisation bool
 	All          bool   // every repository of the account; false: those that were chosen
 	Page         string // where whoever owns the account changes it
-	Suspended    bool   // somebody has stopped it: GitHub gives no token
+	Suspended    bool   // someone has stopped it: GitHub gives no token
 	Permissions  Permissions
 	Events       []string
 }

@@ -30,7 +30,7 @@ func (t Token) String() string { return "[a token until " + t.Ends.UTC().Format(
 // GoString hides the value.
 func (t Token) GoString() string { return t.String() }
 
-// Token makes a token of an installation that is for one repository ("demo", or "alice/demo") and for what is wanted
+// Token makes a token of an installation that is for one repository ("demo", or "alice/demo") and for what is needed
 // alone. Where less was granted, it may do as much as was.
 func (a *App) Token(ctx context.Context, installation int64, repository string, want Permissions) (Token, error) {
 	if _, short, ok := strings.Cut(repository, "/"); ok {
@@ -93,7 +93,7 @@ type Source struct {
 	fresh func(context.Context) (Token, error)
 	end   func(context.Context, Token) error
 	now   func() time.Time
-	turn  chan struct{} // holds one element while nobody is making a token
+	turn  chan struct{} // holds one element while no one is making a token
 
 	mu    sync.Mutex
 	token Token
@@ -107,7 +107,7 @@ const (
 	tokenLeft = 5 * time.Minute
 )
 
-// Source makes a source of tokens. It calls nobody before it is asked.
+// Source makes a source of tokens. It calls no one before it is asked.
 func (a *App) Source(installation int64, repository string, want Permissions) *Source {
 	return a.source(func(ctx context.Context) (Token, error) { return a.Token(ctx, installation, repository, want) })
 }
@@ -139,7 +139,7 @@ func (s *Source) Current(ctx context.Context) (Token, error) {
 	case <-ctx.Done():
 		return Token{}, ctx.Err()
 	}
-	if t, ok := s.known(); ok { // somebody else has made it meanwhile
+	if t, ok := s.known(); ok { // someone else has made it meanwhile
 		return t, nil
 	}
 	begun := s.now()
@@ -188,7 +188,7 @@ func (s *Source) Revoke(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Client is a client for one repository of an installation that may do what is wanted. Its tokens are the source's, who
+// Client is a client for one repository of an installation that may do what is needed. Its tokens are the source's, who
 // is to be revoked when the client is no longer used.
 func (a *App) Client(ctx context.Context, installation int64, repo event.Repo, want Permissions) (*Client, *Source,
 	error) {

@@ -11,18 +11,18 @@ import (
 
 // CheckRun is what a run says on its commit.
 type CheckRun struct {
-	ID         int64  // of one that is there and is changed; 0 makes one
+	ID         int64  // of one that exists and is changed; 0 makes one
 	Name       string // "ralph"
 	SHA        string // of the head
 	ExternalID string // the run's own name for it: unlike that of any other check run on the commit
 	URL        string // where the details are
 	// Conclusion is GitHub's word: success, failure, neutral, canceled, skipped, timed_out, action_required; empty while
-	// it goes on.
+	// it continues.
 	Conclusion string
 	Title      string // one line
 	// Summary and Text are Markdown, made inert and redacted by the caller; each is cut to 65,535 bytes.
 	Summary, Text string
-	// Annotations are in an order that stays: after a crash it goes on behind those that have arrived.
+	// Annotations are in an order that stays: after a crash it continues behind those that have arrived.
 	Annotations []Annotation
 	// Find looks first whether the commit has one with this name and external id, and changes it: after a crash.
 	Find bool
@@ -89,7 +89,7 @@ func (c *Client) withoutChecks() string {
 	return "add `checks: write` to the workflow's permissions"
 }
 
-// beginCheckRun makes the check run, or changes the one that is there, and says how many annotations it has then.
+// beginCheckRun makes the check run, or changes the one that exists, and says how many annotations it has then.
 func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*github.CheckRunAnnotation) (id int64,
 	arrived int, err error) {
 	id = run.ID
@@ -130,7 +130,7 @@ func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*githu
 	}
 }
 
-// changeCheckRun changes what a check run says and adds annotations behind the first of them that are there. GitHub
+// changeCheckRun changes what a check run says and adds annotations behind the first of them that exist. GitHub
 // adds, it does not replace: when an answer is lost, it is asked how many there are before it is tried again.
 func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add []*github.CheckRunAnnotation,
 	there int) (int, error) {

@@ -16,7 +16,7 @@ type CIState string
 
 // The states of a commit. What has failed decides, then what has not ended.
 const (
-	CINone    CIState = "none"    // nobody says anything (yet)
+	CINone    CIState = "none"    // no one says anything (yet)
 	CIPending CIState = "pending" // something has not ended, or ended without a verdict
 	CIPassed  CIState = "passed"
 	CIFailed  CIState = "failed" // something has failed; more may still be going on
@@ -50,8 +50,8 @@ const (
 // conclusion counts:
 //
 //   - success, neutral and skipped have passed;
-//   - failure, timed_out, startup_failure and a status's error have failed: a change can mend them;
-//   - canceled, stale and action_required are no verdict, and no change mends them. They are pending until somebody runs them again or
+//   - failure, timed_out, startup_failure and a status's error have failed: a change can fix them;
+//   - canceled, stale and action_required are no verdict, and no change fixes them. They are pending until someone runs them again or
 //     approves them, so the run ends waiting and names them.
 //
 // Asking again costs no call of the hourly limit while nothing has changed.

@@ -25,7 +25,7 @@ type Options struct {
 	JobToken string
 	// AllowWorkflows asks an App's token to be one that may push changes of workflow files.
 	AllowWorkflows bool
-	// CommentsBy says whose comments reach the agent: nobody's permission is looked up who does not have to write for
+	// CommentsBy says whose comments reach the agent: no one's permission is looked up who does not have to write for
 	// that.
 	CommentsBy event.CommentsBy
 	// DryRun leaves every write undone and logs it instead.
@@ -37,7 +37,7 @@ type Options struct {
 	// Patience is for how long GitHub is asked again while it does not answer or has trouble of its own; 0: a few times.
 	// That of As counts instead where there is one.
 	Patience time.Duration
-	// As is an App whose tokens somebody else makes; Token, AppID and AppKey do not count then. nil: there is none.
+	// As is an App whose tokens someone else makes; Token, AppID and AppKey do not count then. nil: there is none.
 	As *Installation
 }
 
@@ -121,7 +121,7 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	return t, nil
 }
 
-// Recount begins the count of calls anew: the next run of a sweep has a budget of its own.
+// Recount begins the count of calls again: the next run of a sweep has a budget of its own.
 func (c *Client) Recount() { c.wire.sent.Store(0) }
 
 // Reserve keeps calls of the budget before the first turn for the caller: fewer authors of comments are looked up.

@@ -16,7 +16,7 @@ type Grade string
 const (
 	OK      Grade = "ok"
 	Warning Grade = "warning" // ralph works, but not all of it
-	Problem Grade = "problem" // ralph does not work before it is mended
+	Problem Grade = "problem" // ralph does not work before it is fixed
 	Unknown Grade = "unknown" // the token may not see it
 )
 
@@ -31,7 +31,7 @@ type Fact struct {
 // Report is what was found, in an order that reads well.
 type Report struct {
 	Facts  []Fact
-	Labels []string // those that were asked for and are not there: MakeLabel makes them
+	Labels []string // those that were asked for and do not exist: MakeLabel makes them
 }
 
 // Examine looks at everything on GitHub that ralph needs: the token, the repository, Actions, the labels, the rules of
@@ -55,7 +55,7 @@ func (e *factCollector) examine(labels []string, branch string) {
 	e.workflow(branch)
 }
 
-// useTokensOf makes the client write as an App whose tokens somebody else makes and revokes.
+// useTokensOf makes the client write as an App whose tokens someone else makes and revokes.
 func (c *Client) useTokensOf(as *Installation, next http.RoundTripper) (err error) {
 	c.app, c.kind, c.self, c.lacks = true, AppToken, as.Login, as.Lacks
 	c.token = func(ctx context.Context) (string, error) { return as.Token(ctx, "") }

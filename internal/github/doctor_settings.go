@@ -46,7 +46,7 @@ func (e *factCollector) actions() {
 // wantedSecrets are the names that an agent's keys are usually kept in, one of which is enough.
 var wantedSecrets = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY"}
 
-// secrets looks at names alone: GitHub tells nobody more.
+// secrets looks at names alone: GitHub tells no one more.
 func (e *factCollector) secrets() {
 	const what = "secrets"
 	var have []string

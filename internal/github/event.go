@@ -236,7 +236,7 @@ func later(told, happened time.Time) time.Time {
 	return happened
 }
 
-// side is the issue side of a pull request. Its head is somebody else's when that repository is another one, or is
+// side is the issue side of a pull request. Its head is someone else's when that repository is another one, or is
 // gone.
 func side(p *github.PullRequest) *event.Issue {
 	head := p.GetHead().GetRepo().GetFullName()

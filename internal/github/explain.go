@@ -222,7 +222,7 @@ func oneLine(s string) string {
 	return safetext.ShortenBytes(safetext.OneLine(strings.ToValidUTF8(s, "")), mostSaid)
 }
 
-// ErrGone is a comment or pull request that somebody deleted meanwhile.
+// ErrGone is a comment or pull request that someone deleted meanwhile.
 func ErrGone(err error) bool {
 	var api *github.ErrorResponse
 	return errors.As(err, &api) && api.Response != nil &&

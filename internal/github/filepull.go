@@ -13,7 +13,7 @@ import (
 )
 
 // WriteFileByPull proposes a file: on a branch from the default branch's head, in one commit, by a pull request. A
-// branch and a pull request of this name that are there are adopted, and a file that holds this content already is left
+// branch and a pull request of this name that exist are adopted, and a file that holds this content already is left
 // alone: doing it twice is as doing it once. The title is the commit's subject too. A file under .github/workflows
 // takes a token that may write workflows.
 func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, content []byte, title,
@@ -34,7 +34,7 @@ func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, conte
 	return c.OpenPull(ctx, PullRequest{Title: title, Body: body, Head: branch, Base: home.DefaultBranch})
 }
 
-// makeBranch makes a branch at another one's head; one of this name that is there stays where it is.
+// makeBranch makes a branch at another one's head; one of this name that exists stays where it is.
 func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
 	doing := "making the branch " + oneLine(branch)
 	head, _, err := c.api.Git.GetRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, "heads/"+from)
@@ -66,7 +66,7 @@ func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
 }
 
 // putFile commits a file to a branch unless the branch has it with this content. A commit whose answer was lost, and
-// which the client has tried again, is refused as one of an older file: then the file is looked at once more.
+// which the client has tried again, is refused as one of an older file: then the file is examined once more.
 func (c *Client) putFile(ctx context.Context, branch, path string, content []byte, subject string) error {
 	doing := fmt.Sprintf("writing %s on %s", oneLine(path), oneLine(branch))
 	for look := 1; ; look++ {

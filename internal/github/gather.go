@@ -80,7 +80,7 @@ func (c *Client) known() map[string]string {
 }
 
 // reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may
-// have been queued for long. Its text stays what it was when somebody asked. Of a comment the payload stands where
+// have been queued for long. Its text stays what it was when someone asked. Of a comment the payload stands where
 // GitHub does not answer, since it may be one that stops a run.
 func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
 	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented ||
@@ -112,7 +112,7 @@ func (c *Client) repository(ctx context.Context) (event.Repo, error) {
 
 var errTransferred = &github.ErrorResponse{Response: &http.Response{StatusCode: http.StatusGone}}
 
-// Issue reads one issue or pull request as it stands now.
+// Issue reads one issue or pull request as it is now.
 func (c *Client) Issue(ctx context.Context, number int) (*event.Issue, error) {
 	i, _, err := c.api.Issues.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
 	if err != nil {
@@ -234,8 +234,8 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 	return nil
 }
 
-// matters reports whether it depends on somebody's permission if a comment reaches the agent: not that of one who is
-// named, nor anybody's when only the named ones count.
+// matters reports whether it depends on someone's permission if a comment reaches the agent: not that of one who is
+// named, nor anyone's when only the named ones count.
 func (c *Client) matters(login string) bool {
 	by := c.o.CommentsBy
 	return !by.Nobody && !by.Only &&

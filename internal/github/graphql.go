@@ -147,7 +147,7 @@ func (c *Client) Pending(ctx context.Context, labels []string, branch, path stri
 	return is, nil
 }
 
-// LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when nobody ever
+// LastEditor is who last changed a comment's text, and whether its issue is closed now; ok is false when no one ever
 // did. A bot's login ends in [bot]. Of an account that is gone the login is empty. The REST API does not tell.
 func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor, ok, closed bool, err error) {
 	const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { issue { closed } lastEditedAt editor { __typename login } } } }`
@@ -182,7 +182,7 @@ func (c *Client) LastEditor(ctx context.Context, nodeID string) (who event.Actor
 	return graphQLActor(data.Node.Editor.Kind, data.Node.Editor.Login), true, *data.Node.Issue.Closed, nil
 }
 
-// graphQLActor is somebody in REST's words: GraphQL leaves the [bot] of an App's login away.
+// graphQLActor is someone in REST's words: GraphQL leaves the [bot] of an App's login away.
 func graphQLActor(kind, login string) event.Actor {
 	who := event.Actor{Login: login, Bot: kind == "Bot"}
 	if who.Bot && login != "" && !strings.HasSuffix(login, "[bot]") {

@@ -35,7 +35,7 @@ const (
 	HookPath     = "/webhook"          // where deliveries go
 	CreatedPath  = "/setup/created"    // where the browser comes back to with a code
 	InstallPath  = "/setup"            // where it comes back to after an installation
-	SignedInPath = "/sign-in/callback" // where it comes back to with somebody who signs in
+	SignedInPath = "/sign-in/callback" // where it comes back to with someone who signs in
 )
 
 // plainOrg are the names that an organization can have.

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// SignIn is somebody on their way to GitHub and back. All of it but Address stays with us, in the session.
+// SignIn is someone on their way to GitHub and back. All of it but Address stays with us, in the session.
 type SignIn struct {
 	Address  string // where the browser goes
 	State    string // what comes back with the browser must equal this
 	Verifier string // proves at the end that it was us who sent the browser
 }
 
-// PersonToken is what somebody's sign-in gives. It shows its values nowhere: not in logs, errors or JSON.
+// PersonToken is what someone's sign-in gives. It shows its values nowhere: not in logs, errors or JSON.
 type PersonToken struct {
 	Value   string    `json:"-"`
 	Refresh string    `json:"-"` // gets the next one, once; empty: there is none
@@ -74,7 +74,7 @@ func (a *App) CompleteSignIn(ctx context.Context, redirect, code, verifier strin
 	return a.personToken("signing in", token, err)
 }
 
-// Renew gets the next token of somebody who has signed in; the one before does not count any more.
+// Renew gets the next token of someone who has signed in; the one before does not count any more.
 func (a *App) Renew(ctx context.Context, t PersonToken) (PersonToken, error) {
 	config, err := a.oauth("")
 	if err != nil {

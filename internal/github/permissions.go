@@ -10,7 +10,7 @@ import (
 )
 
 // Permissions are what an App, an installation or a token may do, under GitHub's names: {"pull_requests": "write"}. The
-// levels are "read" and "write"; what is not there is not allowed.
+// levels are "read" and "write"; what does not exist is not allowed.
 type Permissions map[string]string
 
 // Needed is what ralph does on a repository, and nothing else. With workflows it also pushes changes of workflow files,
@@ -29,7 +29,7 @@ func Needed(workflows, dispatch bool) Permissions {
 	return p
 }
 
-// Reading is what it takes to decide what becomes of an event, and to look at a repository.
+// Reading is what it takes to decide what happens to an event, and to look at a repository.
 func Reading() Permissions {
 	return Permissions{"actions": "read", "checks": "read", "contents": "read", "issues": "read", "metadata": "read",
 		"pull_requests": "read", "statuses": "read"}

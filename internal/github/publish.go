@@ -108,7 +108,7 @@ func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []s
 	return on, nil
 }
 
-// RemoveLabel takes a label off; one that is not there is fine.
+// RemoveLabel takes a label off; one that does not exist is fine.
 func (c *Client) RemoveLabel(ctx context.Context, number int, label string) error {
 	if c.dry("take %s off #%d", label, number) {
 		return nil

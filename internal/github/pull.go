@@ -65,7 +65,7 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 		if err == nil {
 			return pull(made), nil
 		}
-		// then somebody may have opened it by hand
+		// then someone may have opened it by hand
 		refused := resp != nil && (resp.StatusCode == http.StatusUnprocessableEntity || forbidsPulls(err))
 		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
 			p.Draft = false // private repositories on some plans have no drafts

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/event"
 )
 
-// EventOf reads on GitHub what somebody asked with, and makes the event of it that the webhook brought: its sender is
+// EventOf reads on GitHub what someone asked with, and makes the event of it that the webhook brought: its sender is
 // who wrote the comment or the review, or put the label on, whoever handed the origin over. A sweep has no time. An *EditedError is
 // of a label whose issue was edited after it was put on: the text that was asked for is not to be had any more.
 func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, error) {
@@ -135,7 +135,7 @@ func (c *Client) ofLabel(ctx context.Context, ev *event.Event, number int, label
 	return err
 }
 
-// EditedError is of an issue whose text is another one than when somebody asked.
+// EditedError is of an issue whose text is another one than when someone asked.
 type EditedError struct{ Number int }
 
 func (e *EditedError) Error() string {

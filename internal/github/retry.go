@@ -41,7 +41,7 @@ var repeatable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/(reactions|labels|access_tokens|graphql|statuses/[0-9a-f]+)$`)
 })
 
-// adding are the PATCHes that may not be sent twice: a check run's annotations are added to those that are there.
+// adding are the PATCHes that may not be sent twice: a check run's annotations are added to those that exist.
 var adding = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/check-runs/[0-9]+$`) })
 
 func idempotent(req *http.Request) bool {

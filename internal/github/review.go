@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Thread is a conversation on a line of a pull request that nobody has resolved yet. Its text is what strangers wrote.
+// Thread is a conversation on a line of a pull request that no one has resolved yet. Its text is what strangers wrote.
 type Thread struct {
 	First int64 // the id of its first comment, which Reply answers
 	Path  string
@@ -191,7 +191,7 @@ func (c *Client) firstOf(ctx context.Context, id int64, err error) int64 {
 }
 
 // FindReply finds ralph's own newest reply in the thread of the comment to that begins with the line; 0 when there is
-// none. Only the 100 newest comments of the pull request are looked at. Others may write the same line: only the author
+// none. Only the 100 newest comments of the pull request are examined. Others may write the same line: only the author
 // decides whose it is.
 func (c *Client) FindReply(ctx context.Context, pull int, to int64, line string) (int64, error) {
 	self, err := c.whoami(ctx)

@@ -23,7 +23,7 @@ func given(s string) *string {
 func short(sha string) string { return sha[:min(7, len(sha))] }
 
 // putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log,
-// and the run goes on. Setting it twice is as setting it once: the last one of a name counts.
+// and the run continues. Setting it twice is as setting it once: the last one of a name counts.
 func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
 	if !c.kind.personal() && c.kind != UnknownToken || c.noStatus {
 		return nil
@@ -72,7 +72,7 @@ const (
 	LabelFailed  = "failed"
 )
 
-// MakeLabel makes a label of the repository; one of this name that is there stays as it is. The color is six
+// MakeLabel makes a label of the repository; one of this name that exists stays as it is. The color is six
 // hexadecimal digits.
 func (c *Client) MakeLabel(ctx context.Context, name, color, description string) error {
 	if c.dry("make the label %s", name) {

@@ -41,7 +41,7 @@ func kindOf(token, job string) TokenKind {
 	return UnknownToken
 }
 
-// personal reports whether a person's name stands behind the token: GitHub lets no person write check runs.
+// personal reports whether a person's name is behind the token: GitHub lets no person write check runs.
 func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken || k == UserToken }
 
 // TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is
@@ -113,7 +113,7 @@ func (c *Client) whoami(ctx context.Context) (string, error) {
 	return c.self, nil
 }
 
-// note keeps the scopes that GitHub tells of a classic token.
+// note keeps the scopes that GitHub reports a classic token.
 func (c *Client) note(h http.Header) {
 	told, ok := h["X-Oauth-Scopes"]
 	if !ok {

@@ -51,7 +51,7 @@ func (c *Client) Wanting(ctx context.Context, pull int) ([]event.Review, error) 
 	return out, nil
 }
 
-// CanWrite reports whether somebody has write access, and notes the answer among the facts. A lookup that fails is no.
+// CanWrite reports whether someone has write access, and notes the answer among the facts. A lookup that fails is no.
 func (c *Client) CanWrite(ctx context.Context, facts *event.Facts, login string) bool {
 	c.permission(ctx, facts.Permissions, login)
 	return facts.CanWrite(login)

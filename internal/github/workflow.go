@@ -35,7 +35,7 @@ type host struct {
 	branch           string // the default one
 }
 
-// Workflow is a workflow on this server whose jobs name audience, an address, in their tokens. It calls nobody.
+// Workflow is a workflow on this server whose jobs name audience, an address, in their tokens. It calls no one.
 func (s Server) Workflow(repo event.Repo, file, audience string, now func() time.Time) *Workflow {
 	issuer := s.jobIssuer()
 	asking := oidc.ClientContext(context.Background(), &http.Client{Transport: s.base(), Timeout: requestTimeout})
@@ -132,7 +132,7 @@ type jobClaims struct {
 }
 
 // Job verifies the token of a job, and names the job: "4711/1", its run and the attempt of it. The error explains why it is
-// no job of the workflow as the default branch of a repository has it that is not public, or that nobody can tell now.
+// no job of the workflow as the default branch of a repository has it that is not public, or that no one can tell now.
 func (w *Workflow) Job(ctx context.Context, a *App, token string) (string, error) {
 	signed, err := w.jobs.Verify(ctx, token)
 	if err != nil {
@@ -166,7 +166,7 @@ func (w *Workflow) Job(ctx context.Context, a *App, token string) (string, error
 func (w *Workflow) Examine(ctx context.Context, a *App, self Self) []Fact {
 	e := factCollector{ctx: ctx}
 	w.mu.Lock()
-	w.read = time.Time{} // somebody may just have changed it
+	w.read = time.Time{} // someone may just have changed it
 	w.mu.Unlock()
 	w.examine(&e, a, self)
 	return e.report.Facts

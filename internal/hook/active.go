@@ -10,7 +10,7 @@ import (
 // ActiveFile is there while a plan is run.
 const ActiveFile = ".ralph-active"
 
-// Active is what the harness says in ActiveFile before each iteration. It is taken as it stands: whose process wrote it
+// Active is what the harness says in ActiveFile before each iteration. It is taken as it is: whose process wrote it
 // is not asked.
 type Active struct {
 	Rules    plan.Rules
@@ -20,7 +20,7 @@ type Active struct {
 	PlanFile string        // in RalphDir; "" is tasks.json, or prd.json where only that is
 }
 
-// ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that is there is a run,
+// ReadActive reads an ActiveFile. What it cannot read it says, and takes the default: a file that exists is a run,
 // whatever it holds.
 func ReadActive(content []byte) (Active, []string) {
 	a := Active{Rules: plan.Rules{ReviewCap: plan.DefaultReviewCap}, RalphDir: "ralph"}

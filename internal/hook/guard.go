@@ -14,7 +14,7 @@ type Environment struct {
 	Cwd      string // absolute
 	Home     string // absolute; "" is not known
 	RalphDir string // where a plan is, relative to Root; "" is "ralph"
-	Run      bool   // ralph is at work here: it commits and pushes itself
+	Run      bool   // ralph is running here: it commits and pushes itself
 }
 
 // category is a kind of thing that the guard refuses.

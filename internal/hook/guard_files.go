@@ -244,7 +244,7 @@ var agentFiles = []string{".claude/settings.json", ".claude/settings.local.json"
 	".codex/config.toml", ".codex/hooks", ".gemini/settings.json", ".gemini/hooks"}
 
 // harnessFile looks for files that control a run. Those of a plan are the agent's to write before it is run; while it
-// is run only tasks.json and progress.txt are, and nobody deletes them.
+// is run only tasks.json and progress.txt are, and no one deletes them.
 func harnessFile(t fileEffect) string {
 	if strings.HasPrefix(t.path, "/tmp/"+alertsName) || strings.HasPrefix(t.path, "/tmp/"+blocksName) {
 		return "it changes what hooks remember"
@@ -262,7 +262,7 @@ func harnessFile(t fileEffect) string {
 	return protected(t.home(), t.gone, agentFiles)
 }
 
-// protected says which of some files a path is, or lies in; of what is gone also whether they lay in it.
+// protected says which of some files a path is, or is in; of what is gone also whether they lay in it.
 func protected(rel string, gone bool, files []string) string {
 	if rel == "" {
 		return ""

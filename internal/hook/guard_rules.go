@@ -17,10 +17,10 @@ type rule struct {
 	// "rm|rimraf", or with subcommands "docker|podman volume|image"; "" is any call; several are separated by ", "
 	programs string
 	args     string // what the arguments, without the subcommand, must match; "" matches everything
-	what     string // what stands behind the name of the program and its subcommand in the reason
+	what     string // what is behind the name of the program and its subcommand in the reason
 	unless   string // what they must not match
 	env      string // what NAME=value before the command must match
-	run      bool   // only while ralph is at work
+	run      bool   // only while ralph is running
 	fed      bool   // only when it reads something on standard input
 	stdin    bool   // the known standard input is matched like an argument
 	// check says what is wrong where a pattern cannot; "" is nothing.
@@ -46,7 +46,7 @@ const (
 	languages  = "python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|osascript|pwsh|powershell|tclsh|rscript"
 )
 
-// dangers are the kinds of things that the guard refuses, in the order in which they are looked for.
+// dangers are the kinds of things that the guard refuses, in the order in which they are searched for.
 var dangers = []category{
 	{
 		name:    "recursive-delete",

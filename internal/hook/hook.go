@@ -95,7 +95,7 @@ func Read(in io.Reader) (Input, error) {
 	return i, nil
 }
 
-// Answer is what a hook prints; the zero value prints nothing, which lets the agent go on.
+// Answer is what a hook prints; the zero value prints nothing, which lets the agent continue.
 type Answer struct {
 	Decision      string    `json:"decision,omitempty"` // "block" of a Stop hook, "deny" of Gemini's BeforeTool
 	Reason        string    `json:"reason,omitempty"`

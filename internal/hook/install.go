@@ -78,7 +78,7 @@ func parseSettings(text []byte) (*settings, error) {
 	return f, nil
 }
 
-// member finds a member of an object; one that is there twice is an error, since programs differ in which they take.
+// member finds a member of an object; one that exists twice is an error, since programs differ in which they take.
 func member(o *hujson.Object, name string) (*hujson.Value, error) {
 	var found *hujson.Value
 	for i := range o.Members {
@@ -92,7 +92,7 @@ func member(o *hujson.Object, name string) (*hujson.Value, error) {
 	return found, nil
 }
 
-// object is a member of the file's object, which is made when it is not there.
+// object is a member of the file's object, which is made when it does not exist.
 func (f *settings) object(name string) (*hujson.Object, error) {
 	root := f.tree.Value.(*hujson.Object)
 	value, err := member(root, name)

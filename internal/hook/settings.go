@@ -69,7 +69,7 @@ func File(agent string, local bool) (string, error) {
 	return w.file, nil
 }
 
-// seconds are how long a hook may take before the agent goes on without it.
+// seconds are how long a hook may take before the agent continues without it.
 var seconds = map[string]int{SessionStart: 10, Guarding: 10, ContextMonitor: 10, StopReminder: 60}
 
 type matcher struct {
@@ -83,7 +83,7 @@ type entry struct {
 	Timeout int    `json:"timeout"`
 }
 
-// Command is the line that an agent runs for a hook. With run, the guard knows that ralph is at work, whatever is in
+// Command is the line that an agent runs for a hook. With run, the guard knows that ralph is running, whatever is in
 // the directory.
 func Command(program, kind string, run bool) string {
 	line := Quote(program) + " hook " + kind
@@ -169,7 +169,7 @@ func fileID(session string) string {
 }
 
 // MostBlocks is how often in a row a session is kept from stopping. Then it may: an agent that knows no bound of its
-// own would go on for ever, and the harness judges what it leaves anyhow.
+// own would continue forever, and the harness judges what it leaves anyhow.
 const MostBlocks = 8
 
 // ReadBlocks reads how often a session was kept from stopping; what is no number is none.

@@ -1,4 +1,4 @@
-// Package invalid marks errors that are somebody's mistake in settings, input or environment: a run that meets one ends
+// Package invalid marks errors that are someone's mistake in settings, input or environment: a run that meets one ends
 // with the outcome invalid and exit code 2, and its text is for the person who made it: where, what was found, what is
 // allowed.
 package invalid
@@ -45,7 +45,7 @@ func Mark(err error) error {
 	return marked
 }
 
-// Is reports whether an error, or one that it wraps, is somebody's mistake: it has a method Invalid that says so.
+// Is reports whether an error, or one that it wraps, is someone's mistake: it has a method Invalid that says so.
 func Is(err error) bool {
 	var marked interface{ Invalid() bool }
 	return errors.As(err, &marked) && marked.Invalid()
@@ -57,7 +57,7 @@ type reportedError struct{ err error }
 func (e *reportedError) Error() string { return e.err.Error() }
 func (e *reportedError) Unwrap() error { return e.err }
 
-// AsReported marks an error that the reader has seen already, so that nobody prints it once more.
+// AsReported marks an error that the reader has seen already, so that no one prints it once more.
 func AsReported(err error) error { return &reportedError{err} }
 
 // Reported reports whether the reader has seen the error.
@@ -104,7 +104,7 @@ func Page(err error) string {
 	return page + e.Anchor()
 }
 
-// Text is what a person is to read of an error: its words, and where the page of messages goes on about a mistake.
+// Text is what a person is to read of an error: its words, and where the page of messages continues about a mistake.
 func Text(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if at := Page(err); at != "" {

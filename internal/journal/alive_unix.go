@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// alive reports whether a process exists; one that belongs to somebody else does.
+// alive reports whether a process exists; one that belongs to someone else does.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -27,7 +27,7 @@ type Message struct {
 	At   time.Time `json:"at"`
 	Type string    `json:"type"` // a word, see messageType: "wait_without_restart"
 	Text string    `json:"text"`
-	From int       `json:"from"` // the process that says it; anybody can write any number
+	From int       `json:"from"` // the process that says it; anyone can write any number
 }
 
 var messageType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`) })
@@ -42,7 +42,7 @@ func (m Message) Valid() error {
 }
 
 // Post appends a message to the bus of a task directory in one write, so that processes never mix their lines. A line
-// that somebody did not finish costs no message but its own.
+// that someone did not finish costs no message but its own.
 func Post(dir string, m Message) error {
 	line, err := m.line()
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	superviseOne = SuperviseDir + "/lock"
 )
 
-// manyChildren is how many files one look for children reads: a directory that somebody fills costs time, not memory.
+// manyChildren is how many files one look for children reads: a directory that someone fills costs time, not memory.
 const manyChildren = 10_000
 
 // Register makes this process a child of the supervisor whose task directory is dir: it outlives the command that
@@ -59,7 +59,7 @@ func register(dir string, pid int) (func(), error) {
 
 // Children are the process numbers of those who are registered with the supervisor of dir and alive, ourselves left
 // out, ascending. What crashed is forgotten. A number counts only when the system itself says that this process holds
-// the file, so nobody can name a process that is not his.
+// the file, so no one can name a process that is not his.
 func Children(dir string) ([]int, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func Children(dir string) ([]int, error) {
 }
 
 // LockSupervisor keeps a second supervisor out of a task directory. Unlike Lock it leaves the directory to the runs in
-// it. Its error is a *HeldError when somebody has it.
+// it. Its error is a *HeldError when someone has it.
 func LockSupervisor(dir string) (unlock func(), err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // hand it to children, and says whose it is.
 func hold(root *os.Root, name string) (*os.File, error) {
 	owner := 0
-	for range 10 { // who finds a file that nobody holds removes it, perhaps this one before we hold it
+	for range 10 { // who finds a file that no one holds removes it, perhaps this one before we hold it
 		file, err := openPlain(root, name, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
@@ -33,7 +33,7 @@ func hold(root *os.Root, name string) (*os.File, error) {
 	return nil, fmt.Errorf("%s is held by a process that cannot be seen from here, perhaps of another container", name)
 }
 
-// holds reports whether a process has the file. A file that nobody has is removed.
+// holds reports whether a process has the file. A file that no one has is removed.
 func holds(root *os.Root, name string, pid int) bool {
 	file, err := openPlain(root, name, os.O_RDWR, 0)
 	if err != nil {

@@ -7,5 +7,5 @@ func hold(root *os.Root, name string) (*os.File, error) {
 	return openPlain(root, name, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
-// holds finds nobody, and leaves the file alone.
+// holds finds no one, and leaves the file alone.
 func holds(*os.Root, string, int) bool { return false }

@@ -51,13 +51,13 @@ type Follower struct {
 func Follow(dir string) *Follower { return &Follower{name: filepath.Join(dir, File)} }
 
 // tornAt reports whether nothing in a journal is a record from here on: its end did not reach the disk whole, and is
-// cut off when the run goes on.
+// cut off when the run continues.
 func tornAt(file *os.File, at, size int64) bool {
 	rest, err := io.ReadAll(io.NewSectionReader(file, at, min(size-at, 2*maxLine)))
 	return err == nil && at > 0 && torn(rest)
 }
 
-// Next is the state after the records that are there now; grew says whether there were new ones. A last line that is
+// Next is the state after the records that exist now; grew says whether there were new ones. A last line that is
 // still being written is left for the next time.
 func (f *Follower) Next() (s loop.State, grew bool, err error) {
 	file, err := plain(f.name)
@@ -69,7 +69,7 @@ func (f *Follower) Next() (s loop.State, grew bool, err error) {
 	if err != nil {
 		return f.state, false, fmt.Errorf("reading the journal: %w", err)
 	}
-	if f.file != nil && (info.Size() < f.at || !os.SameFile(f.file, info)) { // it was written anew
+	if f.file != nil && (info.Size() < f.at || !os.SameFile(f.file, info)) { // it was written again
 		f.at, f.state = 0, loop.State{}
 	}
 	f.file = info

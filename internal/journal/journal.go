@@ -27,7 +27,7 @@ type Journal struct {
 	real  string // its directory, without links on the way
 	cut   string // see Cut
 	state loop.State
-	// raw is the whole text, which the run record carries: what stands in the file, an agent of our own user could have
+	// raw is the whole text, which the run record carries: what is in the file, an agent of our own user could have
 	// changed.
 	raw    []byte
 	forget bool
@@ -130,7 +130,7 @@ func (j *Journal) Append(rec loop.Record) (loop.State, error) {
 // State is what the records add up to.
 func (j *Journal) State() loop.State { return j.state }
 
-// Forget says that nobody will ask for the text: a run without a run record, however long, need not hold it.
+// Forget says that no one will ask for the text: a run without a run record, however long, need not hold it.
 func (j *Journal) Forget() { j.raw, j.forget = nil, true }
 
 // Bytes is the journal's text, for the run record. The caller must not change it.

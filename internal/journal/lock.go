@@ -20,20 +20,20 @@ import (
 // newline.
 const LockFile = ".ralph.lock"
 
-// HeldError is a lock that another process has. PID is the number of that process, 0 when nobody can tell.
+// HeldError is a lock that another process has. PID is the number of that process, 0 when no one can tell.
 type HeldError struct{ PID int }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("ERROR: Another Ralph loop active (PID %d)", e.PID)
 }
 
-// Lock takes the worktree that dir lies in for this process; outside of a clone it takes dir alone. The kernel keeps
+// Lock takes the worktree that dir is in for this process; outside of a clone it takes dir alone. The kernel keeps
 // the lock and drops it when the process ends, however it ends. The number in the file is only for people to read.
 //
 // In a clone two files are locked: LockFile at the top of the worktree, and one in the worktree's git directory. An
 // agent that cleans the worktree (git clean -fdx) removes the first one, and the second one still keeps others out.
 //
-// The error is a *HeldError when somebody else has the lock, or a sentence that says what stands in its place. log gets
+// The error is a *HeldError when someone else has the lock, or a sentence that says what is in its place. log gets
 // a sentence when a lock is taken over that a dead process has left. unlock gives the lock back, and removes LockFile
 // only when it is still ours.
 func Lock(dir string, log func(format string, args ...any)) (unlock func(), err error) {
@@ -128,13 +128,13 @@ type lockFile struct {
 	name     string   // from there
 	file     *os.File
 	left     int    // the process that left the file behind; 0: there is none
-	leftText string // what stood in the file
+	leftText string // what was in the file
 	removes  bool   // the file goes with the lock; otherwise it stays, empty
 }
 
 func (f *lockFile) path() string { return filepath.Join(f.root.Name(), filepath.FromSlash(f.name)) }
 
-// takeFile opens a file of dir, making it when it is not there, locks it, and writes our number into it.
+// takeFile opens a file of dir, making it when it does not exist, locks it, and writes our number into it.
 func takeFile(dir, name string) (*lockFile, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *lockFile) take() error {
 
 var errAgain = errors.New("try again")
 
-// try locks the file once. It is errAgain when somebody has it who cannot be named yet, and when the file that was
+// try locks the file once. It is errAgain when someone has it who cannot be named yet, and when the file that was
 // opened has been removed before it was locked.
 func (f *lockFile) try() error {
 	if err := f.open(); err != nil {
@@ -199,7 +199,7 @@ func (f *lockFile) lock() error {
 	return nil
 }
 
-// open opens the file and nothing else: whoever opens a link that somebody planted writes to another file, and whoever
+// open opens the file and nothing else: whoever opens a link that someone planted writes to another file, and whoever
 // opens a pipe waits.
 func (f *lockFile) open() error {
 	if above := filepath.Dir(f.name); above != "." {
@@ -221,7 +221,7 @@ func (f *lockFile) open() error {
 	return fmt.Errorf("taking the lock %s: %w", f.path(), err)
 }
 
-// lockedByOthers reports whether somebody has a file that we may read and not write to.
+// lockedByOthers reports whether someone has a file that we may read and not write to.
 func (f *lockFile) lockedByOthers() bool {
 	file, err := openPlain(f.root, f.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -232,7 +232,7 @@ func (f *lockFile) lockedByOthers() bool {
 	return err == nil && !got
 }
 
-// written is the number that stands in the file.
+// written is the number that is in the file.
 func (f *lockFile) written() int {
 	file, err := openPlain(f.root, f.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -242,7 +242,7 @@ func (f *lockFile) written() int {
 	return pidIn(file)
 }
 
-// sign writes our number into the file, and keeps what stood there.
+// sign writes our number into the file, and keeps what was there.
 func (f *lockFile) sign() error {
 	before := make([]byte, 32)
 	n, err := f.file.ReadAt(before, 0)
@@ -260,7 +260,7 @@ func (f *lockFile) sign() error {
 	return nil
 }
 
-// release gives the file back. It is removed before it is unlocked, so that nobody locks a file that is about to go.
+// release gives the file back. It is removed before it is unlocked, so that no one locks a file that is about to go.
 func (f *lockFile) release() {
 	mine := pidIn(f.file) == os.Getpid() && is(f.root, f.name, f.file)
 	remove := func() bool { return f.removes && mine && f.root.Remove(f.name) == nil }
@@ -300,7 +300,7 @@ func parsePID(text []byte) int {
 	return pid
 }
 
-// unwritable reports whether a file could not be made or opened because nobody of our kind may write there.
+// unwritable reports whether a file could not be made or opened because no one of our kind may write there.
 func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
@@ -356,7 +356,7 @@ type lockPlace struct {
 	gitDir string // the git directory of that worktree alone; empty outside of a clone
 }
 
-// placeOf finds the worktree that a directory lies in. It reads files and starts no git.
+// placeOf finds the worktree that a directory is in. It reads files and starts no git.
 func placeOf(dir string) (lockPlace, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {

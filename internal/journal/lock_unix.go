@@ -16,7 +16,7 @@ func lock(file *os.File) bool {
 	return unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}) == nil
 }
 
-// tryLock locks the whole file for as long as it is open; got is false when somebody else has locked it. This lock
+// tryLock locks the whole file for as long as it is open; got is false when someone else has locked it. This lock
 // belongs to the open file: closing another descriptor of the same file does not drop it, as it would drop a lock of
 // fcntl.
 func tryLock(file *os.File) (got bool, err error) {
@@ -72,7 +72,7 @@ func lockedBy(file *os.File) (pid int, locked bool) {
 	return int(asked.Pid), true
 }
 
-// has is the owner of a file in which a number is written. The system's word counts before that number, which anybody
+// has is the owner of a file in which a number is written. The system's word counts before that number, which anyone
 // can change.
 func has(file *os.File, written int) Owner {
 	owner, locked := lockedBy(file)

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockedByte is the byte of a file that is locked, far behind its content: what is locked here, nobody else can read.
+// lockedByte is the byte of a file that is locked, far behind its content: what is locked here, no one else can read.
 const lockedByte = 1 << 30
 
-// tryLock locks the file for as long as it is open; got is false when somebody else has locked it.
+// tryLock locks the file for as long as it is open; got is false when someone else has locked it.
 func tryLock(file *os.File) (got bool, err error) {
 	at := windows.Overlapped{Offset: lockedByte}
 	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,

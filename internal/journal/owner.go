@@ -19,14 +19,14 @@ type Owner struct {
 	Dir   string // where the lock is: the top of the worktree, absolute and without links
 	PID   int    // the process that has the lock, or the one that an abandoned lock names; 0: there is no lock
 	Alive bool   // a process of that number lives
-	// Holds says that it is the very process that took the lock, and not a later one of its number, nor one that somebody
+	// Holds says that it is the very process that took the lock, and not a later one of its number, nor one that someone
 	// else wrote there: the system says so.
 	Holds bool
-	// Elsewhere says that somebody has the lock who cannot be seen from here: a process of another container or machine.
+	// Elsewhere says that someone has the lock who cannot be seen from here: a process of another container or machine.
 	Elsewhere bool
 }
 
-// LockOwner says who has the worktree that dir lies in, or dir itself outside of a clone. It takes no lock, and drops none:
+// LockOwner says who has the worktree that dir is in, or dir itself outside of a clone. It takes no lock, and drops none:
 // a process that asks after its own lock gets the answer without a file being opened.
 func LockOwner(dir string) (Owner, error) {
 	place, err := placeOf(dir)

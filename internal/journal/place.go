@@ -10,7 +10,7 @@ import (
 )
 
 // The agent works where the journal lies, and may remove or replace anything there: a "git clean -fdx" takes all that
-// no commit holds. What is open stays open, so nothing of the journal is lost; and what stands in its place is nobody's
+// no commit holds. What is open stays open, so nothing of the journal is lost; and what is in its place is no one's
 // word.
 
 // restoreFile makes the file in the journal's place the one that is open. One that is gone is written again, unless its
@@ -45,21 +45,21 @@ func (j *Journal) restoreFile() error {
 	return old.Close()
 }
 
-// mend writes the text again over one that has been cut or gone on with: what is appended would else not be read as it
+// fix writes the text again over one that has been cut or continued with: what is appended would else not be read as it
 // was written.
 func (j *Journal) mend(size int64) error {
 	if size == j.size {
 		return nil
 	}
 	j.sync.upTo = 0
-	if j.forget { // nobody has the text: what is missing shows when the journal is read again
+	if j.forget { // no one has the text: what is missing shows when the journal is read again
 		return j.file.Truncate(min(size, j.size))
 	}
 	_, err := j.file.WriteAt(j.raw, 0)
 	return errors.Join(err, j.file.Truncate(j.size))
 }
 
-// checkLinks tells of a link in the way to the journal that was not there when it was opened.
+// checkLinks reports a link in the way to the journal that did not exist when it was opened.
 func (j *Journal) checkLinks() error {
 	dir := filepath.Dir(j.name)
 	for at := dir; ; at = filepath.Dir(at) {
@@ -81,7 +81,7 @@ func (j *Journal) checkLinks() error {
 
 var errNotPlain = errors.New("is not a regular file")
 
-// plain opens a file to read, when it is one: whoever opens a pipe that somebody left in its place waits for ever.
+// plain opens a file to read, when it is one: whoever opens a pipe that someone left in its place waits forever.
 func plain(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {

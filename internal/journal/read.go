@@ -37,7 +37,7 @@ func Read(r io.Reader) (records []loop.Record, whole int64, err error) {
 }
 
 // readLine reads a line with its end. Of one that is longer than maxLine it keeps no more than that, and looks only
-// whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that nobody finished.
+// whether it ends: then the error is errLong, and io.EOF otherwise, as of any line that no one finished.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for long := false; ; {
 		part, err := r.ReadSlice('\n')

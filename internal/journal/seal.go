@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// A journal in a working tree lies where an agent can write. Its seal lies where the agent cannot: a file that says
+// A journal in a working tree is where an agent can write. Its seal is where the agent cannot: a file that says
 // what the journal may hold. Like the journal it is only ever appended to, so that no loss of power can damage what
 // reached the disk before. docs/internals/journal.md says what follows from that.
 //
@@ -35,7 +35,7 @@ type entry struct {
 	// What the run is, in the first announced entry that knows.
 	Task   string `json:"task,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Over says of an announced entry that the run has ended, and is not taken up again unless somebody asks for it.
+	// Over says of an announced entry that the run has ended, and is not taken up again unless someone asks for it.
 	Over bool `json:"over,omitempty"`
 }
 
@@ -59,7 +59,7 @@ func (e entry) line(before []byte) (text, chain []byte, err error) {
 	return append(append(text, object...), '\n'), chain, nil
 }
 
-// chainBytes is how many bytes of the hash stand before an entry.
+// chainBytes is how many bytes of the hash are before an entry.
 const chainBytes = 8
 
 // seal writes a journal's seal. The zero value seals nothing.
@@ -79,7 +79,7 @@ type seal struct {
 // be.
 func (j *Journal) Unsealed() error { return j.seal.why }
 
-// begin goes on with a seal, or makes one when there is none.
+// begin continues with a seal, or makes one when there is none.
 func (s *seal) begin(name string, known *sealed, raw []byte, boot string) error {
 	s.name, s.sum = name, sha256.New()
 	s.sum.Write(raw)
@@ -149,7 +149,7 @@ func (s *seal) announce(line []byte, after loop.State) (done func(), err error) 
 	return func() { s.sum, s.now, s.task, s.branch = sum, e.mark, after.Start.Task, after.Start.Branch }, nil
 }
 
-// over reports whether a run has ended and is not taken up again unless somebody asks for it.
+// over reports whether a run has ended and is not taken up again unless someone asks for it.
 func over(s loop.State) bool {
 	return s.End != nil && s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting
 }

@@ -29,7 +29,7 @@ type TamperedError struct {
 	Branch  string // where its work is; empty when the seal knows of none
 	Missing bool   // there is no journal, or an empty one
 	Unknown bool   // ralph has no seal of it, though it has those of other runs
-	Over    bool   // the run had ended, and is not taken up again unless somebody asks for it
+	Over    bool   // the run had ended, and is not taken up again unless someone asks for it
 }
 
 func (e *TamperedError) Error() string {
@@ -227,7 +227,7 @@ func hasTurn(raw []byte) bool {
 	return slices.ContainsFunc(records, func(r loop.Record) bool { return r.Type == loop.Turned })
 }
 
-// cutSentence tells what became of the end of a journal.
+// cutSentence tells what happened to the end of a journal.
 func cutSentence(run string, good []byte, lost int) string {
 	return fmt.Sprintf("the end of the journal of run %s had not reached the disk whole (a loss of power, or a full "+
 		"disk?): %d bytes are cut off, and the run continues after its record %d",

@@ -15,8 +15,8 @@ type syncing struct {
 	placed bool  // so are the names of the files
 	failed error // why a sync in the background did not work: nothing may be appended any more
 
-	work  sync.WaitGroup // what is at work in the background
-	hurry chan struct{}  // closed when that is not to pause any more; nil: nothing is at work
+	work  sync.WaitGroup // what is running in the background
+	hurry chan struct{}  // closed when that is not to pause any more; nil: nothing is running
 	asked mark           // up to where it was asked for
 }
 
@@ -32,7 +32,7 @@ func (j *Journal) Sync() error {
 }
 
 // SyncSoon begins a Sync of the records that there are now, after a pause, and does not wait for it. What is asked for
-// while another one pauses or is at work is done together. An error is returned by the next Append or Sync, and by
+// while another one pauses or is running is done together. An error is returned by the next Append or Sync, and by
 // Close.
 func (j *Journal) SyncSoon(pause time.Duration) {
 	j.mu.Lock()
@@ -67,7 +67,7 @@ func (j *Journal) syncBeside(pause time.Duration, hurry <-chan struct{}) {
 	}
 }
 
-// hasten has what is at work in the background pause no more.
+// hasten has what is running in the background pause no more.
 func (j *Journal) hasten() {
 	if j.sync.hurry == nil {
 		return
@@ -79,7 +79,7 @@ func (j *Journal) hasten() {
 	}
 }
 
-// wait waits for what is at work in the background.
+// wait waits for what is running in the background.
 func (j *Journal) wait() {
 	j.mu.Lock()
 	j.hasten()
@@ -97,7 +97,7 @@ func (j *Journal) mark() mark {
 
 // syncTo puts the journal on the disk, then an entry of the seal that says so, then the seal. In this order the seal
 // never says of a record that was lost that it is on the disk. Only the entry is written under the mutex, so that
-// nobody waits for the disk who appends.
+// no one waits for the disk who appends.
 func (j *Journal) syncTo(upTo mark) error {
 	for {
 		file, dirs, needed := j.toSync(upTo)

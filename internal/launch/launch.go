@@ -46,7 +46,7 @@ type Listener interface {
 	Hear(ctx context.Context, from *Running, told []work.ToServer, after int64) ([]work.Word, error)
 }
 
-// DiedError is of a process that ended without a word: it was killed, or it crashed. Another attempt of the job goes on
+// DiedError is of a process that ended without a word: it was killed, or it crashed. Another attempt of the job continues
 // with its run.
 type DiedError struct {
 	How  string // "was ended by the signal SIGKILL"
@@ -93,7 +93,7 @@ func newRunning(job Job, bearer string, clock func() time.Time) *Running {
 		seen: make(chan struct{}, 1), ended: make(chan error, 1), shown: map[string]bool{}}
 }
 
-// HandOn ends the process and not the run, which another attempt of the job goes on with.
+// HandOn ends the process and not the run, which another attempt of the job continues with.
 func (r *Running) HandOn() { r.end() }
 
 // Metered reports whether the job's models are spoken to through the server, so that Usage knows what they take.

@@ -22,7 +22,7 @@ import (
 )
 
 // Mirrors keeps a copy of each repository, from which the jobs' own repositories borrow their objects. Each copy lies
-// in a directory with a name that nobody can guess, in one that nobody else can list: agents of one repository do not find
+// in a directory with a name that no one can guess, in one that no one else can list: agents of one repository do not find
 // that of another, though they work as the same user. It is safe for concurrent use by one server.
 type Mirrors struct {
 	dir     string
@@ -102,7 +102,7 @@ func (m *Mirrors) Borrow(ctx context.Context, repository string, from git.Remote
 	return dir, back, nil
 }
 
-// update brings a mirror up to date, and tidies it up when nobody else borrows from it.
+// update brings a mirror up to date, and tidies it up when no one else borrows from it.
 func update(ctx context.Context, o git.Options, dir string, alone bool) error {
 	repository, err := git.OpenMirror(ctx, o, dir)
 	if err != nil {

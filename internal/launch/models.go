@@ -33,7 +33,7 @@ func (m Models) Within(a config.Allowance) Models {
 }
 
 // modelKeys are the variables with keys by which agents can be led to a gateway: the first part of the path there, the
-// header with the key, the variable that says where the provider is, where it is else, and what everybody writes at the end of
+// header with the key, the variable that says where the provider is, where it is else, and what everyone writes at the end of
 // that variable. Of several keys of a provider the first counts: an agent uses one.
 var modelKeys = []struct {
 	name, path, header, scheme, base, public, suffix string
@@ -48,7 +48,7 @@ var modelKeys = []struct {
 }
 
 // HasKey reports whether there is a key for the models of an agent, named as in settings: "claude", or the path of a
-// program. Nobody knows which key a program of somebody's own needs.
+// program. No one knows which key a program of someone's own needs.
 func (m Models) HasKey(agent string) (has, known bool) {
 	of := map[string][]string{"claude": {"anthropic"}, "codex": {"openai"}, "gemini": {"gemini"}, "amp": {},
 		"opencode": {"anthropic", "openai", "gemini"}}

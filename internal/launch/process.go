@@ -28,7 +28,7 @@ type Process struct {
 	Clock   func() time.Time
 }
 
-// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can go on in another. The error
+// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can continue in another. The error
 // says that there is no process; whoever gets a Running calls its Wait.
 func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")

@@ -21,7 +21,7 @@ import (
 
 // Runners starts each job as one of a workflow of GitHub Actions. The job connects to this server, proves that it is of
 // that workflow, and is then spoken to as a process of this machine is. A job whose connection breaks, or whose server
-// is started anew, goes on once it has connected again.
+// is started again, continues once it has connected again.
 type Runners struct {
 	Address  string // of this server: "https://ralph.example.com"
 	Key      []byte // what requests are made of; the same after every start of the server
@@ -34,7 +34,7 @@ type Runners struct {
 	seats sync.Map // of *Running, by request
 }
 
-// Claim is what a server knows of the runner that does a job, also after it was started anew.
+// Claim is what a server knows of the runner that does a job, also after it was started again.
 type Claim struct {
 	Nonce string `json:"nonce,omitempty"` // what the request and the bearer of the models are made of; empty: none was started
 	Name  string `json:"name,omitempty"`  // of the job on the runner; empty: none has come

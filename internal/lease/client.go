@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/git"
 )
 
-// tries is how often a lease that moves under a push is looked at again.
+// tries is how often a lease that moves under a push is examined again.
 const tries = 8
 
 // Client is one process's way to the leases of a remote. It is safe for use by several goroutines at once. Whoever took
@@ -65,7 +65,7 @@ func (c *Client) Renew(token string) {
 	c.store.Renew(token)
 }
 
-// Take takes the lease of want.Task until Time from now, or longTime for a job, when nobody holds it, when it is over or
+// Take takes the lease of want.Task until Time from now, or longTime for a job, when no one holds it, when it is over or
 // when it is ours.
 // Otherwise the error is a *HeldError. Of want count Task, Run, Owner and RunURL. A dry run only looks.
 func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
@@ -101,7 +101,7 @@ func (c *Client) Take(ctx context.Context, want Lease) (Lease, error) {
 }
 
 // Extend makes a lease of ours end so long from now, with a run that may have got its name. What came back is the
-// newest of it: with a Stop when somebody asked for one. The error is a *LostError when it is not ours any more.
+// newest of it: with a Stop when someone asked for one. The error is a *LostError when it is not ours any more.
 func (c *Client) Extend(ctx context.Context, held Lease) (Lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,8 +138,8 @@ func (c *Client) At(ctx context.Context, task string) (found Lease, ok bool, err
 	return found, found.sha != "", err
 }
 
-// AskStop asks whoever holds a task's run to stop. heard is false when nobody does, and then nothing was written; of is
-// the lease that carries the wish. Somebody's earlier wish stays as it is.
+// AskStop asks whoever holds a task's run to stop. heard is false when no one does, and then nothing was written; of is
+// the lease that carries the wish. Someone's earlier wish stays as it is.
 func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard bool, of Lease, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *Client) AskStop(ctx context.Context, task string, wish Stop) (heard boo
 	return false, Lease{}, fmt.Errorf("asking the run of %s to stop: its lease keeps moving; ask again in a moment", task)
 }
 
-// Release gives a lease of ours back. One that is gone already is no error; one that somebody else has now stays, and
+// Release gives a lease of ours back. One that is gone already is no error; one that someone else has now stays, and
 // the error is a *LostError.
 func (c *Client) Release(ctx context.Context, held Lease) error {
 	c.mu.Lock()

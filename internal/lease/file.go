@@ -60,7 +60,7 @@ func (l Lease) text() ([]byte, error) {
 }
 
 // read makes a lease of what the remote has, which may be anything. No lease is believed for longer than longestRead
-// after its commit's date, and none at all when that lies too far ahead: it would hold the run for ever.
+// after its commit's date, and none at all when that lies too far ahead: it would hold the run forever.
 func read(task string, f git.RefFile, now time.Time) Lease {
 	l, why := parse(task, f.Content)
 	l.sha = f.Commit
@@ -113,7 +113,7 @@ func parse(task string, text []byte) (l Lease, why string) {
 	return l, ""
 }
 
-// plainText is a short text on one line, without what a terminal obeys or nobody sees.
+// plainText is a short text on one line, without what a terminal obeys or no one sees.
 func plainText(s string) string {
 	var b strings.Builder
 	n := 0

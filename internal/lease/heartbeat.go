@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// StoppedError is why a run's context ended: somebody asked for it.
+// StoppedError is why a run's context ended: someone asked for it.
 type StoppedError struct{ stop Stop }
 
 func (e *StoppedError) Error() string { return fmt.Sprint(e.stop) }
 
-// How often a held lease is looked at, from when on it is renewed, and how long that may take: a slow remote leaves
+// How often a held lease is examined, from when on it is renewed, and how long that may take: a slow remote leaves
 // time for several tries before a lease is over.
 const (
 	LookEvery  = 15 * time.Second
@@ -23,7 +23,7 @@ const (
 	Patience   = 45 * time.Second
 )
 
-// How a server's lease lasts, and from when on it is renewed: nobody looks at it in between, since the server says by
+// How a server's lease lasts, and from when on it is renewed: no one looks at it in between, since the server says by
 // itself who shall stop. Versions that believe no lease for more than ten minutes see it as held, too.
 const (
 	longTime      = 25 * time.Minute
@@ -34,7 +34,7 @@ const (
 // LongBeats are when a server's lease is thought of, which asks the remote nothing; they end with the process.
 func LongBeats() <-chan time.Time { return time.Tick(longBeat) }
 
-// Beats are when a lease is looked at; they end with the process.
+// Beats are when a lease is examined; they end with the process.
 func Beats() <-chan time.Time { return time.Tick(LookEvery) }
 
 // leases is what a heartbeat needs of a Client.
@@ -48,7 +48,7 @@ type leases interface {
 	Close() error
 }
 
-// Heartbeat keeps the lease of a run while the run goes on, and hears what is said through it: that it shall stop, or
+// Heartbeat keeps the lease of a run while the run continues, and hears what is said through it: that it shall stop, or
 // that it is not ours any more. It runs beside everything else, through a door of its own. nil is the heartbeat of a
 // run without a lease.
 type Heartbeat struct {
@@ -77,7 +77,7 @@ type happened struct {
 	released bool
 }
 
-// NewHeartbeat makes the heartbeat of a lease that was just taken, and the context that the run goes on in. Nothing beats yet.
+// NewHeartbeat makes the heartbeat of a lease that was just taken, and the context that the run continues in. Nothing beats yet.
 func NewHeartbeat(
 	ctx context.Context, door leases, held Lease, clock func() time.Time, token func(context.Context) (string, error),
 	log func(string, ...any),
@@ -251,7 +251,7 @@ func (h *Heartbeat) Lease() (Lease, error) {
 	return held, h.missing
 }
 
-// Of tells which run the lease is for; the next renewal tells everybody.
+// Of tells which run the lease is for; the next renewal tells everyone.
 func (h *Heartbeat) Of(run string) {
 	if h == nil {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // A run of the bot is held by a lease on its remote: the ref refs/ralph/leases/<task>, at a commit without parents
-// whose one file says who holds it and until when . A ref that is not there is a run that nobody holds. Whoever moves
+// whose one file says who holds it and until when . A ref that does not exist is a run that no one holds. Whoever moves
 // it names the commit that it is at now, so of two that want it one gets it. Nothing but git is needed for it, and a
 // renewal leaves no history behind.
 
@@ -27,7 +27,7 @@ const (
 	Slack       = 30 * time.Second // for clocks that differ: a lease may be taken over so long after its end
 )
 
-// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anybody's who can
+// Lease is who holds a task's run. Every text in it is plain, on one line and short, but it may be anyone's who can
 // push. Run and Owner are words that mark nothing up; the others are to be shown as the texts of strangers.
 type Lease struct {
 	Task   string // "issue-42"
@@ -36,7 +36,7 @@ type Lease struct {
 	RunURL string // an address of http or https, or ""
 	Taken  time.Time
 	Until  time.Time // when it ends unless it is renewed
-	Stop   *Stop     // somebody asked the holder to stop; nil: nobody
+	Stop   *Stop     // someone asked the holder to stop; nil: no one
 	// Unreadable says why its text cannot be read, in a few words; "" when it can. Such a lease is held by who knows whom
 	// until the longest such lease is over.
 	Unreadable string
@@ -47,7 +47,7 @@ type Lease struct {
 
 // Stop is the wish that a run stops.
 type Stop struct {
-	By  string    // a login; "" when nobody knows
+	By  string    // a login; "" when no one knows
 	Why string    // what goes before the name: "asked to stop", "issue closed"; "" is the former
 	At  time.Time // when
 }
@@ -66,7 +66,7 @@ func (s Stop) String() string {
 // Ends is from when on another process may take the lease over.
 func (l Lease) Ends() time.Time { return l.Until.Add(Slack) }
 
-// Alive reports whether somebody holds the run at a time.
+// Alive reports whether someone holds the run at a time.
 func (l Lease) Alive(at time.Time) bool { return l.sha != "" && at.Before(l.Ends()) }
 
 // Who names the holder for a sentence.
@@ -80,7 +80,7 @@ func (l Lease) Who() string {
 	return l.Owner
 }
 
-// HeldError says that another process holds the run. Until when nobody knows: it renews its lease while it works.
+// HeldError says that another process holds the run. Until when no one knows: it renews its lease while it works.
 type HeldError struct{ Lease Lease }
 
 func (e *HeldError) Error() string {
@@ -88,7 +88,7 @@ func (e *HeldError) Error() string {
 }
 
 // LostError says that a lease is not the holder's any more: it must stop at once and write nothing more. Now is who has
-// it, with no Task when nobody has.
+// it, with no Task when no one has.
 type LostError struct {
 	Task string
 	Now  Lease
@@ -196,7 +196,7 @@ func (c *Client) ForgetHints(ctx context.Context, task string, heard []string) e
 	return err
 }
 
-// stale reports whether a ref was moved by somebody else.
+// stale reports whether a ref was moved by someone else.
 func stale(err error) bool {
 	var moved *git.RefMovedError
 	return errors.As(err, &moved)
@@ -210,7 +210,7 @@ func (c *Client) hints(ctx context.Context, task string) (commit string, all []H
 	if err != nil {
 		return commit, nil, err
 	}
-	if json.Unmarshal(f.Content, &all) != nil { // anybody who can push may have written it
+	if json.Unmarshal(f.Content, &all) != nil { // anyone who can push may have written it
 		return commit, nil, nil
 	}
 	all = slices.DeleteFunc(all, func(h Hint) bool {

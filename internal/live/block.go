@@ -61,7 +61,7 @@ func (b *Block) Show() {
 	b.show = s
 	go func() {
 		defer close(s.ended)
-		_, _ = s.program.Run() // where it ends by itself, the log goes on without it
+		_, _ = s.program.Run() // where it ends by itself, the log continues without it
 	}()
 }
 
@@ -88,7 +88,7 @@ func (b *Block) Hide() {
 	s.echo()
 }
 
-// Leave is Hide for a process that ends whatever holds it: it waits for nobody who is writing.
+// Leave is Hide for a process that ends whatever holds it: it waits for no one who is writing.
 func (b *Block) Leave() {
 	done := make(chan struct{})
 	go func() {

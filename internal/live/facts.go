@@ -1,4 +1,4 @@
-// Package live shows how a run stands in the last lines of a terminal, below a log that scrolls.
+// Package live shows how a run is in the last lines of a terminal, below a log that scrolls.
 package live
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Facts are how a run stands at a moment.
+// Facts are how a run is at a moment.
 type Facts struct {
 	Name      string // of several runs at once: its task
 	Title     string

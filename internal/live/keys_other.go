@@ -4,5 +4,5 @@ package live
 
 import "os"
 
-// quiet does nothing: keys that are pressed are not shown unless somebody reads them.
+// quiet does nothing: keys that are pressed are not shown unless someone reads them.
 func quiet(*os.File) (show func()) { return func() {} }

@@ -26,7 +26,7 @@ type start struct {
 	replaces []string   // commits with nothing of their own that the branch had
 }
 
-// works are those of a start, as a run's record tells of them.
+// works are those of a start, as a run's record reports them.
 func (f start) works() (works []loop.Work) {
 	for _, w := range f.with {
 		works = append(works, loop.Work{Task: w.Name, Commit: w.Commit})
@@ -50,7 +50,7 @@ func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f star
 	return f, err
 }
 
-// startHere is the base of a run or a list that begins on a branch. Where the clone stands on the branch of another
+// startHere is the base of a run or a list that begins on a branch. Where the clone is on the branch of another
 // run, it is what that run began from: who looks at the work of one task may ask for the next.
 func (l *IssueRun) startHere(ctx context.Context, branch string, fresh bool) (f start, err error) {
 	at := l.stands

@@ -34,7 +34,7 @@ type Cancel struct {
 // How long cancelling takes.
 const (
 	cancelWait  = time.Minute
-	cancelQuiet = 2 * time.Second        // until it is said that the step goes on
+	cancelQuiet = 2 * time.Second        // until it is said that the step continues
 	betweenAsks = 250 * time.Millisecond // two signals at once would be taken for one
 	cancelLook  = 50 * time.Millisecond
 )
@@ -43,7 +43,7 @@ const (
 // .ralph, where no commit takes it up.
 const askedFile = "runs/cancelled"
 
-// Run cancels the run and says how it ended. An error says why nothing was done, or that the run goes on.
+// Run cancels the run and says how it ended. An error says why nothing was done, or that the run continues.
 func (c *Cancel) Run(ctx context.Context) error {
 	c.Begin()
 	if c.Task != "" {
@@ -102,8 +102,8 @@ func (w atWork) owner() (journal.Owner, error) {
 	return o, err
 }
 
-// holder finds what is at work, and who works on it: a prompt, else the task that was named or the only one there is. Of
-// what nobody works on any more it is what a process has left that was killed.
+// holder finds what is running, and who works on it: a prompt, else the task that was named or the only one there is. Of
+// what no one works on any more it is what a process has left that was killed.
 func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err error) {
 	homes := c.RunHomes(ctx)
 	in := c.Session
@@ -139,7 +139,7 @@ func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err err
 	return w, o, nil
 }
 
-// ask sends the signals, to a ralph that holds the lock and to nobody else.
+// ask sends the signals, to a ralph that holds the lock and to no one else.
 func (c *Cancel) ask(ctx context.Context, w atWork, owner journal.Owner) error {
 	before := c.asked(w, owner.PID)
 	if !before {

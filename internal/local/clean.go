@@ -200,7 +200,7 @@ func (c *Clean) runs() (all []cleanup.Run, merges map[string]bool, err error) {
 			r.Over = s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting &&
 				(s.Start.Branch == "" || s.Settled()) // else what the last turn has done is in no commit
 		}
-		if s.Records == 0 && err == nil { // it was killed before its first record, and is nothing to go on with
+		if s.Records == 0 && err == nil { // it was killed before its first record, and is nothing to continue with
 			r.Over = true
 		}
 		if s.Start.Plan != nil {
@@ -342,7 +342,7 @@ func (c *Clean) holdTasks() (free func(), err error) {
 	return free, nil
 }
 
-// checkoutsOver are the checkouts whose runs do not go on.
+// checkoutsOver are the checkouts whose runs do not continue.
 func (c *Clean) checkoutsOver(runs []cleanup.Run) (over []session.Checkout) {
 	for _, task := range c.Checkouts() {
 		if at, err := c.Checkout(task); err == nil && !goesOn(runs, task) {
@@ -352,7 +352,7 @@ func (c *Clean) checkoutsOver(runs []cleanup.Run) (over []session.Checkout) {
 	return over
 }
 
-// goesOn reports whether the newest run of a task is to go on.
+// goesOn reports whether the newest run of a task is to continue.
 func goesOn(runs []cleanup.Run, task string) bool {
 	for _, r := range slices.Backward(runs) {
 		if r.Task == task {

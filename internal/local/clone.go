@@ -92,7 +92,7 @@ func (o *cloneOpening) holdTask(work *engine.Run) error {
 	return err
 }
 
-// host stands in the addresses of commits that a clone's own runs make.
+// host is in the addresses of commits that a clone's own runs make.
 const host = "localhost"
 
 // openClone opens the clone for the run, and settles what judges it there.
@@ -178,12 +178,12 @@ func (o *cloneOpening) rewritten(ctx context.Context) bool {
 	return err == nil && !has
 }
 
-// checkOut makes the run's checkout, or takes up the one that is there.
+// checkOut makes the run's checkout, or takes up the one that exists.
 func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree *git.Tree, err error) {
 	branch, lost := "ralph/"+o.wanted.ID, o.before.Start.Run == "" && o.LostRun(o.wanted.ID)
 	fresh := way == loop.Begin && (o.dir != "" || o.Fresh || lost)
 	ours := o.before.Start.Branch == branch || lost
-	if o.Plan != "" { // what was approved stays approved: another run goes on where the plan stands
+	if o.Plan != "" { // what was approved stays approved: another run continues where the plan stands
 		branch, fresh, ours = o.source.Plan.BranchName, way == loop.Begin && o.Fresh, true
 	}
 	if o.start, err = o.startOf(ctx, way); err != nil {
@@ -226,7 +226,7 @@ func (o *cloneOpening) tellBegin(ctx context.Context) error {
 	return nil
 }
 
-// beginning says how the run begins or goes on.
+// beginning says how the run begins or continues.
 func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
 	run, owner := o.run, fmt.Sprintf("process %d", os.Getpid())
 	leave, err := o.Register()

@@ -123,7 +123,7 @@ func takeHints(s *session.Session, work *engine.Run) {
 		}
 		if ended {
 			last = said
-			_ = os.Remove(over) // nobody would, if this process were killed
+			_ = os.Remove(over) // no one would, if this process were killed
 		}
 		return said
 	}

@@ -44,7 +44,7 @@ type IssueRun struct {
 	stands    string         // the branch that the clone is on; a commit where it is on none
 	one       *task.Task     // of a list: the task
 	given     *given         // of a list: what was read before its first task
-	source    planrun.Source // of a plan: as it lies in the clone
+	source    planrun.Source // of a plan: as it is in the clone
 }
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
@@ -87,7 +87,7 @@ func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
 	return result, errors.Join(o.finish(late, work, result), o.leave(late, result))
 }
 
-// leave removes the checkout once the run is over: what it has done is in commits. A run that is to go on keeps it, one
+// leave removes the checkout once the run is over: what it has done is in commits. A run that is to continue keeps it, one
 // that could not commit its last turn, and one that was refused for what it did to what is in no commit.
 func (o *cloneOpening) leave(ctx context.Context, result loop.Result) error {
 	if result.Outcome == loop.Interrupted || result.Outcome == loop.Waiting ||
@@ -137,7 +137,7 @@ func (l *IssueRun) read() (given, error) {
 // trusted reports whether the task's text is the user's own, not one of GitHub's that a stranger can have written.
 func (l *IssueRun) trusted(t task.Task) bool { return t.Issue == 0 }
 
-// task reads what is wanted: a task file, an issue's file, or an issue by its number from GitHub.
+// task reads what is needed: a task file, an issue's file, or an issue by its number from GitHub.
 func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
 	switch {
 	case l.one != nil:

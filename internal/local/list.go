@@ -32,12 +32,12 @@ type List struct {
 	Tasks string // the directory
 	// Parallel is how many run at once at most; up to 1: one after another.
 	Parallel int
-	// Lanes shows one of several that run at once, whose steps it is given; nil: nobody does.
+	// Lanes shows one of several that run at once, whose steps it is given; nil: no one does.
 	Lanes func(task.Task, *loop.StepTracker) Lane
 
 	asking sync.Mutex // a question at a time
 
-	base  start // of every task; its work is that of nobody
+	base  start // of every task; its work is that of no one
 	ids   []string
 	works map[string]git.Work // of the tasks that are done, by their ids
 }
@@ -66,7 +66,7 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		return ListResult{Outcome: loop.Invalid}, err
 	}
 	l.given = &read
-	at, unlock, err := l.LockTask(wholeName(dir)) // of the whole, so that nobody else works off the same list
+	at, unlock, err := l.LockTask(wholeName(dir)) // of the whole, so that no one else works off the same list
 	if err != nil {
 		return ListResult{Outcome: outcomeOf(err)}, err
 	}
@@ -146,7 +146,7 @@ type ListResult struct {
 	All     *All // what holds all that is done; nil: nothing is, or the list did not finish
 }
 
-// Entry is what came of one task of a list.
+// Entry is what resulted from one task of a list.
 type Entry struct {
 	N       int // 1-based
 	Task    task.Task
@@ -168,7 +168,7 @@ func (r *ListResult) add(e Entry) {
 	}
 }
 
-// settle says what came of a task that does not run: one that it depends on is not done, or it was done before and
+// settle says what resulted from a task that does not run: one that it depends on is not done, or it was done before and
 // nothing about it has changed. Else settled is false, and the entry is that of the run to come.
 func (l *List) settle(ctx context.Context, n int, t task.Task, before []Entry) (e Entry, settled bool) {
 	e = Entry{N: n, Task: t}
@@ -199,7 +199,7 @@ func (l *List) clearUp(id string) {
 		return
 	}
 	at, unlock, err := l.LockTask(id)
-	if err != nil { // somebody works on it
+	if err != nil { // someone works on it
 		return
 	}
 	defer unlock()
@@ -371,7 +371,7 @@ func (o *listOrder) end(ctx context.Context, e Entry) {
 // Lane is what shows one of several tasks that run at once.
 type Lane struct {
 	Watch session.Watch
-	Live  io.Writer // takes what is counted down; nil: nobody shows that
+	Live  io.Writer // takes what is counted down; nil: no one shows that
 	Over  func()    // the task has ended
 }
 
@@ -443,7 +443,7 @@ func (n *named) put(lines []byte) error {
 	return err
 }
 
-// end writes the last line, when nobody has ended it.
+// end writes the last line, when no one has ended it.
 func (n *named) end() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

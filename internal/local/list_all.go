@@ -21,7 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// All is what became of all that is done of a list, on one branch. That each task passed says nothing of what they are
+// All is what happened to all that is done of a list, on one branch. That each task passed says nothing of what they are
 // together.
 type All struct {
 	Outcome  loop.Outcome // done: the checks have passed on it
@@ -49,7 +49,7 @@ type wholeList struct {
 	at   session.Checkout
 }
 
-// allOpening opens that run. It always begins anew: it costs nothing but the time of the checks.
+// allOpening opens that run. It always begins again: it costs nothing but the time of the checks.
 type allOpening struct{ cloneOpening }
 
 // Prepare implements engine.Opener.
@@ -110,7 +110,7 @@ func (a *wholeList) run(ctx, hard context.Context, done map[string]loop.State) (
 		all.Outcome, all.Reason = outcomeOf(err), err.Error()
 		return all, fmt.Errorf("putting together all that is done: %w", files.Advise(err))
 	}
-	work.Journal.Watch = nil // the state file tells of a task
+	work.Journal.Watch = nil // the state file reports a task
 	all.Commit = work.Tree.Base()
 	j := allJudge{Run: work, done: done, with: o.listStart.with, all: all}
 	err = j.run(ctx, hard, work.Journal)

@@ -31,7 +31,7 @@ type Page struct {
 	book   pageBook
 }
 
-// OpenPage listens on a port of the loopback interface that nobody else has.
+// OpenPage listens on a port of the loopback interface that no one else has.
 func OpenPage() (*Page, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *pageBook) Run(_ context.Context, id string) (store.Run, error) {
 	return b.shown, nil
 }
 
-// opened takes over what a run that goes on has recorded before.
+// opened takes over what a run that continues has recorded before.
 func (b *pageBook) opened(_ string, text []byte) {
 	records, _, err := journal.Read(bytes.NewReader(text))
 	if err != nil { // whoever opened it has said so

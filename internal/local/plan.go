@@ -35,8 +35,8 @@ func (l *IssueRun) planTask(ctx context.Context, from string) (t task.Task, err 
 	return l.planOfBranch(ctx, t)
 }
 
-// planOfBranch settles whether the plan's files count as they lie here or as the run's branch has them: those that somebody
-// has edited since count as they lie here.
+// planOfBranch settles whether the plan's files count as they are here or as the run's branch has them: those that someone
+// has edited since count as they are here.
 func (l *IssueRun) planOfBranch(ctx context.Context, t task.Task) (task.Task, error) {
 	src := &l.source
 	lying, err := git.Uncommitted(ctx, l.Dir, l.Parent, src.Dir)

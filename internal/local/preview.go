@@ -124,7 +124,7 @@ func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writ
 	return words.For(s, step)
 }
 
-// judging is what a role that reads would be told of the run's work as it stands.
+// judging is what a role that reads would be told of the run's work as it is.
 func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
 	tree, err := spec.Tree.TreeOf(ctx, s.Head())
 	if err != nil {
@@ -202,7 +202,7 @@ type asked struct {
 	most      int  // iterations
 }
 
-// goOn is the state of the run that would be taken up, as it would be then: one that is there, or one that begins.
+// goOn is the state of the run that would be taken up, as it would be then: one that exists, or one that begins.
 func (t *Preview) goOn(in session.Session, before loop.State, now asked, begin func() *loop.Start) (loop.State, error) {
 	in.Ask = nil // who wants a fresh start says --fresh
 	way, why, err := in.ResumeMode(before, now.known, now.unchanged)

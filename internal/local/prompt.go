@@ -83,7 +83,7 @@ func outcomeOf(err error) loop.Outcome {
 	return loop.Invalid
 }
 
-// base is the prompt as it stands now.
+// base is the prompt as it is now.
 func (p *PromptRun) base() (string, error) {
 	text := p.Prompt
 	if p.PromptFile != "" {
@@ -223,7 +223,7 @@ func (p *PromptRun) reviewed(ctx context.Context, clone *git.Clone, inClone bool
 	return work, nil
 }
 
-// promptOpening opens a run of a prompt in a directory as it lies there.
+// promptOpening opens a run of a prompt in a directory as it is there.
 type promptOpening struct{ *PromptRun }
 
 // Hold implements engine.Opener.
@@ -236,7 +236,7 @@ func (o *promptOpening) Hold(ctx context.Context, work *engine.Run) (context.Con
 	return ctx, err
 }
 
-// Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to go on with or begins
+// Prepare implements engine.Opener: it reads the settings and the prompt, and finds the run to continue with or begins
 // one.
 func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
 	settings, err := o.Settings()
@@ -294,7 +294,7 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	return b, nil
 }
 
-// forgetful opens a journal whose text nobody will ask for.
+// forgetful opens a journal whose text no one will ask for.
 func (p *PromptRun) forgetful(dir string) (*journal.Journal, error) {
 	file, err := p.OpenJournal(dir)
 	if err == nil {
@@ -324,7 +324,7 @@ func capped(most int) int {
 	return most
 }
 
-// name makes a task of a prompt: a file is the same task whatever stands in it, a text is another task when it is
+// name makes a task of a prompt: a file is the same task whatever is in it, a text is another task when it is
 // another text.
 func (p *PromptRun) name() (id, title string) {
 	if p.PromptFile != "" {
@@ -432,7 +432,7 @@ func (p *PromptRun) tellChecks(rules engine.Rules, now bool) {
 	)
 }
 
-// asBegun are the rules of a run that goes on. Where no setting names checks, they are those that it began with.
+// asBegun are the rules of a run that continues. Where no setting names checks, they are those that it began with.
 func asBegun(rules engine.Rules, before loop.State) engine.Rules {
 	if rules.Settings.GuardrailsFrom != "" || !before.Baselined && len(before.Iterations) == 0 {
 		return rules
@@ -445,7 +445,7 @@ func asBegun(rules engine.Rules, before loop.State) engine.Rules {
 const mostPrompt = 16 << 20
 
 // readPrompt reads the file of --prompt-file. It is read before every iteration, so it must be one that can be read
-// twice: a pipe, such as a shell's <(…), would leave the second iteration waiting for ever.
+// twice: a pipe, such as a shell's <(…), would leave the second iteration waiting forever.
 func readPrompt(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {

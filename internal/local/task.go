@@ -489,7 +489,7 @@ func taskStatus(top, id string) string {
 	return string(state.End.Outcome)
 }
 
-// readInput reads a file of tasks that somebody names; - is standard input.
+// readInput reads a file of tasks that someone names; - is standard input.
 func readInput(name, dir string, in io.Reader) ([]byte, error) {
 	if name == "-" {
 		if in == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Concern is something about a change that somebody other than its author has to accept, by its name, before the run
+// Concern is something about a change that someone other than its author has to accept, by its name, before the run
 // is done: a test that says less than before, a check that was loosened, a failure that the base commit has already.
 type Concern struct {
 	Name    string      `json:"name"` // one word, as ConcernName makes it; whoever accepts repeats it
@@ -55,7 +55,7 @@ const (
 // AcceptAll is the name that stands for every concern.
 const AcceptAll = "all"
 
-// Acceptance is one concern that somebody accepted.
+// Acceptance is one concern that someone accepted.
 type Acceptance struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason,omitempty"` // one sentence
@@ -65,7 +65,7 @@ type Acceptance struct {
 	What string `json:"what,omitempty"`
 }
 
-// Of is the acceptance of a concern as it stands. A failure's own words differ from run to run, so that its name is all
+// Of is the acceptance of a concern as it is. A failure's own words differ from run to run, so that its name is all
 // that holds.
 func (a Acceptance) Of(c Concern) Acceptance {
 	a.Name, a.What = c.Name, c.Message
@@ -178,7 +178,7 @@ func Unnamed(open []Concern, by []Acceptance) []Concern {
 	return slices.DeleteFunc(slices.Clone(open), func(c Concern) bool { return !c.ForPeople() && accepts(by, c) })
 }
 
-// AcceptedOf are the open concerns that a list of acceptances names, each as it stands.
+// AcceptedOf are the open concerns that a list of acceptances names, each as it is.
 func AcceptedOf(open []Concern, by []Acceptance) (list []Acceptance) {
 	for _, c := range open {
 		i := slices.IndexFunc(by, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })

@@ -65,7 +65,7 @@ func (s *State) readHints(from, to int) {
 }
 
 // beginTurn notes a turn. One after an iteration that is done is the turn for a hint. In a run without a branch there
-// is nothing to go back to, so that it goes on from there like any other.
+// is nothing to go back to, so that it continues from there like any other.
 func (s *State) beginTurn(r Record) {
 	if last := s.Last(); s.Turning == nil && last != nil && last.N > s.Reopened && s.finished(*last) {
 		s.HintTurn = true
@@ -95,7 +95,7 @@ func (s *State) goBack(b *Back) {
 }
 
 // orHint is the step of a run in which hints count. A run that would end as done takes one more turn for a hint that
-// nobody has read, once and if its limits allow. When that turn does not end as done, too, the run goes back.
+// no one has read, once and if its limits allow. When that turn does not end as done, too, the run goes back.
 func (s State) orHint(step Step, limits Limits, now time.Time) Step {
 	last := s.Last()
 	switch {

@@ -22,7 +22,7 @@ type Iteration struct {
 	Judged   bool
 	Verdicts []Verdict
 	Took     time.Duration // from the turn's beginning to the last verdict
-	before   *plan.Story   // of a plan: the iteration's story as it stood before
+	before   *plan.Story   // of a plan: the iteration's story as it was before
 	since    string        // the commit that it began at
 }
 
@@ -39,9 +39,9 @@ type Commit struct {
 	MoreFiles int          `json:"more_files,omitempty"`
 	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
 	NoDiff bool `json:"no_diff,omitempty"`
-	// Unchecked says that nobody looked whether anything changed: the run has no tree and commits nothing.
+	// Unchecked says that no one looked whether anything changed: the run has no tree and commits nothing.
 	Unchecked bool `json:"unseen,omitempty"`
-	// Plan is what became of the plan in the iteration; nil for a run without one.
+	// Plan is what happened to the plan in the iteration; nil for a run without one.
 	Plan *Advance `json:"plan,omitempty"`
 	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
@@ -82,7 +82,7 @@ type FileChange struct {
 	Deleted int    `json:"deleted"`
 }
 
-// Failure is the verdict that an iteration failed by, nil when nothing blocked: what stands in the way of the work,
+// Failure is the verdict that an iteration failed by, nil when nothing blocked: what is in the way of the work,
 // else a missing claim.
 func (it Iteration) Failure() *Verdict {
 	if o := it.Obstacle(); o != nil {
@@ -106,7 +106,7 @@ func (it Iteration) blocked(match func(check string) bool) (first *Verdict) {
 	return first
 }
 
-// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else stands in the
+// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else is in the
 // way; nil when there is none.
 func (it Iteration) unanswered() (v *Verdict) {
 	for i := range it.Verdicts {
@@ -131,7 +131,7 @@ func (it Iteration) Unfixable() *Verdict {
 	return nil
 }
 
-// Obstacle is what stands in the way of the work itself: the first check that blocked, or the turn's own end when every
+// Obstacle is what is in the way of the work itself: the first check that blocked, or the turn's own end when every
 // check passed. An agent is told to end with a failure while tests fail, so its end says less than they do. A missing
 // claim is none.
 func (it Iteration) Obstacle() *Verdict {

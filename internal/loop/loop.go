@@ -82,7 +82,7 @@ type Ports struct {
 type Result struct {
 	Outcome Outcome
 	Reason  string
-	Until   time.Time // of Waiting: when it may go on by itself
+	Until   time.Time // of Waiting: when it may continue by itself
 	State   State
 	ForPull bool // of Waiting: all is done but for the pull request, which GitHub does not open
 	// Mistake is the error that Reason tells, of an Invalid that came of one: it knows where the docs have the message.
@@ -90,11 +90,11 @@ type Result struct {
 }
 
 // Run drives a run from where its journal stands to an outcome. Every step is one record, so a process that dies
-// anywhere goes on from there: the next one folds the same records and Next says the same thing. The outcome itself is
+// anywhere continues from there: the next one folds the same records and Next says the same thing. The outcome itself is
 // not recorded here, because keeping a failed run's work comes first. An error is the harness's own failure; the state
 // reached so far is in the result.
 //
-// When ctx is done, nothing new is begun; a step that is being done goes on until hard is done too.
+// When ctx is done, nothing new is begun; a step that is being done continues until hard is done too.
 func Run(ctx, hard context.Context, limits Limits, p Ports) (Result, error) {
 	for {
 		s := p.Journal.State()
@@ -217,7 +217,7 @@ func keep(ctx, hard context.Context, s State, step Step, p Ports) error {
 	return commit(hard, s, step, p)
 }
 
-// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of somebody else:
+// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of someone else:
 // whoever stops a run from outside, as a supervisor does, asks everything that came of it to end.
 func Stopping(ctx context.Context) bool {
 	late := time.NewTimer(sameSignal)
@@ -268,7 +268,7 @@ func correct(ctx context.Context, s State, step Step, p Ports) error {
 func judge(ctx, hard context.Context, s State, step Step, p Ports) error {
 	verdicts, err := p.Checks.Judge(hard, s)
 	if err == nil {
-		err = hard.Err() // a check that was stopped has said nothing: judge the same commit again when the run goes on
+		err = hard.Err() // a check that was stopped has said nothing: judge the same commit again when the run continues
 	}
 	if err != nil {
 		return fmt.Errorf("checking iteration %d: %w", step.Iteration, err)

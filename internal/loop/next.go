@@ -32,7 +32,7 @@ type Step struct {
 	Tier      Tier      // of a turn: how far the run is escalated
 	Outcome   Outcome   // of Stop
 	Reason    string    // of Stop and Wait: one sentence
-	Until     time.Time // of Wait, and of Stop with Waiting: when it goes on
+	Until     time.Time // of Wait, and of Stop with Waiting: when it continues
 }
 
 // Limits are what stops a run that does not finish.
@@ -52,7 +52,7 @@ type Limits struct {
 const maxEmpty = 3
 
 // Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments.
-// Completion is looked at before any limit, so a claim that holds on the last allowed iteration counts; and so is what
+// Completion is examined before any limit, so a claim that holds on the last allowed iteration counts; and so is what
 // costs nothing, waiting for an answer. A model's reset is not waited for when nothing is left to ask it with.
 func Next(s State, limits Limits, now time.Time) Step {
 	if s.End != nil {
@@ -176,7 +176,7 @@ func (s State) nextNumber() int {
 	return last.N + 1
 }
 
-// nextMode is review-fix when only the reviewer stands in the way, or when the run goes on for a review that no
+// nextMode is review-fix when only the reviewer is in the way, or when the run continues for a review that no
 // iteration has answered yet; else implement.
 func (s State) nextMode() Mode {
 	if s.feedbackDue() {

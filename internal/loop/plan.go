@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 )
 
-// plan takes a plan up as it stands.
+// plan takes a plan up as it is.
 func (s *State) plan(p *Planned) {
 	if p != nil {
 		plan := p.Plan
@@ -59,7 +59,7 @@ func (s *State) hold(it Iteration) {
 	case failure == nil:
 		s.restore(it)
 		return
-	case waits != nil && len(waits.Concerns) == 0: // what has to be accepted is not, as long as nobody says so
+	case waits != nil && len(waits.Concerns) == 0: // what has to be accepted is not, as long as no one says so
 		return
 	}
 	story := s.Plan.Story(it.Story)
@@ -76,7 +76,7 @@ func (s *State) hold(it Iteration) {
 	}
 }
 
-// restore hands a story on that was held until somebody had accepted what was found: the checks pass now.
+// restore hands a story on that was held until someone had accepted what was found: the checks pass now.
 func (s *State) restore(it Iteration) {
 	for _, handed := range it.Commit.Plan.Stories {
 		now := s.Plan.Story(handed.ID)
@@ -113,7 +113,7 @@ func (s State) finished(it Iteration) bool {
 // DoneReason says why a run is done whose newest iteration passed.
 func (s State) DoneReason() string { return s.doneReason(s.Last().N) }
 
-// doneReason says why a run is done, and what of a plan nobody has approved.
+// doneReason says why a run is done, and what of a plan no one has approved.
 func (s State) doneReason(n int) string {
 	switch {
 	case !s.Verified():
@@ -134,7 +134,7 @@ func (s State) doneReason(n int) string {
 	return why + s.Plan.Marks()
 }
 
-// AtCap lists the stories that nobody approved but the cap of reviews.
+// AtCap lists the stories that no one approved but the cap of reviews.
 func (s State) AtCap() []string {
 	if s.Plan == nil {
 		return nil

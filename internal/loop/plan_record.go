@@ -77,7 +77,7 @@ func (p *Planned) OnRecord() []plan.RecordedReview {
 	return out
 }
 
-// TakenUp is the commit before the work on a story since its last review; empty: nobody has worked on it since.
+// TakenUp is the commit before the work on a story since its last review; empty: no one has worked on it since.
 func (s State) TakenUp(id string) string {
 	if s.Plan == nil || s.Start.Plan == nil {
 		return ""
@@ -102,7 +102,7 @@ func (s State) ApprovedLast(id string) bool {
 	return false
 }
 
-// ReviewCost is what a review of the run's plan has cost so far, on average, in US dollars; 0: nobody knows.
+// ReviewCost is what a review of the run's plan has cost so far, on average, in US dollars; 0: no one knows.
 func (s State) ReviewCost() float64 {
 	spent, n := 0.0, 0
 	for _, it := range s.Iterations {

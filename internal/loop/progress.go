@@ -9,13 +9,13 @@ import (
 // How much less a measured time has to be than the best one before: programs are never equally fast twice.
 const leastFaster = 0.01
 
-// attempts are the iterations of a run up to now, as far back as a repetition is looked for, each with the failure that
-// stood in its way, and whether that was any nearer to its end than ever before.
+// attempts are the iterations of a run up to now, as far back as a repetition is searched for, each with the failure that
+// was in its way, and whether that was any nearer to its end than ever before.
 type attempts struct {
 	its   []*Iteration
 	key   []string // by which the failure is known again; empty: nothing failed
 	fresh []bool   // there was no such failure before, or its measure was never as good
-	moved []bool   // no failure of the check that stood in the way was measured as good, whatever it said
+	moved []bool   // no failure of the check that was in the way was measured as good, whatever it said
 }
 
 // look goes through iterations once, oldest first.
@@ -141,7 +141,7 @@ const MaxQuantities = 12
 const (
 	Findings     = "findings"      // places that a tool finds fault with
 	FailingTests = "failing tests" // by name, or as the runner counts them
-	Places       = "places"        // lines that name one, where nobody can read the findings
+	Places       = "places"        // lines that name one, where no one can read the findings
 )
 
 // Measure is what a failed check can be measured by: when the same failure comes again, it tells whether the work has
@@ -161,7 +161,7 @@ type Measure struct {
 type Quantity struct {
 	Name  string   `json:"name"`           // "findings", "failing tests", or the line that names it, "…" for its numbers
 	Value float64  `json:"value"`          // in Unit
-	Unit  string   `json:"unit,omitempty"` // "s", "B", "%"; empty: it counts something, or nobody knows
+	Unit  string   `json:"unit,omitempty"` // "s", "B", "%"; empty: it counts something, or no one knows
 	Goal  *float64 `json:"goal,omitempty"` // what it is held against; nil: nothing is named
 	More  bool     `json:"more,omitempty"` // more is better
 	// Timed says that it depends on how fast the machine is just now.

@@ -68,7 +68,7 @@ type Start struct {
 	Branch     string `json:"branch"`          // "ralph/issue-42"; empty for a prompt
 	Again      string `json:"again,omitempty"` // on a laptop, the command line that resumes the run; empty if unknown
 	Agent      string `json:"agent"`           // "claude"
-	// Spec is the task's text as it stood when it was asked, sanitised; a resumed run works from it.
+	// Spec is the task's text as it was when it was asked, sanitised; a resumed run works from it.
 	Spec          string   `json:"spec"`
 	Hint          string   `json:"hint,omitempty"`
 	Checks        []string `json:"checks"` // commands, in the order they run
@@ -77,7 +77,7 @@ type Start struct {
 	Owner         string   `json:"owner"`              // who holds the lease: a process's name
 	RunURL        string   `json:"run_url,omitempty"`  // the workflow run
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
-	// NoSandbox says that somebody switched it off: agents and checks can do what their user can.
+	// NoSandbox says that someone switched it off: agents and checks can do what their user can.
 	NoSandbox bool `json:"no_sandbox,omitempty"`
 	// MustPass says that what fails on the base commit must pass at the end, whoever would accept it.
 	MustPass bool `json:"must_pass,omitempty"`
@@ -148,7 +148,7 @@ type Remark struct {
 	Text string `json:"text"`           // the thread's words by people who may write, sanitised, oldest first
 }
 
-// Planned is a plan as it stood when its run began, or when somebody had edited it before the run went on.
+// Planned is a plan as it was when its run began, or when someone had edited it before the run continued.
 type Planned struct {
 	Dir        string    `json:"dir"`  // "ralph": where its files are, from the top of the worktree
 	File       string    `json:"file"` // "ralph/tasks.json"
@@ -177,10 +177,10 @@ type Resume struct {
 	MaxIterations int    `json:"max_iterations,omitempty"` // how many more iterations; 0: the limit stands
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
-	Asked         string `json:"asked,omitempty"` // login of who asked for it to go on; empty: nobody, it went on by itself
+	Asked         string `json:"asked,omitempty"` // login of who asked for it to continue; empty: no one, it continued by itself
 	// Accept are concerns that whoever asked accepts.
 	Accept []Acceptance `json:"accept,omitempty"`
-	// Feedback is what the run goes on for: a review of its work.
+	// Feedback is what the run continues for: a review of its work.
 	Feedback *Feedback `json:"feedback,omitempty"`
 	// Title and Spec replace the task's text when it was asked for again with another one.
 	Title string `json:"title,omitempty"`
@@ -190,9 +190,9 @@ type Resume struct {
 	Pipeline   []task.Role       `json:"pipeline,omitempty"`
 	Caps       map[task.Role]int `json:"caps,omitempty"`
 	Asking     string            `json:"asking,omitempty"`
-	// Plan replaces the plan, when somebody had edited it since.
+	// Plan replaces the plan, when someone had edited it since.
 	Plan *Planned `json:"plan,omitempty"`
-	// Shared replaces what the checks have besides the commit, when somebody has accepted a change of it; nil: as it was.
+	// Shared replaces what the checks have besides the commit, when someone has accepted a change of it; nil: as it was.
 	Shared []Shared `json:"shared,omitempty"`
 }
 
@@ -236,7 +236,7 @@ type End struct {
 	Outcome       Outcome   `json:"outcome"`
 	Reason        string    `json:"reason"`
 	FailureBranch string    `json:"failure_branch,omitempty"`
-	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may go on by itself; zero: when somebody answers
+	Until         time.Time `json:"until,omitzero"` // of Waiting: when the run may continue by itself; zero: when someone answers
 	// ForPull says that all is done and pushed, and that the run waits until its pull request can be opened.
 	ForPull bool `json:"for_pull,omitempty"`
 	// Conflicts are files in which work that is done conflicts with the branch it goes to, as that was at the end: at most

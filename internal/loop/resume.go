@@ -7,25 +7,25 @@ import (
 
 // Request is how a run was asked for, as far as it matters to one that already exists.
 type Request struct {
-	Retry bool // go on from what was tried: a retry, or the label put back
+	Retry bool // continue from what was tried: a retry, or the label put back
 	Fresh bool // begin at the base again
 	Hint  bool // with words on what to change
 	Owner string
 }
 
-// ResumeMode is what becomes of a request.
+// ResumeMode is what happens to a request.
 type ResumeMode string
 
 // The ways to take a request up.
 const (
 	Begin    ResumeMode = "begin"    // a new run
-	Continue ResumeMode = "continue" // the run goes on where its journal stands
+	Continue ResumeMode = "continue" // the run continues where its journal stands
 	Again    ResumeMode = "again"    // its outcome is taken back, and it gets more iterations
-	Held     ResumeMode = "held"     // somebody else works on it
+	Held     ResumeMode = "held"     // someone else works on it
 	Nothing  ResumeMode = "nothing"  // there is nothing to do
 )
 
-// TakeUp says whether a request starts a run or goes on with the one that the journal tells of, and why. known is
+// TakeUp says whether a request starts a run or continues with the one that the journal tells of, and why. known is
 // false when there is no journal.
 func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, string) {
 	if !known {

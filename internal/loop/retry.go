@@ -10,7 +10,7 @@ import (
 // How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away.
 const (
 	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
-	maxLimited = 3 // of a limit whose reset nobody tells
+	maxLimited = 3 // of a limit whose reset no one tells
 	maxResets  = 8 // of one that is told and does not come
 	maxWait    = 6 * time.Hour
 	maxSilent  = 2 // turns in a row that end without a word of the model's
@@ -81,9 +81,9 @@ func (s State) again(limits Limits, now time.Time) Step {
 		safetext.Shorten(safetext.OneLine(s.unable), 200)}
 }
 
-// silence says that the last two turns were stopped before their model had answered anything: it is not there, or the
+// silence says that the last two turns were stopped before their model had answered anything: it does not exist, or the
 // agent waits for a usage limit and does not say so. More such turns would cost only time. Empty: that is not so, or
-// was before the run went on.
+// was before the run continued.
 func (s State) silence() string {
 	n := len(s.Iterations)
 	if n < maxSilent {

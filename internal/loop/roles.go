@@ -82,7 +82,7 @@ func (s State) turnsOf(r task.Role) int {
 }
 
 // Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its
-// cap has asked nobody.
+// cap has asked no one.
 func (s State) Judgements(check string) int {
 	n := 0
 	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
@@ -96,7 +96,7 @@ func (s State) Judgements(check string) int {
 }
 
 // readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn
-// changed then would have nobody to judge it.
+// changed then would have no one to judge it.
 func (s State) readersCap() string {
 	for _, r := range s.Start.Pipeline {
 		check := string(r)

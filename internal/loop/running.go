@@ -14,7 +14,7 @@ type RunningStep struct {
 	Name     string // for a sentence: "the agent's turn of iteration 2/10"
 	Began    time.Time
 	Deadline time.Time // when a time limit stops it; zero: none does
-	Doing    string    // what its agent did last: "Edit main.go"; empty: nobody knows
+	Doing    string    // what its agent did last: "Edit main.go"; empty: no one knows
 
 	of string // of several runs at once: whose it is
 }

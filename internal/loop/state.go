@@ -16,7 +16,7 @@ type State struct {
 	Reopened      int          // iterations up to this one end the run no more: it was asked for again after them
 	Retries       int          // how often the run was asked for again after an outcome
 	Endings       int          // how many outcomes the run has had
-	Asked         string       // login of who asked for the run last; empty: nobody knows
+	Asked         string       // login of who asked for the run last; empty: no one knows
 	Hints         []TakenHint  // oldest first
 	HintTurn      bool         // a turn was taken only for a hint since the run was last asked for
 	DoneAt        int          // the iteration that was done before that turn, as long as the run can go back; 0: none
@@ -85,7 +85,7 @@ func (s State) With(r Record) State {
 	if r.Lease != nil {
 		s.Lease = *r.Lease
 	}
-	if r.Commit != nil && r.Commit.Refused != "" { // it is nowhere but where it was made: nothing can go on from it
+	if r.Commit != nil && r.Commit.Refused != "" { // it is nowhere but where it was made: nothing can continue from it
 		return s
 	}
 	switch r.Type {
@@ -138,7 +138,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	s.End = nil
 	s.accept(r.Accept)
 	s.EmptyInRow, s.FailInRow, s.Unable, s.Waits, s.Pause, s.Warning = 0, 0, 0, false, nil, ""
-	// they tell of the outcome before
+	// they report the outcome before
 	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.NotifyComment, s.Post.Requested = false, false, 0, 0, ""
 	if r.Asked != "" {
 		s.Asked = r.Asked
@@ -154,7 +154,7 @@ func (s *State) resume(r Resume, at time.Time) {
 	}
 	s.askAgain(r, ended)
 	if r.Feedback != nil {
-		s.Post.Answered = nil // a thread that goes on is answered again
+		s.Post.Answered = nil // a thread that continues is answered again
 		s.Feedback, s.feedbackSeenAt = r.Feedback, 0
 		if last := s.lastJudged(); last != nil {
 			s.feedbackSeenAt = last.N
@@ -291,7 +291,7 @@ func (s *State) judged(r Record) {
 }
 
 // editLast puts a copy of the last iteration in its place, to be changed: folding never writes into a state that
-// somebody else holds.
+// someone else holds.
 func (s *State) editLast() *Iteration {
 	n := len(s.Iterations)
 	if n == 0 {
@@ -347,7 +347,7 @@ func (p Post) with(q Post) Post {
 
 // WorkBranch is a branch that holds commits of a run for whoever reads of it: on the remote, or of a run on a laptop in
 // the clone. Only a state makes one, of what its record knows to be there, so that no report can name a branch that
-// nobody has. The zero value is none.
+// no one has. The zero value is none.
 type WorkBranch struct{ name string }
 
 // Name is "ralph/issue-42"; empty: there is no branch.

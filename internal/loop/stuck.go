@@ -21,7 +21,7 @@ const (
 	spinsAt   = 3   // so often in a row makes a run stuck
 	standsAt  = 9   // turns in which nothing that is measured got better, whatever fails
 	maxShifts = 2   // turns that are told to go about it in another way, in a run
-	lookBack  = 200 // iterations in which a repetition is looked for
+	lookBack  = 200 // iterations in which a repetition is searched for
 )
 
 // Repetition is what a run repeats.
@@ -46,7 +46,7 @@ func (spin Repetition) Told() string {
 
 // Spins says what the run repeats, the worst of four: the same failure, an unchanged tree, failures that take turns,
 // and failures of whatever kind of which nothing gets better. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
-// missing claim alone is no failure here: work may take more than one turn. What was before somebody asked for the run
+// missing claim alone is no failure here: work may take more than one turn. What was before someone asked for the run
 // again does not count.
 func (s State) Spins() Repetition {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]

@@ -39,7 +39,7 @@ func (c Class) Fatal() bool {
 	return c == Missing || c == Auth || c == Billing || c == Rejected
 }
 
-// Transient reports whether the same turn may well succeed later, without anybody changing anything.
+// Transient reports whether the same turn may well succeed later, without anyone changing anything.
 func (c Class) Transient() bool {
 	return c == UsageLimit || c == Overloaded || c == OutOfOrder || c == Network
 }
@@ -50,7 +50,7 @@ type Turn struct {
 	Exit  int   `json:"exit,omitempty"` // the process's exit code; -1 when a signal ended it
 	// Reason is one sentence on why the class is not OK, and what to do.
 	Reason string `json:"reason,omitempty"`
-	// ByWords says that the class is only what its words tell of a turn that ended well. It is OK if the turn changed
+	// ByWords says that the class is only what its words report a turn that ended well. It is OK if the turn changed
 	// anything.
 	ByWords bool `json:"by_words,omitempty"`
 	// Reports says that the agent tells what it spends and which tools it uses, so that what it does not tell was not.
@@ -61,7 +61,7 @@ type Turn struct {
 	// shown.
 	Text string `json:"text,omitempty"`
 	// Transcript is all that the agent itself said in the turn, at most SaidBytes of its beginning and end; empty where Text is
-	// all of it. No record has it: it lies where Words says.
+	// all of it. No record has it: it is where Words says.
 	Transcript string `json:"-"`
 	Words      *Words `json:"words,omitempty"`
 	Claim      Claim  `json:"claim"`

@@ -41,12 +41,12 @@ type Verdict struct {
 	FailAction FailAction `json:"fail_action,omitempty"`
 	// Usage is what the check spent on a model: a review.
 	Usage *Usage `json:"usage,omitempty"`
-	// Role is whose part of the work the check judges; empty: everybody's.
+	// Role is whose part of the work the check judges; empty: everyone's.
 	Role task.Role `json:"role,omitempty"`
 	// Verification says that it verifies a promise.
 	Verification bool `json:"verification,omitempty"`
 	// Waits says of a failed check that it has not been answered yet, by something outside: the run waits, and asks again
-	// when it goes on.
+	// when it continues.
 	Waits bool `json:"waits,omitempty"`
 	// Until is when something outside that has not answered may: a usage limit's reset; zero: it is not known.
 	Until time.Time `json:"until,omitzero"`
@@ -65,7 +65,7 @@ type Verdict struct {
 	MissingNames []string `json:"gap,omitempty"`
 	// Measure is what of the failure can be measured; nil: nothing.
 	Measure *Measure `json:"measure,omitempty"`
-	// Concerns are what somebody has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft
+	// Concerns are what someone has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft
 	// verdict with concerns lets the review be asked.
 	Concerns []Concern `json:"concerns,omitempty"`
 	// Accepted are the concerns that were accepted: of a reviewer's verdict by it, of another one by a person.

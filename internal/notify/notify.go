@@ -32,7 +32,7 @@ const Prefix = "RALPH_NOTIFY_"
 // Command is the variable whose value is a shell command, not an address.
 const Command = Prefix + "COMMAND"
 
-// mostTime is what telling one place may take: a run has ended, and somebody waits for the process.
+// mostTime is what telling one place may take: a run has ended, and someone waits for the process.
 const mostTime = 15 * time.Second
 
 // Message is what a run came to, as a webhook gets it in JSON.

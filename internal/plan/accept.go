@@ -61,7 +61,7 @@ func begun(before, after Plan, m Mode) []Story {
 	return out
 }
 
-// taking is the plan with the notes and priorities of an edit, and the dependencies if they are wanted. A review has
+// taking is the plan with the notes and priorities of an edit, and the dependencies if they are needed. A review has
 // only the notes of its story.
 func (p Plan) taking(after Plan, story string, m Mode, dependencies bool) Plan {
 	var changed []Story

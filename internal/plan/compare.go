@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what nobody may do to a
+// Compare is every rule that the harness holds an iteration to: Invariants, Transitions, and what no one may do to a
 // plan while it is run : delete or rename a story, rewrite its title, description or criteria (a criterion may move to
 // a new story, never vanish), change project, branch, description or verify commands, add a story that has passed,
 // bring in a cycle. story is the one that the iteration was given; any other's review fields are out of bounds, and
@@ -41,8 +41,8 @@ type comparison struct {
 	found         violations
 }
 
-// invariants hold of a plan whatever was changed. A count that was beyond the cap before, since somebody has lowered
-// the cap, is nobody's fault.
+// invariants hold of a plan whatever was changed. A count that was beyond the cap before, since someone has lowered
+// the cap, is no one's fault.
 func (c *comparison) invariants() {
 	for _, v := range c.after.Invariants(c.rules) {
 		if v.Field != "reviewCount" || c.snapshot[v.Story].ReviewCount <= c.rules.cap() {

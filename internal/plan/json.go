@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// The bounds of a plan's file. What is beyond them was not written by anybody who wants work done.
+// The bounds of a plan's file. What is beyond them was not written by anyone who wants work done.
 const (
 	maxPlan        = 4 << 20 // bytes
 	maxPlanNesting = 64      // values in values
@@ -58,7 +58,7 @@ func (v *jsonValue) get(key string) *jsonValue {
 	return nil
 }
 
-// shown is a value as a message tells of it: "true" (a string).
+// shown is a value as a message reports it: "true" (a string).
 func (v *jsonValue) shown() string {
 	switch v.kind {
 	case aText:

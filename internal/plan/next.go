@@ -19,7 +19,7 @@ func (p Plan) Mode(r Rules) Mode {
 
 // Next is the story of the next iteration: of those the mode is for the one of the best priority, of several the first
 // in the file. A story is implemented only when all that it depends on has passed; what is once implemented is reviewed
-// and mended in any case, else a dependency that was added later could hold it up for ever. ok is false when nothing is
+// and fixed in any case, else a dependency that was added later could hold it up forever. ok is false when nothing is
 // left to do in this mode.
 func (p Plan) Next(m Mode, r Rules) (s Story, ok bool) {
 	passed := make(map[string]bool, len(p.Stories))
@@ -92,9 +92,9 @@ func (r Rules) cap() int {
 }
 
 // Estimate is how many iterations the stories that are left will take. likely is three for a story that is not begun
-// (implemented, reviewed, and every other one mended or reviewed again), two for one that waits for its review or for
+// (implemented, reviewed, and every other one fixed or reviewed again), two for one that waits for its review or for
 // its fix. most is what the cap allows: a story that is not begun is implemented, reviewed as often as the cap says and
-// mended between, 2×cap in all, 10 at a cap of 5; of one that is begun the reviews that it has had are taken off. With
+// fixed between, 2×cap in all, 10 at a cap of 5; of one that is begun the reviews that it has had are taken off. With
 // SkipReview both are one a story. likely is never more than most.
 func (p Plan) Estimate(r Rules) (likely, most int) {
 	for _, s := range p.Stories {

@@ -145,7 +145,7 @@ func (f fields) extra(known []string) map[string]json.RawMessage {
 }
 
 // checkValue holds what every value must be, known or not: no key twice in an object, no zero byte, no half character.
-// Stories are looked at one by one, so that a sentence can name them.
+// Stories are examined one by one, so that a sentence can name them.
 func (r *reader) checkValue(where, path string, v *jsonValue) {
 	switch v.kind {
 	case aText:

@@ -49,10 +49,10 @@ func (s Story) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Unrecorded is an approval in a plan's file that nobody on record made.
+// Unrecorded is an approval in a plan's file that no one on record made.
 type Unrecorded struct {
 	Story   string
-	Changed bool // somebody approved the story when it had other criteria
+	Changed bool // someone approved the story when it had other criteria
 }
 
 // Bound is the plan with no more approvals and reviews than are on record: each list of on is a source that is
@@ -128,7 +128,7 @@ func (s *Story) bind(known RecordedReview, r Rules) {
 
 func personMark(who string) string { return ApprovedBy + who + "]" }
 
-// Person is who approved the story by hand; empty: nobody did.
+// Person is who approved the story by hand; empty: no one did.
 func (s Story) Person() string {
 	rest, ok := strings.CutPrefix(s.ReviewFeedback, ApprovedBy)
 	if !ok || s.ReviewStatus != Approved {
@@ -152,7 +152,7 @@ func (p Plan) ApprovedBy(id, who string) Plan {
 	return p.With(s)
 }
 
-// AtCap lists the stories that nobody approved but the cap of reviews.
+// AtCap lists the stories that no one approved but the cap of reviews.
 func (p Plan) AtCap() (ids []string) {
 	for _, s := range p.Stories {
 		if s.AtCap() {

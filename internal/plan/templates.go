@@ -26,7 +26,7 @@ func template(name string) string {
 	return string(text)
 }
 
-// Prompt is the prompt of each iteration, which a project may change. Variables stand in it, such as $RALPH_ITERATION.
+// Prompt is the prompt of each iteration, which a project may change. Variables are in it, such as $RALPH_ITERATION.
 func Prompt() string { return template("prompt.md") }
 
 // PRD is the scaffold of the requirements.
@@ -49,7 +49,7 @@ func Tasks(project, branch string) string {
 	return text
 }
 
-// TemplateBranch is the branch in the template, which nobody has named.
+// TemplateBranch is the branch in the template, which no one has named.
 const TemplateBranch = "ralph/feature-name"
 
 // Untouched reports whether a plan's file is still the template: its only story says nothing.

@@ -24,7 +24,7 @@ type transition struct {
 	before Snapshot
 	after  Plan
 	rules  Rules
-	given  *string // the only story that may make a step; nil: nobody knows which
+	given  *string // the only story that may make a step; nil: no one knows which
 	found  violations
 }
 
@@ -69,7 +69,7 @@ func (t *transition) violations(m Mode) []Violation {
 	return t.found
 }
 
-// gone holds that no story is deleted (review fields that are not there any more have changed).
+// gone holds that no story is deleted (review fields that do not exist any more have changed).
 func (t *transition) gone() {
 	there := t.after.Snapshot()
 	for _, id := range slices.Sorted(maps.Keys(t.before)) {
@@ -80,7 +80,7 @@ func (t *transition) gone() {
 	}
 }
 
-// newStories holds that stories which were not there begin at the beginning.
+// newStories holds that stories which did not exist begin at the beginning.
 func (t *transition) newStories() {
 	for _, s := range t.after.Stories {
 		if _, known := t.before[s.ID]; known {
@@ -184,7 +184,7 @@ func (t *transition) reviewOf(given string, changed []string) {
 	} // else gone says so
 }
 
-// unreviewed tells of a review that changed nothing; it names the story that waits for one.
+// unreviewed reports a review that changed nothing; it names the story that waits for one.
 func (t *transition) unreviewed() {
 	for _, s := range t.after.Stories {
 		if t.before[s.ID].ReviewStatus == NeedsReview {
@@ -215,7 +215,7 @@ func (t *transition) verdict(id string) {
 	t.outcome(*s)
 }
 
-// outcome holds that a reviewed story is approved or has changes requested, and that nobody but the cap approves at the
+// outcome holds that a reviewed story is approved or has changes requested, and that no one but the cap approves at the
 // cap
 // . That it does is not asked of the edit: Reviewed does it.
 func (t *transition) outcome(s Story) {

@@ -79,7 +79,7 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	return p.commitArchive(ctx, archived, to)
 }
 
-// toArchive are the files of the plan, if anybody has written anything into them: as the branch of its run has them, or as
+// toArchive are the files of the plan, if anyone has written anything into them: as the branch of its run has them, or as
 // they lie here when there is no run.
 func (p *Plans) toArchive(ctx context.Context, root *os.Root) ([]filed, error) {
 	read := func(name string) ([]byte, bool, error) { return files.ReadIfThere(root, name, MaxPlanFile) }
@@ -224,7 +224,7 @@ func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last 
 	return dates[len(dates)-1], dates[0]
 }
 
-// newDirectory makes a directory that was not there: name, or name-2 and so on.
+// newDirectory makes a directory that did not exist: name, or name-2 and so on.
 func newDirectory(root *os.Root, in, name string) (string, error) {
 	if err := root.MkdirAll(in, 0o755); err != nil {
 		return "", invalid.Errorf("making %s: %w", in, files.Advise(err))

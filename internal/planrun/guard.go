@@ -292,7 +292,7 @@ func verdictWord(o plan.Opinion) string {
 	return "a request for changes"
 }
 
-// advance tells what became of the plan.
+// advance tells what happened to the plan.
 func (e *edit) advance(final plan.Plan) *loop.Advance {
 	a := &loop.Advance{Violations: e.broken, Opinion: e.said}
 	for _, s := range final.Stories {

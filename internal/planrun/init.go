@@ -90,7 +90,7 @@ func (p *Plans) nothingThere(root *os.Root) error {
 	return nil
 }
 
-// scaffold writes the files that are not there yet.
+// scaffold writes the files that do not exist yet.
 func (p *Plans) scaffold(root *os.Root, project, name, branch string) error {
 	title := name
 	if title == "" {
@@ -186,7 +186,7 @@ func (p *Plans) Plugin(dir string, force bool) error {
 	return nil
 }
 
-// put writes files. What somebody has changed stays unless force says otherwise, and then nothing is written at all.
+// put writes files. What someone has changed stays unless force says otherwise, and then nothing is written at all.
 func (p *Plans) put(root *os.Root, texts map[string]string, force bool) error {
 	missing := map[string]bool{}
 	var errs []error

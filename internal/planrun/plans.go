@@ -92,7 +92,7 @@ func InClone(top, from, dir string) (string, error) {
 // Say prints a line for people.
 func (p *Plans) Say(format string, args ...any) { p.Log("%s", fmt.Sprintf(format, args...)) }
 
-// Note prints what somebody has edited in the clone.
+// Note prints what someone has edited in the clone.
 func (p *Plans) Note(b OnBranch) {
 	if note := b.Note(); note != "" {
 		p.Say("note: %s", note)

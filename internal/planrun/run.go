@@ -127,7 +127,7 @@ func (p *Run) Guard() loop.PlanFile { return p.file }
 // Close implements engine.Plan: it removes the file by which hooks know that a plan is run.
 func (p *Run) Close() { p.active.remove() }
 
-// Begin lays the plan and records how the run begins with it, or goes on. A turn that was cut off left its edits in the
+// Begin lays the plan and records how the run begins with it, or continues. A turn that was cut off left its edits in the
 // tree: they are judged as an iteration is, so nothing of theirs is taken up here.
 func (p *Run) Begin(ctx context.Context, l *engine.Journal, r loop.Record) error {
 	s := l.State()
@@ -188,7 +188,7 @@ func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, erro
 	p.PRD = src.PRD
 	said := p.begun.Marshal()
 	p.tell(p.bind())
-	for i := range p.record { // work on a branch that was set back, or never merged, is not there
+	for i := range p.record { // work on a branch that was set back, or never merged, does not exist
 		if from := p.record[i].From; from != "" && !tree.Has(ctx, from, c.SHA) {
 			p.record[i].From = ""
 		}

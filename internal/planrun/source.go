@@ -37,7 +37,7 @@ const (
 // MaxPlanFile bounds what is read of a plan's files: a plan has at most a thousand stories.
 const MaxPlanFile = 4 << 20
 
-// Source is a plan as somebody gave it.
+// Source is a plan as someone gave it.
 type Source struct {
 	Dir     string // "ralph": its directory, from the top of the repository
 	File    string // "ralph/tasks.json"
@@ -50,7 +50,7 @@ type Source struct {
 	// Reviews are what is believed of the stories' reviews, by source: what Content says of them is held against these.
 	// nil: Content is a run's own record.
 	Reviews [][]plan.RecordedReview
-	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: nobody knows.
+	// ReviewCost is what a review of this plan has cost before, in US dollars; 0: no one knows.
 	ReviewCost float64
 	// Write is what the harness puts into the repository before the first turn, by path; nil: the plan is there
 	// already.
@@ -73,7 +73,7 @@ func ReadPlanIn(top, dir string) (Source, error) {
 	case errors.Is(err, fs.ErrNotExist), err == nil && plan.Untouched(src.Content):
 		src.File = path.Join(dir, ForeignPlan)
 		src.Content, err = files.ReadIn(root, src.File, MaxPlanFile)
-	default: // nobody knows which of them was reviewed
+	default: // no one knows which of them was reviewed
 		return src, invalid.Errorf(
 			"there are two plans in %s: %s and %s; move the one that you do not mean out of the directory, then run again",
 			dir, PlanFile, ForeignPlan,
@@ -129,7 +129,7 @@ func (e *noPlanError) Error() string {
 	)
 }
 
-// Task is the plan as what somebody wants done: one task whose parts are its stories.
+// Task is the plan as what someone wants done: one task whose parts are its stories.
 func (src Source) Task() (task.Task, plan.Plan, error) {
 	plan, _, err := readPlan(src.File, src.Content)
 	if err != nil {
@@ -172,7 +172,7 @@ func (src Source) Without(names []string) []string {
 	})
 }
 
-// TakeAlong makes the run begin with the plan's files as they lie in a clone, by their names from its top.
+// TakeAlong makes the run begin with the plan's files as they are in a clone, by their names from its top.
 func (src *Source) TakeAlong(top string, names []string) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -206,14 +206,14 @@ type OnBranch struct {
 	Read   func(name string) (content []byte, ok bool, err error)
 	Branch string
 	Task   task.Task
-	// Own are the plan's files in the clone that somebody has edited: the branch never had them so.
+	// Own are the plan's files in the clone that someone has edited: the branch never had them so.
 	Own []string
 	// Behind are the stories that are done on the branch and not in the clone's copy, unless the clone is on that commit.
 	Behind []string
 	Since  time.Time // of the run's newest record
 }
 
-// FindOnBranch looks for the plan that lies in a clone on the branch of its newest run.
+// FindOnBranch looks for the plan that is in a clone on the branch of its newest run.
 func FindOnBranch(ctx context.Context, s *session.Session, here Source) (b OnBranch, err error) {
 	t, of, err := here.Task()
 	if err != nil {
@@ -259,7 +259,7 @@ func FindOnBranch(ctx context.Context, s *session.Session, here Source) (b OnBra
 	return b, nil
 }
 
-// had reports whether a commit, or one before it, has a file as it lies in the clone.
+// had reports whether a commit, or one before it, has a file as it is in the clone.
 func had(ctx context.Context, clone *git.Clone, commit, name string) bool {
 	for _, how := range []string{"--", "--no-filters"} {
 		id, ok, err := clone.Run(ctx, []string{"hash-object", how, name})
@@ -282,7 +282,7 @@ func (b OnBranch) Name(file string) string {
 	return file + " on " + b.Branch
 }
 
-// Note says what somebody has edited in the clone, and how to get past it; empty: nothing.
+// Note says what someone has edited in the clone, and how to get past it; empty: nothing.
 func (b OnBranch) Note() string {
 	if len(b.Own) == 0 {
 		return ""
@@ -299,7 +299,7 @@ func (b OnBranch) Note() string {
 }
 
 // readPlan reads a plan that a person wrote, as task.ReadPlan does. Of the template it says only that it is one: what
-// it lacks, everybody sees.
+// it lacks, everyone sees.
 func readPlan(file string, content []byte) (plan.Plan, bool, error) {
 	if plan.Untouched(content) {
 		return plan.Plan{}, false, invalid.Errorf(

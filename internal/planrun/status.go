@@ -109,7 +109,7 @@ type activeJSON struct {
 	PlanFile      string        `json:"planFile"`
 }
 
-// write tells of the turn that begins.
+// write reports the turn that begins.
 func (a *active) write(s loop.State) error {
 	mode := "direct"
 	if a.boxed {
@@ -138,7 +138,7 @@ func (a *active) write(s loop.State) error {
 
 func (a *active) path() string { return filepath.Join(a.dir, engine.ActiveFile) }
 
-// forged reports whether somebody else has changed the file since it was written.
+// forged reports whether someone else has changed the file since it was written.
 func (a *active) forged() bool {
 	if a.written == nil {
 		return false

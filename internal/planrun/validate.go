@@ -25,7 +25,7 @@ type Validation struct {
 	ReviewCap     int
 }
 
-// Validated is what came of it.
+// Validated is what resulted from it.
 type Validated struct {
 	Legal      bool             `json:"legal"`
 	Violations []plan.Violation `json:"violations"`
@@ -33,14 +33,14 @@ type Validated struct {
 	Mode       plan.Mode        `json:"mode,omitempty"`
 	Note       string           `json:"note,omitempty"` // what else there is to know, a sentence
 
-	name string // what was looked at
+	name string // what was examined
 	said string // of a legal plan: what it is
 }
 
 // planModes are those of an iteration of a plan.
 var planModes = []plan.Mode{plan.Implement, plan.Review, plan.ReviewFix}
 
-// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what nobody may do to a
+// Validate looks at one file (Check 1, its order and Check 2), or at two (Check 1, 2, 2.5 and what no one may do to a
 // plan). The error is for what keeps it from looking; what is wrong with the plan are violations.
 func (p *Plans) Validate(ctx context.Context, v Validation) (Validated, error) {
 	from := p.Dir
@@ -218,7 +218,7 @@ func notRegularFile(info os.FileInfo) error {
 	return files.NotRegular(info)
 }
 
-// Text is what came of it, a line each.
+// Text is what resulted from it, a line each.
 func (v Validated) Text() string {
 	var b strings.Builder
 	if v.Note != "" {

@@ -17,7 +17,7 @@ type Capped struct {
 	left int64
 	most int64
 	cut  bool
-	end  *Tail // of what is not passed on; nil: nobody wants it
+	end  *Tail // of what is not passed on; nil: no one wants it
 	err  error
 
 	redact func(string) string
@@ -49,7 +49,7 @@ func CreateLog(path string, most int64) (*Capped, error) {
 	return NewCapped(file, most), nil
 }
 
-// Open lets everybody read the log.
+// Open lets everyone read the log.
 func (c *Capped) Open() error {
 	file, ok := c.to.(*os.File)
 	if !ok {
@@ -71,7 +71,7 @@ const longestPart = 64 << 10
 // Write implements io.Writer.
 func (c *Capped) Write(p []byte) (int, error) {
 	switch {
-	case c.cut && c.end == nil: // nobody will see it
+	case c.cut && c.end == nil: // no one will see it
 		return len(p), nil
 	case c.redact == nil:
 		c.write(p)

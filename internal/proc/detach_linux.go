@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// spare leaves processes of the tree running, and what came of them. It is forgotten here and rests in the family,
+// spare leaves processes of the tree running, and what resulted from them. It is forgotten here and rests in the family,
 // until End. One that has died since it was named is not spared, nor is what it left.
 func (t *tree) spare(pids []int) (any bool) {
 	in := valid(pids)
@@ -30,7 +30,7 @@ func (t *tree) spare(pids []int) (any bool) {
 	return len(rest.known) > 0
 }
 
-// take makes an active tree of processes that rest, and what came of them. What only a mark attributes goes with the
+// take makes an active tree of processes that rest, and what resulted from them. What only a mark attributes goes with the
 // last process that was named when it was spared.
 func take(pids []int) (*tree, error) {
 	in := valid(pids)

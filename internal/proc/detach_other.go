@@ -2,5 +2,5 @@
 
 package proc
 
-// anySpared is unknown here: nobody keeps a list of what was spared.
+// anySpared is unknown here: no one keeps a list of what was spared.
 func anySpared() bool { return false }

@@ -19,7 +19,7 @@ type disk struct {
 	used   int64    // bytes when the count began
 }
 
-// disksOf are the file systems of some directories. Those that are not there have none.
+// disksOf are the file systems of some directories. Those that do not exist have none.
 func disksOf(dirs []string) (list []*disk) {
 	known := map[uint64]*disk{}
 	for _, dir := range dirs {
@@ -48,7 +48,7 @@ func (d *disk) now() (used, free, all int64) {
 	return int64(s.Blocks-s.Bfree) * s.Bsize, int64(s.Bavail) * s.Bsize, int64(s.Blocks) * s.Bsize
 }
 
-// reserve is how much of a file system is left to everybody else.
+// reserve is how much of a file system is left to everyone else.
 func reserve(all int64) int64 { return min(1<<30, all/20) }
 
 // full says which file system has been filled too much.
@@ -66,7 +66,7 @@ func (t *usage) full() (e limitExceeded, ok bool) {
 				return limitExceeded{LimitDisk, fmt.Sprintf("it wrote more than %s to the disk of %s", safetext.Bytes(t.limits.Disk),
 					d.dirs[0])}, true
 			}
-			d.used = used // that was somebody else
+			d.used = used // that was someone else
 		}
 	}
 	return e, false

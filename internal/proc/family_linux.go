@@ -15,11 +15,11 @@ import (
 // started.
 //
 // Our children are of three kinds: roots of trees, which os/exec waits for; what others in this process start through
-// os/exec; and orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which nobody but
+// os/exec; and orphans, which are ours to end and to reap. Linux gives orphans to our first thread, on which no one but
 // the main goroutine runs (see init), so what others start is never among them. What the main goroutine itself starts
 // beside this package is told by our session, which nothing of a tree is ever in: it must not start a process in a
 // session of its own while a tree is active. On kernels without lists of children (CONFIG_PROC_CHILDREN), nor must
-// anybody.
+// anyone.
 type processTrees struct {
 	mu       sync.Mutex
 	ready    bool  // we are the subreaper
@@ -115,7 +115,7 @@ func (f *processTrees) killLeftovers() {
 	go f.killOrphans()
 }
 
-// killOrphans ends orphans that nobody owns, while no tree is active: as long as one is, they may be its own, and it ends
+// killOrphans ends orphans that no one owns, while no tree is active: as long as one is, they may be its own, and it ends
 // them.
 func (f *processTrees) killOrphans() {
 	stray := &tree{} // an inactive one
@@ -158,7 +158,7 @@ func (f *processTrees) orphan(s stat) bool {
 
 // orphans lists the living orphans that belong to a tree, the newest first, does something with each at once, and reaps
 // the dead of all trees. again asks for another look: at the orphans of those that were reaped, and at those that
-// nobody can attribute just now. When it is late, these count as unattributed.
+// no one can attribute just now. When it is late, these count as unattributed.
 func (f *processTrees) orphans(t *tree, late bool, each func(stat)) (mine []stat, again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,7 +211,7 @@ func (f *processTrees) owner(s stat) (t *tree, sure bool) {
 		len(f.trees) > 1 {
 		return nil, sure
 	}
-	for t = range f.trees { // the last of them takes what nobody knows
+	for t = range f.trees { // the last of them takes what no one knows
 	}
 	return t, true
 }
@@ -266,7 +266,7 @@ func (t *tree) members() (found []stat, again bool) {
 }
 
 // left lists what is alive and ours to end, as far as one look tells: orphans only, since what is below them becomes an
-// orphan when they die, and their death is told to nobody who could start them anew. With each it does something at
+// orphan when they die, and their death is told to no one who could start them again. With each it does something at
 // once.
 func (t *tree) left(late bool, each func(stat)) (left []stat, again bool) {
 	if !t.taken && childless() {

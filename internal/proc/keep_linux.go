@@ -7,7 +7,7 @@ import (
 )
 
 // keepers are the processes of the tree that only keep its box, from the root down, and the one that they keep. While
-// that is not there yet, or no more, nothing is kept, and the root is a process as any other.
+// that does not exist yet, or no more, nothing is kept, and the root is a process as any other.
 func (t *tree) keepers() (keep []int, kept int) {
 	if t.kept == 0 {
 		return nil, t.root

@@ -41,5 +41,5 @@ func (r *running) observe() (stop func()) {
 	return func() { close(over) }
 }
 
-// lookEvery is how often it is looked at what a process takes.
+// lookEvery is how often it is examined what a process takes.
 const lookEvery = 100 * time.Millisecond

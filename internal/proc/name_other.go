@@ -2,5 +2,5 @@
 
 package proc
 
-// Name is what the system calls a process; here nobody asks it.
+// Name is what the system calls a process; here no one asks it.
 func Name(int) string { return "" }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A harness that is killed ends nobody: what it started itself dies with it, and what came of that goes on. The mark in
+// A harness that is killed ends no one: what it started itself dies with it, and what resulted from that continues. The mark in
 // the environment of all of it says whose it was, by what the system tells no two processes of: the namespace of
 // process numbers, the number, and the start. It says, too, where the first process of the tree was started: a box that
 // is just being made works nowhere.
@@ -134,7 +134,7 @@ func ourKind(pid int) bool {
 	return program(strconv.Itoa(pid)) == program("self")
 }
 
-// At finds a process that works in one of some directories or below and whose command line is wanted; 0 when there is
+// At finds a process that works in one of some directories or below and whose command line is needed; 0 when there is
 // none.
 func At(dirs []string, wanted func(args []string) bool) (pid int, args []string) {
 	for _, s := range living() {

@@ -17,7 +17,7 @@ var (
 )
 
 // LookPath finds a program by the PATH in env; a name with a slash is its path. Entries of PATH that are not absolute
-// are skipped, so a program never comes from the tree we happen to stand in. The error wraps ErrNotFound or
+// are skipped, so a program never comes from the tree we happen to be in. The error wraps ErrNotFound or
 // ErrNotExecutable.
 func LookPath(name string, env []string) (string, error) { return lookPath(name, env, "") }
 

@@ -21,10 +21,10 @@ func (p *Heartbeat) since() time.Duration {
 }
 
 // pipes are a process's standard streams. They are plain files, so waiting for the process never waits for them. Where
-// nobody tells or listens, the null device stands in.
+// no one tells or listens, the null device is in.
 type pipes struct {
 	childIn, childOut, childErr *os.File
-	in, out, err                *os.File // our ends; nil where nobody tells or listens
+	in, out, err                *os.File // our ends; nil where no one tells or listens
 	spec                        Spec
 	pulse                       *Heartbeat
 	meter                       *meter
@@ -59,7 +59,7 @@ func openPipes(s Spec, pulse *Heartbeat, m *meter) (p *pipes, err error) {
 			return nil, err
 		}
 	}
-	if s.As != nil { // who may open /dev/stdout anew is the pipe's owner
+	if s.As != nil { // who may open /dev/stdout again is the pipe's owner
 		for _, f := range []*os.File{p.childIn, p.childOut, p.childErr} {
 			if f != nil {
 				_ = f.Chown(int(s.As.UID), int(s.As.GID))

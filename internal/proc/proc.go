@@ -58,7 +58,7 @@ type Spec struct {
 	Limits Limits
 }
 
-// DefaultGrace is the time between TERM and KILL where nobody says otherwise.
+// DefaultGrace is the time between TERM and KILL where no one says otherwise.
 const DefaultGrace = 5 * time.Second
 
 type graceKey struct{}
@@ -103,7 +103,7 @@ type Result struct {
 }
 
 // Run runs a process to its end. When it returns, neither the process nor anything it started is left, as far as they
-// can be told apart from the rest (see tree): also what moved to another session or went on in the background of a good
+// can be told apart from the rest (see tree): also what moved to another session or continued in the background of a good
 // run. An error means that the harness could not do its part; what the process did wrong is told by Result.Class.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if len(s.Argv) == 0 {
@@ -215,7 +215,7 @@ type Box interface {
 type SandboxedCommand struct {
 	Spec Spec
 	// Keepers is how many processes, from the one that is started down to the one that was meant, only keep the box: each
-	// is the only child of the one before. They end with what they keep, and are asked to end by nobody but KILL.
+	// is the only child of the one before. They end with what they keep, and are asked to end by no one but KILL.
 	Keepers int
 	// Wraps says that the keepers tell by an exit code of 128 and more that a signal has ended what they keep.
 	Wraps bool

@@ -71,7 +71,7 @@ func start(s Spec, dir string) (r *running, err error) {
 	return r, nil
 }
 
-// launch starts the program, again when somebody is between fork and exec and holds its file open.
+// launch starts the program, again when someone is between fork and exec and holds its file open.
 func (r *running) launch(path, mark string) (cmd *exec.Cmd, err error) {
 	from := ours
 	if r.spec.As != nil {

@@ -34,7 +34,7 @@ func (r *running) end() {
 	defer over.Stop()
 	select {
 	case <-r.done:
-	case <-over.C: // it lies in uninterruptible sleep, or is not ours to kill
+	case <-over.C: // it is in uninterruptible sleep, or is not ours to kill
 	}
 }
 

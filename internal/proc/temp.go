@@ -13,14 +13,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// A directory for what nobody needs after this process is held by a lock that the kernel keeps: it is dropped when the
+// A directory for what no one needs after this process is held by a lock that the kernel keeps: it is dropped when the
 // process ends, however it ends. So the next process can tell what a killed one has left from what a living one works
 // with, and removes it.
 
 // tempName is what these directories are called. No other program, and no earlier ralph, makes such a name.
 var tempName = regexp.MustCompile(`^ralph-[A-Z2-7]{12}$`)
 
-// tempTries is how often a directory is made anew that somebody took for abandoned before it was held.
+// tempTries is how often a directory is made again that someone took for abandoned before it was held.
 const tempTries = 100
 
 // cleared are the directories in which this process has looked for what killed ones have left.
@@ -29,7 +29,7 @@ var cleared struct {
 	dirs map[string]bool
 }
 
-// TempDir makes a directory below parent, "" is the system's for temporary files, that nobody but us may look into. It
+// TempDir makes a directory below parent, "" is the system's for temporary files, that no one but us may look into. It
 // is held until remove is called or the process ends. The first one in a parent removes there what processes that were
 // killed have left.
 func TempDir(parent string) (dir string, remove func(), err error) {
@@ -48,7 +48,7 @@ func TempDir(parent string) (dir string, remove func(), err error) {
 		switch {
 		case err == nil:
 			return dir, func() { throwAway(dir, held) }, nil
-		case errors.Is(err, errNoLocks): // then nobody removes it but us
+		case errors.Is(err, errNoLocks): // then no one removes it but us
 			return dir, func() { throwAway(dir, nil) }, nil
 		}
 	}
@@ -56,7 +56,7 @@ func TempDir(parent string) (dir string, remove func(), err error) {
 }
 
 // ClearTemp removes from a directory, "" is the system's for temporary files, what processes that were killed have left
-// there, and ends what still runs in it. Only what TempDir has made counts, for our own user, and nobody holds. It
+// there, and ends what still runs in it. Only what TempDir has made counts, for our own user, and no one holds. It
 // looks once in the life of a process.
 func ClearTemp(parent string) {
 	if parent == "" {
@@ -71,13 +71,13 @@ func ClearTemp(parent string) {
 		cleared.dirs = map[string]bool{}
 	}
 	cleared.dirs[parent] = true
-	entries, _ := os.ReadDir(parent) // what is not there has nothing left in it
+	entries, _ := os.ReadDir(parent) // what does not exist has nothing left in it
 	for _, e := range entries {
 		if !e.IsDir() || !tempName.MatchString(e.Name()) {
 			continue
 		}
 		dir := filepath.Join(parent, e.Name())
-		if held, err := holdDir(dir); err == nil { // nobody else has it
+		if held, err := holdDir(dir); err == nil { // no one else has it
 			EndLeft(dir)
 			throwAway(dir, held)
 		}

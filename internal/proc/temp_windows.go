@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// holdDir locks a file in the directory, since no directory can be locked here. It is errHeld when somebody else has
+// holdDir locks a file in the directory, since no directory can be locked here. It is errHeld when someone else has
 // it.
 func holdDir(dir string) (*os.File, error) {
 	held, err := os.OpenFile(filepath.Join(dir, "held"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -27,7 +27,7 @@ func holdDir(dir string) (*os.File, error) {
 	return nil, errHeld
 }
 
-// letGo gives the lock back before the directory is removed: nobody removes an open file here.
+// letGo gives the lock back before the directory is removed: no one removes an open file here.
 func letGo(held *os.File, removed bool) {
 	if held != nil && !removed {
 		_ = held.Close()

@@ -30,7 +30,7 @@ type tree struct {
 	root  int
 	marks [][]byte
 	known map[int]ticks // what was seen of it, and when that was started
-	named map[int]bool  // of what rests: the processes that were to be spared, not what came of them
+	named map[int]bool  // of what rests: the processes that were to be spared, not what resulted from them
 	taken bool          // it has no root: it is of what was spared, to be ended, or of what was never ours
 	some  bool          // the last look at what was taken found something alive
 	kept  int           // how many processes, from the root down, only keep its box
@@ -101,11 +101,11 @@ func (t *tree) gone() bool {
 	return len(left) == 0 && !again
 }
 
-// doubt is how long an orphan may be one that nobody can attribute just now.
+// doubt is how long an orphan may be one that no one can attribute just now.
 const doubt = 100 * time.Millisecond
 
 // kill ends every process of the tree, again and again until none is left: one may be born while the list is read. What
-// is left when that takes too long is given to the family, which goes on.
+// is left when that takes too long is given to the family, which continues.
 func (t *tree) kill() {
 	began, pause := time.Now(), 100*time.Microsecond
 	for time.Since(began) < killing {
@@ -118,10 +118,10 @@ func (t *tree) kill() {
 		if len(left) == 0 && !again {
 			return
 		}
-		if !alone && len(left) > 0 || t.taken { // what was named to us may be nobody's orphan
+		if !alone && len(left) > 0 || t.taken { // what was named to us may be no one's orphan
 			t.cut()
 		}
-		// it flees: nobody is faster than a loop without rest
+		// it flees: no one is faster than a loop without rest
 		if pause = min(2*pause, 10*time.Millisecond); len(t.struck) > before {
 			pause = 50 * time.Microsecond
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // usage is what a process has taken of the machine, with all that came of it. What the whole machine has in use is
-// asked first, which costs microseconds; the processes themselves are looked at only where that is more than one of
+// asked first, which costs microseconds; the processes themselves are examined only where that is more than one of
 // them may have.
 type usage struct {
 	limits Limits
@@ -202,7 +202,7 @@ func (t *usage) told(end Result) (e limitExceeded) {
 
 func memoryOfMachine() map[string]int64 { return kernelTable("/proc/meminfo") }
 
-// Memory is how many bytes of memory there are for us: the machine's, or the container's; 0: nobody knows.
+// Memory is how many bytes of memory there are for us: the machine's, or the container's; 0: no one knows.
 func Memory() int64 {
 	most := memoryOfMachine()["MemTotal"]
 	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {

@@ -14,7 +14,7 @@ type output struct {
 	verdict int    // its index
 	check   string // its name; empty: the agent's words
 	text    string
-	key     string // the failure, by check and hash; empty: nobody knows whether it is the same as another
+	key     string // the failure, by check and hash; empty: no one knows whether it is the same as another
 	same    int    // the attempt that had the same output; 0: none
 	own     bool   // the harness's own words, or a reviewer's: no program printed them
 	moved   bool   // it stands elsewhere in the prompt
@@ -118,7 +118,7 @@ func purpose(it loop.Iteration) string {
 	return " (" + lineOf(string(it.Mode), 20) + ")"
 }
 
-// result is what became of an attempt, in the words of the check that said no: before a missing claim, what stands in
+// result is what happened to an attempt, in the words of the check that said no: before a missing claim, what is in
 // the way of the work.
 func result(it loop.Iteration) string {
 	text := "passed"
@@ -139,7 +139,7 @@ func result(it loop.Iteration) string {
 	return text
 }
 
-// facts are what the state file tells of an attempt, a line each.
+// facts are what the state file reports an attempt, a line each.
 func facts(it loop.Iteration) []string {
 	var passed, waiting, out []string
 	for _, v := range it.Verdicts {

@@ -16,7 +16,7 @@ func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
 }
 
 // Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing.
-// noticed are the verdicts of the iteration that is being judged; the soft ones that failed are told, because somebody
+// noticed are the verdicts of the iteration that is being judged; the soft ones that failed are told, because someone
 // should look.
 func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string,
 	error) {
@@ -71,7 +71,7 @@ func answer(tree string, w wanted, open []loop.Concern) string {
 	return text
 }
 
-// harnessNoticed tells of the soft checks that failed or have something to say: no reason to reject, but for a person to look at.
+// harnessNoticed reports the soft checks that failed or have something to say: no reason to reject, but for a person to look at.
 func harnessNoticed(border safetext.Border, verdicts []loop.Verdict) string {
 	var items []string
 	for _, v := range verdicts {

@@ -13,7 +13,7 @@ import (
 // PlanFiles are what a run of a plan is told from.
 type PlanFiles struct {
 	Dir    string // where the plan's files are, from the top of the worktree; empty: as the run's first record says
-	Prompt string // the project's own prompt, as it stood when the run began; empty: it has none
+	Prompt string // the project's own prompt, as it was when the run began; empty: it has none
 }
 
 // forStory writes the prompt of an iteration of a plan: by the template of its mode, or by the project's own prompt

@@ -157,7 +157,7 @@ func earlierReview(s loop.State, id string, border safetext.Border) string {
 	return ""
 }
 
-// takenBack tells of what the last iteration did to the plan that did not count.
+// takenBack reports what the last iteration did to the plan that did not count.
 func takenBack(s loop.State, border safetext.Border) string {
 	last := s.Last()
 	if last == nil || last.Commit == nil || last.Commit.Plan == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// attempts tells of the last attempts, newest last: the facts of the state file, which are what every check said and
+// attempts reports the last attempts, newest last: the facts of the state file, which are what every check said and
 // the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
 // come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
 func attempts(s loop.State, room int, border safetext.Border) (text string, elsewhere []loop.Verdict) {
@@ -57,7 +57,7 @@ type Writer struct {
 	Plan PlanFiles // of a run of a plan
 }
 
-// Comment is a remark by somebody with write access.
+// Comment is a remark by someone with write access.
 type Comment struct{ Author, Text string }
 
 // escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within
@@ -82,7 +82,7 @@ func writerTemplate(r task.Role) string {
 	return "implement.md"
 }
 
-// counted puts how far the run has come before the prompt, when that is wanted.
+// counted puts how far the run has come before the prompt, when that is needed.
 func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 	switch {
 	case !w.IterationCount:
@@ -94,7 +94,7 @@ func (w Writer) counted(text string, s loop.State, step loop.Step) string {
 		s.MaxIterations-step.Iteration, text)
 }
 
-// printed are failed checks whose texts stand between borders.
+// printed are failed checks whose texts are between borders.
 func printed(border safetext.Border, failed []loop.Verdict) []loop.Verdict {
 	out := slices.Clone(failed)
 	for i := range out {
@@ -127,11 +127,11 @@ func combine(base string, failed []loop.Verdict) string {
 	return base
 }
 
-// Verbatim passes on a prompt as somebody wrote it, with what the checks said about the last iteration and nothing else,
+// Verbatim passes on a prompt as someone wrote it, with what the checks said about the last iteration and nothing else,
 // but for what people have said meanwhile, and what done means when the run has criteria.
 type Verbatim struct {
 	Writer
-	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run goes on.
+	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run continues.
 	Base func() (string, error)
 }
 

@@ -19,11 +19,11 @@ const (
 	maxHints    = 2 << 10
 	maxCriteria = 1536
 	maxFeedback = 6 << 10 // of reviews of the pull request
-	maxHeads    = 1536    // what became of each of the last attempts, without outputs
+	maxHeads    = 1536    // what happened to each of the last attempts, without outputs
 	maxTrace    = 2 << 10
 	maxContext  = 8 << 10 // of excerpts
 	maxNoticed  = 3 << 10
-	maxLine     = 200 // of one line that somebody else wrote
+	maxLine     = 200 // of one line that someone else wrote
 	minOutput   = 256 // a smaller part of an output tells nothing
 
 	// Of a plan. The story itself is the task's own text and not reckoned among what is added.

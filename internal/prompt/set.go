@@ -63,7 +63,7 @@ func Template(name string) (text string, ok bool) {
 // Set is what a repository's own templates replace of ralph's. The zero Set replaces nothing.
 type Set struct{ own map[string]*template.Template }
 
-// Load reads a repository's own templates. names is what lies in Dir; what begins with a dot is skipped. An error
+// Load reads a repository's own templates. names is what is in Dir; what begins with a dot is skipped. An error
 // is one sentence for whoever wrote the template: file, line, what was found, what is allowed.
 func Load(names []string, content func(name string) ([]byte, error)) (Set, error) {
 	set := Set{map[string]*template.Template{}}

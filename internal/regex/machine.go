@@ -23,7 +23,7 @@ type machine struct {
 	other  map[rare]int16   // the same after other characters, of which mostOther are kept
 }
 
-// state is where all ways go on after a character.
+// state is where all ways continue after a character.
 type state struct {
 	before rune // or another of its kind
 	ways   []uint32
@@ -39,7 +39,7 @@ const (
 	matched int16 = iota + 1
 	failed
 	full  // there are more states than are kept
-	first // what stands before is nothing
+	first // what is before is nothing
 
 	end        = rune(-1) // before a text, and behind it
 	columns    = utf8.RuneSelf + 2
@@ -142,7 +142,7 @@ func (m *machine) step(from int16, char rune) int16 {
 	return m.state(char, on)
 }
 
-// through are the instructions at which ways stand before a character, or have matched, where some conditions hold.
+// through are the instructions at which ways are before a character, or have matched, where some conditions hold.
 func (m *machine) through(ways []uint32, holds syntax.EmptyOp) (reached []*syntax.Inst) {
 	seen := make([]bool, len(m.prog.Inst))
 	for open := slices.Clone(ways); len(open) > 0; {
@@ -169,7 +169,7 @@ func (m *machine) through(ways []uint32, holds syntax.EmptyOp) (reached []*synta
 	return reached
 }
 
-// state is the number of the state in which ways go on after a character.
+// state is the number of the state in which ways continue after a character.
 func (m *machine) state(before rune, ways []uint32) int16 {
 	switch {
 	case syntax.IsWordChar(before):

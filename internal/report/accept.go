@@ -25,7 +25,7 @@ func (v View) howToAccept(list []loop.Concern) string {
 		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
 }
 
-// howToAnswer says what a person does about a concern that nobody else accepts.
+// howToAnswer says what a person does about a concern that no one else accepts.
 func (v View) howToAnswer(c loop.Concern, names []string) string {
 	accepts := "ends the run without a change"
 	again, sends := "continue <what is missing>", "resumes the run"
@@ -45,7 +45,7 @@ func (v View) acceptWords(list []loop.Concern) string {
 	return "accept " + strings.Join(v.namesTyped(list), " ")
 }
 
-// namesTyped are the names of findings as somebody can paste them.
+// namesTyped are the names of findings as someone can paste them.
 func (v View) namesTyped(list []loop.Concern) []string {
 	return safetext.Map(list[:min(len(list), mostNames)], func(c loop.Concern) string { return nameTyped(v.Clean(c.Name)) })
 }
@@ -57,7 +57,7 @@ func these(list []loop.Concern) string {
 	return "them"
 }
 
-// nameTyped is a name as somebody can paste it into a comment or a shell.
+// nameTyped is a name as someone can paste it into a comment or a shell.
 func nameTyped(name string) string {
 	if wording.SafeWord.MatchString(name) {
 		return name

@@ -91,7 +91,7 @@ func listed(names []string, most int) string {
 	return before + safetext.Listed(names)
 }
 
-// feedback says what a review or other workflows asked for, and what became of it: a line, and an item for each thread.
+// feedback says what a review or other workflows asked for, and what happened to it: a line, and an item for each thread.
 // "" when the run was resumed for none.
 func (v View) feedback(r room) string {
 	f := v.State.Feedback

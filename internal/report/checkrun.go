@@ -17,7 +17,7 @@ type CheckRun struct {
 	Title      string // one line of plain text, at most 200 characters
 	Summary    string // Markdown, at most 65,000 bytes
 	Text       string // Markdown, at most 65,000 bytes; may be empty
-	Conclusion string // GitHub's word: success, failure, neutral or cancelled; empty while the run goes on
+	Conclusion string // GitHub's word: success, failure, neutral or cancelled; empty while the run continues
 	// Annotations are the places that failing checks name, those of hard checks first, at most 100. GitHub takes 50 of
 	// them a request.
 	Annotations []Annotation

@@ -53,7 +53,7 @@ func (v View) failureBeside(lines int) string {
 	return v.lastFailure(lines)
 }
 
-// statusBlock is what stands below a headline: what happens or what is needed, where the work is, what it has cost, and how
+// statusBlock is what is below a headline: what happens or what is needed, where the work is, what it has cost, and how
 // far its stories are.
 func (v View) statusBlock(p *wording.Markdown, r room) {
 	v.links(p, r)
@@ -62,7 +62,7 @@ func (v View) statusBlock(p *wording.Markdown, r room) {
 	p.Part(v.stories(r))
 }
 
-// links is what to do next and where the work is, right below a headline; of a run that goes on, first what happens
+// links is what to do next and where the work is, right below a headline; of a run that continues, first what happens
 // now.
 func (v View) links(p *wording.Markdown, r room) {
 	now, next := v.whatNow(), v.details()
@@ -107,10 +107,10 @@ func IssueLine(v View) string {
 	return Marker(v.State.Start.Run) + "\n" + strings.Join(lines, "\n\n") + "\n"
 }
 
-// person is what a login of a person looks like. One of a bot is none: nobody would read what it is told.
+// person is what a login of a person looks like. One of a bot is none: no one would read what it is told.
 var person = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
 
-// Asker is the login of whoever asked for the run last; empty when that is nobody who can be told. It is the only one
+// Asker is the login of whoever asked for the run last; empty when that is no one who can be told. It is the only one
 // that is ever mentioned, and it comes from GitHub's own words about who did what, never from a text.
 func (v View) Asker() string {
 	if who := v.State.Asked; len(who) <= 39+1+8 && person.MatchString(who) { // an enterprise adds its short name
@@ -119,7 +119,7 @@ func (v View) Asker() string {
 	return ""
 }
 
-// Mention is the line that tells whoever asked; empty when nobody can be told.
+// Mention is the line that tells whoever asked; empty when no one can be told.
 func (v View) Mention() string {
 	if who := v.Asker(); who != "" {
 		return "@" + who
@@ -127,8 +127,8 @@ func (v View) Mention() string {
 	return ""
 }
 
-// OutcomeComment is the short comment that tells of an outcome whoever asked: an edited comment tells nobody. It has at
-// most 65,000 bytes, and mentions nobody else.
+// OutcomeComment is the short comment that reports an outcome whoever asked: an edited comment tells no one. It has at
+// most 65,000 bytes, and mentions no one else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
 	return v.fit(CommentLimit, func(r room) string {
@@ -142,7 +142,7 @@ func OutcomeComment(v View) string {
 }
 
 // NotifyKind reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
-// is none. A wait that ends by itself needs nobody.
+// is none. A wait that ends by itself needs no one.
 func (v View) NotifyKind() string {
 	e := v.State.End
 	switch {

@@ -18,7 +18,7 @@ import (
 const maxSubject = 72
 
 // CommitMessage is the message of an iteration's commit: a readable subject of at most 72 characters made of the
-// task's title, and trailers. Nothing in a title can add a trailer, mention anybody or close anything. repoHost is
+// task's title, and trailers. Nothing in a title can add a trailer, mention anyone or close anything. repoHost is
 // "github.com". In a plan the subject is that of the story's mode.
 func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 	end := fmt.Sprintf(" (iteration %d)", it.N)
@@ -41,7 +41,7 @@ func CommitMessage(s loop.State, it loop.Iteration, repoHost string) string {
 // mostJudges bounds the trailer that names what judges a commit.
 const mostJudges = 200
 
-// checksOf names what judges a commit. What it says comes after the commit, and stands in the run's reports.
+// checksOf names what judges a commit. What it says comes after the commit, and is in the run's reports.
 func checksOf(s loop.State) string {
 	var names []string
 	for _, line := range s.Start.Checks {
@@ -98,7 +98,7 @@ func storySubject(s loop.State, it loop.Iteration) string {
 }
 
 // reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story.
-// Nobody may take an approval at the cap for another.
+// No one may take an approval at the cap for another.
 func reviewedAs(s loop.State, it loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Plan == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Failure is the report of a run that a limit stopped, at most 65,000 bytes: what still fails, how to go on or
+// Failure is the report of a run that a limit stopped, at most 65,000 bytes: what still fails, how to continue or
 // to take over, and everything else folded. What went wrong is told once; the full output and the attempts are there
 // for who wants them.
 func Failure(v View) string {
@@ -124,7 +124,7 @@ func (v View) inWords(r room, table string) string {
 }
 
 // tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is
-// told once; told is one that stands above already.
+// told once; told is one that is above already.
 func (v View) tried(r room, told *loop.Verdict) string {
 	its := v.State.Iterations
 	var b strings.Builder

@@ -23,7 +23,7 @@ var (
 	logCommand1 = regex.Lazy(`##\[`)
 )
 
-// Clean redacts foreign text and takes out what nobody can see, ralph's markers and commands to the runner's log.
+// Clean redacts foreign text and takes out what no one can see, ralph's markers and commands to the runner's log.
 // Redaction runs again at the end, because a secret with something invisible inside would be put together again in
 // between.
 func (v View) Clean(s string) string {
@@ -60,7 +60,7 @@ func (v View) Code(s string, most int) string {
 
 var plainName = regex.Lazy(`^[A-Za-z][A-Za-z0-9./-]*$`)
 
-// name is a name of somebody else's as it is when it is an ordinary word, else as code.
+// name is a name of someone else's as it is when it is an ordinary word, else as code.
 func (v View) name(s string, most int) string {
 	s = safetext.Shorten(safetext.OneLine(v.Clean(s)), most)
 	if plainName.MatchString(s) && wording.Inert(s, v.OwnPhrase()) == s {

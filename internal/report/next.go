@@ -14,7 +14,7 @@ import (
 
 const whatNowIs = "**What now:** "
 
-// whatNow says what the bot needs, from whom, and how to stop it or to go on. Nobody is mentioned by it.
+// whatNow says what the bot needs, from whom, and how to stop it or to continue. No one is mentioned by it.
 func (v View) whatNow() string {
 	s := v.State
 	switch {
@@ -65,7 +65,7 @@ func (v View) withoutComments() string {
 	return "To resume the run, run its job again."
 }
 
-// nextStep is what somebody has to do after an outcome; "" when nobody has.
+// nextStep is what someone has to do after an outcome; "" when no one has.
 func (v View) nextStep() string {
 	s := v.State
 	switch s.End.Outcome {
@@ -135,13 +135,13 @@ func (v View) afterDone() string {
 	return "review " + pull + " and merge it. To send it back, " + strings.Join(ways, ", or ") + "."
 }
 
-// closed reports whether somebody has closed the pull request.
+// closed reports whether someone has closed the pull request.
 func (v View) closed() bool {
 	closed := v.State.Post.Closed
 	return closed != nil && *closed
 }
 
-// mergeable reports whether nothing stands in the way of a merge that is known here.
+// mergeable reports whether nothing is in the way of a merge that is known here.
 func (v View) mergeable() bool { return !v.closed() && len(v.State.End.Conflicts) == 0 }
 
 // clash says that the work cannot be merged as it is, in which files, and what to do; "" when it can.
@@ -159,7 +159,7 @@ func (v View) clash() string {
 // sweptLater reports whether a sweep resumes a run that waits for a time.
 func (v View) sweptLater() bool { return !v.State.End.Until.IsZero() && v.Ways.Work(event.Scheduled) }
 
-// whileWaiting says what ends a wait: time, other workflows, or somebody's answer.
+// whileWaiting says what ends a wait: time, other workflows, or someone's answer.
 func (v View) whileWaiting() string {
 	s := v.State
 	switch {
@@ -222,7 +222,7 @@ func (v View) whatNowLocally() string {
 	return whatNowIs + v.plainly(next)
 }
 
-// plainly is a sentence of ours without marks of code where nobody reads Markdown.
+// plainly is a sentence of ours without marks of code where no one reads Markdown.
 func (v View) plainly(text string) string {
 	if v.plain {
 		return strings.ReplaceAll(text, "`", "")
@@ -230,7 +230,7 @@ func (v View) plainly(text string) string {
 	return text
 }
 
-// moreBudget says how a run goes on whose budget is used up. What a run may spend counts anew each time it is asked
+// moreBudget says how a run continues whose budget is used up. What a run may spend counts again each time it is asked
 // for; what an issue may does not.
 func (v View) moreBudget() string {
 	names, issue := v.usedUp()

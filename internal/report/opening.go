@@ -40,7 +40,7 @@ func (v View) whereKept() string {
 }
 
 // hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it
-// says nothing to anybody.
+// says nothing to anyone.
 var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
 // Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two
@@ -144,7 +144,7 @@ func (v View) waitingFor() string {
 	return "Waiting"
 }
 
-// mostCause is how many characters of somebody else's words a headline has.
+// mostCause is how many characters of someone else's words a headline has.
 const mostCause = 160
 
 // mostReason is the same of a reason that has to be read to be acted on.
@@ -219,7 +219,7 @@ func (v View) proof() string {
 // onlyWord is what an unverified success rests on.
 const onlyWord = "nothing that could say no has looked at the work, only the agent's own word says that it is done"
 
-// failing is what stands in the way of the work, in one phrase: the check that still fails, and where or why.
+// failing is what is in the way of the work, in one phrase: the check that still fails, and where or why.
 func (v View) failing() string {
 	f := v.State.Failure()
 	if f == nil {
@@ -266,7 +266,7 @@ func (v View) isCommand(check string) bool {
 	return slices.Contains(v.State.Start.Checks, check)
 }
 
-// exited begins a reason that goes on with what was printed.
+// exited begins a reason that continues with what was printed.
 var exited = regex.Lazy(`^it exited with code \d+: `)
 
 // failureInBrief is the first place that a failure names with what is wrong there, else its reason.

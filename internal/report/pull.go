@@ -50,7 +50,7 @@ func (v View) pullSections(r room, files []ranked, hidden int) []section {
 	return withText(all)
 }
 
-// draftSections are those of a run that goes on. They are written once, with the first commit, so they tell nothing
+// draftSections are those of a run that continues. They are written once, with the first commit, so they tell nothing
 // that changes before the end.
 func (v View) draftSections(r room) []section {
 	state := "**🔄 Working on it" + v.unboxed() + ": a comment below says how far it is.**\n\n" + v.whatNow()
@@ -87,7 +87,7 @@ func (v View) task(r room) string {
 	return wording.JoinedBy("\n", v.title(), wording.Folded("The task as it was asked", v.wording(r)))
 }
 
-// wording quotes what was asked as it stood when it was asked, and the maintainers' hints.
+// wording quotes what was asked as it was when it was asked, and the maintainers' hints.
 func (v View) wording(r room) string {
 	s := v.State
 	var p wording.Markdown
@@ -187,7 +187,7 @@ func (v View) judgedBy(r room) string {
 	return text + b.String() + v.reviewLine()
 }
 
-// notPassed is a check that did not pass; why stands in the headline where it is what stopped the run.
+// notPassed is a check that did not pass; why is in the headline where it is what stopped the run.
 func (v View) notPassed(c loop.Verdict) string {
 	name := v.Code(c.Check, 80)
 	f := v.State.Failure()

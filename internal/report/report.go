@@ -28,19 +28,19 @@ type View struct {
 	Limits loop.Limits // what the run may spend; only its sums are shown
 	// where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
 	ReportURL string
-	// the repository's own pull request template, as it stands in the base commit; empty: it has none
+	// the repository's own pull request template, as it is in the base commit; empty: it has none
 	Template string
 	Subjects []string // of the newest commits of the base branch, for the form of a title
 	Labels   []string // the issue's, for the kind of a change
 	Worktree string   // the run's worktree as an absolute path, which tools print before the names of files
 	Dir      string   // where the checks run, from the top of the repository; empty: there
-	Again    string   // of the CLI: the command that goes on with the run, as it can be copied; empty: it is not known
+	Again    string   // of the CLI: the command that continues with the run, as it can be copied; empty: it is not known
 
-	here  bool // the text stands on the run's pull request, which needs no name there
+	here  bool // the text is on the run's pull request, which needs no name there
 	plain bool // the text is no Markdown: a console's
 }
 
-// onPull is a view whose text stands on the run's pull request, once there is one.
+// onPull is a view whose text is on the run's pull request, once there is one.
 func (v View) onPull() View {
 	v.here = v.State.Post.Pull != 0
 	return v
@@ -131,7 +131,7 @@ func (v View) branch(b loop.WorkBranch) string {
 	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/tree/"+name)
 }
 
-// local reports whether the run is one of the CLI, where nobody can be answered by a comment.
+// local reports whether the run is one of the CLI, where no one can be answered by a comment.
 func (v View) local() bool { return v.Repo == "" }
 
 // Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and
@@ -141,7 +141,7 @@ func Redactor(secrets []string) func(string) string {
 	known := secret.NewRedactor(secrets)
 	return func(text string) string {
 		safe := redactAll(text, known)
-		if hides(text) { // what nobody sees may part a secret, and only its beginning looks like one
+		if hides(text) { // what no one sees may part a secret, and only its beginning looks like one
 			if seen := redactAll(wording.Bare(text), known); seen != wording.Bare(safe) {
 				return seen
 			}

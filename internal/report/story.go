@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Tally counts the stories that are done, and those of them that nobody approved but the cap; "" for a run
+// Tally counts the stories that are done, and those of them that no one approved but the cap; "" for a run
 // without a plan.
 func (v View) Tally() string {
 	p := v.State.Plan

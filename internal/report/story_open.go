@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
-// atCap says loudly which stories nobody approved but the cap of reviews, and what is open in them.
+// atCap says loudly which stories no one approved but the cap of reviews, and what is open in them.
 func (v View) atCap(r room) string {
 	var capped []plan.Story
 	if v.State.Plan != nil {

@@ -147,7 +147,7 @@ func (v View) mode(m loop.Mode) string { return v.Text(string(m), 20) }
 
 func (v View) role(r task.Role) string { return v.Text(string(r), 20) }
 
-// Roles reports whether anybody but the coder takes turns in the run.
+// Roles reports whether anyone but the coder takes turns in the run.
 func (v View) Roles() bool {
 	other := func(it *loop.Iteration) bool { return it.Role != "" && it.Role != task.Coder }
 	return len(v.State.Writers()) > 1 || slices.ContainsFunc(v.State.Iterations, other)

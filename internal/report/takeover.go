@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// pushBack says how commits of somebody who has taken over get into the pull request.
+// pushBack says how commits of someone who has taken over get into the pull request.
 func (v View) pushBack() string {
 	branch := wording.ShellWord(safetext.OneLine(v.Clean(v.State.Branch().Name())))
 	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > wording.MaxURL {

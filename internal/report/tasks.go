@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// TaskResult is what became of one task of a list. N is its place in the list, from 1. Skipped says why it did not run,
+// TaskResult is what happened to one task of a list. N is its place in the list, from 1. Skipped says why it did not run,
 // in a sentence; of View only Redact and Phrase count then.
 type TaskResult struct {
 	N         int
@@ -61,7 +61,7 @@ func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
 	return p.String()
 }
 
-// AllResult is what became of all that is done of a list, together on one branch. Of View only Redact and Phrase count.
+// AllResult is what happened to all that is done of a list, together on one branch. Of View only Redact and Phrase count.
 type AllResult struct {
 	View   View
 	Branch string
@@ -71,7 +71,7 @@ type AllResult struct {
 	Reason string
 }
 
-// allDone tells of it.
+// allDone reports it.
 func allDone(p *wording.Markdown, a AllResult) {
 	p.Part("## All that is done: " + a.View.Code(a.Branch, 100))
 	p.WriteString("\n")

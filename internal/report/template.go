@@ -61,7 +61,7 @@ type templatePart struct {
 	lines []string
 }
 
-// templateParts takes a template apart at its headings. What stands in HTML comments is for those who write by hand.
+// templateParts takes a template apart at its headings. What is in HTML comments is for those who write by hand.
 func (v View) templateParts() (parts []templatePart) {
 	text := safetext.FirstBytes(v.Template, maxTemplate)
 	text = v.Clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
@@ -174,7 +174,7 @@ func written(sections []section) string {
 	return p.String()
 }
 
-// templateText is text of a template as it stands, with nothing in it that mentions, refers or closes, and no box ticked.
+// templateText is text of a template as it is, with nothing in it that mentions, refers or closes, and no box ticked.
 func (v View) templateText(lines []string) string {
 	var out []string
 	for i := 0; i < len(lines); i++ {

@@ -111,7 +111,7 @@ func (v View) shownVerdicts(verdicts []loop.Verdict) (shown []loop.Verdict, own 
 	return shown, own, took
 }
 
-// ownNames are the checks that ralph makes itself, of which nobody wants to read unless they say no.
+// ownNames are the checks that ralph makes itself, of which no one wants to read unless they say no.
 var ownNames = map[string]bool{
 	loop.AgentCheck: true, loop.ClaimCheck: true, loop.DiffCheck: true, loop.PlanCheck: true, "protected paths": true,
 	"weakened tests": true, "unfinished work": true,

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Verified is what became of one promise.
+// Verified is what happened to one promise.
 type Verified struct {
 	Iteration    int       `json:"iteration"`
 	Role         task.Role `json:"role"`
@@ -23,7 +23,7 @@ type Verified struct {
 	Timestamp    time.Time `json:"timestamp"`
 }
 
-// Verifications lists what became of the promises of the whole run, oldest first. A role whose turn has yet to come has
+// Verifications lists what happened to the promises of the whole run, oldest first. A role whose turn has yet to come has
 // made none.
 func Verifications(s loop.State) (list []Verified) {
 	for i, it := range s.Iterations {

@@ -8,7 +8,7 @@ import (
 )
 
 // Console makes every text inert on its way to a terminal or a log, as Inert does with a line, however the text is
-// parted into writes. It is the one place that all which is printed goes through, so that nobody who prints a title, a
+// parted into writes. It is the one place that all which is printed goes through, so that no one who prints a title, a
 // finding or a commit's message has to think of it. It is safe for concurrent use.
 type Console struct {
 	stand   *lineState
@@ -19,7 +19,7 @@ type Console struct {
 type lineState struct {
 	mu   sync.Mutex
 	to   io.Writer
-	also io.Writer // gets the same; nil: nobody does
+	also io.Writer // gets the same; nil: no one does
 	part string    // the beginning of a character
 	last string    // what a command of the runner could begin with: of the line, its last two characters that are no marks
 }
@@ -28,7 +28,7 @@ type lineState struct {
 func NewConsole(to io.Writer) *Console { return &Console{stand: &lineState{to: to}} }
 
 // Raw is what a console writes to, and any other writer as it is: for those who draw on a terminal, or speak to a
-// runner, and print nobody else's text.
+// runner, and print no one else's text.
 func Raw(w io.Writer) io.Writer {
 	if c, ok := w.(*Console); ok {
 		c.stand.mu.Lock()

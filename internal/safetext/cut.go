@@ -133,7 +133,7 @@ func Bytes(n int64) string {
 	}
 }
 
-// Border is what the text of others stands between in a prompt. It is drawn after that text was written, or made of
+// Border is what the text of others is between in a prompt. It is drawn after that text was written, or made of
 // what its author cannot know.
 type Border string
 

@@ -17,7 +17,7 @@ var (
 	oldCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##(\p{M}*)\[`) })
 )
 
-// Inert makes one line of somebody else's output harmless where it is shown: no terminal sequence, no control or
+// Inert makes one line of someone else's output harmless where it is shown: no terminal sequence, no control or
 // invisible character, and no workflow command of the runner ("::set-env …", "##[group]"), which reads them from any
 // line of a job's output.
 func Inert(line string) string {

@@ -2,7 +2,7 @@ package safetext
 
 import "strings"
 
-// Code is a text as inline code of Markdown, in which nobody is mentioned; the delimiter is longer than any run of
+// Code is a text as inline code of Markdown, in which no one is mentioned; the delimiter is longer than any run of
 // backticks inside. It is empty for a blank text.
 func Code(s string) string {
 	if s = OneLine(s); s == "" {

@@ -10,15 +10,15 @@ import (
 // passes.
 const maxPasses = 5
 
-// TooDeep is what Sanitise puts in the place of a text that has more in each other than anybody writes: lists, quotes,
+// TooDeep is what Sanitise puts in the place of a text that has more in each other than anyone writes: lists, quotes,
 // links, tables or comments. What GitHub shows of it cannot be told soon enough.
 const TooDeep = "(Here stood a text that ralph has left out: it has more lists, quotes, links, tables or comments in each other than ralph reads. Its author must write it without them.)"
 
-// Sanitise takes out of Markdown whatever a person who looks at it on GitHub would not see, so that nobody can tell the
+// Sanitise takes out of Markdown whatever a person who looks at it on GitHub would not see, so that no one can tell the
 // agent something behind the maintainer's back: comments, invisible characters, attributes of HTML, images' alternative
 // texts, titles, definitions that nothing refers to, the rest of a fence's info string. Visible text in any script
 // stays as it is, and so does code, but for invisible characters. Sanitising twice changes nothing more. A text that is
-// made to be slow to read is left out as a whole, and TooDeep stands in its place.
+// made to be slow to read is left out as a whole, and TooDeep is in its place.
 func Sanitise(s string) string {
 	s = Visible(s)
 	var r reading
@@ -32,7 +32,7 @@ func Sanitise(s string) string {
 		}
 		s = next
 	}
-	return TooDeep // somebody plays games
+	return TooDeep // someone plays games
 }
 
 // reading keeps the newest outline: most texts have nothing to take out, and one is enough for them.

@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// What a text may have, and more than anybody writes. The parser takes the square of each, so a text of the size of an
-// issue would keep it for minutes. What stands in code is not counted.
+// What a text may have, and more than anyone writes. The parser takes the square of each, so a text of the size of an
+// issue would keep it for minutes. What is in code is not counted.
 const (
 	maxDepth       = 100     // blocks in each other: a line of quotation marks alone may be that long
 	maxLists       = 15      // lists in each other
@@ -23,7 +23,7 @@ const (
 // effort is what reading a text has cost so far.
 type effort struct {
 	spent int
-	over  bool // it is more than a text may cost, and nothing more is looked for
+	over  bool // it is more than a text may cost, and nothing more is searched for
 }
 
 var effortKey = parser.NewContextKey()
@@ -53,7 +53,7 @@ func (p shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 	return node, state
 }
 
-// Continue goes on with a block on a new line; once too much is spent it ends the outermost, and all others with it.
+// Continue continues with a block on a new line; once too much is spent it ends the outermost, and all others with it.
 func (p shallow) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	e := effortOf(pc)
 	if e.spend(stillOpen); e.over && node.Parent().Kind() == ast.KindDocument {
@@ -89,7 +89,7 @@ func (p linkSearch) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// addressScanLimit is how much of what follows a link's text is looked at for its address.
+// addressScanLimit is how much of what follows a link's text is examined for its address.
 func addressScanLimit(rest []byte) int {
 	if len(rest) == 0 || rest[0] != '(' {
 		return 1

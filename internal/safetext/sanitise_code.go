@@ -21,7 +21,7 @@ type outline struct {
 	code  []span
 	infos map[int]int // where an info string begins → where it ends
 	refs  map[string]bool
-	// overdone says that there is more in each other than anybody writes, and that the parser has left off.
+	// overdone says that there is more in each other than anyone writes, and that the parser has left off.
 	overdone bool
 	effort   int // that it took
 }
@@ -98,7 +98,7 @@ func (o *outline) lines(segments *text.Segments) {
 	}
 }
 
-// codeAt is the end of the code that position i stands in.
+// codeAt is the end of the code that position i is in.
 func (o *outline) codeAt(i int) (end int, ok bool) {
 	n := sort.Search(len(o.code), func(k int) bool { return o.code[k].to > i })
 	if n < len(o.code) && o.code[n].from <= i {

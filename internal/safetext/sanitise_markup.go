@@ -19,7 +19,7 @@ func (r *reading) dropMarkup(s string) string {
 	return m.out.String()
 }
 
-// maxInVain is how many bytes may be looked at for the ends of tags that have none, and for what stands beside
+// maxInVain is how many bytes may be examined for the ends of tags that have none, and for what stands beside
 // comments.
 const maxInVain = 4 << 20
 

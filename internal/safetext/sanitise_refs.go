@@ -42,7 +42,7 @@ func (r *reading) dropDefinitions(s string) string {
 		}
 		out.WriteString(s[at:f[0]])
 		at = f[1]
-		out.WriteString(s[f[2]:f[3]]) // the quote or list it stands in
+		out.WriteString(s[f[2]:f[3]]) // the quote or list it is in
 		if address := s[f[6]:f[7]]; !strings.Contains(address, " ") && used[foldLabel(label)] {
 			out.WriteString("[" + label + "]: " + address)
 		}

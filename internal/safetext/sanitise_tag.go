@@ -66,7 +66,7 @@ func bareTag(s string) (bare string, n int, ok bool) {
 	return bare + ">", n, true
 }
 
-// visibleAttr is an address without white space, which somebody may follow.
+// visibleAttr is an address without white space, which someone may follow.
 var visibleAttr = lazy(`(?i)^(?:href|src)=(?:"[^\s"]*"|'[^\s']*'|[^\s"'=<>/]+)$`)
 
 var quotedAttr = lazy(`^</?[A-Za-z][A-Za-z0-9-]*[\s/][^\n]*?=\s*["']`)

@@ -103,7 +103,7 @@ func joins(prev, next rune) bool {
 	})
 }
 
-// Revealed is a line of which everything can be seen: what is invisible may be what is wrong with it, and stands there
+// Revealed is a line of which everything can be seen: what is invisible may be what is wrong with it, and is there
 // as its number, "⟦U+202E⟧". A carriage return at the end is left out; invalid UTF-8 becomes U+FFFD.
 func Revealed(line string) string {
 	line = strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD")

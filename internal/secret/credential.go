@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Credential is a part of a text that looks like somebody's credential.
+// Credential is a part of a text that looks like someone's credential.
 type Credential struct {
 	Span
 	Rule string // "aws-key"
@@ -105,7 +105,7 @@ func (r *rule) sample(value string) bool {
 	return r.Name == "secret-value" && (!random(value) || strings.Count(value, "/") > 2 || isWords(value))
 }
 
-// keyBody is what stands between the first line of a key and its last, without spaces and what programs put there.
+// keyBody is what is between the first line of a key and its last, without spaces and what programs put there.
 func keyBody(value string) string {
 	lines := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("\n\r\\\"'+, \t", r) })
 	lines = slices.DeleteFunc(lines, func(line string) bool { return len(line) < 16 || strings.ContainsAny(line, "-:.") })

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// minLength is how long a value must be to be looked for.
+	// minLength is how long a value must be to be searched for.
 	minLength = 6
 	// leastCommitted is the length below which a value keeps no file out of a commit: it would be found everywhere.
 	leastCommitted = 8
@@ -22,7 +22,7 @@ const (
 	leastPart, leastKinds = 16, 6
 	// leastCore is how long an encoded value must be: shorter ones would match by chance.
 	leastCore = 8
-	// leastLine is how long a line or a word of a value with several lines must be to be looked for on its own.
+	// leastLine is how long a line or a word of a value with several lines must be to be searched for on its own.
 	leastLine = 20
 )
 
@@ -72,7 +72,7 @@ func formsOf(value string) (forms []form) {
 }
 
 // linesOf are the lines of a value that has several, because whoever prints a key prints it a line at a time, and its
-// words that nobody would write by chance.
+// words that no one would write by chance.
 func linesOf(value string) (forms []form) {
 	if !strings.Contains(value, "\n") {
 		return nil
@@ -129,7 +129,7 @@ func Unguessable(value string) bool {
 		!strings.Contains(value, "://")
 }
 
-// random reports whether a word looks as if nobody had thought of it: letters and digits, of many kinds.
+// random reports whether a word looks as if no one had thought of it: letters and digits, of many kinds.
 func random(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter) && kinds(word) >= 10
 }

@@ -6,11 +6,11 @@ import "github.com/ralph-loop/ralph/internal/regex"
 type rule struct {
 	Name  string   // a word: names of findings are made of it
 	What  string   // "an access key of AWS"
-	Marks []string // every match has one of them in it: they are looked for first, since nearly no text has any
+	Marks []string // every match has one of them in it: they are searched for first, since nearly no text has any
 	// Pattern matches the credential, or has it in its first group.
 	Pattern *regex.Pattern
 	Entropy float64 // bits a character that it must have at least; 0: it is known by its form alone
-	Shown   bool    // it is taken out of what is shown, too: the form is nobody else's
+	Shown   bool    // it is taken out of what is shown, too: the form is no one else's
 }
 
 // rules are the kinds that are known. They are our own words for forms that the vendors document. What has a form of

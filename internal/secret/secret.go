@@ -1,5 +1,5 @@
 // Package secret knows secrets in the forms that they travel in: the values that a run holds, as they are and encoded,
-// and texts that look like a credential of somebody's.
+// and texts that look like a credential of someone's.
 package secret
 
 import (
@@ -32,7 +32,7 @@ type Span struct {
 // ordinary words with them.
 func NewRedactor(values []string) *Redactor { return &Redactor{values: slices.Clone(values)} }
 
-// ready makes the forms when somebody first looks for them: many commands never do.
+// ready makes the forms when someone first looks for them: many commands never do.
 func (k *Redactor) ready() {
 	k.once.Do(func() {
 		var forms []form
@@ -125,7 +125,7 @@ func (f *Finder) Write(p []byte) (int, error) {
 const MarkWord = "ralph-took-out"
 
 // Mark stands for a credential that was taken out. It says of what kind that was, and tells it from others by a hash
-// that leads nobody back.
+// that leads no one back.
 type Mark struct{ Rule, Sum string }
 
 // MarkOf is the mark of a credential of a text.
@@ -136,7 +136,7 @@ func MarkOf(text string, c Credential) Mark {
 
 func (m Mark) String() string { return "[" + MarkWord + ":" + m.Rule + ":" + m.Sum + "]" }
 
-// Name is what somebody accepts it by, in the file of that path: "docs/sample.md:aws-key".
+// Name is what someone accepts it by, in the file of that path: "docs/sample.md:aws-key".
 func (m Mark) Name(path string) string { return path + ":" + m.Rule }
 
 // Says is what it means, in a sentence without its end: the same for the same credential, wherever it stands.
@@ -155,7 +155,7 @@ func what(name string) string {
 
 var marked = regex.Lazy(`\[` + MarkWord + `:([a-z-]{1,40}):([0-9a-f]{8})\]`)
 
-// Marks are those that stand in a text.
+// Marks are those that are in a text.
 func Marks(text string) (marks []Mark) {
 	if !strings.Contains(text, MarkWord) {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Wanted are texts that are looked for in others, each as it is. Looking takes as long for a hundred thousand of them
+// Wanted are texts that are searched for in others, each as it is. Looking takes as long for a hundred thousand of them
 // as for one.
 type Wanted struct {
 	filter  [1 << 13]uint64  // a bit for each start of a text
@@ -27,7 +27,7 @@ func hashed(s string) uint64 {
 	return n * 0x9E3779B97F4A7C15 >> 45
 }
 
-// LeastWanted is how long a text must be to be looked for, in bytes.
+// LeastWanted is how long a text must be to be searched for, in bytes.
 const LeastWanted = grain
 
 // Want makes ready to look for texts. Those shorter than LeastWanted are never found.

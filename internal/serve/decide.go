@@ -59,7 +59,7 @@ func decide(d store.Delivery, rules event.Rules, ours func(event.Event) bool) de
 		out.step = stepUnread
 		out.why = "the payload names no installation of the App, so nothing can be done in its repository; is it a webhook " +
 			"of the repository instead of the App's?"
-	case ev.Build != nil && !ours(ev): // every push of anybody has several of these
+	case ev.Build != nil && !ours(ev): // every push of anyone has several of these
 		out.step, out.why = stepNothing, fmt.Sprintf("no run waits for this on the branch %s", ev.Build.Branch)
 	default:
 		out.quick, out.stops = at.Err != nil || slices.Contains(quick, at.Request.Verb), at.Request.Verb == event.Stop
@@ -183,7 +183,7 @@ func (a *askers) soon(ctx context.Context, installation int64, ev event.Event) (
 }
 
 // again decides again for a run that has waited, since permissions can have changed; the error is a *settledError when
-// nobody may ask any more.
+// no one may ask any more.
 func (a *askers) again(ctx context.Context, row store.Run, ev event.Event) (map[string]string, error) {
 	read := detailOf(row).Permitted
 	if age := a.o.Clock().Sub(read.At); age >= 0 && age < heldFor {

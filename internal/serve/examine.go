@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// How long what was found out about a repository is shown without asking GitHub again. What is wrong is looked at again
+// How long what was found out about a repository is shown without asking GitHub again. What is wrong is examined again
 // soon, since someone may be mending it.
 const (
 	keepGood    = 5 * time.Minute
@@ -190,7 +190,7 @@ type judged struct {
 	inWorkflow bool // a workflow of the repository does the runs
 }
 
-// judge holds the files of an account and a repository, nil for one that is not there, against each other and what the
+// judge holds the files of an account and a repository, nil for one that does not exist, against each other and what the
 // account is allowed. With an error that is of what is allowed, rows are what was asked for.
 func judge(owner string, shared, own []byte, allow config.Allowance) (judged, error) {
 	layers, err := layersOf(owner, shared, own)

@@ -15,7 +15,7 @@ const (
 	checkTime   = 3 * time.Second  // for all that readiness asks
 	checkAge    = 5 * time.Second  // an answer is kept as long, so that probes cost nothing
 	leastDisk   = int64(512) << 20 // bytes that must be free where the data lies
-	leastToGoOn = int64(64) << 20  // and for a job to go on
+	leastToGoOn = int64(64) << 20  // and for a job to continue
 	mostDrift   = 30 * time.Second // an App's token is refused when our clock is a minute off
 )
 

@@ -65,7 +65,7 @@ func (m *metrics) count(result string) {
 	}
 }
 
-// known is what the database knows at the moment that somebody asks. It implements prometheus.Collector.
+// known is what the database knows at the moment that someone asks. It implements prometheus.Collector.
 type known struct {
 	read func(context.Context) ([]figure, error)
 	log  *slog.Logger

@@ -30,7 +30,7 @@ func newNotices(environ []string, log *slog.Logger) *notices {
 	return &notices{places: notify.Places(environ), environ: proc.Environment(environ, proc.Allowed), log: log}
 }
 
-// tell tells the places that a notice names how a run ended, without making anybody wait. Whose run it is is known here
+// tell tells the places that a notice names how a run ended, without making anyone wait. Whose run it is is known here
 // better than where the notice comes from.
 func (n *notices) tell(ctx context.Context, run store.Run, m work.Notice) {
 	m.Message.Repository = run.Repository

@@ -39,7 +39,7 @@ type Place struct {
 	Data    string   // a directory
 	Keys    store.Keys
 	Version string
-	// MetricsToken lets others than this machine read the metrics, as a bearer; empty: nobody else.
+	// MetricsToken lets others than this machine read the metrics, as a bearer; empty: no one else.
 	MetricsToken string
 }
 
@@ -110,7 +110,7 @@ func (sv *Server) addresses(ctx context.Context) Addresses {
 	return a
 }
 
-// keptOpen refuses to show everything to everybody from where others than this machine could reach it.
+// keptOpen refuses to show everything to everyone from where others than this machine could reach it.
 func keptOpen(o Options, at net.Addr) error {
 	tcp, ok := at.(*net.TCPAddr)
 	switch {

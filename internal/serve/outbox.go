@@ -26,7 +26,7 @@ const (
 type outbox struct {
 	*parts
 	askers *askers
-	wrote  func(login string) bool // somebody is the App itself
+	wrote  func(login string) bool // someone is the App itself
 	begin  func()                  // there are new runs
 	back   func()                  // the database is there again
 	woken  chan struct{}           // holds one

@@ -74,7 +74,7 @@ func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, e
 	return err
 }
 
-// dispatch has the repository's workflow do what was decided. It is told what somebody asked with, or what has happened,
+// dispatch has the repository's workflow do what was decided. It is told what someone asked with, or what has happened,
 // and reads and authorizes that itself. The error is a *settledError once it was started.
 func dispatch(ctx context.Context, app *github.App, installation int64, ev event.Event, workflow string) error {
 	from, ok := event.OriginOf(ev)
@@ -156,7 +156,7 @@ func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *re
 	return w.launcher.Start(ctx, to)
 }
 
-// lookForWords is how often it is looked whether somebody has stopped a run that waits for a runner.
+// lookForWords is how often it is looked whether someone has stopped a run that waits for a runner.
 const lookForWords = 2 * time.Second
 
 // untilStopped ends the wait for a runner when the run is stopped.

@@ -18,19 +18,19 @@ import (
 const (
 	lookForRuns = time.Second // runs that waited for a time are due meanwhile
 	mostKills   = 10          // of processes of one run in a row without any progress
-	patience    = 3           // kills in a row are nobody's fault: a machine that starts again and again kills all that runs
+	patience    = 3           // kills in a row are no one's fault: a machine that starts again and again kills all that runs
 	endGrace    = 15 * time.Second
 	answersHere = 4 // answers given at the same time
 )
 
-// errHandedOn is the cause of the end of a run's context when this server stops: the next one goes on with it.
+// errHandedOn is the cause of the end of a run's context when this server stops: the next one continues with it.
 var errHandedOn = errors.New("this server stops")
 
 // pool works on the waiting runs, some at the same time. A run is a row of the database: what this process has taken is running
 // there, so the next start finds what a kill has left.
 type pool struct {
 	s               *store.Store
-	work            func(ctx context.Context, row store.Run) // stores what becomes of it
+	work            func(ctx context.Context, row store.Run) // stores what happens to it
 	slots           int
 	perInstallation int // 0: any number
 	log             *slog.Logger
@@ -84,7 +84,7 @@ func (p *pool) resume(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// killed has a run whose process died wait: a little longer each time, and not for ever.
+// killed has a run whose process died wait: a little longer each time, and not forever.
 func killed(row *store.Run, why string, now time.Time) {
 	row.Kills++
 	row.State, row.Reason = web.Queued, why
@@ -133,7 +133,7 @@ func (p *pool) fill(ctx context.Context) error {
 			}
 			row, err := p.s.Take(ctx, waiting[i].ID)
 			waiting = slices.Delete(waiting, i, i+1)
-			if errors.Is(err, store.ErrNotFound) { // somebody has stopped it just now
+			if errors.Is(err, store.ErrNotFound) { // someone has stopped it just now
 				continue
 			} else if err != nil {
 				return err

@@ -35,7 +35,7 @@ type recorder struct {
 	row     store.Run
 	detail  detail
 	state   loop.State
-	begun   bool      // a run began, or went on
+	begun   bool      // a run began, or continued
 	settled bool      // earlier runs of the task wait no more
 	step    time.Time // when the turn, or the checks, began
 	printed int       // bytes of the log
@@ -109,7 +109,7 @@ func (r *recorder) begin(b bot.StartedRun) {
 
 // record takes in a record of the run's journal. What an earlier process of the run has told is not written down again.
 //
-// A run that is further than any process of it was before begins to count its kills anew: it has taken a turn or judged
+// A run that is further than any process of it was before begins to count its kills again: it has taken a turn or judged
 // one. A turn that has only begun is nothing, since it may be what kills the process.
 func (r *recorder) record(m work.Record) {
 	r.state = r.state.With(m.Record)
@@ -268,7 +268,7 @@ func usageOf(of loop.Record) (sum loop.Usage) {
 	return sum
 }
 
-// payRest notes what the gateway has seen and nobody has paid.
+// payRest notes what the gateway has seen and no one has paid.
 func (r *recorder) payRest(mark string) {
 	if r.of == nil {
 		return

@@ -45,8 +45,8 @@ func (sv *Server) redeliver(ctx context.Context) error {
 	return err
 }
 
-// sweep has each repository looked through that had a run lately: for runs whose process died where nobody saw it, and
-// for labels that nobody heard of. What a workflow has done for a day is looked through every hour, since this server does not
+// sweep has each repository looked through that had a run lately: for runs whose process died where no one saw it, and
+// for labels that no one heard of. What a workflow has done for a day is searched every hour, since this server does not
 // know until when its run waits.
 func (sv *Server) sweep(ctx context.Context) error {
 	runs, err := sv.s.Runs(ctx, store.Filter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})

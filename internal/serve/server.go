@@ -51,7 +51,7 @@ type Server struct {
 	loops  sync.WaitGroup
 }
 
-// Run serves until ctx ends, then drains: nothing new is begun, and what runs may go on until hard ends. told hears the
+// Run serves until ctx ends, then drains: nothing new is begun, and what runs may continue until hard ends. told hears the
 // addresses once everything is ready.
 func Run(ctx, hard context.Context, o Options, told func(Addresses)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
@@ -180,7 +180,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	for _, loop := range []func(){redeliver, func() { sv.revokeLeft(looping, left) }, func() { sv.pool.run(looping) }, func() { sv.outbox.run(looping) },
 		func() {
 			if app, err := sv.in.current(looping); err == nil { // what the App does itself asks for nothing
-				_, _ = app.Login(looping) // a job asks again where nobody answers now
+				_, _ = app.Login(looping) // a job asks again where no one answers now
 			}
 		}} {
 		sv.loops.Go(loop)
@@ -203,7 +203,7 @@ func (sv *Server) serve(ctx, hard context.Context, listener net.Listener, told f
 	return errors.Join(err, sv.drain(hard, end))
 }
 
-// drain ends everything: intake and pages first, then the jobs, which may go on until hard ends.
+// drain ends everything: intake and pages first, then the jobs, which may continue until hard ends.
 func (sv *Server) drain(hard context.Context, end func()) error {
 	sv.o.Log.Info("draining: nothing new is started", "running", sv.pool.count(false))
 	sv.pages.Close()
@@ -228,7 +228,7 @@ const usualPrefix = "ralph/"
 
 // ours reports whether what others made of a commit is about a run, as far as the newest runs tell. Which branch the run
 // of a workflow has, only that workflow knows. The suites of GitHub Actions and of this App have the check of ralph itself;
-// workflows tell of their end by an event of their own.
+// workflows report their end by an event of their own.
 func (p *parts) ours(ev event.Event) bool {
 	if app := ev.Build.App; app == "github-actions" || app != "" && p.in.wrote(app+"[bot]") {
 		return false

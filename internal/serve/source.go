@@ -17,7 +17,7 @@ import (
 // detail is what a run's row holds beside what lists can be asked by.
 type detail struct {
 	web.Shown
-	Job       string    `json:"job,omitempty"`      // the id of the job that goes on with it; empty: the run's own
+	Job       string    `json:"job,omitempty"`      // the id of the job that continues with it; empty: the run's own
 	Run       string    `json:"run,omitempty"`      // as its journal names it
 	Known     int       `json:"known,omitempty"`    // how many records of the journal are stored
 	Permitted permitted `json:"permitted,omitzero"` // as decided

@@ -20,8 +20,8 @@ import (
 
 // States of a run's row besides web's and the outcomes of loop.
 const (
-	declined  = "declined"  // it came to nothing: somebody may not ask, or the run stands otherwise by now
-	continued = "continued" // it waited, and a later request goes on with it
+	declined  = "declined"  // it came to nothing: someone may not ask, or the run stands otherwise by now
+	continued = "continued" // it waited, and a later request continues with it
 	failedRun = string(loop.Failed)
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 // jobOf is the id of the job that the next process of a run does, and the delivery that it is about; "": the repository is
-// looked through for what goes on.
+// looked through for what continues.
 func jobOf(row store.Run) (id, delivery string) {
 	if later := detailOf(row).Job; later != "" {
 		return later, ""
@@ -205,7 +205,7 @@ func pauseAfter(n int) time.Duration {
 	return min(afterFailed<<min(max(n-1, 0), 10), longestPause)
 }
 
-// insist stores something of a run that nobody else writes now, however long the database is away.
+// insist stores something of a run that no one else writes now, however long the database is away.
 func (w *worker) insist(run string, write func() error) {
 	err := write()
 	for ; errors.Is(err, store.ErrUnavailable); err = write() {
@@ -236,7 +236,7 @@ func (w *worker) conclude(r *recorder, end work.End, err error) {
 		}
 		if end.Outcome == loop.Waiting {
 			row.Times.Ended, row.Times.Resume = time.Time{}, end.Until
-			if !end.Until.IsZero() { // then the repository is looked through for this issue alone
+			if !end.Until.IsZero() { // then the repository is searched for this issue alone
 				d.Job = fmt.Sprintf("%s-%d", row.ID, end.Until.Unix())
 				row.Key = keyOf(row.Repository, d.Issue)
 			}

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// agreedFile remembers, among what ralph keeps for a user, that runs without a sandbox are wanted on this machine.
+// agreedFile remembers, among what ralph keeps for a user, that runs without a sandbox are needed on this machine.
 const agreedFile = "no-sandbox"
 
 // AgreeToNone asks the person, once on a machine, whether to run where no sandbox works. The error is why nothing is
-// run. Where nobody can be asked, the line that the sandbox logs has to do.
+// run. Where no one can be asked, the line that the sandbox logs has to do.
 func (s *Session) AgreeToNone(why string) error {
 	if s.Ask == nil {
 		return nil

@@ -32,7 +32,7 @@ func (c Checkout) Exists() bool {
 	return err == nil
 }
 
-// Remove removes what lies in Scratch.
+// Remove removes what is in Scratch.
 func (c Checkout) Remove() error { return files.RemoveAll(c.Scratch) }
 
 // Checkout is that of a task of the clone at Dir, whether or not it is there.

@@ -18,7 +18,7 @@ type GitHub struct {
 	Repo               event.Repo
 	Page, API, GraphQL string // without a slash at their end
 	Token              string // empty: none that may be sent there
-	Trusted            bool   // any token may go there: it is GitHub's own, or somebody has named it
+	Trusted            bool   // any token may go there: it is GitHub's own, or someone has named it
 	Dir                bool   // the directory is in a clone of it
 }
 
@@ -30,7 +30,7 @@ type remote struct {
 
 // FindGitHub finds the repository: the one that is named (OWNER/NAME, HOST/OWNER/NAME or an address),
 // GITHUB_REPOSITORY's, or that of the clone. Where it is follows from GITHUB_API_URL, else from the host. A token in
-// GITHUB_TOKEN or GH_TOKEN is sent to github.com, to *.ghe.com and to a host that somebody has named; a clone's remote
+// GITHUB_TOKEN or GH_TOKEN is sent to github.com, to *.ghe.com and to a host that someone has named; a clone's remote
 // alone sends it nowhere else.
 func FindGitHub(ctx context.Context, env config.Environment, parent []string, dir, named string) (GitHub, error) {
 	var origin remote
@@ -59,7 +59,7 @@ func FindGitHub(ctx context.Context, env config.Environment, parent []string, di
 	return p, nil
 }
 
-// whichHub says which repository is meant, and whether somebody has chosen its host.
+// whichHub says which repository is meant, and whether someone has chosen its host.
 func whichHub(env config.Environment, origin remote, named string) (at remote, chosen bool, err error) {
 	switch {
 	case named != "":
@@ -125,7 +125,7 @@ func tokenFor(host string, trusted bool, said func(string) string) string {
 	return ""
 }
 
-// parseNamed reads what somebody types for a repository.
+// parseNamed reads what someone types for a repository.
 func parseNamed(named string) (remote, bool) {
 	if strings.Contains(named, "://") || strings.Contains(named, "@") {
 		return parseRemote(named)

@@ -33,7 +33,7 @@ func (s *Session) FromGitHub(ctx context.Context, number int) (task.Task, error)
 	if err != nil {
 		return task.Task{}, invalid.Mark(err)
 	}
-	// You ask for what stands there now; what others wrote in comments is left out.
+	// You ask for what is there now; what others wrote in comments is left out.
 	t, err := task.From(
 		event.Request{Event: event.Event{Kind: event.Dispatched, Repo: repo, Issue: issue, At: s.Clock()}},
 		event.Facts{},

@@ -22,7 +22,7 @@ import (
 func (s *Session) RunDir(run string) string { return filepath.Join(s.Dir, ".ralph", "runs", run) }
 
 // OpenJournal opens the journal of a run in the worktree, sealed: an agent that can write there cannot make it say what
-// did not happen. Where there is no place for the seal the run goes on without, and says so.
+// did not happen. Where there is no place for the seal the run continues without, and says so.
 func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	seal, err := SealFile(runtime.GOOS, s.Parent, s.Dir, filepath.Base(dir))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 			)
 		case errors.As(err, &tampered) && tampered.Over:
 			s.Log("%s. That run had ended, so it is skipped", tampered.What())
-			if !tampered.Unknown { // an older run is none to go on with, after this one
+			if !tampered.Unknown { // an older run is none to continue with, after this one
 				return loop.State{}, "", nil
 			}
 		case tampered != nil && s.Fresh:
@@ -95,7 +95,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 	return loop.State{}, "", nil
 }
 
-// LostRun reports whether a seal tells of a run of a task in the directory whose record is missing or was changed.
+// LostRun reports whether a seal reports a run of a task in the directory whose record is missing or was changed.
 func (s *Session) LostRun(id string) bool {
 	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Session) Lock() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// Clear removes what processes that were killed have left, once nobody else is in the directory.
+// Clear removes what processes that were killed have left, once no one else is in the directory.
 func (s *Session) Clear() {
 	proc.ClearTemp("")
 	scratch := s.Places().Scratch
@@ -144,7 +144,7 @@ func removeScratch(dir string) error {
 }
 
 // Nearest is where a directory's settings are: the directory itself, or the nearest one above it in the same clone that
-// has any. Outside of a clone nothing above is looked at: it may be anybody's.
+// has any. Outside of a clone nothing above is examined: it may be anyone's.
 func Nearest(dir string) string {
 	has := func(at, name string) bool {
 		_, err := os.Lstat(filepath.Join(at, name))
@@ -164,7 +164,7 @@ func Nearest(dir string) string {
 	}
 }
 
-// RunHomes are the directories whose runs are looked for: where a prompt's runs are, and where those of issues are. In
+// RunHomes are the directories whose runs are searched for: where a prompt's runs are, and where those of issues are. In
 // the checkout of a run it is the clone.
 func (s *Session) RunHomes(ctx context.Context) []string {
 	if clone := s.cloneOf(s.Dir); clone != "" {

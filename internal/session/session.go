@@ -43,7 +43,7 @@ type Session struct {
 	Groups agent.Groups
 	// Live is Out when that is a terminal; nil when it is none.
 	Live io.Writer
-	// Ask asks the person a question and returns the answer; nil when nobody is there.
+	// Ask asks the person a question and returns the answer; nil when no one is there.
 	Ask func(question string) (string, error)
 
 	Again
@@ -58,12 +58,12 @@ type Session struct {
 // Again is what the person says about a run that was there before.
 type Again struct {
 	Fresh  bool // begin again, whatever there was
-	Resume bool // go on with the last run, even when it has ended
-	// Typed are the arguments of the command line, from which the reports make the command that goes on with the run.
+	Resume bool // continue with the last run, even when it has ended
+	// Typed are the arguments of the command line, from which the reports make the command that continues with the run.
 	Typed []string
 }
 
-// Watch hears of a run as it becomes known. Neither part may take long; nil: nobody listens.
+// Watch hears of a run as it becomes known. Neither part may take long; nil: no one listens.
 type Watch struct {
 	Opened func(run string, journal []byte) // with what the run's journal holds already
 	Stored func(loop.Record)                // of each record the moment that it is stored
@@ -120,7 +120,7 @@ func (s *Session) showSettings(layers []config.Layer) {
 	}
 }
 
-// ResumeMode says whether to go on with the run that was there. unchanged says that the same is asked for as then. At a
+// ResumeMode says whether to continue with the run that was there. unchanged says that the same is asked for as then. At a
 // terminal the person decides if a turn has begun; otherwise an unfinished run is resumed when nothing has changed, and
 // the flags decide before all.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.ResumeMode, string, error) {
@@ -196,7 +196,7 @@ func (s *Session) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out, "%s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))
 }
 
-// Explain tells what nobody needs to know until something goes wrong.
+// Explain tells what no one needs to know until something goes wrong.
 func (s *Session) Explain(format string, args ...any) {
 	if s.Verbose && s.Err != nil {
 		_, _ = fmt.Fprintf(s.Err, "[ralph] %s\n", safetext.Inert(s.Redact(fmt.Sprintf(format, args...))))

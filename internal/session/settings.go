@@ -108,7 +108,7 @@ func userSettings(system string, env []string) string {
 }
 
 // userLayer is the layer of the user's settings, with what is in the file as yet; of is "" when there is no place for
-// one. What lies in the clone that somebody works in is no user's own: whoever writes there, such as an agent, would
+// one. What is in the clone that someone works in is no user's own: whoever writes there, such as an agent, would
 // set what no repository may.
 func userLayer(dir string, env []string) (l config.Layer, of string, err error) {
 	of = userSettings(runtime.GOOS, env)
@@ -144,7 +144,7 @@ func short(path string, env []string) string {
 	return path
 }
 
-// liesIn reports whether a path lies in a directory.
+// liesIn reports whether a path is in a directory.
 func liesIn(dir, path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -257,7 +257,7 @@ func (s *Settings) write(file string, layer config.Layer, c Change) error {
 	return err
 }
 
-// Ignored keeps everything out of git that is not meant for everybody: logs, prompts, runs, settings.local.json.
+// Ignored keeps everything out of git that is not meant for everyone: logs, prompts, runs, settings.local.json.
 const Ignored = "# written by ralph init: settings.json and tasks are shared, everything else is only for this clone\n*\n!.gitignore\n!settings.json\n!tasks/\n!tasks/**\n"
 
 // SaveSettings writes a repository's settings in one step, so that a kill leaves the old file or the new one, and never

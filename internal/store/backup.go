@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
-// Backup writes the whole database as it is at one moment, a file of SQLite, while a server goes on. What is sealed
+// Backup writes the whole database as it is at one moment, a file of SQLite, while a server continues. What is sealed
 // stays sealed: the keys are not in it. A copy is made beside the database first, so there has to be room for it.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	dir, err := os.MkdirTemp(s.dir, "backup")
@@ -56,7 +56,7 @@ func (s *Store) copyTo(ctx context.Context, file string) error {
 	})
 }
 
-// Restore makes a new database of a backup, all or nothing: the file is looked at and the keys, if they are given, are
+// Restore makes a new database of a backup, all or nothing: the file is examined and the keys, if they are given, are
 // tried before anything of it is in its place. There must be no database in the directory.
 func Restore(ctx context.Context, o Options, from io.Reader) (err error) {
 	s := newStore(o)

@@ -24,7 +24,7 @@ type Delivery struct {
 	Payload      []byte // the body as it came; nil once it is forgotten
 }
 
-// Decision is what became of a delivery.
+// Decision is what happened to a delivery.
 type Decision struct {
 	Step    string    // what is done: "work", "stop", "nothing"
 	Why     string    // a sentence; until it is decided, why it was postponed
@@ -103,7 +103,7 @@ func (s *Store) storeSome(first *arrived) {
 	}
 }
 
-// deliver stores deliveries that somebody waits for still, with their payloads.
+// deliver stores deliveries that someone waits for still, with their payloads.
 func (t *transaction) deliver(all []*arrived) error {
 	for _, a := range all {
 		if a.waits.Err() != nil {
@@ -143,14 +143,14 @@ func (s *Store) Postpone(ctx context.Context, id string, until time.Time, why st
 		WHERE id = ? AND decided < 0`, until, s.clock().Add(longestWait), why, id)
 }
 
-// Decided is what became of one delivery.
+// Decided is what happened to one delivery.
 type Decided struct {
 	ID       string
 	Decision Decision
 	Run      *Run // that came of it; nil: none
 }
 
-// Decide stores what became of deliveries, with the runs that came of them: all of it, or nothing. A run that is there
+// Decide stores what happened to deliveries, with the runs that came of them: all of it, or nothing. A run that exists
 // already stays as it is, and a delivery that is forgotten meanwhile is left out.
 func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 	return s.write(ctx, "storing decisions", func(t *transaction) error {
@@ -169,7 +169,7 @@ func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 	})
 }
 
-// Undecide has a delivery decided anew; ErrNotFound when its payload is forgotten.
+// Undecide has a delivery decided again; ErrNotFound when its payload is forgotten.
 func (s *Store) Undecide(ctx context.Context, id string) error {
 	return s.must(ctx, "handing out a delivery again", `UPDATE ralph_deliveries
 		SET decided = ?, due = ?, step = '', why = '', subject = '', run = ''

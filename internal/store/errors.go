@@ -16,7 +16,7 @@ import (
 // long. What was asked may be asked again later; nothing of it is stored, or all of it, if the answer was lost.
 var ErrUnavailable = errors.New("the database is not available")
 
-// ErrNotFound is what is asked for by name and is not there.
+// ErrNotFound is what is asked for by name and does not exist.
 var ErrNotFound = errors.New("there is no such row in the database")
 
 // faults are the result codes of SQLite that say that it is the statement's fault.

@@ -17,7 +17,7 @@ type Retention struct {
 // marksStay is how long spend may be sent a second time and is still known.
 const marksStay = 30 * 24 * time.Hour
 
-// Forget removes what is old, in small pieces, so that nobody waits for it long; and sessions that have expired. It may
+// Forget removes what is old, in small pieces, so that no one waits for it long; and sessions that have expired. It may
 // be called at any time; a piece that is done stays done.
 func (s *Store) Forget(ctx context.Context, r Retention) error {
 	now := s.clock()

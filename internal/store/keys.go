@@ -72,7 +72,7 @@ func ParseKeys(text string) (Keys, error) {
 }
 
 // LoadKeys reads the keys from a text, that of an environment variable, or, where it is empty, from the file keyFile in
-// dir. A file that is not there is made, with one key and mode 0600; one that others may read is refused.
+// dir. A file that does not exist is made, with one key and mode 0600; one that others may read is refused.
 func LoadKeys(text, dir string) (Keys, error) {
 	if strings.TrimSpace(text) != "" {
 		return ParseKeys(text)

@@ -20,7 +20,7 @@ import (
 
 // Options say where the database is.
 type Options struct {
-	// Dir has the database, the file File. It is made, with mode 0700, if it is not there.
+	// Dir has the database, the file File. It is made, with mode 0700, if it does not exist.
 	Dir string
 	// Keys seal what is secret. Without keys Seal, Unseal and sessions fail. See LoadKeys.
 	Keys Keys
@@ -30,7 +30,7 @@ type Options struct {
 	Beside bool
 }
 
-// Open opens the database, and makes it if it is not there. It refuses, with an error that package invalid marks, a
+// Open opens the database, and makes it if it does not exist. It refuses, with an error that package invalid marks, a
 // database of another program, a file that another process uses, and keys that do not open what is sealed.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s := newStore(o)
@@ -154,10 +154,10 @@ func (s *Store) lock(ctx context.Context) error {
 }
 
 const (
-	// everyCheckpoint is how often what was written to SQLite's log is copied into its file. Nobody waits for that.
+	// everyCheckpoint is how often what was written to SQLite's log is copied into its file. No one waits for that.
 	everyCheckpoint = 500 * time.Millisecond
-	// longestLog is how many pages, of 4 KB, the log has before writers wait until all of it is copied and it begins anew.
-	// Under steady writing there is always something left, and it would grow for ever.
+	// longestLog is how many pages, of 4 KB, the log has before writers wait until all of it is copied and it begins again.
+	// Under steady writing there is always something left, and it would grow forever.
 	longestLog = 4000
 )
 
@@ -191,7 +191,7 @@ func (s *Store) work() {
 	})
 }
 
-// checkpoint copies the log, and has it begin anew when it is long. Errors are left to whoever writes next: a disk that
+// checkpoint copies the log, and has it begin again when it is long. Errors are left to whoever writes next: a disk that
 // takes no copy takes no new record either, and the log is tried again.
 func (s *Store) checkpoint(ctx context.Context) {
 	var busy, pages, copied int

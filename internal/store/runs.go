@@ -35,7 +35,7 @@ type Times struct {
 	Created time.Time // now, if PutRun gets none for a new run
 	Started time.Time
 	Ended   time.Time
-	Resume  time.Time // when a waiting run goes on, and before when a queued one does not begin
+	Resume  time.Time // when a waiting run continues, and before when a queued one does not begin
 }
 
 // putRun is PutRun in a transaction.
@@ -115,7 +115,7 @@ func (s *Store) EndQueued(ctx context.Context, id, state, reason string) (bool, 
 	return n > 0, err
 }
 
-// EndWaiting ends the runs of a task that wait, but for one that goes on where they stand.
+// EndWaiting ends the runs of a task that wait, but for one that continues where they stand.
 func (s *Store) EndWaiting(ctx context.Context, by Run, state, reason string) error {
 	return s.exec(ctx, "ending runs that wait", `UPDATE ralph_runs SET state = ?, reason = ?, ended = ?, resume = ?
 		WHERE repository = ? AND subject = ? AND state = 'waiting' AND id <> ?`, state, reason, s.clock(), time.Time{},

@@ -163,7 +163,7 @@ func page[T any](ctx context.Context, s *Store, doing, query string, f Filter) (
 	return list[T](ctx, s, doing, query+" ORDER BY number DESC LIMIT ?", append(args, limited(f.Limit, 1000))...)
 }
 
-// and adds the filter's conditions to a query. since is that of the time from which on rows are wanted.
+// and adds the filter's conditions to a query. since is that of the time from which on rows are needed.
 func (f Filter) and(query, since string, from any) (string, []any) {
 	var args []any
 	for _, c := range []struct {

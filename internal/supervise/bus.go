@@ -39,7 +39,7 @@ func (b Bus) Post(kind, text string, from int) error {
 	return nil
 }
 
-// Read writes the messages to out: a line each, made harmless, or as they are on the bus. With poll it goes on until
+// Read writes the messages to out: a line each, made harmless, or as they are on the bus. With poll it continues until
 // ctx is done, looking for new ones that often; without it reads what is there.
 func (b Bus) Read(ctx context.Context, out io.Writer, raw bool, poll time.Duration) error {
 	dir, err := b.dir()

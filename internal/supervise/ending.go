@@ -58,7 +58,7 @@ func (e ending) fatal() string {
 	return ""
 }
 
-// broken says why we cannot go on: what the command said could not be handed on.
+// broken says why we cannot continue: what the command said could not be handed on.
 func (e ending) broken() string {
 	if e.Err == nil || e.Class == proc.NotExecutable || e.Class == proc.NotFound {
 		return ""

@@ -11,16 +11,16 @@ import (
 type status struct {
 	Attempts int // how many have run
 	Max      int // how many may run
-	// Fresh says that an attempt has ended since the last decision: what it left is looked at before a cancellation is.
+	// Fresh says that an attempt has ended since the last decision: what it left is examined before a cancellation is.
 	Fresh     bool
 	Cancelled bool // start nothing new
 	Killed    bool // end what runs
 	// Fault is why it cannot be told how things stand: DONE is a directory.
 	Fault   string
 	Done    bool   // the DONE marker is there
-	Waiting string // how somebody asked to wait without a restart
+	Waiting string // how someone asked to wait without a restart
 	Fatal   string // why another attempt would make no difference
-	Broken  string // why we cannot go on ourselves
+	Broken  string // why we cannot continue ourselves
 	// Children is how many registered runs are alive; it is counted only when Done. Patience is what is left of the
 	// time to wait for them.
 	Children  int

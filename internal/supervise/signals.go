@@ -32,7 +32,7 @@ func (s *signals) begin() (err error) {
 	return err
 }
 
-// look says how somebody asked to wait, and why it makes no sense to go on; both empty when nobody did.
+// look says how someone asked to wait, and why it makes no sense to continue; both empty when no one did.
 func (s *signals) look() (waiting, fatal string, err error) {
 	s.at, err = journal.ReadBus(s.dir, s.at, func(m journal.Message, _ []byte) error {
 		switch m.Type {

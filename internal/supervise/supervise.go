@@ -192,7 +192,7 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	if s.Done, err = w.done(); s.Done {
 		s.Children, s.Patience, err = w.children(now)
 	} else if err == nil {
-		w.accepted = false // perhaps somebody took the marker away
+		w.accepted = false // perhaps someone took the marker away
 		err = w.readMessages(&s)
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (w *supervision) look(ctx, hard context.Context) status {
 	return s
 }
 
-// readMessages adds what the last attempt, and anybody since it began, asks for.
+// readMessages adds what the last attempt, and anyone since it began, asks for.
 func (w *supervision) readMessages(s *status) error {
 	if w.ran {
 		s.Waiting, s.Fatal, s.Broken = w.last.waiting(), w.last.fatal(), w.last.broken()

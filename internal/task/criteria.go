@@ -53,7 +53,7 @@ type Method string
 
 // The verification methods.
 const (
-	StringMatch Method = "string_match" // the promise stands in the agent's output
+	StringMatch Method = "string_match" // the promise is in the agent's output
 	Semantic    Method = "semantic"     // a model says whether the criteria are met
 	External    Method = "external"     // a command says so
 	MultiStage  Method = "multi_stage"  // several of them, one after another

@@ -41,7 +41,7 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 		return
 	}
 	if n.kind == nothing && v.Kind() != reflect.String {
-		return // as if it were not there: "max_iterations: null"
+		return // as if it did not exist: "max_iterations: null"
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -75,7 +75,7 @@ func (d *decoder) read(n *node, v reflect.Value, key string) {
 
 func (d *decoder) text(n *node, v reflect.Value, key string) {
 	switch n.kind {
-	case aText, aNumber, aTruth: // 001 and true are texts where a text is wanted
+	case aText, aNumber, aTruth: // 001 and true are texts where a text is needed
 		// an escape may have put in what the file does not show
 		if said := safetext.Visible(n.text); strings.TrimSpace(said) != "" {
 			v.SetString(said)
@@ -110,7 +110,7 @@ func (d *decoder) list(n *node, v reflect.Value, key string) {
 		return
 	}
 	if len(n.items) == 0 {
-		return // as if it were not there
+		return // as if it did not exist
 	}
 	made := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	for i, item := range n.items {
@@ -144,7 +144,7 @@ func (d *decoder) object(n *node, v reflect.Value, key string) {
 	}
 }
 
-// place is where a key's value stands; of a key that is not there, where it would.
+// place is where a key's value stands; of a key that does not exist, where it would.
 func (d *decoder) place(key string) (line, col int) {
 	for {
 		if n, ok := d.places[key]; ok {

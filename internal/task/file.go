@@ -101,7 +101,7 @@ func (s source) readable(content []byte) (string, error) {
 
 var yamlLook = lazy(`(?m)^(?:- )?(?:task|id|spec_id|title|completion)[ \t]*:|^\s*\{`)
 
-// isMarkdown tells of a task's file in Markdown.
+// isMarkdown reports a task's file in Markdown.
 func isMarkdown(name, text string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".markdown":
@@ -202,7 +202,7 @@ func (s source) parse(text string) ([]*node, error) {
 	return s.parseYAML(text)
 }
 
-// ofJSON makes nodes of a JSON value. Nobody knows where they stand: it may have been put together of several files.
+// ofJSON makes nodes of a JSON value. No one knows where they stand: it may have been put together of several files.
 func ofJSON(value any) *node {
 	switch v := value.(type) {
 	case string:

@@ -12,7 +12,7 @@ import (
 // maxBlock bounds a block in bytes.
 const maxBlock = 16 << 10
 
-// nested is a line that begins with more lists and quotes in each other than anybody writes; parsing them takes the
+// nested is a line that begins with more lists and quotes in each other than anyone writes; parsing them takes the
 // square of it.
 var nested = lazy(`(?m)^(?:[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])[ \t])){50}`)
 

@@ -20,7 +20,7 @@ type node struct {
 	text      string // of a scalar, as it is written, without its quotes
 	items     []*node
 	keys      []entry
-	line, col int // from 1; 0 when nobody knows
+	line, col int // from 1; 0 when no one knows
 }
 
 type entry struct {
@@ -49,7 +49,7 @@ func (s source) parseYAML(content string) ([]*node, error) {
 	if err := s.tooDeep(tokens); err != nil {
 		return nil, err
 	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the decoder tells of them
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the decoder reports them
 	if err != nil {
 		return nil, s.notYAML(err)
 	}
@@ -69,7 +69,7 @@ func (s source) parseYAML(content string) ([]*node, error) {
 	return documents, nil
 }
 
-// tooDeep refuses brackets in brackets, and rows of marks such as "- - - -", before anybody parses them.
+// tooDeep refuses brackets in brackets, and rows of marks such as "- - - -", before anyone parses them.
 func (s source) tooDeep(tokens token.Tokens) error {
 	open, row := 0, 0
 	for _, t := range tokens {
@@ -106,7 +106,7 @@ func (s source) notYAML(err error) error {
 }
 
 // nodeOf makes a node of what the parser found. What repeats a value that stands elsewhere is refused: a few lines of
-// it can make up gigabytes, and nobody who reads the file sees what it says.
+// it can make up gigabytes, and no one who reads the file sees what it says.
 func (s source) nodeOf(n ast.Node) (*node, error) {
 	out := &node{kind: nothing}
 	if t := n.GetToken(); t != nil && t.Position != nil {

@@ -31,7 +31,7 @@ func fenceEnd(content string, b *ast.FencedCodeBlock, empty int) int {
 
 func startOfLine(content string, i int) int { return strings.LastIndexByte(content[:i], '\n') + 1 }
 
-// endOfLine is where the line after the one that i stands in begins.
+// endOfLine is where the line after the one that i is in begins.
 func endOfLine(content string, i int) int {
 	if n := strings.IndexByte(content[i:], '\n'); n >= 0 {
 		return i + n + 1
@@ -58,7 +58,7 @@ type section struct {
 	content string // the same
 	within  bool   // below a label
 	level   int    // of the heading that is the label; 7: it is a line of text
-	named   span   // the label itself, when nothing stands between it and here
+	named   span   // the label itself, when nothing is between it and here
 	found   []string
 	lists   []span // what the criteria take of the text, with their labels
 	blocks  []*ast.FencedCodeBlock
@@ -120,7 +120,7 @@ func (s *section) paragraph(n *ast.Paragraph) {
 	}
 }
 
-// label begins a section whose label is a line of text, or ends such a section unless it goes on.
+// label begins a section whose label is a line of text, or ends such a section unless it continues.
 func (s *section) label(line string, named span, on bool) {
 	switch {
 	case isLabel(tag.ReplaceAllString(line, " ")):

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// source is a text that somebody wrote: what it is called, and how many lines stand above it where he sees it.
+// source is a text that someone wrote: what it is called, and how many lines are above it where he sees it.
 type source struct {
 	name       string
 	lineOffset int

@@ -1,4 +1,4 @@
-// Package task says what somebody wants done.
+// Package task says what someone wants done.
 package task
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Task is what somebody wants done.
+// Task is what someone wants done.
 type Task struct {
 	ID    string // "issue-42"; safe in a branch and a file name
 	Title string // one line
-	// Spec is the text of what is wanted: sanitised, in Markdown, written by whoever opened the issue. It is data for the
+	// Spec is the text of what is needed: sanitised, in Markdown, written by whoever opened the issue. It is data for the
 	// agent.
 	Spec   string
 	Author string // who wrote the spec; empty for a file
@@ -42,7 +42,7 @@ const (
 	maxComment  = 4 << 10
 )
 
-// From makes the task that a request asks for: the issue as it stood at the trigger, without what hides in it. Its
+// From makes the task that a request asks for: the issue as it was at the trigger, without what hides in it. Its
 // completion is what the issue says, also when a stranger wrote it: nothing of Commands may be run that settings do not
 // name as well.
 func From(req event.Request, facts event.Facts) (Task, error) {

@@ -146,7 +146,7 @@ func (p *problems) method(key string, m Method, allowed []Method) {
 }
 
 // verification holds a config against its method. A key that the method does not read is a mistake: who wrote it
-// believes that it is looked at. methodKey is how the method's key is called there.
+// believes that it is examined. methodKey is how the method's key is called there.
 func (p *problems) verification(key, methodKey string, m Method, v *Verification) {
 	if v == nil {
 		v = &Verification{}
@@ -231,7 +231,7 @@ type field struct {
 	method Method
 }
 
-// used are the keys of a verification that somebody has set.
+// used are the keys of a verification that someone has set.
 func (v *Verification) used() []field {
 	var out []field
 	for _, f := range []struct {

@@ -88,7 +88,7 @@ func ask[T any](of func(context.Context, Identity) (T, error), soon context.Cont
 	return got, err
 }
 
-// local is a path on these pages to go on to, "/" for anything else.
+// local is a path on these pages to continue to, "/" for anything else.
 func local(path string) string {
 	if len(path) > 1000 || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
 		strings.ContainsAny(path, "\\\r\n\t") {

@@ -103,7 +103,7 @@ type Repository struct {
 
 // Limit is the most that something may take.
 type Limit struct {
-	Of    string // an account, "acme", or a repository, "acme/demo"; empty: of what it stands at
+	Of    string // an account, "acme", or a repository, "acme/demo"; empty: of what it is at
 	What  string // "cost of a run"
 	Value string // "$20"
 	From  string // as of a Setting

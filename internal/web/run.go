@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// runPage shows a run as it stands; live continues from there. Outsiders see its row and no records.
+// runPage shows a run as it is; live continues from there. Outsiders see its row and no records.
 func (a *asked) runPage() error {
 	st := a.newStory(a.run)
 	if a.may < MayRead {

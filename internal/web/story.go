@@ -176,7 +176,7 @@ type runView struct {
 	ToAccept                    []loop.Concern
 }
 
-// can is what this person can do with the run as it stands.
+// can is what this person can do with the run as it is.
 type can struct{ Stop, Retry, Hint, Approve bool }
 
 // Any reports whether there is anything.

@@ -38,7 +38,7 @@ const (
 var ErrGone = errors.New("the server of the job is gone, or wants nothing of it")
 
 // Link is the way from a job's process to its server. The process does all the asking, so it finds a server that was
-// started anew in the same way as one that did not answer for a while.
+// started again in the same way as one that did not answer for a while.
 type Link struct {
 	Address  string        `json:"address"` // of the job: "http://127.0.0.1:4711"
 	Bearer   string        `json:"bearer"`
@@ -99,7 +99,7 @@ func (l Link) try(ctx context.Context, path string, body []byte, hear any) (stat
 	return resp.StatusCode, json.NewDecoder(io.LimitReader(resp.Body, mostOrder)).Decode(hear)
 }
 
-// teller has what is to be told to the server, in its order. A server that was started anew is told again what matters.
+// teller has what is to be told to the server, in its order. A server that was started again is told again what matters.
 // It is safe for concurrent use.
 type teller struct {
 	wake    chan struct{} // there is something new; holds one
@@ -165,7 +165,7 @@ func (t *teller) next() (s Sync, over bool) {
 	return s, len(s.Messages) == 0 && len(t.list) > 0 && t.list[len(t.list)-1].End != nil
 }
 
-// ack notes what the server has. It is less than before when it was started anew: what began is then told with the
+// ack notes what the server has. It is less than before when it was started again: what began is then told with the
 // records that it has by now.
 func (t *teller) ack(heard int) {
 	t.mu.Lock()

@@ -71,16 +71,16 @@ type Sync struct {
 
 // Synced is the server's answer.
 type Synced struct {
-	// Heard is the number of the last message that is heard and stored. A server that was started anew has less than
+	// Heard is the number of the last message that is heard and stored. A server that was started again has less than
 	// what it was asked with, and has heard nothing of what came with that.
 	Heard int    `json:"heard"`
 	Words []Word `json:"words"`
 }
 
-// Stop is somebody's wish that the run stops.
+// Stop is someone's wish that the run stops.
 type Stop = lease.Stop
 
-// Word is what somebody has said to the run; one of Stop and Hint is set. Of hints with one ID the run takes in the
+// Word is what someone has said to the run; one of Stop and Hint is set. Of hints with one ID the run takes in the
 // first, also in its next process.
 type Word struct {
 	Number int64      `json:"number"` // growing
@@ -88,7 +88,7 @@ type Word struct {
 	Hint   *loop.Hint `json:"hint,omitempty"`
 }
 
-// ToServer is a message of the process; one of its parts is set. A server that was started anew may hear it again.
+// ToServer is a message of the process; one of its parts is set. A server that was started again may hear it again.
 type ToServer struct {
 	Number int             `json:"number"` // from 1 on
 	Begun  *bot.StartedRun `json:"begun,omitempty"`
@@ -128,10 +128,10 @@ type End struct {
 	// Outcome is the run's; empty: the event was nothing to work on.
 	Outcome loop.Outcome `json:"outcome,omitempty"`
 	Reason  string       `json:"reason,omitempty"`
-	// HandedOn says that the run has not come to its end: another process of the job has to go on with it.
+	// HandedOn says that the run has not come to its end: another process of the job has to continue with it.
 	HandedOn bool      `json:"handed_on,omitempty"`
 	Problem  string    `json:"problem,omitempty"` // what ralph could not do
-	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may go on by itself
+	Until    time.Time `json:"until,omitzero"`    // of waiting: when the run may continue by itself
 
 	Branch string `json:"branch,omitempty"`
 	Pull   int    `json:"pull,omitempty"`

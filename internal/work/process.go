@@ -63,7 +63,7 @@ func Run(ctx context.Context, from io.Reader, environ []string, clock func() tim
 	return run(ctx, life, link, environ, clock)
 }
 
-// run does a job of a server that is there during life.
+// run does a job of a server that exists during life.
 func run(ctx, life context.Context, link Link, environ []string, clock func() time.Time) error {
 	var order Order
 	if err := link.ask(life, OrderPath, nil, &order); err != nil {
@@ -121,7 +121,7 @@ func (p *process) sync(life context.Context, link Link) error {
 	}
 }
 
-// hear takes in what somebody has said.
+// hear takes in what someone has said.
 func (p *process) hear(w Word) {
 	if w.Stop != nil {
 		select {

@@ -33,7 +33,7 @@ func (r Runner) Run(ctx context.Context, environ []string, clock func() time.Tim
 	return run(ctx, context.WithoutCancel(ctx), link, environ, clock)
 }
 
-// Join gets the job, and goes on trying for a while. ErrGone says that it is useless.
+// Join gets the job, and continues trying for a while. ErrGone says that it is useless.
 func (r Runner) Join(ctx context.Context) (Link, error) {
 	server := strings.TrimSuffix(r.Server, "/")
 	link := Link{Address: server + RunnersPath + r.Request, Patience: againTime}

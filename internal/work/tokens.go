@@ -22,10 +22,10 @@ type tokens struct {
 
 	mu    sync.Mutex // held while a token is asked for: who wants one meanwhile gets that
 	now   Token
-	known []string // values that nobody is told
+	known []string // values that no one is told
 }
 
-// hide has nobody told these values, and returns all of that kind.
+// hide has no one told these values, and returns all of that kind.
 func (t *tokens) hide(values ...string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package greet says hello.
 package greet
 
-// Greet greets somebody by name.
+// Greet greets someone by name.
 func Greet(name string) string {
 	return "Hello, " + name + "!"
 }

@@ -46,7 +46,7 @@ func (c *claude) object(o gjson.Result, emit func(Event)) bool {
 	return true
 }
 
-// long: the rest of a message that does not fit is nobody's word; that a tool has answered still counts.
+// long: the rest of a message that does not fit is no one's word; that a tool has answered still counts.
 func (c *claude) long(head []byte, total int64, emit func(Event)) {
 	id := gjson.GetBytes(head, "message.content.0.tool_use_id").Str
 	if gjson.GetBytes(head, "type").Str == "user" || id != "" {

@@ -112,7 +112,7 @@ func (c *codex) item(i gjson.Result, kind string, emit func(Event)) {
 	}
 }
 
-// tool tells of a use of a tool. One that comes only when it is completed is told as begun first.
+// tool reports a use of a tool. One that comes only when it is completed is told as begun first.
 func (c *codex) tool(i gjson.Result, completed bool, emit func(Event)) {
 	t := codexTool(i)
 	if c.began.add(t.ID, t.Name) {
@@ -172,7 +172,7 @@ func codexAnswer(i gjson.Result) string {
 	return flat(i.Get("result.content"))
 }
 
-// long: the rest of a message that does not fit is nobody's word; that a tool has answered still counts.
+// long: the rest of a message that does not fit is no one's word; that a tool has answered still counts.
 func (c *codex) long(head []byte, total int64, emit func(Event)) {
 	kind, of := gjson.GetBytes(head, "type").Str, gjson.GetBytes(head, "item.type").Str
 	id := gjson.GetBytes(head, "item.id").Str

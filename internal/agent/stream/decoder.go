@@ -90,7 +90,7 @@ func (c *Decoder) line(line []byte) {
 			c.wide = true
 			c.lines.open(line)
 			return
-		case !c.spoken && line[0] != '{': // a broken object is nobody's words
+		case !c.spoken && line[0] != '{': // a broken object is no one's words
 			c.keep(append(bytes.Clone(line), '\n'))
 		}
 	}

@@ -33,7 +33,7 @@ type Event struct {
 	Text    string
 	Message string // id of the message that Text or Tool is of; blocks of one message share it
 	Nested  bool   // a helper of the agent's own said or did it, not the agent
-	Delta   bool   // of Text: it goes on where the Text before of the same message ended, in the middle of a line or word
+	Delta   bool   // of Text: it continues where the Text before of the same message ended, in the middle of a line or word
 	Told    bool   // of Text: it is plain text whose lines have been told as Noise already
 	// Beheaded: of Text, its beginning is missing.
 	Beheaded bool

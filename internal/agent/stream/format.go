@@ -21,7 +21,7 @@ type FormatOptions struct {
 
 // Place is where lines go.
 type Place struct {
-	Terminal bool // somebody looks at them as they come
+	Terminal bool // someone looks at them as they come
 	CI       bool // they make the log of a job
 	// Environ may say how: NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM; NAME=value each.
 	Environ []string

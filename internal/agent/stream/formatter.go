@@ -36,7 +36,7 @@ const (
 
 const (
 	lineBytes   = 2 << 10 // how much of a line is shown
-	slack       = 1 << 10 // how much more of it is kept, so that a secret at its end is whole when it is looked for
+	slack       = 1 << 10 // how much more of it is kept, so that a secret at its end is whole when it is searched for
 	mostStarted = 1 << 10 // how many tools without an answer are remembered
 	mostItems   = 100     // how many things to do are shown
 )

@@ -18,7 +18,7 @@ func NewOpencode(clock func() time.Time, emit func(Event)) *Decoder {
 type opencode struct {
 	clock   func() time.Time
 	session string
-	reason  string // how the last step ended: "stop", "tool-calls", "length"; "" while one goes on
+	reason  string // how the last step ended: "stop", "tool-calls", "length"; "" while one continues
 	failed  *Result
 	usage   loop.Usage
 	steps   int
@@ -55,7 +55,7 @@ func (c *opencode) object(o gjson.Result, emit func(Event)) bool {
 	return true
 }
 
-// opencodeTool tells of a use of a tool, which opencode does only when it is done.
+// opencodeTool reports a use of a tool, which opencode does only when it is done.
 func opencodeTool(part gjson.Result, emit func(Event)) {
 	state := part.Get("state")
 	t := Tool{ID: part.Get("callID").Str, Name: part.Get("tool").Str, Input: summary(state.Get("input"))}
@@ -127,7 +127,7 @@ func (c *opencode) close(emit func(Event)) {
 	c.failed, c.reason = nil, ""
 }
 
-// long: the rest of a message that does not fit is nobody's word. That a tool was used and has answered still counts.
+// long: the rest of a message that does not fit is no one's word. That a tool was used and has answered still counts.
 func (c *opencode) long(head []byte, total int64, emit func(Event)) {
 	if gjson.GetBytes(head, "type").Str != "tool_use" {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// What is here reads JSON that is known to be valid, and only as far as somebody asks: nearly all of a long line is a
+// What is here reads JSON that is known to be valid, and only as far as someone asks: nearly all of a long line is a
 // tool's answer of which little is shown.
 
-// mostPicked is how many members of an object are wanted at once.
+// mostPicked is how many members of an object are needed at once.
 const mostPicked = 5
 
 // pick is the members of an object that have these names, in one pass: what is told last is often wanted first.
@@ -85,7 +85,7 @@ func value(json string) int {
 			depth++
 			continue
 		case '}', ']':
-			if depth == 0 { // of what it stands in
+			if depth == 0 { // of what it is in
 				return i
 			}
 			depth--
@@ -104,7 +104,7 @@ func value(json string) int {
 	return len(json)
 }
 
-// size is how many characters and lines a text has, of which this stands between its quotes, without \u in it.
+// size is how many characters and lines a text has, of which this is between its quotes, without \u in it.
 func size(json string) (chars, lines int) {
 	open := false // the last line has no end
 	for i := 0; i < len(json); i++ {

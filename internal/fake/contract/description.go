@@ -53,7 +53,7 @@ var load = sync.OnceValues(func() (routers.Router, error) {
 // description downloads the module, or finds it in the module cache, and reads the file.
 func description() ([]byte, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", source)
-	cmd.Dir = os.TempDir() // outside any module: nobody's go.mod and go.sum are touched
+	cmd.Dir = os.TempDir() // outside any module: no one's go.mod and go.sum are touched
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	var problems bytes.Buffer
 	cmd.Stderr = &problems

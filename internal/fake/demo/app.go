@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// runApp shows ralph serve to somebody with a browser: they make the App on the stand-in's pages and install it, and a
+// runApp shows ralph serve to someone with a browser: they make the App on the stand-in's pages and install it, and a
 // labelled issue becomes a pull request while its page tells. It ends with ctx.
 func runApp(ctx context.Context, ralph string, out io.Writer) error {
 	s, err := newStage(ralph, newScreen(out))

@@ -90,7 +90,7 @@ func (s *stage) failedFindings(exit int) []finding {
 	}
 }
 
-// shownSHA asks, as anybody would, which commit a pull request shows.
+// shownSHA asks, as anyone would, which commit a pull request shows.
 func (s *stage) shownSHA(ctx context.Context, number int) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		fmt.Sprintf("%s/repos/%s/%s/pulls/%d", s.hub.APIURL(), owner, name, number), nil)

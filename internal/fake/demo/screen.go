@@ -43,7 +43,7 @@ func newScreen(out io.Writer) *screen {
 func (s *screen) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = fmt.Fprintln(s.out, text) // nobody may be reading any more
+	_, _ = fmt.Fprintln(s.out, text) // no one may be reading any more
 	_, _ = fmt.Fprintln(&s.told, text)
 }
 

@@ -34,7 +34,7 @@ type stage struct {
 	hub    *fake.GitHub
 	watch  *watcher
 	screen *screen
-	dir    string // every user may pass it, since ralph runs agents as somebody else when it is root
+	dir    string // every user may pass it, since ralph runs agents as someone else when it is root
 	ralph  string // absolute
 }
 

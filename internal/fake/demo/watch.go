@@ -12,7 +12,7 @@ import (
 )
 
 // watcher tells what changes on the stand-in. It looks after each request that may have changed something, before
-// whoever asked goes on.
+// whoever asked continues.
 type watcher struct {
 	hub *fake.GitHub
 	say func(line string)
@@ -40,7 +40,7 @@ func (w *watcher) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// look tells of every fact that is new, or other than at the last look.
+// look reports every fact that is new, or other than at the last look.
 func (w *watcher) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

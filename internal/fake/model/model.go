@@ -75,7 +75,7 @@ func (s *Server) Unknown() []string {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
-	if err != nil || r.Method == http.MethodHead { // is anybody there
+	if err != nil || r.Method == http.MethodHead { // is anyone there
 		return
 	}
 	p, ok := route(r)

@@ -41,7 +41,7 @@ const (
 )
 
 // Tool is one use of a tool that the model asks for. What Write and Bash make is done by whatever tool the client
-// offers for it; a client that offers none is asked all the same, as a model may that does not obey.
+// offers for it; a client that offers none is asked anyway, as a model may that does not obey.
 type Tool struct {
 	Name    string // "Read", "StructuredOutput": a tool of one client only
 	Input   map[string]any

@@ -11,14 +11,14 @@ import (
 
 // targets are what the probe is told of the machine that it attacks. Every secret is there, in another form.
 type targets struct {
-	Base    string // the directory that everything of the test lies in
+	Base    string // the directory that everything of the test is in
 	Home    string // of whom ralph belongs to
 	Temp    string // ralph's directory for temporary files
-	Reports string // where everybody may write down what they have reached
+	Reports string // where everyone may write down what they have reached
 	Tree    string // the clone that a person has; empty in a job
 	Runner  runnerDirs
 	Victim  int    // a process of the same user, with a secret in its environment
-	Setuid  string // a program that is root's; empty: nobody could make one
+	Setuid  string // a program that is root's; empty: no one could make one
 	servers
 	Secrets map[string][]byte // what they are, veiled
 	// Inodes are those of the test's files and directories: where they differ, a box has something in their place.
@@ -39,7 +39,7 @@ type attempt struct {
 
 // servers are what listens on this machine, and what is in its memory.
 type servers struct {
-	TCP, UDP string // at ports that nobody is given
+	TCP, UDP string // at ports that no one is given
 	Late     string // at a port as the system gives to whoever asks
 	Sockets  []string
 	Abstract string
@@ -69,7 +69,7 @@ func (p probe) String() string { return p.group + ": " + p.name }
 type kind int
 
 const (
-	forbidden  kind = iota // by everybody; to reach it is a finding
+	forbidden  kind = iota // by everyone; to reach it is a finding
 	inJob                  // the same, where there is a runner
 	inClone                // the same, where there is a person's clone
 	ofOthers               // the same, by those who come after the agent

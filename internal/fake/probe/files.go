@@ -28,7 +28,7 @@ func (a *attempt) isReal(path string) bool {
 	return !known || stat.Ino == inode
 }
 
-// appends reports whether a file that is there can be written; it is left as it is.
+// appends reports whether a file that exists can be written; it is left as it is.
 func (a *attempt) appends(paths ...string) string {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !a.isReal(path) })
 	return opens(os.O_WRONLY|os.O_APPEND, paths...)

@@ -67,7 +67,7 @@ func lingering(base string) (dirs []string) {
 	return dirs
 }
 
-// victim is a process of the same user, who keeps a secret in the kernel, until nobody needs it any more.
+// victim is a process of the same user, who keeps a secret in the kernel, until no one needs it any more.
 func victim() {
 	_, _ = unix.AddKey("user", "ralph-probe", []byte(os.Getenv("PROBE_KEYRING")), unix.KEY_SPEC_USER_KEYRING)
 	_, _ = io.Copy(io.Discard, os.Stdin)

@@ -163,7 +163,7 @@ func (a *attempt) memoryOf(key, dir string, read func(uint64, []byte) (int, erro
 	return ""
 }
 
-// traced is whether one of the processes can be traced. A child tries it, whose end lets the process go on.
+// traced is whether one of the processes can be traced. A child tries it, whose end lets the process continue.
 func (a *attempt) traced(dirs []string) string {
 	for _, dir := range dirs {
 		if _, err := os.Stat(dir); err != nil || number(dir) <= 0 {

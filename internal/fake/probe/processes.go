@@ -85,7 +85,7 @@ var processProbes = []probe{
 	}},
 	{signals, "every process at once", forbidden, func(a *attempt) string {
 		dir := fmt.Sprintf("/proc/%d", a.Victim)
-		if !a.ofRun(dir) { // it is not here, so neither is anybody else's
+		if !a.ofRun(dir) { // it is not here, so neither is anyone else's
 			return ""
 		}
 		if pgid, err := unix.Getpgid(a.Victim); err == nil && syscall.Kill(-pgid, syscall.SIGCONT) == nil {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// veil hides a secret, so that nobody who looks for it finds the probe instead, and brings it back.
+// veil hides a secret, so that no one who looks for it finds the probe instead, and brings it back.
 func veil(text []byte) []byte {
 	out := make([]byte, len(text))
 	for i, b := range text {
@@ -146,7 +146,7 @@ func (a *attempt) openFiles() string {
 	return ""
 }
 
-// secretProbes look for keys where a process can look without tracing anybody.
+// secretProbes look for keys where a process can look without tracing anyone.
 var secretProbes = []probe{
 	{ownKey, "own environment", forbidden, func(a *attempt) string {
 		return a.seek([]byte(strings.Join(os.Environ(), "\n")), keys...)

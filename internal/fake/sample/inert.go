@@ -29,7 +29,7 @@ func AsGitHub() goldmark.Markdown {
 }
 
 // Inertness says what in a Markdown text would do anything on GitHub that ralph did not mean: it is parsed, and
-// everything that is not code is looked at. Text that GitHub's own parser would join is joined here too.
+// everything that is not code is examined. Text that GitHub's own parser would join is joined here too.
 func Inertness(md string) (problems []string) {
 	source := []byte(md)
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }

@@ -59,7 +59,7 @@ func (w *World) Options(public *url.URL) web.Options {
 		GitHub: "https://github.com", Version: "1.2.3", Clock: time.Now, Log: slog.New(slog.DiscardHandler)}
 }
 
-// Let says what somebody may do in a repository from now on.
+// Let says what someone may do in a repository from now on.
 func (w *World) Let(login, repository string, may web.Permission) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,14 +69,14 @@ func (w *World) Let(login, repository string, may web.Permission) {
 	w.may[login][strings.ToLower(repository)] = may
 }
 
-// Operate makes somebody an operator.
+// Operate makes someone an operator.
 func (w *World) Operate(login string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ops[login] = true
 }
 
-// Enter signs somebody in and returns the session's token.
+// Enter signs someone in and returns the session's token.
 func (w *World) Enter(login string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +98,7 @@ func (w *World) Put(run web.Run) {
 	w.runs = append(w.runs, run.Run)
 }
 
-// Facts adds what a journal tells of a run.
+// Facts adds what a journal reports a run.
 func (w *World) Facts(run string, records ...loop.Record) {
 	for _, r := range records {
 		w.add(run, web.FactRecord, r.At, r)
@@ -149,7 +149,7 @@ func (w *World) Run(_ context.Context, id string) (store.Run, error) {
 	return store.Run{}, store.ErrNotFound
 }
 
-// Runs implements web.Lists. It answers with those of everybody, so that a page that does not look itself is found out.
+// Runs implements web.Lists. It answers with those of everyone, so that a page that does not look itself is found out.
 func (w *World) Runs(_ context.Context, f store.Filter) ([]store.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +210,7 @@ func (w *World) Words(_ context.Context, run string, _ int64) ([]store.Word, err
 	return slices.Clone(w.Said[run]), w.Fails
 }
 
-// Hint adds one that somebody has given on the page.
+// Hint adds one that someone has given on the page.
 func (w *World) Hint(run string, h store.Word) {
 	h.Kind = web.Hint
 	w.mu.Lock()
@@ -224,7 +224,7 @@ func (w *World) Spend(context.Context, store.Filter) ([]store.Spend, error) { re
 // Self implements web.Repositories.
 func (w *World) Self() string { return "ralph[bot]" }
 
-// Limits implements web.Repositories, with those of everybody.
+// Limits implements web.Repositories, with those of everyone.
 func (w *World) Limits([]string) []web.Limit {
 	return []web.Limit{{Of: "acme", What: "cost of a run", Value: "$20", From: "allowed by this installation"},
 		{Of: Demo, What: "cost of all runs of an issue", Value: "$50", From: "ralph.json of acme/.github"},

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
-// Repositories of the sample: alice writes in Demo and reads Docs, sam sees the runs of Demo from outside, and nobody
+// Repositories of the sample: alice writes in Demo and reads Docs, sam sees the runs of Demo from outside, and no one
 // but mallory reads Secret.
 const (
 	Demo   = "acme/demo"
@@ -20,7 +20,7 @@ const (
 	Secret = "evil/secret"
 )
 
-// Now is the time at which the sample is looked at.
+// Now is the time at which the sample is examined.
 var Now = sample.Began.Add(12 * time.Minute)
 
 // Sample is a server in the middle of a day.

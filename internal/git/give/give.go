@@ -1,4 +1,4 @@
-// Package give gives files to the user that agents work as. To nobody (nil) nothing is given. No link is followed.
+// Package give gives files to the user that agents work as. To no one (nil) nothing is given. No link is followed.
 package give
 
 import (

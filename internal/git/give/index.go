@@ -24,7 +24,7 @@ const (
 	extended = 0x4000 // a flag: two more bytes of them follow
 )
 
-// indexFile is git's list of a working tree's files, as it lies on the disk.
+// indexFile is git's list of a working tree's files, as it is on the disk.
 type indexFile []byte
 
 // indexEntry is what an index has of one file: a part of it.
@@ -33,7 +33,7 @@ type indexEntry []byte
 // ErrOtherIndex is that git writes its index in a way that is not known here.
 var ErrOtherIndex = errors.New("an index of another kind")
 
-// Tree is a working tree with its index, both by absolute paths. Nobody else may write there.
+// Tree is a working tree with its index, both by absolute paths. No one else may write there.
 type Tree struct{ Dir, Index string }
 
 // readIndex reads an index of version 2 or 3 that ends with its SHA-1, which is what git writes unless it is told

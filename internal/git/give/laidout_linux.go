@@ -44,7 +44,7 @@ func LaidOut(t Tree, to *proc.User) error {
 // giver gives away one file after another. Those of a directory follow each other, so it is opened once.
 type giver struct {
 	uid, gid int
-	open     []openDirectory // each lies in the one before
+	open     []openDirectory // each is in the one before
 }
 
 type openDirectory struct {
@@ -77,7 +77,7 @@ func (g *giver) give(e indexEntry) error {
 	return nil
 }
 
-// enter opens the directory that a file lies in, gives it away when it was not open, and closes those that the file is
+// enter opens the directory that a file is in, gives it away when it was not open, and closes those that the file is
 // not below. No link is followed.
 func (g *giver) enter(name string) (fd int, err error) {
 	for last := len(g.open) - 1; !strings.HasPrefix(name, g.open[last].path); last-- {

@@ -133,7 +133,7 @@ func onPath(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w on PATH", name, syscall.ENOENT)
 }
 
-// handOver listens in the network of the box, and gives the listeners to somebody outside, the proxy's last: it
+// handOver listens in the network of the box, and gives the listeners to someone outside, the proxy's last: it
 // must not take a port that is carried. It returns the address of the proxy.
 func handOver(socket string, carry []string) (address string, err error) {
 	var files []int

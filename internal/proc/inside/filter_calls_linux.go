@@ -3,7 +3,7 @@ package inside
 import "golang.org/x/sys/unix"
 
 // kindsOf are the kinds of programs that run on an architecture, as Go names it, its own first. There are none where
-// nobody has looked.
+// no one has looked.
 func kindsOf(architecture string) []calls {
 	switch architecture {
 	case "amd64":

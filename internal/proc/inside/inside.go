@@ -14,7 +14,7 @@ const Entry = "__box"
 // Steps are what there is to do in a box before the program begins.
 type Steps struct {
 	Look   bool   `json:"look,omitempty"`   // whether the program could begin is all that is asked
-	Socket string `json:"socket,omitempty"` // where somebody outside takes the listeners of this box
+	Socket string `json:"socket,omitempty"` // where someone outside takes the listeners of this box
 	// Carry are addresses of the machine that are reached at the same address in the box: "127.0.0.1:8080".
 	Carry  []string `json:"carry,omitempty"`
 	Layers []Layer  `json:"layers,omitempty"` // to mount
@@ -36,7 +36,7 @@ type Steps struct {
 // LayersDir is where a box has what its layers are made of, until they are mounted.
 const LayersDir = "/run/ralph/layers"
 
-// Layer is a directory that lies over others: what is written goes into Upper, and what is not there is read in Lower.
+// Layer is a directory that lies over others: what is written goes into Upper, and what does not exist is read in Lower.
 // Work is an empty directory beside Upper, for the kernel.
 type Layer struct {
 	At    string   `json:"at"`

@@ -65,7 +65,7 @@ func (s *Sandbox) try(ctx context.Context) error {
 		case why == "":
 			s.homes.tried = true
 			return nil
-		// the socket of somebody who ended meanwhile: it cannot be covered any more, and need not be
+		// the socket of someone who ended meanwhile: it cannot be covered any more, and need not be
 		case again == 0 || !strings.Contains(why, "Can't create file at "):
 			return &UnavailableError{"it is here and does not work: " + why}
 		}
@@ -186,7 +186,7 @@ func (b *bwrap) steps(u Use, g *listenerSocket, l proc.Limits) inside.Steps {
 	return steps
 }
 
-// relativeTo is a program's name as seen from a directory; one without a slash is looked for on PATH.
+// relativeTo is a program's name as seen from a directory; one without a slash is searched for on PATH.
 func relativeTo(dir, name string) string {
 	if filepath.Base(name) != name && !filepath.IsAbs(name) {
 		return filepath.Join(dir, name)

@@ -97,7 +97,7 @@ func namesBelow(dir string, levels int) map[string]bool {
 }
 
 // KeepCaches keeps what the setup and the checks make in caches on the base commit in a directory, for later runs from
-// that commit. What was kept there of other commits is removed. Nobody else may use the directory meanwhile.
+// that commit. What was kept there of other commits is removed. No one else may use the directory meanwhile.
 func (s *Sandbox) KeepCaches(all, base string) error {
 	if !s.ownHomes() || all == "" {
 		return nil
@@ -146,7 +146,7 @@ func (s *Sandbox) freshCaches() error {
 		s.makeCaches(Checks))
 }
 
-// makeCaches makes the directories for the caches of a use where they are not there.
+// makeCaches makes the directories for the caches of a use where they do not exist.
 func (s *Sandbox) makeCaches(u Use) error {
 	dir := s.cacheDir(u)
 	for _, name := range []string{"cache", "layers"} {

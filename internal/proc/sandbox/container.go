@@ -25,7 +25,7 @@ type container struct {
 	name    string
 }
 
-// pidsLimit is how many processes may be in a container when nobody says it.
+// pidsLimit is how many processes may be in a container when no one says it.
 const pidsLimit = 4096
 
 func (s *Sandbox) openContainer(ctx context.Context) error {

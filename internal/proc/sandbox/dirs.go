@@ -130,7 +130,7 @@ func (s *Sandbox) unshare(dir string) error {
 	})
 }
 
-// copyProgram copies a program that everybody may run.
+// copyProgram copies a program that everyone may run.
 func copyProgram(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -150,7 +150,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// missing reports whether an error says that something is not there, or not for us.
+// missing reports whether an error says that something does not exist, or not for us.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }

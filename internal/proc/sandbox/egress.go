@@ -98,7 +98,7 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.forward(w, r, level)
 }
 
-// deny refuses a host, and tells of it once.
+// deny refuses a host, and reports it once.
 func (e *egress) deny(w http.ResponseWriter, target string) {
 	host := strings.TrimSuffix(strings.TrimSuffix(target, ":443"), ":80")
 	why := fmt.Sprintf("the sandbox does not let anything speak to %.200s; if that is needed, name it in the setting "+

@@ -49,7 +49,7 @@ func (s *Sandbox) gate(u Use) *egress {
 }
 
 // Refused are the hosts that a use has asked for so far and may not speak to, sorted: "registry.example.com", with its
-// port where that is no usual one. Where the gate is not ours, nobody knows.
+// port where that is no usual one. Where the gate is not ours, no one knows.
 func (s *Sandbox) Refused(u Use) []string {
 	if s == nil || s.gate(u) == nil {
 		return nil
@@ -85,7 +85,7 @@ func (g *listenerSocket) take(e *egress) {
 	_ = g.socket.Close() // what comes later is none of ours
 	files, err := received(c.(*net.UnixConn), 1+len(g.carried))
 	if err != nil {
-		return // the box says that nobody has answered
+		return // the box says that no one has answered
 	}
 	for i, f := range files {
 		l, err := net.FileListener(f)

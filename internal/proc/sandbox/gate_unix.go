@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// received are the files that somebody sends, which must be so many listeners.
+// received are the files that someone sends, which must be so many listeners.
 func received(c *net.UnixConn, want int) (files []*os.File, err error) {
 	told := make([]byte, unix.CmsgSpace(4*want))
 	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 1), told)

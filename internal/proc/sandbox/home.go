@@ -57,7 +57,7 @@ func (s *Sandbox) copyOwn(home *os.Root, f File) error {
 	return files.Copy(src, filepath.Base(from), dst, filepath.Base(f.At), s.copying(0))
 }
 
-// files are those that the agents use, absolute, and where they are looked for, from a home.
+// files are those that the agents use, absolute, and where they are searched for, from a home.
 func (s *Sandbox) files() (files []File) {
 	for _, a := range s.o.Agents {
 		for _, f := range a.Files {
@@ -98,7 +98,7 @@ func (s *Sandbox) readGitConfig() []byte {
 	defer cancel()
 	if _, err := proc.Run(ctx, proc.Spec{Argv: []string{"git", "config", "--global", "--list", "-z"}, Dir: "/", Env: env,
 		Stdout: out}); err != nil {
-		return nil // there is no git, and nobody who misses its configuration
+		return nil // there is no git, and no one who misses its configuration
 	}
 	var b strings.Builder
 	for entry := range strings.SplitSeq(out.String(), "\x00") {
@@ -157,7 +157,7 @@ func (s *Sandbox) environ(of proc.Spec, in dirs) []string {
 		"YARN_CACHE_FOLDER=" + in.cache + "/yarn", "PIP_CACHE_DIR=" + in.cache + "/pip", "UV_CACHE_DIR=" + in.cache + "/uv",
 		"GRADLE_USER_HOME=" + in.cache + "/gradle",
 	}
-	// what this machine has fetched already; go.sum is held against it all the same
+	// what this machine has fetched already; go.sum is held against it anyway
 	if from := moduleCache(s.o); from != "" {
 		next := proc.Value(env, "GOPROXY")
 		if next == "" {

@@ -11,17 +11,17 @@ import (
 )
 
 // Uses share no home. All of theirs start as what the setup has left in its own when it ran on the base commit, before
-// anybody else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
+// anyone else had run; from then on no box may write that one. So what an agent, or a test that it wrote, leaves in a
 // home decides neither how a check goes nor what a reviewer is told. Where that is too much to copy, they start empty.
 
 // homes are those of the uses, and what others may rely on of them.
 type homes struct {
 	byDir   map[string]*home // two uses may share one
 	tried   bool             // boxes work here
-	sealed  bool             // nobody runs in the home of the setup any more: the others begin as copies of it
+	sealed  bool             // no one runs in the home of the setup any more: the others begin as copies of it
 	large   bool             // or as none: that home is too much to copy
 	reading int              // how many turns read now
-	git     []byte           // what one has of the user's git configuration; nil: nobody has looked
+	git     []byte           // what one has of the user's git configuration; nil: no one has looked
 }
 
 // home is what has been done to one.
@@ -106,7 +106,7 @@ func (s *Sandbox) SealHome() (bare bool, err error) {
 	return s.homes.large, s.beginHome(Checks, s.homes.of(Checks)) // now, and not in the time of the first check
 }
 
-// RenewHome makes the home and the caches of the checks anew, for a setup on a commit of the run's: what that leaves
+// RenewHome makes the home and the caches of the checks again, for a setup on a commit of the run's: what that leaves
 // there is for the checks alone. The home is empty then.
 func (s *Sandbox) RenewHome() error {
 	_, err := s.resetCheckHome("")
@@ -144,7 +144,7 @@ func (s *Sandbox) resetCheckHome(from string) (bare bool, err error) {
 // ownHomes reports whether there are homes of the run's own.
 func (s *Sandbox) ownHomes() bool { return s != nil && s.maker != nil && s.scratch != "" }
 
-// read begins a turn that reads, in a home that nobody has been in before; end ends it. Turns that read at the same
+// read begins a turn that reads, in a home that no one has been in before; end ends it. Turns that read at the same
 // time have one home.
 func (s *Sandbox) read() (end func(), err error) {
 	if !s.ownHomes() {
@@ -186,7 +186,7 @@ func (s *Sandbox) makeHome(u Use, from string) error {
 	return s.writeIn(to.home, ".gitconfig", s.gitConfig())
 }
 
-// makeDirs makes the directories of a use where they are not there.
+// makeDirs makes the directories of a use where they do not exist.
 func (s *Sandbox) makeDirs(u Use) error {
 	to := s.dirs(u)
 	for _, dir := range []string{to.home, to.temp} {
@@ -248,7 +248,7 @@ func ofRunner(env []string) (dirs, files []string) {
 	return dirs, files
 }
 
-// own are the directories that everything of ours lies in: homes and trees of others are there, and the sockets of
+// own are the directories that everything of ours is in: homes and trees of others are there, and the sockets of
 // their boxes.
 func (o *Options) own() (dirs []string) {
 	for _, dir := range []string{o.Scratch, proc.Value(o.Parent, "TMPDIR"), proc.Value(o.Parent, "HOME")} {

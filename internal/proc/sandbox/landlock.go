@@ -88,7 +88,7 @@ func (l *landlocked) open() string {
 }
 
 // sockets are those that may be made. Where Landlock cannot say whom one may be used to speak to, it may not, unless
-// somebody has said so. nil: that cannot be had here.
+// someone has said so. nil: that cannot be had here.
 func (l *landlocked) sockets(u Use) *inside.Sockets {
 	if !inside.KnowsSockets() {
 		return nil
@@ -230,7 +230,7 @@ func (l *landlocked) agentFiles(u Use, how Access) (paths []string) {
 	return paths
 }
 
-// moved leads variables that name a place in the user's home, which is not there to be read, to the same place in the
+// moved leads variables that name a place in the user's home, which does not exist to be read, to the same place in the
 // box's own.
 func moved(env []string, from, to string, v visiblePaths) []string {
 	for i, entry := range env {

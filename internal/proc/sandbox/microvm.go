@@ -121,7 +121,7 @@ func (s *Sandbox) openDockerSandbox(ctx context.Context) error {
 	return nil
 }
 
-// start makes the machine, or starts it anew.
+// start makes the machine, or starts it again.
 func (m *microVM) start(ctx context.Context) error {
 	listed, err := m.ask(ctx, askLimit, nil, "ls")
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *microVM) start(ctx context.Context) error {
 	return nil
 }
 
-// claim takes the first machine of its name or a numbered one that has no tree of a run which may go on, and makes it.
+// claim takes the first machine of its name or a numbered one that has no tree of a run which may continue, and makes it.
 func (m *microVM) claim(ctx context.Context, listed string) error {
 	for base, n := m.name, 2; ; n++ {
 		tree, known := machineTree(listed, m.name)
@@ -145,7 +145,7 @@ func (m *microVM) claim(ctx context.Context, listed string) error {
 		case !known:
 			return m.create(ctx)
 		case (tree == m.dir || tree == "") && m.dir != m.s.o.Judge:
-			return m.restart(ctx) // somebody may have edited files since
+			return m.restart(ctx) // someone may have edited files since
 		case tree == m.dir || tree == "" || !exists(tree): // what checks have left there, or its run has ended
 			if _, err := m.ask(ctx, askLimit, nil, "rm", m.name); err != nil {
 				return err
@@ -229,7 +229,7 @@ func (m *microVM) create(ctx context.Context) error {
 	return err
 }
 
-// restart stops the machine: the next thing that runs in it starts it anew, with the files as they are here.
+// restart stops the machine: the next thing that runs in it starts it again, with the files as they are here.
 func (m *microVM) restart(ctx context.Context) error {
 	_, err := m.ask(ctx, createLimit, nil, "stop", m.name)
 	return err
@@ -246,7 +246,7 @@ func (m *microVM) network(ctx context.Context) error {
 }
 
 // enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
-// exec. A reviewer's own checkout is not there: it reads the worktree, kept from writing by the tools that it has, and
+// exec. A reviewer's own checkout does not exist: it reads the worktree, kept from writing by the tools that it has, and
 // by who looks afterwards whether anything was written.
 func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
@@ -360,7 +360,7 @@ func (m *microVM) tell(ctx context.Context) error {
 	return err
 }
 
-// look takes the stamps of the worktree's files. Objects of git are never written anew, and packages are not ours to
+// look takes the stamps of the worktree's files. Objects of git are never written again, and packages are not ours to
 // write.
 func (m *microVM) look() map[string]stamp {
 	seen := map[string]stamp{}

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// belongs reports whether a directory and what is in it are a user's and its group's: a namespace of users knows nobody
+// belongs reports whether a directory and what is in it are a user's and its group's: a namespace of users knows no one
 // else, so that nothing of another can be written over there.
 func belongs(dir string, as proc.User) bool {
 	entries, err := os.ReadDir(dir)

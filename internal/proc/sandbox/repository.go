@@ -45,7 +45,7 @@ func (b *bwrap) repository(top string) (args []string) {
 		args = append(args, "--bind", git, git)
 	}
 	if hooks := filepath.Join(common, "hooks"); b.s.o.Hooks && !exists(hooks) {
-		_ = os.Mkdir(hooks, 0o755) // where it fails, nobody can make one either
+		_ = os.Mkdir(hooks, 0o755) // where it fails, no one can make one either
 	}
 	if objects := filepath.Join(common, "objects"); isDir(objects) && !isLink(objects) {
 		args = append(args, "--bind", objects, objects)
@@ -75,7 +75,7 @@ func (b *bwrap) repository(top string) (args []string) {
 }
 
 // linked are the repository of a worktree, and that of the clone it belongs to; empty when they cannot be told. The
-// repository must know of the worktree: anybody can write a file that points to somebody's home.
+// repository must know of the worktree: anyone can write a file that points to someone's home.
 func linked(file string) (dir, common string) {
 	text, err := files.Read(file)
 	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
@@ -186,7 +186,7 @@ func (s *Sandbox) sayCredentials() {
 	}
 }
 
-// refuseCredentials fails in a job in which agents could read them, unless somebody has accepted that.
+// refuseCredentials fails in a job in which agents could read them, unless someone has accepted that.
 func (s *Sandbox) refuseCredentials() error {
 	if s.Mode == Bwrap || s.o.Credentials || proc.Value(s.o.Parent, "GITHUB_ACTIONS") != "true" {
 		return nil

@@ -23,7 +23,7 @@ const (
 	Off           = "off"
 )
 
-// allSockets lets processes in the sandbox landlock make sockets of which nobody can say whom they speak to.
+// allSockets lets processes in the sandbox landlock make sockets of which no one can say whom they speak to.
 const allSockets = "all"
 
 // Options are what is kept in boxes, and what it may do there.
@@ -42,7 +42,7 @@ type Options struct {
 	Sockets string   // of mode landlock: "all", or anything else for TCP alone where no more can be held
 	Image   string   // of mode container
 	Userns  bool     // checks may make namespaces of users
-	Resumed bool     // somebody may have changed the worktree since the sandbox last saw it
+	Resumed bool     // someone may have changed the worktree since the sandbox last saw it
 	Hooks   bool     // make .git/hooks where it is missing, so that nothing can be put there
 	// Judge is the tree that checks run in, which need not be there yet; where a box can be given another view of files,
 	// it is seen there at the worktree's own path. Objects are the directories of objects that its repository borrows
@@ -67,13 +67,13 @@ type Paths struct {
 
 // Consent is what a person or a setting has agreed to.
 type Consent struct {
-	// None hears, before Auto falls back to no sandbox, why none works; its error is why nothing is run. nil: nobody is
+	// None hears, before Auto falls back to no sandbox, why none works; its error is why nothing is run. nil: no one is
 	// asked.
 	None        func(why string) error
 	Credentials bool // agents may read the git credentials of the worktree's repository in a job, where no box hides them
 }
 
-// Job is a job of GitHub's. Nobody watches, and what is here has rights on a repository: Auto takes no less than a box
+// Job is a job of GitHub's. No one watches, and what is here has rights on a repository: Auto takes no less than a box
 // in which an agent cannot reach our own process.
 type Job struct {
 	Install bool // bubblewrap may be installed here, by apt-get and sysctl
@@ -140,7 +140,7 @@ type Sandbox struct {
 	homes    homes
 	// base has the caches that the setup and the checks fill on the base commit.
 	base         string
-	sealedCaches bool    // nobody writes there any more
+	sealedCaches bool    // no one writes there any more
 	layered      bool    // a box may mount, and lays its own caches over others
 	own          []layer // the user's caches
 	cleanup      []func()

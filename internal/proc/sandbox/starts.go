@@ -12,7 +12,7 @@ import (
 )
 
 // Starts finds out whether a program can begin in a box: whether it is seen there, with the interpreter that it names.
-// With arguments it is run, too, and has to end well. The error is a sentence, for whoever has to mend it.
+// With arguments it is run, too, and has to end well. The error is a sentence, for whoever has to fix it.
 func (s *Sandbox) Starts(ctx context.Context, u Use, program string, env []string, args ...string) error {
 	if s == nil || s.maker == nil || s.Mode == DockerSandbox { // whose machine was made with its agent
 		return nil

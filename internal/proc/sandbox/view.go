@@ -14,7 +14,7 @@ import (
 type visiblePaths struct {
 	hidden []string // directories that are empty there
 	blank  []string // files that are
-	shown  []string // what is seen though it lies in what is hidden
+	shown  []string // what is seen though it is in what is hidden
 	closed []string // what of it never is
 	others []string // of the hidden ones those of other people
 	links  [][2]string
@@ -207,7 +207,7 @@ func (s *Sandbox) Covers(text string) string {
 	return ""
 }
 
-// secrets hides what nobody but root may read: root keeps its own files even where it has lost every other right.
+// secrets hides what no one but root may read: root keeps its own files even where it has lost every other right.
 func (v *visiblePaths) secrets() {
 	for _, top := range []string{"/etc", "/var", "/opt"} {
 		v.closeBelow(top, 3)
@@ -249,7 +249,7 @@ func (v *visiblePaths) closedOne(path string, e os.DirEntry) bool {
 	return false
 }
 
-// sockets hides those that somebody listens at now: a read-only file system keeps nobody from speaking to one.
+// sockets hides those that someone listens at now: a read-only file system keeps no one from speaking to one.
 func (v *visiblePaths) sockets(worktree string) {
 	list, err := os.Open("/proc/net/unix")
 	if err != nil {
@@ -271,7 +271,7 @@ func (v *visiblePaths) sockets(worktree string) {
 	}
 }
 
-// outermost leaves out what lies in another.
+// outermost leaves out what is in another.
 func outermost(paths []string) (out []string) {
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {

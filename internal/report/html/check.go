@@ -14,7 +14,7 @@ type check struct {
 	Sign, Mood, Word, Name, Reason, Took string
 	Findings                             []finding
 	Output, OutputName                   string
-	Prose                                bool // the output is somebody's words
+	Prose                                bool // the output is someone's words
 	Open                                 bool
 	Hash, Role                           string
 }

@@ -125,7 +125,7 @@ func (d Detail) shape(it *loop.Iteration, m measure, age int) iteration {
 	return h
 }
 
-// advanced adds what became of the plan.
+// advanced adds what happened to the plan.
 func (v view) advanced(h *iteration, a loop.Advance) {
 	for _, broken := range a.Violations[:min(len(a.Violations), mostChecks)] {
 		h.Violations = append(h.Violations, v.brief(broken.Text, 300))

@@ -65,7 +65,7 @@ func made(name string, data any, failed *error) template.HTML {
 	return template.HTML(b.String()) // made by the template of this very page
 }
 
-// Iteration is iteration n as it stands among Parts; "" where there is none.
+// Iteration is iteration n as it is among Parts; "" where there is none.
 func (d Detail) Iteration(n int) (template.HTML, error) {
 	i := slices.IndexFunc(d.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
 	if i < 0 {

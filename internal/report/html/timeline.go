@@ -52,7 +52,7 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 		longest = max(longest, total(it))
 	}
 	notes := d.between()
-	// first, so that they stand before what begins at the same time
+	// first, so that they are before what begins at the same time
 	t.Rows = append(t.Rows, notes[max(0, len(notes)-mostMoments):]...)
 	for _, it := range its[max(0, len(its)-mostMoments):] {
 		t.Rows = append(t.Rows, d.moment(it, longest))

@@ -35,7 +35,7 @@ var planRooms = []planRoom{{true, 60}, {true, 0}, {false, 60}, {false, 0}}
 // tooLarge is what the comment says of a plan that it does not hold.
 const tooLarge = "This plan is too large for a comment"
 
-// Comment offers a plan to be edited and approved: the list of its stories, which is what runs when somebody
+// Comment offers a plan to be edited and approved: the list of its stories, which is what runs when someone
 // approves, and folded the tasks.json that was made of it. likely and most are how many iterations it takes. Its first
 // line is PlanMarker of the view's task; it has at most 65,000 bytes. A plan that is too large for a comment is told
 // without its list, and ReadPlan gets nothing out of it.
@@ -90,7 +90,7 @@ func planText(v report.View, plan plan.Plan, likely, most int, r planRoom) strin
 	return p.String()
 }
 
-// planBlock is the plan as a fenced block of JSON without secrets and without what nobody can see; empty when that is
+// planBlock is the plan as a fenced block of JSON without secrets and without what no one can see; empty when that is
 // no JSON any more.
 func planBlock(v report.View, plan plan.Plan) string {
 	content := v.Clean(string(plan.Marshal()))

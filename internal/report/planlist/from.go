@@ -9,10 +9,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/regex"
 )
 
-// Approved is the plan that a comment holds, as it stands.
+// Approved is the plan that a comment holds, as it is.
 type Approved struct {
 	Content []byte   // a tasks.json
-	Edited  bool     // somebody has edited the list since ralph wrote it
+	Edited  bool     // someone has edited the list since ralph wrote it
 	Changes []string // what they changed, an item a story
 	Notes   []string // what was settled without asking, a sentence each
 }
@@ -76,7 +76,7 @@ func plainLines(comment string) string {
 	return strings.TrimLeft(comment, " \n")
 }
 
-// writtenPlan is a mark that tells later whether somebody has edited the list, or the block. It keeps nobody from
+// writtenPlan is a mark that tells later whether someone has edited the list, or the block. It keeps no one from
 // anything: whoever may edit the comment may approve it, too.
 func writtenPlan(list, block string) string {
 	content, _ := onlyBlock(block)
@@ -110,7 +110,7 @@ func listOfComment(comment string) string {
 var fenceOpen = regex.Lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
 
 // from takes the tasks.json out of a comment that holds its plan as one block of JSON, as ralph wrote them before the list counted. ok is
-// false for another comment, and unless there is exactly one closed block of JSON: of two nobody knows which one was approved.
+// false for another comment, and unless there is exactly one closed block of JSON: of two no one knows which one was approved.
 func from(comment string) (content []byte, ok bool) {
 	comment = plainLines(comment)
 	if !strings.HasPrefix(comment, oldPlanMark) {

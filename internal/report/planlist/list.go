@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// listHeading is the heading that the list of stories stands below.
+// listHeading is the heading that the list of stories is below.
 const listHeading = "#### Stories"
 
 // planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not

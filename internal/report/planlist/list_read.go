@@ -180,7 +180,7 @@ func (l *listReader) item(n int, line string, indent int, box, text string) {
 	if len(l.stories) > 0 && indent > l.last().indent+1 && !hasID {
 		said := l.plain(n, line, text)
 		if said == "" {
-			return // an item that somebody has begun and not written
+			return // an item that someone has begun and not written
 		}
 		st := l.last()
 		st.AcceptanceCriteria, st.inItem = append(st.AcceptanceCriteria, said), true
@@ -241,7 +241,7 @@ func (l *listReader) known(id string) string {
 
 var betweenIDs = regex.Lazy(`(?i)[ \t]*(?:[,;&]|\band\b)[ \t]*`)
 
-// ids are the ids in a list such as "US-001, US-002 and US-003"; ok is false when words stand there.
+// ids are the ids in a list such as "US-001, US-002 and US-003"; ok is false when words are there.
 func ids(text string) (list []string, ok bool) {
 	for _, one := range strings.Split(betweenIDs.ReplaceAllString(strings.TrimSpace(text), ","), ",") {
 		if one = strings.Trim(one, "`* \t"); one == "" {
@@ -255,7 +255,7 @@ func ids(text string) (list []string, ok bool) {
 	return list, len(list) > 0
 }
 
-// more reads a line that goes on with what is above it: the description of a story, or an item that is wrapped.
+// more reads a line that continues with what is above it: the description of a story, or an item that is wrapped.
 func (l *listReader) more(n int, line, text string) {
 	st := l.last()
 	said := l.plain(n, line, text)

@@ -21,11 +21,11 @@ type PlanView struct {
 	File  string // "ralph/tasks.json"
 	Run   string // the newest run of it, in one line; empty: there is none
 	Note  string // what else the reader should know, a sentence; empty: nothing
-	// Working is the story that a run works on right now, and Mode what it does to it; empty: nobody works.
+	// Working is the story that a run works on right now, and Mode what it does to it; empty: no one works.
 	Working string
 	Mode    plan.Mode
 	Redact  func(string) string // nil: nothing is secret
-	// Unrecorded are the stories that the file says are approved, and nobody on record has approved. Plan has them as not
+	// Unrecorded are the stories that the file says are approved, and no one on record has approved. Plan has them as not
 	// approved.
 	Unrecorded []string
 }
@@ -37,10 +37,10 @@ const (
 	planInReview   = "needs_review"
 	planChanges    = "changes_requested"
 	planApproved   = "approved"
-	planAtCap      = "approved_at_cap"  // nobody approved it but the cap of reviews
+	planAtCap      = "approved_at_cap"  // no one approved it but the cap of reviews
 	planUnreviewed = "passed"           // done in a run without reviews
 	planByHand     = "approved_by_hand" // a person approved it
-	planUnrecorded = "unrecorded"       // the file says that it is approved, and nobody on record approved it
+	planUnrecorded = "unrecorded"       // the file says that it is approved, and no one on record approved it
 )
 
 // PlanStanding is where a plan stands, for people (Text, Mermaid) and for programs (as JSON, docs/plans.md). Every
@@ -61,7 +61,7 @@ type PlanStanding struct {
 	ReviewCap int         `json:"review_cap"`
 	AtCap     []string    `json:"at_cap"`     // the ids of stories that were approved at the cap
 	ByHand    []string    `json:"by_hand"`    // of those that a person approved
-	NoRecord  []string    `json:"unrecorded"` // of those that the file says are approved, and nobody on record approved
+	NoRecord  []string    `json:"unrecorded"` // of those that the file says are approved, and no one on record approved
 	Run       string      `json:"run"`
 	Note      string      `json:"note"`
 	Stories   []PlanStory `json:"stories"` // in an order in which they can be done
@@ -179,7 +179,7 @@ const planClasses = `  classDef todo fill:#ffffff,stroke:#666666,color:#000000
 `
 
 // Mermaid is the plan as a graph: an arrow leads from a story to those that wait for it, and a story's class is its
-// state. Nothing that somebody wrote into the plan can break out of its label.
+// state. Nothing that someone wrote into the plan can break out of its label.
 func (st PlanStanding) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -214,7 +214,7 @@ func mermaid(s string, most int) string {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" .,-", r):
 			b.WriteRune(r)
-		case unicode.Is(unicode.C, r): // nobody sees it
+		case unicode.Is(unicode.C, r): // no one sees it
 		default:
 			fmt.Fprintf(&b, "#%d;", r)
 		}
@@ -226,7 +226,7 @@ func mermaid(s string, most int) string {
 var archiveText string
 
 // PlanSummary is the summary of a plan that is put away, in Markdown: how far it came, what its reviews took,
-// which stories no review found good. from and to are dates as people write them; empty: nobody knows. why says that
+// which stories no review found good. from and to are dates as people write them; empty: no one knows. why says that
 // the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {
 	safe := report.View{Redact: v.Redact, Phrase: "/ralph"}

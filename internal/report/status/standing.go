@@ -28,12 +28,12 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 // RunStatus is where a run of a laptop stands, for people (Text) and for programs (as JSON, docs/reports.md). Every
 // field is always there.
 type RunStatus struct {
-	// State is an outcome of a run that has ended, or: running; paused, which goes on by itself; dead, when the process is
+	// State is an outcome of a run that has ended, or: running; paused, which continues by itself; dead, when the process is
 	// gone that worked on it; none, when there is no run.
 	State  string `json:"state"`
 	Doing  string `json:"doing"`  // what it does now; empty when it does nothing
 	Reason string `json:"reason"` // why it ended, or waits
-	Next   string `json:"next"`   // what to do to stop it, or to go on
+	Next   string `json:"next"`   // what to do to stop it, or to continue
 
 	Directory     string `json:"directory"`
 	Run           string `json:"run"`
@@ -46,7 +46,7 @@ type RunStatus struct {
 	StateFile     string `json:"state_file"` // from the directory; empty when there is none
 	StartedAt     Moment `json:"started_at"`
 	UpdatedAt     Moment `json:"updated_at"`
-	Until         Moment `json:"until"` // of waiting and paused: when it may go on
+	Until         Moment `json:"until"` // of waiting and paused: when it may continue
 
 	LockPID   int  `json:"lock_pid"`   // the process that the directory's lock names; 0: there is no lock
 	LockAlive bool `json:"lock_alive"` // it lives and holds the lock
@@ -84,7 +84,7 @@ type StandingStory struct {
 	Title    string `json:"title"`
 	State    string `json:"state"` // open, waits for review, changes requested, approved, auto-approved at the cap, done
 	Done     bool   `json:"done"`
-	AtCap    bool   `json:"at_cap"` // nobody approved it but the cap of reviews
+	AtCap    bool   `json:"at_cap"` // no one approved it but the cap of reviews
 	Reviews  int    `json:"reviews"`
 	Feedback string `json:"feedback"` // what its review asked for
 }

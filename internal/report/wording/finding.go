@@ -26,7 +26,7 @@ func Said(f loop.Finding) string {
 	return f.Rule + ": " + f.Message
 }
 
-// Unplaced is why a check failed without the place that its reason names, where that stands in a list of its own.
+// Unplaced is why a check failed without the place that its reason names, where that is in a list of its own.
 func Unplaced(c loop.Verdict) string {
 	if len(c.Findings) == 0 || c.Findings[0].Message == "" {
 		return c.Reason

@@ -18,7 +18,7 @@ var (
 	truncated = regex.Lazy(`(?m)^\[\.\.\. (\d+) (lines|bytes) truncated \.\.\.\]$`)
 )
 
-// Within keeps the lines of an output that matter, most lines of them: those that tell of a failure with the lines
+// Within keeps the lines of an output that matter, most lines of them: those that report a failure with the lines
 // around them, or else the last ones. What is left out is counted where it stood.
 func Within(output string, most int) string { return WithinAt(output, most, nil) }
 
@@ -38,7 +38,7 @@ func WithinAt(output string, most int, places []string) string {
 	})
 	k.around(lines, telling.MatchString)
 	for i := len(lines) - 1; i >= 0 && k.n < most; i-- {
-		if truncated.MatchString(lines[i]) && k.n > 0 { // what stands before a gap says less than a gap of its own would hide
+		if truncated.MatchString(lines[i]) && k.n > 0 { // what is before a gap says less than a gap of its own would hide
 			break
 		}
 		k.mark(i)

@@ -77,7 +77,7 @@ func Link(text, url string) string {
 
 var notRun = regex.Lazy(`[^A-Za-z0-9._-]`)
 
-// MarkerName is a run's id, or a task's name, as it stands in a marker.
+// MarkerName is a run's id, or a task's name, as it is in a marker.
 func MarkerName(run string) string { return safetext.Shorten(notRun.ReplaceAllString(run, ""), 80) }
 
 var SafeWord = regex.Lazy(`^[A-Za-z0-9._/+=:,%-]+$`)
@@ -106,7 +106,7 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Brief is somebody else's text on one line.
+// Brief is someone else's text on one line.
 func Brief(s string, most int) string { return safetext.Shorten(safetext.OneLine(s), most) }
 
 func JoinedBy(sep string, parts ...string) string {
