@@ -265,7 +265,7 @@ func (m *maskedBody) Read(p []byte) (int, error) {
 		}
 		m.held = append(m.held[:0], p[n-keep:n]...)
 		if n > keep {
-			return n - keep, nil
+			return n - keep, m.err // with the last bytes: who has them may end before another read
 		}
 	}
 	return 0, m.err
