@@ -118,11 +118,11 @@ func (r *replay) verdict() loop.Verdict {
 		said = append(said, "the tests as they were in the base do not all agree with this change: "+
 			safetext.FirstN(loop.Names(old), 5))
 		v.PromptText += "\nMake the code pass the tests of the base as they were. If the task itself asks for them to be changed, " +
-			"say so and why in your last message.\n"
+			"explain why in your last message.\n"
 	}
 	if len(unproven) > 0 {
 		said = append(said, "no new test fails without the change: "+safetext.FirstN(loop.Names(unproven), 5))
-		v.PromptText += "\nMake an unproven test fail on the code as it was. If it is meant to pass there, say so and why in your " +
+		v.PromptText += "\nMake an unproven test fail on the code as it was. If it is meant to pass there, explain why in your " +
 			"last message.\n"
 	}
 	if len(green) > 0 {
