@@ -146,7 +146,7 @@ func (in Inputs) contradictions() []string {
 	return problems
 }
 
-// isPrivateKey reports whether a text has the form of one. What is in it, git's door finds out.
+// isPrivateKey reports whether a text has the form of one. git's door finds out its content.
 func isPrivateKey(text string) bool {
 	block, _ := pem.Decode([]byte(text))
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")

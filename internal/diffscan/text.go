@@ -84,7 +84,7 @@ var commentsOf = map[string]string{
 	".el": "lisp", ".scm": "lisp", ".erl": "latex",
 }
 
-// splitComment parts a line into code and comment. What is in quotes is code; a line of a block that begins with a
+// splitComment parts a line into code and comment. Text in quotes is code; a line of a block that begins with a
 // star is comment.
 func splitComment(name, text string) (code, comment string) {
 	kind := commentsOf[strings.ToLower(path.Ext(name))]

@@ -77,8 +77,8 @@ func Identities(ev Event, labeller string) []string {
 }
 
 // IsOwn reports whether ralph itself brought the event about, which then asks for nothing, and says so in one sentence:
-// no refusal, and nothing to react to. self is the login that ralph writes as. What no one asks for is not its own, and
-// neither is closing: a closed issue is closed.
+// no refusal, and nothing to react to. self is the login that ralph writes as. An event that requests nothing is not its
+// own, and neither is closing: a closed issue is closed.
 func IsOwn(ev Event, self string) (why string, own bool) {
 	if self == "" || !strings.EqualFold(ev.Sender.Login, self) || asker(ev.Kind) != Writers {
 		return "", false

@@ -18,7 +18,7 @@ type Footprint struct {
 
 var footprintSeed = maphash.MakeSeed()
 
-// FootprintOf looks at paths in a directory and all that is in them. What does not exist is no error.
+// FootprintOf looks at paths in a directory and all that is in them. A path that does not exist is no error.
 func FootprintOf(dir string, paths []string) Footprint {
 	f := Footprint{paths: slices.Clone(paths), files: map[uint64]uint64{}}
 	walkPaths(dir, paths, func(name string, info fs.FileInfo) { f.files[footOf(name)] = markOf(info) })

@@ -61,7 +61,7 @@ type templatePart struct {
 	lines []string
 }
 
-// templateParts takes a template apart at its headings. What is in HTML comments is for those who write by hand.
+// templateParts takes a template apart at its headings. Text in HTML comments is for those who write by hand.
 func (v View) templateParts() (parts []templatePart) {
 	text := safetext.FirstBytes(v.Template, maxTemplate)
 	text = v.Clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))

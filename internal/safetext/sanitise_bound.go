@@ -9,7 +9,7 @@ import (
 )
 
 // What a text may have, and more than anyone writes. The parser takes the square of each, so a text of the size of an
-// issue would keep it for minutes. What is in code is not counted.
+// issue would keep it for minutes. Text in code is not counted.
 const (
 	maxDepth       = 100     // blocks in each other: a line of quotation marks alone may be that long
 	maxLists       = 15      // lists in each other

@@ -31,7 +31,7 @@ func (d *Dialogue) Say(line string) {
 }
 
 // Ask prints the question and waits for a line, which it trims. The end of the answers, or of ctx, is ErrAborted: also
-// in the middle of a line, since no one has sent that.
+// in the middle of a line, because no one has sent that.
 func (d *Dialogue) Ask(ctx context.Context, question string) string {
 	if d.Err != nil {
 		return ""

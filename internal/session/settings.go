@@ -108,7 +108,7 @@ func userSettings(system string, env []string) string {
 }
 
 // userLayer is the layer of the user's settings, with what is in the file as yet; of is "" when there is no place for
-// one. What is in the clone that someone works in is no user's own: whoever writes there, such as an agent, would
+// one. A file in the clone that someone works in is no user's own: whoever writes there, such as an agent, would
 // set what no repository may.
 func userLayer(dir string, env []string) (l config.Layer, of string, err error) {
 	of = userSettings(runtime.GOOS, env)

@@ -74,7 +74,7 @@ func (s *Sandbox) place(dir, name, how, from string) error {
 	return errors.Join(give(root, name, s.o.As), file.Close())
 }
 
-// linkIn makes links in a home or in a cache, each to what leads names. What is in the place of one goes.
+// linkIn makes links in a home or in a cache, each to what leads names. A file in the place of one is removed.
 func (s *Sandbox) linkIn(dir string, names []string, leads func(string) string) error {
 	root, err := files.OpenDir(dir)
 	if err != nil {
