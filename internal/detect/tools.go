@@ -272,7 +272,7 @@ func MissingTool(command, output string) string {
 
 var assigns = lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// uninstalled are the ways in which it is told that a project's dependencies do not exist. A path of the project's own
+// uninstalled are the ways in which tools say that a project's dependencies are not installed. A path of the project's own
 // is none.
 var uninstalled = lazy(
 	`(?m)Cannot find (?:module|package) '[^./'][^']*'|Cannot find package '|node_modules missing|node_modules state file|doesn't seem to have been installed|` +

@@ -100,7 +100,7 @@ func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found
 	return w, d.Err == nil, nil
 }
 
-// take is the agreement of someone who does not exist.
+// take accepts the suggestion where there is no one to ask.
 func (i *Init) take(d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
 	if found.agent.Name == "" {
 		return written{}, false, invalid.Errorf(

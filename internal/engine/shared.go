@@ -68,8 +68,8 @@ func (spec *Spec) FindShared(ctx context.Context, known []loop.Shared, accepted 
 	return out, nil
 }
 
-// Share notes how the agent's tree has what is shared. With lay it is given copies of what is in the clone, but where
-// a run continues not of what is accepted there; else it has them.
+// Share notes how the agent's tree has what is shared. With lay it is given copies of what is in the clone, except of what
+// was accepted in a run that continues; otherwise it has them.
 func (spec *Spec) Share(all []*Shared, known []loop.Shared, accepted []string, lay bool) (err error) {
 	for _, s := range all {
 		if err := spec.layShared(s.path, lay && (known == nil || !isAccepted(accepted, s.path))); err != nil {

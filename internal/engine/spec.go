@@ -185,7 +185,7 @@ func (spec *Spec) CheckLogger() func(format string, args ...any) {
 	return spec.Log
 }
 
-// Notice is what someone else reports the end of a run: who keeps the addresses of the places.
+// Notice reports the end of a run to someone else, who keeps the addresses of the places.
 type Notice struct {
 	Message notify.Message
 	To      []string // names of variables, RALPH_NOTIFY_TEAM; empty: all that there are

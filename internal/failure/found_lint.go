@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// findingLine is a line by which a tool reports a place, or of a part of one: the groups of its pattern say of which.
+// findingLine is a line by which a tool reports a place, or a part of one: the groups of its pattern say of which.
 type findingLine struct {
 	pattern *pattern
 	opens   bool // what it tells holds for the lines that follow; otherwise it completes a finding

@@ -42,7 +42,7 @@ type move struct {
 type clone struct {
 	users
 	tip    string            // "refs/ralph/tip/issue-42"
-	tips   string            // the commit that exists, as far as we have moved it
+	tips   string            // the commit that the tip is at, as far as we have moved it
 	config map[string]string // what git's configuration says there, each key as it was set last
 	// held is the branch that stands still, and the directory that it is checked out in.
 	held [2]string

@@ -130,7 +130,7 @@ func (t *Tree) findModulesIn(ctx context.Context, top, at, commit, objects strin
 		m := module{objects: filepath.Join(dir, "objects"), commit: id}
 		refs, err := door{dir: dir, env: append(environment(t.o.Env), "GIT_DIR="+dir), pair: safe}.below(ctx, "refs/remotes/")
 		if err != nil {
-			continue // what cannot be read does not exist
+			continue // what cannot be read counts as missing
 		}
 		for _, id := range refs {
 			if !slices.Contains(m.known, id) {

@@ -250,7 +250,7 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// How long a lock of git's may be someone's who is running.
+// How long a lock of git's may belong to a process that still runs.
 const (
 	lockWait = 2 * time.Second // when whoever could have left it is dead
 	lockAge  = time.Minute

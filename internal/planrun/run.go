@@ -188,7 +188,7 @@ func (p *Run) WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, erro
 	p.PRD = src.PRD
 	said := p.begun.Marshal()
 	p.tell(p.bind())
-	for i := range p.record { // work on a branch that was set back, or never merged, does not exist
+	for i := range p.record { // work on a branch that was set back, or never merged, is not in this one
 		if from := p.record[i].From; from != "" && !tree.Has(ctx, from, c.SHA) {
 			p.record[i].From = ""
 		}

@@ -127,7 +127,7 @@ func (v View) Mention() string {
 	return ""
 }
 
-// OutcomeComment is the short comment that reports an outcome whoever asked: an edited comment tells no one. It has at
+// OutcomeComment is the short comment that reports an outcome to whoever asked: an edited comment notifies no one. It has at
 // most 65,000 bytes, and mentions no one else.
 func OutcomeComment(v View) string {
 	v = v.onPull()

@@ -63,7 +63,7 @@ func Run(ctx context.Context, from io.Reader, environ []string, clock func() tim
 	return run(ctx, life, link, environ, clock)
 }
 
-// run does a job of a server that exists during life.
+// run does a job of a server, until life ends.
 func run(ctx, life context.Context, link Link, environ []string, clock func() time.Time) error {
 	var order Order
 	if err := link.ask(life, OrderPath, nil, &order); err != nil {

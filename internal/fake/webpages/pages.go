@@ -98,7 +98,7 @@ func (w *World) Put(run web.Run) {
 	w.runs = append(w.runs, run.Run)
 }
 
-// Facts adds what a journal reports a run.
+// Facts adds what a journal reports of a run.
 func (w *World) Facts(run string, records ...loop.Record) {
 	for _, r := range records {
 		w.add(run, web.FactRecord, r.At, r)

@@ -230,7 +230,7 @@ func (l *landlocked) agentFiles(u Use, how Access) (paths []string) {
 	return paths
 }
 
-// moved leads variables that name a place in the user's home, which does not exist to be read, to the same place in the
+// moved leads variables that name a place in the user's home, which cannot be read, to the same place in the
 // box's own.
 func moved(env []string, from, to string, v visiblePaths) []string {
 	for i, entry := range env {

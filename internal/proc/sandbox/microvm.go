@@ -246,7 +246,7 @@ func (m *microVM) network(ctx context.Context) error {
 }
 
 // enter implements maker. An agent is run as docker runs it, with its prompt as an argument; what else there is by
-// exec. A reviewer's own checkout does not exist: it reads the worktree, kept from writing by the tools that it has, and
+// exec. A reviewer has no checkout: it reads the worktree, kept from writing by the tools that it has, and
 // by who looks afterwards whether anything was written.
 func (m *microVM) enter(u Use, s proc.Spec) (proc.SandboxedCommand, error) {
 	if _, judge := m.s.o.judged(s.Dir); judge && m.dir != m.s.o.Judge {
