@@ -1,54 +1,25 @@
 package hook
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/shell"
 )
 
-// Environment is where a command would run.
-type Environment struct {
-	Root     string // the project's top directory, absolute
-	Cwd      string // absolute
-	Home     string // absolute; "" is not known
-	RalphDir string // where a plan is, relative to Root; "" is "ralph"
-	Run      bool   // ralph is running here: it commits and pushes itself
-}
-
-// category is a kind of thing that the guard refuses.
-type category struct {
-	name    string
-	why     string // one sentence
-	instead string // one sentence: what to do
-	rules   []rule
-	// touches says what is wrong with writing, changing or deleting a file; nil when no file is of this kind.
-	touches func(fileEffect) string
-}
-
-// finding is a danger in a command.
-type finding struct {
-	danger *category
-	what   string // "rm deletes /"
-}
-
-// reason is what an agent is told.
-func (f finding) reason() string {
-	return fmt.Sprintf("Refused (%s): %s. %s %s", f.danger.name, shown(f.what), f.danger.why, f.danger.instead)
-}
-
 // otherTools are tools of Claude Code and Gemini CLI that neither run, write nor read a file of their caller's choice.
-// Any other tool is judged by what its input holds: a command, a patch, or the path of a file that is written when the
-// tool's name says so, else read.
+// Any other tool is judged by its input: a command, a patch, or the path of a file, which is written if the name of the
+// tool says so and read otherwise.
 var (
 	otherTools = []string{"Grep", "Glob", "LS", "WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "glob",
 		"search_file_content", "list_directory", "web_fetch", "google_web_search", "update_plan"}
 	writes = lazy(`(?i)write|edit|create|insert|replace|delete|remove|move|rename`)
 )
 
-// Guard says why a tool may not be used like this; "" when nothing speaks against it. It is advisory: it reads what a
-// command says, and cannot read there what a program does that the command starts.
+// Guard says why a tool must not be used like this; "" if it can. It is advisory: it compares the words of a command
+// with a table, and cannot know what the programs do that the command starts.
 func Guard(in Input, w Environment) string {
 	if w.RalphDir == "" {
 		w.RalphDir = "ralph"
@@ -57,6 +28,7 @@ func Guard(in Input, w Environment) string {
 		w.Home = "/home/user"
 	}
 	text := string(in.ToolInput.Command)
+	path := shell.Absolute(w.Cwd, shell.Unmarked(in.ToolInput.FilePath))
 	switch {
 	case slices.Contains(otherTools, in.Tool):
 		return ""
@@ -66,73 +38,58 @@ func Guard(in Input, w Environment) string {
 		return guardCommand(text, &w)
 	case writes.MatchString(in.Tool):
 		return guardFiles([]fileEffect{{path: in.ToolInput.FilePath}, {path: in.ToolInput.NotebookPath}}, &w)
-	}
-	if what := credentialFile(shell.Absolute(w.Cwd, shell.Unmarked(in.ToolInput.FilePath)), &w); what != "" {
-		return finding{dangerCalled("credentials"), in.Tool + " reads " + what}.reason()
+	case secretFile(path, &w):
+		return refusal(dangerCalled("credentials"), in.Tool+" reads "+path)
 	}
 	return ""
 }
 
-func unreadable(why string) string {
-	return "Refused (unreadable): " + why + ", so this command cannot be checked. Write it plainer, in smaller steps; put long texts into files with the tool for writing files."
+// refusal is what an agent gets.
+func refusal(d *category, what string) string {
+	what = strings.NewReplacer(shell.Unknown, "…", shell.Output, "…", shell.Secret, "…", shell.Foreign, "(downloaded)",
+		"\n", " ").Replace(what)
+	return "Refused (" + d.name + "): " + safetext.Shorten(what, 200) + ". " + d.why + " " + d.instead
 }
 
 func guardCommand(text string, w *Environment) string {
 	script, err := shell.Read(text, w.Cwd, w.Home)
 	if script.Endless != "" {
-		return finding{dangerCalled("fork-bomb"), script.Endless}.reason()
+		return refusal(dangerCalled("fork-bomb"), script.Endless)
 	}
 	for _, c := range script.Calls {
-		if f := judge(call{c, w}); f != nil {
-			return f.reason()
+		if d, what := judge(call{c, w}); d != nil {
+			return refusal(d, what)
 		}
 	}
 	if err != nil {
-		return unreadable(err.Error())
+		return "Refused (unreadable): " + err.Error() + ", so this command cannot be checked. Write it plainer, in smaller " +
+			"steps; put long texts into files with the tool for writing files."
 	}
 	return ""
 }
 
-// call is one of a command, and where it would run.
-type call struct {
-	shell.Call
-
-	world *Environment
-}
-
-// judge holds a call against every kind of danger; the first that fits counts.
-func judge(c call) *finding {
-	touched, rules := c.touched(), rulesFor(c)
+// judge compares a call with every kind of danger; the first that fits counts.
+func judge(c call) (d *category, what string) {
+	touched := c.touched()
 	for i := range dangers {
 		d := &dangers[i]
-		for _, r := range rules[d.name] {
-			if what := r.finds(c); what != "" {
-				return &finding{d, what}
-			}
+		switch what := c.breaks(d); {
+		case what != "":
+			return d, what
+		case d.file == nil:
+			continue
 		}
 		for _, t := range touched {
-			if d.touches == nil {
-				break
-			}
-			if what := d.touches(t); what != "" {
-				return &finding{d, what}
+			if d.file(t) {
+				return d, cmp.Or(c.Name, "it") + " changes " + t.shown()
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 func dangerCalled(name string) *category {
 	return &dangers[slices.IndexFunc(dangers, func(d category) bool { return d.name == name })]
-}
-
-// shown is a sentence without marks, and short.
-func shown(text string) string {
-	text = strings.NewReplacer(shell.Unknown, "…", shell.Output, "…", shell.Secret, "…", shell.Foreign, "(downloaded)", "\n", " ").Replace(text)
-	if runes := []rune(text); len(runes) > 200 {
-		text = string(runes[:200]) + "…"
-	}
-	return text
 }
 
 // guardFiles judges what tools write.
@@ -143,10 +100,8 @@ func guardFiles(touched []fileEffect, w *Environment) string {
 		}
 		t.path, t.world = shell.Absolute(w.Cwd, shell.Unmarked(t.path)), w
 		for i := range dangers {
-			if d := &dangers[i]; d.touches != nil {
-				if what := d.touches(t); what != "" {
-					return finding{d, what}.reason()
-				}
+			if d := &dangers[i]; d.file != nil && d.file(t) {
+				return refusal(d, "it changes "+t.shown())
 			}
 		}
 	}

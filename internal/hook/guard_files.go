@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,92 +9,80 @@ import (
 	"github.com/ralph-loop/ralph/internal/shell"
 )
 
+// Environment is where a command would run.
+type Environment struct {
+	Root     string // the project's top directory, absolute
+	Cwd      string // absolute
+	Home     string // absolute; "" is not known
+	RalphDir string // where a plan is, relative to Root; "" is "ralph"
+	Run      bool   // ralph is running here: it commits and pushes itself
+}
+
+// call is one of a command, and where it would run.
+type call struct {
+	shell.Call
+
+	world *Environment
+}
+
 // fileEffect is a file that a command or a tool writes, changes or deletes.
 type fileEffect struct {
-	path  string // absolute, unless it is not known where it begins
+	path  string // absolute, unless its beginning is unknown
 	gone  bool   // deleted or moved away
 	world *Environment
 }
 
+// shown is the path for people.
+func (t fileEffect) shown() string { return cmp.Or(below(t.world.Root, t.path), t.path) }
+
 // touched are the files that a call writes, changes or deletes, as far as its arguments name them.
 func (c call) touched() []fileEffect {
-	var all []fileEffect
-	add := func(gone bool, names ...string) {
-		for _, name := range names {
-			if name != "" {
-				all = append(all, fileEffect{c.Path(name), gone, c.world})
-			}
-		}
-	}
-	add(false, c.Writes...)
-	ops := c.Operands()
+	ops, gone := c.Operands(), false
+	last := min(1, len(ops))
 	switch c.Name {
-	case "tee", "touch", "truncate", "mkfifo", "sponge", "patch", "ed", "ex", "vi", "vim", "nano", "emacs":
-		add(false, ops...)
-	case "rm", "unlink", "rmdir", "shred", "rimraf", "trash":
-		add(true, ops...)
-	case "cp", "install", "ln", "mv", "rsync", "scp":
-		c.copied(ops, add)
-	case "chmod", "chown", "chgrp", "chattr", "setfacl":
-		if slices.ContainsFunc(c.Args, takesAway) { // chmod -x FILE
-			add(false, ops...)
-		} else if len(ops) > 0 {
-			add(false, ops[1:]...)
+	case "tee", "touch", "truncate", "patch", "ed", "ex", "vi", "vim", "nano", "emacs", "chmod", "chown":
+	case "rm", "unlink", "rmdir", "shred", "rimraf", "mv":
+		gone = true
+	case "cp", "install", "ln", "rsync", "scp":
+		ops = ops[len(ops)-last:]
+	case "git":
+		sub, rest := c.sub()
+		gone = sub == "rm" || sub == "mv"
+		if ops = (shell.Call{Args: rest}).Operands(); !gone {
+			ops = nil
 		}
 	case "dd":
-		for _, arg := range c.Args {
-			to, _ := strings.CutPrefix(arg, "of=")
-			if to != arg {
-				add(false, to)
-			}
+		ops = slices.DeleteFunc(slices.Clone(ops), func(arg string) bool { return !strings.HasPrefix(arg, "of=") })
+	case "sed", "perl":
+		if !c.Short("i") {
+			ops = nil
 		}
-	case "sed", "gsed", "perl", "ruby", "yq", "awk", "gawk":
-		if c.Short("i") || slices.Contains(ops, "inplace") || len(c.Values("--in-place", "--inplace")) > 0 {
-			add(false, ops...)
-		}
-	case "curl", "wget", "sort", "openssl", "gcc", "xxd":
-		add(false, c.Values("-o", "-O", "--output", "--output-document")...)
-	case "tar", "unzip":
-		add(false, c.Values("-C", "--directory", "-d")...)
-	case "git":
-		if _, sub, rest := c.Git(); sub == "rm" || sub == "mv" {
-			add(true, shell.Call{Args: rest}.Operands()...)
-		}
-	case "find":
-		if slices.Contains(c.Args, "-delete") {
-			add(true, c.Starts()...)
-		}
+	default:
+		ops = nil
+	}
+	var all []fileEffect
+	for _, name := range c.Writes {
+		all = append(all, fileEffect{c.Path(name), false, c.world})
+	}
+	for i, name := range ops {
+		arrives := c.Name == "mv" && i == len(ops)-1
+		all = append(all, fileEffect{c.Path(strings.TrimPrefix(name, "of=")), gone && !arrives, c.world})
 	}
 	return all
 }
 
-// takesAway reports whether an argument of chmod is a mode that looks like an option.
-func takesAway(arg string) bool {
-	return len(arg) > 1 && arg[0] == '-' && strings.Trim(arg[1:], "rwxXst") == ""
-}
-
-// copied are what cp, mv and their like write: the last operand, and in it the names of the others.
-func (c call) copied(ops []string, add func(bool, ...string)) {
-	to := c.Values("-t", "--target-directory")
-	if len(to) == 0 && len(ops) > 1 {
-		to, ops = ops[len(ops)-1:], ops[:len(ops)-1]
-	}
-	if c.Name == "mv" {
-		add(true, ops...)
-	}
-	for _, dir := range to {
-		add(false, dir)
-		for _, from := range ops {
-			add(false, path.Join(dir, path.Base(from)))
+// sub is the subcommand of a call, and the other arguments.
+func (c call) sub() (sub string, rest []string) {
+	for i := 0; i < len(c.Args); i++ {
+		switch arg := c.Args[i]; {
+		case c.Name == "git" && slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree"}, arg):
+			i++
+		case !strings.HasPrefix(arg, "-"):
+			return arg, slices.Concat(c.Args[:i], c.Args[i+1:])
 		}
 	}
+	return "", nil
 }
-
-// project and home are the path in the project and in the user's home; "" when it is elsewhere. The project may lie in
-// the home.
-func (t fileEffect) project() string { return below(t.world.Root, t.path) }
-
-func (t fileEffect) home() string { return below(t.world.Home, t.path) }
 
 // below is a path relative to a directory; "" when it is neither that nor below it.
 func below(dir, name string) string {
@@ -116,8 +105,7 @@ func under(name string, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return name == dir || inside(dir, name) })
 }
 
-// patternBase is what a pattern can match at least: the directory before the first * or ?; all says that it is
-// everything in there.
+// patternBase is the directory before the first * or ? of a path; all reports that the pattern covers everything in it.
 func patternBase(name string) (dir string, all bool) {
 	steps := strings.Split(name, "/")
 	for i, step := range steps {
@@ -133,24 +121,16 @@ func patternBase(name string) (dir string, all bool) {
 	return name, true
 }
 
-// outside says what is wrong with deleting or changing everything below a path; "" when it is the project's or
-// temporary.
+// outside names what deleting or changing everything below a path harms; "" if that is the project's or temporary.
 func (c call) outside(name string) string {
-	if name == "" {
-		return ""
-	}
 	if rest := strings.TrimLeft(name, shell.Marks); rest != name { // "$DIR/": without a value the root
-		first := strings.TrimSuffix(strings.TrimPrefix(rest, "/"), "/")
-		if rest != "" && rest[0] == '/' && strings.Trim(first, "*.?") == "" {
+		if strings.HasPrefix(rest, "/") && strings.Trim(rest, "/*.?") == "" {
 			return "the root, when the variable is empty"
 		}
 		return ""
 	}
 	dir, all := patternBase(name)
-	if dir == "" {
-		dir = "."
-	}
-	at := c.Path(dir)
+	at := c.Path(path.Clean(dir))
 	switch {
 	case !strings.HasPrefix(at, "/"):
 		return ""
@@ -163,92 +143,58 @@ func (c call) outside(name string) string {
 	return at
 }
 
-// secretFiles are below the home.
-var secretFiles = []string{".aws", ".azure", ".config/gcloud", ".config/gh", ".kube", ".gnupg", ".netrc", ".npmrc",
-	".pypirc",
-	".git-credentials", ".config/git/credentials", ".docker/config.json", ".claude/.credentials.json", ".claude.json",
-	".codex/auth.json",
-	".gemini/oauth_creds.json", ".gemini/.env", ".local/share/opencode/auth.json", ".cargo/credentials",
-	".cargo/credentials.toml",
-	".terraform.d", ".vault-token", ".pgpass", ".my.cnf", ".password-store", ".bash_history", ".zsh_history"}
-
 var (
+	// homeSecrets are below the home.
+	homeSecrets = strings.Fields(`.aws .azure .config/gcloud .config/gh .kube .gnupg .netrc .npmrc .pypirc .git-credentials
+		.config/git/credentials .docker/config.json .claude/.credentials.json .claude.json .codex/auth.json
+		.gemini/oauth_creds.json .gemini/.env .local/share/opencode/auth.json .cargo/credentials.toml .vault-token .pgpass
+		.my.cnf .password-store .bash_history .zsh_history`)
 	secretPath = lazy(
 		`^(/etc/(g?shadow-?|sudoers(\.d/.*)?|ssh/ssh_host_.*_key)|/proc/([^/]+|self)/(environ|mem)|(/var)?/run/secrets/.*)$`)
 	keyName = lazy(`^(id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(pem|p12|pfx|kdbx))$`)
 	dotEnv  = lazy(`^\.env(\.(local|production|prod|development|dev|staging|secret|secrets))?$`)
 )
 
-// credentialFile says which secret an absolute path, which may be a pattern, leads to; "" when to none.
-func credentialFile(name string, w *Environment) string {
+// secretFile reports whether an absolute path, which can be a pattern, leads to a secret.
+func secretFile(name string, w *Environment) bool {
 	rel, base := below(w.Home, name), path.Base(name)
-	hidden, err := path.Match(base, ".env")
-	switch {
-	case under(rel, ".ssh") && !strings.HasSuffix(rel, ".pub") && !strings.Contains(rel, "known_hosts"),
-		under(rel, secretFiles...),
-		hidden && err == nil && strings.HasPrefix(base, ".e"),
-		secretPath.MatchString(name), dotEnv.MatchString(base),
-		keyName.MatchString(base) && !inside(w.Root, name):
-		return name
-	}
-	return ""
+	return under(rel, ".ssh") && !strings.HasSuffix(rel, ".pub") && !strings.Contains(rel, "known_hosts") ||
+		under(rel, homeSecrets...) || secretPath.MatchString(name) || dotEnv.MatchString(base) ||
+		keyName.MatchString(base) && !inside(w.Root, name)
 }
 
 var harmlessDevice = lazy(
 	`^/dev/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|ptmx|fd(/.*)?|shm/.*|pts/.*|tcp/.*|udp/.*)$`)
 
-func deviceFile(t fileEffect) string {
-	if strings.HasPrefix(t.path, "/dev/") && !harmlessDevice.MatchString(t.path) && !t.gone {
-		return t.path + " is a device"
-	}
-	return ""
+func deviceFile(t fileEffect) bool {
+	return strings.HasPrefix(t.path, "/dev/") && !harmlessDevice.MatchString(t.path) && !t.gone
 }
 
-func gitFile(t fileEffect) string {
-	if rel := t.project(); under(rel, ".git/hooks", ".git/info/attributes", ".git/config", ".git/config.worktree",
-		".git/info/exclude",
-		".git/HEAD", ".git/refs", ".git/objects", ".git/packed-refs", ".git/modules") {
-		return "it changes " + rel
-	}
-	return ""
+func gitFile(t fileEffect) bool {
+	return under(below(t.world.Root, t.path), strings.Fields(`.git/hooks .git/info .git/config .git/config.worktree .git/HEAD
+		.git/refs .git/objects .git/packed-refs .git/modules`)...)
 }
 
-func systemFile(t fileEffect) string {
-	if t.project() == "" && !inside("/usr/local/share/ralph", t.path) &&
-		under(t.path, "/etc", "/boot", "/sys", "/proc/sys",
-			"/proc/sysrq-trigger", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/System", "/Library", "/var/spool/cron",
-			"/var/lib", "/run/systemd") {
-		return t.path + " belongs to the system"
-	}
-	return ""
+func systemFile(t fileEffect) bool {
+	return below(t.world.Root, t.path) == "" && under(t.path, strings.Fields(`/etc /boot /sys /proc/sys /bin /sbin /usr /lib
+		/lib64 /System /Library /var/spool/cron /var/lib /run/systemd`)...)
 }
 
-// startupFile looks for files below the home that are run, or believed, at every login.
-func startupFile(t fileEffect) string {
-	rel := t.home()
-	if under(rel, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
-		".zshenv", ".zprofile",
-		".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xinitrc", ".xprofile", ".xsession", ".inputrc", ".gitconfig",
-		".config/git",
-		".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", "Library/LaunchAgents", ".ssh",
-		".pam_environment",
-		".vimrc", ".config/nvim", ".npmrc", ".pydistutils.cfg", ".pythonrc", ".local/share/applications") {
-		return "it changes ~/" + rel
-	}
-	return ""
+// startupFile reports whether a file below the home is run, or believed, at every login.
+func startupFile(t fileEffect) bool {
+	return under(below(t.world.Home, t.path), strings.Fields(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases
+		.profile .zshrc .zshenv .zprofile .zlogin .xinitrc .xprofile .inputrc .gitconfig .config/git .config/fish
+		.config/autostart .config/systemd .config/environment.d Library/LaunchAgents .ssh .vimrc .config/nvim .npmrc`)...)
 }
 
-// agentFiles are the settings of agents, which say among other things which hooks they call. They are the same below
+// agentFiles are the settings of agents, which among other things name the hooks that they call. They are the same below
 // the project and the home.
 var agentFiles = []string{".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".codex/hooks.json",
 	".codex/config.toml", ".codex/hooks", ".gemini/settings.json", ".gemini/hooks"}
 
-// harnessFile looks for files that control a run. Those of a plan are the agent's to write before it is run; while it
-// is run only tasks.json and progress.txt are, and no one deletes them.
-func harnessFile(t fileEffect) string {
-	if strings.HasPrefix(t.path, "/tmp/"+alertsName) || strings.HasPrefix(t.path, "/tmp/"+blocksName) {
-		return "it changes what hooks remember"
-	}
+// harnessFile reports whether a file controls a run. The agent writes the files of a plan before it runs; during the run
+// it can change only tasks.json and progress.txt, and delete neither.
+func harnessFile(t fileEffect) bool {
 	own := append(slices.Clone(agentFiles), ".ralph", ActiveFile, ".ralph.lock", ".ralph_state.md")
 	if t.world.Run {
 		own = append(own, path.Join(t.world.RalphDir, "prd.md"), path.Join(t.world.RalphDir, "prompt.md"))
@@ -256,25 +202,15 @@ func harnessFile(t fileEffect) string {
 			own = append(own, path.Join(t.world.RalphDir, "tasks.json"), path.Join(t.world.RalphDir, "progress.txt"))
 		}
 	}
-	if what := protected(t.project(), t.gone, own); what != "" {
-		return what
-	}
-	return protected(t.home(), t.gone, agentFiles)
+	return strings.HasPrefix(t.path, "/tmp/"+alertsName) || strings.HasPrefix(t.path, "/tmp/"+blocksName) ||
+		protected(below(t.world.Root, t.path), t.gone, own) || protected(below(t.world.Home, t.path), t.gone, agentFiles)
 }
 
-// protected says which of some files a path is, or is in; of what is gone also whether they lay in it.
-func protected(rel string, gone bool, files []string) string {
-	if rel == "" {
-		return ""
-	}
+// protected reports whether a path is one of some files, or in one; if it is deleted, also whether one is in it.
+func protected(rel string, gone bool, files []string) bool {
 	dir, _ := patternBase(rel)
-	for _, name := range files {
-		if under(rel, name) || gone && dir != "." && dir != "" && under(name, dir) {
-			return "it changes " + rel
-		}
-		if ok, err := path.Match(rel, name); ok && err == nil {
-			return "it changes " + name
-		}
-	}
-	return ""
+	return rel != "" && slices.ContainsFunc(files, func(name string) bool {
+		matched, err := path.Match(rel, name)
+		return under(rel, name) || gone && dir != "." && dir != "" && under(name, dir) || matched && err == nil
+	})
 }

@@ -3,7 +3,6 @@ package hook
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/shell"
 )
@@ -134,21 +133,11 @@ func TestUnreadable(t *testing.T) {
 		"if":     `if true; then`,
 		"long":   "echo " + strings.Repeat("x", shell.MostText),
 		"braces": nested("{ ", "true; ", "}; ", 2000),
-		"shells": strings.Repeat("eval ", 30) + "true",
 		"substs": strings.Repeat("$(", 200) + "true" + strings.Repeat(")", 200),
 	} {
-		began := time.Now()
-		got := Guard(bash(c), alices)
-		if name == "braces" && got == "" { // a block within a block is no deeper a thought
-			continue
-		}
-		if name == "shells" && got == "" { // eval eval true is true
-			continue
-		}
-		if kind(got) != "unreadable" {
+		if got := Guard(bash(c), alices); kind(got) != "unreadable" {
 			t.Errorf("%s is judged as %q", name, got)
 		}
-		t.Log(name, time.Since(began))
 	}
 	for _, c := range []string{
 		`echo {1..1000000000}`,

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Call is a program as a shell would start it, or the redirections of any other command, which have no Name. A
-// word has a mark for each value that its text does not state.
+// Call is a program as a shell would start it, or the redirections of a statement, which have no Name. A word has a mark
+// for each value that its text does not state.
 type Call struct {
 	Name   string   // of the program, without its directory, in small letters
-	Word   string   // the program as it is written
 	Args   []string // without the program
 	Env    []string // NAME=value before it
 	Writes []string // files that redirections write
 	Reads  []string
-	In     string // standard input: its text, or marks; "" without any
+	In     string // standard input: the text of a here-document, or a mark; "" without any
 	Dir    string // where it runs; it may hold marks
 }
 
@@ -77,70 +76,16 @@ func (c Call) Operands() []string {
 	return list
 }
 
-// Values are those of an option, as in -o x, -ox, --output x and --output=x.
-func (c Call) Values(options ...string) []string {
-	var list []string
-	for i, arg := range c.Args {
-		for _, o := range options {
-			long := strings.HasPrefix(o, "--")
-			switch rest, ok := strings.CutPrefix(arg, o); {
-			case !ok:
-			case rest == "" && i+1 < len(c.Args):
-				list = append(list, c.Args[i+1])
-			case long && strings.HasPrefix(rest, "="):
-				list = append(list, rest[1:])
-			case !long && rest != "":
-				list = append(list, rest)
-			}
-		}
-	}
-	return list
-}
-
-// Starts are the directories that find or ls lists.
+// Starts are the directories that find searches.
 func (c Call) Starts() []string {
-	var start []string
-	for _, arg := range c.Args {
-		if arg == "-L" || arg == "-H" || arg == "-P" || c.Name == "ls" && strings.HasPrefix(arg, "-") {
-			continue
-		}
-		if strings.HasPrefix(arg, "-") || arg == "(" || arg == "!" {
-			break
-		}
-		start = append(start, arg)
+	end := slices.IndexFunc(c.Args, func(arg string) bool { return strings.HasPrefix(arg, "-") || arg == "(" || arg == "!" })
+	if end < 0 {
+		end = len(c.Args)
 	}
-	if len(start) == 0 {
+	if end == 0 {
 		return []string{"."}
 	}
-	return start
-}
-
-// Git is a call of git taken apart: its own options, its subcommand, and the arguments of that without the message of
-// -m.
-func (c Call) Git() (globals []string, sub string, rest []string) {
-	args, i := c.Args, 0
-	for ; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
-		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}, args[i]) {
-			i++
-		}
-	}
-	if i >= len(args) {
-		return args, "", nil
-	}
-	globals, sub, args = args[:i], args[i], args[i+1:]
-	if !slices.Contains([]string{"commit", "tag", "merge", "stash", "notes"}, sub) {
-		return globals, sub, args
-	}
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--message" || arg == "--file" || arg == "-F", isShort(arg) && strings.HasSuffix(arg, "m"):
-			rest = append(rest, strings.TrimSuffix(arg, "m"))
-			i++
-		case !strings.HasPrefix(arg, "--message=") && !strings.HasPrefix(arg, "-m"):
-			rest = append(rest, arg)
-		}
-	}
-	return globals, sub, rest
+	return c.Args[:end]
 }
 
 // Path is a path from the root; a path with a mark at its start stays unchanged.

@@ -11,19 +11,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// HidesExit reports where a text keeps an exit code from its caller, in a few words; piped is true for a pipe, for
-// which pipefail is a way out. Both are empty where nothing does, as far as the text itself shows: what it calls is not
-// followed.
-func HidesExit(text string, pipefail bool) (says string, piped bool) {
-	h := hider{options: options{pipefail: pipefail}, found: &hidden{}}
+// HidesExit names the first place where a text hides an exit code from its caller, in a few words. piped is true for a
+// pipe, which pipefail would fix. Both are empty if the text hides none; programs and scripts that it calls are not
+// read.
+func HidesExit(text string, pipefail bool) (place string, piped bool) {
+	h := hider{options: options{pipefail: pipefail}, place: &place, piped: &piped}
 	h.line(text)
-	return h.found.says, h.found.piped
-}
-
-// hidden is the first place that was found.
-type hidden struct {
-	says  string
-	piped bool
+	return place, piped
 }
 
 // hider walks a text with the options that apply at that place.
@@ -31,12 +25,13 @@ type hider struct {
 	options
 
 	depth int
-	found *hidden
+	place *string
+	piped *bool
 }
 
-func (h hider) note(says string, piped bool) {
-	if h.found.says == "" {
-		h.found.says, h.found.piped = says, piped
+func (h hider) note(place string, piped bool) {
+	if *h.place == "" {
+		*h.place, *h.piped = place, piped
 	}
 }
 
@@ -51,7 +46,7 @@ func (h hider) line(text string) {
 	h.list(parsed.Stmts)
 }
 
-// list checks commands that follow each other: of all but the last, the exit code is lost if no command asks for it.
+// list checks commands that follow each other: the exit codes of all but the last are lost if no command asks for them.
 func (h hider) list(stmts []*syntax.Stmt) {
 	for i, s := range stmts {
 		rest := stmts[i+1:]
@@ -62,7 +57,7 @@ func (h hider) list(stmts []*syntax.Stmt) {
 		h.statement(s, rest)
 		switch {
 		case !matters(s):
-		case s.Background && !waits(rest):
+		case s.Background && !slices.ContainsFunc(rest, waits):
 			h.note(shown(s)+" runs in the background, and nothing waits for its exit code", false)
 		case !s.Background && len(rest) > 0 && !h.errexit && !asks(rest[0]):
 			h.note("what follows "+shown(s)+" hides its exit code", false)
@@ -74,17 +69,9 @@ func (h hider) list(stmts []*syntax.Stmt) {
 func (h hider) statement(s *syntax.Stmt, rest []*syntax.Stmt) {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		h.call(s, c)
-	case *syntax.DeclClause:
-		if takes(c) {
-			h.note(shown(s)+" hides the exit code of the command in it", false)
-		}
+		h.call(wordsOf(c))
 	case *syntax.BinaryCmd:
 		h.binary(c, rest)
-	case *syntax.Subshell:
-		h.list(c.Stmts)
-	case *syntax.Block:
-		h.list(c.Stmts)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			h.statement(c.Stmt, rest)
@@ -101,7 +88,20 @@ func (h hider) statement(s *syntax.Stmt, rest []*syntax.Stmt) {
 		for _, item := range c.Items {
 			h.list(item.Stmts)
 		}
+	default:
+		h.list(grouped(c))
 	}
+}
+
+// grouped are the commands in parentheses or braces.
+func grouped(c syntax.Command) []*syntax.Stmt {
+	switch c := c.(type) {
+	case *syntax.Subshell:
+		return c.Stmts
+	case *syntax.Block:
+		return c.Stmts
+	}
+	return nil
 }
 
 func (h hider) binary(c *syntax.BinaryCmd, rest []*syntax.Stmt) {
@@ -117,7 +117,7 @@ func (h hider) binary(c *syntax.BinaryCmd, rest []*syntax.Stmt) {
 	}
 }
 
-// choice is an "if" whose condition does the work: what is done after a failure has to fail.
+// choice is an "if" whose condition does the work: the branch of a failure must fail.
 func (h hider) choice(c *syntax.IfClause) {
 	h.list(c.Then)
 	for e := c.Else; e != nil; e = e.Else {
@@ -142,53 +142,27 @@ func (h hider) choice(c *syntax.IfClause) {
 	}
 }
 
-// loop keeps the exit code of its last round only.
+// loop ends with the exit code of its last iteration.
 func (h hider) loop(body []*syntax.Stmt) {
 	h.list(body)
 	if len(body) > 0 && !h.errexit && matters(body[len(body)-1]) {
-		h.note("the loop keeps no exit code of "+shown(body[len(body)-1])+" but the last", false)
+		h.note("the loop hides every exit code of "+shown(body[len(body)-1])+" but the last", false)
 	}
 }
 
-func (h hider) call(s *syntax.Stmt, c *syntax.CallExpr) {
-	args := wordsOf(c)
-	if len(args) == 0 {
-		return
+// call looks into the text that a call gives to a shell, whatever comes before it: env, timeout, docker run.
+func (h hider) call(args []string) {
+	if len(args) > 0 && args[0] == "eval" {
+		h.line(strings.Join(args[1:], " "))
 	}
-	one := Call{Name: program(args[0]), Args: args[1:]}
-	switch {
-	case slices.Contains(alwaysWell, one.Name) && takes(c):
-		h.note(shown(s)+" hides the exit code of the command in it", false)
-	case one.Name == "eval":
-		h.line(strings.Join(one.Args, " "))
-	case one.Name == "trap" && len(args) > 2 && strings.TrimSpace(args[1]) == "exit 0":
-		h.note(shown(s)+" hides every exit code", false)
-	case one.Name == "find":
-		// -exec … \; passes a failure over, -exec … + does not
-		if i := slices.IndexFunc(args, func(a string) bool { return a == "-exec" || a == "-execdir" }); i > 0 {
-			if end := slices.Index(args[i:], ";"); end > 1 && tells(args[i+1:i+end]) {
-				h.note(shown(s)+" hides the exit code of what it runs", false)
+	for i, arg := range args {
+		if isShell(path.Base(arg)) {
+			if h.options = optionsOf(args[i+1:]); h.code && len(h.operands) > 0 {
+				h.line(h.operands[0])
 			}
+			return
 		}
-		return
-	case one.Name == "script" && one.Short("c") && !one.Short("e") && !slices.Contains(args, "--return"):
-		h.note(shown(s)+" hides the exit code of its command", false)
-	case (one.Name == "make" || one.Name == "gmake") && slices.ContainsFunc(one.Args, ignoresErrors):
-		h.note(shown(s)+" continues after errors and hides their exit codes", false)
 	}
-	for i, arg := range args { // whatever comes before it: env, timeout, docker run
-		if !isShell(path.Base(arg)) {
-			continue
-		}
-		if h.options = optionsOf(args[i+1:]); h.code && len(h.operands) > 0 {
-			h.line(h.operands[0])
-		}
-		return
-	}
-}
-
-func ignoresErrors(arg string) bool {
-	return arg == "--ignore-errors" || isShort(arg) && strings.Trim(arg, "-ikswBn") == "" && strings.Contains(arg, "i")
 }
 
 // quiet are programs whose exit code no one misses: they prepare something, print something, or give data to what comes
@@ -207,21 +181,17 @@ var sources = []string{"go list", "go env", "go version", "npm ls", "cargo metad
 
 var anExit = regex.Lazy(`\$\{?(?:\?|PIPESTATUS)`)
 
-// matters reports whether the exit code of a command says something about the work.
+// matters reports whether the exit code of a command is a result of the work.
 func matters(s *syntax.Stmt) bool {
-	var inner []*syntax.Stmt
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return len(c.Args) == 0 && takes(c) || tells(wordsOf(c))
+		return tells(wordsOf(c))
 	case *syntax.BinaryCmd:
 		return c.Op == syntax.AndStmt && matters(c.X) || matters(c.Y)
-	case *syntax.Subshell:
-		inner = c.Stmts
-	case *syntax.Block:
-		inner = c.Stmts
 	case *syntax.TimeClause:
 		return c.Stmt != nil && matters(c.Stmt)
 	}
+	inner := grouped(s.Cmd)
 	return len(inner) > 0 && matters(inner[len(inner)-1])
 }
 
@@ -247,18 +217,6 @@ func tells(args []string) bool {
 	return !slices.Contains(quiet, name)
 }
 
-// takes reports whether a command takes the output of another whose exit code matters.
-func takes(c syntax.Command) bool {
-	found := false
-	syntax.Walk(c, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CmdSubst); ok {
-			found = found || len(c.Stmts) > 0 && matters(c.Stmts[len(c.Stmts)-1])
-		}
-		return !found
-	})
-	return found
-}
-
 // endsWell reports whether commands in a row end with 0 in any case.
 func endsWell(stmts ...*syntax.Stmt) (well bool) {
 	for _, s := range stmts {
@@ -271,12 +229,8 @@ func endsWell(stmts ...*syntax.Stmt) (well bool) {
 			well = len(args) > 0 && slices.Contains(alwaysWell, path.Base(args[0])) || len(args) == 1 && args[0] == "wait"
 		case *syntax.BinaryCmd:
 			well = endsWell(c.Y) && (c.Op != syntax.AndStmt || endsWell(c.X))
-		case *syntax.Subshell:
-			well = endsWell(c.Stmts...)
-		case *syntax.Block:
-			well = endsWell(c.Stmts...)
 		default:
-			well = false
+			well = endsWell(grouped(c)...)
 		}
 		well = well && !s.Negated
 	}
@@ -289,16 +243,10 @@ func asks(s *syntax.Stmt) bool {
 	return anExit.MatchString(printed(s)) || len(args) == 1 && (args[0] == "exit" || args[0] == "return")
 }
 
-// waits reports whether one of the commands waits for a process by its number: a bare wait succeeds.
-func waits(rest []*syntax.Stmt) (found bool) {
-	syntax.Walk(&syntax.Block{Stmts: rest}, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok {
-			args := wordsOf(c)
-			found = found || len(args) > 1 && args[0] == "wait"
-		}
-		return !found
-	})
-	return found
+// waits reports whether a command waits for a process by its number: a bare wait succeeds.
+func waits(s *syntax.Stmt) bool {
+	args := wordsOf(s.Cmd)
+	return len(args) > 1 && args[0] == "wait"
 }
 
 // wordsOf are the words of a simple command.

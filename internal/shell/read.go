@@ -1,5 +1,5 @@
-// Package shell reads commands for a shell without running them: the programs that they call, with their words, and where
-// they hide an exit code. It only reads the text, not the programs and scripts that are called.
+// Package shell reads commands for a shell without running them: the programs that they call, with their literal words,
+// and where they hide an exit code. It only reads the text, not the programs and scripts that are called.
 package shell
 
 import (
@@ -17,12 +17,11 @@ import (
 // Bounds of what is read of a command. No command that a person would read comes near them; they bound what a hostile
 // one costs.
 const (
-	MostText    = 64 << 10 // bytes of a script: deeper nesting than that allows would exhaust the stack
-	mostSteps   = 20_000   // calls that are followed, and outputs that are read
-	mostNesting = 12       // scripts within scripts, calls within calls
+	MostText    = 64 << 10 // bytes of a script
+	mostNesting = 200      // statements within statements, scripts within scripts
 )
 
-// Why a text cannot be followed.
+// Why a text cannot be read.
 var (
 	errTooLong    = errors.New("it is too long to be read")
 	errTooDeep    = errors.New("it is nested too deeply to be read")
@@ -32,80 +31,50 @@ var (
 // Script is a reading of a text.
 type Script struct {
 	Calls   []Call // in the order of the text: each branch, both sides of && and ||, each body once
-	Endless string // a function or loop that starts processes without an end
+	Endless string // a function that starts itself without an end
 }
 
 // reader reads one text.
 type reader struct {
 	Script
+
 	home, dir string
 	depth     int
-	steps     int
 	err       error
 }
 
-// Read reads a text that runs in dir, of a user whose home is known; err is why it cannot be followed to its end.
+// Read reads a text that runs in dir, of a user whose home is known. The error says why the text cannot be read to its
+// end.
 func Read(text, dir, home string) (Script, error) {
 	r := &reader{home: home, dir: dir}
 	r.script(Unmarked(text), "")
 	return r.Script, r.err
 }
 
-// apart follows something that changes the directory only for itself.
-func (r *reader) apart(f func()) {
-	dir := r.dir
-	f()
-	r.dir = dir
-}
-
-// deeper follows something within, unless that is too deep.
-func (r *reader) deeper(f func()) {
-	if r.depth++; r.depth > mostNesting {
-		r.err = errTooDeep
-	}
-	if r.err == nil {
-		f()
-	}
-	r.depth--
-}
-
-// step counts what is done, up to a bound.
-func (r *reader) step() {
-	if r.steps++; r.steps > mostSteps {
-		r.err = errTooLong
-	}
-}
-
-// script follows a text that is run as shell, which reads in on its standard input.
+// script reads a text that runs as shell and gets in on its standard input.
 func (r *reader) script(text, in string) {
-	switch {
-	case strings.Contains(text, Foreign):
-		r.call(Call{Word: Foreign})
+	if strings.Contains(text, Foreign) {
+		r.Calls = append(r.Calls, Call{Name: Foreign})
 		return
-	case len(text) > MostText:
+	}
+	if len(text) > MostText {
 		r.err = errTooLong
-		return
-	case strings.Trim(text, Marks+" \t\n;") == "":
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	switch {
 	case err == nil:
-		r.deeper(func() { r.visit(file, in) })
+		r.visit(file, in)
 	case !strings.ContainsAny(text, Marks): // otherwise it is not the whole text
 		r.err = errUnreadable
 	}
 }
 
-// call adds a call.
-func (r *reader) call(c Call) {
-	r.step()
-	c.Dir = r.dir
-	r.Calls = append(r.Calls, c)
-}
-
-// visit follows the calls below a node.
+// visit reads the calls below a node.
 func (r *reader) visit(n syntax.Node, in string) {
+	if r.depth++; r.depth > mostNesting {
+		r.err = errTooDeep
+	}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if r.err != nil {
 			return false
@@ -116,39 +85,46 @@ func (r *reader) visit(n syntax.Node, in string) {
 		case *syntax.CallExpr:
 			r.callExpr(x, in)
 		case *syntax.DeclClause:
-			r.declare(x, in)
+			args := []string{x.Variant.Value}
+			for _, a := range x.Args {
+				args = append(args, r.assigned(a))
+			}
+			r.run(args, nil, "")
 		case *syntax.BinaryCmd:
 			if x.Op != syntax.Pipe && x.Op != syntax.PipeAll {
 				return true
 			}
-			r.apart(func() { r.visit(x.X, in) })
-			r.apart(func() { r.visit(x.Y, r.prints([]*syntax.Stmt{x.X}, in)) })
+			r.inner(x.X, in)
+			r.inner(x.Y, output(x.X))
 		case *syntax.Subshell:
-			r.inner(x.Stmts, in)
+			r.inner(&syntax.Block{Stmts: x.Stmts}, in)
 		case *syntax.CmdSubst:
-			r.inner(x.Stmts, in)
+			r.inner(&syntax.Block{Stmts: x.Stmts}, in)
 		case *syntax.ProcSubst:
-			r.inner(x.Stmts, in)
+			r.inner(&syntax.Block{Stmts: x.Stmts}, in)
 		case *syntax.FuncDecl:
-			r.function(x)
-			return true
-		case *syntax.WhileClause:
-			r.endless(x)
+			if x.Name != nil && startsItself(x.Name.Value, x.Body) {
+				r.Endless = "the function " + x.Name.Value + " starts itself again and again"
+			}
 			return true
 		default:
 			return true
 		}
 		return false
 	})
+	r.depth--
 }
 
-func (r *reader) inner(list []*syntax.Stmt, in string) {
-	r.deeper(func() { r.apart(func() { r.visit(&syntax.Block{Stmts: list}, in) }) })
+// inner reads something that changes the directory only for itself.
+func (r *reader) inner(n syntax.Node, in string) {
+	dir := r.dir
+	r.visit(n, in)
+	r.dir = dir
 }
 
-// stmt follows a statement: first where it reads and writes, then what it runs.
+// stmt reads a statement: first where it reads and writes, then what it runs.
 func (r *reader) stmt(st *syntax.Stmt, in string) {
-	var c Call
+	c := Call{Dir: r.dir}
 	for _, d := range st.Redirs {
 		for _, word := range []*syntax.Word{d.Word, d.Hdoc} {
 			if word != nil {
@@ -157,46 +133,32 @@ func (r *reader) stmt(st *syntax.Stmt, in string) {
 		}
 		to := r.word(d.Word)
 		switch d.Op {
-		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = r.word(d.Hdoc)
+		case syntax.WordHdoc:
+			in = to
 		case syntax.RdrInOut:
 			c.Reads, c.Writes = append(c.Reads, to), append(c.Writes, to)
 		case syntax.RdrIn, syntax.DplIn:
-			c.Reads = append(c.Reads, to)
+			in, c.Reads = marked(to), append(c.Reads, to)
 		default:
 			if d.Op != syntax.DplOut || strings.Trim(to, "0123456789-") != "" { // >&2
 				c.Writes = append(c.Writes, to)
 			}
 		}
 	}
-	in = r.stdin(st, in)
 	if len(c.Writes)+len(c.Reads) > 0 {
-		r.call(c)
+		r.Calls = append(r.Calls, c)
 	}
 	if st.Cmd != nil {
 		r.visit(st.Cmd, in)
 	}
 }
 
-// stdin is what a statement reads, by its redirections.
-func (r *reader) stdin(st *syntax.Stmt, in string) string {
-	for _, d := range st.Redirs {
-		switch d.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = r.document(d.Hdoc)
-		case syntax.WordHdoc:
-			in = r.document(d.Word) + "\n"
-		case syntax.RdrIn, syntax.DplIn:
-			in = marked(r.word(d.Word))
-		}
-	}
-	return in
-}
-
-// callExpr follows a simple command.
+// callExpr reads a simple command.
 func (r *reader) callExpr(x *syntax.CallExpr, in string) {
 	var env []string
 	for _, a := range x.Assigns {
-		r.visit(a, in)
 		env = append(env, r.assigned(a))
 	}
 	for _, word := range x.Args {
@@ -205,168 +167,108 @@ func (r *reader) callExpr(x *syntax.CallExpr, in string) {
 	r.run(r.words(x.Args), env, in)
 }
 
-// assigned is an assignment as a word; of an array only its name is known.
+// assigned is an assignment as a word.
 func (r *reader) assigned(a *syntax.Assign) string {
+	r.visit(a, "")
 	switch {
 	case a.Name == nil:
 		return r.word(a.Value)
 	case a.Naked:
 		return a.Name.Value
-	case a.Array != nil || a.Index != nil:
-		return a.Name.Value + "=" + Unknown
 	}
 	return a.Name.Value + "=" + r.word(a.Value)
 }
 
-// declare is export, local, readonly, declare.
-func (r *reader) declare(x *syntax.DeclClause, in string) {
-	args := []string{x.Variant.Value}
-	for _, a := range x.Args {
-		r.visit(a, in)
-		args = append(args, r.assigned(a))
-	}
-	r.run(args, nil, "")
-}
-
-// run follows a program with its arguments, and what that runs in turn.
+// run notes a program with its arguments, and reads what that runs in turn: texts for a shell, and the commands of
+// wrappers.
 func (r *reader) run(args, env []string, in string) {
-	c := Call{Env: env, In: in}
-	if len(args) == 0 {
-		r.call(c)
-		return
+	c := Call{Env: env, In: in, Dir: r.dir}
+	if len(args) > 0 {
+		c.Name, c.Args = program(args[0]), args[1:]
 	}
-	for i, arg := range args { // as bash does with what looks like an assignment: dd of=~/x
-		if name, rest, ok := strings.Cut(arg, "=~"); ok && name != "" && !strings.ContainsAny(name, "/ ") &&
-			(rest == "" || rest[0] == '/') {
-			args[i] = name + "=" + r.home + rest
-		}
-	}
-	c.Name, c.Word, c.Args, c.Dir = program(args[0]), args[0], args[1:], r.dir
-	r.call(c)
-	r.within(c)
-}
-
-// within follows what a call runs: texts for a shell, and the commands of wrappers.
-func (r *reader) within(c Call) {
+	r.Calls = append(r.Calls, c)
 	ops := c.Operands()
 	switch c.Name {
 	case "cd", "pushd":
-		switch {
-		case len(ops) > 0 && ops[0] != "-":
+		r.dir = r.home
+		if len(ops) > 0 {
 			r.dir = c.Path(ops[0])
-		case len(c.Args) > 0:
-			r.dir = Unknown
-		default:
-			r.dir = r.home
 		}
 	case "eval":
-		r.script(strings.Join(c.Args, " "), c.In)
+		r.script(strings.Join(c.Args, " "), in)
 	case "trap":
 		if len(ops) > 1 {
 			r.script(ops[0], "")
 		}
-	case "alias":
-		for _, arg := range c.Args {
-			_, text, _ := strings.Cut(arg, "=")
-			r.script(text, "")
-		}
-	case "find", "fd", "fdfind":
+	case "find":
 		r.findExec(c)
 	default:
-		if isShell(c.Name) || c.Name == "source" || c.Name == "." {
-			r.shell(c)
-		} else if wr, ok := wrapperOf(c.Name); ok {
+		if wr, ok := wrapperOf(c.Name); ok {
 			r.wrapped(wr, c)
+		} else if isShell(c.Name) || c.Name == "source" || c.Name == "." {
+			r.shell(c)
 		}
 	}
 }
 
-// shell follows a shell: its -c, the file that it reads, or what it reads on standard input.
+// shell reads what a shell runs: its -c, the file that it reads, or its standard input.
 func (r *reader) shell(c Call) {
+	dir := r.dir
 	switch o := optionsOf(c.Args); {
 	case o.code && len(o.operands) > 0:
-		r.apart(func() { r.script(o.operands[0], c.In) })
+		r.script(o.operands[0], c.In)
 	case len(o.operands) == 0 || o.operands[0] == "-" || c.Short("s"):
-		r.apart(func() { r.script(c.In, "") })
+		r.script(c.In, "")
 	case strings.Contains(o.operands[0], Foreign): // bash <(curl …)
-		r.call(Call{Word: Foreign})
+		r.Calls = append(r.Calls, Call{Name: Foreign})
 	}
+	r.dir = dir
 }
 
-// wrapped follows the command that a wrapper runs.
+// wrapped reads the command that a wrapper runs.
 func (r *reader) wrapped(wr wrapper, c Call) {
-	if c.Name == "command" && c.Short("vV") {
-		return
+	if args, env := wr.rest(c.Args); len(args) > 0 && (c.Name != "command" || !c.Short("vV")) {
+		if wr.more {
+			args = append(strings.Split(strings.ReplaceAll(strings.Join(args, "\x00"), "{}", marked(c.In)), "\x00"), marked(c.In))
+		}
+		r.deeper(func() { r.run(args, env, c.In) })
 	}
-	for _, text := range c.Values("-c", "--command", "-S", "--split-string", "--call") {
-		r.script(text, c.In)
-	}
-	args, env := wr.rest(c.Args)
-	if len(args) == 0 {
-		return
-	}
-	if wr.more {
-		args = added(c, args)
-	}
-	if wr.line {
-		r.script(strings.Join(args, " "), c.In)
-		return
-	}
-	r.deeper(func() { r.run(args, env, c.In) })
 }
 
-// findExec follows the commands that find runs, with what it finds below where it starts in the place of {}.
+func (r *reader) deeper(f func()) {
+	if r.depth++; r.depth > mostNesting {
+		r.err = errTooDeep
+	}
+	if r.err == nil {
+		f()
+	}
+	r.depth--
+}
+
+// findExec reads the commands that find runs, with what it finds below its first start in the place of {}.
 func (r *reader) findExec(c Call) {
-	starts := []string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}
-	for i := 0; i < len(c.Args); i++ {
-		if !slices.Contains(starts, c.Args[i]) {
+	for i, arg := range c.Args {
+		if arg != "-exec" && arg != "-execdir" && arg != "-ok" {
 			continue
 		}
-		var args []string
-		for i++; i < len(c.Args) && c.Args[i] != ";" && c.Args[i] != "+"; i++ {
-			args = append(args, strings.ReplaceAll(c.Args[i], "{}", c.Starts()[0]+"/"+Output))
+		args := slices.Clone(c.Args[i+1:])
+		if end := slices.IndexFunc(args, func(arg string) bool { return arg == ";" || arg == "+" }); end >= 0 {
+			args = args[:end]
 		}
-		r.deeper(func() { r.run(args, nil, Unknown) })
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "{}", c.Starts()[0]+"/"+Output)
+		}
+		r.deeper(func() { r.run(args, nil, "") })
 	}
 }
 
-// function looks for one that starts itself again and again.
-func (r *reader) function(x *syntax.FuncDecl) {
-	if x.Name == nil {
-		return
-	}
-	if called, spawns := calledIn(x.Body); called[x.Name.Value] && spawns {
-		r.Endless = "the function " + x.Name.Value + " starts itself again and again"
-	}
-}
-
-// endless looks for a loop without an end that starts something in the background each time, and neither waits nor ends.
-func (r *reader) endless(x *syntax.WhileClause) {
-	cond, _ := calledIn(&syntax.Block{Stmts: x.Cond})
-	body := &syntax.Block{Stmts: x.Do}
-	called, _ := calledIn(body)
-	if x.Until || len(x.Cond) != 1 || !cond["true"] && !cond[":"] ||
-		slices.ContainsFunc([]string{"sleep", "wait", "break", "exit", "return", "read"},
-			func(name string) bool { return called[name] }) {
-		return
-	}
+// startsItself reports whether the body of a function calls it, and runs something concurrently.
+func startsItself(name string, body syntax.Node) bool {
+	called, spawns := false, false
 	syntax.Walk(body, func(n syntax.Node) bool {
-		if st, ok := n.(*syntax.Stmt); ok && st.Background {
-			r.Endless = "an endless loop starts processes in the background"
-		}
-		return true
-	})
-}
-
-// calledIn are the names of the calls below a node, and whether one runs concurrently with another.
-func calledIn(n syntax.Node) (names map[string]bool, spawns bool) {
-	names = map[string]bool{}
-	syntax.Walk(n, func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.CallExpr:
-			if len(x.Args) > 0 {
-				names[x.Args[0].Lit()] = true
-			}
+			called = called || len(x.Args) > 0 && x.Args[0].Lit() == name
 		case *syntax.Stmt:
 			spawns = spawns || x.Background
 		case *syntax.BinaryCmd:
@@ -374,14 +276,39 @@ func calledIn(n syntax.Node) (names map[string]bool, spawns bool) {
 		}
 		return true
 	})
-	return names, spawns
+	return called && spawns
+}
+
+var (
+	downloads = strings.Fields("curl wget nc ncat netcat aria2c http https xh lynx w3m uudecode")
+	decodes   = strings.Fields("base64 base32 xxd openssl")
+)
+
+// output is the mark of what the calls below a node print.
+func output(n syntax.Node) string {
+	mark := Output
+	syntax.Walk(n, func(n syntax.Node) bool {
+		x, ok := n.(*syntax.CallExpr)
+		if !ok || len(x.Args) == 0 {
+			return true
+		}
+		name := program(x.Args[0].Lit())
+		decoding := func(arg *syntax.Word) bool {
+			return slices.Contains([]string{"-d", "-D", "-r", "--decode"}, arg.Lit())
+		}
+		if slices.Contains(downloads, name) || slices.Contains(decodes, name) && slices.ContainsFunc(x.Args, decoding) {
+			mark = Foreign
+		}
+		return true
+	})
+	return mark
 }
 
 var secretName = regex.Lazy(`(?i)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)$`)
 
 // Get implements expand.Environ. A variable has a mark as its value, except for those that name directories.
 func (r *reader) Get(name string) expand.Variable {
-	value := ""
+	value := Unknown
 	switch {
 	case name == "HOME":
 		value = r.home
@@ -397,8 +324,6 @@ func (r *reader) Get(name string) expand.Variable {
 		value = "/home/" + strings.TrimPrefix(name, "HOME ")
 	case secretName.MatchString(name):
 		value = Secret
-	default:
-		value = Unknown
 	}
 	return expand.Variable{Set: true, Kind: expand.String, Str: value}
 }
@@ -410,10 +335,10 @@ func (r *reader) config() *expand.Config {
 	return &expand.Config{
 		Env: r,
 		CmdSubst: func(to io.Writer, x *syntax.CmdSubst) error {
-			_, err := io.WriteString(to, r.prints(x.Stmts, ""))
+			_, err := io.WriteString(to, output(x))
 			return err
 		},
-		ProcSubst: func(p *syntax.ProcSubst) (string, error) { return "/dev/fd/" + marked(r.prints(p.Stmts, "")), nil },
+		ProcSubst: func(x *syntax.ProcSubst) (string, error) { return "/dev/fd/" + output(x), nil },
 	}
 }
 
@@ -441,71 +366,4 @@ func (r *reader) word(word *syntax.Word) string {
 		return Unknown
 	}
 	return value
-}
-
-// document expands a here-document, or a word that takes the place of one.
-func (r *reader) document(word *syntax.Word) string {
-	value, err := expand.Document(r.config(), word)
-	if err != nil {
-		return Unknown
-	}
-	return value
-}
-
-// prints is what statements print: the text where it is known, otherwise marks.
-func (r *reader) prints(list []*syntax.Stmt, in string) string {
-	if len(list) == 1 {
-		in = r.stdin(list[0], in)
-		switch c := list[0].Cmd.(type) {
-		case nil:
-			return in // $(<file)
-		case *syntax.CallExpr:
-			return r.printed(r.words(c.Args), in)
-		}
-	}
-	text := in
-	syntax.Walk(&syntax.Block{Stmts: list}, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok {
-			text += r.printed(r.words(c.Args), "")
-			return false
-		}
-		return r.err == nil
-	})
-	return marked(text)
-}
-
-// printed is what a program prints.
-func (r *reader) printed(args []string, in string) string {
-	if r.step(); len(args) == 0 || r.err != nil {
-		return ""
-	}
-	c := Call{Name: program(args[0]), Args: args[1:]}
-	ops := c.Operands()
-	switch c.Name {
-	case "echo", "printf":
-		return strings.Join(ops, " ") + "\n"
-	case "cat", "tee":
-		if len(ops) == 0 || c.Name == "tee" {
-			return in
-		}
-	case "pwd":
-		return r.dir + "\n"
-	case "pgrep":
-		return "pgrep:" + strings.Join(c.Args, ",")
-	case "find", "ls":
-		return strings.Join(c.Starts(), "/"+Output+"\n") + "/" + Output + "\n"
-	case "curl", "wget", "nc", "ncat", "netcat", "aria2c", "http", "https", "xh", "lynx", "w3m", "uudecode":
-		return Foreign
-	case "base64", "base32", "xxd", "openssl":
-		if c.Short("dDr") || slices.Contains(c.Args, "--decode") {
-			return Foreign
-		}
-	default:
-		if wr, ok := wrapperOf(c.Name); ok {
-			if rest, _ := wr.rest(c.Args); len(rest) > 0 {
-				return r.printed(rest, in)
-			}
-		}
-	}
-	return marked(strings.Join(args, "") + in)
 }

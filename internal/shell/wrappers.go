@@ -10,26 +10,23 @@ type wrapper struct {
 	valued string // options that take the next word
 	skip   int    // operands before the command
 	sub    string // it runs a command only after one of these words: uv run
-	line   bool   // what follows is joined into a line for a shell: watch
 	more   bool   // it adds arguments that it reads: xargs
 }
 
 // wrapperOf is the wrapper of a name, made when it is asked: most starts of ralph need none.
 func wrapperOf(name string) (wrapper, bool) {
 	w, ok := map[string]wrapper{
-		"env":      {valued: "-u --unset -C --chdir -P"},
-		"sudo":     {valued: "-u -g -h -p -C -r -t -T -U -D -R --user --group"},
-		"doas":     {valued: "-u -C"},
+		"env":      {valued: "-u --unset -C --chdir"},
+		"sudo":     {valued: "-u -g -h -p -C -D --user --group"},
 		"timeout":  {valued: "-k -s --kill-after --signal", skip: 1},
 		"nice":     {valued: "-n --adjustment"},
-		"ionice":   {valued: "-c -n -p --class --classdata"},
 		"stdbuf":   {valued: "-i -o -e --input --output --error"},
 		"time":     {valued: "-f -o --format --output"},
 		"exec":     {valued: "-a"},
 		"strace":   {valued: "-o -e -p -s -u -E"},
 		"xargs":    {valued: "-I -n -P -L -s -d -E -a --max-args --max-procs --delimiter --arg-file", more: true},
-		"parallel": {valued: "-j --jobs -a --delay", line: true, more: true},
-		"watch":    {valued: "-n --interval", line: true},
+		"parallel": {valued: "-j --jobs -a --delay", more: true},
+		"watch":    {valued: "-n --interval"},
 		"npx":      {valued: "-p --package"},
 		"pnpm":     {sub: "exec dlx"},
 		"yarn":     {sub: "exec dlx"},
@@ -37,17 +34,8 @@ func wrapperOf(name string) (wrapper, bool) {
 		"poetry":   {sub: "run"},
 		"pipenv":   {sub: "run"},
 		"bundle":   {sub: "exec"},
-		"mise":     {sub: "exec x"},
-		"su":       {valued: "-s -g -G", skip: 1},
-		"runuser":  {valued: "-s -g -G -u", skip: 1},
-		"script":   {valued: "-I -O -B -T -m", skip: 1},
 		"flock":    {valued: "-w -E --timeout", skip: 1},
-		"direnv":   {sub: "exec", skip: 1},
-		"gtimeout": {valued: "-k -s", skip: 1},
-		"taskset":  {skip: 1}, "chrt": {skip: 1}, "chroot": {skip: 1},
-		"systemd-run": {valued: "-p -u --unit --property"}, "unshare": {valued: "-S -G -R -w"},
-		"command": {}, "builtin": {}, "nohup": {}, "setsid": {}, "busybox": {}, "toybox": {}, "pkexec": {}, "fakeroot": {},
-		"caffeinate": {}, "chronic": {}, "unbuffer": {}, "setpriv": {}, "xvfb-run": {}, "bunx": {},
+		"command":  {}, "builtin": {}, "nohup": {}, "setsid": {}, "busybox": {}, "xvfb-run": {}, "bunx": {},
 	}[name]
 	return w, ok
 }
@@ -72,7 +60,7 @@ func (wr wrapper) rest(args []string) (command, env []string) {
 		switch arg := args[i]; {
 		case arg == "--":
 			return args[min(len(args), i+1+skip):], env
-		case slices.Contains(valued, arg) || arg == "-S" || arg == "--split-string":
+		case slices.Contains(valued, arg):
 			i++
 		case strings.HasPrefix(arg, "-") && len(arg) > 1:
 		case assigns && !strings.ContainsAny(name, "/ "):
@@ -86,19 +74,9 @@ func (wr wrapper) rest(args []string) (command, env []string) {
 	return nil, env
 }
 
-// added are the arguments with those that the wrapper reads on its standard input.
-func added(c Call, args []string) []string {
-	more := strings.Fields(c.In)
-	if len(more) == 0 {
-		more = []string{Unknown}
-	}
-	args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "{}" })
-	return append(args, more[:min(len(more), 100)]...)
-}
-
 // isShell reports whether a program reads the language of shells.
 func isShell(name string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"}, name)
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"}, name)
 }
 
 // options are those of a shell: sh -euo pipefail -c TEXT.
@@ -117,18 +95,15 @@ func optionsOf(args []string) (o options) {
 func (o *options) read(args []string) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		switch {
-		case arg == "--":
+		if arg == "--" {
 			o.operands = args[i+1:]
 			return
-		case len(arg) < 2 || arg[0] != '-' && arg[0] != '+':
+		}
+		if len(arg) < 2 || arg[0] != '-' && arg[0] != '+' {
 			o.operands = args[i:]
 			return
-		case strings.HasPrefix(arg, "--"):
-			o.code = o.code || arg == "--command"
-			if strings.HasSuffix(arg, "file") { // --rcfile FILE
-				i++
-			}
+		}
+		if strings.HasPrefix(arg, "--") {
 			continue
 		}
 		on := arg[0] == '-'
@@ -138,12 +113,8 @@ func (o *options) read(args []string) {
 		}
 		if strings.ContainsAny(arg, "oO") && i+1 < len(args) { // -euo pipefail
 			i++
-			if args[i] == "pipefail" {
-				o.pipefail = on
-			}
-			if args[i] == "errexit" {
-				o.errexit = on
-			}
+			o.pipefail = o.pipefail && args[i] != "pipefail" || on && args[i] == "pipefail"
+			o.errexit = o.errexit && args[i] != "errexit" || on && args[i] == "errexit"
 		}
 	}
 }
