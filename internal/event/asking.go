@@ -53,63 +53,33 @@ const (
 	Anything        Trigger = "anything else that happens"
 )
 
-// heading is one way of asking with the events that bring it and the verb that it is.
-type heading struct {
-	asking Trigger
-	events []string
-	verb   Verb // empty: it asks for nothing
-}
-
-var (
-	onComments = []string{"issue_comment.created", "pull_request_review_comment.created", "pull_request_review.submitted"}
-	onBuilds   = []string{"workflow_run.completed", "check_suite.completed"}
-	onDispatch = []string{"workflow_dispatch", "repository_dispatch"}
-)
-
-// headings are all ways of asking, in the order of the documents.
-var headings = []heading{
-	{ByLabel, []string{"issues.labeled"}, Run},
-	{ByPlanLabel, []string{"issues.labeled"}, Plan},
-	{ByPullLabel, []string{"pull_request.labeled"}, Fix},
-	{OtherPullLabel, []string{"pull_request.labeled"}, ""},
-	{OtherLabel, []string{"issues.labeled", "pull_request.labeled"}, ""},
-	{RunningOff, []string{"issues.unlabeled", "pull_request.unlabeled"}, Stop},
-	{RequestOff, []string{"issues.unlabeled", "pull_request.unlabeled"}, ""},
-	{OtherLabelOff, []string{"issues.unlabeled", "pull_request.unlabeled"}, ""},
-	{ByClosing, []string{"issues.closed", "pull_request.closed"}, Stop},
-	{ByRun, onComments, Run},
-	{ByRetry, onComments, Retry},
-	{ByRetryHint, onComments, Retry},
-	{ByRetryFresh, onComments, Retry},
-	{ByContinue, onComments, Continue},
-	{ByAccept, onComments, Accept},
-	{ByFix, onComments, Fix},
-	{ByFixNowhere, onComments, Fix},
-	{ByStop, onComments, Stop},
-	{ByHint, onComments, Hint},
-	{ByPlan, onComments, Plan},
-	{ByApprove, onComments, Approve},
-	{ByStatus, onComments, Status},
-	{ByHelp, onComments, Help},
-	{PlainComment, onComments[:2], ""},
-	{EditedComment, []string{"issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited"},
-		""},
-	{EditedIssue, []string{"issues.edited", "pull_request.edited"}, ""},
-	{ByChanges, onComments[2:], Fix},
-	{PlainReview, onComments[2:], ""},
-	{BuildUngated, onBuilds, ""},
-	{BuildOfFork, onBuilds, ""},
-	{ByBuildFailed, onBuilds, OnCIResult},
-	{ByBuild, onBuilds, OnCIResult},
-	{ByDispatch, onDispatch, Run},
-	{ByDispatchFresh, onDispatch, Retry},
-	{BySchedule, []string{"schedule"}, Sweep},
-	{Anything, []string{"…"}, ""},
-}
-
-func headingOf(asking Trigger) heading {
-	i := slices.IndexFunc(headings, func(h heading) bool { return h.asking == asking })
-	return headings[i]
+// requested are the ways of asking that ask for something, with what each asks for.
+var requested = map[Trigger]Verb{
+	ByLabel:         Run,
+	ByPlanLabel:     Plan,
+	ByPullLabel:     Fix,
+	RunningOff:      Stop,
+	ByClosing:       Stop,
+	ByRun:           Run,
+	ByRetry:         Retry,
+	ByRetryHint:     Retry,
+	ByRetryFresh:    Retry,
+	ByContinue:      Continue,
+	ByAccept:        Accept,
+	ByFix:           Fix,
+	ByFixNowhere:    Fix,
+	ByStop:          Stop,
+	ByHint:          Hint,
+	ByPlan:          Plan,
+	ByApprove:       Approve,
+	ByStatus:        Status,
+	ByHelp:          Help,
+	ByChanges:       Fix,
+	ByBuildFailed:   OnCIResult,
+	ByBuild:         OnCIResult,
+	ByDispatch:      Run,
+	ByDispatchFresh: Retry,
+	BySchedule:      Sweep,
 }
 
 // askingOf tells which way of asking an event is. The command is what a comment or a review says; an error is a

@@ -33,6 +33,58 @@ func TestDocumentsHaveTheTables(t *testing.T) {
 	}
 }
 
+// heading is one way of asking with the events that bring it.
+type heading struct {
+	asking Trigger
+	events []string
+}
+
+var (
+	onComments = []string{"issue_comment.created", "pull_request_review_comment.created", "pull_request_review.submitted"}
+	onBuilds   = []string{"workflow_run.completed", "check_suite.completed"}
+	onDispatch = []string{"workflow_dispatch", "repository_dispatch"}
+)
+
+// headings are all ways of asking, in the order of the documents.
+var headings = []heading{
+	{ByLabel, []string{"issues.labeled"}},
+	{ByPlanLabel, []string{"issues.labeled"}},
+	{ByPullLabel, []string{"pull_request.labeled"}},
+	{OtherPullLabel, []string{"pull_request.labeled"}},
+	{OtherLabel, []string{"issues.labeled", "pull_request.labeled"}},
+	{RunningOff, []string{"issues.unlabeled", "pull_request.unlabeled"}},
+	{RequestOff, []string{"issues.unlabeled", "pull_request.unlabeled"}},
+	{OtherLabelOff, []string{"issues.unlabeled", "pull_request.unlabeled"}},
+	{ByClosing, []string{"issues.closed", "pull_request.closed"}},
+	{ByRun, onComments},
+	{ByRetry, onComments},
+	{ByRetryHint, onComments},
+	{ByRetryFresh, onComments},
+	{ByContinue, onComments},
+	{ByAccept, onComments},
+	{ByFix, onComments},
+	{ByFixNowhere, onComments},
+	{ByStop, onComments},
+	{ByHint, onComments},
+	{ByPlan, onComments},
+	{ByApprove, onComments},
+	{ByStatus, onComments},
+	{ByHelp, onComments},
+	{PlainComment, onComments[:2]},
+	{EditedComment, []string{"issue_comment.edited", "pull_request_review_comment.edited", "pull_request_review.edited"}},
+	{EditedIssue, []string{"issues.edited", "pull_request.edited"}},
+	{ByChanges, onComments[2:]},
+	{PlainReview, onComments[2:]},
+	{BuildUngated, onBuilds},
+	{BuildOfFork, onBuilds},
+	{ByBuildFailed, onBuilds},
+	{ByBuild, onBuilds},
+	{ByDispatch, onDispatch},
+	{ByDispatchFresh, onDispatch},
+	{BySchedule, []string{"schedule"}},
+	{Anything, []string{"…"}},
+}
+
 // told is a text of the table with the names that the rules have when nobody sets others.
 func told(text string) string {
 	text = strings.NewReplacer("{here}", "#43", "{issue}", "issue #42", "{the label}", "“bug”").Replace(text)
@@ -56,8 +108,8 @@ func askingTable() string {
 		for _, name := range h.events {
 			events = append(events, "`"+name+"`")
 		}
-		if h.verb != "" {
-			who, verb = string(asker(kindOf(h))), string(h.verb)
+		if requested[h.asking] != "" {
+			who, verb = string(asker(kindOf(h))), string(requested[h.asking])
 		}
 		if h.asking == Anything {
 			events = nil
@@ -85,7 +137,7 @@ func standingTable() string {
 	var body [][]string
 	for _, h := range headings {
 		where := usual(h.asking)
-		if h.verb == "" || where == "" {
+		if requested[h.asking] == "" || where == "" {
 			continue
 		}
 		cells := []string{told(string(h.asking))}
@@ -186,12 +238,12 @@ func TestHeadingsAreComplete(t *testing.T) {
 		}
 	}
 	for _, h := range headings {
-		if h.verb != "" && (kindOf(h) == "" || usual(h.asking) == "") {
+		if requested[h.asking] != "" && (kindOf(h) == "" || usual(h.asking) == "") {
 			t.Errorf("%s: kind %q, place %q", h.asking, kindOf(h), usual(h.asking))
 		}
 	}
 	for _, v := range verbs {
-		if a := commanded(Command{Verb: v.verb}); headingOf(a).verb != v.verb {
+		if a := commanded(Command{Verb: v.verb}); requested[a] != v.verb {
 			t.Errorf("%s is %q", v.verb, a)
 		}
 	}

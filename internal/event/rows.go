@@ -168,3 +168,55 @@ var rows = []row{
 		why: "the run is running and checks other workflows itself"},
 	{asks: []Trigger{ByBuildFailed, ByBuild}, do: Ignore, why: "the run does not wait for other workflows"},
 }
+
+// RunStatus is how the run of a task stands when someone asks for something.
+type RunStatus string
+
+// The standings of a run.
+const (
+	None      RunStatus = "none"      // there was never one
+	Running   RunStatus = "running"   // someone works on it
+	Abandoned RunStatus = "abandoned" // its process died, and its lease is over
+	Waiting   RunStatus = "waiting"   // for an answer, a limit's reset, or other workflows
+	Halted    RunStatus = "halted"    // cancelled or stopped by someone
+	Failed    RunStatus = "failed"    // a limit stopped it, or something went wrong
+	Finished  RunStatus = "finished"  // done
+)
+
+// Standings are all of them, in the order of the documents.
+var Standings = []RunStatus{None, Running, Abandoned, Waiting, Halted, Failed, Finished}
+
+// Doing is what happens to a request.
+type Doing string
+
+// What a request can come to.
+const (
+	Begin  Doing = "begin"   // a new run
+	GoOn   Doing = "resume"  // the run continues where its journal stands
+	Again  Doing = "again"   // its outcome is taken back, and it gets more iterations
+	Halt   Doing = "stop"    // whoever works on it is told to stop
+	Close  Doing = "close"   // no one works on it: its outcome becomes interrupted, so that nothing takes it up
+	Pass   Doing = "pass on" // whoever works on it is told something
+	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
+	Reply  Doing = "tell"    // one comment, and nothing else
+	Derive Doing = "derive"  // a plan, posted as a comment
+	TakeUp Doing = "sweep"   // a sweep
+	Drop   Doing = "drop"    // nothing, and whoever asked is told why
+	Ignore Doing = "ignore"  // nothing, and only the log tells why
+)
+
+// Place is where something is asked, which decides what it can be about.
+type Place string
+
+// The places.
+const (
+	OnIssue       Place = "an issue"
+	OnClosedIssue Place = "a closed issue"
+	OnOwnPull     Place = "ralph's pull request"        // Event.On is set
+	OnClosedPull  Place = "ralph's closed pull request" // and Event.OnClosed
+	OnOtherPull   Place = "another pull request"
+	Nowhere       Place = "the repository" // a dispatch of a prompt or a plan, a schedule, another workflow
+)
+
+// Places are all of them, in the order of the documents.
+var Places = []Place{OnIssue, OnClosedIssue, OnOwnPull, OnClosedPull, OnOtherPull, Nowhere}
