@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Left is what a run may still spend. A field of 0 is any amount.
@@ -100,3 +101,18 @@ func (s State) overspent(limits Limits) (stopped, why string) {
 	}
 	return "", why
 }
+
+// Limits are what stops a run that does not finish.
+type Limits struct {
+	Deadline         time.Time     // zero: none
+	Wall             time.Duration // what Deadline came from, for the sentence
+	Soft             time.Time     // when to warn that the deadline comes near; zero: never
+	NoWait           bool          // do not wait for a usage limit's reset inside the run
+	NoStuckDetection bool          // however often a failure repeats itself: a run of a prompt
+	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount.
+	CostUSD      float64
+	Tokens       int64
+	IssueCostUSD float64
+}
+
+func (l Limits) over(at time.Time) bool { return !l.Deadline.IsZero() && !at.Before(l.Deadline) }

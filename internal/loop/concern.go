@@ -89,34 +89,6 @@ func ConcernName(text string) string {
 	return safetext.ShortenBytes(name, 120)
 }
 
-// Name is what a finding of a check is known again by, and accepted by: its test, or its file with the rule, or the
-// check.
-func (f Finding) Name(check string) string {
-	switch {
-	case f.Test != "":
-		return ConcernName(f.Test)
-	case f.File != "" && f.Rule != "":
-		return ConcernName(f.File + ":" + f.Rule)
-	case f.File != "":
-		return ConcernName(f.File)
-	}
-	return ConcernName(check)
-}
-
-// Failing names what fails in a verdict, each name once: the check alone where nothing is named.
-func (v Verdict) Failing() []string {
-	if len(v.Findings) == 0 || len(v.Findings) >= MaxFindings {
-		return []string{ConcernName(v.Check)}
-	}
-	var names []string
-	for _, f := range v.Findings {
-		if name := f.Name(v.Check); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // accepts reports whether one of the names is the concern's, written as it is or as a test runner writes it.
 func accepts(list []Acceptance, c Concern) bool {
 	return slices.ContainsFunc(list, func(a Acceptance) bool {
@@ -128,49 +100,6 @@ func accepts(list []Acceptance, c Concern) bool {
 func (a Acceptance) names(c Concern) bool {
 	all := a.Name == AcceptAll && !c.AsItIs()
 	return all || (a.Name == c.Name || ConcernName(a.Name) == c.Name) && (a.What == "" || a.What == c.Message)
-}
-
-// HasAccepted reports whether a person has accepted a concern.
-func (s State) HasAccepted(c Concern) bool { return accepts(s.Accepted, c) }
-
-// Open are the concerns of verdicts that no person has accepted, each once, in their order. Two checks may say something
-// of one name.
-func (s State) Open(verdicts []Verdict) []Concern {
-	var open []Concern
-	for _, v := range verdicts {
-		if v.Skipped != "" || v.Pass {
-			continue
-		}
-		for _, c := range v.Concerns {
-			named := slices.ContainsFunc(open, func(o Concern) bool { return o.Name == c.Name && o.Message == c.Message })
-			if !named && !accepts(s.Accepted, c) {
-				open = append(open, c)
-			}
-		}
-	}
-	return open
-}
-
-// ToAccept are the concerns that the run waits for a person to accept; none when it waits for anything else, or has not
-// come to that.
-func (s State) ToAccept() []Concern {
-	last := s.Last()
-	if last == nil || !last.Judged {
-		return nil
-	}
-	if v := last.unanswered(); v != nil {
-		return v.Concerns
-	}
-	return nil
-}
-
-// Findings are the concerns of the newest iteration that was judged which no person has accepted, whatever else it failed
-// by.
-func (s State) Findings() []Concern {
-	if last := s.lastJudged(); last != nil {
-		return s.Open(last.Verdicts)
-	}
-	return nil
 }
 
 // Unnamed are the concerns that a reader's acceptances do not name, or may not.
@@ -189,56 +118,6 @@ func AcceptedOf(open []Concern, by []Acceptance) (list []Acceptance) {
 	return list
 }
 
-// AcceptedBy are those of a verdict's concerns that a person has accepted; rest says whether others remain.
-func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
-	for _, c := range v.Concerns {
-		i := slices.IndexFunc(s.Accepted, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
-		if i < 0 {
-			rest = true
-			continue
-		}
-		a := s.Accepted[i]
-		a.Name = c.Name
-		accepted = append(accepted, a)
-	}
-	return accepted, rest
-}
-
-// accept adds what a person accepts, which is what is open now: "all" stands for that, and a name for what has it. Where
-// nothing has, it stands for whatever will.
-func (s *State) accept(list []Acceptance) {
-	if len(list) == 0 {
-		return
-	}
-	var open []Concern
-	if last := s.Last(); last != nil && last.Judged {
-		open = s.Open(last.Verdicts)
-	}
-	all := slices.Clone(s.Accepted)
-	for _, a := range list {
-		before := len(all)
-		for _, c := range open {
-			if a.names(c) {
-				all = append(all, a.Of(c))
-			}
-		}
-		if len(all) == before {
-			all = append(all, a)
-		}
-	}
-	s.Accepted = all
-}
-
-// WorkOn is the newest iteration that worked on a story of the plan and was judged; the zero value: there is none.
-func (s State) WorkOn(story string) Iteration {
-	for _, it := range slices.Backward(s.Iterations) {
-		if it.Story == story && it.Mode != Review && it.Judged {
-			return *it
-		}
-	}
-	return Iteration{}
-}
-
 // Names lists the names of concerns, each once.
 func Names(concerns []Concern) []string {
 	names := make([]string, 0, len(concerns))
@@ -248,27 +127,4 @@ func Names(concerns []Concern) []string {
 		}
 	}
 	return names
-}
-
-// Taken are the acceptances by which the newest judged attempt stands, one of each name, as they were given.
-func (s State) Taken() (list []Acceptance) {
-	it := s.lastJudged()
-	if it == nil {
-		return nil
-	}
-	open := map[string]bool{}
-	for _, v := range it.Verdicts {
-		for _, c := range v.Concerns {
-			open[c.Name] = true
-		}
-	}
-	for _, v := range it.Verdicts {
-		for _, a := range v.Accepted {
-			if open[a.Name] {
-				list = append(list, a)
-				delete(open, a.Name)
-			}
-		}
-	}
-	return list
 }

@@ -29,59 +29,6 @@ type Iteration struct {
 // Window is how many iterations keep their outputs.
 const Window = 3
 
-// Commit is what an iteration changed.
-type Commit struct {
-	SHA   string `json:"sha"`
-	Tree  string `json:"tree"`
-	Empty bool   `json:"empty,omitempty"` // the iteration changed nothing; SHA is the commit before
-	// Files changed by this iteration, at most 50; MoreFiles counts the rest.
-	Files     []FileChange `json:"files,omitempty"`
-	MoreFiles int          `json:"more_files,omitempty"`
-	// NoDiff says that the tree is the base commit's tree: the whole run has changed nothing.
-	NoDiff bool `json:"no_diff,omitempty"`
-	// Unchecked says that no one looked whether anything changed: the run has no tree and commits nothing.
-	Unchecked bool `json:"unseen,omitempty"`
-	// Plan is what happened to the plan in the iteration; nil for a run without one.
-	Plan *Advance `json:"plan,omitempty"`
-	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
-	Note string `json:"note,omitempty"`
-	// Onto is where the branch had moved on the remote: the run's commits were put on top of that. Empty: it had not.
-	Onto string `json:"onto,omitempty"`
-	// Base is the commit of the base branch that the change starts from, if a newer one than the run's was merged; else
-	// empty.
-	Base string `json:"base,omitempty"`
-	// Declined is what the remote, in its own words, does not take of what the commit holds: SHA is empty then, the files
-	// stay for the next turn to commit without that, and no other check runs. Empty: nothing.
-	Declined string `json:"declined,omitempty"`
-	// Refused is why the remote did not take the commit, which then is nowhere but where it was made; empty: it did, or
-	// there is no remote.
-	Refused string `json:"refused,omitempty"`
-}
-
-// Advance is what one iteration made of its plan, as the harness accepted it.
-type Advance struct {
-	Stories []plan.Story `json:"stories,omitempty"` // those that are new or changed, each whole
-	// Handed says that the story went one step on: handed in for review, reviewed, or handed in again.
-	Handed bool `json:"handed,omitempty"`
-	// Opinion is the verdict of a review iteration; nil: it gave none that counts.
-	Opinion *plan.Opinion `json:"opinion,omitempty"`
-	// Accepted are findings that a review iteration accepts by name.
-	Accepted []Acceptance `json:"accepted,omitempty"`
-	// Violations are the rules that the agent's edits broke. Any of them fails the iteration.
-	Violations []plan.Violation `json:"violations,omitempty"`
-	// Reverted are the files that the harness put back.
-	Reverted []string `json:"reverted,omitempty"`
-	// Agents is the commit of what the agent left, when the harness has made one of its own on top of it.
-	Agents string `json:"agents,omitempty"`
-}
-
-// FileChange is one changed file with its line counts; both are -1 for a binary file.
-type FileChange struct {
-	Path    string `json:"path"`
-	Added   int    `json:"added"`
-	Deleted int    `json:"deleted"`
-}
-
 // Failure is the verdict that an iteration failed by, nil when nothing blocked: what is in the way of the work,
 // else a missing claim.
 func (it Iteration) Failure() *Verdict {

@@ -6,21 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
-)
-
-// Mode is what an iteration is for.
-type Mode = plan.Mode
-
-// The modes of an iteration.
-const (
-	Implement = plan.Implement
-	Review    = plan.Review
-	ReviewFix = plan.ReviewFix
 )
 
 // Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part;
@@ -283,4 +273,17 @@ func cause(ctx context.Context) string {
 		return c.Error()
 	}
 	return "the run was cancelled"
+}
+
+// back puts the run's tree back to the iteration that was done, and records it.
+func back(ctx context.Context, s State, reason string, p Ports) error {
+	to := s.Iterations[slices.IndexFunc(s.Iterations, func(it *Iteration) bool { return it.N == s.DoneAt })]
+	branch, err := p.Back(ctx, s.Head(), to.Commit.SHA)
+	if err != nil {
+		return fmt.Errorf("going back to the commit of iteration %d: %w", to.N, err)
+	}
+	p.Log("the run goes back to iteration %d, which is done: %s", to.N, reason)
+	_, err = p.Journal.Append(ctx, Record{Type: WentBack, At: p.Clock(), Iteration: to.N,
+		Back: &Back{Reason: reason, Branch: branch}})
+	return err
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -34,22 +35,6 @@ type Step struct {
 	Reason    string    // of Stop and Wait: one sentence
 	Until     time.Time // of Wait, and of Stop with Waiting: when it continues
 }
-
-// Limits are what stops a run that does not finish.
-type Limits struct {
-	Deadline         time.Time     // zero: none
-	Wall             time.Duration // what Deadline came from, for the sentence
-	Soft             time.Time     // when to warn that the deadline comes near; zero: never
-	NoWait           bool          // do not wait for a usage limit's reset inside the run
-	NoStuckDetection bool          // however often a failure repeats itself: a run of a prompt
-	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount.
-	CostUSD      float64
-	Tokens       int64
-	IssueCostUSD float64
-}
-
-// maxEmpty is how many turns in a row may say and change nothing before one counts.
-const maxEmpty = 3
 
 // Next says what a run does now: one more step, or an outcome with its reason. It reads nothing but its arguments.
 // Completion is examined before any limit, so a claim that holds on the last allowed iteration counts; and so is what
@@ -85,7 +70,7 @@ func (s State) next(limits Limits, now time.Time) Step {
 		case !last.Judged && s.counts(*last):
 			return Step{Do: Judge, Iteration: last.N, Mode: last.Mode}
 		case s.finished(*last) && last.N > s.Reopened:
-			return Step{Do: Stop, Outcome: Done, Reason: s.doneReason(last.N)}
+			return Step{Do: Stop, Outcome: Done, Reason: s.DoneReason()}
 		case last.Unfixable() != nil && last.N > s.Reopened:
 			return Step{Do: Stop, Outcome: Invalid, Reason: last.Unfixable().Reason}
 		case s.silence() != "" && last.N > s.Reopened:
@@ -145,7 +130,7 @@ func (s State) capReason(used int) string {
 	if s.Plan != nil {
 		return why + fmt.Sprintf("; %d of %d stories are approved", s.Plan.Passed(), len(s.Plan.Stories))
 	}
-	last := s.lastJudged()
+	last := s.LastJudged()
 	if last == nil || s.Start.Completion == nil {
 		return why
 	}
@@ -182,28 +167,11 @@ func (s State) nextMode() Mode {
 	if s.feedbackDue() {
 		return ReviewFix
 	}
-	for i := len(s.Iterations) - 1; i >= 0; i-- {
-		it := s.Iterations[i]
-		if !it.Judged {
-			continue
-		}
-		if f := it.Failure(); f != nil && (f.Check == ReviewCheck || f.Role.ReadOnly()) {
-			return ReviewFix
-		}
-		break
+	if f := s.Failure(); f != nil && (f.Check == ReviewCheck || f.Role.ReadOnly()) {
+		return ReviewFix
 	}
 	return Implement
 }
-
-// The names of the checks that every run has; the others are named by their commands.
-const (
-	SCMCheck    = "scm"    // what a run of a prompt does with an iteration that passed
-	AgentCheck  = "agent"  // the turn ended by itself
-	ClaimCheck  = "claim"  // the agent says that it is done
-	DiffCheck   = "diff"   // something changed at all
-	PlanCheck   = "plan"   // of a plan: its rules were kept
-	ReviewCheck = "review" // a fresh context approves
-)
 
 // nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
 func (s State) nextStory() (mode Mode, id, spent string) {
@@ -224,4 +192,253 @@ func (s State) nextStory() (mode Mode, id, spent string) {
 		return mode, "", fmt.Sprintf("%s has been reviewed %d times, and its checks still fail", story.ID, story.ReviewCount)
 	}
 	return mode, story.ID, ""
+}
+
+// Request is how a run was asked for, as far as it matters to one that already exists.
+type Request struct {
+	Retry bool // continue from what was tried: a retry, or the label put back
+	Fresh bool // begin at the base again
+	Hint  bool // with words on what to change
+	Owner string
+}
+
+// ResumeMode is what happens to a request.
+type ResumeMode string
+
+// The ways to take a request up.
+const (
+	Begin    ResumeMode = "begin"    // a new run
+	Continue ResumeMode = "continue" // the run continues where its journal stands
+	Again    ResumeMode = "again"    // its outcome is taken back, and it gets more iterations
+	Held     ResumeMode = "held"     // someone else works on it
+	Nothing  ResumeMode = "nothing"  // there is nothing to do
+)
+
+// TakeUp says whether a request starts a run or continues with the one that the journal tells of, and why. known is
+// false when there is no journal.
+func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, string) {
+	if !known {
+		return Begin, "this is the first run"
+	}
+	if s.End == nil && now.Before(s.Lease) && s.Owner != asked.Owner {
+		return Held, fmt.Sprintf("%s is already running (%s)", s.Start.Name(), s.Owner)
+	}
+	if asked.Fresh {
+		return Begin, "a fresh start was requested"
+	}
+	if s.End == nil {
+		return Continue, fmt.Sprintf("the run %s did not finish", s.Start.Run)
+	}
+	switch s.End.Outcome {
+	case Interrupted, Waiting:
+		return Continue, fmt.Sprintf("the run %s was %s", s.Start.Run, s.End.Outcome)
+	case Done:
+		if asked.Retry && asked.Hint {
+			return Again, "the last run is done, and a change was requested"
+		}
+		if asked.Retry {
+			return Nothing, "the last run is done; add what to change, or start over with --fresh"
+		}
+		return Begin, "the last run is done"
+	}
+	if asked.Retry {
+		return Again, fmt.Sprintf("the run %s ended %s", s.Start.Run, s.End.Outcome)
+	}
+	return Begin, fmt.Sprintf("the last run ended %s, and a retry was not asked for", s.End.Outcome)
+}
+
+// DoneReason says why a run is done whose newest iteration passed, and what of a plan no one has approved.
+func (s State) DoneReason() string {
+	n := s.Last().N
+	switch {
+	case !s.Verified():
+		return fmt.Sprintf("unverified: nothing but the agent's own word says so, on iteration %d", n)
+	case s.Last().NothingToDo():
+		return "a person accepted that nothing needs doing"
+	case s.Plan == nil:
+		return fmt.Sprintf("all checks passed on iteration %d", n)
+	}
+	all := "the only story is"
+	if many := len(s.Plan.Stories); many > 1 {
+		all = fmt.Sprintf("all %d stories are", many)
+	}
+	why := fmt.Sprintf("%s approved, and all checks passed on iteration %d", all, n)
+	if s.Rules().SkipReview {
+		why = fmt.Sprintf("%s done without a review, and all checks passed on iteration %d", all, n)
+	}
+	return why + s.Plan.Marks()
+}
+
+// orHint is the step of a run in which hints count. A run that would end as done takes one more turn for a hint that
+// no one has read, once and if its limits allow. When that turn does not end as done, too, the run goes back.
+func (s State) orHint(step Step, limits Limits, now time.Time) Step {
+	last := s.Last()
+	switch {
+	case step.Do == MakeCommit, step.Outcome == Done && (s.HintTurn || !s.Unread()):
+	case step.Outcome == Done:
+		if turn := s.nextTurn(limits, now); turn.Do == TakeTurn {
+			return turn
+		}
+	case s.DoneAt > 0 && (step.Do == Stop || step.Do == TakeTurn && last.N > s.DoneAt && last.Judged || limits.over(now)):
+		return Step{Do: GoBack, Iteration: s.DoneAt, Reason: s.notApproved(step)}
+	}
+	return step
+}
+
+// notApproved is why the turn for a hint has no approved commit.
+func (s State) notApproved(step Step) string {
+	f := s.Failure()
+	switch {
+	case step.Do == Stop:
+		return step.Reason
+	case f == nil:
+		return "its turn did not end"
+	}
+	return fmt.Sprintf("%s: %s", f.Check, f.Reason)
+}
+
+// How often a turn is tried again in a row when its model was not to be had, and how long a reset may be away.
+const (
+	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
+	maxLimited = 3 // of a limit whose reset no one tells
+	maxResets  = 8 // of one that is told and does not come
+	maxWait    = 6 * time.Hour
+	maxSilent  = 2 // turns in a row that end without a word of the model's
+	firstPause = 2 * time.Second
+	mostPause  = time.Minute
+	resetSlack = 2 * time.Second // clocks differ
+
+	unablePause = 30 * time.Second // before an agent that did nothing is asked again
+)
+
+// retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or
+// stop. None of it is an iteration.
+func retry(s State, limits Limits, now time.Time) Step {
+	last := s.Last()
+	t := last.Turn
+	until := t.ResetAt
+	// a reset that has come and changed nothing tells nothing
+	known := t.Class == UsageLimit && until.After(last.At.Add(t.Duration))
+	if known {
+		until = until.Add(resetSlack)
+	} else {
+		until = s.At.Add(backoff(s.FailInRow, s.At))
+		if s.Pause != nil {
+			until = s.Pause.Until
+		}
+	}
+	waiting := Step{Do: Stop, Outcome: Waiting, Reason: t.Reason}
+	switch {
+	case known && s.FailInRow > maxResets:
+		waiting.Until = until
+		return waiting
+	case known && !until.After(now), s.Pause != nil && !s.Pause.Until.After(now):
+		return Step{Do: TakeTurn}
+	case !known && until.Sub(now) > 2*mostPause: // no pause of ours is as long: the clock was set back
+		return Step{Do: TakeTurn}
+	case known && (limits.NoWait || until.Sub(now) > maxWait || limits.over(until)):
+		waiting.Until = until
+		return waiting
+	case !known && t.Class == UsageLimit && (limits.NoWait || t.SatOut || s.FailInRow > maxLimited):
+		return waiting
+	case !known && s.FailInRow > maxRetries:
+		return Step{Do: Stop, Outcome: Failed,
+			Reason: fmt.Sprintf("the model was not to be had %d times in a row: %s", s.FailInRow, t.Reason)}
+	case limits.over(until):
+		return Step{Do: Stop, Outcome: Timeout,
+			Reason: fmt.Sprintf("the run's time limit of %s ends before the usage limit resets: %s",
+				safetext.Duration(limits.Wall), t.Reason)}
+	}
+	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Reason: t.Reason, Until: until}
+}
+
+// again has an agent that did nothing asked again, after a pause. If it does nothing again, the run waits for a
+// person, or for the time that the agent names.
+func (s State) again(limits Limits, now time.Time) Step {
+	last := s.Last()
+	until := s.At.Add(unablePause)
+	if s.Pause != nil {
+		until = s.Pause.Until
+	}
+	switch {
+	case s.Unable > 1 || limits.over(until):
+		return Step{Do: Stop, Outcome: Waiting, Until: last.Turn.ResetAt, Reason: fmt.Sprintf(
+			"%s (the agent cannot work: it spent, changed and claimed nothing)", safetext.Shorten(safetext.OneLine(s.unable), 500))}
+	case s.Pause != nil && !until.After(now), until.Sub(now) > 2*mostPause:
+		return Step{Do: TakeTurn}
+	}
+	return Step{Do: Wait, Iteration: last.N, Mode: last.Mode, Until: until, Reason: "the agent did nothing and said: " +
+		safetext.Shorten(safetext.OneLine(s.unable), 200)}
+}
+
+// silence says that the last two turns were stopped before their model had answered anything: it does not exist, or the
+// agent waits for a usage limit and does not say so. More such turns would cost only time. Empty: that is not so, or
+// was before the run continued.
+func (s State) silence() string {
+	n := len(s.Iterations)
+	if n < maxSilent {
+		return ""
+	}
+	for _, it := range s.Iterations[n-maxSilent:] {
+		if !it.Turn.Silent || !it.Judged || it.At.Before(s.ResumedAt) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the model has answered nothing in %d turns, each stopped for its silence after %s: it does not "+
+		"work, or the agent waits for a usage limit without saying so; "+
+		"see whether it answers, or raise the idle limit if it needs longer", maxSilent,
+		safetext.Duration(s.Last().Turn.Duration))
+}
+
+// backoff is how long to wait before the nth retry in a row: twice as long each time, within bounds, and up to a
+// quarter more or less so that runs which failed together do not come back together. The jitter is drawn from the time
+// of the failure: the same journal gives the same answer.
+func backoff(n int, at time.Time) time.Duration {
+	pause := min(firstPause<<min(n-1, 10), mostPause)
+	jitter := time.Duration(at.UnixNano()/int64(time.Microsecond)%501-250) * pause / 1000
+	return pause + jitter
+}
+
+// nextRole is who takes the next turn: the one after a role that has done its part, the one whose own part was found
+// wanting, the first after a rejection by a role that only reads; else the same again.
+func (s State) nextRole() task.Role {
+	writers := s.Writers()
+	it := s.LastJudged()
+	if it == nil {
+		return writers[0]
+	}
+	at := max(slices.Index(writers, it.Role), 0)
+	if it.Passed() {
+		return writers[min(at+1, len(writers)-1)]
+	}
+	if f := it.Obstacle(); f != nil && f.Role != "" {
+		return writers[max(slices.Index(writers, f.Role), 0)]
+	}
+	return writers[at]
+}
+
+// turnsOf counts a role's iterations since the run was asked for.
+func (s State) turnsOf(r task.Role) int {
+	n := 0
+	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+		if it.Judged && it.Role == r {
+			n++
+		}
+	}
+	return n
+}
+
+// readersCap says that a role which only reads has given all its verdicts; empty while none has. Whatever a turn
+// changed then would have no one to judge it.
+func (s State) readersCap() string {
+	for _, r := range s.Start.Pipeline {
+		check := string(r)
+		if r == task.Reviewer {
+			check = ReviewCheck
+		}
+		if most := s.Start.Caps[r]; r.ReadOnly() && most > 0 && s.Judgements(check) >= most {
+			return fmt.Sprintf("the %s has judged %s, which is its cap, and the work is not done", r, safetext.Times(most))
+		}
+	}
+	return ""
 }

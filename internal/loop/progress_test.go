@@ -142,13 +142,13 @@ func TestOneKind(t *testing.T) {
 // TestFailuresInTurnAreTold in words: which checks, and over how many attempts.
 func TestFailuresInTurnAreTold(t *testing.T) {
 	s := history("a b c a b c a b c")
-	if got := s.Spins().Told(); got != "three failures in turn (make test) over 9 attempts" {
+	if got := s.Spins().Told(); got != "3 failures in turn (make test) over 9 attempts" {
 		t.Errorf("told %q", got)
 	}
 	for i, it := range s.Iterations {
 		it.Verdicts[1].Check = "check " + []string{"x", "y", "z"}[i%3]
 	}
-	if got := s.Spins().Told(); got != "three failures in turn (check x, check y, check z) over 9 attempts" {
+	if got := s.Spins().Told(); got != "3 failures in turn (check x, check y, check z) over 9 attempts" {
 		t.Errorf("told %q", got)
 	}
 	if got := history("a a a").Spins().Told(); got != "the same failure of make test 3 times in a row" {

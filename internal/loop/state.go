@@ -1,10 +1,13 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -69,282 +72,6 @@ type Turning struct {
 	At        time.Time
 }
 
-// Fold makes the state of a journal.
-func Fold(records []Record) State {
-	var s State
-	for _, r := range records {
-		s = s.With(r)
-	}
-	return s
-}
-
-// With is the state after one more record. The state it is called on is not changed.
-func (s State) With(r Record) State {
-	s.At = r.At
-	s.Records++
-	if r.Lease != nil {
-		s.Lease = *r.Lease
-	}
-	if r.Commit != nil && r.Commit.Refused != "" { // it is nowhere but where it was made: nothing can continue from it
-		return s
-	}
-	switch r.Type {
-	case Started:
-		s.start(*r.Start, r.At)
-	case Resumed:
-		s.resume(*r.Resume, r.At)
-	case Baselined:
-		s.Baseline, s.Baselined = r.Baseline, true
-	case TurnBegun:
-		s.beginTurn(r)
-	case Hinted:
-		s.takeHint(*r.Hint, r.At)
-	case WentBack:
-		s.goBack(r.Back)
-	case Warned:
-		s.Warning = r.Warning
-	case Paused:
-		s.Pause = r.Pause
-	case Turned:
-		s.turned(r)
-	case Committed:
-		s.committed(*r.Commit)
-	case Judged:
-		s.judged(r)
-	case Corrected:
-		s.corrected(*r.Commit)
-	case Posted:
-		s.Post = s.Post.with(*r.Post)
-	case Ended:
-		s.End = r.End
-		s.Endings++
-		s.Lease = time.Time{}
-	}
-	return s
-}
-
-func (s *State) start(start Start, at time.Time) {
-	s.Start, s.StartedAt = start, at
-	s.MaxIterations = start.MaxIterations
-	s.Owner, s.RunURL, s.Asked = start.Owner, start.RunURL, start.Asked
-	s.plan(start.Plan)
-	s.accept(start.Accept)
-	s.takeHint(Hint{By: start.Asked, Text: start.Hint}, at)
-}
-
-func (s *State) resume(r Resume, at time.Time) {
-	s.ResumedAt, s.Owner, s.RunURL = at, r.Owner, r.RunURL
-	ended := s.End
-	s.End = nil
-	s.accept(r.Accept)
-	s.EmptyInRow, s.FailInRow, s.Unable, s.Waits, s.Pause, s.Warning = 0, 0, 0, false, nil, ""
-	// they report the outcome before
-	s.Post.Linked, s.Post.Finished, s.Post.Failure, s.Post.NotifyComment, s.Post.Requested = false, false, 0, 0, ""
-	if r.Asked != "" {
-		s.Asked = r.Asked
-	}
-	s.takeHint(Hint{By: r.Asked, Text: r.Hint}, at)
-	if r.Retry {
-		s.Retries++
-		s.UsageBefore = s.Usage
-		s.Feedback = nil // whoever asks again says what for
-	}
-	if r.Retry || r.Feedback != nil {
-		s.Reopened, s.HintTurn, s.DoneAt, s.Back = len(s.Iterations), false, 0, nil
-	}
-	s.askAgain(r, ended)
-	if r.Feedback != nil {
-		s.Post.Answered = nil // a thread that continues is answered again
-		s.Feedback, s.feedbackSeenAt = r.Feedback, 0
-		if last := s.lastJudged(); last != nil {
-			s.feedbackSeenAt = last.N
-		}
-	}
-	if r.Title != "" || r.Spec != "" {
-		s.Start.Title, s.Start.Spec = r.Title, r.Spec
-		s.Start.Completion, s.Start.Pipeline, s.Start.Caps, s.Start.RequestKey = r.Completion, r.Pipeline, r.Caps, r.Asking
-	}
-	if r.Plan != nil {
-		s.Start.Plan = r.Plan
-		s.plan(r.Plan)
-	}
-	if r.Shared != nil {
-		s.Start.Shared = r.Shared
-	}
-	if r.MaxIterations > 0 {
-		s.MaxIterations = len(s.Iterations) + r.MaxIterations
-	}
-}
-
-// askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited
-// for an answer from outside, one could not pass before a person had put something right, or there was no money left
-// for a reviewer. Whoever says what to change wants a turn.
-func (s *State) askAgain(r Resume, ended *End) {
-	last := s.Last()
-	change := r.Hint != "" || r.Feedback != nil
-	// what could not be committed has ended nothing yet
-	if last != nil && last.Commit == nil && last.Turn.Class == OK && !change {
-		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
-	}
-	if last == nil || !last.Judged {
-		return
-	}
-	waits := last.unanswered() != nil
-	switch {
-	case change && (waits || r.Feedback != nil), waits && last.Mode == Review && !last.Claimed(): // a review is a turn there
-		s.Reopened = len(s.Iterations)
-	case change:
-	case waits, r.Retry && ended != nil && last.unasked(ended.Outcome), len(r.Accept) > 0 && last.Claimed():
-		s.editLast().Judged = false
-		s.Reopened = min(s.Reopened, len(s.Iterations)-1)
-	}
-}
-
-// unasked reports whether an iteration that ended its run can be judged again as it is.
-func (it Iteration) unasked(ended Outcome) bool {
-	return ended == Invalid && it.Unfixable() != nil || ended == Budget && it.Passed() && !it.Done()
-}
-
-// turned adds the iteration, or puts it in the place of one that did not count.
-func (s *State) turned(r Record) {
-	it := &Iteration{N: r.Iteration, Role: task.Coder, Turn: *r.Turn, At: r.At.Add(-r.Turn.Duration), since: s.Head()}
-	if t := s.Turning; t != nil {
-		it.Mode, it.Role, it.Story, it.Tier = t.Mode, t.Role, t.Story, t.Tier
-	}
-	s.Turning = nil
-	s.Usage = s.Usage.Plus(r.Turn.Usage)
-	s.Waits = it.Turn.waits()
-	if slices.ContainsFunc(s.Iterations, func(it *Iteration) bool { return it.Turn.Claim.Left != "" }) {
-		it.Turn.Claim.Left = "" // it is told once
-	}
-	if s.FailInRow++; !it.Turn.Class.Transient() {
-		s.FailInRow = 0
-	} else {
-		s.readHints(it.N, 0) // no model has
-	}
-	its := append(make([]*Iteration, 0, len(s.Iterations)+1), s.Iterations...)
-	if n := len(its); n > 0 && its[n-1].N == it.N {
-		if its[n-1].Story == it.Story { // what the turn before has left is a part of it
-			it.since = its[n-1].since
-		}
-		its = its[:n-1]
-	}
-	its = append(its, it)
-	if old := len(its) - 1 - Window; old >= 0 {
-		its[old] = its[old].withoutOutputs()
-	}
-	s.Iterations = its
-}
-
-func (s *State) committed(c Commit) {
-	if c.SHA != "" {
-		s.Tip, s.tree = c.SHA, c.Tree
-	}
-	last := s.editLast()
-	if last == nil {
-		return
-	}
-	last.Commit = &c
-	if last.Turn.ByWords && !c.Empty && !c.Unchecked {
-		last.Turn.Class, last.Turn.Reason, s.FailInRow = OK, "", 0
-	}
-	s.help(*last)
-	if c.Onto != "" { // the work of others is not given up
-		s.DoneAt = 0
-	}
-	if last.Turn.Class == Empty && (c.Empty || c.Unchecked) {
-		s.EmptyInRow++
-	} else {
-		s.EmptyInRow = 0
-	}
-	s.advance(last)
-}
-
-// help counts the turns in a row in which the agent did nothing. One that does not report what it does, and says
-// something else than before, has worked.
-func (s *State) help(it Iteration) {
-	words := it.helpless()
-	if words == "" || s.Unable == 1 && !it.Turn.Reports && words != s.unable {
-		s.Unable, s.unable = 0, ""
-		return
-	}
-	s.Unable, s.unable = s.Unable+1, words
-	s.readHints(it.N, 0)
-}
-
-func (s *State) judged(r Record) {
-	last := s.editLast()
-	if last == nil {
-		return
-	}
-	last.Judged, last.Verdicts = true, r.Verdicts
-	last.Took = r.At.Sub(last.At)
-	s.hold(*last)
-	for _, v := range r.Verdicts {
-		if v.Usage != nil {
-			s.Usage = s.Usage.Plus(*v.Usage)
-		}
-		if v.Usage != nil && !v.Waits && (v.Check == ReviewCheck || v.Role.ReadOnly()) {
-			s.readHints(0, last.N)
-		}
-	}
-}
-
-// editLast puts a copy of the last iteration in its place, to be changed: folding never writes into a state that
-// someone else holds.
-func (s *State) editLast() *Iteration {
-	n := len(s.Iterations)
-	if n == 0 {
-		return nil
-	}
-	its := append(make([]*Iteration, 0, n+1), s.Iterations...)
-	last := *its[n-1]
-	its[n-1] = &last
-	s.Iterations = its
-	return &last
-}
-
-func (p Post) with(q Post) Post {
-	if q.IssueComment != 0 {
-		p.IssueComment = q.IssueComment
-	}
-	if q.PullComment != 0 {
-		p.PullComment = q.PullComment
-	}
-	if q.Pull != 0 {
-		p.Pull = q.Pull
-	}
-	if q.PullNode != "" {
-		p.PullNode = q.PullNode
-	}
-	if q.PullURL != "" {
-		p.PullURL = q.PullURL
-	}
-	if q.Draft != nil {
-		p.Draft = q.Draft
-	}
-	if q.Closed != nil {
-		p.Closed = q.Closed
-	}
-	p.Linked = p.Linked || q.Linked
-	p.Finished = p.Finished || q.Finished
-	if q.Failure != 0 {
-		p.Failure = q.Failure
-	}
-	if q.NotifyComment != 0 {
-		p.NotifyComment = q.NotifyComment
-	}
-	if q.Requested != "" {
-		p.Requested = q.Requested
-	}
-	if q.CheckRun != 0 {
-		p.CheckRun, p.CheckedSHA = q.CheckRun, q.CheckedSHA
-	}
-	p.Each = max(p.Each, q.Each)
-	p.Answered = slices.Concat(p.Answered, q.Answered)
-	return p
-}
-
 // WorkBranch is a branch that holds commits of a run for whoever reads of it: on the remote, or of a run on a laptop in
 // the clone. Only a state makes one, of what its record knows to be there, so that no report can name a branch that
 // no one has. The zero value is none.
@@ -376,4 +103,419 @@ func (s State) Kept() WorkBranch {
 		return WorkBranch{s.End.FailureBranch}
 	}
 	return s.Branch()
+}
+
+// HasAccepted reports whether a person has accepted a concern.
+func (s State) HasAccepted(c Concern) bool { return accepts(s.Accepted, c) }
+
+// Open are the concerns of verdicts that no person has accepted, each once, in their order. Two checks may say something
+// of one name.
+func (s State) Open(verdicts []Verdict) []Concern {
+	var open []Concern
+	for _, v := range verdicts {
+		if v.Skipped != "" || v.Pass {
+			continue
+		}
+		for _, c := range v.Concerns {
+			named := slices.ContainsFunc(open, func(o Concern) bool { return o.Name == c.Name && o.Message == c.Message })
+			if !named && !accepts(s.Accepted, c) {
+				open = append(open, c)
+			}
+		}
+	}
+	return open
+}
+
+// ToAccept are the concerns that the run waits for a person to accept; none when it waits for anything else, or has not
+// come to that.
+func (s State) ToAccept() []Concern {
+	last := s.Last()
+	if last == nil || !last.Judged {
+		return nil
+	}
+	if v := last.unanswered(); v != nil {
+		return v.Concerns
+	}
+	return nil
+}
+
+// Findings are the concerns of the newest iteration that was judged which no person has accepted, whatever else it failed
+// by.
+func (s State) Findings() []Concern {
+	if last := s.LastJudged(); last != nil {
+		return s.Open(last.Verdicts)
+	}
+	return nil
+}
+
+// AcceptedBy are those of a verdict's concerns that a person has accepted; rest says whether others remain.
+func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
+	for _, c := range v.Concerns {
+		i := slices.IndexFunc(s.Accepted, func(a Acceptance) bool { return accepts([]Acceptance{a}, c) })
+		if i < 0 {
+			rest = true
+			continue
+		}
+		a := s.Accepted[i]
+		a.Name = c.Name
+		accepted = append(accepted, a)
+	}
+	return accepted, rest
+}
+
+// WorkOn is the newest iteration that worked on a story of the plan and was judged; the zero value: there is none.
+func (s State) WorkOn(story string) Iteration {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Story == story && it.Mode != Review && it.Judged {
+			return *it
+		}
+	}
+	return Iteration{}
+}
+
+// Taken are the acceptances by which the newest judged attempt stands, one of each name, as they were given.
+func (s State) Taken() (list []Acceptance) {
+	it := s.LastJudged()
+	if it == nil {
+		return nil
+	}
+	open := map[string]bool{}
+	for _, v := range it.Verdicts {
+		for _, c := range v.Concerns {
+			open[c.Name] = true
+		}
+	}
+	for _, v := range it.Verdicts {
+		for _, a := range v.Accepted {
+			if open[a.Name] {
+				list = append(list, a)
+				delete(open, a.Name)
+			}
+		}
+	}
+	return list
+}
+
+// counts reports whether an iteration is an attempt: a stopped turn is not, nor one that waits, whose model was not to
+// be had or in which the agent did nothing, nor an empty one that may be retried.
+func (s State) counts(it Iteration) bool {
+	switch c := it.Turn.Class; {
+	case c == Stopped, it.Turn.waits(), c.Transient(), s.Unable > 0 && it.N == s.Last().N:
+		return false
+	case c == Empty && (it.Commit.Empty || it.Commit.Unchecked):
+		return s.EmptyInRow >= maxEmpty
+	}
+	return true
+}
+
+// feedbackDue reports whether no iteration has been judged since the run was resumed for a review.
+func (s State) feedbackDue() bool {
+	if s.Feedback == nil {
+		return false
+	}
+	last := s.LastJudged()
+	return last == nil || last.N <= s.feedbackSeenAt
+}
+
+// Spent is what the run has spent since it was last asked for.
+func (s State) Spent() Usage { return s.Usage.Minus(s.UsageBefore) }
+
+// OnIssue is what everything that was ever done on the run's issue has spent.
+func (s State) OnIssue() Usage {
+	if s.Start.Earlier == nil {
+		return s.Usage
+	}
+	return s.Usage.Plus(*s.Start.Earlier)
+}
+
+// Last is the newest iteration, nil before the first.
+func (s State) Last() *Iteration {
+	if len(s.Iterations) == 0 {
+		return nil
+	}
+	return s.Iterations[len(s.Iterations)-1]
+}
+
+// Settled reports whether everything that the agent has changed is in a commit.
+func (s State) Settled() bool {
+	last := s.Last()
+	return s.Turning == nil && (last == nil || last.Commit != nil)
+}
+
+// Of writes an iteration's number with how many there may be: "2/5".
+func (s State) Of(n int) string {
+	if s.MaxIterations == 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d/%d", n, s.MaxIterations)
+}
+
+// Head is the commit that the next iteration builds on.
+func (s State) Head() string {
+	if s.Tip != "" {
+		return s.Tip
+	}
+	return s.Start.Base
+}
+
+// ChangeBase is the commit that the run's change starts from: its base, or a newer commit of the base branch that was
+// merged since.
+func (s State) ChangeBase() string {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Commit != nil && it.Commit.Base != "" {
+			return it.Commit.Base
+		}
+	}
+	return s.Start.Base
+}
+
+// NoDiff reports whether the run has changed nothing against its base.
+func (s State) NoDiff() bool {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Commit != nil {
+			return it.Commit.NoDiff
+		}
+	}
+	return true
+}
+
+// JudgedWith are the paths that the checks had besides the commit, from the top of the clone.
+func (s State) JudgedWith() []string {
+	return safetext.Map(s.Start.Shared, func(given Shared) string { return given.Path })
+}
+
+// Failure is the newest verdict that blocked, nil when nothing did.
+func (s State) Failure() *Verdict {
+	if it := s.LastJudged(); it != nil {
+		return it.Failure()
+	}
+	return nil
+}
+
+// LastJudged is the newest iteration that the checks have spoken about; nil when there is none.
+func (s State) LastJudged() *Iteration {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Judged {
+			return it
+		}
+	}
+	return nil
+}
+
+// Writers are the roles of the run that take turns of their own, in order; at least the coder. The others judge inside
+// an iteration.
+func (s State) Writers() []task.Role {
+	writers := slices.DeleteFunc(slices.Clone(s.Start.Pipeline), task.Role.ReadOnly)
+	if len(writers) == 0 {
+		return []task.Role{task.Coder}
+	}
+	return writers
+}
+
+// Verified reports whether anything but the agent's own word says that the work is done: a hard check that looks at it
+// has passed, or a reviewer approves. What has a branch always has one of them.
+func (s State) Verified() bool {
+	last := s.LastJudged()
+	return s.Start.Branch != "" || last != nil && slices.ContainsFunc(last.Verdicts, func(v Verdict) bool {
+		return v.Pass && v.Skipped == "" && v.Severity == Hard && v.Check != AgentCheck && v.Check != ClaimCheck &&
+			v.Check != SCMCheck
+	})
+}
+
+// Rules are what a run of a plan is held to.
+func (s State) Rules() plan.Rules { return s.Start.Plan.Rules() }
+
+// finished reports whether the run is done: an iteration that passed, and of a plan every story approved, or a person has
+// accepted that nothing needs doing.
+func (s State) finished(it Iteration) bool {
+	return it.Done() && (s.Plan == nil || s.Plan.Complete(s.Rules()) || it.NothingToDo())
+}
+
+// AtCap lists the stories that no one approved but the cap of reviews.
+func (s State) AtCap() []string {
+	if s.Plan == nil {
+		return nil
+	}
+	return s.Plan.AtCap()
+}
+
+// HeadTree is the tree of Head; empty when no record has told it.
+func (s State) HeadTree() string { return s.tree }
+
+// Promise is what a role's criteria ask it to promise; empty when they name nothing but what any claim of the role
+// stands for.
+func (s State) Promise(r task.Role) string {
+	r = orCoder(r)
+	of := s.Start.Completion.For(r)
+	if of == nil || strings.EqualFold(strings.TrimSpace(of.Promise), r.Promise()) {
+		return ""
+	}
+	return strings.TrimSpace(of.Promise)
+}
+
+// HintIDs are those of the hints that were said to the run while it worked.
+func (s State) HintIDs() (ids []string) {
+	for _, h := range s.Hints {
+		if h.ID != "" {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+// Unread reports whether a hint waits for an agent or a reviewer.
+func (s State) Unread() bool {
+	return slices.ContainsFunc(s.Hints, func(h TakenHint) bool { return h.ReadIn == 0 })
+}
+
+// Claims are the signs by which a role may claim to be done: what a <response> holds, empty when none counts, and the
+// promises, nil for those that count without criteria. completion is the setting completionResponse. Where the role's
+// criteria name a promise, only that does.
+func (s State) Claims(r task.Role, completion string) (response string, promises []string) {
+	r = orCoder(r)
+	switch promise := s.Promise(r); {
+	case promise != "":
+		return "", []string{promise}
+	case s.Start.Completion.For(r) != nil:
+		return completion, []string{usualPromise, r.Promise()}
+	}
+	return completion, nil
+}
+
+// Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its
+// cap has asked no one.
+func (s State) Judgements(check string) int {
+	n := 0
+	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {
+		for _, v := range it.Verdicts {
+			if v.Check == check && v.Skipped == "" && v.Usage != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// OnRecord is what the run's record says of the stories of its plan: who approved which, in how many reviews, and where
+// the work on those that are not approved began.
+func (s State) OnRecord() []plan.RecordedReview {
+	if s.Plan == nil || s.Start.Plan == nil {
+		return nil
+	}
+	var out []plan.RecordedReview
+	for _, story := range s.Plan.Stories {
+		if o, known := s.onRecord(story); known {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// onRecord is what is known of one story.
+func (s State) onRecord(story plan.Story) (o plan.RecordedReview, known bool) {
+	for _, earlier := range s.Start.Plan.Record {
+		if earlier.Story == story.ID {
+			o, known = earlier, true
+		}
+	}
+	o.Story = story.ID
+	by := o.By
+	for _, it := range s.Iterations[s.planned:] {
+		if it.Story != story.ID {
+			continue
+		}
+		known = true
+		handed := it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed
+		switch {
+		case it.Mode == Review && handed:
+			by, o.Run, o.At, o.From, o.Who = plan.ByReview, s.Start.Run, it.At, "", "" // when the story has passed, see below
+		case it.Mode != Review && o.From == "":
+			o.From = it.since
+		}
+		if it.Mode != Review && handed && s.Rules().SkipReview {
+			by, o.Run, o.At, o.Who = plan.Unexamined, s.Start.Run, it.At, ""
+		}
+	}
+	o.Reviews = story.ReviewCount
+	if !story.Passes || !known {
+		o.By, o.Who, o.Run, o.At, o.Criteria = plan.Nobody, "", "", time.Time{}, ""
+		return o, known
+	}
+	o.By, o.Criteria = by, story.Digest()
+	if by == plan.ByReview && story.AtCap() {
+		o.By = plan.ByCap
+	}
+	if o.By == plan.ByCap {
+		o.Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap))
+	}
+	return o, true
+}
+
+// OnRecord is what was on record of the stories when the run began, with what their plan leaves open.
+func (p *Planned) OnRecord() []plan.RecordedReview {
+	out := slices.Clone(p.Record)
+	for i := range out {
+		if story := p.Plan.Story(out[i].Story); story != nil && story.AtCap() {
+			out[i].Open = strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap))
+		}
+	}
+	return out
+}
+
+// TakenUp is the commit before the work on a story since its last review; empty: no one has worked on it since.
+func (s State) TakenUp(id string) string {
+	if s.Plan == nil || s.Start.Plan == nil {
+		return ""
+	}
+	story := s.Plan.Story(id)
+	if story == nil {
+		return ""
+	}
+	o, _ := s.onRecord(*story)
+	return o.From
+}
+
+// ApprovedLast reports whether the newest review of a story approved it, and something else kept it from being
+// approved.
+func (s State) ApprovedLast(id string) bool {
+	for _, it := range slices.Backward(s.Iterations) {
+		if it.Story == id && it.Mode == Review && it.Commit != nil && it.Commit.Plan != nil && it.Commit.Plan.Handed {
+			return it.Commit.Plan.Opinion != nil && it.Commit.Plan.Opinion.Approve
+		}
+	}
+	return false
+}
+
+// ReviewCost is what a review of the run's plan has cost so far, on average, in US dollars; 0: no one knows.
+func (s State) ReviewCost() float64 {
+	spent, n := 0.0, 0
+	for _, it := range s.Iterations {
+		if it.Mode == Review && it.Turn.Usage.CostUSD > 0 {
+			spent, n = spent+it.Turn.Usage.CostUSD, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return spent / float64(n)
+}
+
+// maxEmpty is how many turns in a row may say and change nothing before one counts.
+const maxEmpty = 3
+
+// orCoder is the role of a record that names none: of a run without roles.
+func orCoder(r task.Role) task.Role {
+	if r == "" {
+		return task.Coder
+	}
+	return r
+}
+
+// TakenHint is a hint that a run has taken in.
+type TakenHint struct {
+	Hint
+	At     time.Time
+	To     string // the agent's question that it answers; empty: none
+	ReadIn int    // the iteration whose agent or reviewer was the first to read it; 0: none yet
+	Undone bool   // what was done about it was not approved, and the run went back to what it had before
 }

@@ -2,19 +2,12 @@ package loop
 
 import (
 	"fmt"
+	"math"
+	"path"
 	"slices"
 	"strings"
-)
 
-// Tier is how far a run that spins has been escalated.
-type Tier int
-
-// The tiers. The last is no turn but the end: outcome stuck.
-const (
-	Moving   Tier = iota // nothing is repeated
-	Shift                // the agent is told to go about it in another way
-	Expand               // the same, and it is given the files that the failure says are missing
-	HardStop             // it has not helped
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 const (
@@ -166,7 +159,7 @@ func (a attempts) inTurn() Repetition {
 			checks = append(checks, o.Check)
 		}
 	}
-	spin.What = fmt.Sprintf("%s failures in turn (%s)", inWords(spin.InTurn), strings.Join(checks, ", "))
+	spin.What = fmt.Sprintf("%d failures in turn (%s)", spin.InTurn, strings.Join(checks, ", "))
 	return spin
 }
 
@@ -184,15 +177,6 @@ func (a attempts) standing() Repetition {
 		Count: n - from, Over: n - from, since: from + standsAt, Failure: a.its[n-1].Obstacle(),
 		What: "a failure that measures no better",
 	}
-}
-
-// inWords writes a small number.
-func inWords(n int) string {
-	words := []string{2: "two", "three", "four", "five", "six", "seven", "eight", "nine"}
-	if n < len(words) {
-		return words[n]
-	}
-	return fmt.Sprint(n)
 }
 
 // ladder says how far a run must be escalated before its next turn, and why it ends when the answer is HardStop: the
@@ -227,4 +211,198 @@ func (s State) ladder() (Tier, string) {
 		why += fmt.Sprintf(", also after %d strategy shifts", tried)
 	}
 	return HardStop, why
+}
+
+// How much less a measured time has to be than the best one before: programs are never equally fast twice.
+const leastFaster = 0.01
+
+// attempts are the iterations of a run up to now, as far back as a repetition is searched for, each with the failure that
+// was in its way, and whether that was any nearer to its end than ever before.
+type attempts struct {
+	its   []*Iteration
+	key   []string // by which the failure is known again; empty: nothing failed
+	fresh []bool   // there was no such failure before, or its measure was never as good
+	moved []bool   // no failure of the check that was in the way was measured as good, whatever it said
+}
+
+// look goes through iterations once, oldest first.
+func look(its []*Iteration) attempts {
+	a := attempts{its: its, key: make([]string, len(its)), fresh: make([]bool, len(its)), moved: make([]bool, len(its))}
+	known, checks := map[string]*failureHistory{}, map[string]*failureHistory{}
+	for i, it := range its {
+		o := it.Obstacle()
+		if o == nil || o.Hash == "" || o.OfBase() && o.Concerns[0].Name != ConcernName(o.Check) { // no one has to fix that yet
+			continue
+		}
+		key := o.Hash
+		if o.Measure != nil && o.Measure.Kind != "" {
+			key = o.Measure.Kind
+		}
+		a.key[i] = key
+		c := known[key]
+		if c == nil {
+			c = &failureHistory{quantities: map[string]*quantity{}}
+			known[key] = c
+			a.fresh[i] = true
+		}
+		if o.Measure != nil && c.take(*o.Measure, its, i) {
+			a.fresh[i] = true
+		}
+		of := checks[o.Check]
+		if of == nil {
+			of = &failureHistory{quantities: map[string]*quantity{}}
+			checks[o.Check] = of
+			a.moved[i] = true
+		}
+		if o.Check == ReviewCheck || o.Role.ReadOnly() || o.Measure != nil && of.take(*o.Measure, its, i) {
+			a.moved[i] = true
+		}
+	}
+	return a
+}
+
+// failureHistory is how one failure has measured up to now.
+type failureHistory struct {
+	quantities map[string]*quantity
+	file       string // of the place that was furthest
+	line, at   int    // its line, and the iteration's index
+}
+
+// quantity is the course of one number.
+type quantity struct {
+	best, last Quantity
+	noise      float64 // by how much it has got worse from one attempt to the next
+}
+
+// take adds the measure of iteration i, and reports whether it is better than ever before in anything.
+func (c *failureHistory) take(m Measure, its []*Iteration, i int) (better bool) {
+	for _, q := range m.Quantities {
+		known := c.quantities[q.Name]
+		if known == nil {
+			c.quantities[q.Name] = &quantity{best: q, last: q}
+			continue
+		}
+		better = known.take(q) || better
+	}
+	switch {
+	case m.Line == 0:
+	case c.file != m.File:
+		c.file, c.line, c.at = m.File, m.Line, i
+	case m.Line > c.line+grown(its[c.at+1:i+1], m.File):
+		better = true
+		c.line, c.at = m.Line, i
+	}
+	return better
+}
+
+// take adds a value, and reports whether it is the best by more than chance.
+func (k *quantity) take(q Quantity) (better bool) {
+	if !q.sameGoal(k.last) {
+		k.last = q
+		if !q.sameGoal(k.best) {
+			return false
+		}
+	} else {
+		k.noise = math.Max(k.noise, q.left()-k.last.left())
+		k.last = q
+	}
+	if !q.sameGoal(k.best) || q.left() >= k.best.left() {
+		return false
+	}
+	least := 0.0
+	if q.Timed {
+		least = math.Max(k.noise, leastFaster*math.Abs(k.best.Value))
+	}
+	better = k.best.left()-q.left() > least
+	k.best = q
+	return better
+}
+
+// grown is how many lines iterations have added to a file, less those that they deleted: by so much a place in it may
+// have moved without being another one.
+func grown(its []*Iteration, file string) int {
+	lines := 0
+	for _, it := range its {
+		if it.Commit == nil {
+			continue
+		}
+		known := it.Commit.MoreFiles == 0
+		for _, f := range it.Commit.Files {
+			if f.Path == file || strings.HasSuffix(f.Path, "/"+file) || strings.HasSuffix(file, "/"+f.Path) ||
+				path.Base(file) == file && path.Base(f.Path) == file {
+				known = true
+				lines += max(f.Added, 0) - max(f.Deleted, 0)
+			}
+		}
+		if !known {
+			return math.MaxInt32
+		}
+	}
+	return max(lines, 0)
+}
+
+// numbers says what was measured in attempts that have come no nearer to their end: of the first quantity that all of
+// them name. Empty: there is none.
+func numbers(its []*Iteration) string {
+	last := its[len(its)-1].Obstacle().Measure
+	if last == nil || len(its) < 2 {
+		return ""
+	}
+	for _, q := range last.Quantities {
+		if values, ok := values(its, q.Name); ok {
+			return q.said(values)
+		}
+	}
+	return ""
+}
+
+// values are those of one quantity in every attempt.
+func values(its []*Iteration, name string) ([]Quantity, bool) {
+	var all []Quantity
+	for _, it := range its {
+		m := it.Obstacle().Measure
+		if m == nil {
+			return nil, false
+		}
+		for _, q := range m.Quantities {
+			if q.Name == name {
+				all = append(all, q)
+				break
+			}
+		}
+	}
+	return all, len(all) == len(its)
+}
+
+// said puts the values of a quantity in words.
+func (q Quantity) said(values []Quantity) string {
+	least, most := math.Inf(1), math.Inf(-1)
+	best := values[0]
+	for _, v := range values {
+		least, most = math.Min(least, v.Value), math.Max(most, v.Value)
+		if v.left() < best.left() {
+			best = v
+		}
+	}
+	same := least == most
+	one := strings.TrimSuffix(q.Name, "s")
+	switch counted := q.Name == Findings || q.Name == FailingTests || q.Name == Places; {
+	case q.Name == Places && same && most == 1: // that says nothing
+		return ""
+	case counted && same && most == 1:
+		return fmt.Sprintf("the same %s, not fixed", one)
+	case counted && same:
+		return fmt.Sprintf("the same %s %s, none fixed", figure(most), q.Name)
+	case counted:
+		return fmt.Sprintf("never fewer than %s", safetext.Count(int(least), one))
+	}
+	name := safetext.Shorten(q.Name, 100)
+	at := best.figure(best.Value) + " at best"
+	if same {
+		at = best.figure(most) + " each time"
+	}
+	if q.Goal != nil {
+		at += ", held against " + best.figure(*best.Goal)
+	}
+	return fmt.Sprintf("%s, in %q", at, name)
 }

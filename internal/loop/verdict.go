@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -209,3 +210,41 @@ func joined(head, tail string, all int, mark string) string {
 	}
 	return head + mark + fmt.Sprintf("[... %d bytes truncated ...]\n", all-len(head)-len(tail)) + tail
 }
+
+// Name is what a finding of a check is known again by, and accepted by: its test, or its file with the rule, or the
+// check.
+func (f Finding) Name(check string) string {
+	switch {
+	case f.Test != "":
+		return ConcernName(f.Test)
+	case f.File != "" && f.Rule != "":
+		return ConcernName(f.File + ":" + f.Rule)
+	case f.File != "":
+		return ConcernName(f.File)
+	}
+	return ConcernName(check)
+}
+
+// Failing names what fails in a verdict, each name once: the check alone where nothing is named.
+func (v Verdict) Failing() []string {
+	if len(v.Findings) == 0 || len(v.Findings) >= MaxFindings {
+		return []string{ConcernName(v.Check)}
+	}
+	var names []string
+	for _, f := range v.Findings {
+		if name := f.Name(v.Check); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// The names of the checks that every run has; the others are named by their commands.
+const (
+	SCMCheck    = "scm"    // what a run of a prompt does with an iteration that passed
+	AgentCheck  = "agent"  // the turn ended by itself
+	ClaimCheck  = "claim"  // the agent says that it is done
+	DiffCheck   = "diff"   // something changed at all
+	PlanCheck   = "plan"   // of a plan: its rules were kept
+	ReviewCheck = "review" // a fresh context approves
+)
