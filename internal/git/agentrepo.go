@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/git/give"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -117,7 +116,7 @@ func (t *Tree) handOver(ctx context.Context) error {
 	if err == nil && t.handed != nil && len(t.handed.changes(now)) == 0 {
 		err = t.renewRepo(r)
 	} else if err = t.writeRepo(t.work, r); err == nil {
-		err = give.All(t.work, ".git", t.o.As)
+		err = giveAll(t.work, ".git", t.o.As)
 	}
 	if err != nil {
 		return err
@@ -165,22 +164,23 @@ func (r agentRepo) packed() string {
 
 // give gives files of the working tree to the agent's user, and the directories that lead to them.
 func (t *Tree) give(names []string) error {
-	if err := give.Files(t.work, names, t.o.As); err != nil {
+	if err := giveFiles(t.work, names, t.o.As); err != nil {
 		return fmt.Errorf("giving the files to the agent's user: %w", err)
 	}
 	return nil
 }
 
-// giveTree gives a tree that the door's index has just been checked out to, to the user whom agents work as.
-func (d door) giveTree(ctx context.Context, dir, index string, as *proc.User) error {
-	err := give.LaidOut(give.Tree{Dir: dir, Index: index}, as)
-	if errors.Is(err, give.ErrOtherIndex) {
-		if err = give.All(dir, ".", as); err == nil {
-			_, err = d.out(ctx, "update-index", "-q", "--refresh")
-		}
-		return ignore(err)
+// giveTree gives a tree that the door's index has just been checked out to, to the user whom agents work as. Its files
+// have another time of change then, so git reads them once more.
+func (d door) giveTree(ctx context.Context, dir string, as *proc.User) error {
+	if as == nil {
+		return nil
 	}
-	return err
+	err := giveAll(dir, ".", as)
+	if err == nil {
+		_, err = d.out(ctx, "update-index", "-q", "--refresh")
+	}
+	return ignore(err)
 }
 
 // snapshotOf is what the files of a directory look like, without their contents: whoever changes one changes this.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/git/give"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -229,7 +228,7 @@ func (j *JudgeTree) Restore(ctx context.Context, found Strays) error {
 				return err
 			}
 		}
-		if err := give.Files(j.dir, found.Changed, j.t.o.As); err != nil {
+		if err := giveFiles(j.dir, found.Changed, j.t.o.As); err != nil {
 			return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 		}
 		if err := j.Tidy(ctx); err != nil { // what was in the way of a tracked file is no longer there
@@ -364,7 +363,7 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := give.All(j.dir, ".git", j.t.o.As); err != nil {
+	if err := giveAll(j.dir, ".git", j.t.o.As); err != nil {
 		return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 	}
 	j.repo, err = look(git, "")
@@ -425,7 +424,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 			continue
 		}
 		if before[p.path] == "" {
-			if err := p.git.giveTree(ctx, p.git.dir, j.indexFile(p.path), j.t.o.As); err != nil {
+			if err := p.git.giveTree(ctx, p.git.dir, j.t.o.As); err != nil {
 				return err
 			}
 			continue
@@ -439,7 +438,7 @@ func (j *JudgeTree) give(ctx context.Context, before map[string]string) error {
 			return err
 		}
 		names := safetext.Map(changed, func(name string) string { return path.Join(p.path, name) })
-		if err := give.Files(j.dir, names, j.t.o.As); err != nil {
+		if err := giveFiles(j.dir, names, j.t.o.As); err != nil {
 			return err
 		}
 	}

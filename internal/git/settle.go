@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/git/give"
 )
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
@@ -22,7 +20,7 @@ func (t *Tree) settle() error {
 	if err := os.Mkdir(t.work, 0o755); err != nil {
 		return fmt.Errorf("making the working tree again: %w", err)
 	}
-	return give.All(t.work, ".", t.o.As)
+	return giveAll(t.work, ".", t.o.As)
 }
 
 // removeLocks removes every lock in a repository that no one but us uses.

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/git/give"
 )
 
 // Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. What a run that
@@ -42,7 +40,7 @@ func (t *Tree) Start(ctx context.Context) error {
 	if err := t.layModules(ctx); err != nil {
 		return err
 	}
-	if err := t.git.giveTree(ctx, t.work, t.index, t.o.As); err != nil {
+	if err := t.git.giveTree(ctx, t.work, t.o.As); err != nil {
 		return fmt.Errorf("giving the checkout to the agent's user: %w", err)
 	}
 	t.indexed = t.head
@@ -129,11 +127,6 @@ func (t *Tree) archived(commit string) string {
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
 // says.
 func (t *Tree) findLinks(ctx context.Context) error {
-	links, err := give.Links(t.index)
-	if err == nil {
-		t.links = links
-		return nil
-	}
 	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return fmt.Errorf("looking for submodules: %w", err)

@@ -1,5 +1,4 @@
-// Package give gives files to the user that agents work as. To no one (nil) nothing is given. No link is followed.
-package give
+package git
 
 import (
 	"io/fs"
@@ -9,8 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// All gives everything below a name in a directory, and that itself.
-func All(dir, name string, to *proc.User) error {
+// giveAll makes the agent's user, unless it is nil, the owner of everything below a name in a directory, and of that
+// itself. No link is followed.
+func giveAll(dir, name string, to *proc.User) error {
 	if to == nil {
 		return nil
 	}
@@ -30,9 +30,9 @@ func All(dir, name string, to *proc.User) error {
 	})
 }
 
-// Files gives files of a directory, by their paths from there, and the directories that lead to them. Those that are
-// gone are skipped.
-func Files(dir string, names []string, to *proc.User) error {
+// giveFiles does the same for files of a directory, by their paths from there, and the directories that lead to them.
+// Those that are gone are skipped.
+func giveFiles(dir string, names []string, to *proc.User) error {
 	if to == nil || len(names) == 0 {
 		return nil
 	}
