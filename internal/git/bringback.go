@@ -27,7 +27,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	switch {
 	case tree == there && (l.ref == "" || t.handedAs[l.ref] == l.commit): // it only looked around
 		k.notes = append(k.notes, "nothing was changed there, and the run continues")
-		return t.layTree(ctx, tree, k.parent)
+		return t.lay(ctx, k.parent, true)
 	case tree != there:
 		made, err = t.objects.commit(ctx, newCommit{tree: tree, parents: []string{l.commit},
 			message: "ralph: what was changed on another branch"})
@@ -42,7 +42,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 		return err
 	case merged != "":
 		k.notes = append(k.notes, "what was changed there is put on the run's branch")
-		return t.layTree(ctx, tree, merged)
+		return t.lay(ctx, merged, true)
 	}
 	where, err := t.keepCommit(ctx, made)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 	}
 	k.notes = append(k.notes, fmt.Sprintf("what was changed there does not fit on the run's branch; it is kept as %s",
 		where))
-	return t.layTree(ctx, tree, k.parent)
+	return t.lay(ctx, k.parent, true)
 }
 
 // treesOf are the tree of our index and that of a commit.
@@ -60,19 +60,6 @@ func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, er
 	}
 	of, err = t.TreeOf(ctx, commit)
 	return strings.TrimSpace(index), of, err
-}
-
-// layTree makes working tree and index, which are at a tree, what another one has.
-func (t *Tree) layTree(ctx context.Context, from, to string) error {
-	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
-	if err != nil {
-		return fmt.Errorf("bringing the working tree back: %w", err)
-	}
-	t.indexed = ""
-	if _, err := t.git.out(ctx, "read-tree", "--reset", "-u", to); err != nil {
-		return fmt.Errorf("bringing the working tree back: %w", err)
-	}
-	return t.give(records(changed))
 }
 
 // keepCommit keeps a commit that is on no branch, and says where.

@@ -2,7 +2,9 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path"
 )
 
 // Clean names the tracked files that are not as the newest commit has them; none when the tree is clean.
@@ -30,37 +32,62 @@ func (t *Tree) Restore(ctx context.Context) error {
 
 // restore is Restore for what Clean has just named: no other file is written.
 func (t *Tree) restore(ctx context.Context, dirty []string) error {
-	if err := t.setHead(t.head); err != nil {
-		return err
-	}
-	t.indexed = ""
-	if err := t.writeBack(ctx, len(dirty) > 0); err != nil {
-		return fmt.Errorf("putting the tree back to commit %.12s: %w", t.head, err)
-	}
-	if err := t.give(dirty); err != nil {
+	if err := t.lay(ctx, t.head, len(dirty) > 0); err != nil {
 		return err
 	}
 	t.indexed = t.head
-	return t.handOver(ctx)
+	return errors.Join(t.setHead(t.head), t.handOver(ctx))
 }
 
-func (t *Tree) writeBack(ctx context.Context, dirty bool) error {
-	_, err := t.git.out(ctx, "read-tree", "-m", t.head)
-	changed := ""
-	if err == nil && dirty {
-		changed, err = t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
-	}
-	first, rest := parted(records(changed), steers)
+// moveTo puts the working tree, the index and the run's branch on another commit.
+func (t *Tree) moveTo(ctx context.Context, commit, tree string) error {
+	err := t.lay(ctx, commit, true)
 	if err == nil {
-		err = t.git.writeAgain(ctx, first)
+		err = t.setHead(commit)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.git.clean(ctx); err != nil {
-		t.o.log("git: not everything could be removed: %v", err)
+	t.head, t.headTree, t.indexed = commit, tree, commit
+	return errors.Join(t.findLinks(ctx), t.handOver(ctx))
+}
+
+// lay makes the index and the working tree what a commit or a tree has. What differs there is only examined if the
+// working tree may differ. Files that say how others are written, or which are left alone, are right before those are.
+func (t *Tree) lay(ctx context.Context, what string, differs bool) error {
+	t.indexed = ""
+	_, err := t.git.out(ctx, "read-tree", "--reset", what)
+	changed := ""
+	if err == nil && differs {
+		changed, err = t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
 	}
-	return t.git.writeAgain(ctx, rest)
+	names := records(changed)
+	first, rest := parted(names, func(name string) bool {
+		return path.Base(name) == ".gitattributes" || path.Base(name) == ".gitignore"
+	})
+	if err == nil {
+		err = t.git.writeAgain(ctx, first)
+	}
+	if err == nil {
+		if err := t.git.clean(ctx); err != nil {
+			t.o.log("git: not everything could be removed: %v", err)
+		}
+		err = t.git.writeAgain(ctx, rest)
+	}
+	if err != nil {
+		return fmt.Errorf("making the tree what %.12s has: %w", what, err)
+	}
+	return t.give(names)
+}
+
+// writeAgain writes files as the index has them.
+func (d door) writeAgain(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, _, err := d.run(ctx, call{in: joined(names),
+		args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
+	return err
 }
 
 // parted are the names that something holds of, and the others.

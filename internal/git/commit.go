@@ -71,11 +71,8 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 		return loop.Commit{}, err
 	}
 	c.NoDiff = c.Tree == t.baseTree
-	t.head, t.headTree, t.indexed, t.headAt = c.SHA, c.Tree, c.SHA, c.SHA
-	if found.any() { // the checks must see what is committed
-		if err := t.Restore(ctx); err != nil {
-			return loop.Commit{}, err
-		}
+	if t.head, t.headTree, t.indexed = c.SHA, c.Tree, c.SHA; found.any() { // the checks must see what is committed
+		return c, t.moveTo(ctx, c.SHA, c.Tree)
 	}
 	if err := t.handOver(ctx); err != nil {
 		return loop.Commit{}, fmt.Errorf("handing the tree back to the agent: %w", err)
@@ -104,7 +101,7 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 	if err != nil || !found.any() {
 		return c, none, err
 	}
-	c, err = t.withhold(ctx, since, message, found)
+	c, err = t.withhold(ctx, since, c, message, found)
 	return c, found, err
 }
 

@@ -222,31 +222,27 @@ func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Cr
 	}
 }
 
-// withhold makes the commits from since to HEAD again, as one without what no commit may hold: what is committed is
+// withhold makes the commits from since to one again, as one without what no commit may hold: what is committed is
 // pushed. Files that hold a secret of the harness's are left out of it; what looks like a credential is taken out of
 // its file. It fails when that does not help, and then nothing is committed.
-func (t *Tree) withhold(ctx context.Context, since, message string, found *leaks) (c loop.Commit, err error) {
-	if _, err := t.git.out(ctx, "reset", "-q", "--soft", since); err != nil {
-		return c, fmt.Errorf("taking back a commit that holds a secret: %w", err)
+func (t *Tree) withhold(ctx context.Context, since string, c loop.Commit, message string, found *leaks) (loop.Commit, error) {
+	before, err := t.TreeOf(ctx, since)
+	if err != nil {
+		return c, err
 	}
-	t.indexed = ""
-	if names := slices.Sorted(maps.Keys(found.files)); len(names) > 0 {
-		_, _, err := t.git.run(ctx, call{in: joined(names),
-			args: []string{"--literal-pathspecs", "reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"}})
-		if err != nil {
-			return c, fmt.Errorf("leaving out files that hold a secret: %w", err)
-		}
+	without, err := t.without(ctx, since, c.SHA, found)
+	made := newCommit{parents: []string{since}, message: message}
+	if err == nil {
+		made.tree, err = t.tree(ctx, c.SHA, without)
 	}
-	if err := t.takeOut(ctx, since, found.marked); err != nil {
-		return c, fmt.Errorf("taking what looks like a credential out of the commit: %w", err)
-	}
-	if _, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", since); exit(err) == 1 {
-		err = t.commit(ctx, since, message)
+	id := since
+	if err == nil && made.tree != before {
+		id, err = t.objects.commit(ctx, made)
 	}
 	if err != nil {
 		return c, fmt.Errorf("committing without a secret: %w", err)
 	}
-	if c, err = t.between(ctx, since, "HEAD"); err != nil {
+	if c, err = t.between(ctx, since, id); err != nil {
 		return c, err
 	}
 	c.Empty = c.SHA == since
@@ -257,28 +253,31 @@ func (t *Tree) withhold(ctx context.Context, since, message string, found *leaks
 	return c, err
 }
 
-// takeOut makes the index hold other contents of files that it has.
-func (t *Tree) takeOut(ctx context.Context, since string, contents map[string][]byte) error {
-	if len(contents) == 0 {
-		return nil
-	}
-	all, err := t.files(contents)
+// without are the files of a commit that hold a secret, as a commit before it has them, and those with something that
+// looks like a credential, without that.
+func (o *objects) without(ctx context.Context, before, commit string, found *leaks) (changed []entry, err error) {
+	marked, err := o.files(found.marked)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	staged, err := t.changes(ctx, "diff-index", "--cached", "--ignore-submodules=none", since)
-	if err != nil {
-		return err
-	}
-	var puts []entry
-	for _, e := range all {
-		for _, ch := range staged {
-			if ch.is.name == e.name && ch.is.mode != missing {
-				puts = append(puts, entry{ch.is.mode, e.id, e.name})
-			}
+	for _, file := range marked {
+		is, _, err := o.entry(ctx, commit, file.name)
+		if err != nil {
+			return nil, err
 		}
+		changed = append(changed, entry{is.mode, file.id, file.name})
 	}
-	return t.git.putInIndex(ctx, puts, nil)
+	for name := range found.files {
+		e, ok, err := o.entry(ctx, before, name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			e = entry{mode: missing, name: name}
+		}
+		changed = append(changed, e)
+	}
+	return changed, nil
 }
 
 // beginning keeps what is written to it up to an empty record, and passes everything on.

@@ -170,20 +170,9 @@ func (t *Tree) GoBack(ctx context.Context, from, to string) (branch string, err 
 	if err := t.settle(); err != nil {
 		return "", err
 	}
-	puts, gone, err := t.corrections(ctx, Correction{Since: to, Keep: []string{}})
+	tree, err := t.TreeOf(ctx, to)
 	if err != nil {
 		return "", err
 	}
-	steady := t.indexed == t.head
-	t.indexed = ""
-	if err := errors.Join(t.git.putInIndex(ctx, puts, gone), t.layDown(ctx, puts, gone), t.setHead(to)); err != nil {
-		return "", fmt.Errorf("going back to commit %.12s: %w", to, err)
-	}
-	if t.headTree, err = t.TreeOf(ctx, to); err != nil {
-		return "", err
-	}
-	if t.head = to; steady {
-		t.indexed = to
-	}
-	return branch, t.handOver(ctx)
+	return branch, t.moveTo(ctx, to, tree)
 }
