@@ -111,18 +111,10 @@ func (t *Tree) handOver(ctx context.Context) error {
 	t.handedAs = refs
 	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse,
 		objects: []string{t.store()}}
-	dir := filepath.Join(t.work, ".git")
-	now, err := look(dir, "index")
-	if err == nil && t.handed != nil && len(t.handed.changes(now)) == 0 {
-		err = t.renewRepo(r)
-	} else if err = t.writeRepo(t.work, r); err == nil {
-		err = giveAll(t.work, ".git", t.o.As)
-	}
-	if err != nil {
+	if err := t.writeRepo(t.work, r); err != nil {
 		return err
 	}
-	t.handed, err = look(dir, "index")
-	return err
+	return giveAll(t.work, ".git", t.o.As)
 }
 
 // refsToHand are the refs that the agent's repository is given.
@@ -135,23 +127,6 @@ func (t *Tree) refsToHand() map[string]string {
 		refs["refs/tags/"+name] = id
 	}
 	return refs
-}
-
-// renewRepo brings a repository up to date that is as we wrote it.
-func (t *Tree) renewRepo(r agentRepo) error {
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	err = errors.Join(
-		root.RemoveAll(".git/index"),
-		root.WriteFile(".git/packed-refs", []byte(r.packed()), 0o644),
-		copyInto(root, ".git/index", r.index))
-	if err != nil {
-		return fmt.Errorf("renewing the agent's repository: %w", err)
-	}
-	return t.give([]string{".git/index"})
 }
 
 func (r agentRepo) packed() string {
@@ -181,43 +156,6 @@ func (d door) giveTree(ctx context.Context, dir string, as *proc.User) error {
 		_, err = d.out(ctx, "update-index", "-q", "--refresh")
 	}
 	return ignore(err)
-}
-
-// snapshotOf is what the files of a directory look like, without their contents: whoever changes one changes this.
-type snapshotOf map[string]string
-
-// look takes a snapshot. Of directories only their being there and their modes count, and git's index not at all, since
-// reading commands refresh it where they may.
-func look(dir, index string) (snapshotOf, error) {
-	seen := snapshotOf{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil || name == index {
-			return err
-		}
-		info, err := os.Lstat(path)
-		if err != nil {
-			return err
-		}
-		if seen[name] = info.Mode().String(); !info.IsDir() {
-			seen[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), changeTime(info))
-		}
-		return nil
-	})
-	return seen, err
-}
-
-// changes names what differs, in order.
-func (s snapshotOf) changes(now snapshotOf) (names []string) {
-	for _, name := range union(s, now) {
-		if s[name] != now[name] {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // union are the keys of two maps, in order.

@@ -9,47 +9,62 @@ import (
 	"slices"
 )
 
-// Footprint tells a directory's files from what someone makes of them later, by their paths and stamps alone. It takes
-// some twenty bytes a file: a folder of packages has a hundred thousand.
-type Footprint struct {
-	paths []string
-	files map[uint64]uint64
-}
+// stamps tell the files of a directory from what someone makes of them later, without their contents: by path, a number
+// for the inode, the size, the mode and the times of a file, or for the mode of a directory. Only the system sets the
+// time of change, where there is one.
+type stamps map[string]uint64
 
-var footprintSeed = maphash.MakeSeed()
+var stampSeed = maphash.MakeSeed()
 
-// FootprintOf looks at paths in a directory and all that is in them. A path that does not exist is no error.
-func FootprintOf(dir string, paths []string) Footprint {
-	f := Footprint{paths: slices.Clone(paths), files: map[uint64]uint64{}}
-	walkPaths(dir, paths, func(name string, info fs.FileInfo) { f.files[footOf(name)] = markOf(info) })
-	return f
-}
-
-// Differs names what is there now and was not, and whether something that was there is changed or gone.
-func (f Footprint) Differs(dir string) (added []string, changed bool) {
-	same := 0
-	walkPaths(dir, f.paths, func(name string, info fs.FileInfo) {
-		was, known := f.files[footOf(name)]
+// stampsOf examines paths in a directory and everything in them, but one file. A path that does not exist has nothing.
+func stampsOf(dir string, paths []string, but string) stamps {
+	seen := stamps{}
+	walkPaths(dir, paths, func(name string, info fs.FileInfo) {
 		switch {
-		case !known:
-			added = append(added, name)
-		case was == markOf(info):
-			same++
+		case name == but:
+		case info.IsDir():
+			seen[name] = uint64(info.Mode())
 		default:
-			changed = true
+			inode, changed := systemStamp(info)
+			seen[name] = maphash.Comparable(stampSeed,
+				[5]int64{inode, info.Size(), info.ModTime().UnixNano(), changed, int64(info.Mode())})
 		}
 	})
-	return added, changed || same < len(f.files)
+	return seen
 }
 
-func footOf(name string) uint64 { return maphash.String(footprintSeed, name) }
-
-// markOf is a file's stamp as a number. Of a directory it is that it is one.
-func markOf(info fs.FileInfo) uint64 {
-	if info.IsDir() {
-		return uint64(info.Mode())
+// changes names what differs, in order.
+func (s stamps) changes(now stamps) (names []string) {
+	for _, name := range union(s, now) {
+		is, there := now[name]
+		if was, known := s[name]; was != is || known != there {
+			names = append(names, name)
+		}
 	}
-	return maphash.Comparable(footprintSeed, stampFrom(info))
+	return names
+}
+
+// Footprint is what paths in a directory looked like.
+type Footprint struct {
+	paths []string
+	seen  stamps
+}
+
+// FootprintOf examines paths in a directory and everything in them. A path that does not exist is no error.
+func FootprintOf(dir string, paths []string) Footprint {
+	return Footprint{slices.Clone(paths), stampsOf(dir, paths, "")}
+}
+
+// Differs names what exists now and did not, and reports whether something that existed has changed or is gone.
+func (f Footprint) Differs(dir string) (added []string, changed bool) {
+	for _, name := range f.seen.changes(stampsOf(dir, f.paths, "")) {
+		if _, known := f.seen[name]; known {
+			changed = true
+		} else {
+			added = append(added, name)
+		}
+	}
+	return added, changed
 }
 
 // walkPaths visits paths in a directory, and everything in them, by names with slashes.
@@ -70,16 +85,4 @@ func walkPaths(dir string, paths []string, visit func(name string, info fs.FileI
 			return nil
 		})
 	}
-}
-
-// stamp tells one state of a file from every other, without its content: whoever changes it changes this. The time of
-// change is set by the system alone, where the system tells it.
-type stamp struct {
-	inode, size, modified, changed int64
-	mode                           fs.FileMode
-}
-
-func stampFrom(info fs.FileInfo) stamp {
-	return stamp{inode: inodeOf(info), size: info.Size(), modified: info.ModTime().UnixNano(), changed: changeTime(info),
-		mode: info.Mode()}
 }

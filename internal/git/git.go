@@ -93,7 +93,6 @@ type Tree struct {
 	pushed pushed
 	pushing
 	told     []string          // what the next commit's note has to tell
-	handed   snapshotOf        // the agent's repository as we last wrote it
 	handedAs map[string]string // its refs
 	tags     map[string]string // of the origin
 	given    map[string]string // the refs before the first turn

@@ -24,7 +24,7 @@ type JudgeTree struct {
 	objects []string // see JudgeOptions
 	parts   []*part  // the commit's own files, then its submodules'
 	commit  string
-	repo    snapshotOf      // its own repository, as the harness has written it
+	repo    stamps          // its own repository, as the harness has written it
 	repoAt  string          // for which commit
 	lacks   map[string]bool // large files that the clone did not have when the run began
 	// attributesAt is the commit whose attributes were looked through for large files, and largeThere what resulted from it.
@@ -345,8 +345,8 @@ func (j *JudgeTree) Remove(names []string) error {
 // renewRepo makes the tree's own repository what the run's is, when something has changed it, or the commit has.
 func (j *JudgeTree) renewRepo(ctx context.Context) error {
 	git := filepath.Join(j.dir, ".git")
-	now, err := look(git, "")
-	if err == nil && j.repo != nil && j.repoAt == j.commit && len(j.repo.changes(now)) == 0 {
+	all := []string{"."}
+	if j.repo != nil && j.repoAt == j.commit && len(j.repo.changes(stampsOf(git, all, ""))) == 0 {
 		return nil
 	}
 	r := agentRepo{head: "ref: " + j.t.ref(), refs: j.refs(), index: j.indexFile(""), objects: j.objects,
@@ -366,9 +366,8 @@ func (j *JudgeTree) renewRepo(ctx context.Context) error {
 	if err := giveAll(j.dir, ".git", j.t.o.As); err != nil {
 		return fmt.Errorf("giving the tree for the checks to their user: %w", err)
 	}
-	j.repo, err = look(git, "")
-	j.repoAt = j.commit
-	return err
+	j.repo, j.repoAt = stampsOf(git, all, ""), j.commit
+	return nil
 }
 
 // pack puts the commit's own objects into the tree's repository, which ends there.

@@ -5,18 +5,11 @@ import (
 	"syscall"
 )
 
-// changeTime is when the file was last changed in any way; unlike the time of modification no one can set it.
-func changeTime(info fs.FileInfo) int64 {
+// systemStamp returns the inode of a file, which tells it from another one in its place, and the time in nanoseconds of
+// its last change of any kind, which no one can set.
+func systemStamp(info fs.FileInfo) (inode, changed int64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return s.Ctim.Nano()
+		return int64(s.Ino), s.Ctim.Nano()
 	}
-	return 0
-}
-
-// inodeOf tells a file from another one that was put in its place.
-func inodeOf(info fs.FileInfo) int64 {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int64(s.Ino)
-	}
-	return 0
+	return 0, 0
 }

@@ -4,8 +4,5 @@ package git
 
 import "io/fs"
 
-// changeTime is not told by every system; size, mode and the time of modification must do there.
-func changeTime(fs.FileInfo) int64 { return 0 }
-
-// inodeOf is not told by every system.
-func inodeOf(fs.FileInfo) int64 { return 0 }
+// systemStamp returns nothing: not every system has an inode and a time of change.
+func systemStamp(fs.FileInfo) (inode, changed int64) { return 0, 0 }

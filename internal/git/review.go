@@ -11,98 +11,82 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Review is a checkout of one commit for a reviewer: detached, not writable, thrown away afterwards.
+// Review is a checkout of one commit for a reviewer: detached, not writable, deleted afterwards.
 type Review struct {
-	t      *Tree
+	t      *Tree // nil of a snapshot
 	dir    string
-	before snapshotOf // of the checkout
+	env    []string
+	before stamps // of the checkout
 	refs   map[string]string
 	at     place
+	remove func()
 }
 
 // Review checks a commit out on its own. The files belong to us and no one may write them.
 func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
-	dir, err := os.MkdirTemp(t.o.scratch(), "review-")
+	return openReview(ctx, t.git, t.o.scratch(), commit, func(r *Review, index string) (err error) {
+		r.t, r.at = t, t.headNow()
+		r.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_OPTIONAL_LOCKS=0"}
+		refs := map[string]string{}
+		if t.baseBranch != "" {
+			refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
+		}
+		if r.refs, err = t.refs(); err != nil {
+			return err
+		}
+		return t.writeRepo(r.dir, agentRepo{head: commit, refs: refs, index: index, objects: []string{t.store()}})
+	})
+}
+
+// openReview checks a commit out in a temporary directory. add completes it, before no one may write there.
+func openReview(ctx context.Context, d door, scratch, commit string, add func(r *Review, index string) error) (*Review, error) {
+	held, remove, err := proc.TempDir(scratch)
 	if err != nil {
 		return nil, fmt.Errorf("making a checkout for the review: %w", err)
 	}
-	r := &Review{t: t, dir: dir}
-	if err := r.fill(ctx, commit); err != nil {
-		return nil, errors.Join(fmt.Errorf("making a checkout for the review: %w", err), r.Close())
+	r, index := &Review{dir: filepath.Join(held, "review"), remove: remove}, filepath.Join(held, "index")
+	if err = errors.Join(os.Chmod(held, 0o711), os.Mkdir(r.dir, 0o700)); err == nil {
+		_, _, err = d.run(ctx, call{args: []string{"read-tree", "--reset", "-u", "--no-sparse-checkout", commit},
+			env: []string{"GIT_WORK_TREE=" + r.dir, "GIT_INDEX_FILE=" + index}})
 	}
+	if err == nil {
+		err = add(r, index)
+	}
+	if err == nil {
+		err = chmod(r.dir, 0o555, 0o444)
+	}
+	if err != nil {
+		remove()
+		return nil, fmt.Errorf("making a checkout for the review: %w", err)
+	}
+	r.before = stampsOf(r.dir, []string{"."}, reviewIndex)
 	return r, nil
 }
 
-func (r *Review) fill(ctx context.Context, commit string) (err error) {
-	t, index := r.t, r.dir+".index"
-	defer os.Remove(index)
-	_, _, err = t.git.run(ctx, call{
-		args: []string{"read-tree", "--reset", "-u", "--no-sparse-checkout", commit},
-		env:  []string{"GIT_WORK_TREE=" + r.dir, "GIT_INDEX_FILE=" + index}})
-	if err != nil {
-		return err
-	}
-	refs := map[string]string{}
-	if t.baseBranch != "" {
-		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, t.base
-	}
-	if err := t.writeRepo(r.dir, agentRepo{head: commit, refs: refs, index: index, objects: []string{t.store()}}); err != nil {
-		return err
-	}
-	if err := chmod(r.dir, 0o555, 0o444); err != nil {
-		return err
-	}
-	if r.before, err = look(r.dir, filepath.Join(".git", "index")); err != nil {
-		return err
-	}
-	if r.refs, err = t.refs(); err != nil {
-		return err
-	}
-	r.at = t.headNow()
-	return nil
-}
+// reviewIndex is what reading commands refresh where they may.
+const reviewIndex = ".git/index"
 
 // Dir is the checkout.
 func (r *Review) Dir() string { return r.dir }
 
-// Env is what the reviewer needs in its environment to read with git there: the files are not its own.
-func (r *Review) Env() []string {
-	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		"GIT_OPTIONAL_LOCKS=0"}
-}
+// Env is what the reviewer needs in its environment to read with git there, because the files are not its own.
+func (r *Review) Env() []string { return r.env }
 
 // Untouched reports whether the reviewer left everything as it was: every file of its checkout, HEAD and the branches
 // of the run's own repository, and the files of the run's tree. When it did not, what says in a sentence what changed;
 // HEAD, the run's own refs and the files of its tree are put back then.
 func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error) {
-	var found []string
-	if err := r.t.settle(); err != nil {
-		return false, "", err
-	}
-	now, err := look(r.dir, filepath.Join(".git", "index"))
-	if err != nil {
-		return false, "", fmt.Errorf("looking through the review's checkout: %w", err)
-	}
-	found = append(found, r.before.changes(now)...)
-	moved, err := r.putBack(ctx)
-	if err != nil {
-		return false, "", err
-	}
-	found = append(found, moved...)
-	dirty, err := r.t.git.uncommitted(ctx, nil)
-	if err != nil {
-		return false, "", err
-	}
-	for _, name := range dirty {
-		found = append(found, name+" in the run's tree")
-	}
-	if len(dirty) > 0 {
-		if err := r.t.Restore(ctx); err != nil {
+	found := r.before.changes(stampsOf(r.dir, []string{"."}, reviewIndex))
+	if r.t != nil {
+		more, err := r.putBack(ctx)
+		if err != nil {
 			return false, "", err
 		}
+		found = append(found, more...)
 	}
 	if len(found) == 0 {
 		return true, "", nil
@@ -110,9 +94,12 @@ func (r *Review) Untouched(ctx context.Context) (ok bool, what string, err error
 	return false, "the reviewer changed " + safetext.FirstN(found, 5), nil
 }
 
-// putBack puts the refs back that have moved, and names them.
+// putBack puts the refs and the files of the run back that have changed, and names them.
 func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	t := r.t
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
 	at := t.headNow()
 	if at != r.at {
 		moved = append(moved, "HEAD of the run's tree")
@@ -133,10 +120,19 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 			return moved, fmt.Errorf("putting the refs back: %w", err)
 		}
 	}
-	if len(moved) > 0 {
-		return moved, t.handOver(ctx)
+	dirty, err := t.git.uncommitted(ctx, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(dirty) > 0:
+		err = t.Restore(ctx)
+	case len(moved) > 0:
+		err = t.handOver(ctx)
 	}
-	return nil, nil
+	for _, name := range dirty {
+		moved = append(moved, name+" in the run's tree")
+	}
+	return moved, err
 }
 
 // headNow is where HEAD is in the agent's repository.
@@ -163,13 +159,7 @@ func (t *Tree) refs() (map[string]string, error) {
 
 // Close removes the checkout.
 func (r *Review) Close() error {
-	err := chmod(r.dir, 0o755, 0)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = os.RemoveAll(r.dir)
-	}
-	if err != nil {
-		return fmt.Errorf("removing the review's checkout: %w", err)
-	}
+	r.remove()
 	return nil
 }
 

@@ -2,9 +2,7 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -78,60 +76,7 @@ func (s *Snapshots) Diff(ctx context.Context, from, to string, most int) (string
 	return (&objects{git: s.clone.door}).Diff(ctx, from, to, most)
 }
 
-// Copy is a snapshot's files on their own, for a reviewer: no one may write them, and they are thrown away afterwards.
-type Copy struct {
-	dir    string
-	before snapshotOf
-	remove func()
-}
-
-// Review checks a snapshot out on its own.
-func (s *Snapshots) Review(ctx context.Context, commit string) (*Copy, error) {
-	held, remove, err := proc.TempDir("")
-	if err != nil {
-		return nil, fmt.Errorf("making a checkout for the review: %w", err)
-	}
-	dir, index := filepath.Join(held, "review"), filepath.Join(held, "index")
-	c := &Copy{dir: dir, remove: remove}
-	if err := errors.Join(os.Chmod(held, 0o711), os.Mkdir(dir, 0o700)); err != nil {
-		return nil, errors.Join(fmt.Errorf("making a checkout for the review: %w", err), c.Close())
-	}
-	_, _, err = s.clone.door.run(ctx, call{
-		args: []string{"read-tree", "--reset", "-u", "--no-sparse-checkout", commit},
-		env:  []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + index}})
-	if err == nil {
-		err = chmod(dir, 0o555, 0o444)
-	}
-	if err == nil {
-		c.before, err = look(dir, "")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a checkout for the review: %w", err), c.Close())
-	}
-	return c, nil
-}
-
-// Dir is the checkout.
-func (c *Copy) Dir() string { return c.dir }
-
-// Env is nothing: there is no repository in it.
-func (c *Copy) Env() []string { return nil }
-
-// Untouched reports whether the reviewer left every file as it was; else what did not stay.
-func (c *Copy) Untouched(context.Context) (ok bool, what string, err error) {
-	now, err := look(c.dir, "")
-	if err != nil {
-		return false, "", fmt.Errorf("looking through the review's checkout: %w", err)
-	}
-	changed := c.before.changes(now)
-	if len(changed) == 0 {
-		return true, "", nil
-	}
-	return false, "the reviewer changed " + strings.Join(changed[:min(len(changed), 5)], ", "), nil
-}
-
-// Close removes the checkout.
-func (c *Copy) Close() error {
-	c.remove()
-	return nil
+// Review checks a snapshot out on its own. There is no repository in it.
+func (s *Snapshots) Review(ctx context.Context, commit string) (*Review, error) {
+	return openReview(ctx, s.clone.door, "", commit, func(*Review, string) error { return nil })
 }

@@ -53,8 +53,8 @@ func (t *Tree) Tracked(ctx context.Context, name string) (bool, error) {
 }
 
 func lastChange(info os.FileInfo) time.Time {
-	if n := changeTime(info); n != 0 {
-		return time.Unix(0, n)
+	if _, changed := systemStamp(info); changed != 0 {
+		return time.Unix(0, changed)
 	}
 	return info.ModTime()
 }
