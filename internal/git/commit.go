@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,7 +169,7 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
 func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []string, err error) {
-	told, said, err := t.add(ctx, "", nil, "-A", "-v", "--sparse")
+	told, said, err := t.add(ctx, "-A", "-v", "--sparse")
 	if exit(err) > 0 || strings.Contains(said, "embedded git repository") {
 		notes, err = t.stageHard(ctx)
 		took.steady = false
@@ -187,27 +189,16 @@ func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []str
 	return false, notes, err
 }
 
-// add runs git add on everything but the submodules. In another working tree it takes only the names below.
-func (t *Tree) add(ctx context.Context, tree string, only []string, options ...string) (stdout, stderr string,
-	err error) {
+// add runs git add on everything but the submodules.
+func (t *Tree) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
 	specs := []string{":(top)"}
-	if only != nil {
-		specs = nil
-		for _, name := range only {
-			specs = append(specs, ":(top,literal)"+name)
-		}
-	}
 	for name := range t.links {
 		if info, err := os.Lstat(filepath.Join(t.work, name)); err == nil && info.IsDir() {
 			specs = append(specs, ":(top,literal,exclude)"+name)
 		}
 	}
-	c := call{in: joined(specs), args: append([]string{"add"},
-		append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)}
-	if tree != "" {
-		c.env = []string{"GIT_WORK_TREE=" + tree}
-	}
-	return t.git.run(ctx, c)
+	return t.git.run(ctx, call{in: joined(specs), args: append([]string{"add"},
+		append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)})
 }
 
 // stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind
@@ -228,20 +219,18 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.leaveOut(linked); err != nil {
 		return notes, err
 	}
-	for _, name := range nested { // not to be looked into as repositories, as long as they are no plain directories to git
-		t.links[name] = true
+	show, err := t.hideRepositories(nested)
+	if err != nil {
+		return notes, err
 	}
-	_, said, err := t.add(ctx, "", nil, "-A", "--sparse", "--ignore-errors")
-	for _, name := range nested {
-		delete(t.links, name)
-	}
+	_, said, err := t.add(ctx, "-A", "--sparse", "--ignore-errors")
 	if exit(err) > 0 {
 		notes, err = append(notes, "not everything could be committed: "+lastLine(said)), nil
 	}
-	if err != nil || len(nested) == 0 {
+	if err = errors.Join(err, show()); err != nil || len(nested) == 0 {
 		return notes, err
 	}
-	had, empty, err := t.addNested(ctx, nested)
+	had, empty, err := t.withoutFiles(ctx, nested)
 	if len(had) > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
@@ -250,6 +239,46 @@ func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
 		notes = append(notes, strings.Join(empty, ", ")+": a repository without files to commit; its .git was removed")
 	}
 	return notes, err
+}
+
+// hiddenGit is what the .git of a repository in the tree is called while its files are added.
+const hiddenGit = ".git.ralph"
+
+// hideRepositories makes repositories in the tree plain directories to git, until show is called. Those that have files
+// in the index then stay so.
+func (t *Tree) hideRepositories(all []string) (show func() error, err error) {
+	root, err := os.OpenRoot(t.work)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var hidden []string
+	for _, name := range all {
+		_ = fs.WalkDir(root.FS(), name, func(at string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != ".git" {
+				return nil //nolint:nilerr // what cannot be read is not committed, which git says
+			}
+			to := path.Join(path.Dir(at), hiddenGit)
+			if root.RemoveAll(to) == nil && root.Rename(at, to) == nil {
+				hidden = append(hidden, path.Dir(at))
+			}
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+	return func() error {
+		root, err := os.OpenRoot(t.work)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		for _, dir := range hidden {
+			err = errors.Join(err, root.Rename(path.Join(dir, hiddenGit), path.Join(dir, ".git")))
+		}
+		return err
+	}, nil
 }
 
 // linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git
@@ -283,30 +312,11 @@ func (t *Tree) nested(ctx context.Context) (found []string, err error) {
 	return found, err
 }
 
-// addNested adds the files of repositories in the tree, from a copy that has no .git, and returns which of them had
-// any. From then on they are plain directories to git. The others are made plain directories.
-func (t *Tree) addNested(ctx context.Context, nested []string) (had, empty []string, err error) {
-	tmp, err := os.MkdirTemp(t.o.scratch(), "nested-")
-	if err != nil {
+// withoutFiles parts repositories in the tree whose files were added: those that had any, and others, which become plain
+// directories.
+func (t *Tree) withoutFiles(ctx context.Context, all []string) (had, empty []string, err error) {
+	if empty, err = t.nested(ctx); err != nil {
 		return nil, nil, err
-	}
-	defer os.RemoveAll(tmp)
-	for _, name := range nested {
-		any, err := copyTree(t.work, tmp, name)
-		if err != nil {
-			return nil, nil, fmt.Errorf("copying %s: %w", name, err)
-		}
-		if any {
-			had = append(had, name)
-		}
-	}
-	if len(had) > 0 {
-		if _, _, err := t.add(ctx, tmp, had, "--ignore-errors"); ignore(err) != nil {
-			return nil, nil, err
-		}
-	}
-	if empty, err = t.nested(ctx); err != nil || len(empty) == 0 {
-		return had, nil, err
 	}
 	root, err := os.OpenRoot(t.work)
 	if err != nil {
@@ -318,7 +328,7 @@ func (t *Tree) addNested(ctx context.Context, nested []string) (had, empty []str
 			return nil, nil, fmt.Errorf("removing a repository without files: %w", err)
 		}
 	}
-	return slices.DeleteFunc(had, func(name string) bool { return slices.Contains(empty, name) }), empty, nil
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(empty, name) }), empty, nil
 }
 
 // dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not

@@ -35,7 +35,9 @@ var toolsLeave = []string{"node_modules/", "__pycache__/", ".pytest_cache/", ".m
 	"yarn-error.log*", "nohup.out", "hs_err_pid*.log"}
 
 // excluded starts the list of what no commit of a run takes up.
-func excluded() string { return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n" }
+func excluded() string {
+	return "# what tools leave\n" + strings.Join(toolsLeave, "\n") + "\n" + hiddenGit + "\n"
+}
 
 // leavings names, each once in a run, the leavings in the working tree that no rule but ours keeps out of a commit.
 func (t *Tree) leavings(ctx context.Context) ([]string, error) {
