@@ -239,7 +239,10 @@ func (r remote) push(ctx context.Context, moves []move) error {
 		}
 		specs = append(specs, spec)
 	}
-	_, _, err := r.git.askOnce(ctx, *r.Remote, call{args: append(options, specs...)})
+	err := r.outlast(ctx, 0, func() error {
+		_, _, err := r.git.askOnce(ctx, *r.Remote, call{args: append(options, specs...)})
+		return err
+	})
 	var e *commandError
 	if !errors.As(err, &e) {
 		return err

@@ -89,7 +89,7 @@ func (s *RefStore) Move(ctx context.Context, ref, from, to string) error {
 	if s.o.DryRun {
 		return nil
 	}
-	err := s.o.Remote.outlast(ctx, func() error {
+	err := s.o.Remote.outlast(ctx, s.o.Remote.Patience, func() error {
 		return remote{s.git, &s.o.Remote}.push(ctx, []move{{ref: ref, to: to, leased: true, from: from}})
 	})
 	var stale *staleError

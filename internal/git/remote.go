@@ -67,18 +67,22 @@ func refused(e *commandError) bool {
 		func(sign string) bool { return strings.Contains(e.Stderr, sign) })
 }
 
-// ask runs a command that asks the remote, again and again for as long as Patience says while the remote is away.
+// ask runs a command that asks the remote, again and again for as long as Patience says while the remote is away: a fetch
+// changes nothing, and a push that did arrive is recognized by its lease.
 func (d door) ask(ctx context.Context, r Remote, c call) (stdout, stderr string, err error) {
-	err = r.outlast(ctx, func() (err error) {
+	err = r.outlast(ctx, r.Patience, func() (err error) {
 		stdout, stderr, err = d.askOnce(ctx, r, c)
 		return err
 	})
 	return stdout, stderr, err
 }
 
-// outlast is Outlast for as long as Patience says.
-func (r Remote) outlast(ctx context.Context, ask func() error) error {
-	patient, cancel := context.WithTimeout(ctx, r.Patience)
+// leastPatience is enough for a failure that is over in a moment.
+const leastPatience = 5 * time.Second
+
+// outlast is Outlast for so long, or for leastPatience.
+func (r Remote) outlast(ctx context.Context, patience time.Duration, ask func() error) error {
+	patient, cancel := context.WithTimeout(ctx, max(patience, leastPatience))
 	defer cancel()
 	return Outlast(patient, r.Log, ask)
 }

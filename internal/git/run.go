@@ -40,8 +40,8 @@ const (
 	remoteTime = 30 * time.Minute
 )
 
-// once runs a command once.
-func (d door) once(ctx context.Context, c call) (stdout, stderr string, err error) {
+// run runs a command and returns what it said. A command that fails is a *commandError.
+func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	to := c.out
 	if to == nil {
@@ -138,27 +138,8 @@ var passing = sync.OnceValue(func() *regexp.Regexp {
 			`SSL_ERROR_SYSCALL|TLS connection was non-properly|\(Internal Server Error\)|fatal error in commit_refs`)
 })
 
-// pauses are the times between the tries of a command that speaks to a remote.
-var pauses = []time.Duration{time.Second, 3 * time.Second}
-
-// run runs a command and returns what it said. A command that fails is a *commandError. One that speaks to a remote is
-// tried again when the network failed: a fetch changes nothing, and a push that did arrive is recognized by its lease.
-// A push that finds its ref moved is answered, even where git then also says that the remote hung up.
-func (d door) run(ctx context.Context, c call) (stdout, stderr string, err error) {
-	for try := 0; ; try++ {
-		stdout, stderr, err = d.once(ctx, c)
-		if c.within != remoteTime || try == len(pauses) || !passes(err) {
-			return stdout, stderr, err
-		}
-		select {
-		case <-ctx.Done():
-			return stdout, stderr, err
-		case <-time.After(pauses[try]):
-		}
-	}
-}
-
-// passes reports whether a command has failed in a way that may be over in a while.
+// passes reports whether a command has failed in a way that may be over in a while. A push that finds its ref moved is
+// answered, even where git then also says that the remote hung up.
 func passes(err error) bool {
 	var e *commandError
 	return errors.As(err, &e) && passing().MatchString(e.Stderr) && !strings.Contains(e.Stdout, "(stale info)")
