@@ -64,19 +64,12 @@ func (c *clone) list(ctx context.Context, patterns ...string) (remoteRefs, error
 
 // refs are refs with the commits that they are at, and the working trees that branches are checked out in.
 func (c *clone) refs(ctx context.Context, patterns ...string) (at, used map[string]string, err error) {
-	out, err := c.door.out(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)"},
-		patterns...)...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the refs of %s: %w", c.top, err)
-	}
+	all, err := c.door.refs(ctx, patterns...)
 	at, used = map[string]string{}, map[string]string{}
-	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if len(f) == 3 {
-			at[f[1]], used[f[1]] = f[0], f[2]
-		}
+	for _, r := range all {
+		at[r.ref], used[r.ref] = r.commit, r.used
 	}
-	return at, used, nil
+	return at, used, err
 }
 
 // fetch makes refs of the harness's repository what refs of the clone are. Their objects are there.

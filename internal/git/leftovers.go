@@ -21,7 +21,7 @@ func (l Leftover) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/"
 // Leftovers looks through a clone for what its runs have left.
 type Leftovers struct {
 	users
-	refs map[string]string
+	refs []refAt // the branches and tags, also of remotes
 }
 
 // OpenLeftovers opens the clone that dir is in. Nothing in it is changed.
@@ -30,23 +30,17 @@ func OpenLeftovers(ctx context.Context, dir string, env []string) (*Leftovers, e
 	if err := u.find(ctx); err != nil {
 		return nil, err
 	}
-	refs, err := u.door.below(ctx, "")
+	refs, err := u.door.refs(ctx, "refs/heads/", "refs/remotes/", "refs/tags/")
 	return &Leftovers{u, refs}, err
 }
 
 // Candidates are all branches, and all refs under which runs have kept work.
 func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) {
-	out, err := l.door.out(ctx, "for-each-ref", "--format=%(objectname)%00%(refname)%00%(worktreepath)",
-		"refs/heads/", keptRefs, tipRefs)
-	if err != nil {
-		return nil, fmt.Errorf("listing branches: %w", err)
+	refs, err := l.door.refs(ctx, "refs/heads/", keptRefs, tipRefs)
+	for _, r := range refs {
+		all = append(all, Leftover{Ref: r.ref, Commit: r.commit, Used: r.used})
 	}
-	for line := range strings.Lines(out) {
-		if f := strings.Split(strings.TrimRight(line, "\n"), "\x00"); len(f) == 3 {
-			all = append(all, Leftover{Ref: f[1], Commit: f[0], Used: f[2]})
-		}
-	}
-	return all, nil
+	return all, err
 }
 
 // Alone counts the commits of a ref that no other ref has but those that may go. A commit that holds nothing but a
@@ -54,11 +48,9 @@ func (l *Leftovers) Candidates(ctx context.Context) (all []Leftover, err error) 
 func (l *Leftovers) Alone(ctx context.Context, of Leftover, mayGo []Leftover, merges bool) (n int, err error) {
 	var in strings.Builder
 	in.WriteString(of.Commit + "\n")
-	for ref, id := range l.refs {
-		goes := slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == ref })
-		if !goes && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/remotes/") ||
-			strings.HasPrefix(ref, "refs/tags/")) {
-			in.WriteString("^" + id + "\n")
+	for _, r := range l.refs {
+		if !slices.ContainsFunc(mayGo, func(o Leftover) bool { return o.Ref == r.ref }) {
+			in.WriteString("^" + r.commit + "\n")
 		}
 	}
 	args := []string{"rev-list", "--count", "--full-history", "--stdin"}

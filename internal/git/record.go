@@ -110,22 +110,31 @@ func (o *objects) recordsHere(ctx context.Context, log func(string, ...any)) ([]
 	return all, nil
 }
 
+// refAt is a ref with the commit that it is at, and the working tree that a branch is checked out in; "" is none.
+type refAt struct{ commit, ref, used string }
+
+// refs lists refs; a pattern is the full name of one, a directory of them, or has stars.
+func (d door) refs(ctx context.Context, patterns ...string) (all []refAt, err error) {
+	out, err := d.out(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)"}, patterns...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the refs of %s: %w", d.dir, err)
+	}
+	for line := range strings.Lines(out) {
+		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3); len(f) == 3 {
+			all = append(all, refAt{f[0], f[1], f[2]})
+		}
+	}
+	return all, nil
+}
+
 // below are the refs whose names begin so, by what follows, with what they are at.
 func (d door) below(ctx context.Context, prefix string) (map[string]string, error) {
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
-	if prefix != "" {
-		args = append(args, prefix)
-	}
-	out, err := d.out(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the refs below %s: %w", prefix, err)
-	}
+	all, err := d.refs(ctx, prefix)
 	at := map[string]string{}
-	for line := range strings.Lines(out) {
-		id, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		at[strings.TrimPrefix(ref, prefix)] = id
+	for _, r := range all {
+		at[strings.TrimPrefix(r.ref, prefix)] = r.commit
 	}
-	return at, nil
+	return at, err
 }
 
 // fetchRecordTime is how long a person waits for a record before the run begins without it.
