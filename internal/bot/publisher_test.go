@@ -31,7 +31,7 @@ func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 		log:   w.t.Logf,
 		clock: func() time.Time { return now },
 		view: func(s loop.State) report.View {
-			return report.View{State: s, Now: now, ServerURL: w.gh.URL(), Repo: owner + "/" + name}
+			return report.View{State: s, Now: now, Site: report.Site{ServerURL: w.gh.URL(), Repo: owner + "/" + name}}
 		},
 		after: func(d time.Duration, f func()) func() bool {
 			put, due = f, now.Add(d)

@@ -16,8 +16,9 @@ import (
 // view shows a state as this job's reports do.
 func (a *Action) view(s loop.State) report.View {
 	v := report.View{
-		State: s, Now: a.Clock(), ServerURL: a.Env.ServerURL, Repo: a.Env.Repository, Phrase: a.rules.TriggerPhrase,
-		Redact: a.redact, Ways: a.ways, Label: a.rules.TriggerLabel,
+		State: s, Now: a.Clock(), Words: report.Words{Redact: a.redact, Phrase: a.rules.TriggerPhrase},
+		Site:     report.Site{ServerURL: a.Env.ServerURL, Repo: a.Env.Repository},
+		Controls: report.Controls{Ways: a.ways, Label: a.rules.TriggerLabel},
 	}
 	if a.github != nil {
 		v.TokenNote = a.github.TokenNote()

@@ -43,24 +43,12 @@ func (v View) answer(remark loop.Remark) string {
 		return parts("Nothing was changed: the agent and the checks found that the work holds as it is",
 			v.Offer("fix <what is missing>", "asks again"))
 	}
-	why := v.ending()
-	if why = strings.TrimSuffix(why, "."); why != "" {
-		why = ": " + why
-	}
+	words := v.outcome()
+	why := ": " + strings.TrimSuffix(cmp.Or(v.Text(s.End.Reason, 300), strings.ToLower(words[:1])+words[1:]), ".")
 	if all := append(touching, others...); len(all) > 0 {
 		return fmt.Sprintf("Not settled%s. What was tried is in %s.", why, listed(all, 3))
 	}
 	return fmt.Sprintf("Not addressed%s.", why)
-}
-
-// ending says why the run ended, in one sentence of words that do nothing.
-func (v View) ending() string {
-	_, words, _ := strings.Cut(v.headline(), " ")
-	reason := v.Text(v.State.End.Reason, 300)
-	if reason == "" {
-		return strings.ToLower(words[:1]) + words[1:]
-	}
-	return reason
 }
 
 // since are the commits since the run was last asked for, those that touch a file apart from the others; with no file
@@ -93,7 +81,7 @@ func listed(names []string, most int) string {
 
 // feedback says what a review or other workflows asked for, and what happened to it: a line, and an item for each thread.
 // "" when the run was resumed for none.
-func (v View) feedback(r room) string {
+func (v page) feedback() string {
 	f := v.State.Feedback
 	if f == nil {
 		return ""
@@ -103,11 +91,11 @@ func (v View) feedback(r room) string {
 		who = v.Code(f.By, 60) + " asks for changes"
 	}
 	text := "**" + who + ":** " + cmp.Or(v.Text(f.Text, 300), safetext.Count(len(f.Items), "remark")) + "\n"
-	if r.remarks == 0 {
+	if v.remarks == 0 {
 		return text
 	}
 	for i, item := range f.Items {
-		if i == 2*r.remarks {
+		if i == 2*v.remarks {
 			return text + fmt.Sprintf("- %s more\n", safetext.Count(len(f.Items)-i, "remark"))
 		}
 		at := v.place(loop.Finding{File: item.Path, Line: item.Line})

@@ -42,11 +42,11 @@ func TestAnswers(t *testing.T) {
 	}
 	told := fixed(loop.Done)
 	told.State.Post.Answered = []int64{71}
-	if got := told.feedback(rooms[0]); strings.Count(got, "→ answered in its thread\n") != 1 ||
+	if got := (page{told, rooms[0]}).feedback(); strings.Count(got, "→ answered in its thread\n") != 1 ||
 		strings.Count(got, "→ Worked on in") != 1 {
 		t.Errorf("of one that has its answer: %s", got)
 	}
-	if got := done().feedback(rooms[0]); got != "" {
+	if got := (page{done(), rooms[0]}).feedback(); got != "" {
 		t.Errorf("without a review: %s", got)
 	}
 	if got := listed([]string{"a", "b", "c", "d"}, 3); got != "1 more, b, c and d" {
@@ -55,7 +55,7 @@ func TestAnswers(t *testing.T) {
 	many := fixed("")
 	many.State.Feedback = &loop.Feedback{Text: "CI: test failed",
 		Items: slices.Repeat([]loop.Remark{{Path: "a.go", Text: "x"}}, 25)}
-	if got := many.feedback(rooms[0]); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") ||
+	if got := (page{many, rooms[0]}).feedback(); !strings.HasPrefix(got, "**Other workflows ask for changes:** CI: test failed\n") ||
 		!strings.HasSuffix(got, "- 5 remarks more\n") {
 		t.Errorf("of other workflows: %s", got)
 	}

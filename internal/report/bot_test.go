@@ -203,19 +203,22 @@ func TestHeeding(t *testing.T) {
 }
 
 func TestCriteriaShowWhatIsNotMetFirst(t *testing.T) {
-	v := View{}
-	list := []loop.Criterion{{Text: "a|b", Met: true, Reason: "r"}, {Text: "c", Reason: "missing"}, {Text: "d", Met: true}}
-	if got, want := v.criteria(list, 2),
-		"| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n| ✅ met | a\\|b | r |\n| … | 1 more |  |\n"; got != want {
+	s := sample.Begin(nil)
+	asks := sample.AsksChange
+	asks.Criteria = []loop.Criterion{{Text: "a|b", Met: true, Reason: "r"}, {Text: "c", Reason: "missing"}, {Text: "d", Met: true},
+		{Text: "e", Met: true}}
+	s.Iterate(1, loop.Implement, "", sample.Pass("a"), asks)
+	s.Iterate(2, loop.Implement, "", sample.TestFailure, loop.Verdict{Check: loop.ReviewCheck, Skipped: "a check failed"})
+	v := page{view(s), room{checks: 1}}
+	if got, want := v.criteria(), "| | criterion | why |\n|---|---|---|\n| ❌ not met | c | missing |\n"+
+		"| ✅ met | a\\|b | r |\n| ✅ met | d |  |\n| … | 1 more |  |\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	s := sample.Begin(nil)
-	s.Iterate(1, loop.Implement, "", sample.Pass("a"), sample.AsksChange)
-	s.Iterate(2, loop.Implement, "", sample.TestFailure, loop.Verdict{Check: loop.ReviewCheck, Skipped: "a check failed"})
-	if got := view(s).reviewed(rooms[0]); got != "❌ asks for changes, iteration 1: the reviewer asks for changes.\n" {
+	if got := v.reviewLine(); got != "- ❌ the reviewer asks for changes — Missing: the empty name (spec line 4) (in iteration 1): 3 of 4 criteria met\n" {
 		t.Errorf("the newest review: %q", got)
 	}
-	if took := view(sample.Begin(nil)).reviewed(rooms[0]); took != "" {
+	none := page{view(sample.Begin(nil)), rooms[0]}
+	if took := none.reviewLine() + none.criteria(); took != "" {
 		t.Errorf("without a review: %q", took)
 	}
 }

@@ -48,10 +48,10 @@ var conclusions = map[loop.Outcome]string{
 // CheckRunOf shows a run as a check run, with the places that the failing checks of its newest iteration name.
 func CheckRunOf(v View) CheckRun {
 	out := CheckRun{
-		Title: safetext.Shorten(v.sign()+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())),
+		Title: safetext.Shorten(sign(v.State)+" "+plain(wording.JoinedBy(": ", v.inPlain().outcome(), v.inPlain().cause())),
 			200),
-		Summary:     v.fit(CommentLimit, v.checkSummary),
-		Text:        v.fit(CommentLimit, v.checkText),
+		Summary:     v.fit(CommentLimit, page.checkSummary),
+		Text:        v.fit(CommentLimit, page.checkText),
 		Annotations: v.annotations(),
 	}
 	if e := v.State.End; e != nil {
@@ -60,24 +60,26 @@ func CheckRunOf(v View) CheckRun {
 	return out
 }
 
-func (v View) checkSummary(r room) string {
+func (v page) checkSummary() string {
 	var p wording.Markdown
-	v.links(&p, r)
-	p.Part(v.checks(r.checks))
+	v.links(&p)
+	p.Part(v.checkTable(v.State.LastJudged(), v.checks))
 	return p.String()
 }
 
-func (v View) checkText(r room) string {
+func (v page) checkText() string {
 	var p wording.Markdown
-	p.Part(v.findings(r))
-	p.Part(wording.Titled("How it went", v.iterations(r.rows, false)))
+	if f := v.State.Failure(); f != nil {
+		p.Part(v.places(*f, 0))
+	}
+	p.Part(wording.Titled("How it went", v.table(v.rows, true)))
 	return p.String()
 }
 
 // annotations are the places that failing checks name in the newest iteration, as far as they are files of the
 // repository. Of an iteration that nothing has judged yet there are none: those before it speak of other lines.
 func (v View) annotations() (list []Annotation) {
-	it := v.Judged()
+	it := v.State.LastJudged()
 	if it == nil || it != v.State.Last() {
 		return nil
 	}
@@ -107,7 +109,7 @@ func (v View) annotations() (list []Annotation) {
 // annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the
 // repository, or says nothing.
 func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
-	name := v.inRepository(f.File)
+	name := v.path(f.File)
 	message := safetext.Shorten(strings.TrimSpace(v.Clean(wording.Said(f))), 1000)
 	if name == "" || v.Redacted(name) != name || message == "" {
 		return a, false
@@ -124,17 +126,17 @@ func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annot
 	return a, true
 }
 
-// inRepository is a file that a check names as a path from the top of the repository; "" when it cannot be one.
-func (v View) inRepository(file string) string {
-	if v.Worktree != "" {
-		if rest, ok := strings.CutPrefix(file, strings.TrimRight(v.Worktree, "/")+"/"); ok {
+// path is a file that a check names as a path from the top of the repository; "" when it cannot be one.
+func (r Repository) path(file string) string {
+	if r.Worktree != "" {
+		if rest, ok := strings.CutPrefix(file, strings.TrimRight(r.Worktree, "/")+"/"); ok {
 			return cleanPath(rest)
 		}
 	}
 	if strings.HasPrefix(file, "/") || file == "" {
 		return ""
 	}
-	return cleanPath(path.Join(v.Dir, file))
+	return cleanPath(path.Join(r.Dir, file))
 }
 
 // cleanPath is a path in its shortest form; "" when it leads out of the repository, or holds what no honest name does.

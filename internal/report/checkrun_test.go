@@ -27,8 +27,8 @@ func TestConclusions(t *testing.T) {
 
 // TestAnnotatedFiles: which names of files are paths in the repository.
 func TestAnnotatedFiles(t *testing.T) {
-	v := View{Worktree: "/home/r/demo/", Redact: Redactor(nil)}
-	in := View{Worktree: "/home/r/demo", Dir: "sub/dir"}
+	v := View{Repository: Repository{Worktree: "/home/r/demo/"}, Words: Words{Redact: Redactor(nil)}}
+	in := View{Repository: Repository{Worktree: "/home/r/demo", Dir: "sub/dir"}}
 	for _, tt := range []struct {
 		v          View
 		file, want string
@@ -44,7 +44,7 @@ func TestAnnotatedFiles(t *testing.T) {
 		{in, "/home/r/demo/a.go", "a.go"}, {View{}, "/a.go", ""}, {View{}, "a.go", "a.go"}, {v, "..a/b", "..a/b"},
 		{v, ".github/x.yml", ".github/x.yml"},
 	} {
-		if got := tt.v.inRepository(tt.file); got != tt.want {
+		if got := tt.v.path(tt.file); got != tt.want {
 			t.Errorf("%q in %q is %q, want %q", tt.file, tt.v.Dir, got, tt.want)
 		}
 	}

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/event"
@@ -23,72 +23,52 @@ func Marker(run string) string {
 // never has more than 65,000 bytes.
 func Comment(v View) string {
 	v = v.onPull()
-	return v.fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Line("%s", Marker(v.State.Start.Run))
 		p.WriteString("### " + v.headline() + "\n")
-		v.statusBlock(&p, r)
-		p.Part(v.short(r.rows))
+		v.statusBlock(&p)
+		p.Part(v.table(v.rows, true))
 		if v.State.End == nil || !v.here { // the description of a pull request has it in the end
-			p.Part(wording.Titled("What to look at first", v.warned(r)))
+			p.Part(wording.Titled("What to look at first", v.warned()))
 		}
-		p.Part(v.failureBeside(r.lines))
-		p.Part(wording.Folded("What the review asked for", v.feedback(r)))
-		p.Part(v.inWords(r, v.iterations(r.rows, false)))
-		p.Part(wording.Folded(gitTitle, v.gitNotes()))
+		if !stoppedShort(v.State) || v.local() { // else the failure report has it
+			p.Part(v.lastFailure(false))
+		}
+		p.Part(wording.Folded("What the review asked for", v.feedback()))
+		p.Part(wording.Folded("Iteration by iteration, in words", v.steps(nil)))
+		p.Part(wording.Folded(gitTitle, v.gitNotes(v.State)))
 		if v.State.End == nil {
-			p.Part(v.checkList(r.checks))
+			p.Part(v.checkList())
 		}
-		p.Part(v.baseline())
+		p.Part(v.baseline(v.State))
 		p.Part(v.footer())
 		return p.String()
 	})
 }
 
-// failureBeside is the last failure, folded; where a failure report follows that has it, "".
-func (v View) failureBeside(lines int) string {
-	if v.stoppedShort() && !v.local() {
-		return ""
-	}
-	return v.lastFailure(lines)
-}
-
 // statusBlock is what is below a headline: what happens or what is needed, where the work is, what it has cost, and how
 // far its stories are.
-func (v View) statusBlock(p *wording.Markdown, r room) {
-	v.links(p, r)
+func (v page) statusBlock(p *wording.Markdown) {
+	v.links(p)
 	p.Part(v.silent())
 	p.Part(v.cost())
-	p.Part(v.stories(r))
+	p.Part(v.stories())
 }
 
 // links is what to do next and where the work is, right below a headline; of a run that continues, first what happens
 // now.
-func (v View) links(p *wording.Markdown, r room) {
+func (v page) links(p *wording.Markdown) {
 	now, next := v.whatNow(), v.details()
 	if v.State.End == nil {
 		now, next = next, now
 	}
 	p.Part(now)
-	p.Part(v.question(r))
-	p.Part(v.askedToAccept(r))
-	p.Part(v.atCap(r))
+	p.Part(v.question())
+	p.Part(v.askedToAccept())
+	p.Part(v.atCap())
 	p.Part(strings.Join(v.openHints(), "\n\n"))
 	p.Part(next)
-}
-
-// question is what the agent says that it waits for, where the headline has not told all of it.
-func (v View) question(r room) string {
-	s := v.State
-	last := s.Last()
-	if s.End == nil || s.End.Outcome != loop.Waiting || last == nil || !s.Waits || r.spec == 0 {
-		return ""
-	}
-	question := strings.TrimSpace(v.asked(last))
-	if v.Text(question, mostCause) == v.Text(question, 2<<10) && !strings.Contains(question, "\n") {
-		return ""
-	}
-	return v.quote(question, min(r.spec, 2<<10))
 }
 
 // IssueLine is what stays on the issue once there is a pull request: one line under the same marker, so that the
@@ -131,10 +111,10 @@ func (v View) Mention() string {
 // most 65,000 bytes, and mentions no one else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
-	return v.fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Part(strings.TrimSpace(v.Mention() + " **" + v.headline() + "**"))
-		p.Part(v.question(r))
+		p.Part(v.question())
 		p.Part(strings.Join(v.openHints(), "\n\n"))
 		p.Part(v.whatNow())
 		return p.String()
@@ -152,63 +132,38 @@ func (v View) NotifyKind() string {
 		return "done"
 	case e.Outcome != loop.Waiting:
 		return "failed"
-	case v.sweptLater(), v.waitsForOthers() && v.Ways.Work(event.Built):
+	case v.sweptLater(), waitsForOthers(v.State) && v.Ways.Work(event.Built):
 		return ""
 	}
 	return "waiting"
 }
 
-// Sections are the parts of a run's report in Markdown, each "" where there is nothing to say, for a page that arranges
-// them itself. What others wrote is inert in them.
-type Sections struct {
-	Subject, Lead, Now, Footer string
-	AtCap, Silent, Look        string
-	Failure, Reproduce         string
-	Stories, Verification      string
-	Asked, Checks, History     string
-	Posted                     string // the failure report of a run that a limit stopped
+// iterationMarker is the line by which the comment on one iteration is found again. Like Marker it proves
+// nothing by itself.
+func iterationMarker(run string, n int) string {
+	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", wording.MarkerName(run), n)
 }
 
-// SectionsOf are the parts of a run's report.
-func SectionsOf(v View) Sections {
-	r := rooms[0]
-	return Sections{
-		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
-		AtCap: v.atCap(r), Silent: v.silent(), Look: v.warned(r) + v.riskiest(r.files),
-		Failure: v.failureInFull(r), Reproduce: v.reproduction(),
-		Stories: v.storyList(r), Verification: v.verification(r.rows),
-		Asked:   wording.JoinedBy("\n", v.title(), v.wording(r)),
-		Checks:  wording.JoinedBy("\n\n", v.checkList(r.checks), v.baseline()),
-		History: v.errorHistory(r.history), Posted: v.posted(),
-	}
-}
-
-// failureInFull is the last failure with the places that it names and all that is kept of its output.
-func (v View) failureInFull(r room) string {
-	f := v.State.Failure()
-	if f == nil {
+// IterationComment tells of one iteration in a comment of its own, for `comments: each`. Its first line is
+// iterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
+// more than 65,000 bytes.
+func IterationComment(v View, n int) string {
+	i := slices.IndexFunc(v.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
+	if i < 0 || !v.State.Iterations[i].Judged {
 		return ""
 	}
-	var p wording.Markdown
-	p.Part(fmt.Sprintf("%s: %s", v.Code(f.Check, 80), cmp.Or(wording.Sentence(v.Text(f.Reason, 400)), "it failed.")))
-	p.Part(v.findings(r))
-	if strings.TrimSpace(f.Output) != "" {
-		p.Part(v.Fence(f.Output, r.lines))
-	}
-	p.Part(v.turnEnd(v.Judged()))
-	return p.String()
-}
-
-func (v View) reproduction() string {
-	if !v.stoppedShort() {
-		return ""
-	}
-	return safetext.Fence(v.reproduce())
-}
-
-func (v View) posted() string {
-	if !v.stoppedShort() {
-		return ""
-	}
-	return Failure(v)
+	it := v.State.Iterations[i]
+	return v.fit(CommentLimit, func(v page) string {
+		var p wording.Markdown
+		p.Line("%s", iterationMarker(v.State.Start.Run, n))
+		p.Line("### Iteration %s, %s", v.State.Of(n), v.who(it.Story, it.Role, it.Mode))
+		p.Part(v.result(it) + "; " + v.done(it) + ".")
+		if said := wording.Spoken(it); v.spec > 0 && strings.TrimSpace(said) != "" {
+			p.Part("The agent said:\n\n" + v.quote(said, min(v.spec, 1<<10)))
+		}
+		p.Part(v.failureOf(it, false))
+		p.Part(v.checkTable(it, v.checks))
+		p.Part(wording.Small([]string{v.spentOn(it), runLink(v.State)}))
+		return p.String()
+	})
 }

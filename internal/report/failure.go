@@ -15,46 +15,26 @@ import (
 // for who wants them.
 func Failure(v View) string {
 	v = v.onPull()
-	return v.fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Line("### %s", v.headline())
 		p.Part(v.whatNow())
-		p.Part(wording.TitledBold("Take over", block(v.reproduce())))
-		p.Part(v.pushBack())
-		p.Part(v.atCap(r))
+		p.Part(wording.TitledBold("Take over", block(advice{v.View}.reproduce())))
+		p.Part(advice{v.View}.pushBack())
+		p.Part(v.atCap())
 		p.Part(wording.JoinedBy(" ", v.why(), v.whereKept()))
-		p.Part(v.storySection(r))
-		p.Part(wording.Folded("What the reviews asked for", v.unapproved(r)))
-		p.Part(v.whatItPrinted(r))
+		p.Part(wording.Titled("Stories", v.storyList()))
+		p.Part(wording.Folded("What the reviews asked for", v.unapproved()))
+		p.Part(v.lastFailure(true))
 		p.Part(wording.Folded("What was tried, attempt by attempt",
-			wording.JoinedBy("\n", v.tried(r, v.State.Failure()), v.errorHistory(r.history))))
-		p.Part(wording.Folded("What to look at first", v.warned(r)))
-		p.Part(wording.Folded(gitTitle, v.gitNotes()))
-		p.Part(wording.Folded("Verification", v.verification(r.rows)))
+			wording.JoinedBy("\n", v.steps(v.State.Failure()), v.errorHistory())))
+		p.Part(wording.Folded("What to look at first", v.warned()))
+		p.Part(wording.Folded(gitTitle, v.gitNotes(v.State)))
+		p.Part(wording.Folded("Verification", v.verification()))
 		p.Part(v.cost())
 		p.Part(v.footer())
 		return p.String()
 	})
-}
-
-// whatItPrinted is the last failure in full, folded: the further places that it names, what was printed, and how the
-// turn ended.
-func (v View) whatItPrinted(r room) string {
-	it := v.Judged()
-	if it == nil || it.Failure() == nil || r.lines == 0 {
-		return ""
-	}
-	f := it.Failure()
-	var p wording.Markdown
-	p.Part(v.places(*f, 1))
-	if strings.TrimSpace(f.Output) != "" {
-		p.Part(v.fenceAt(f.Output, f.Findings, r.lines))
-	}
-	if p.Len() == 0 {
-		return v.turnEnd(it)
-	}
-	head := fmt.Sprintf("<details><summary>What <code>%s</code> printed</summary>\n\n", v.html(f.Check, 60))
-	return wording.JoinedBy("\n", v.turnEnd(it), head+p.String()+"\n</details>\n")
 }
 
 // failedTask is the block for the task with this number.
@@ -67,7 +47,7 @@ func (v View) failedTask(n int, title string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Task %d: %s\n", n, cmp.Or(v.Text(title, 200), v.Text(s.Start.Task, 60)))
 	fmt.Fprintf(&b, "- Attempts: %s\n", attempts(s))
-	if tally := v.Tally(); tally != "" {
+	if tally := Tally(v.State); tally != "" {
 		fmt.Fprintf(&b, "- Stories: %s\n", tally)
 	}
 	fmt.Fprintf(&b, "- Last gate: %s\n", cmp.Or(v.name(lastGate(s), 80), "none"))
@@ -85,7 +65,7 @@ func lastGate(s loop.State) string {
 	if f := s.Failure(); f != nil {
 		return f.Check
 	}
-	if it := (View{State: s}).Judged(); it != nil && len(it.Verdicts) > 0 {
+	if it := s.LastJudged(); it != nil && len(it.Verdicts) > 0 {
 		return it.Verdicts[len(it.Verdicts)-1].Check
 	}
 	return ""
@@ -115,57 +95,91 @@ func (v View) lastError() string {
 	return said
 }
 
-// inWords is the table of the iterations with all that is known of each, and tried, folded.
-func (v View) inWords(r room, table string) string {
-	if len(v.State.Iterations) == 0 || r.remarks == 0 {
-		return ""
-	}
-	return wording.Folded("Iteration by iteration, in words", wording.JoinedBy("\n", table, v.tried(r, nil)))
+// TaskResult is what happened to one task of a list. N is its place in the list, from 1. Skipped says why it did not run,
+// in a sentence; of View only Redact and Phrase count then.
+type TaskResult struct {
+	N         int
+	ID, Title string
+	View      View
+	Skipped   string
 }
 
-// tried tells each attempt in one item: what changed, what failed, what the agent said. A failure that came again is
-// told once; told is one that is above already.
-func (v View) tried(r room, told *loop.Verdict) string {
-	its := v.State.Iterations
-	var b strings.Builder
-	if hidden := len(its) - r.remarks; hidden > 0 {
-		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier attempt"))
-		its = its[hidden:]
-	}
-	seen := map[string]string{}
-	if told != nil && told.Hash != "" {
-		seen[told.Hash] = "the failure above"
-	}
-	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s; %s", it.N, v.who(it), cmp.Or(wording.Changed(it), "nothing committed"),
-			v.result(it))
-		if why := v.whyFailed(it, seen); why != "" {
-			b.WriteString(" — " + why)
-		}
-		if said := v.Text(wording.Spoken(it), 240); said != "" {
-			b.WriteString("\n  The agent said: " + said)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
+func (t TaskResult) done() bool {
+	return t.Skipped == "" && t.View.State.End != nil && t.View.State.End.Outcome == loop.Done
 }
 
-// whyFailed is why an iteration failed, or which of those that were seen before it failed by again.
-func (v View) whyFailed(it *loop.Iteration, seen map[string]string) string {
-	f := it.Failure()
-	if f == nil {
-		return ""
+// ExecutionSummary is the report of a list of tasks: how many are done, and each of the others with what
+// a person has to know of it. A task that never ran, because one that it needs failed, is not among the failed ones.
+// all is what holds all that is done; nil: nothing does.
+func ExecutionSummary(tasks []TaskResult, all *AllResult) string {
+	var done int
+	var failed, skipped []TaskResult
+	for _, t := range tasks {
+		switch {
+		case t.done():
+			done++
+		case t.Skipped != "":
+			skipped = append(skipped, t)
+		default:
+			failed = append(failed, t)
+		}
 	}
-	if before, again := seen[f.Hash]; again && f.Hash != "" {
-		return before
+	var p wording.Markdown
+	p.Line("# Ralph Loop Execution Summary")
+	p.Part(fmt.Sprintf("## Completed: %d/%d tasks", done, len(tasks)))
+	if len(failed) > 0 {
+		p.Part("## Failed Tasks (require human attention):")
 	}
-	seen[f.Hash] = fmt.Sprintf("the same failure as in %d", it.N)
-	why := f.Reason
+	for _, t := range failed {
+		p.Part(t.View.failedTask(t.N, cmp.Or(t.Title, t.ID)))
+	}
+	if len(skipped) > 0 {
+		p.Part("## Skipped Tasks (not run):")
+		p.WriteString("\n")
+	}
+	for _, t := range skipped {
+		p.Line("- Task %d: %s — %s", t.N, cmp.Or(t.View.Text(t.Title, 200), t.View.Text(t.ID, 60)),
+			t.View.Text(t.Skipped, 300))
+	}
+	if all != nil {
+		allDone(&p, *all)
+	}
+	return p.String()
+}
+
+// AllResult is what happened to all that is done of a list, together on one branch. Of View only Redact and Phrase count.
+type AllResult struct {
+	View   View
+	Branch string
+	Commit string // empty: it could not be put together
+	Tasks  []string
+	Done   bool // the checks have passed on it
+	Reason string
+}
+
+// allDone reports it.
+func allDone(p *wording.Markdown, a AllResult) {
+	p.Part("## All that is done: " + a.View.Code(a.Branch, 100))
+	p.WriteString("\n")
+	p.Line("- Tasks: %s", a.View.Text(safetext.FirstN(a.Tasks, mostNames), 300))
 	switch {
-	case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
-		why = f.Output // what the reviewer wants
-	case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
-		why = wording.JoinedBy(": ", why, wording.JoinedBy(" ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])))
+	case a.Commit == "":
+		p.Line("- Not made: %s", a.View.Text(a.Reason, 500))
+	case a.Done:
+		p.Line("- Checks: passed on `%.12s`", a.Commit)
+	default:
+		p.Line("- Checks: not passed on `%.12s`: %s", a.Commit, a.View.Text(a.Reason, 500))
 	}
-	return v.Text(why, 300)
+}
+
+// ConflictLine says which tasks do not go together.
+func ConflictLine(tasks []string) string {
+	switch n := len(tasks); n {
+	case 0:
+		return "which tasks do not go together is not known"
+	case 1:
+		return tasks[0] + " alone makes it fail there"
+	default:
+		return safetext.Listed(tasks) + " do not go together, though each passed alone"
+	}
 }

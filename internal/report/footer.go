@@ -3,67 +3,45 @@ package report
 import (
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-func (v View) runLink() string {
-	if l := wording.Link("workflow run", v.State.RunURL); l != "workflow run" {
+func runLink(s loop.State) string {
+	if l := wording.Link("workflow run", s.RunURL); l != "workflow run" {
 		return l
 	}
 	return ""
 }
 
-// footer is the small print: who asked, where it runs, where more is to be read.
+// footer is the small print: who asked, which agent worked, where it runs, where more is to be read.
 func (v View) footer() string {
 	s := v.State
-	parts := v.credits()
+	var parts []string
 	add := func(what, text string) {
 		if text != "" {
 			parts = append(parts, what+text)
 		}
 	}
+	add("asked by ", v.Code(s.Start.Asked, 60))
+	if s.Retries > 0 {
+		add("retry ", fmt.Sprint(s.Retries))
+	}
+	add("agent ", v.Code(path.Base(s.Start.Agent), 60))
+	add("", runLink(v.State))
 	add("branch ", v.branch(s.Branch()))
 	if (s.End == nil || s.End.Outcome != loop.Done) && !v.here {
 		add("pull request ", v.pull())
 	}
-	return wording.Small(slices.Concat(parts, v.reportLinks(), v.updated()))
-}
-
-// reportLinks says where the report in full is.
-func (v View) reportLinks() []string {
 	if l := wording.Link("full report: artifact of the workflow run", v.ReportURL); l[0] == '[' {
-		return []string{l}
+		add("", l)
 	}
-	return nil
-}
-
-// credits name who asked, which agent worked and where.
-func (v View) credits() (parts []string) {
-	s := v.State
-	if asked := v.Code(s.Start.Asked, 60); asked != "" {
-		parts = append(parts, "asked by "+asked)
+	if !s.At.IsZero() {
+		add("updated ", wording.Clock(s.At))
 	}
-	if s.Retries > 0 {
-		parts = append(parts, fmt.Sprintf("retry %d", s.Retries))
-	}
-	if agent := v.Code(path.Base(s.Start.Agent), 60); agent != "" {
-		parts = append(parts, "agent "+agent)
-	}
-	if run := v.runLink(); run != "" {
-		parts = append(parts, run)
-	}
-	return parts
-}
-
-func (v View) updated() []string {
-	if v.State.At.IsZero() {
-		return nil
-	}
-	return []string{"updated " + wording.Clock(v.State.At)}
+	return wording.Small(parts)
 }
 
 // mostGitNotes is how many iterations are told of.
@@ -71,11 +49,11 @@ const mostGitNotes = 5
 
 // gitNotes says what agents did with git that is not simply in a commit, and where what they made is kept: a list, the
 // newest iterations of many.
-func (v View) gitNotes() string {
+func (w Words) gitNotes(s loop.State) string {
 	var p wording.Markdown
 	told, hidden := 0, 0
-	for i := len(v.State.Iterations) - 1; i >= 0; i-- {
-		it := v.State.Iterations[i]
+	for i := len(s.Iterations) - 1; i >= 0; i-- {
+		it := s.Iterations[i]
 		if it.Commit == nil || it.Commit.Note == "" {
 			continue
 		}
@@ -83,7 +61,7 @@ func (v View) gitNotes() string {
 			hidden++
 			continue
 		}
-		p.Line("- iteration %d: %s", it.N, v.Text(it.Commit.Note, 800))
+		p.Line("- iteration %d: %s", it.N, w.Text(it.Commit.Note, 800))
 	}
 	if hidden > 0 {
 		p.Line("- %s before those, in the report", safetext.Count(hidden, "iteration"))
@@ -93,3 +71,33 @@ func (v View) gitNotes() string {
 
 // gitTitle is the heading of gitNotes.
 const gitTitle = "What happened in git"
+
+// cost says what the run has spent, of how much where that is limited, and what its issue has cost in all; ""
+// when nothing is known and nothing limited.
+func (v View) cost() string {
+	s, l := v.State, v.Limits
+	spent := s.Spent()
+	text := wording.UsageText(spent)
+	if l.CostUSD > 0 || l.Tokens > 0 {
+		money, tokens := "", ""
+		if money = wording.Dollars(spent.CostUSD); l.CostUSD > 0 {
+			money += " of at most " + wording.Dollars(l.CostUSD)
+		} else if spent.CostUSD == 0 {
+			money = ""
+		}
+		if l.Tokens > 0 {
+			tokens = fmt.Sprintf("%s of at most %s tokens", wording.Tokens(spent.Tokens()), wording.Tokens(l.Tokens))
+		} else if spent.Tokens() > 0 {
+			tokens = wording.Tokens(spent.Tokens()) + " tokens"
+		}
+		text = wording.JoinedBy(" · ", money, tokens)
+	}
+	if text == "" && s.OnIssue() == (loop.Usage{}) {
+		return ""
+	}
+	name := "**Cost:** "
+	if s.End == nil {
+		name = "**Cost so far:** "
+	}
+	return name + wording.JoinedBy("; ", text, onIssue(s, l))
+}

@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 		"check-run-done.md":   checkRun(done()),
 		"hostile-check.md":    checkRun(hostile()),
 		"hostile-each.md":     IterationComment(hostile(), 1),
-		"hostile-answers.md":  Answer(hostile(), hostile().State.Feedback.Items[0]) + hostile().feedback(rooms[0]),
+		"hostile-answers.md":  Answer(hostile(), hostile().State.Feedback.Items[0]) + page{hostile(), rooms[0]}.feedback(),
 		"running-third.md":    Comment(runningThird()),
 		"done.md":             Comment(done()),
 		"capped.md":           Comment(capped()),
@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 		"status-capped.md":    Status(capped()),
 		"no-status.md":        NoStatus("/ralph", 42),
 		"refused.md":          Refused(refusal, asked),
-		"rejected.md": Rejected(View{Phrase: "/ralph"}, &event.UsageError{Found: "“fly”",
+		"rejected.md": Rejected(View{Words: Words{Phrase: "/ralph"}}, &event.UsageError{Found: "“fly”",
 			Allowed: "run, retry, continue, fix, stop, plan, approve, status, help"}),
 		"state.md":         StateFile(runningThird()),
 		"state-capped.md":  StateFile(capped()),
@@ -116,7 +116,7 @@ func answers() string {
 		for _, remark := range v.State.Feedback.Items {
 			b.WriteString(Answer(v, remark))
 		}
-		b.WriteString(v.feedback(rooms[0]) + "\n")
+		b.WriteString(page{v, rooms[0]}.feedback() + "\n")
 	}
 	return b.String()
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,28 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/fake/sample"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// A timeline holds nothing that Mermaid would take for its own language, and stays below what it draws.
-func TestGantt(t *testing.T) {
-	line := regexp.MustCompile(
-		`^(  section \d+ [\p{L}\p{N}_.,/… -]+|  (turn|review|check [\p{L}\p{N}_.,/… -]+) :(crit, |done, |active, )?-?\d+, \d+s|` + "```mermaid|gantt|  dateFormat x|  axisFormat %H:%M|```" + `)$`)
-	for name, v := range map[string]View{"hostile": hostile(), "long": huge(1000), "plan": planHostile(),
-		"ordinary": done()} {
-		md := v.gantt(1000)
-		if len(md) > 50_000 || strings.Count(md, "  section ") > mostSections ||
-			!strings.HasPrefix(md, "```mermaid\ngantt\n") {
-			t.Errorf("%s: %d bytes, %d sections", name, len(md), strings.Count(md, "  section "))
-		}
-		for _, l := range strings.Split(strings.TrimRight(md, "\n"), "\n") {
-			if !line.MatchString(l) {
-				t.Errorf("%s: %q", name, l)
-			}
-		}
-	}
-	if got := view(sample.Begin(nil)).gantt(10); got != "" {
-		t.Errorf("of no iteration: %q", got)
-	}
-}
 
 // huge is a run of n iterations in which every name and every output is long and of many bytes a character.
 func huge(n int) View {

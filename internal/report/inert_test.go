@@ -60,17 +60,17 @@ func TestInertness(t *testing.T) {
 // views are all the Markdown that is posted somewhere.
 func views(v View) map[string]string {
 	s := v.State
-	r := room{rows: 3}
+	p := page{v, room{rows: 3, checks: 2}}
 	return map[string]string{
 		"comment": Comment(v), "body": PullBody(v), "failure": Failure(v),
 		"tasks": ExecutionSummary([]TaskResult{{N: 1, View: v},
 			{N: 2, Title: s.Start.Title, ID: s.Start.Task, Skipped: s.Start.Spec}},
 			&AllResult{View: v, Branch: s.Start.Spec, Tasks: []string{s.Start.Spec}, Reason: s.Start.Spec}),
 		"summary": Summary(v), "status": Status(v),
-		"each": IterationComment(v, 1), "feedback": v.feedback(rooms[0]), "answer": Answer(v, remarkOf(v)),
-		"template":  plainLink.ReplaceAllString(templated(v, v.Template+"\n"+s.Start.Spec), "$1$2"), // plain links stay
-		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": v.criteria(criteriaOf(v), 5),
-		"line": IssueLine(v), "asked": v.task(r),
+		"each": IterationComment(v, 1), "feedback": page{v, rooms[0]}.feedback(), "answer": Answer(v, remarkOf(v)),
+		"template":  templated(v, v.Template+"\n"+s.Start.Spec),
+		"check run": CheckRunOf(v).Summary, "details": CheckRunOf(v).Text, "verdict": p.criteria(),
+		"line": IssueLine(v), "asked": p.task(),
 		"refused": wording.Sentence(v.Text(s.Start.Title, 600)),
 	}
 }
@@ -79,12 +79,6 @@ func views(v View) map[string]string {
 func remarkOf(v View) loop.Remark {
 	s := v.State.Start
 	return loop.Remark{ID: 1, By: s.Asked, Path: s.Branch, Text: s.Spec}
-}
-
-// criteriaOf are criteria made of what a view holds.
-func criteriaOf(v View) []loop.Criterion {
-	s := v.State.Start
-	return []loop.Criterion{{Text: s.Title, Reason: s.Spec}, {Text: s.Spec, Met: true, Reason: s.Branch}}
 }
 
 func TestEverythingHostileIsInert(t *testing.T) {
@@ -144,7 +138,7 @@ func TestLimitOfEscapedText(t *testing.T) {
 	if n := len(PullBody(v)); n > pullLimit {
 		t.Errorf("the body has %d bytes", n)
 	}
-	if got := (View{}).fit(10, func(r room) string { return strings.Repeat("x", 5+r.lines) }); len(got) > 10 {
+	if got := (View{}).fit(10, func(p page) string { return strings.Repeat("x", 5+p.lines) }); len(got) > 10 {
 		t.Errorf("fit gave %d bytes", len(got))
 	}
 }

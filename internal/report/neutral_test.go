@@ -113,7 +113,7 @@ func TestQuote(t *testing.T) {
 // Redaction comes before cutting, escaping and fencing; an invisible character inside does not save a secret.
 func TestRedactionComesFirst(t *testing.T) {
 	secret := "s3cret-of-`the`-house"
-	v := View{Redact: Redactor([]string{secret})}
+	v := View{Words: Words{Redact: Redactor([]string{secret})}}
 	for _, in := range []string{secret, "s3cret-of-\u200b`the`-house", "s3cret-of-\x1b[1m`the`-house",
 		strings.Repeat("x", 90) + secret} {
 		for name, got := range map[string]string{"text": v.Text(in, 100), "code": v.Code(in, 100), "fence": v.Fence(in, 5),
@@ -130,7 +130,7 @@ func TestRedactionComesFirst(t *testing.T) {
 
 // A secret that cleaning would change is found before it is changed.
 func TestRedactionComesBeforeCleaning(t *testing.T) {
-	v := View{Redact: Redactor([]string{"::colons-first", "##[bracket"})}
+	v := View{Words: Words{Redact: Redactor([]string{"::colons-first", "##[bracket"})}}
 	for _, in := range []string{"::colons-first", "##[bracket"} {
 		if got := v.Fence(in, 5); strings.Contains(got, "first") || strings.Contains(got, "bracket") {
 			t.Errorf("fence(%q) = %q", in, got)

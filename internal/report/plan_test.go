@@ -128,7 +128,7 @@ func TestAtCapIsLoud(t *testing.T) {
 		t.Errorf("the body begins %.200s", PullBody(v))
 	}
 	none := planReviewing()
-	if text := Comment(none) + none.Tally(); strings.Contains(text, "AT CAP") {
+	if text := Comment(none) + Tally(none.State); strings.Contains(text, "AT CAP") {
 		t.Errorf("nothing is at the cap:\n%s", text)
 	}
 }
@@ -136,7 +136,7 @@ func TestAtCapIsLoud(t *testing.T) {
 // Of many stories those that matter are shown, and the others folded or counted.
 func TestStoriesOfALargePlan(t *testing.T) {
 	v := planLarge(200, "words")
-	list := v.stories(rooms[0])
+	list := page{v, rooms[0]}.stories()
 	if n := strings.Count(list, "\n- ["); n != 220 {
 		t.Errorf("%d items, want 20 and the folded 200:\n%s", n, list)
 	}
@@ -147,10 +147,10 @@ func TestStoriesOfALargePlan(t *testing.T) {
 			t.Errorf("%q is missing:\n%.3000s", want, list)
 		}
 	}
-	if got := v.stories(room{stories: 5}); strings.Count(got, "\n- ") != 6 || strings.Contains(got, "<details>") {
+	if got := (page{v, room{stories: 5}}).stories(); strings.Count(got, "\n- ") != 6 || strings.Contains(got, "<details>") {
 		t.Errorf("with room for five:\n%s", got)
 	}
-	if got := v.stories(room{}); strings.Count(got, "\n") != 1 {
+	if got := (page{v, room{}}).stories(); strings.Contains(got, "\n") {
 		t.Errorf("without room:\n%s", got)
 	}
 }

@@ -2,12 +2,13 @@ package report
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -18,47 +19,46 @@ import (
 func PullBody(v View) string {
 	v = v.onPull()
 	v.here = true // also before it has a number
-	files, hidden := v.ranked()
-	return v.fit(pullLimit, func(r room) string {
-		sections := v.pullSections(r, files, hidden)
-		if strings.TrimSpace(v.Template) == "" || r.spec == 0 {
+	return v.fit(pullLimit, func(v page) string {
+		sections := v.pullSections()
+		if strings.TrimSpace(v.Template) == "" || v.spec == 0 {
 			return written(sections)
 		}
-		return v.intoTemplate(sections)
+		return v.intoTemplate(v.Template, sections)
 	})
 }
 
-func (v View) pullSections(r room, files []ranked, hidden int) []section {
+func (v page) pullSections() []section {
 	if v.State.End == nil {
-		return v.draftSections(r)
+		return v.draftSections()
 	}
 	var state wording.Markdown
 	state.Part("**" + v.headline() + "**")
-	if v.sendBack() != "" && v.mergeable() {
+	if (advice{v.View}).sendBack() != "" && mergeable(v.State) {
 		state.Part(whatNowIs + "review this pull request and merge it, or send it back: see the end.")
 	} else {
 		state.Part(v.whatNow())
 	}
-	state.Part(v.atCap(r))
+	state.Part(v.atCap())
 	all := []section{
-		{"closes", "", v.closes()}, {"state", "", state.String()}, {"asked", "What was asked", v.task(r)},
-		{"done", "What changed, and why", v.change(r, files, hidden)},
-		{"stories", "Stories", v.storyList(r.screen())}, {"checks", "How it was verified", v.verified(r)},
-		{"look", "What to look at", v.warned(r.screen())}, {"back", "Send it back", v.sendBack()},
-		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes()), v.howItWent(r))},
+		{"closes", "", closes(v.State)}, {"state", "", state.String()}, {"asked", "What was asked", v.task()},
+		{"done", "What changed, and why", v.change()},
+		{"stories", "Stories", v.screen().storyList()}, {"checks", "How it was verified", v.verified()},
+		{"look", "What to look at", v.screen().warned()}, {"back", "Send it back", advice{v.View}.sendBack()},
+		{"rest", "", wording.JoinedBy("\n", wording.Folded(gitTitle, v.gitNotes(v.State)), v.howItWent())},
 	}
 	return withText(all)
 }
 
 // draftSections are those of a run that continues. They are written once, with the first commit, so they tell nothing
 // that changes before the end.
-func (v View) draftSections(r room) []section {
-	state := "**🔄 Working on it" + v.unboxed() + ": a comment below says how far it is.**\n\n" + v.whatNow()
+func (v page) draftSections() []section {
+	state := "**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**\n\n" + v.whatNow()
 	decide := ""
-	if names := v.deciders(r.checks); names != "" {
+	if names := v.deciders(v.State, v.checks); names != "" {
 		decide = "By " + names + "."
 	}
-	return withText([]section{{"closes", "", v.closes()}, {"state", "", state}, {"asked", "What was asked", v.task(r)},
+	return withText([]section{{"closes", "", closes(v.State)}, {"state", "", state}, {"asked", "What was asked", v.task()},
 		{"checks", "How it will be verified", decide}})
 }
 
@@ -67,51 +67,15 @@ func withText(all []section) []section {
 	return slices.DeleteFunc(all, func(s section) bool { return strings.TrimSpace(s.body) == "" })
 }
 
-func (v View) closes() string {
-	if v.State.Start.Issue == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Closes #%d", v.State.Start.Issue)
-}
-
-// title is what was asked in one line.
-func (v View) title() string {
-	if title := v.Text(v.State.Start.Title, 200); title != "" {
-		return "**" + title + "**\n"
-	}
-	return ""
-}
-
-// task is what was asked in one line, with its wording folded.
-func (v View) task(r room) string {
-	return wording.JoinedBy("\n", v.title(), wording.Folded("The task as it was asked", v.wording(r)))
-}
-
-// wording quotes what was asked as it was when it was asked, and the maintainers' hints.
-func (v View) wording(r room) string {
-	s := v.State
-	var p wording.Markdown
-	if r.spec > 0 && strings.TrimSpace(s.Start.Spec) != "" {
-		p.Part(v.quote(s.Start.Spec, r.spec))
-	}
-	for i, hint := range s.Hints {
-		if i == r.remarks {
-			p.Part(fmt.Sprintf("%s more", safetext.Count(len(s.Hints)-i, "hint")))
-			break
-		}
-		p.Part("Hint: " + v.Text(hint.Text, 500))
-	}
-	return p.String()
-}
-
 // change is what the run changed and why: the files, the riskiest first, and the agent's word on it.
-func (v View) change(r room, files []ranked, hidden int) string {
+func (v page) change() string {
+	files, hidden := rankedFiles(v.State)
 	var p wording.Markdown
-	p.Part(v.fileList(files, hidden, min(r.files, mostFiles)))
-	if rest := files[min(len(files), mostFiles):]; len(rest) > 0 && r.files > mostFiles {
-		p.Part(wording.Folded("The other files", v.fileList(rest, 0, r.files)))
+	p.Part(v.fileList(files, hidden, min(v.files, mostFiles)))
+	if rest := files[min(len(files), mostFiles):]; len(rest) > 0 && v.files > mostFiles {
+		p.Part(wording.Folded("The other files", v.fileList(rest, 0, v.files)))
 	}
-	if said := v.inItsWords(); said != "" {
+	if said := v.inItsWords(v.State); said != "" {
 		p.Part("In the agent's words: “" + said + "”")
 	}
 	return p.String()
@@ -120,91 +84,32 @@ func (v View) change(r room, files []ranked, hidden int) string {
 // mostFiles is how many changed files, or checks, a description names outside of anything folded.
 const mostFiles = 8
 
-// inItsWords is what the agent said of the newest change.
-func (v View) inItsWords() string {
-	for _, it := range slices.Backward(v.State.Iterations) {
-		if it.Mode == loop.Review {
-			continue
-		}
-		if said := v.Text(wording.Spoken(it), 300); said != "" && it.Commit != nil && !it.Commit.Empty {
-			return said
-		}
-	}
-	return ""
-}
-
 // verified is what judged the newest commit: the repository's own checks, the reviewer, and what was promised; and how
 // to see it oneself.
-func (v View) verified(r room) string {
+func (v page) verified() string {
 	var p wording.Markdown
-	p.Part(v.judgedBy(r))
-	p.Part(v.baseline())
+	if it := v.State.LastJudged(); it != nil && v.checks > 0 {
+		if sha := v.commit(it); sha != "" {
+			p.Part("On " + sha + ":")
+		}
+		p.Part(v.checkTable(it, min(v.checks, 6)))
+	} else {
+		p.Part("Not yet: the checks have not run.")
+	}
+	p.Part(v.reviewLine())
+	p.Part(v.baseline(v.State))
 	if note := v.Text(v.TokenNote, 400); note != "" {
 		p.Part("ℹ️ " + note)
 	}
-	if _, c := v.newestReview(); c != nil {
-		p.Part(wording.Folded("What the reviewer said of each criterion",
-			v.criteria(c.Criteria, min(mostCriteria, 3*r.checks))))
-	}
-	p.Part(wording.Folded("Promises", v.verification(r.rows)))
-	p.Part(wording.Folded("Try it yourself", v.tryIt()))
+	p.Part(wording.Folded("What the reviewer said of each criterion", v.criteria()))
+	p.Part(wording.Folded("Promises", v.verification()))
+	p.Part(wording.Folded("Try it yourself", advice{v.View}.tryIt()))
 	return p.String()
-}
-
-// judgedBy is one line for what passed, and one for each check that did not.
-func (v View) judgedBy(r room) string {
-	it := v.Judged()
-	if it == nil || r.checks == 0 {
-		return "Not yet: the checks have not run.\n"
-	}
-	var passed []string
-	var b strings.Builder
-	told := 0
-	shown, _, _ := v.shownVerdicts(it.Verdicts)
-	for _, c := range shown {
-		switch {
-		case c.Says(), c.Check == loop.ReviewCheck || c.Verification && c.Pass || c.Severity == loop.Soft || c.Skipped != "" &&
-			!v.isCommand(c.Check):
-		case c.Pass && c.Skipped == "":
-			passed = append(passed, v.Code(c.Check, 80))
-		case told == min(r.checks, mostFiles):
-		default:
-			told++
-			b.WriteString("- " + v.notPassed(c) + "\n")
-		}
-	}
-	text := ""
-	if n := len(passed); n > 0 {
-		if most := min(r.checks, mostFiles); n > most {
-			passed = append(passed[:most], fmt.Sprintf("%d more", n-most))
-		}
-		text = "- ✅ " + strings.Join(passed, ", ") + safetext.Plural(n, " passes", " pass")
-		if sha := v.commit(it); sha != "" {
-			text += " on " + sha
-		}
-		text += "\n"
-	}
-	return text + b.String() + v.reviewLine()
-}
-
-// notPassed is a check that did not pass; why is in the headline where it is what stopped the run.
-func (v View) notPassed(c loop.Verdict) string {
-	name := v.Code(c.Check, 80)
-	f := v.State.Failure()
-	switch {
-	case c.Skipped != "":
-		return "– " + name + " did not run: " + v.Text(c.Skipped, 120)
-	case f != nil && f.Check == c.Check && v.State.End != nil:
-		return "❌ " + name + " fails"
-	case c.Waits:
-		return "⏳ " + name + ": " + v.Text(c.Reason, mostCause)
-	}
-	return "❌ " + wording.JoinedBy(" fails — ", name, v.failureInBrief(c))
 }
 
 // reviewLine is what the reviewer came to, or that there was none.
 func (v View) reviewLine() string {
-	it, c := v.newestReview()
+	it, c := newestReview(v.State)
 	s := v.State
 	switch {
 	case c == nil && s.Plan == nil && !s.Start.Review && s.End != nil && s.End.Outcome == loop.Done:
@@ -216,10 +121,10 @@ func (v View) reviewLine() string {
 	switch f := v.State.Failure(); {
 	case c.Pass:
 		sign, word, said = "✅ ", "the reviewer approves", v.Text(c.Reason, 300)
-	case f != nil && f.Check == c.Check && it == v.Judged(): // the headline has the rest
+	case f != nil && f.Check == c.Check && it == v.State.LastJudged(): // the headline has the rest
 		word = asksForChanges
 	}
-	if it != v.Judged() {
+	if it != v.State.LastJudged() {
 		word += fmt.Sprintf(" (in iteration %d)", it.N)
 	}
 	met := 0
@@ -235,83 +140,106 @@ func (v View) reviewLine() string {
 	return "- " + sign + wording.JoinedBy(": ", word, said) + "\n"
 }
 
-// sendBack says how a reviewer of finished work gets something else; "" before there is any.
-func (v View) sendBack() string {
-	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
-		return ""
-	}
-	review := ""
-	if v.Ways.Work(event.Reviewed) {
-		review = "Request changes in a review"
-	}
-	return parts(review, v.Offer("fix", "works on what reviews ask for"), v.Offer("retry <what to change>", "works on what you write"),
-		v.Offer("retry --fresh <what to do>", "starts over and keeps this work under another name"))
-}
-
 // howItWent is one line an iteration, and what it cost, folded.
-func (v View) howItWent(r room) string {
+func (v page) howItWent() string {
 	if len(v.State.Iterations) == 0 {
 		return ""
 	}
-	return wording.Folded("How it went", wording.JoinedBy("\n", v.steps(r.rows), v.cost()+"\n"))
+	return wording.Folded("How it went", wording.JoinedBy("\n", v.steps(nil), v.cost()+"\n"))
 }
 
-func (v View) steps(most int) string {
-	its := v.State.Iterations
-	var b strings.Builder
-	if hidden := len(its) - most; hidden > 0 {
-		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier iteration"))
-		its = its[hidden:]
-	}
-	for _, it := range its {
-		fmt.Fprintf(&b, "- **%d, %s:** %s%s; %s%s\n", it.N, v.who(it), v.done(it), v.names(it, 3), v.result(it),
-			v.firstWords(it))
-	}
-	return b.String()
-}
+// maxTitle is how many characters a pull request's title has at most.
+const maxTitle = 120
 
-// names are the files of an iteration that changed most.
-func (v View) names(it *loop.Iteration, most int) string {
-	if it.Commit == nil || it.Commit.Empty || len(it.Commit.Files) == 0 {
-		return ""
+// PullTitle is the pull request's title: the task's, as plain text that closes and mentions nothing, because a squash
+// makes it the subject of a commit. Where the base branch's commits have the form of conventional ones, it has it, too:
+// "fix: …".
+func PullTitle(v View) string {
+	title := plain(v.Clean(v.State.Start.Title))
+	if title == "" {
+		title = plain(v.State.Start.Task)
 	}
-	files := slices.Clone(it.Commit.Files)
-	slices.SortStableFunc(files, func(a, b loop.FileChange) int { return b.Added + b.Deleted - a.Added - a.Deleted })
-	var names []string
-	for _, f := range files[:min(len(files), most)] {
-		names = append(names, v.Code(path.Base(f.Path), 40))
-	}
-	if more := len(files) + it.Commit.MoreFiles - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return ": " + strings.Join(names, ", ")
-}
-
-// firstWords is the first line of what the agent says that it did.
-func (v View) firstWords(it *loop.Iteration) string {
-	said, _, _ := strings.Cut(strings.TrimSpace(wording.Spoken(it)), "\n")
-	if said = v.Text(said, 160); said == "" {
-		return ""
-	}
-	return " — “" + said + "”"
-}
-
-// tryIt is the block that brings the branch to a clone and runs its checks.
-func (v View) tryIt() string {
-	s := v.State
-	branch := wording.ShellWord(safetext.OneLine(v.Clean(s.Kept().Name())))
-	if v.local() || s.Kept().Name() == "" || len(branch) > wording.MaxURL {
-		return ""
-	}
-	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
-	if v.Dir != "" {
-		lines += "cd " + wording.ShellWord(safetext.OneLine(v.Clean(v.Dir))) + "\n"
-	}
-	for _, c := range s.Start.Checks {
-		if c = v.Clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
-			break
+	if usual, lower := conventions(v.Subjects); usual && !conventional.MatchString(title) {
+		if lower {
+			title = lowered(title)
 		}
-		lines += c + "\n"
+		title = v.changeType(title) + ": " + title
 	}
-	return safetext.Fence(lines)
+	mark := v.capMark()
+	return safetext.Shorten(title, maxTitle-utf8.RuneCountInString(mark)) + mark
+}
+
+// capMark says behind a title that stories were approved at the cap of reviews: whoever sees the title alone must know.
+func (v View) capMark() string {
+	switch ids := v.State.AtCap(); len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return " (" + plain(safetext.Shorten(v.Redacted(ids[0]), 40)) + " approved at the cap)"
+	default:
+		return fmt.Sprintf(" (%d stories approved at the cap)", len(ids))
+	}
+}
+
+// conventional is the subject of a conventional commit, with its text in a group.
+var conventional = regex.Lazy(`^[a-z]{2,12}(\([^()]{1,60}\))?!?: (\S.*)$`)
+
+// leastSubjects is how many commits have to be seen before their form says anything.
+const leastSubjects = 3
+
+// conventions reports whether most of the subjects have the form of conventional commits, and whether most of those go
+// on with a small letter. Merges count neither way.
+func conventions(subjects []string) (usual, lower bool) {
+	all, are, small := 0, 0, 0
+	for _, s := range subjects {
+		if strings.HasPrefix(s, "Merge ") {
+			continue
+		}
+		all++
+		if m := conventional.FindStringSubmatch(s); m != nil {
+			are++
+			if r, _ := utf8.DecodeRuneInString(m[2]); !unicode.IsUpper(r) {
+				small++
+			}
+		}
+	}
+	return all >= leastSubjects && 2*are > all, 2*small > are
+}
+
+// changeTypes are the kinds of a change with the words that tell them, in labels first; anything else is a feature.
+var changeTypes = []struct {
+	name    string
+	pattern *regex.Pattern
+}{
+	{"fix", regex.Lazy(`(?i)\b(bug|bugs|bugfix|fix|fixes|fixed|regression|crash|crashes|broken|defect|hotfix)\b`)},
+	{"docs", regex.Lazy(`(?i)\b(doc|docs|documentation|readme|typo|typos|changelog)\b`)},
+	{"test", regex.Lazy(`(?i)^(add |more |improve |fix )?(unit |flaky |missing )?tests?\b|\btest coverage\b`)},
+	{"perf", regex.Lazy(`(?i)\b(performance|perf|faster|speed up|slow)\b`)},
+	{"refactor", regex.Lazy(`(?i)\b(refactor|refactoring|clean ?up|tech debt)\b`)},
+	{"ci", regex.Lazy(`(?i)\b(ci|github actions|workflows?)\b`)},
+}
+
+// changeType is the kind of the change, by the issue's labels and else by the words of its title.
+func (v View) changeType(title string) string {
+	for _, text := range append(append([]string(nil), v.Labels...), title) {
+		for _, t := range changeTypes {
+			if t.pattern.MatchString(text) {
+				return t.name
+			}
+		}
+	}
+	return "feat"
+}
+
+// lowered is a title that begins with a small letter, unless its first word is a name: of more than one capital, or of
+// other signs.
+func lowered(title string) string {
+	first, _, _ := strings.Cut(title, " ")
+	r, size := utf8.DecodeRuneInString(first)
+	for _, other := range first[size:] {
+		if !unicode.IsLower(other) {
+			return title
+		}
+	}
+	return string(unicode.ToLower(r)) + title[size:]
 }

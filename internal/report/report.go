@@ -4,40 +4,48 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
-	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // View is a run's state with what is needed to show it.
 type View struct {
-	State           loop.State
-	Now             time.Time
-	ServerURL, Repo string              // "https://github.com", "alice/demo"; empty on the CLI
-	Phrase          string              // "/ralph"
-	Redact          func(string) string // nil: identity; applied to every piece of foreign text before it is cut or fenced
-	TokenNote       string              // one sentence on what the token in use will not do, or ""
-	Ways            event.Ways          // which events start jobs
-	Label           string              // "ralph": added to the issue, it requests a run; empty: none does
-	Running         string              // "ralph:running": removed from the issue, it stops the run; empty: the issue has no such label
-
+	State  loop.State
+	Now    time.Time
+	Again  string      // of the CLI: the command that resumes the run, as it can be copied; empty: it is not known
 	Limits loop.Limits // what the run may spend; only its sums are shown
-	// where the report in full is to be had: the workflow run's address with #artifacts; empty: nowhere
-	ReportURL string
-	// the repository's own pull request template, as it is in the base commit; empty: it has none
-	Template string
+	Words
+	Site
+	Controls
+	Repository
+
+	here bool // the text is on the run's pull request, which needs no name there
+}
+
+// Site is where people read about a run on GitHub. All of it is empty on the CLI.
+type Site struct {
+	ServerURL, Repo string // "https://github.com", "alice/demo"
+	TokenNote       string // one sentence on what the token in use will not do, or ""
+	ReportURL       string // the workflow run's address with #artifacts, where the full report is; empty: nowhere
+}
+
+// Controls are what starts and stops runs on GitHub.
+type Controls struct {
+	Ways    event.Ways // which events start jobs
+	Label   string     // "ralph": added to the issue, it requests a run; empty: none does
+	Running string     // "ralph:running": removed from the issue, it stops the run; empty: the issue has no such label
+}
+
+// Repository is what a pull request is fitted to, and where the places that checks name are in it.
+type Repository struct {
+	Template string   // its pull request template, as it is in the base commit; empty: it has none
 	Subjects []string // of the newest commits of the base branch, for the form of a title
 	Labels   []string // the issue's, for the kind of a change
 	Worktree string   // the run's worktree as an absolute path, which tools print before the names of files
 	Dir      string   // where the checks run, from the top of the repository; empty: there
-	Again    string   // of the CLI: the command that continues with the run, as it can be copied; empty: it is not known
-
-	here  bool // the text is on the run's pull request, which needs no name there
-	plain bool // the text is no Markdown: a console's
 }
 
 // onPull is a view whose text is on the run's pull request, once there is one.
@@ -59,7 +67,13 @@ const (
 	pullLimit    = 60_000
 )
 
-// room says how much of a run a view may show. Views that turn out too long are written again with less.
+// page is a view with the room that it has: how much of a run it may show.
+type page struct {
+	View
+	room
+}
+
+// room bounds a page. One that turns out too long is written again with less.
 type room struct {
 	rows    int // iterations in the table
 	lines   int // lines of the last failure
@@ -79,18 +93,18 @@ var rooms = []room{
 	{rows: 1},
 }
 
-// screen is as much of a room as is shown of it where nothing is folded and a screen is all there is.
-func (r room) screen() room {
-	r.remarks, r.lines, r.stories = min(r.remarks, 3), 0, min(r.stories, 8)
-	return r
+// screen is a page where nothing is folded and a screen is all there is.
+func (v page) screen() page {
+	v.remarks, v.lines, v.room.stories = min(v.remarks, 3), 0, min(v.room.stories, 8)
+	return v
 }
 
-// fit writes a view with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
+// fit writes a page with the most room that keeps it within limit bytes. The last room holds nothing of unbounded
 // length.
-func (v View) fit(limit int, write func(room) string) string {
+func (v View) fit(limit int, write func(page) string) string {
 	var text string
 	for _, r := range rooms {
-		if text = write(r); len(text) <= limit {
+		if text = write(page{v, r}); len(text) <= limit {
 			break
 		}
 	}
@@ -134,47 +148,14 @@ func (v View) branch(b loop.WorkBranch) string {
 // local reports whether the run is one of the CLI, where no one can be answered by a comment.
 func (v View) local() bool { return v.Repo == "" }
 
-// Redactor returns a function that takes secrets out of a text: the known values and the forms they travel in, and
-// whatever looks like a credential of GitHub, a model vendor or AWS, or a private key. Values of fewer than six
-// characters are ignored, because they would take ordinary words with them.
-func Redactor(secrets []string) func(string) string {
-	known := secret.NewRedactor(secrets)
-	return func(text string) string {
-		safe := redactAll(text, known)
-		if hides(text) { // what no one sees may part a secret, and only its beginning looks like one
-			if seen := redactAll(wording.Bare(text), known); seen != wording.Bare(safe) {
-				return seen
-			}
-		}
-		return safe
+// Offer is the part of a sentence that names a command and what it does: "`/ralph retry` starts over". It is empty if no
+// comment starts a job.
+func (v View) Offer(words, does string) string {
+	if !v.Ways.Work(event.Commented) {
+		return ""
 	}
+	return v.Command(words) + " " + does
 }
 
-// hides reports whether anything in a text may be there without being seen: nearly nothing that is printed has any of
-// it.
-func hides(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c >= 0x80 || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return true
-		}
-	}
-	return false
-}
-
-const redacted = "[redacted]"
-
-// redactAll replaces what is known and what looks like a credential; what overlaps becomes one, so that no end of
-// either is left.
-func redactAll(text string, known *secret.Redactor) string {
-	spans := known.All(text)
-	if len(spans) == 0 {
-		return text
-	}
-	var b strings.Builder
-	end := 0
-	for _, s := range spans {
-		b.WriteString(text[end:s.From] + redacted)
-		end = s.To
-	}
-	return b.String() + text[end:]
-}
+// parts are the parts of a sentence that are not empty, as one.
+func parts(of ...string) string { return wording.Sentence(wording.JoinedBy("; ", of...)) }

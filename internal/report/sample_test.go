@@ -13,9 +13,10 @@ func end(s *sample.Script, o loop.Outcome, reason, branch string) View {
 }
 
 func view(s *sample.Script) View {
-	return View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com", Repo: "alice/demo",
-		Phrase: "/ralph", Label: "ralph", Running: "ralph:running",
-		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
+	return View{State: s.State, Now: s.At.Add(40 * time.Second), Words: Words{Phrase: "/ralph"},
+		Controls: Controls{Label: "ralph", Running: "ralph:running"},
+		Site: Site{ServerURL: "https://github.com", Repo: "alice/demo",
+			TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}}
 }
 
 func timedOut() View {

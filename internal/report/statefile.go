@@ -43,16 +43,17 @@ const mostInState = 200
 // StateFile is .ralph_state.md: what the next attempt, and a person, must know of the last ones. Outputs
 // are verbatim but for secrets; only the harness writes it.
 func StateFile(v View) string {
+	its := judged(v.State)
 	var p wording.Markdown
 	p.WriteString("---\n" + v.frontMatter() + "---\n")
-	whole := room{stories: mostInState, remarks: 10}
-	p.Part(v.atCap(whole))
+	whole := page{v, room{stories: mostInState, remarks: 10}}
+	p.Part(whole.atCap())
 	if v.State.Plan != nil {
-		p.Part("## Stories\n" + strings.TrimPrefix(v.stories(whole), storyLead))
+		p.Part("## Stories\n" + Tally(v.State) + "\n\n" + whole.storyList())
 	}
-	p.Part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(wording.IsReview))
-	p.Part("## Test Output (verbatim)\n" + v.verbatim(isTest))
-	p.Part("## Attempt History\n" + v.history())
+	p.Part("## Spec Reviewer Output (verbatim)\n" + v.verbatim(v.State, wording.IsReview))
+	p.Part("## Test Output (verbatim)\n" + v.verbatim(v.State, isTest))
+	p.Part("## Attempt History\n" + v.attempts(its[max(0, len(its)-loop.Window):]))
 	return p.String()
 }
 
@@ -69,7 +70,7 @@ func (v View) frontMatter() string {
 	if fail := s.Failure(); fail != nil {
 		f.ExitCode, f.ErrorHash = max(fail.Exit, 1), fail.Hash
 	}
-	files, _ := v.files()
+	files, _ := changedFiles(s)
 	for _, file := range files {
 		f.FilesModified = append(f.FilesModified, v.Redacted(file.Path))
 	}
@@ -91,14 +92,14 @@ func isTest(c loop.Verdict) bool { return !wording.IsReview(c) }
 
 // verbatim is the newest kept output of the checks that match, fenced: the failing ones of an attempt if any failed,
 // else all.
-func (v View) verbatim(match func(loop.Verdict) bool) string {
-	its := v.State.Iterations
+func (w Words) verbatim(s loop.State, match func(loop.Verdict) bool) string {
+	its := s.Iterations
 	for i := len(its) - 1; i >= 0; i-- {
 		if out := outputs(its[i].Verdicts, match); out != "" {
-			return v.verbatimFence(out)
+			return w.verbatimFence(out)
 		}
 	}
-	return v.verbatimFence("")
+	return w.verbatimFence("")
 }
 
 // outputs joins what the matching checks put out; a single output stands alone, several are named.
@@ -128,30 +129,10 @@ func outputs(verdicts []loop.Verdict, match func(loop.Verdict) bool) string {
 }
 
 // verbatimFence is a fence without cleaning, for a file that is no comment: only secrets are taken out.
-func (v View) verbatimFence(s string) string {
-	s = strings.ToValidUTF8(v.Redacted(s), "\uFFFD")
+func (w Words) verbatimFence(s string) string {
+	s = strings.ToValidUTF8(w.Redacted(s), "\uFFFD")
 	if s == "" {
 		return "```\n```\n"
 	}
 	return strings.Replace(safetext.Fence(s), "text\n", "\n", 1)
-}
-
-// history is the table of the last attempts.
-func (v View) history() string {
-	var judged []*loop.Iteration
-	for _, it := range v.State.Iterations {
-		if it.Judged {
-			judged = append(judged, it)
-		}
-	}
-	var b strings.Builder
-	b.WriteString("| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n")
-	for _, it := range judged[max(0, len(judged)-loop.Window):] {
-		gate, hash := "passed", "-"
-		if f := it.Failure(); f != nil {
-			gate, hash = safetext.EscapeMarkdown(safetext.OneLine(v.Clean(f.Check))), cmp.Or(f.Hash, "-")
-		}
-		b.WriteString(wording.Row(fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it))))
-	}
-	return b.String()
 }

@@ -14,24 +14,22 @@ import (
 // Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline
 // last.
 func Summary(v View) string {
-	return v.fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Line("## %s", v.headline())
-		v.links(&p, r)
+		v.links(&p)
 		p.Part(v.subject())
-		p.Part(v.judgedWith())
-		p.Part(v.leftOut())
+		p.Part(v.notCommitted())
 		p.Part(v.cost())
-		p.Part(v.lastFailure(r.lines))
-		p.Part(v.stories(r))
-		p.Part(wording.Titled("What to look at first", v.warned(r)))
-		p.Part(wording.Titled("The reviewer's verdict", v.reviewed(r)))
-		p.Part(wording.Titled("Checks", v.checks(r.checks)))
-		p.Part(v.baseline())
-		p.Part(wording.Titled("Verification", v.verification(r.rows)))
-		p.Part(wording.Titled(gitTitle, v.gitNotes()))
-		p.Part(wording.Titled("Timeline", v.iterations(r.rows*2, true)))
-		p.Part(v.gantt(r.rows * 2))
+		p.Part(v.lastFailure(false))
+		p.Part(v.stories())
+		p.Part(wording.Titled("What to look at first", v.warned()))
+		p.Part(wording.Titled("The reviewer's verdict", v.reviewLine()+v.criteria()))
+		p.Part(wording.Titled("Checks", v.checkTable(v.State.LastJudged(), v.checks)))
+		p.Part(v.baseline(v.State))
+		p.Part(wording.Titled("Verification", v.verification()))
+		p.Part(wording.Titled(gitTitle, v.gitNotes(v.State)))
+		p.Part(wording.Titled("Timeline", v.table(v.rows*2, false)))
 		return p.String()
 	})
 }
@@ -50,43 +48,28 @@ func (v View) subject() string {
 	return text
 }
 
-// judgedWith names what the checks had besides the commit.
-func (v View) judgedWith() string {
-	names := v.State.JudgedWith()
-	if len(names) == 0 {
-		return ""
+// notCommitted names what the checks had besides the commit, and the user's files that the run did not take up as they
+// lay there.
+func (v View) notCommitted() string {
+	given, left := "", ""
+	code := func(name string) string { return v.Code(name, 100) }
+	if names := safetext.Map(v.State.JudgedWith(), code); len(names) > 0 {
+		given = "Judged with your " + strings.Join(names, ", ") + ", which " + safetext.IsAre(len(names)) + " not in the commit."
 	}
-	for i, name := range names {
-		names[i] = v.Code(name, 100)
+	if names := safetext.Map(v.State.Start.LeftOut, code); len(names) > 0 {
+		left = "What you have modified in " + safetext.FirstN(names, mostNames) + " is not in the commits, and the checks did not see it."
 	}
-	if len(names) == 1 {
-		return "Judged with your " + names[0] + ", which is not in the commit."
-	}
-	return "Judged with your " + strings.Join(names, ", ") + ", which are not in the commit."
+	return wording.JoinedBy("\n\n", given, left)
 }
-
-// leftOut names the user's files that the run did not take up as they lay there.
-func (v View) leftOut() string {
-	names := v.State.Start.LeftOut
-	if len(names) == 0 {
-		return ""
-	}
-	shown := safetext.Map(names, func(name string) string { return v.Code(name, 100) })
-	return "What you have modified in " + safetext.FirstN(shown, mostNames) +
-		" is not in the commits, and the checks did not see it."
-}
-
-// mostNames is how many of many names are told.
-const mostNames = 5
 
 // Status answers /ralph status: where the run stands, in a comment of its own.
 func Status(v View) string {
-	return v.fit(CommentLimit, func(r room) string {
+	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
 		p.Part("**" + v.headline() + "**")
-		v.statusBlock(&p, r)
-		p.Part(v.short(min(r.rows, 5)))
-		p.Part(v.lastFailure(min(r.lines, 20)))
+		v.statusBlock(&p)
+		p.Part(v.table(min(v.rows, 5), true))
+		p.Part(v.lastFailure(false))
 		p.Part(v.footer())
 		return p.String()
 	})
@@ -119,4 +102,35 @@ func Rejected(v View, err error) string {
 	}
 	return wording.JoinedBy(" ", strings.TrimSuffix(wording.Sentence(v.Text(err.Error(), 400)), "\n"),
 		wording.Sentence(v.Offer("help", "lists the commands")), more) + "\n"
+}
+
+// Sections are the parts of a run's report in Markdown, each "" where there is nothing to say, for a page that arranges
+// them itself. What others wrote is inert in them.
+type Sections struct {
+	Subject, Lead, Now, Footer string
+	AtCap, Silent, Look        string
+	Failure, Reproduce         string
+	Stories, Verification      string
+	Asked, Checks, History     string
+	Posted                     string // the failure report of a run that a limit stopped
+}
+
+// SectionsOf are the parts of a run's report.
+func SectionsOf(view View) Sections {
+	v := page{view, rooms[0]}
+	out := Sections{
+		Subject: v.Text(v.State.Start.Title, 200), Lead: v.details(), Now: v.whatNow(), Footer: v.footer(),
+		AtCap: v.atCap(), Silent: v.silent(), Look: v.warned() + v.riskiest(),
+		Stories: v.storyList(), Verification: v.verification(),
+		Asked:   wording.JoinedBy("\n", v.title(v.State), v.wording()),
+		Checks:  wording.JoinedBy("\n\n", v.checkList(), v.baseline(v.State)),
+		History: v.errorHistory(),
+	}
+	if f := v.State.Failure(); f != nil {
+		out.Failure = v.Code(f.Check, 80) + "\n\n" + v.failureOf(v.State.LastJudged(), false)
+	}
+	if stoppedShort(v.State) {
+		out.Reproduce, out.Posted = safetext.Fence(advice{v.View}.reproduce()), Failure(view)
+	}
+	return out
 }

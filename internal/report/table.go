@@ -1,97 +1,90 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// iterations is the table of the newest iterations; older ones fold into one row that counts them.
-func (v View) iterations(most int, timeline bool) string {
-	return v.table(v.State.Iterations, most, v.columns(timeline))
-}
-
-// short is the same table with as few columns as fit a phone.
-func (v View) short(most int) string {
-	return v.table(v.State.Iterations, most, []column{
-		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
-		{"for", "---|", func(it *loop.Iteration) string { return v.briefly(it.Story, it.Role, it.Mode) }},
-		{"checks", "---|", func(it *loop.Iteration) string { return v.resultIn(it, 30) }},
-		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }},
-	})
-}
-
-// briefly is what a turn is for in one cell: the story, else the role when there are several, and the mode.
-func (v View) briefly(story string, role task.Role, mode loop.Mode) string {
-	first := ""
-	switch {
-	case story != "":
-		first = v.name(story, 20)
-	case v.Roles():
-		first = v.role(role)
-	}
-	return wording.JoinedBy(", ", first, v.mode(mode))
-}
-
-func (v View) table(its []*loop.Iteration, most int, cols []column) string {
-	if len(its) == 0 && v.State.Turning == nil {
-		return ""
-	}
-	var b strings.Builder
-	var names []string
-	rule := "|"
-	for _, c := range cols {
-		names = append(names, c.name)
-		rule += c.rule
-	}
-	b.WriteString(wording.Row(names...) + rule + "\n")
-	if hidden := len(its) - most; hidden > 0 {
-		b.WriteString(foldedRow(its[:hidden], cols))
-		its = its[hidden:]
-	}
-	for _, it := range its {
-		var cells []string
-		for _, c := range cols {
-			cells = append(cells, c.cell(it))
-		}
-		b.WriteString(wording.Row(cells...))
-	}
-	b.WriteString(v.turningRow(cols))
-	return b.String()
-}
-
+// column is one column of the table of iterations.
 type column struct {
 	name, rule string
 	cell       func(*loop.Iteration) string
 }
 
+// table is the table of the newest iterations; older ones fold into one row that counts them. In short it has as few
+// columns as fit a phone.
+func (v View) table(most int, short bool) string {
+	its := v.State.Iterations
+	if len(its) == 0 && v.State.Turning == nil {
+		return ""
+	}
+	cols := v.columns(short)
+	var names, cells []string
+	rule := "|"
+	for _, c := range cols {
+		names = append(names, c.name)
+		rule += c.rule
+	}
+	text := wording.Row(names...) + rule + "\n"
+	if hidden := len(its) - most; hidden > 0 {
+		failed := 0
+		for _, it := range its[:hidden] {
+			if it.Failure() != nil {
+				failed++
+			}
+		}
+		cells = make([]string, len(cols))
+		cells[0], cells[2] = "…", fmt.Sprintf("%s not shown, %d failed", safetext.Count(hidden, "earlier iteration"), failed)
+		text += wording.Row(cells...)
+		its = its[hidden:]
+	}
+	for _, it := range its {
+		cells = nil
+		for _, c := range cols {
+			cells = append(cells, c.cell(it))
+		}
+		text += wording.Row(cells...)
+	}
+	if t := v.State.Turning; t != nil && v.State.End == nil {
+		cells = make([]string, len(cols))
+		cells[0], cells[1], cells[2] = fmt.Sprint(t.Iteration), v.who(t.Story, t.Role, t.Mode), "⏳ agent works"
+		if v.Now.After(t.At) {
+			cells[3] = wording.Duration(v.Now.Sub(t.At))
+		}
+		text += wording.Row(cells...)
+	}
+	return text
+}
+
 // columns are those that have anything to show: tokens and cost are left out where no agent tells them.
-func (v View) columns(timeline bool) []column {
-	cols := []column{{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }}}
-	if v.State.Plan != nil {
-		cols = append(cols, column{"story", "---|", func(it *loop.Iteration) string { return v.name(it.Story, 40) }})
+func (v View) columns(short bool) []column {
+	cols := []column{
+		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
+		{"for", "---|", func(it *loop.Iteration) string { return v.who(it.Story, it.Role, it.Mode) }},
+		{"checks", "---|", v.result},
+		{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }},
 	}
-	if v.Roles() {
-		cols = append(cols, column{"role", "---|", func(it *loop.Iteration) string { return v.role(it.Role) }})
+	if short {
+		return cols
 	}
-	cols = append(cols,
-		column{"mode", "---|", func(it *loop.Iteration) string { return v.mode(it.Mode) }},
-		column{"checks", "---|", v.result},
-		column{"changed", "---|", wording.Changed},
-		column{"time", "--:|", func(it *loop.Iteration) string { return wording.Duration(wording.IterationTime(it)) }})
+	cols = append(cols, column{"changed", "---|", wording.Changed})
 	var known loop.Usage
 	for _, it := range v.State.Iterations {
 		known = known.Plus(wording.Usage(it))
 	}
-	if known.Input+known.Output+known.CacheRead+known.CacheWrite > 0 {
+	if known.Tokens() > 0 {
 		cols = append(cols, column{"tokens in / out", "--:|", func(it *loop.Iteration) string {
 			u := wording.Usage(it)
-			return wording.Tokens(u.Input+u.CacheRead+u.CacheWrite) + " / " + wording.Tokens(u.Output)
+			return wording.Tokens(u.Tokens()-u.Output) + " / " + wording.Tokens(u.Output)
 		}})
 	}
 	if known.CostUSD > 0 {
@@ -102,82 +95,30 @@ func (v View) columns(timeline bool) []column {
 			return ""
 		}})
 	}
-	if timeline {
-		cols = append(cols, column{"began", "---|", func(it *loop.Iteration) string { return wording.Clock(it.At) }})
-	}
-	return cols
+	return append(cols, column{"began", "---|", func(it *loop.Iteration) string { return wording.Clock(it.At) }})
 }
 
-func foldedRow(its []*loop.Iteration, cols []column) string {
-	failed := 0
-	for _, it := range its {
-		if it.Failure() != nil {
-			failed++
-		}
+// who takes a turn and for what: the story, the role when there are several, and the mode.
+func (v View) who(story string, role task.Role, mode loop.Mode) string {
+	if story != "" {
+		story = v.name(story, 40)
 	}
-	cells := make([]string, len(cols))
-	cells[0] = "…"
-	for i, c := range cols {
-		if c.name == "checks" {
-			cells[i] = fmt.Sprintf("%s not shown, %d failed", safetext.Count(len(its), "earlier iteration"), failed)
-		}
+	if !Roles(v.State) {
+		role = ""
 	}
-	return wording.Row(cells...)
-}
-
-// turningRow shows the turn that runs now.
-func (v View) turningRow(cols []column) string {
-	t := v.State.Turning
-	if t == nil || v.State.End != nil {
-		return ""
-	}
-	now := map[string]string{"#": fmt.Sprint(t.Iteration), "began": wording.Clock(t.At), "story": v.name(t.Story, 40),
-		"role": v.role(t.Role), "mode": v.mode(t.Mode), "for": v.briefly(t.Story, t.Role, t.Mode), "checks": "⏳ agent works"}
-	if !v.Now.IsZero() && v.Now.After(t.At) {
-		now["time"] = wording.Duration(v.Now.Sub(t.At))
-	}
-	var cells []string
-	for _, c := range cols {
-		cells = append(cells, now[c.name])
-	}
-	return wording.Row(cells...)
-}
-
-func (v View) mode(m loop.Mode) string { return v.Text(string(m), 20) }
-
-func (v View) role(r task.Role) string { return v.Text(string(r), 20) }
-
-// Roles reports whether anyone but the coder takes turns in the run.
-func (v View) Roles() bool {
-	other := func(it *loop.Iteration) bool { return it.Role != "" && it.Role != task.Coder }
-	return len(v.State.Writers()) > 1 || slices.ContainsFunc(v.State.Iterations, other)
-}
-
-// who took an iteration's turn and for what.
-func (v View) who(it *loop.Iteration) string {
-	text := v.mode(it.Mode)
-	if v.Roles() {
-		text = v.role(it.Role) + ", " + text
-	}
-	if it.Story != "" {
-		text = v.name(it.Story, 40) + ", " + text
-	}
-	return text
+	return wording.JoinedBy(", ", story, v.Text(string(role), 20), v.Text(string(mode), 20))
 }
 
 // result is what the checks said of an iteration, in a sign and words.
-func (v View) result(it *loop.Iteration) string { return v.resultIn(it, 60) }
-
-// resultIn is result with at most most characters of the name of what failed.
-func (v View) resultIn(it *loop.Iteration, most int) string {
+func (v View) result(it *loop.Iteration) string {
 	if !it.Judged {
 		return v.Unjudged(it)
 	}
 	switch f := it.Failure(); {
 	case f != nil && f.Waits:
-		return "⏳ waits for " + v.Code(f.Check, most)
+		return "⏳ waits for " + v.Code(f.Check, 60)
 	case f != nil:
-		return "❌ fail: " + v.Code(f.Check, most)
+		return "❌ fail: " + v.Code(f.Check, 60)
 	}
 	passed, warned, skipped := 0, 0, 0
 	for _, c := range it.Verdicts {
@@ -203,6 +144,7 @@ func (v View) resultIn(it *loop.Iteration, most int) string {
 	return text
 }
 
+// Unjudged is what there is to say of an iteration that the checks have not judged.
 func (v View) Unjudged(it *loop.Iteration) string {
 	switch {
 	case v.State.End == nil && it.N == v.State.Last().N:
@@ -211,4 +153,126 @@ func (v View) Unjudged(it *loop.Iteration) string {
 		return "not checked: " + v.Text(string(it.Turn.Class), 20)
 	}
 	return "not checked"
+}
+
+// steps tells each of the newest iterations in one item: what changed, what failed, what it cost, what the agent said. A
+// failure that came again is told once; told is one that is above already.
+func (v page) steps(told *loop.Verdict) string {
+	its := v.State.Iterations
+	var b strings.Builder
+	if hidden := len(its) - v.remarks; hidden > 0 {
+		fmt.Fprintf(&b, "- %s not shown\n", safetext.Count(hidden, "earlier iteration"))
+		its = its[hidden:]
+	}
+	seen := map[string]string{}
+	if told != nil && told.Hash != "" {
+		seen[told.Hash] = "the failure above"
+	}
+	for _, it := range its {
+		fmt.Fprintf(&b, "- **%d, %s:** %s%s; %s", it.N, v.who(it.Story, it.Role, it.Mode), v.done(it), v.names(it, 3), v.result(it))
+		if why := v.whyFailed(it, seen); why != "" {
+			b.WriteString(" — " + why)
+		}
+		b.WriteString(" · " + v.spentOn(it) + "\n")
+		if said := v.Text(wording.Spoken(it), 240); said != "" {
+			b.WriteString("  The agent said: " + said + "\n")
+		}
+	}
+	return b.String()
+}
+
+// whyFailed is why an iteration failed, or which of those that were seen before it failed by again.
+func (w Words) whyFailed(it *loop.Iteration, seen map[string]string) string {
+	f := it.Failure()
+	if f == nil {
+		return ""
+	}
+	if before, again := seen[f.Hash]; again && f.Hash != "" {
+		return before
+	}
+	seen[f.Hash] = fmt.Sprintf("the same failure as in %d", it.N)
+	why := f.Reason
+	switch {
+	case f.Check == loop.ReviewCheck && strings.TrimSpace(f.Output) != "":
+		why = f.Output // what the reviewer wants
+	case len(f.Findings) > 0 && !strings.Contains(why, f.Findings[0].Message):
+		why = wording.JoinedBy(": ", why, wording.JoinedBy(" ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])))
+	}
+	return w.Text(why, 300)
+}
+
+// names are the files of an iteration that changed most.
+func (w Words) names(it *loop.Iteration, most int) string {
+	if it.Commit == nil || it.Commit.Empty || len(it.Commit.Files) == 0 {
+		return ""
+	}
+	files := slices.Clone(it.Commit.Files)
+	slices.SortStableFunc(files, func(a, b loop.FileChange) int { return b.Added + b.Deleted - a.Added - a.Deleted })
+	var names []string
+	for _, f := range files[:min(len(files), most)] {
+		names = append(names, w.Code(path.Base(f.Path), 40))
+	}
+	if more := len(files) + it.Commit.MoreFiles - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// attempts is the table of iterations that were judged, with the hash of each one's failure.
+func (w Words) attempts(judged []*loop.Iteration) string {
+	text := "| # | Gate | Error Hash | Strategy Shift |\n|---|------|------------|----------------|\n"
+	for _, it := range judged {
+		gate, hash := "passed", "-"
+		if f := it.Failure(); f != nil {
+			gate = w.name(f.Check, 60)
+			if f.Hash != "" {
+				hash = w.name(f.Hash, 16)
+			}
+		}
+		text += wording.Row(fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it)))
+	}
+	return text
+}
+
+// errorHistory is the table of every attempt; of many the newest.
+func (v page) errorHistory() string {
+	its := judged(v.State)
+	if len(its) == 0 || v.history == 0 {
+		return ""
+	}
+	note := ""
+	if hidden := len(its) - v.history; hidden > 0 {
+		note = safetext.Count(hidden, "earlier attempt") + " not shown\n\n"
+		its = its[hidden:]
+	}
+	return note + v.attempts(its)
+}
+
+// done says what an iteration changed, with its commit.
+func (v View) done(it *loop.Iteration) string {
+	text := cmp.Or(wording.Changed(it), "nothing committed")
+	if sha := v.commit(it); sha != "" {
+		text += " in " + sha
+	}
+	return text
+}
+
+var commitID = regex.Lazy(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// commit names the commit of an iteration that changed something, with a link where there is a server.
+func (v View) commit(it *loop.Iteration) string {
+	if it.Commit == nil || it.Commit.Empty || !commitID.MatchString(it.Commit.SHA) {
+		return ""
+	}
+	shown := "`" + it.Commit.SHA[:7] + "`"
+	if v.ServerURL == "" || v.Repo == "" {
+		return shown
+	}
+	return wording.Link(shown, v.ServerURL+"/"+v.Repo+"/commit/"+it.Commit.SHA)
+}
+
+// spentOn is the time, the money and the tokens of an iteration.
+func (v View) spentOn(it *loop.Iteration) string {
+	return wording.JoinedBy(" · ", wording.Duration(wording.IterationTime(it)), wording.UsageText(wording.Usage(it)),
+		wording.AgentUsage(it.Turn))
 }

@@ -44,14 +44,9 @@ var (
 	headingLine = regex.Lazy(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 	underline   = regex.Lazy(`^ {0,3}(=+|-{2,})[ \t]*$`)
 	htmlComment = regex.Lazy(`(?s)<!--.*?(-->|\z)`)
-	taskItem    = regex.Lazy(`^[ \t]*([-*+]|\d{1,4}[.)])[ \t]+\[[ xX]\]`)
-	ticked      = regex.Lazy(`\[[xX]\]`)
-	tableRule   = regex.Lazy(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
-	plainLink   = regex.Lazy(`(^|[^!\]\\])\[([^\[\]` + "`" +
-		`\\]{1,200})\]\((https?://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~%/=#+-]*)?|\.{0,2}/?[A-Za-z0-9_-][A-Za-z0-9._/-]*\.[A-Za-z]{1,5}(?:#[A-Za-z0-9-]+)?)\)`)
-	htmlTag = regex.Lazy(
+	taskItem    = regex.Lazy(`(?m)^([ \t]*(?:[-*+]|\d{1,4}[.)])[ \t]+)\[[ xX]\]`)
+	htmlTag     = regex.Lazy(
 		`(?i)</?(a|b|br|center|details|div|em|h[1-6]|hr|i|img|kbd|p|picture|source|span|strong|sub|summary|sup|u)(\s[^<>]*)?/?>`)
-	refersTo = regex.Lazy(`(?i)/(issues|pull|discussions|commit)/`)
 )
 
 // heading of a template with its level and the lines below it; the first of a template may have none.
@@ -61,10 +56,12 @@ type templatePart struct {
 	lines []string
 }
 
-// templateParts takes a template apart at its headings. Text in HTML comments is for those who write by hand.
-func (v View) templateParts() (parts []templatePart) {
-	text := safetext.FirstBytes(v.Template, maxTemplate)
-	text = v.Clean(htmlComment.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), ""))
+// templateParts takes a template apart at its headings. Text in HTML comments is for those who write by hand, and no box
+// of it is ticked.
+func (w Words) templateParts(text string) (parts []templatePart) {
+	text = strings.ReplaceAll(safetext.FirstBytes(text, maxTemplate), "\r\n", "\n")
+	text = w.Clean(htmlTag.ReplaceAllString(htmlComment.ReplaceAllString(text, ""), ""))
+	text = taskItem.ReplaceAllString(text, "$1[ ]")
 	parts = []templatePart{{}}
 	fence := ""
 	for _, line := range strings.Split(text, "\n") {
@@ -93,8 +90,8 @@ func (v View) templateParts() (parts []templatePart) {
 
 // intoTemplate puts the sections under the headings of the repository's own template, which keep their order. Headings that ralph
 // has nothing to say under keep their own text; what finds no heading goes below all of them.
-func (v View) intoTemplate(sections []section) string {
-	parts := v.templateParts()
+func (w Words) intoTemplate(template string, sections []section) string {
+	parts := w.templateParts(template)
 	places := placed(parts)
 	var p wording.Markdown
 	var below []section
@@ -108,7 +105,7 @@ func (v View) intoTemplate(sections []section) string {
 	for i, part := range parts {
 		if part.level > 0 {
 			p.Part(strings.Repeat("#", part.level) + " " +
-				cmp.Or(wording.Inert(safetext.OneLine(part.title), v.OwnPhrase()), "–"))
+				cmp.Or(wording.Inert(safetext.OneLine(part.title), w.OwnPhrase()), "–"))
 		}
 		var own wording.Markdown
 		for _, s := range sections {
@@ -119,7 +116,7 @@ func (v View) intoTemplate(sections []section) string {
 		if p.Part(own.String()); own.Len() > 0 {
 			part.lines = slices.DeleteFunc(part.lines, func(l string) bool { return !taskItem.MatchString(l) })
 		}
-		p.Part(v.templateText(part.lines))
+		p.Part(strings.Trim(strings.Join(w.quoted(part.lines), "\n"), "\n"))
 	}
 	p.Part(written(below))
 	return p.String()
@@ -172,57 +169,4 @@ func written(sections []section) string {
 		p.Part(wording.Titled(s.title, strings.TrimRight(s.body, "\n")))
 	}
 	return p.String()
-}
-
-// templateText is text of a template as it is, with nothing in it that mentions, refers or closes, and no box ticked.
-func (v View) templateText(lines []string) string {
-	var out []string
-	for i := 0; i < len(lines); i++ {
-		if m := fenceLine.FindStringSubmatch(lines[i]); m != nil {
-			end := i + 1
-			for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), m[1]) {
-				end++
-			}
-			out = append(out, strings.TrimRight(safetext.Fence(strings.Join(lines[i+1:min(end, len(lines))], "\n")), "\n"))
-			i = end
-			continue
-		}
-		out = append(out, v.templateLine(lines[i]))
-	}
-	return strings.Trim(strings.Join(out, "\n"), "\n")
-}
-
-func (v View) templateLine(line string) string {
-	if strings.HasPrefix(strings.TrimSpace(line), "|") && strings.Count(line, "|") > 1 {
-		return v.templateRow(line)
-	}
-	if !strings.Contains(line, "`") {
-		line = htmlTag.ReplaceAllString(line, "")
-	}
-	mark := listMark.FindString(line)
-	return ticked.ReplaceAllString(mark, "[ ]") + v.withLinks(strings.TrimSpace(line[len(mark):]))
-}
-
-// templateRow is a row of a table.
-func (v View) templateRow(line string) string {
-	line = strings.TrimSpace(line)
-	if tableRule.MatchString(line) {
-		return line
-	}
-	cells := strings.Split(strings.Trim(line, "|"), "|")
-	for i, c := range cells {
-		cells[i] = v.withLinks(strings.TrimSpace(c))
-	}
-	return strings.TrimRight(wording.Row(cells...), "\n")
-}
-
-// withLinks is one line of words in which plain links stay links, as long as they lead to no issue.
-func (v View) withLinks(line string) string {
-	m := plainLink.FindStringSubmatchIndex(line)
-	if m == nil || refersTo.MatchString(line[m[6]:m[7]]) {
-		return wording.Inert(line, v.OwnPhrase())
-	}
-	before, text, to := line[:m[3]], line[m[4]:m[5]], line[m[6]:m[7]]
-	return wording.Inert(before, v.OwnPhrase()) + "[" + wording.Inert(text, v.OwnPhrase()) + "](" + to + ")" +
-		v.withLinks(line[m[1]:])
 }

@@ -82,18 +82,11 @@ func TestTemplate(t *testing.T) {
 			"## Deployment\n\nNone needed, \\_really\\_", ""},
 		{"boxes are not ticked", "## Checklist\n- [x] done\n* [X] too", "- [ ] done\n* [ ] too", "[x]"},
 		{"nothing is closed or mentioned", "## Notes\nfixes #12 alice/demo#3 @bob", "fixes `#12` `alice/demo#3` `@bob`", ""},
-		{"links stay", "## Notes\nRead [a guide](docs/a.md#x), then [b](https://b.example/c)!",
-			"Read [a guide](docs/a.md#x), then [b](https://b.example/c)!", ""},
-		{"but not to issues", "## Notes\n[x](https://github.com/a/b/issues/3)", "\\[`x](https://github.com/a/b/issues/3`)",
-			"\n[x]"},
-		{"nor images or scripts", "## Notes\n![p](https://e.example/p.png) [q](javascript:x)",
-			"!\\[`p](https://e.example/p.png`) \\[q\\](javascript:x)", "![p]"},
 		{"markup of theirs is dropped", "## Notes\n<details><summary>More</summary>\ninside\n</details>", "More\ninside",
 			"<summary>More"},
 		{"a heading in a fence is none", "## Notes\n```\n## Description\n@bob\n```", "```text\n## Description\n@bob\n```",
 			""},
 		{"a fence that is not closed", "## Notes\n~~~\n@bob", "```text\n@bob\n```", ""},
-		{"a table stays one", "## Notes\n| a | b |\n|---|:-:|\n| @x | `y` |", "| a | b |\n|---|:-:|\n| `@x` | `y` |", ""},
 		{"no place, and it goes below", "## Notes\nmine", "mine\n\nCloses #42\n\n**✅ Done", ""},
 		{"every slot once", "## Description\n## Summary\nown", "## Summary\n\nown", ""},
 		{"a motivation of its own gets what was asked", "## Summary\nx\n## Why\ny", "## Why\n\n**What was asked**", ""},
@@ -103,7 +96,7 @@ func TestTemplate(t *testing.T) {
 		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
 			t.Errorf("%s: want %q, not %q:\n%.600s", tt.name, tt.want, tt.not, got)
 		}
-		for _, p := range sample.Inertness(plainLink.ReplaceAllString(got, "$1$2")) {
+		for _, p := range sample.Inertness(got) {
 			t.Errorf("%s: %s", tt.name, p)
 		}
 		for _, all := range []string{"Closes #42", "What was asked", "Send it back", "Try it yourself"} {

@@ -79,7 +79,7 @@ func TestReproduce(t *testing.T) {
 	for _, tt := range tests {
 		s := sample.Begin(func(start *loop.Start) { start.Checks = tt.checks })
 		s.Iterate(1, loop.Implement, "", sample.Fail(tt.failed, "no", "x"))
-		if got := end(s, loop.Capped, "", tt.branch).reproduce(); got != tt.want {
+		if got := (advice{end(s, loop.Capped, "", tt.branch)}).reproduce(); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}

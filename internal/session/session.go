@@ -162,7 +162,7 @@ func (s *Session) Register() (leave func(), err error) {
 
 func (s *Session) View(state loop.State) report.View {
 	return report.View{
-		State: state, Now: s.Clock(), Redact: s.Redact, Phrase: "/ralph", Again: report.Resuming(s.Typed),
+		State: state, Now: s.Clock(), Words: report.Words{Redact: s.Redact, Phrase: "/ralph"}, Again: report.Resuming(s.Typed),
 	}
 }
 

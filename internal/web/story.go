@@ -48,10 +48,11 @@ type piece struct {
 
 func (s *Server) newStory(run Run) *story {
 	st := &story{server: s, run: run}
-	st.detail.View = report.View{ServerURL: s.GitHub, Repo: run.Repository, Phrase: "/ralph", Label: "ralph",
-		Running: "ralph:running", Redact: redact()}
+	st.detail.View = report.View{Site: report.Site{ServerURL: s.GitHub, Repo: run.Repository},
+		Words:    report.Words{Phrase: "/ralph", Redact: redact()},
+		Controls: report.Controls{Label: "ralph", Running: "ralph:running"}}
 	if s.alone != nil {
-		st.detail.View = report.View{Redact: redact()}
+		st.detail.View = report.View{Words: report.Words{Redact: redact()}}
 	}
 	st.detail.Diffs, st.detail.Prompts = map[int]html.Diff{}, map[int]html.Prompt{}
 	return st

@@ -71,7 +71,7 @@ func TestDiffFiles(t *testing.T) {
 func TestDiffTellsWhatIsHidden(t *testing.T) {
 	secret := "hunter2-hunter2-hunter2-hunter2"
 	key := "-----BEGIN RSA PRIVATE KEY-----\n+MIIEabcdef\n+-----END RSA PRIVATE KEY-----"
-	v := report.View{Redact: report.Redactor([]string{secret})}
+	v := report.View{Words: report.Words{Redact: report.Redactor([]string{secret})}}
 	head := "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,99999 @@\n"
 	for _, tt := range []struct{ name, line, want string }{
 		{"as it is", "a <b> & \"c\"\t日本 👩‍💻 é", "+a <b> & \"c\"\t日本 👩‍💻 é"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -181,7 +182,7 @@ var plainHash = regex.Lazy(`^[0-9a-f]{7,64}$`)
 func (v view) aim(it *loop.Iteration) string {
 	story := v.brief(it.Story, 40)
 	aim := "the agent " + wording.Doing(it.Mode, story)
-	if v.Roles() && it.Role != "" {
+	if report.Roles(v.State) && it.Role != "" {
 		aim = "the " + v.brief(string(it.Role), 20) + " " + wording.Doing(it.Mode, story)
 	}
 	if wording.Shifted(it) {

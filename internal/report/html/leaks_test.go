@@ -62,8 +62,8 @@ func TestNothingIsTold(t *testing.T) {
 		for _, secret := range held {
 			text := encode(secret)
 			s := leaky(text)
-			v := report.View{State: s.State, Now: s.At, Repo: "o/r", ServerURL: "https://github.com", Phrase: "/ralph",
-				Redact: redact}
+			v := report.View{State: s.State, Now: s.At, Site: report.Site{Repo: "o/r", ServerURL: "https://github.com"},
+				Words: report.Words{Phrase: "/ralph", Redact: redact}}
 			check, err := json.Marshal(report.CheckRunOf(v))
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -223,7 +224,7 @@ func (v view) resumed(r loop.Resume) string {
 // purpose is what an iteration was for, in a few words.
 func (v view) purpose(it *loop.Iteration) string {
 	text := v.brief(cmp.Or(string(it.Mode), "turn"), 20)
-	if v.Roles() {
+	if report.Roles(v.State) {
 		text = v.brief(string(it.Role), 20) + ", " + text
 	}
 	if it.Story != "" {

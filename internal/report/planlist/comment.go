@@ -24,14 +24,6 @@ const (
 	oldPlanMark = "<!-- ralph:plan:"
 )
 
-// planRoom says what a plan's comment has besides its list, which is there whole or not at all.
-type planRoom struct {
-	block bool // the tasks.json
-	nodes int  // of the graph
-}
-
-var planRooms = []planRoom{{true, 60}, {true, 0}, {false, 60}, {false, 0}}
-
 // tooLarge is what the comment says of a plan that it does not hold.
 const tooLarge = "This plan is too large for a comment"
 
@@ -44,11 +36,8 @@ func Comment(v report.View, pl plan.Plan, likely, most int) string {
 	if len(pl.Marshal()) <= 2*report.CommentLimit { // whatever is taken out of it
 		shown, ok = listedPlan(v, pl)
 	}
-	for _, r := range planRooms {
-		if !ok {
-			break
-		}
-		if text := planText(v, shown, likely, most, r); len(text) <= report.CommentLimit {
+	for _, block := range []bool{true, false} { // the list is there whole or not at all
+		if text := planText(v, shown, likely, most, block); ok && len(text) <= report.CommentLimit {
 			return text
 		}
 	}
@@ -67,7 +56,7 @@ func planSize(plan plan.Plan, likely, most int) string {
 		safetext.Plural(len(plan.Stories), "story", "stories"), likely, most)
 }
 
-func planText(v report.View, plan plan.Plan, likely, most int, r planRoom) string {
+func planText(v report.View, plan plan.Plan, likely, most int, withBlock bool) string {
 	var p wording.Markdown
 	p.Line("%s", Marker(v.State.Start.Task))
 	p.Part("### 📋 " + wording.JoinedBy(": ", "The plan", v.Text(plan.Project, 100)))
@@ -82,11 +71,11 @@ func planText(v report.View, plan plan.Plan, likely, most int, r planRoom) strin
 		p.Part("**Verified by:** " + planCommands(v, plan.VerifyCommands))
 	}
 	block := ""
-	if r.block {
+	if withBlock {
 		block = planBlock(v, plan)
 	}
 	p.Part(wording.Folded("As ralph wrote it: tasks.json. It is made of the list; edit the list instead",
-		wording.JoinedBy("\n", graph(plan, r.nodes), block)) + writtenPlan(list, block))
+		block) + writtenPlan(list, block))
 	return p.String()
 }
 

@@ -229,7 +229,7 @@ var archiveText string
 // which stories no review found good. from and to are dates as people write them; empty: no one knows. why says that
 // the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {
-	safe := report.View{Redact: v.Redact, Phrase: "/ralph"}
+	safe := report.Words{Redact: v.Redact, Phrase: "/ralph"}
 	t := template.Must(template.New("archive").Funcs(template.FuncMap{
 		"text": safe.Text, "code": safe.Code, "fence": safe.Fence, "row": wording.Row, "trim": strings.TrimSpace,
 		"words": func(state string) string { return planWords[state].words },

@@ -135,7 +135,7 @@ func NewRunStatus(v report.View, lock Lock) RunStatus {
 		OutputTokens: s.Usage.Output,
 		cost:         wording.UsageText(s.Usage), Checks: standingChecks(v), Acceptance: []string{}, Roles: standingRoles(v),
 		Verifications: []report.Verified{},
-		Stories:       standingStories(v), stories: v.Tally(),
+		Stories:       standingStories(v), stories: report.Tally(v.State),
 	}
 	if rules := s.Rules(); s.Plan != nil && !rules.SkipReview {
 		out.ReviewCap = rules.ReviewCap
@@ -143,7 +143,7 @@ func NewRunStatus(v report.View, lock Lock) RunStatus {
 	if spin := s.Spins(); spin.Count >= wording.StuckAt {
 		out.Repeats = v.Redacted(spin.What)
 	}
-	if it := v.Judged(); it != nil {
+	if it := v.State.LastJudged(); it != nil {
 		out.Checked = it.N
 	}
 	if c := s.Start.Completion; c != nil {
@@ -233,7 +233,7 @@ func standingStories(v report.View) []StandingStory {
 	}
 	for _, st := range v.State.Plan.Stories {
 		list = append(list, StandingStory{ID: v.Redacted(st.ID), Title: v.Redacted(st.Title), State: wording.StoryState(st),
-			Done: v.StoryDone(st), AtCap: st.AtCap(),
+			Done: report.StoryDone(v.State, st), AtCap: st.AtCap(),
 			Reviews: st.ReviewCount, Feedback: v.Redacted(st.ReviewFeedback)})
 	}
 	return list
@@ -241,7 +241,7 @@ func standingStories(v report.View) []StandingStory {
 
 func standingChecks(v report.View) []StandingCheck {
 	list := []StandingCheck{}
-	it := v.Judged()
+	it := v.State.LastJudged()
 	if it == nil {
 		return list
 	}

@@ -10,10 +10,10 @@ import (
 
 // view is a run of the bot as its reports see it.
 func view(s *sample.Script) report.View {
-	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), ServerURL: "https://github.com",
-		Repo:   "alice/demo",
-		Phrase: "/ralph", Label: "ralph", Running: "ralph:running",
-		TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}
+	return report.View{State: s.State, Now: s.At.Add(40 * time.Second), Words: report.Words{Phrase: "/ralph"},
+		Controls: report.Controls{Label: "ralph", Running: "ralph:running"},
+		Site: report.Site{ServerURL: "https://github.com", Repo: "alice/demo",
+			TokenNote: "Pushes made with GITHUB_TOKEN start no workflows; use an app's token for CI to run here."}}
 }
 
 func runningFirst() report.View { return view(sample.RunningFirst()) }

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -12,6 +11,94 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+// stateWord is the run's state in one word.
+func stateWord(s loop.State) string {
+	if e := s.End; e != nil {
+		return string(e.Outcome)
+	}
+	return "running"
+}
+
+var signs = map[string]string{
+	"running": "🔄", string(loop.Done): "✅", string(loop.Waiting): "⏸️", string(loop.Interrupted): "⏹️",
+	string(loop.Invalid): "⚠️", string(loop.Refused): "⛔",
+}
+
+func sign(s loop.State) string {
+	if s.Start.DryRun {
+		return "🧪"
+	}
+	if s, ok := signs[stateWord(s)]; ok {
+		return s
+	}
+	return "❌"
+}
+
+func (v View) runningLine() string {
+	s := v.State
+	switch last := s.Last(); {
+	case s.Pause != nil:
+		return fmt.Sprintf("Waiting until %s before iteration %d of %d", wording.Clock(s.Pause.Until), last.N,
+			s.MaxIterations)
+	case s.Turning != nil:
+		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", s.Turning.Iteration, s.MaxIterations),
+			v.step())
+	case last == nil:
+		return "Starting"
+	default:
+		return wording.JoinedBy(": ", fmt.Sprintf("Working: iteration %d of %d", last.N, s.MaxIterations), v.step())
+	}
+}
+
+// now says in one sentence what a running run does at this moment.
+func (v View) now() string {
+	s := v.State
+	last := s.Last()
+	switch {
+	case s.Pause != nil:
+		return v.Text(s.Pause.Reason, 300)
+	case onFeedback(v.State):
+		who := "other workflows found"
+		if by := v.Code(s.Feedback.By, 60); by != "" {
+			who = by + " asked for"
+		}
+		return fmt.Sprintf("The agent works on what %s since %s.", who, wording.Clock(s.Turning.At))
+	case s.Turning != nil:
+		return fmt.Sprintf("The agent %s since %s.", wording.Doing(s.Turning.Mode, v.name(s.Turning.Story, 40)),
+			wording.Clock(s.Turning.At))
+	case last == nil && !s.Baselined:
+		return "The checks run on the base commit first, to know what already fails."
+	case last == nil:
+		return "The first iteration is about to begin."
+	case last.Commit == nil:
+		return "What the agent changed is being committed."
+	case !last.Judged:
+		return wording.Sentence(wording.JoinedBy(": ", "The checks run on what the agent changed", v.deciders(v.State, 5)))
+	case last.Failure() != nil && last.N < s.MaxIterations:
+		return "The next iteration begins with what failed."
+	case s.PlanDue:
+		return "The plan's file is fixed."
+	case s.Plan != nil && open(v.State) && last.N < s.MaxIterations:
+		return "The next iteration is about to begin."
+	}
+	return "The result is being written down."
+}
+
+// onFeedback reports whether the turn that runs is the first for what a review of people, or other workflows, asked for.
+func onFeedback(s loop.State) bool {
+	return s.Feedback != nil && s.Turning != nil && s.Turning.Mode == loop.ReviewFix && s.Turning.Iteration == s.Reopened+1
+}
+
+// silent says since when a run that should be working has given no sign of life; "" when it has.
+func (v View) silent() string {
+	s := v.State
+	if s.End != nil || s.Lease.IsZero() || v.Now.IsZero() || !v.Now.After(s.Lease) {
+		return ""
+	}
+	return parts(fmt.Sprintf("⚠️ No sign of life since %s", wording.Clock(s.At)),
+		"the process that worked on it seems to be gone", v.Offer("continue", "resumes it"))
+}
 
 // details is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
 // where the work is.
@@ -43,12 +130,9 @@ func (v View) whereKept() string {
 // says nothing to anyone.
 var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
-// Every report begins the same way: what the run came to, why, and what to do next. Whoever reads the first two
-// sentences on a phone knows all three.
-
 // headline is what the run came to and why, in one line.
 func (v View) headline() string {
-	return v.sign() + " " + wording.JoinedBy(": ", v.outcome(), v.cause())
+	return sign(v.State) + " " + wording.JoinedBy(": ", v.outcome(), v.cause())
 }
 
 // PlainOutcome is what a run came to, or what it does, and why, without Markdown.
@@ -60,15 +144,12 @@ func PlainOutcome(v View) (outcome, cause string) {
 // PlainTitle is what the run is about, on one line without Markdown; "" for a prompt.
 func (v View) PlainTitle() string { return v.inPlain().Text(v.State.Start.Title, mostCause) }
 
-// stoppedShort reports whether a limit ended the run, so that there is a failure report.
-func (v View) stoppedShort() bool { return v.State.End != nil && v.State.End.Outcome.Limited() }
-
 // outcome is what the run came to, or what it does, in a few words, and that nothing has isolated it.
-func (v View) outcome() string { return v.ended() + v.unboxed() }
+func (v View) outcome() string { return v.ended() + unboxed(v.State) }
 
 // unboxed says that the sandbox is switched off.
-func (v View) unboxed() string {
-	if v.State.Start.NoSandbox {
+func unboxed(s loop.State) string {
+	if s.Start.NoSandbox {
 		return " (without a sandbox)"
 	}
 	return ""
@@ -103,7 +184,7 @@ func (v View) ended() string {
 	case loop.Invalid:
 		return "Cannot run"
 	case loop.Waiting:
-		return v.waitingFor()
+		return waitingFor(v.State)
 	case loop.Interrupted:
 		if n == 0 {
 			return "Interrupted before the first iteration"
@@ -114,41 +195,6 @@ func (v View) ended() string {
 	}
 	return "Failed in ralph's own part, not in the work"
 }
-
-// waitingFor says what a run waits for.
-func (v View) waitingFor() string {
-	switch end := v.State.End; {
-	case end.ForPull:
-		return "Waiting for its pull request"
-	case v.waitsToAccept(loop.NothingToDo):
-		return "Waiting for your answer"
-	case v.waitsToAccept(loop.Unreviewed):
-		return "Waiting for a review"
-	case len(v.State.ToAccept()) > 0:
-		return "Waiting for you to accept what was found"
-	case v.waitsForOthers():
-		return "Waiting for other workflows"
-	case !end.Until.IsZero():
-		return "Waiting until " + end.Until.UTC().Format("2006-01-02 15:04 UTC")
-	case v.State.Waits:
-		return "Waiting for your answer"
-	case v.State.Unable > 0:
-		return "Waiting for an agent that can work"
-	case v.waitsForReader():
-		return "Waiting for the reviewer"
-	case v.waitsForModel():
-		return "Waiting for the model"
-	case v.waitsForLimit():
-		return "Waiting for a usage limit's reset, at an unknown time"
-	}
-	return "Waiting"
-}
-
-// mostCause is how many characters of someone else's words a headline has.
-const mostCause = 160
-
-// mostReason is the same of a reason that has to be read to be acted on.
-const mostReason = 240
 
 // cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what
 // passed, else the reason.
@@ -174,7 +220,7 @@ func (v View) cause() string {
 		(s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
 		cause = v.Text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
 	}
-	return wording.JoinedBy("; ", cause, v.Tally())
+	return wording.JoinedBy("; ", cause, Tally(v.State))
 }
 
 // untilReset is the end of a reason that the headline tells anyhow.
@@ -182,7 +228,7 @@ var untilReset = regex.Lazy(` until \d{4}-\d\d-\d\dT[0-9:.+Z-]*: try again after
 
 // proof is what a run that is done has passed.
 func (v View) proof() string {
-	it := v.Judged()
+	it := v.State.LastJudged()
 	if v.State.NoDiff() && v.State.Start.Branch != "" {
 		return "nothing was left to change"
 	}
@@ -199,7 +245,7 @@ func (v View) proof() string {
 		case !c.Pass || c.Skipped != "":
 		case c.Check == loop.ReviewCheck:
 			reviewed = len(c.Concerns) == 0 // else a person accepts that there is none
-		case v.isCommand(c.Check):
+		case isCommand(v.State, c.Check):
 			commands = append(commands, v.Code(c.Check, 60))
 		}
 	}
@@ -235,11 +281,11 @@ func (v View) failing() string {
 }
 
 // refusal is why a reviewer does not approve.
-func (v View) refusal(f loop.Verdict) string {
+func (w Words) refusal(f loop.Verdict) string {
 	if f.Reason == "" || f.Reason == asksForChanges {
-		return wording.JoinedBy(" — ", asksForChanges, v.firstLine(f.Output))
+		return wording.JoinedBy(" — ", asksForChanges, w.firstLine(f.Output))
 	}
-	return v.Text(f.Reason, mostCause)
+	return w.Text(f.Reason, mostCause)
 }
 
 const asksForChanges = "the reviewer asks for changes"
@@ -254,53 +300,22 @@ func (v View) openStory() string {
 		return ""
 	}
 	for _, st := range v.State.Plan.Stories {
-		if !v.StoryDone(st) {
+		if !StoryDone(v.State, st) {
 			return wording.JoinedBy(" — ", v.storyID(st)+" is not done", v.Text(st.ReviewFeedback, mostCause))
 		}
 	}
 	return ""
 }
 
-// isCommand reports whether a check is one of the commands that the repository has.
-func (v View) isCommand(check string) bool {
-	return slices.Contains(v.State.Start.Checks, check)
-}
-
 // exited begins a reason that continues with what was printed.
 var exited = regex.Lazy(`^it exited with code \d+: `)
 
 // failureInBrief is the first place that a failure names with what is wrong there, else its reason.
-func (v View) failureInBrief(f loop.Verdict) string {
+func (w Words) failureInBrief(f loop.Verdict) string {
 	if len(f.Findings) > 0 {
-		return v.Text(wording.JoinedBy(": ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])), mostCause)
+		return w.Text(wording.JoinedBy(": ", wording.Place(f.Findings[0]), wording.Said(f.Findings[0])), mostCause)
 	}
-	return v.Text(exited.ReplaceAllString(f.Reason, ""), mostCause)
-}
-
-// asking is the beginning of the question that the agent asks.
-func (v View) asking() string {
-	last := v.State.Last()
-	if last == nil {
-		return ""
-	}
-	if question := v.firstLine(v.asked(last)); question != "" {
-		return "“" + question + "”"
-	}
-	return ""
-}
-
-// asked is what an agent says that waits for an answer: its question, if it asks one.
-func (v View) asked(it *loop.Iteration) string {
-	if it.Turn.Claim.Asks() {
-		return it.Turn.Claim.Text
-	}
-	return wording.Spoken(it)
-}
-
-// firstLine is the first line of a text that says anything.
-func (v View) firstLine(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return v.Text(first, mostCause)
+	return w.Text(exited.ReplaceAllString(f.Reason, ""), mostCause)
 }
 
 // Notice is how a run ended and what to do next in one line of plain text, for a log.
@@ -353,7 +368,7 @@ func EndText(v View) (lines []string) {
 	lines = append(lines, v.openHints()...)
 	add("What now: ", v.nextInPlain())
 	if o := s.End.Outcome; v.local() && o.Limited() && s.Start.Branch != "" {
-		add("Or take over: ", v.reproduce())
+		add("Or take over: ", advice{v}.reproduce())
 	}
 	return lines
 }
@@ -374,25 +389,21 @@ func (v View) why() string {
 // onlyCount is a reason that says no more than how many iterations there were.
 var onlyCount = regex.Lazy(`^\d+ of \d+ iterations are used up(; \d+ of \d+ stories are approved)?$`)
 
-// openHints names the hints that a run which has ended did not read, or did not get done.
-func (v View) openHints() (lines []string) {
-	s := v.State
-	for _, h := range s.Hints {
-		text := fmt.Sprintf("“%s”", v.Text(h.Text, mostCause))
-		if by := v.Text(h.By, 60); by != "" {
-			text += " from " + by
-		}
-		switch {
-		case s.End == nil || s.End.Outcome == loop.Invalid && h.ID == "":
-		case h.ReadIn == 0:
-			lines = append(lines, "Hint not read: "+text)
-		case h.Undone && s.Back != nil:
-			text = fmt.Sprintf("Hint not done: %s. The result was not approved: %s", text, v.Text(s.Back.Reason, mostReason))
-			if kept := v.branch(s.GivenUp()); kept != "" {
-				text += "; it is kept on " + kept
-			}
-			lines = append(lines, text)
-		}
+// step names the story that the run is at, with its mode: "US-002, review 2 of 5"; "" when there is none.
+func (v View) step() string {
+	id := current(v.State)
+	if id == "" {
+		return ""
 	}
-	return lines
+	mode := loop.Mode("")
+	if t := v.State.Turning; t != nil {
+		mode = t.Mode
+	} else if last := v.State.Last(); last != nil {
+		mode = last.Mode
+	}
+	text := v.name(id, 40) + ", " + v.Text(string(mode), 20)
+	if st := v.State.Plan.Story(id); st != nil && mode == loop.Review {
+		text += fmt.Sprintf(" %d of %d", reviewOf(v.State, *st), v.State.Rules().ReviewCap)
+	}
+	return text
 }

@@ -8,8 +8,61 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
+// storyItems are stories as a task list.
+func (v View) storyItems(stories []plan.Story, title int) (list string) {
+	for _, st := range stories {
+		box, loud := "[ ]", ""
+		if StoryDone(v.State, st) {
+			box = "[x]"
+		}
+		state := wording.StoryState(st)
+		if st.AtCap() {
+			loud, state = "⚠️ ", "**"+state+"**"
+		}
+		item := fmt.Sprintf("- %s %s%s", box, loud, v.storyID(st))
+		if t := v.Text(st.Title, title); t != "" {
+			item += " " + t
+		}
+		item += " — " + state + reviews(v.State, st)
+		if st.ID == current(v.State) {
+			item += " ⏳"
+		}
+		list += item + "\n"
+	}
+	return list
+}
+
+// stories is the tally with the list below it; "" for a run without a plan.
+func (v page) stories() string {
+	if v.State.Plan == nil {
+		return ""
+	}
+	return wording.JoinedBy("\n\n", "**Stories:** "+Tally(v.State), v.storyList())
+}
+
+// storyList is the check list of the plan's stories. Of many it shows those that matter now, and folds the whole list.
+func (v page) storyList() string {
+	p := v.State.Plan
+	if p == nil || v.room.stories == 0 || len(p.Stories) == 0 {
+		return ""
+	}
+	if len(p.Stories) <= v.room.stories {
+		return v.storyItems(p.Stories, 100)
+	}
+	shown := urgent(v.State, v.room.stories)
+	text := v.storyItems(shown, 100) + fmt.Sprintf("- %d more\n", len(p.Stories)-len(shown))
+	if v.folded == 0 {
+		return text
+	}
+	all := v.storyItems(p.Stories[:min(v.folded, len(p.Stories))], 60)
+	if rest := len(p.Stories) - v.folded; rest > 0 {
+		all += fmt.Sprintf("- %d more\n", rest)
+	}
+	return text + "\n" + wording.Folded(fmt.Sprintf("All %d stories", len(p.Stories)), all)
+}
+
 // atCap says loudly which stories no one approved but the cap of reviews, and what is open in them.
-func (v View) atCap(r room) string {
+func (v page) atCap() string {
 	var capped []plan.Story
 	if v.State.Plan != nil {
 		for _, st := range v.State.Plan.Stories {
@@ -21,7 +74,7 @@ func (v View) atCap(r room) string {
 	if len(capped) == 0 {
 		return ""
 	}
-	most := max(r.remarks, 1)
+	most := max(v.remarks, 1)
 	var b strings.Builder
 	for i, st := range capped {
 		if i == most {
@@ -50,8 +103,8 @@ func were(reviews int) string {
 }
 
 // unapproved lists the stories that are not done, each with what its review asked for.
-func (v View) unapproved(r room) string {
-	if v.State.Plan == nil || r.remarks == 0 {
+func (v page) unapproved() string {
+	if v.State.Plan == nil || v.remarks == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -59,16 +112,16 @@ func (v View) unapproved(r room) string {
 	told := v.State.End != nil && v.failing() == "" // of the first one, by the headline
 	for _, st := range v.State.Plan.Stories {
 		switch {
-		case v.StoryDone(st):
+		case StoryDone(v.State, st):
 		case told && len([]rune(st.ReviewFeedback)) <= mostCause:
 			told = false
-		case listed == 2*r.remarks:
+		case listed == 2*v.remarks:
 			more++
 		default:
 			told = false
 			listed++
 			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.Text(st.Title, 100), wording.StoryState(st),
-				v.reviews(st))
+				reviews(v.State, st))
 			if said := v.Text(st.ReviewFeedback, 600); said != "" {
 				item += ": " + said
 			}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -15,7 +17,12 @@ import (
 const whatNowIs = "**What now:** "
 
 // whatNow says what the bot needs, from whom, and how to stop it or to continue. No one is mentioned by it.
-func (v View) whatNow() string {
+func (v View) whatNow() string { return advice{v}.whatNow() }
+
+// advice is a view that says what a person can do about its run.
+type advice struct{ View }
+
+func (v advice) whatNow() string {
 	s := v.State
 	switch {
 	case s.End == nil && v.local():
@@ -39,7 +46,7 @@ func (v View) whatNow() string {
 }
 
 // howToStop lists what stops a running run. The run itself checks whether its issue is closed.
-func (v View) howToStop() string {
+func (v advice) howToStop() string {
 	var ways []string
 	if v.Ways.Work(event.Commented) {
 		ways = append(ways, "comment "+v.Command("stop"))
@@ -58,7 +65,7 @@ func (v View) howToStop() string {
 }
 
 // withoutComments says how to resume a run if no comment starts a job.
-func (v View) withoutComments() string {
+func (v advice) withoutComments() string {
 	if v.Label != "" && v.State.Start.Issue != 0 && v.Ways.Work(event.Labeled) {
 		return fmt.Sprintf("To resume the run, put the label %s on #%d again.", v.Code(v.Label, 60), v.State.Start.Issue)
 	}
@@ -66,7 +73,7 @@ func (v View) withoutComments() string {
 }
 
 // nextStep is what someone has to do after an outcome; "" when no one has.
-func (v View) nextStep() string {
+func (v advice) nextStep() string {
 	s := v.State
 	switch s.End.Outcome {
 	case loop.Done:
@@ -98,7 +105,7 @@ func (v View) nextStep() string {
 const fixIt = "fix what is named above"
 
 // resumes is the clause on the starting point of an ended run.
-func (v View) resumes() string {
+func (v advice) resumes() string {
 	switch s := v.State; {
 	case s.Branch().Name() == "" && (s.End.Patch != "" || s.End.Outcome == loop.Failed):
 		return "starts over, because no work is on GitHub"
@@ -108,7 +115,7 @@ func (v View) resumes() string {
 	return "resumes from here"
 }
 
-func (v View) afterDone() string {
+func (v advice) afterDone() string {
 	pull := v.pull()
 	if pull == "" {
 		return parts(v.Offer("retry <what is missing>", "asks for more"))
@@ -116,7 +123,7 @@ func (v View) afterDone() string {
 	if v.here {
 		pull = "this pull request"
 	}
-	if v.closed() {
+	if isClosed(v.State) {
 		return pull + " is closed: reopen it and merge it, or leave it so."
 	}
 	if clash := v.clash(); clash != "" {
@@ -135,17 +142,8 @@ func (v View) afterDone() string {
 	return "review " + pull + " and merge it. To send it back, " + strings.Join(ways, ", or ") + "."
 }
 
-// closed reports whether someone has closed the pull request.
-func (v View) closed() bool {
-	closed := v.State.Post.Closed
-	return closed != nil && *closed
-}
-
-// mergeable reports whether nothing is in the way of a merge that is known here.
-func (v View) mergeable() bool { return !v.closed() && len(v.State.End.Conflicts) == 0 }
-
 // clash says that the work cannot be merged as it is, in which files, and what to do; "" when it can.
-func (v View) clash() string {
+func (v advice) clash() string {
 	s := v.State
 	if len(s.End.Conflicts) == 0 {
 		return ""
@@ -160,7 +158,7 @@ func (v View) clash() string {
 func (v View) sweptLater() bool { return !v.State.End.Until.IsZero() && v.Ways.Work(event.Scheduled) }
 
 // whileWaiting says what ends a wait: time, other workflows, or someone's answer.
-func (v View) whileWaiting() string {
+func (v advice) whileWaiting() string {
 	s := v.State
 	switch {
 	case s.End.ForPull:
@@ -174,15 +172,15 @@ func (v View) whileWaiting() string {
 		return v.howToAccept(v.State.ToAccept())
 	case v.State.Unable > 0 && s.End.Until.IsZero():
 		return parts("fix what it names", v.Offer("continue", "tries again"))
-	case v.waitsForOthers() && v.Ways.Work(event.Built):
+	case waitsForOthers(v.State) && v.Ways.Work(event.Built):
 		return parts("nothing", "it resumes when they have finished", v.Offer("continue", "looks at once"))
-	case v.waitsForOthers():
+	case waitsForOthers(v.State):
 		return parts(v.Offer("continue", "resumes the run when they have finished"))
 	case v.sweptLater():
 		return parts("nothing", "the next sweep after that resumes it", v.Offer("continue", "tries at once"))
 	case !s.End.Until.IsZero():
 		return parts(v.Offer("continue", "resumes the run after that"))
-	case v.waitsForLimit(), v.waitsForReader(), v.waitsForModel():
+	case waitsForLimit(v.State), waitsForReader(v.State), waitsForModel(v.State):
 		return parts(v.Offer("continue", "tries again"))
 	}
 	if !v.Ways.Work(event.Commented) {
@@ -195,7 +193,7 @@ func (v View) whileWaiting() string {
 	return who + " with " + v.Command("continue <answer>") + "."
 }
 
-func (v View) whatNowLocally() string {
+func (v advice) whatNowLocally() string {
 	s := v.State
 	switch s.End.Outcome {
 	case loop.Done:
@@ -223,8 +221,8 @@ func (v View) whatNowLocally() string {
 }
 
 // plainly is a sentence of ours without marks of code where no one reads Markdown.
-func (v View) plainly(text string) string {
-	if v.plain {
+func (w Words) plainly(text string) string {
+	if w.plain {
 		return strings.ReplaceAll(text, "`", "")
 	}
 	return text
@@ -232,8 +230,8 @@ func (v View) plainly(text string) string {
 
 // moreBudget says how a run continues whose budget is used up. What a run may spend counts again each time it is asked
 // for; what an issue may does not.
-func (v View) moreBudget() string {
-	names, issue := v.usedUp()
+func (v advice) moreBudget() string {
+	names, issue := usedUp(v.State, v.Limits)
 	if issue {
 		return parts("all that this issue may cost is spent. Raise "+v.shown("max_cost_usd_per_issue"),
 			v.Offer("retry", "then "+v.resumes()))
@@ -243,4 +241,189 @@ func (v View) moreBudget() string {
 	}
 	return parts(v.Offer("retry", v.resumes()+" and may spend as much again"),
 		"raise "+cmp.Or(strings.Join(names, " and "), "the limit")+" to let a run spend more")
+}
+
+// howToAccept says how a person answers, on GitHub or at a terminal.
+func (v advice) howToAccept(list []loop.Concern) string {
+	names := v.namesTyped(list)
+	if i := slices.IndexFunc(list, loop.Concern.AsItIs); i >= 0 {
+		return v.howToAnswer(list[i], names)
+	}
+	if v.local() {
+		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
+			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
+	}
+	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run resumes without another turn"),
+		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
+}
+
+// howToAnswer says what a person does about a concern that no one else accepts.
+func (v advice) howToAnswer(c loop.Concern, names []string) string {
+	accepts := "ends the run without a change"
+	again, sends := "continue <what is missing>", "resumes the run"
+	if c.Kind == loop.Unreviewed {
+		accepts = "accepts this commit without a review"
+		again, sends = "continue", "asks the reviewer again"
+	}
+	if v.local() {
+		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " " + accepts + "; " +
+			v.shown("--answer TEXT") + " instead sends the agent on with what is missing."
+	}
+	return parts(v.Offer("accept "+strings.Join(names, " "), accepts), v.Offer(again, sends))
+}
+
+// acceptWords are those of the command that accepts findings by their names.
+func (w Words) acceptWords(list []loop.Concern) string {
+	return "accept " + strings.Join(w.namesTyped(list), " ")
+}
+
+// namesTyped are the names of findings as someone can paste them.
+func (w Words) namesTyped(list []loop.Concern) []string {
+	return safetext.Map(list[:min(len(list), mostNames)], func(c loop.Concern) string { return nameTyped(w.Clean(c.Name)) })
+}
+
+func these(list []loop.Concern) string {
+	if len(list) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// nameTyped is a name as someone can paste it into a comment or a shell.
+func nameTyped(name string) string {
+	if wording.SafeWord.MatchString(name) {
+		return name
+	}
+	return wording.ShellWord(name)
+}
+
+// pushBack says how commits of someone who has taken over get into the pull request.
+func (v advice) pushBack() string {
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(v.State.Branch().Name())))
+	if v.local() || v.State.Post.Pull == 0 || v.State.Branch().Name() == "" || len(branch) > wording.MaxURL {
+		return ""
+	}
+	return "Commit there, and " + safetext.Code("git push origin HEAD:"+branch) + " brings it into the pull request."
+}
+
+// reproduce is one shell command that brings the work and its failure to a clone; "" when there is no branch.
+func (v advice) reproduce() string {
+	s := v.State
+	name := s.Kept().Name()
+	if s.Post.Pull != 0 && !v.local() { // whose commits are the pull request's
+		name = s.Branch().Name()
+	}
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(name)))
+	if name == "" || len(branch) > wording.MaxURL { // git has none of that length
+		return ""
+	}
+	line := "git fetch origin " + branch + " && git checkout FETCH_HEAD"
+	if v.local() {
+		line = "git checkout " + branch
+	}
+	commands := s.Start.Checks
+	if f := s.Failure(); f != nil && slices.Contains(s.Start.Checks, f.Check) {
+		commands = []string{f.Check}
+	}
+	for _, c := range commands {
+		c = v.Clean(strings.TrimSpace(c))
+		if len(line)+len(c) > 4<<10 {
+			break
+		}
+		line += " && " + grouped(c)
+	}
+	return line
+}
+
+// block is a fence around commands; "" for none.
+func block(commands string) string {
+	if commands == "" {
+		return ""
+	}
+	return safetext.Fence(commands)
+}
+
+// grouped keeps a command of several parts together.
+func grouped(c string) string {
+	switch {
+	case strings.Contains(c, "\n"):
+		return "sh -c " + wording.ShellWord(c)
+	case strings.ContainsAny(c, ";|&"):
+		return "(" + c + ")"
+	}
+	return c
+}
+
+// maxAgain is how long a command that resumes a run may be.
+const maxAgain = 200
+
+// Resuming returns the command line that resumes the run of another one, quoted for a shell; "" if there is none, or if
+// it is too long for a sentence.
+func Resuming(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	line := "ralph"
+	for _, a := range args {
+		switch {
+		case a == "--fresh" || a == "--resume":
+		case wording.SafeWord.MatchString(a): // also a flag
+			line += " " + a
+		default:
+			line += " " + wording.ShellWord(a)
+		}
+	}
+	if line += " --resume"; utf8.RuneCountInString(line) > maxAgain || strings.Contains(line, "\n") {
+		return ""
+	}
+	return line
+}
+
+// sameAgain is said where no command is known.
+const sameAgain = "the same command with --resume"
+
+// Resume returns the command that resumes a run of the CLI, with more arguments, or says in words what it is.
+func (v View) Resume(more string) string {
+	return cmp.Or(safetext.OneLine(v.Clean(cmp.Or(v.Again, v.State.Start.Again))), sameAgain) + more
+}
+
+// again is Resume in a sentence.
+func (v advice) again() string {
+	if again := v.Resume(""); again != sameAgain {
+		return v.shown(again)
+	}
+	return "the same command with " + v.shown("--resume")
+}
+
+// tryIt is the block that brings the branch to a clone and runs its checks.
+func (v advice) tryIt() string {
+	s := v.State
+	branch := wording.ShellWord(safetext.OneLine(v.Clean(s.Kept().Name())))
+	if v.local() || s.Kept().Name() == "" || len(branch) > wording.MaxURL {
+		return ""
+	}
+	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
+	if v.Dir != "" {
+		lines += "cd " + wording.ShellWord(safetext.OneLine(v.Clean(v.Dir))) + "\n"
+	}
+	for _, c := range s.Start.Checks {
+		if c = v.Clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
+			break
+		}
+		lines += c + "\n"
+	}
+	return safetext.Fence(lines)
+}
+
+// sendBack says how a reviewer of finished work gets something else; "" before there is any.
+func (v advice) sendBack() string {
+	if v.local() || v.State.End == nil || v.State.End.Outcome != loop.Done {
+		return ""
+	}
+	review := ""
+	if v.Ways.Work(event.Reviewed) {
+		review = "Request changes in a review"
+	}
+	return parts(review, v.Offer("fix", "works on what reviews ask for"), v.Offer("retry <what to change>", "works on what you write"),
+		v.Offer("retry --fresh <what to do>", "starts over and keeps this work under another name"))
 }
