@@ -224,10 +224,7 @@ func (w Words) attempts(judged []*loop.Iteration) string {
 	for _, it := range judged {
 		gate, hash := "passed", "-"
 		if f := it.Failure(); f != nil {
-			gate = w.name(f.Check, 60)
-			if f.Hash != "" {
-				hash = w.name(f.Hash, 16)
-			}
+			gate, hash = w.Text(f.Check, 60), cmp.Or(w.Text(f.Hash, 16), "-")
 		}
 		text += wording.Row(fmt.Sprint(it.N), gate, hash, wording.Yes(wording.Shifted(it)))
 	}

@@ -33,7 +33,7 @@ func TestReasonsOnce(t *testing.T) {
 		!strings.Contains(text, "4 times in a row, also after a strategy shift") {
 		t.Errorf("the comment speaks of a hash:\n%s", text)
 	}
-	if text := Failure(v); !strings.Contains(text, "(error hash 3afbbd29)") || !strings.Contains(text, "| `3afbbd29` |") {
+	if text := Failure(v); !strings.Contains(text, "(error hash 3afbbd29)") || !strings.Contains(text, "| 3afbbd29 |") {
 		t.Errorf("the failure report shows no hash:\n%s", text)
 	}
 }
