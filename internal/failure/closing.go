@@ -12,12 +12,6 @@ type closing struct {
 	n     int                  // how many there have been
 }
 
-// closingLines is how many lines are kept: a runner that lists its failures after its summary may need many.
-const (
-	closingLines = 200
-	closingBytes = 512 // of each line
-)
-
 func (c *closing) add(s string) {
 	at := c.n % closingLines
 	c.lines[at] = append(c.lines[at][:0], s[:min(len(s), closingBytes)]...)
@@ -119,3 +113,10 @@ func read(lines []string) bool {
 	}
 	return points
 }
+
+var (
+	colour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
+	// packagePrefix is what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test: ",
+	// "web-1  | ".
+	packagePrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
+)

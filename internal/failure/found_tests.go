@@ -2,20 +2,10 @@ package failure
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 )
-
-// number reads a number of a place; what is none, or too long, is 0.
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 var (
 	goLogged  = lazy(`^\s+([\w./-]+\.go):(\d+): (.*)$`)
@@ -175,6 +165,128 @@ func readCargo(lines []string, found *findings) {
 			}
 			found.add(loop.Finding{File: m[2], Line: number(m[3]), Column: number(m[4]), Test: m[1],
 				Message: strings.Join(said, ", ")})
+		}
+	}
+}
+
+var (
+	scriptFile  = lazy(`^\s*FAIL +(?:\|[^|]*\| *)?(\S+\.[cm]?[jt]sx?)(?: > (.*)| \(.*\))?(?: \[.*\])?$`)
+	jestTest    = lazy(`^\s*● (.+)$`)
+	scriptPlace = lazy(`^\s*(?:at .*?\(?|❯ (?:.* )?)((?:file://)?[^\s()]+\.[cm]?[jt]sx?):(\d+):(\d+)\)?$`)
+	ownCode     = lazy(`node_modules|node:|internal/`)
+	mochaTest   = lazy(`^\s*\d+\) (.+)$`)
+)
+
+// readJavaScriptTests finds what jest and vitest report: file, test, the first line that says why, and the first place
+// of the project.
+func readJavaScriptTests(lines []string, found *findings) {
+	f := loop.Finding{}
+	flush := func() {
+		if f.Test != "" && f.Message != "" || f.File != "" && f.Message != "" {
+			found.add(f)
+		}
+	}
+	for _, line := range lines {
+		if m := scriptFile.FindStringSubmatch(line); m != nil {
+			flush()
+			f = loop.Finding{File: m[1], Test: m[2]}
+			continue
+		}
+		if f.File == "" {
+			continue
+		}
+		text := strings.TrimSpace(line)
+		if m := jestTest.FindStringSubmatch(line); m != nil {
+			flush()
+			f = loop.Finding{File: f.File, Test: m[1]}
+		} else if m := scriptPlace.FindStringSubmatch(line); m != nil {
+			if f.Line == 0 && !ownCode.MatchString(m[1]) {
+				f.File, f.Line, f.Column = m[1], number(m[2]), number(m[3])
+			}
+		} else if strings.HasPrefix(text, "Test Suites:") || strings.HasPrefix(text, "Test Files") ||
+			strings.HasPrefix(text, "PASS ") {
+			flush()
+			f = loop.Finding{}
+		} else if expected(text) {
+			f.Message = strings.TrimPrefix(f.Message+"; "+text, "; ")
+		} else if f.Message == "" && text != "" && f.Test != "Console" && !strings.HasPrefix(text, "⎯") {
+			f.Message = text
+		}
+	}
+	flush()
+}
+
+func expected(text string) bool {
+	return strings.HasPrefix(text, "Expected") && strings.Contains(text, ":") || strings.HasPrefix(text, "Received") &&
+		strings.Contains(text, ":")
+}
+
+// readMocha finds the numbered failures at the end of mocha's report.
+func readMocha(lines []string, found *findings) {
+	begin := -1
+	for i, line := range lines {
+		if strings.HasSuffix(line, " failing") && mochaCount.MatchString(line) {
+			begin = i + 1
+		}
+	}
+	if begin < 0 {
+		return
+	}
+	f, title := loop.Finding{}, false
+	for _, line := range lines[begin:] {
+		text := strings.TrimSpace(line)
+		if m := mochaTest.FindStringSubmatch(line); m != nil {
+			if f.Message != "" {
+				found.add(f)
+			}
+			f, title = loop.Finding{Test: strings.TrimSuffix(m[1], ":")}, !strings.HasSuffix(m[1], ":")
+		} else if m := scriptPlace.FindStringSubmatch(line); m != nil {
+			if f.Line == 0 && !ownCode.MatchString(m[1]) {
+				f.File, f.Line, f.Column = m[1], number(m[2]), number(m[3])
+			}
+		} else if title && text != "" {
+			f.Test += " " + strings.TrimSuffix(text, ":")
+			title = !strings.HasSuffix(text, ":")
+		} else if f.Test != "" && f.Message == "" {
+			f.Message = text
+		}
+	}
+	if f.Message != "" {
+		found.add(f)
+	}
+}
+
+var mochaCount = lazy(`^\s*\d+ failing$`)
+
+var (
+	tapPlace  = lazy(`(?:^ +location: '|^ +at: .*\(|^# +\((?:in test file|from function .* in test file) )([^'\s]+?)(?::|, line )(\d+)(?::(\d+))?`)
+	tapReason = lazy(`^(?: +(?:error|message): *(.*)|# +('.*' failed.*))$`)
+	ofSubtest = lazy(`^\d+ subtests? failed$`)
+)
+
+// readTAP finds the points of the Test Anything Protocol that failed, and what the block or the comments below each say.
+func readTAP(lines []string, found *findings) {
+	f := loop.Finding{}
+	for i, line := range append(lines[:len(lines):len(lines)], "ok 0") { // which ends the last one
+		if m := namedTAP.FindStringSubmatch(line); m != nil {
+			if f.Test != "" && !ofSubtest.MatchString(f.Message) {
+				found.add(f)
+			}
+			if f = (loop.Finding{}); m[1] != "" && m[3] == "" {
+				f.Test = m[2]
+			}
+			continue
+		}
+		if f.Test == "" {
+			continue
+		}
+		if m := tapPlace.FindStringSubmatch(line); m != nil && f.Line == 0 {
+			f.File, f.Line, f.Column = m[1], number(m[2]), number(m[3])
+		} else if m := tapReason.FindStringSubmatch(line); m != nil && f.Message == "" {
+			f.Message = strings.Trim(m[1], `'"`) + m[2]
+			if strings.Trim(f.Message, "|>-+") == "" && i+1 < len(lines) { // a text of several lines
+				f.Message = strings.TrimSpace(lines[i+1])
+			}
 		}
 	}
 }

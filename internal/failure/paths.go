@@ -1,6 +1,8 @@
 package failure
 
-import "strings"
+import (
+	"strings"
+)
 
 // aPath matches what may be before a path, and the path: absolute, one that leads up and out, or one from a home
 // directory or a drive. A directory's name may hold a space.
@@ -162,3 +164,11 @@ func extension(name string) string {
 	}
 	return ""
 }
+
+// aPlace matches the end of a file's name, or what stands for one, with the numbers of a line and a column behind it.
+var aPlace = lazy(`(\.[\w+~-]{0,10}[A-Za-z][\w+~-]{0,10}['"]?|akefile['"]?|Dockerfile|[>\]]['"]?|\bnode:[\w/]+)` +
+	`(?::\d+(?:[:.-]\d+)*|:?\[\d+(?:[:.,-] ?\d+)*\]|\(\d+(?:[:.,-] ?\d+)*\))`)
+
+// noPlaces takes the numbers of lines and columns off the names of files: "a.go:3:5", "a.ts(3,5)", "A.java:[3,5]",
+// "Makefile:3".
+func noPlaces(line string) string { return aPlace.ReplaceAllString(line, "$1") }

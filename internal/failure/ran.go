@@ -15,14 +15,6 @@ func Ran(output string) Tests {
 	return c.Tests()
 }
 
-// testRunner reads the lines of one kind of test runner.
-type testRunner interface {
-	// line reads one line, without its end and colors, and reports whether it was this runner's.
-	line(s string) bool
-	// tally may be asked at any time; what is not finished counts as it is.
-	tally() runnerCounts
-}
-
 // maxTestLine is how much of a line is examined. Summaries are short.
 const maxTestLine = 8 << 10
 
@@ -85,13 +77,6 @@ func indexFrom(p []byte, from int, sign byte) int {
 func (c *TestCounter) keep(part []byte) {
 	c.part = append(c.part, part[:min(len(part), maxTestLine-len(c.part))]...)
 }
-
-var (
-	colour = lazy(`\x1b\[[0-9;?]*[A-Za-z]`)
-	// packagePrefix is what a runner of several packages puts before each line: "web:test: ", "[1] ", "packages/a test: ",
-	// "web-1  | ".
-	packagePrefix = lazy(`^(?:[@\w./-]+(?:[: ][\w:.-]+)?: |\[[\w@/:.-]+\] |[@\w./:-]+ +[|│] )`)
-)
 
 // line gives the line to the runner that knows it. A colored line, or one with a prefix, is known by what is left of it.
 func (c *TestCounter) line(s []byte) {

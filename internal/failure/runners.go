@@ -1,9 +1,6 @@
 package failure
 
 import (
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/regex"
@@ -19,25 +16,6 @@ type runner struct {
 	proof *pattern          // a line that stands near its end; nil: the end is proof enough
 	// session is a line of the same run, wherever it stands, by which the summary counts against another runner's.
 	session *pattern
-}
-
-// sumLine is a line that reports a run by itself. Its pattern's groups say what they count: "total" (the skipped ones
-// among them), "passed", "failed", "errors" (around the tests), "skipped", each with digits behind it when there are
-// several, or "counts" for a list of numbers with their words. A word in the place of a number is one.
-type sumLine struct {
-	pattern *pattern
-	said    string // why none ran; empty: the numbers tell
-}
-
-// sum is a line with {total} and the like in the places of numbers.
-func sum(text string) sumLine { return none(text, "") }
-
-// none is a line that tells of no test at all.
-func none(text, said string) sumLine {
-	for _, name := range strings.Fields("total total2 passed failed failed2 errors skipped skipped2") {
-		text = strings.ReplaceAll(text, "{"+name+"}", `(?<`+name+`>\d{1,9})`)
-	}
-	return sumLine{lazy(text), said}
 }
 
 const (
@@ -163,48 +141,6 @@ var anySum = sync.OnceValue(func() *regex.Set {
 // proveName is the runner that sums up the points of Perl's tests; with -v they are printed as well.
 const proveName = "prove"
 
-// countWords are by the words of runners what they count.
-var countWords = map[string]string{
-	"passed": "passed", "xfailed": "passed", "xpassed": "passed", "expected": "passed",
-	"failed": "failed", "failures": "failed", "error": "errors", "errors": "errors",
-	"skipped": "skipped", "todo": "skipped", "pending": "skipped", "incomplete": "skipped", "excluded": "skipped",
-	"invalid": "skipped", "deselected": "deselected",
-}
-
-var countPair = lazy(`(\d{1,9}) ([a-z]+)|([A-Za-z][A-Za-z ]*)[:=] ?(\d{1,9})`)
-
-// read reads a line; ok is false when it is another one.
-func (l sumLine) read(line string) (t runnerCounts, ok bool) {
-	m := l.pattern.FindStringSubmatch(line)
-	if m == nil {
-		return t, false
-	}
-	n, whole := map[string]int{}, false
-	groups := l.pattern.Regexp().SubexpNames()
-	t.known = !slices.ContainsFunc(groups, func(group string) bool { return group != "" })
-	for i, group := range groups {
-		if group == "counts" {
-			for _, pair := range countPair.FindAllStringSubmatch(m[i], -1) {
-				n[countWords[strings.ToLower(pair[2]+pair[3])]] += countOf(pair[1] + pair[4])
-			}
-		} else if group = strings.TrimRight(group, "123"); m[i] != "" && strings.Trim(m[i], "0123456789") != "" {
-			n[group]++
-		} else {
-			n[group] += countOf(m[i])
-		}
-		whole = whole || group == "total"
-		t.known = t.known || m[i] != "" && group != "" && group != "skipped"
-	}
-	t.skipped, t.failed, t.said = n["skipped"], n["failed"]+n["errors"], l.said
-	if t.ran = n["passed"] + n["failed"]; whole {
-		t.ran = n["total"] - n["skipped"]
-	}
-	if n["deselected"] > 0 {
-		t.said = strconv.Itoa(n["deselected"]) + " deselected"
-	}
-	return t, true
-}
-
 // sumReader reads a runner whose every line of interest stands for itself.
 type sumReader struct {
 	sums []sumLine
@@ -222,3 +158,9 @@ func (r *sumReader) line(s string) bool {
 	}
 	return false
 }
+
+// closingLines is how many lines are kept: a runner that lists its failures after its summary may need many.
+const (
+	closingLines = 200
+	closingBytes = 512 // of each line
+)

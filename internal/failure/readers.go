@@ -1,6 +1,8 @@
 package failure
 
-import "strings"
+import (
+	"strings"
+)
 
 // goTest reads "go test", also with -v and -json, and gotestsum.
 type goTest struct {
@@ -71,16 +73,6 @@ func (g *goTest) result(word, test string) {
 	g.here.add(g.was)
 }
 
-func testOutcome(word string) runnerCounts {
-	switch word {
-	case "skip", "SKIP":
-		return runnerCounts{known: true, skipped: 1}
-	case "fail", "FAIL":
-		return runnerCounts{known: true, ran: 1, failed: 1}
-	}
-	return runnerCounts{known: true, ran: 1}
-}
-
 // packageEnds closes a package. Without -v some test ran, and no one says how many.
 func (g *goTest) packageEnds(some, failed bool) {
 	p := g.here
@@ -147,4 +139,161 @@ func (g *goTest) ended(action, pkg, test string, unbuilt bool) {
 	default:
 		g.sum.add(testOutcome(action))
 	}
+}
+
+// tap reads the Test Anything Protocol, and the summary that node's runner and others put after it in this or in its
+// own form. Node counts a file without a test as one, since a file may be the test; so it is here.
+type tap struct {
+	sum     runnerCounts
+	points  runnerCounts // since the stream began; the summary says it better
+	planned bool
+	open    bool // within a summary
+}
+
+var (
+	tapPlan    = lazy(`^1\.\.(\d{1,9})(?:\s*#.*)?$`)
+	tapPoint   = lazy(`^(not )?ok \d+\b(?:.*#\s*((?i)skip|todo)\b)?`)
+	tapSummary = lazy(`^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$`)
+)
+
+func (t *tap) tally() runnerCounts {
+	all := t.sum
+	if t.planned {
+		all.add(t.points)
+	}
+	return all
+}
+
+func (t *tap) line(s string) bool {
+	switch s[0] {
+	case 'T':
+		if !strings.HasPrefix(s, "TAP version ") {
+			return false
+		}
+		t.begin()
+	case '1':
+		m := tapPlan.FindStringSubmatch(s)
+		if m == nil {
+			return false
+		}
+		t.plan(countOf(m[1]))
+	case 'o', 'n':
+		m := tapPoint.FindStringSubmatch(s)
+		if m == nil {
+			return false
+		}
+		t.point(m[1] != "", m[2] != "")
+	case '#', "ℹ"[0]:
+		m := tapSummary.FindStringSubmatch(s)
+		return m != nil && t.summary(m[1], countOf(m[2]))
+	default:
+		return false
+	}
+	return true
+}
+
+// begin keeps what a stream before this one said.
+func (t *tap) begin() {
+	t.sum = t.tally()
+	t.points, t.planned, t.open = runnerCounts{}, false, false
+}
+
+func (t *tap) plan(n int) {
+	if t.planned && t.points.known {
+		t.begin()
+	}
+	t.planned = true
+	if n == 0 {
+		t.points.add(runnerCounts{known: true, said: "the plan is 1..0"})
+	}
+}
+
+func (t *tap) point(failed, skipped bool) {
+	p := testOutcome("pass")
+	switch {
+	case skipped:
+		p = testOutcome("skip")
+	case failed:
+		p = testOutcome("fail")
+	}
+	t.points.add(p)
+}
+
+func (t *tap) summary(word string, n int) bool {
+	if word == "tests" {
+		t.points, t.planned, t.open = runnerCounts{}, false, true
+		t.sum.add(runnerCounts{known: true})
+		return true
+	}
+	if !t.open {
+		return false
+	}
+	switch word {
+	case "pass":
+		t.sum.add(runnerCounts{ran: n})
+	case "fail", "cancelled":
+		t.sum.add(runnerCounts{ran: n, failed: n})
+	default:
+		t.sum.add(runnerCounts{skipped: n})
+	}
+	return true
+}
+
+// gradle names its tasks, and the tests only where a build asks for it or one failed. A test task that says nothing
+// else has run, or was up to date, and no one can tell how many tests it has.
+type gradle struct {
+	sum  runnerCounts
+	task *runnerCounts // of the test task that runs; nil: none does
+}
+
+var (
+	gradleTask = lazy(
+		`^(?:> Task )?:(?:[\w.:-]+:)?(?:test|\w*Test)(?: (NO-SOURCE|SKIPPED|UP-TO-DATE|FROM-CACHE|FAILED))?$`)
+	gradleTest      = lazy(`^\S.* > .* (PASS|FAIL|SKIP)(?:P?ED)$`)
+	gradleCompleted = sum(`^{total} tests? completed(?:, {failed} failed)?(?:, {skipped} skipped)?$`)
+)
+
+func (g *gradle) tally() runnerCounts {
+	all := g.sum
+	if g.task != nil {
+		all.add(*g.task)
+	}
+	return all
+}
+
+func (g *gradle) line(s string) bool {
+	m := gradleTask.FindStringSubmatch(s)
+	if m != nil && s[0] == ':' && m[1] == "" { // an old gradle's bare ":test" is known only by the word after it
+		return false
+	}
+	if m != nil || strings.HasPrefix(s, "> Task ") || g.task != nil && strings.HasPrefix(s, "BUILD ") {
+		g.sum, g.task = g.tally(), nil
+		switch {
+		case m == nil: // another task
+		case m[1] == "NO-SOURCE":
+			g.sum.add(runnerCounts{known: true, said: "no test sources"})
+		case m[1] == "SKIPPED":
+			g.sum.add(runnerCounts{known: true, said: "the test task was skipped"})
+		default:
+			g.task = &runnerCounts{unsure: true}
+		}
+		return true
+	}
+	if g.task == nil {
+		return false
+	}
+	if t, ok := gradleCompleted.read(s); ok {
+		*g.task = t
+		return true
+	}
+	if m = gradleTest.FindStringSubmatch(s); m == nil {
+		return false
+	}
+	if one := testOutcome(m[1]); one.ran > 0 || g.task.known {
+		g.task.add(one)
+		g.task.unsure, g.task.atLeast = false, g.task.ran == g.task.failed // only failures and skips are logged, and more have run
+	} else {
+		g.task.skipped++
+	}
+	return true
 }
