@@ -64,22 +64,20 @@ func unchanged(a, b fs.FileInfo) bool {
 
 // take adds one report.
 func (r *report) take(name string, content []byte) {
-	found, ok := failure.Report(content)
+	said, ok := failure.Report(content)
 	if !ok {
 		r.bad = fmt.Sprintf("its report %s is neither JUnit XML nor SARIF, or is broken off", name)
 		return
 	}
-	for _, f := range found {
-		if f.Level == "" || f.Level == "error" {
+	for _, f := range said.Findings {
+		if failure.IsFailure(f) {
 			r.failures++
-			if r.worst == nil {
-				r.worst = &f
-			}
+			r.worst = cmp.Or(r.worst, &f)
 		}
 	}
-	r.findings = append(r.findings, found[:min(len(found), loop.MaxFindings-len(r.findings))]...)
-	r.names = joined(r.names, failure.NamesOfReport(content))
-	tests := failure.RanReport(content)
+	r.findings = append(r.findings, said.Findings[:min(len(said.Findings), loop.MaxFindings-len(r.findings))]...)
+	r.names = joined(r.names, said.Names)
+	tests := said.Tests
 	if r.tests.Known && tests.Known {
 		tests.Ran, tests.Skipped, tests.Failed = tests.Ran+r.tests.Ran, tests.Skipped+r.tests.Skipped,
 			tests.Failed+r.tests.Failed

@@ -74,19 +74,20 @@ func cut(text string) string {
 	return text
 }
 
+var leadingLevel = lazy(`^(fatal error|[Ee]rror|ERROR|[Ww]arning|WARNING|info|style):\s*`)
+
 // levelled takes the level off a message.
 func levelled(message string) (level, rest string) {
-	for _, prefix := range []string{"fatal error:", "error:", "Error:", "ERROR:", "warning:", "Warning:", "WARNING:",
-		"info:", "style:"} {
-		if rest, ok := strings.CutPrefix(message, prefix); ok {
-			level := strings.ToLower(strings.TrimSuffix(prefix, ":"))
-			if level != "warning" && level != "info" && level != "style" {
-				return "error", strings.TrimSpace(rest)
-			}
-			return "warning", strings.TrimSpace(rest)
-		}
+	m := leadingLevel.FindStringSubmatch(message)
+	switch {
+	case m == nil:
+		return "", message
+	case strings.HasSuffix(strings.ToLower(m[1]), "error"):
+		level = "error"
+	default:
+		level = "warning"
 	}
-	return "", message
+	return level, strings.TrimSpace(message[len(m[0]):])
 }
 
 // anyPlace are the ways in which most compilers and linters name a place.

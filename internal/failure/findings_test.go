@@ -162,7 +162,8 @@ func TestReport(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, ok := Report([]byte(test.content))
+			r, ok := Report([]byte(test.content))
+			got := r.Findings
 			if ok != test.ok || !slices.Equal(got, test.want) {
 				t.Errorf("got  %+v, %v\nwant %+v, %v", got, ok, test.want, test.ok)
 			}

@@ -125,8 +125,8 @@ func readTraceback(lines []string, found *findings) {
 		}
 		m := pythonFrame.FindStringSubmatch(line)
 		switch {
-		case m != nil && !isForeignPython(m[2]):
-			f.File, f.Line = m[2], pythonLine(line)
+		case m != nil && !isForeignPython(m[1]):
+			f.File, f.Line = m[1], number(m[2])
 			inside = true
 		case inside && f.File != "" && line != "" && line[0] != ' ' && pythonError.MatchString(line):
 			f.Message, f.Test = line, test
@@ -136,21 +136,9 @@ func readTraceback(lines []string, found *findings) {
 	}
 }
 
-var (
-	unittestName = lazy(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)`)
-	pythonAtLine = lazy(`, line (\d+)`)
-)
+var unittestName = lazy(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)`)
 
-func pythonLine(frame string) int {
-	if m := pythonAtLine.FindStringSubmatch(frame); m != nil {
-		return number(m[1])
-	}
-	return 0
-}
-
-var (
-	cargoPanic = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
-)
+var cargoPanic = lazy(`^thread '([^']*)'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
 
 // readCargo finds the panics of Rust tests.
 func readCargo(lines []string, found *findings) {

@@ -50,7 +50,8 @@ func FuzzFindings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, check, output string) {
 		found, gap := Read(output).Findings(check), Read(output).MissingNames()
-		reported, _ := Report([]byte(output))
+		r, _ := Report([]byte(output))
+		reported := r.Findings
 		for _, one := range slices.Concat(found, reported) {
 			if len(one.Message) > mostMessage || strings.ContainsAny(one.Message+one.File+one.Test+one.Rule, "\r\n") ||
 				one.Line < 0 || one.Message == "" {

@@ -127,22 +127,22 @@ func (n *testNames) line(s string) {
 		}
 	case strings.Contains(s, "ok "):
 		if m := namedTAP.FindStringSubmatch(s); m != nil {
-			n.point(m[2], m[1] != "", m[3] != "")
+			n.add(m[2], pointOutcome(m[1], m[3]))
 		}
 	default:
 		n.plain(s)
 	}
 }
 
-func (n *testNames) point(name string, failed, skipped bool) {
+// pointOutcome is how a point of TAP ended, by its "not " and its directive.
+func pointOutcome(not, directive string) byte {
 	switch {
-	case skipped:
-		n.add(name, 's')
-	case failed:
-		n.add(name, 'f')
-	default:
-		n.add(name, 'p')
+	case directive != "":
+		return 's'
+	case not != "":
+		return 'f'
 	}
+	return 'p'
 }
 
 // inPackage gives the tests that go test has named to their package, whose line comes after theirs.

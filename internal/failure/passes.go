@@ -491,9 +491,8 @@ func pytestKeeps(part, line string) bool {
 	return true
 }
 
-var (
-	pythonFrame = lazy(`^(\s*(?:\| )*)File "([^"]*)", line \d+(?:, in (.*))?$`)
-)
+// pythonFrame matches a frame of a traceback: its file and its line.
+var pythonFrame = lazy(`^\s*(?:\| )*File "([^"]*)", line (\d+)(?:, in .*)?$`)
 
 func isForeignPython(file string) bool {
 	return strings.Contains(file, "site-packages") || strings.Contains(file, "dist-packages") ||

@@ -69,7 +69,7 @@ func (g *goTest) result(word, test string) {
 		g.here.ran, g.here.skipped, g.here.failed = g.here.ran-g.was.ran, g.here.skipped-g.was.skipped,
 			g.here.failed-g.was.failed
 	}
-	g.last, g.was = test, testOutcome(word)
+	g.last, g.was = test, testOutcome(outcome(word))
 	g.here.add(g.was)
 }
 
@@ -137,7 +137,7 @@ func (g *goTest) ended(action, pkg, test string, unbuilt bool) {
 	case g.parents[key]:
 		delete(g.parents, key)
 	default:
-		g.sum.add(testOutcome(action))
+		g.sum.add(testOutcome(outcome(action)))
 	}
 }
 
@@ -176,16 +176,16 @@ func (t *tap) line(s string) bool {
 		if m == nil {
 			return false
 		}
-		t.plan(countOf(m[1]))
+		t.plan(number(m[1]))
 	case 'o', 'n':
 		m := tapPoint.FindStringSubmatch(s)
 		if m == nil {
 			return false
 		}
-		t.point(m[1] != "", m[2] != "")
+		t.points.add(testOutcome(pointOutcome(m[1], m[2])))
 	case '#', "ℹ"[0]:
 		m := tapSummary.FindStringSubmatch(s)
-		return m != nil && t.summary(m[1], countOf(m[2]))
+		return m != nil && t.summary(m[1], number(m[2]))
 	default:
 		return false
 	}
@@ -206,17 +206,6 @@ func (t *tap) plan(n int) {
 	if n == 0 {
 		t.points.add(runnerCounts{known: true, said: "the plan is 1..0"})
 	}
-}
-
-func (t *tap) point(failed, skipped bool) {
-	p := testOutcome("pass")
-	switch {
-	case skipped:
-		p = testOutcome("skip")
-	case failed:
-		p = testOutcome("fail")
-	}
-	t.points.add(p)
 }
 
 func (t *tap) summary(word string, n int) bool {
@@ -289,7 +278,7 @@ func (g *gradle) line(s string) bool {
 	if m = gradleTest.FindStringSubmatch(s); m == nil {
 		return false
 	}
-	if one := testOutcome(m[1]); one.ran > 0 || g.task.known {
+	if one := testOutcome(outcome(m[1])); one.ran > 0 || g.task.known {
 		g.task.add(one)
 		g.task.unsure, g.task.atLeast = false, g.task.ran == g.task.failed // only failures and skips are logged, and more have run
 	} else {

@@ -19,30 +19,41 @@ const (
 	mostDepth  = 64       // of its elements
 )
 
-// Report reads the findings of a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart
-// by the content. ok is false when it is none of them, or cannot be read; a report in which nothing failed has no
-// findings. Reports of more than 16 MiB are not read.
-func Report(content []byte) (found []loop.Finding, ok bool) {
+// Reported is what a report says.
+type Reported struct {
+	Findings []loop.Finding
+	Tests    Tests           // of JUnit XML and the events of go test -json; anything else tells nothing
+	Names    *loop.TestNames // of JUnit XML; nil: it names none
+}
+
+// Report reads a report that a check wrote: JUnit XML, SARIF or the events of go test -json, told apart by the content.
+// ok is false when it is none of them, is broken off, or cannot be read; a report in which nothing failed has no findings.
+// Reports of more than 16 MiB are not read.
+func Report(content []byte) (r Reported, ok bool) {
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\ufeff")))
 	switch {
 	case len(content) == 0 || len(content) > mostReport:
-		return nil, false
+		return r, false
 	case content[0] == '<':
 		return junit(content)
 	case content[0] != '{':
-		return nil, false
+		return r, false
 	}
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	if _, event := readEvent(string(bytes.TrimSpace(first))); event {
-		return ofEvents(string(content)), true
+		return Reported{Findings: ofEvents(string(content)), Tests: Ran(string(content))}, true
 	}
-	return sarif(content)
+	r.Findings, ok = sarif(content)
+	return r, ok
 }
+
+// IsFailure reports whether a finding is no mere warning.
+func IsFailure(f loop.Finding) bool { return f.Level == "" || f.Level == "error" }
 
 // ofEvents are the findings of go test -json. Where its output names no failure, its events do.
 func ofEvents(content string) []loop.Finding {
 	found := Read(content).Findings("")
-	if slices.ContainsFunc(found, func(f loop.Finding) bool { return f.Level == "" || f.Level == "error" }) {
+	if slices.ContainsFunc(found, IsFailure) {
 		return found
 	}
 	failed := newFindings()
@@ -114,18 +125,28 @@ func sarif(content []byte) ([]loop.Finding, bool) {
 	return found.all, true
 }
 
-// junit reads the failed test cases of a JUnit report.
-func junit(content []byte) ([]loop.Finding, bool) {
+// junit reads the test cases of a JUnit report.
+func junit(content []byte) (r Reported, ok bool) {
 	found := newFindings()
-	begun, err := testCases(content, func(_ loop.Finding, _ byte, failures []loop.Finding) {
+	var sum runnerCounts
+	var names testNames
+	begun, err := testCases(content, func(test loop.Finding, how byte, failures []loop.Finding) {
 		for _, f := range failures {
 			found.addFailure(f)
 		}
+		sum.add(testOutcome(how))
+		names.add(test.Test, how)
 	})
 	if !begun || err != nil { // of a runner that died, nothing but the line <?xml …?> may be there
-		return nil, false
+		return r, false
 	}
-	return found.all, true
+	r = Reported{Findings: found.all, Names: names.names(), Tests: Tests{
+		Runner: "JUnit report", Known: true, Ran: sum.ran, Skipped: sum.skipped, Failed: sum.failed,
+	}}
+	if r.Tests.Ran == 0 {
+		r.Tests.Said = "JUnit report: " + sum.why()
+	}
+	return r, true
 }
 
 // testCases reads the test cases of a JUnit report, element by element: each with how it ended, as outcome says it, and
@@ -209,31 +230,4 @@ func located(test loop.Finding, text string) loop.Finding {
 		}
 	}
 	return test
-}
-
-// RanReport tells how many tests a report says were run. Only JUnit XML and the events of go test -json tell; of
-// anything else, nothing is known. Of XML that is broken off, what was read counts.
-func RanReport(content []byte) Tests {
-	if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
-		return Ran(string(content))
-	}
-	var sum runnerCounts
-	begun, _ := testCases(content, func(_ loop.Finding, how byte, _ []loop.Finding) {
-		sum.add(testOutcome(map[byte]string{'s': "skip", 'f': "fail"}[how]))
-	})
-	if !begun {
-		return Tests{}
-	}
-	tests := Tests{Runner: "JUnit report", Known: true, Ran: sum.ran, Skipped: sum.skipped, Failed: sum.failed}
-	if tests.Ran == 0 {
-		tests.Said = "JUnit report: " + sum.why()
-	}
-	return tests
-}
-
-// NamesOfReport are the tests that a report of JUnit XML names; nil when there are none.
-func NamesOfReport(content []byte) *loop.TestNames {
-	var n testNames
-	_, _ = testCases(content, func(test loop.Finding, how byte, _ []loop.Finding) { n.add(test.Test, how) })
-	return n.names()
 }

@@ -26,7 +26,8 @@ func FuzzReport(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		found, ok := Report(content)
+		r, ok := Report(content)
+		found := r.Findings
 		if !ok && found != nil || len(found) > loop.MaxFindings {
 			t.Errorf("%d findings, %v", len(found), ok)
 		}
@@ -36,11 +37,11 @@ func FuzzReport(f *testing.F) {
 				t.Errorf("%+v", one)
 			}
 		}
-		ran := RanReport(content)
+		ran := r.Tests
 		if ran.Ran < 0 || ran.Skipped < 0 || ran.Failed < 0 || ran.Closing < 0 || !ran.Known && ran != (Tests{}) {
 			t.Errorf("%+v", ran)
 		}
-		if names := NamesOfReport(content); names != nil &&
+		if names := r.Names; names != nil &&
 			len(names.Passed)+len(names.Failed)+len(names.Skipped) > loop.MaxTestNames {
 			t.Errorf("%d, %d and %d names", len(names.Passed), len(names.Failed), len(names.Skipped))
 		}
@@ -63,7 +64,8 @@ func FuzzFailureIsFound(f *testing.F) {
 		n := int(before) % 4
 		for form, report := range map[string]string{"JUnit": junitOf(name, output, n), "SARIF": sarifOf(name, output, n),
 			"go test -json": goTestOf(output, n)} {
-			found, ok := Report([]byte(report))
+			r, ok := Report([]byte(report))
+			found := r.Findings
 			failures := 0
 			for _, one := range found {
 				if one.Level == "" || one.Level == "error" {
@@ -76,7 +78,7 @@ func FuzzFailureIsFound(f *testing.F) {
 			if form == "SARIF" {
 				continue
 			}
-			if ran := RanReport([]byte(report)); !ran.Known || ran.Failed < 1 || ran.Ran != n+1 {
+			if ran := r.Tests; !ran.Known || ran.Failed < 1 || ran.Ran != n+1 {
 				t.Errorf("%s: %+v in %s", form, ran, report)
 			}
 			if half, ok := Report([]byte(report[:len(report)-5])); ok && form == "JUnit" {

@@ -53,17 +53,12 @@ func (t runnerCounts) why() string {
 	return "0 tests"
 }
 
-// countOf reads digits; none is 0.
-func countOf(s string) int {
-	n, _ := strconv.Atoi(s)
-	return n
-}
-
-func testOutcome(word string) runnerCounts {
-	switch word {
-	case "skip", "SKIP":
+// testOutcome is what one test counts, by how it ended: 'p', 'f' or 's'.
+func testOutcome(how byte) runnerCounts {
+	switch how {
+	case 's':
 		return runnerCounts{known: true, skipped: 1}
-	case "fail", "FAIL":
+	case 'f':
 		return runnerCounts{known: true, ran: 1, failed: 1}
 	}
 	return runnerCounts{known: true, ran: 1}
@@ -110,12 +105,12 @@ func (l sumLine) read(line string) (t runnerCounts, ok bool) {
 	for i, group := range groups {
 		if group == "counts" {
 			for _, pair := range countPair.FindAllStringSubmatch(m[i], -1) {
-				n[countWords[strings.ToLower(pair[2]+pair[3])]] += countOf(pair[1] + pair[4])
+				n[countWords[strings.ToLower(pair[2]+pair[3])]] += number(pair[1] + pair[4])
 			}
 		} else if group = strings.TrimRight(group, "123"); m[i] != "" && strings.Trim(m[i], "0123456789") != "" {
 			n[group]++
 		} else {
-			n[group] += countOf(m[i])
+			n[group] += number(m[i])
 		}
 		whole = whole || group == "total"
 		t.known = t.known || m[i] != "" && group != "" && group != "skipped"
