@@ -375,3 +375,15 @@ func (a Answer) Acceptances(by string) (list []loop.Acceptance) {
 	}
 	return list
 }
+
+// lastWords is the end of what an agent said, as much as an answer may have.
+func lastWords(turn loop.Turn) string {
+	said := turn.Text
+	if len(turn.Transcript) > len(said) {
+		said = turn.Transcript[max(0, len(turn.Transcript)-answerBytes):]
+	}
+	return said
+}
+
+// answerBytes is how much of the end of an answer is read.
+const answerBytes = 64 << 10

@@ -216,9 +216,6 @@ func (g *green) loosened(ctx context.Context, names []string) (said string, fore
 	return said, foreign, nil
 }
 
-// interpreted matches scripts, by their extensions.
-var interpreted = lazy(`\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php|lua|ps1|tcl)$`)
-
 // judging are the changed files that the command may judge by: those that configure tools, and each script that its line
 // or a manifest of the base commit names, which may be the product.
 func (g *green) judging(ctx context.Context, names []string) (groups [][]string, err error) {

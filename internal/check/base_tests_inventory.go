@@ -32,9 +32,6 @@ func (r *replay) compare() {
 	}
 }
 
-// named reports whether all tests that ran are known by name.
-func named(t *loop.TestNames) bool { return t != nil && !t.Cut && len(t.Passed)+len(t.Failed) > 0 }
-
 // mostGone is how many tests that run no more are named, each for itself.
 const mostGone = 20
 
@@ -83,15 +80,6 @@ func (r *replay) tell(c *Command, tests []string, what string) {
 	for _, name := range tests {
 		r.find(testOf(name), what)
 	}
-}
-
-// alreadyReported reports whether something must be accepted of a test already.
-func (r *replay) alreadyReported(test string) bool {
-	return slices.ContainsFunc(r.found, func(c loop.Concern) bool { return c.Name == loop.ConcernName(test) })
-}
-
-func (r *replay) find(name, message string) {
-	r.found = addConcern(r.found, loop.Concern{Name: name, Kind: loop.BaseTest, Message: message})
 }
 
 // byNumber compares where tests have no names. Whoever has been told of the tests that are gone need not hear the sum.
@@ -183,27 +171,4 @@ func (r *replay) unnamedBefore(ctx context.Context, c *Command, replayed loop.Ve
 		r.byName(c, *replayed.Tests, *now.Tests)
 	}
 	return err
-}
-
-// testOf is the name of a test without the group that it is of.
-func testOf(name string) string { return name[strings.LastIndexByte(name, '\t')+1:] }
-
-func setOf(lists ...[]string) map[string]bool {
-	set := map[string]bool{}
-	for _, list := range lists {
-		for _, name := range list {
-			set[name] = true
-		}
-	}
-	return set
-}
-
-// findVerdict is what a check has said in an iteration; nil: nothing.
-func findVerdict(verdicts []loop.Verdict, name string) *loop.Verdict {
-	for i := range verdicts {
-		if verdicts[i].Check == name {
-			return &verdicts[i]
-		}
-	}
-	return nil
 }

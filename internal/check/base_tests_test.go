@@ -113,8 +113,9 @@ func replayed(t *testing.T, row baseTestsRow) (v loop.Verdict, command loop.Verd
 	r := repository{t, t.TempDir()}
 	r.git(nil, "", "init", "-q")
 	c := &Command{
-		Title: row.line, Line: row.line, Hard: true, Timeout: 2 * time.Minute, Dir: r.dir, LogDir: t.TempDir(),
-		Env: append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CARGO_TERM_COLOR=never"),
+		Title: row.line, Line: row.line, Hard: true, Timeout: 2 * time.Minute,
+		Place: Place{Dir: r.dir, LogDir: t.TempDir(),
+			Env: append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CARGO_TERM_COLOR=never")},
 	}
 	run := func(at Input) loop.Verdict {
 		v, err := c.Run(t.Context(), at)

@@ -57,13 +57,14 @@ func BenchmarkOutput(b *testing.B) {
 				text.WriteString(c.line(i))
 			}
 			whole := text.Bytes()[:16*chunk]
-			check := &Command{Title: "test", Line: "make test", Hard: true, LogDir: b.TempDir(), Console: io.Discard,
-				start: func(_ context.Context, s proc.Spec) (proc.Result, error) {
-					for at := 0; at < size; at += chunk {
-						_, _ = s.Stdout.Write(whole[at%len(whole):][:chunk])
-					}
-					return proc.Result{Class: proc.Exited, Exit: 1}, nil
-				}}
+			check := &Command{Title: "test", Line: "make test", Hard: true,
+				Place: Place{LogDir: b.TempDir(), Console: io.Discard}}
+			check.start = func(_ context.Context, s proc.Spec) (proc.Result, error) {
+				for at := 0; at < size; at += chunk {
+					_, _ = s.Stdout.Write(whole[at%len(whole):][:chunk])
+				}
+				return proc.Result{Class: proc.Exited, Exit: 1}, nil
+			}
 			b.SetBytes(size)
 			begun := spent(b)
 			for b.Loop() {

@@ -4,6 +4,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/diffscan"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -20,18 +21,27 @@ type Check interface {
 	Run(ctx context.Context, at Input) (loop.Verdict, error)
 }
 
-// Need is what must hold before a check runs.
+// Need is what must hold before a check runs, and how it treats the tree.
 type Need int
 
 // The needs of a check.
 const (
-	SomeWork  Need = 1 << iota // the turn ended well, or left changes behind, or ended by itself on a tree that the check fails on
+	SomeWork  Need = 1 << iota // the turn ended well, or left changes, or ended by itself on a tree that the check fails on
 	AClaim                     // the agent claims to be done
 	Green                      // every hard check before this one passed
-	AChange                    // the run has changed something, or does not say that nothing needs doing
-	Nothing   Need = 0
-	HardGreen      = SomeWork | AClaim | Green
+	AChange                    // the run has changed something, or does not report that nothing needs doing
+	ReadsOnly                  // it starts nothing in the tree, which stays as it was
+	Quiet                      // it appears only when it has something to say, and leaves the tree as it was
+	HardGreen = SomeWork | AClaim | Green
 )
+
+// severity is that of a check with a setting for it.
+func severity(hard bool) loop.Severity {
+	if hard {
+		return loop.Hard
+	}
+	return loop.Soft
+}
 
 // Input is what is judged: the newest iteration and the run it belongs to.
 type Input struct {
@@ -53,12 +63,6 @@ type Tree interface {
 	// Reason and Tell.
 	Explain(ctx context.Context, at Input, v *loop.Verdict) error
 }
-
-// Quiet is a check that is heard of only when it has something to say, and that leaves the tree as it was.
-type Quiet interface{ Quiet() }
-
-// readOnlyCheck is a check that starts nothing in the tree, which is therefore as it was.
-type readOnlyCheck interface{ readsOnly() }
 
 // Names of checks that other checks ask for.
 const (
@@ -84,3 +88,75 @@ type pattern = regex.Pattern
 
 // lazy is a pattern that is compiled when it is first asked.
 func lazy(text string) *pattern { return regex.Lazy(text) }
+
+// findVerdict is what a check has said in an iteration; nil: nothing.
+func findVerdict(verdicts []loop.Verdict, name string) *loop.Verdict {
+	for i := range verdicts {
+		if verdicts[i].Check == name {
+			return &verdicts[i]
+		}
+	}
+	return nil
+}
+
+// onBase is what a check said of the base commit; nil: nothing.
+func onBase(at Input, name string) *loop.Verdict {
+	for i, v := range at.State.Baseline {
+		if v.Check == name {
+			return &at.State.Baseline[i]
+		}
+	}
+	return nil
+}
+
+// earlier are the verdicts of the base commit and of all iterations but this one.
+func earlier(at Input) (verdicts []loop.Verdict) {
+	verdicts = append(verdicts, at.State.Baseline...)
+	for _, it := range at.State.Iterations {
+		if it.N != at.Iteration.N {
+			verdicts = append(verdicts, it.Verdicts...)
+		}
+	}
+	return verdicts
+}
+
+// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest
+// first.
+func before(at Input, check string) (all []loop.Verdict) {
+	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
+		return nil
+	}
+	add := func(verdicts []loop.Verdict) {
+		for _, v := range verdicts {
+			if v.Check == check && v.Skipped == "" && v.Tree == at.Iteration.Commit.Tree {
+				all = append(all, v)
+			}
+		}
+	}
+	add(at.State.Baseline)
+	for _, it := range at.State.Iterations {
+		add(it.Verdicts)
+	}
+	return all
+}
+
+// saidBefore is the newest verdict of a check on the very tree that is judged now; nil when it has not been asked.
+func saidBefore(at Input, check string) *loop.Verdict {
+	all := before(at, check)
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
+}
+
+// passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that
+// makes it fail.
+func passedBefore(at Input, check string) bool {
+	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
+}
+
+// Waiter is a check that another role may have to work for first.
+type Waiter interface {
+	// Waits says why the check cannot be asked yet; empty when it can. It is skipped then until a later iteration.
+	Waits(at Input) string
+}

@@ -69,8 +69,8 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 	dir := t.TempDir()
 	l := List{Tree: where, Clock: time.Now, Log: t.Logf, Checks: []Check{Turn{}, Claim{Completion: "DONE"}, Diff{}}}
 	for _, line := range commands {
-		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Dir: dir,
-			Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 5000})
+		l.Checks = append(l.Checks, &Command{Title: line, Line: line, Hard: !strings.Contains(line, "soft"), Timeout: time.Minute,
+			OnFailure: OnFailure{TruncateChars: 5000}, Place: placeIn(dir)})
 	}
 	l.Checks = append(l.Checks, &Review{
 		Checkout: func(context.Context, string) (Checkout, error) { return c, nil },
@@ -79,6 +79,9 @@ func list(t *testing.T, where *tree, turn loop.Turn, c *checkout, commands ...st
 	})
 	return l
 }
+
+// placeIn is a directory to run commands in, which has their logs too.
+func placeIn(dir string) Place { return Place{Dir: dir, Env: os.Environ(), LogDir: dir} }
 
 func approves(tree string) loop.Turn {
 	return loop.Turn{Class: loop.OK,
@@ -320,8 +323,8 @@ func TestCriteriaOfAnAnswer(t *testing.T) {
 
 func TestCommandTells(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Hint: "look there", Dir: dir,
-		Env: os.Environ(), LogDir: dir, Timeout: time.Minute, TruncateChars: 4}
+	c := &Command{Title: "t", Line: "echo out; echo err >&2; exit 3", Hard: true, Timeout: time.Minute,
+		OnFailure: OnFailure{Hint: "look there", TruncateChars: 4}, Place: placeIn(dir)}
 	v, err := c.Run(context.Background(), Input{Iteration: loop.Iteration{N: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -347,8 +350,8 @@ out
 // TestCommandIsToldAsItWasWritten: quotes and backslashes are the agent's to copy.
 func TestCommandIsToldAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute,
-		TruncateChars: 100}
+	c := &Command{Line: `grep "a\b" 'ä' nowhere`, Timeout: time.Minute,
+		OnFailure: OnFailure{TruncateChars: 100}, Place: placeIn(dir)}
 	v, err := c.Run(context.Background(), Input{})
 	if want := `Guardrail "grep "a\b" 'ä' nowhere" failed with exit code 2.` + "\n"; err != nil ||
 		!strings.HasPrefix(v.PromptText, want) {
@@ -388,7 +391,7 @@ func TestMessage(t *testing.T) { // S1-101…S1-103
 func TestCommandThatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	for line, missing := range map[string]bool{"no-such-tool --all": true, "exit 1": false, ". ./no-such-file": false} {
-		c := &Command{Title: line, Line: line, Dir: dir, Env: os.Environ(), LogDir: dir, Timeout: time.Minute}
+		c := &Command{Title: line, Line: line, Timeout: time.Minute, Place: placeIn(dir)}
 		v, err := c.Run(context.Background(), Input{})
 		if err != nil || v.Missing != missing || v.Pass {
 			t.Errorf("%q: missing = %v, %v (%s)", line, v.Missing, err, v.Reason)
@@ -398,8 +401,8 @@ func TestCommandThatIsMissing(t *testing.T) {
 
 func TestCommandTimeLimit(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Title: "slow", Line: "sleep 60", Dir: dir, Env: os.Environ(), LogDir: dir,
-		Timeout: 100 * time.Millisecond}
+	c := &Command{Title: "slow", Line: "sleep 60",
+		Timeout: 100 * time.Millisecond, Place: placeIn(dir)}
 	v, err := c.Run(context.Background(), Input{})
 	if err != nil || v.Pass || !strings.Contains(v.Reason, "time limit of 0.1s") {
 		t.Errorf("verdict = %+v, %v", v, err)
@@ -409,8 +412,8 @@ func TestCommandTimeLimit(t *testing.T) {
 func TestConsoleIsInert(t *testing.T) {
 	dir := t.TempDir()
 	var console strings.Builder
-	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`, Dir: dir, Env: os.Environ(), LogDir: dir,
-		Timeout: time.Minute, Console: &console}
+	c := &Command{Line: `printf '::set-output name=x::y\nplain\n::add-mask::z'`,
+		Timeout: time.Minute, Place: Place{Dir: dir, Env: os.Environ(), LogDir: dir, Console: &console}}
 	if _, err := c.Run(context.Background(), Input{}); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (*CI) Name() string { return "ci" }
 func (*CI) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check passed: what fails here already need not be examined there.
-func (*CI) Needs() Need { return HardGreen | AChange }
+func (*CI) Needs() Need { return HardGreen | AChange | ReadsOnly }
 
 // Waits lets a plan come to its end first.
 func (*CI) Waits(at Input) string {
@@ -66,8 +66,6 @@ func (*CI) Waits(at Input) string {
 	}
 	return ""
 }
-
-func (*CI) readsOnly() {}
 
 // Run waits and asks.
 func (c *CI) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {

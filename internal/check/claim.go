@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -21,8 +20,8 @@ func (Turn) Name() string { return loop.AgentCheck }
 // Severity of a broken turn is hard.
 func (Turn) Severity() loop.Severity { return loop.Hard }
 
-// Needs nothing.
-func (Turn) Needs() Need { return Nothing }
+// Needs only the record.
+func (Turn) Needs() Need { return ReadsOnly }
 
 // Run judges the turn's class.
 func (Turn) Run(_ context.Context, at Input) (loop.Verdict, error) {
@@ -55,9 +54,9 @@ func (Claim) Severity() loop.Severity { return loop.Hard }
 // Needs a turn that is worth judging.
 func (c Claim) Needs() Need {
 	if c.Last {
-		return SomeWork | Green
+		return SomeWork | Green | ReadsOnly
 	}
-	return SomeWork
+	return SomeWork | ReadsOnly
 }
 
 // Run judges the claim.
@@ -106,41 +105,6 @@ func (Claim) reason(claim loop.Claim, promise string) string {
 	}
 	return fmt.Sprintf("No completion promise found: the agent's <%s> says %q, not its promise %q", claim.Tag,
 		claim.Text, promise)
-}
-
-// passedBefore reports whether the check has passed on the very tree that is judged now: then it is not the code that
-// makes it fail.
-func passedBefore(at Input, check string) bool {
-	return slices.ContainsFunc(before(at, check), func(v loop.Verdict) bool { return v.Pass })
-}
-
-// saidBefore is the newest verdict of a check on the very tree that is judged now; nil when it has not been asked.
-func saidBefore(at Input, check string) *loop.Verdict {
-	all := before(at, check)
-	if len(all) == 0 {
-		return nil
-	}
-	return &all[len(all)-1]
-}
-
-// before are the verdicts of a check on the tree that is judged now: on the base commit and in every iteration, oldest
-// first.
-func before(at Input, check string) (all []loop.Verdict) {
-	if at.Iteration.Commit == nil || at.Iteration.Commit.Tree == "" {
-		return nil
-	}
-	add := func(verdicts []loop.Verdict) {
-		for _, v := range verdicts {
-			if v.Check == check && v.Skipped == "" && v.Tree == at.Iteration.Commit.Tree {
-				all = append(all, v)
-			}
-		}
-	}
-	add(at.State.Baseline)
-	for _, it := range at.State.Iterations {
-		add(it.Verdicts)
-	}
-	return all
 }
 
 // flaky is what two runs on one tree say together.

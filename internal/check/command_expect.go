@@ -3,24 +3,13 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Expect is what must be so for a command to pass. The zero value expects the exit code 0, and that tests ran
-// where the output tells of any.
-type Expect struct {
-	Exit *int // the one good exit code; nil: 0
-	// what stdout and stderr together must contain, each of them, byte for byte, anywhere in all of it
-	Contains    []string
-	NotContains []string // what they must not contain
-	// MinTests is how many tests must have run; when that cannot be told, the command fails. 0: none need to. nil: at
-	// least one, where the output or the report tells.
-	MinTests *int
-}
 
 // unmet is the first expectation that does not hold, in the order in which they are examined; empty: all hold.
 func (c *Command) unmet(o ending) string {
@@ -74,7 +63,7 @@ func (c *Command) reported(o ending) string {
 	case o.report.failures == 0:
 		return ""
 	}
-	return fmt.Sprintf("its exit code is as expected, but its report %s names a failure: %s", c.Report,
+	return fmt.Sprintf("its exit code is as expected, but its report %s names a failure: %s", c.Expect.Report,
 		safetext.Shorten(safetext.Inert(place(*o.report.worst)), 120))
 }
 
@@ -83,15 +72,15 @@ func (c *Command) tested(o ending) string {
 	t := o.tests
 	// a pipe, a wrapper or a crash ate the exit code; what is above the summary at the end may be a test's own output
 	failed := t.Closing
-	if c.HidesExit {
+	if c.Expect.HidesExit {
 		failed = t.Failed
 	}
-	if t.Known && failed > 0 && o.Exit == 0 && !c.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) {
+	if t.Known && failed > 0 && o.Exit == 0 && !c.Expect.VacuousOK && (c.Expect.MinTests == nil || *c.Expect.MinTests > 0) {
 		return fmt.Sprintf("it exited with code 0, and its output says that %s (%s); make it exit with the exit code of its "+
 			"tests", failedTests(failed), t.Runner)
 	}
 	if c.Expect.MinTests == nil {
-		if c.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {
+		if c.Expect.VacuousOK || !vacuous(t) || asksForNone.MatchString(c.Line) {
 			return ""
 		}
 		return "it passed without running a single test (" + t.Said +
@@ -113,13 +102,6 @@ func (c *Command) tested(o ending) string {
 	return fmt.Sprintf("only %d tests ran (%s), and at least %d must", t.Ran, t.Runner, least)
 }
 
-func failedTests(n int) string {
-	if n == 1 {
-		return "a test failed"
-	}
-	return fmt.Sprintf("%d tests failed", n)
-}
-
 func vacuous(t failure.Tests) bool { return t.Known && t.Ran == 0 }
 
 // asksForNone matches a command that says itself that it is to run no test: it builds, or collects.
@@ -131,17 +113,10 @@ func (c *Command) remark(o ending) string {
 	switch {
 	case vacuous(o.tests):
 		return "it passed without running a single test (" + o.tests.Said + ")"
-	case c.Report != "" && o.report.files == 0:
-		return "it passed without writing its report " + c.Report
+	case c.Expect.Report != "" && o.report.files == 0:
+		return "it passed without writing its report " + c.Expect.Report
 	}
 	return ""
-}
-
-// streamSearch looks for texts in a stream, however it is cut into writes. It keeps no more of it than the longest of them.
-type streamSearch struct {
-	missing map[string]bool // what has not been seen
-	longest int
-	end     []byte // of what was written, less than longest
 }
 
 // sought is everything that is expected, or expected not to be there.
@@ -197,4 +172,33 @@ func (c *Command) failureText(o ending, no, log string) string {
 	fmt.Fprintf(&b, "Output file: %s\n", log)
 	b.WriteString("Output (truncated):\n" + truncate(o.output, c.TruncateChars, c.TruncateFrom))
 	return b.String()
+}
+
+// reason says how a command ended that did not end as it should.
+func (c *Command) reason(r proc.Result) string {
+	switch r.Class {
+	case proc.TimedOut:
+		return fmt.Sprintf("it was stopped after its time limit of %s", safetext.Duration(c.Timeout))
+	case proc.Limited:
+		return "it " + r.Why
+	case proc.Signalled:
+		return "it was ended by " + r.Signal
+	case proc.Cancelled:
+		return "it was stopped with the run"
+	case proc.NotFound, proc.NotExecutable:
+		if c.Bash {
+			return `it asks for bash ("shell": "bash"), and bash is not on PATH: install it, or leave the setting out`
+		}
+		return fmt.Sprintf("there is no shell to run it (%s)", Shell(runtime.GOOS)[0])
+	}
+	switch r.Exit {
+	case shellExit:
+		return "the command cannot be executed (exit code 126)"
+	case shellExit + 1:
+		return "a program of the command was not found (exit code 127); install it before ralph runs, or change the check"
+	}
+	if want := c.Expect.exit(); want != 0 {
+		return fmt.Sprintf("it exited with code %d, and %d is expected", r.Exit, want)
+	}
+	return fmt.Sprintf("it exited with code %d", r.Exit)
 }

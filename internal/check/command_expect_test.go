@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +15,8 @@ import (
 func command(t *testing.T, line string) *Command {
 	t.Helper()
 	return &Command{
-		Title: "check", Line: line, Hard: true, Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
-		Timeout: time.Minute, TruncateChars: 5000,
+		Title: "check", Line: line, Hard: true,
+		Timeout: time.Minute, OnFailure: OnFailure{TruncateChars: 5000}, Place: placeIn(t.TempDir()),
 	}
 }
 
@@ -161,7 +160,7 @@ func TestVacuous(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := command(t, tt.line)
-			c.VacuousOK = tt.ok
+			c.Expect.VacuousOK = tt.ok
 			v := outcomeOf(t, c)
 			if v.Pass != tt.pass || !strings.HasPrefix(v.Reason, tt.reason) || tt.reason == "" && v.Reason != "" {
 				t.Errorf("pass %v, reason %q", v.Pass, v.Reason)
@@ -221,7 +220,7 @@ func TestHiddenExit(t *testing.T) {
 	line := "printf '=== 1 failed in 0.1s ===\\n=== 3 passed in 0.1s ===\\n'"
 	for hides, want := range map[bool]bool{true: false, false: true} {
 		c := command(t, line)
-		c.HidesExit = hides
+		c.Expect.HidesExit = hides
 		if v := outcomeOf(t, c); v.Pass != want {
 			t.Errorf("hides %v: %+v", hides, v)
 		}

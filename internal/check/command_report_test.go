@@ -72,11 +72,11 @@ func TestReport(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if c.Report = tt.report; c.Report == "" {
-				c.Report = "./r.xml"
+			if c.Expect.Report = tt.report; c.Expect.Report == "" {
+				c.Expect.Report = "./r.xml"
 			}
 			v := outcomeOf(t, c)
-			if v.Pass != tt.pass || !strings.Contains(v.Reason, strings.ReplaceAll(tt.reason, " r.xml", " "+c.Report)) &&
+			if v.Pass != tt.pass || !strings.Contains(v.Reason, strings.ReplaceAll(tt.reason, " r.xml", " "+c.Expect.Report)) &&
 				!strings.Contains(v.Reason, tt.reason) || tt.reason == "" && v.Reason != "" {
 				t.Errorf("pass %v, reason %q; want %v, %q", v.Pass, v.Reason, tt.pass, tt.reason)
 			}
@@ -93,7 +93,7 @@ func TestReport(t *testing.T) {
 // TestReportPatternIsWrong: a setting that can never match is the harness's to say, not the check's.
 func TestReportPatternIsWrong(t *testing.T) {
 	c := command(t, "true")
-	c.Report = "[a.xml"
+	c.Expect.Report = "[a.xml"
 	if _, err := c.Run(t.Context(), Input{}); err == nil || !strings.Contains(err.Error(), `"[a.xml" of the check check`) {
 		t.Errorf("error = %v", err)
 	}

@@ -11,31 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// addConcern puts a concern into a list in which every name stands once: what is said of one name is one concern, and
-// the same name in another file gets the file before it.
-func addConcern(list []loop.Concern, c loop.Concern) []loop.Concern {
-	c.Name = loop.ConcernName(c.Name)
-	c.Message = safetext.ShortenBytes(safetext.OneLine(c.Message), mostMessage)
-	c.Detail = safetext.ShortenBytes(c.Detail, loop.DetailBytes)
-	i := slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
-	if i >= 0 && list[i].File != c.File && c.File != "" && c.Name != loop.ConcernName(c.File) {
-		c.Name = loop.ConcernName(c.File + ":" + c.Name)
-		i = slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
-	}
-	switch {
-	case i >= 0 && !strings.Contains(list[i].Message, c.Message):
-		list[i].Message = safetext.ShortenBytes(list[i].Message+"; "+c.Message, mostMessage)
-	case i < 0 && len(list) == loop.MaxConcerns-1:
-		list = append(list, loop.Concern{Name: "the-rest", Kind: c.Kind, Message: "there are more than can be named here"})
-	case i < 0 && len(list) < loop.MaxConcerns:
-		list = append(list, c)
-	}
-	return list
-}
-
-// mostMessage is how long the sentence of a concern may be.
-const mostMessage = 300
-
 // byPeople lets what people have accepted pass: a verdict all of whose concerns someone has accepted by name blocks
 // nothing any more. What else a verdict says against the change has no concern, and stands.
 func byPeople(s loop.State, v *loop.Verdict) {
@@ -91,10 +66,7 @@ func (Accepted) Name() string { return acceptedCheck }
 func (Accepted) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check passed: before that, it is the agent's turn.
-func (Accepted) Needs() Need { return HardGreen }
-
-// Quiet implements Quiet.
-func (Accepted) Quiet() {}
+func (Accepted) Needs() Need { return HardGreen | Quiet }
 
 // Run looks what is open.
 func (a Accepted) Run(_ context.Context, at Input) (loop.Verdict, error) {

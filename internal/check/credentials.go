@@ -43,10 +43,7 @@ func (*Credentials) Name() string { return credentialsCheck }
 func (*Credentials) Severity() loop.Severity { return loop.Hard }
 
 // Needs nothing: a broken turn leaves marks, too.
-func (*Credentials) Needs() Need { return Nothing }
-
-// Quiet implements Quiet.
-func (*Credentials) Quiet() {}
+func (*Credentials) Needs() Need { return Quiet }
 
 // Run looks for marks that the base commit has not.
 func (c *Credentials) Run(ctx context.Context, at Input) (loop.Verdict, error) {

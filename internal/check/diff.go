@@ -28,7 +28,7 @@ func (Diff) Name() string { return loop.DiffCheck }
 func (Diff) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim: without one, nothing changed is nothing said.
-func (Diff) Needs() Need { return SomeWork | AClaim }
+func (Diff) Needs() Need { return SomeWork | AClaim | ReadsOnly }
 
 // Run judges the diff from the base commit.
 func (c Diff) Run(ctx context.Context, at Input) (loop.Verdict, error) {

@@ -1,15 +1,15 @@
 package check
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -80,56 +80,55 @@ func (r Runner) limit(seconds int) time.Duration {
 	return limit
 }
 
-// Name is the check's name in verdicts: "verify coder".
-func (c *Verify) Name() string { return "verify " + string(c.role()) }
-
-func (c *Verify) role() task.Role { return cmp.Or(c.Role, task.Coder) }
-
-// Runner is where and as whom the commands of verifications run: as checks do, in the run's worktree, without tokens
-// and keys.
-type Runner struct {
-	Dir     string
-	Stray   func() error // as of a Command
-	Env     []string
-	As      *proc.User
-	Box     proc.Box            // what it is kept in; nil: nothing
-	Limits  proc.Limits         // what it may take of the machine
-	LogDir  string              // where verify_<iteration>_<role>[_<stage>].log goes
-	LogAs   string              // the same as the prompt names it, from Dir; empty: LogDir
-	Redact  func(string) string // takes secrets out before anything is cut; nil: nothing does
-	Console io.Writer           // what a person sees live; nil: nothing
-	Programs
-	// Scaled stretches a time limit; nil: as it is.
-	Scaled func(time.Duration) time.Duration
-}
-
-// command is how a verification's command line runs: like any check's, but for what it is told to print and how long it
-// may take.
-func (r Runner) command(config *task.Verification, dir string, console *sync.Mutex) *Command {
-	c := &Command{
-		Line: strings.TrimSpace(config.Command), Timeout: r.limit(config.Timeout),
+// external runs a command and looks at how it ended and what it printed. What keeps it from running is a
+// failed verification like any other, and is logged.
+func (c *Verify) external(ctx context.Context, config *task.Verification, stage string, at Input) result {
+	if strings.TrimSpace(config.Command) == "" {
+		return result{reason: "No command specified for external verification"}
+	}
+	cannot := func(why any) result {
+		c.log("the command %q cannot be run: %v", config.Command, why)
+		return result{reason: fmt.Sprintf("Command failed: %v", why)}
+	}
+	if runtime.GOOS == "windows" && strings.Contains(strings.TrimSpace(config.Command), "\n") {
+		return cannot("cmd runs one line only; put the lines into a script and name that")
+	}
+	if c.Runner.Stray != nil {
+		if err := c.Runner.Stray(); err != nil {
+			return cannot(err)
+		}
+	}
+	dir, err := c.Runner.within(config.WorkingDir)
+	if err != nil {
+		return cannot(err)
+	}
+	command := &Command{
+		Line: strings.TrimSpace(config.Command), Timeout: c.Runner.limit(config.Timeout), Hard: true,
 		Expect: Expect{Exit: &config.SuccessExitCode, Contains: []string{config.OutputContains},
 			NotContains: []string{config.OutputNotContains}},
-		Hard: true, Programs: r.Programs,
-		Dir: dir, Env: r.Env, As: r.As, Box: r.Box, Limits: r.Limits, LogDir: r.LogDir, LogAs: r.LogAs, Redact: r.Redact,
+		Programs: c.Runner.Programs, Place: c.Runner.Place,
 	}
-	if r.Console != nil {
-		c.Console = locked{console, r.Console}
+	command.Dir = dir
+	log := c.logName(at.Iteration.N, stage)
+	o, err := command.logged(ctx, log)
+	switch {
+	case err != nil:
+		return cannot(err)
+	case o.Class == proc.NotFound, o.Class == proc.NotExecutable:
+		return cannot("there is no shell to run it")
 	}
-	return c
-}
-
-// logFile is a log as the next prompt names it.
-func (r Runner) logFile(name string) string { return filepath.Join(cmp.Or(r.LogAs, r.LogDir), name) }
-
-// locked lets several write to one console, a line a Write.
-type locked struct {
-	mu *sync.Mutex
-	w  io.Writer
-}
-
-func (l locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
+	out := result{output: o.output, log: log, exit: o.Exit, killed: killed(o.Result)}
+	if out.reason = unverified(o, command.Timeout, config); out.reason == "" {
+		out.pass, out.reason = true, "External verification passed"
+	}
+	lacking := loop.Verdict{Pass: out.pass}
+	command.Title = c.Name()
+	if command.environment(at, o, &lacking); lacking.Unfixable {
+		out.unfixable, out.reason = true, "Command failed: "+lacking.Reason
+	}
+	if cannotRun(o.Exit) {
+		out.missing = !out.pass
+		c.log("the command %q ended with %d, which is how a shell says that it cannot run a program", config.Command, o.Exit)
+	}
+	return out
 }

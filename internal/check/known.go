@@ -3,9 +3,8 @@ package check
 import (
 	"fmt"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -16,9 +15,8 @@ import (
 // which is for the reviewer to say, or a person, of each by name. The agent is told first: at its next claim, or where
 // no turn is left, they are asked. Where nothing is named, that claim must change nothing more: what fails may be what
 // the agent works on. A test that the task itself names has to pass.
-func (l List) known(c Check, at Input, v *loop.Verdict) {
-	_, isCommand := c.(*Command)
-	if !isCommand || l.MustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard {
+func known(at Input, mustPass bool, v *loop.Verdict) {
+	if mustPass || v.Pass || v.Missing || v.Killed || v.Severity != loop.Hard {
 		return
 	}
 	base := onBase(at, v.Check)
@@ -83,16 +81,6 @@ func maybeTask(at Input, base, now loop.Verdict) bool {
 		}
 	}
 	return repairWord.MatchString(task) && len(now.Failing()) >= len(base.Failing())
-}
-
-// onBase is what a check said of the base commit; nil: nothing.
-func onBase(at Input, name string) *loop.Verdict {
-	for i, v := range at.State.Baseline {
-		if v.Check == name {
-			return &at.State.Baseline[i]
-		}
-	}
-	return nil
 }
 
 // told reports whether the agent has claimed before to be done with this failure of the base commit, and was told of
@@ -165,35 +153,27 @@ func failureKey(f loop.Finding) string {
 	return f.File + "\x00" + f.Rule + "\x00" + words
 }
 
-// shownName writes a path into a sentence: as it is, or quoted when it holds what could break the sentence.
-func shownName(name string) string {
-	plain := strings.IndexFunc(name,
-		func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("\"`\uFFFD", r) }) < 0
-	if !plain {
-		name = strconv.Quote(name)
-	}
-	return shorten(safetext.Inert(name), 200)
-}
+// mostMessage is how long the sentence of a concern may be.
+const mostMessage = 300
 
-// few names at most five paths, and counts the rest.
-func few(names []string) string {
-	shown := make([]string, 0, 5)
-	for _, name := range names[:min(len(names), 5)] {
-		shown = append(shown, shownName(name))
+// addConcern puts a concern into a list in which every name stands once: what is said of one name is one concern, and
+// the same name in another file gets the file before it.
+func addConcern(list []loop.Concern, c loop.Concern) []loop.Concern {
+	c.Name = loop.ConcernName(c.Name)
+	c.Message = safetext.ShortenBytes(safetext.OneLine(c.Message), mostMessage)
+	c.Detail = safetext.ShortenBytes(c.Detail, loop.DetailBytes)
+	i := slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
+	if i >= 0 && list[i].File != c.File && c.File != "" && c.Name != loop.ConcernName(c.File) {
+		c.Name = loop.ConcernName(c.File + ":" + c.Name)
+		i = slices.IndexFunc(list, func(o loop.Concern) bool { return o.Name == c.Name })
 	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	switch {
+	case i >= 0 && !strings.Contains(list[i].Message, c.Message):
+		list[i].Message = safetext.ShortenBytes(list[i].Message+"; "+c.Message, mostMessage)
+	case i < 0 && len(list) == loop.MaxConcerns-1:
+		list = append(list, loop.Concern{Name: "the-rest", Kind: c.Kind, Message: "there are more than can be named here"})
+	case i < 0 && len(list) < loop.MaxConcerns:
+		list = append(list, c)
 	}
-	return text
-}
-
-// quote writes foreign text into a message.
-func quote(text string) string { return fmt.Sprintf("%q", shorten(strings.TrimSpace(text), 120)) }
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return list
 }

@@ -97,7 +97,7 @@ func TestKnownFailures(t *testing.T) {
 				s.MaxIterations = row.most
 			}
 			v := row.now
-			List{MustPass: row.must}.known(&Command{Title: "test"}, Input{State: s, Iteration: *s.Last()}, &v)
+			known(Input{State: s, Iteration: *s.Last()}, row.must, &v)
 			got := strings.Join(loop.Names(v.Concerns), " ")
 			if got != "" && v.Concerns[0].ForPeople() {
 				got += ", for people"

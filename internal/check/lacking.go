@@ -14,27 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Lack is a program that a command needs and that does not exist.
-type Lack struct {
-	Tool   string // "pytest"; never a path
-	Advice string // what is missing and what to do, without its full stop
-	// Chosen says that the program is there, and no version of it that a manager of versions could run.
-	Chosen bool
-}
-
-// Programs is what is known of the programs that a command line runs.
-type Programs struct {
-	Lacks Lacks // nil: nothing looks for a missing program
-	// Watches returns what runs a command once that waits for changes of files, by its line, its output and whether that
-	// sums up tests; "" if the command is not known to wait. A silent one that waits is ended. nil: nothing looks.
-	Watches  func(line, output string, summed bool) string
-	Present  []string // words of the line that were programs before the first turn
-	Versions []string // names of files by which versions of programs are chosen
-}
-
-// Lacks says which program a failure of a command line says was missing; ok is false when it says so of none.
-type Lacks func(line string, exit int, output string) (lack Lack, ok bool)
-
 // environment marks a failure that no change to the code fixes: the command lacks a program, and it was not the change
 // that took it away. In doubt it was: a failure that ends the run must be certain, one more attempt costs only itself.
 func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
@@ -57,7 +36,7 @@ func (c *Command) environment(at Input, o ending, v *loop.Verdict) {
 // then it was the change that took one away.
 func (c *Command) ranBefore(at Input) bool {
 	ran := func(v loop.Verdict) bool {
-		return v.Check == c.Title && v.Skipped == "" && !v.Missing && v.Exit != shellExit && v.Exit != shellExit+1
+		return v.Check == c.Title && v.Skipped == "" && !v.Missing && !cannotRun(v.Exit)
 	}
 	return slices.ContainsFunc(at.State.Baseline, ran) ||
 		slices.ContainsFunc(at.State.Iterations, func(it *loop.Iteration) bool {
@@ -138,3 +117,6 @@ func (c *Command) writtenSince(began time.Time, names []string) bool {
 	}
 	return false
 }
+
+// interpreted matches scripts, by their extensions.
+var interpreted = lazy(`\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php|lua|ps1|tcl)$`)

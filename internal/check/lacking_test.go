@@ -71,9 +71,9 @@ func TestLacking(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c := &Command{
-				Title: line, Line: "exit 127 # " + line, Hard: true, Dir: dir, Env: os.Environ(), LogDir: t.TempDir(),
-				Timeout: time.Minute, TruncateChars: 100,
-				Programs: Programs{Lacks: tt.lacks, Present: tt.present, Versions: []string{".nvmrc"}},
+				Title: line, Line: "exit 127 # " + line, Hard: true,
+				Timeout: time.Minute, OnFailure: OnFailure{TruncateChars: 100},
+				Programs: Programs{Lacks: tt.lacks, Present: tt.present, Versions: []string{".nvmrc"}}, Place: Place{Dir: dir, Env: os.Environ(), LogDir: t.TempDir()},
 			}
 			s := at(claimed, changed)
 			s.StartedAt = time.Now()
@@ -95,8 +95,8 @@ func TestLacking(t *testing.T) {
 			}
 		})
 	}
-	soft := &Command{Title: line, Line: "exit 127", Dir: t.TempDir(), Env: os.Environ(), LogDir: t.TempDir(),
-		Timeout: time.Minute, Programs: Programs{Lacks: chosen}}
+	soft := &Command{Title: line, Line: "exit 127",
+		Timeout: time.Minute, Programs: Programs{Lacks: chosen}, Place: placeIn(t.TempDir())}
 	if v, err := soft.Run(t.Context(), Input{Iteration: *at(claimed, changed).Last()}); err != nil || v.Unfixable {
 		t.Errorf("a soft check: %+v, %v", v, err)
 	}

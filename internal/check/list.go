@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/failure"
@@ -19,18 +18,18 @@ type List struct {
 	Tree   Tree
 	Clock  func() time.Time
 	Log    func(format string, args ...any)
-	// BaseTree is the tree of the commit that the run begins from, of which Baseline speaks; empty: it is not known.
+	// BaseTree is the tree of the run's base commit, which Baseline judges; empty if it is not known.
 	BaseTree string
-	// MustPass says that what fails on the base commit must pass at the end, whoever would accept it.
+	// MustPass requires checks to pass that failed on the base commit, whoever would accept them.
 	MustPass bool
-	// Stopping reports whether no further check should begin; the one that runs is let run. nil: never.
+	// Stopping reports whether no further check should start; the active one runs to its end. If nil, all start.
 	Stopping func() bool
-	// Stopped reports whether a check that someone else's signal has just ended was ended because the run is being
-	// stopped. nil: never.
+	// Stopped reports whether a check that a foreign signal has just ended was ended because the run is being
+	// stopped. If nil, it was not.
 	Stopped func() bool
 }
 
-// Judge runs the list on the newest commit. The order of the verdicts is the order of the list.
+// Judge runs the list on the latest commit. The order of the verdicts is the order of the list.
 func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	j := pass{List: l, at: Input{State: s, Iteration: *s.Last()}}
 	if words := s.Last().Commit.Declined; words != "" {
@@ -39,7 +38,7 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	}
 	loop.PlanChecks(ctx, l.shown())
 	for _, c := range l.Checks {
-		if l.Stopping != nil && l.Stopping() {
+		if l.stopping() {
 			return nil, context.Canceled
 		}
 		if err := j.next(ctx, c); err != nil {
@@ -55,16 +54,30 @@ func (l List) Judge(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
 	return j.at.Verdicts, nil
 }
 
-// pass is a list on its way through one iteration.
+func (l List) stopping() bool { return l.Stopping != nil && l.Stopping() }
+
+// Push is the check of a commit whose content the remote refuses. No other check runs then.
+const Push = "push"
+
+// declined is the verdict on a refused push: the next turn gets the remote's own words.
+func declined(words string) loop.Verdict {
+	return loop.Verdict{Check: Push, Severity: loop.Hard, Output: words, Hash: failure.Signature(Push, words),
+		Reason: "the push was refused: " + safetext.Shorten(safetext.OneLine(words), 200),
+		PromptText: words + "\n\nNothing of this was pushed. Your files are as you left them, and not committed. Take out what " +
+			"is named above; then they are committed again without it. If a rule on commit messages is named, commit the files " +
+			"yourself, with a message that it allows."}
+}
+
+// A pass runs a List over one iteration.
 type pass struct {
 	List
 	at       Input
 	blocked  string // the first hard check that failed
-	prepared bool   // the tree is what is judged
-	unfit    string // why nothing can run in the tree
+	prepared bool   // the tree is the one to judge
+	unfit    string // the check that says why nothing can run in the tree
 }
 
-// shown are the names of the checks that take their time, which people are shown before they run.
+// shown are the names of the checks that take their time, which people see before they run.
 func (l List) shown() (names []string) {
 	for _, c := range l.Checks {
 		if _, review := c.(*Review); review || !onlooks(c) {
@@ -74,21 +87,21 @@ func (l List) shown() (names []string) {
 	return names
 }
 
-// next asks one check.
+// next runs one check, if it is worth running.
 func (j *pass) next(ctx context.Context, c Check) error {
 	if c.Needs()&AChange != 0 && j.at.Iteration.NothingToDo() {
 		return nil
 	}
-	v, run := j.need(c)
-	if _, quiet := c.(Quiet); !run && quiet {
-		return nil
-	}
-	if !run {
-		j.add(ctx, c, v)
+	quiet := c.Needs()&Quiet != 0
+	v := j.need(c)
+	if v.Skipped != "" {
+		if !quiet {
+			j.add(ctx, c, v)
+		}
 		return nil
 	}
 	if !onlooks(c) {
-		if err := j.prepare(ctx, c); err != nil || ctx.Err() != nil {
+		if err := j.prepare(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
 		if j.unfit != "" {
@@ -97,20 +110,16 @@ func (j *pass) next(ctx context.Context, c Check) error {
 			return nil
 		}
 	}
-	if command, ok := c.(*Command); ok {
-		j.Log("Running guardrail: %s", command.Line)
-	}
 	v, err := j.run(ctx, c, j.at)
-	if _, is := c.(Quiet); is && v.Pass && len(v.Accepted) == 0 && v.Reason == "" {
+	switch {
+	case err != nil || quiet && v.Pass && len(v.Accepted) == 0 && v.Reason == "":
 		return err
-	}
-	if err == nil && j.stopped(v) {
+	case j.stopped(v):
 		return context.Canceled
-	}
-	if err == nil && ctx.Err() == nil {
+	case ctx.Err() == nil:
 		j.add(ctx, c, v)
 	}
-	return err
+	return nil
 }
 
 func (j *pass) add(ctx context.Context, c Check, v loop.Verdict) {
@@ -122,8 +131,8 @@ func (j *pass) add(ctx context.Context, c Check, v loop.Verdict) {
 	j.at.Verdicts = append(slices.Clip(j.at.Verdicts), v)
 }
 
-// prepare makes the tree what is judged, once. What keeps it from that is a verdict of its own.
-func (j *pass) prepare(ctx context.Context, c Check) error {
+// prepare makes the tree the one to judge, once. If it cannot be, the reason is a verdict of its own.
+func (j *pass) prepare(ctx context.Context) error {
 	if j.prepared {
 		return nil
 	}
@@ -134,12 +143,7 @@ func (j *pass) prepare(ctx context.Context, c Check) error {
 		return err
 	}
 	v.Duration, v.Severity = j.Clock().Sub(began), loop.Hard
-	if j.at.Iteration.Commit != nil {
-		v.Tree = j.at.Iteration.Commit.Tree
-	}
-	if v.Hash == "" {
-		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
-	}
+	j.at.sign(v)
 	if err := j.Tree.Explain(ctx, j.at, v); err != nil {
 		return err
 	}
@@ -148,113 +152,129 @@ func (j *pass) prepare(ctx context.Context, c Check) error {
 	return nil
 }
 
-// stopped reports whether a verdict says nothing of the commit, because the check was ended when the run was.
+// sign binds a verdict to the tree that was judged, and a failure to its signature.
+func (at Input) sign(v *loop.Verdict) {
+	if at.Iteration.Commit != nil {
+		v.Tree = at.Iteration.Commit.Tree
+	}
+	if !v.Pass && v.Hash == "" {
+		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
+	}
+}
+
+// stopped reports whether a verdict says nothing about the commit, because the check was ended when the run was.
 func (l List) stopped(v loop.Verdict) bool { return v.Killed && l.Stopped != nil && l.Stopped() }
 
-// Baseline runs the command checks alone, on the commit that the run begins from.
+// Baseline runs only the command checks, on the run's base commit.
 func (l List) Baseline(ctx context.Context, s loop.State) ([]loop.Verdict, error) {
-	var verdicts []loop.Verdict
 	if _, err := l.Tree.Prepare(ctx, Input{State: s}, false); err != nil {
 		return nil, err
 	}
-	commands := slices.DeleteFunc(slices.Clone(l.Checks), func(c Check) bool {
+	l.Checks = slices.DeleteFunc(slices.Clone(l.Checks), func(c Check) bool {
 		_, is := c.(*Command)
 		return !is
 	})
-	names := safetext.Map(commands, Check.Name)
-	loop.PlanChecks(ctx, names)
-	if len(names) > 0 {
-		l.Log("baseline: running %s on the code as it is, before the agent's first turn",
-			safetext.Count(len(names), "check"))
+	loop.PlanChecks(ctx, safetext.Map(l.Checks, Check.Name))
+	if n := len(l.Checks); n > 0 {
+		l.Log("baseline: running %s on the code as it is, before the agent's first turn", safetext.Count(n, "check"))
 	}
-	for _, c := range commands {
-		if l.Stopping != nil && l.Stopping() {
-			return nil, context.Canceled
-		}
-		v, err := l.run(ctx, c, Input{State: s})
-		if err != nil {
-			return nil, fmt.Errorf("running the check %s on the base commit: %w", c.Name(), err)
-		}
-		if ctx.Err() != nil { // it was stopped, which says nothing about the commit
-			return nil, ctx.Err()
-		}
-		if l.stopped(v) {
-			return nil, context.Canceled
-		}
+	return l.all(ctx, Input{State: s}, func(_ Check, v *loop.Verdict) {
 		v.Tree = l.BaseTree
-		loop.EndCheck(ctx, v)
-		l.Log("baseline %s: %s", v.Check, describe(v))
+		loop.EndCheck(ctx, *v)
+		l.Log("baseline %s: %s", v.Check, describe(*v))
+	})
+}
+
+// Alone runs the checks on a commit that no turn has made: all of them, in their order, and without anything that
+// earlier checks have left.
+func (l List) Alone(ctx context.Context, s loop.State, c loop.Commit) ([]loop.Verdict, error) {
+	at := Input{State: s, Iteration: loop.Iteration{Commit: &c}}
+	v, err := l.Tree.Prepare(ctx, at, true)
+	if err != nil || ctx.Err() != nil {
+		return nil, cmp.Or(err, ctx.Err())
+	}
+	if v != nil {
+		v.Severity = loop.Hard
+		at.sign(v)
+		l.logVerdict(nil, *v)
+		return []loop.Verdict{*v}, nil
+	}
+	return l.all(ctx, at, func(c Check, v *loop.Verdict) { l.logVerdict(c, *v) })
+}
+
+// all runs every check. A run that is stopped says nothing about the commit.
+func (l List) all(ctx context.Context, at Input, each func(Check, *loop.Verdict)) (verdicts []loop.Verdict, err error) {
+	for _, c := range l.Checks {
+		if l.stopping() {
+			return nil, context.Canceled
+		}
+		v, err := l.run(ctx, c, at)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("running the check %s: %w", c.Name(), err)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case l.stopped(v):
+			return nil, context.Canceled
+		}
+		each(c, &v)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, ctx.Err()
 }
 
-// need says whether a check is worth running now; if not, v says why it is skipped.
-func (j *pass) need(c Check) (v loop.Verdict, run bool) {
-	v = loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
+// need is a verdict that is skipped if the check is not worth running now.
+func (j *pass) need(c Check) loop.Verdict {
+	v := loop.Verdict{Check: c.Name(), Severity: c.Severity(), Tree: j.at.Iteration.Commit.Tree}
 	if v.Skipped = missing(c, j.at, j.blocked); v.Skipped != "" {
-		return v, false
+		return v
 	}
 	if w, ok := c.(Waiter); ok {
 		v.Skipped = w.Waits(j.at)
 		v.Later = v.Skipped != ""
 	}
-	return v, v.Skipped == ""
+	return v
 }
 
-func (l List) run(ctx context.Context, c Check, at Input) (loop.Verdict, error) {
+func (l List) run(ctx context.Context, c Check, at Input) (v loop.Verdict, err error) {
 	began := l.Clock()
-	defer loop.BeginCheck(ctx, c.Name(), limitOf(c))()
-	v, err := l.once(ctx, c, at)
+	command, isCommand := c.(*Command)
+	if isCommand {
+		defer loop.BeginCheck(ctx, c.Name(), command.Timeout)()
+		if at.Iteration.Commit != nil {
+			l.Log("Running guardrail: %s", command.Line)
+		}
+		v, err = l.once(ctx, *command, at)
+	} else {
+		defer loop.BeginCheck(ctx, c.Name(), 0)()
+		v, err = c.Run(ctx, at)
+	}
 	if err != nil {
 		return v, err
 	}
 	v.Check, v.Severity, v.Duration = c.Name(), cmp.Or(v.Severity, c.Severity()), l.Clock().Sub(began)
-	if at.Iteration.Commit != nil {
-		v.Tree = at.Iteration.Commit.Tree
-	}
 	if !onlooks(c) {
 		if err := l.voidIfChanged(ctx, at, &v); err != nil {
 			return v, err
 		}
 	}
-	if !v.Pass && v.Hash == "" {
-		v.Hash = failure.Signature(v.Check, cmp.Or(v.Output, v.Reason))
-	}
+	at.sign(&v)
 	if !onlooks(c) && !v.Pass && ctx.Err() == nil && at.Iteration.Commit != nil {
 		if err := l.Tree.Explain(ctx, at, &v); err != nil {
 			return v, err
 		}
 	}
-	l.known(c, at, &v)
+	if isCommand {
+		known(at, l.MustPass, &v)
+	}
 	byPeople(at.State, &v)
 	return v, nil
 }
 
-// limitOf is the time limit of a check that has one of its own; 0 is none.
-func limitOf(c Check) time.Duration {
-	if command, ok := c.(*Command); ok {
-		return command.Timeout
-	}
-	return 0
-}
+func onlooks(c Check) bool { return c.Needs()&(ReadsOnly|Quiet) != 0 }
 
-func onlooks(c Check) bool {
-	_, looks := c.(readOnlyCheck)
-	_, quiet := c.(Quiet)
-	return looks || quiet
-}
-
-func (Turn) readsOnly()        {}
-func (Claim) readsOnly()       {}
-func (Diff) readsOnly()        {}
-func (*Protected) readsOnly()  {}
-func (*Weakened) readsOnly()   {}
-func (*Unfinished) readsOnly() {}
-func (*Review) readsOnly()     {} // it has a checkout of its own
-
-// voidIfChanged makes sure that the verdict speaks of the committed tree: a check that changed tracked files has judged
-// something else. What it changes on the base commit already is its habit, which is undone and nothing more.
+// voidIfChanged makes sure that the verdict is about the committed tree: a check that changed tracked files has judged
+// something else. Files that it also changes on the base commit are only restored.
 func (l List) voidIfChanged(ctx context.Context, at Input, v *loop.Verdict) error {
 	if ctx.Err() != nil {
 		return nil
@@ -269,21 +289,21 @@ func (l List) voidIfChanged(ctx context.Context, at Input, v *loop.Verdict) erro
 		}
 		dirty = nil
 	}
-	dirty = slices.DeleteFunc(dirty, func(name string) bool {
-		return slices.ContainsFunc(at.State.Baseline,
-			func(b loop.Verdict) bool { return b.Check == v.Check && slices.Contains(b.Rewrites, name) })
-	})
+	if base := onBase(at, v.Check); base != nil {
+		dirty = slices.DeleteFunc(dirty, func(name string) bool { return slices.Contains(base.Rewrites, name) })
+	}
 	if len(dirty) > 0 {
+		names := safetext.FirstN(dirty, 5)
 		v.Pass = false
-		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only "+
-			"look, or commit what it makes", strings.Join(dirty[:min(len(dirty), 5)], ", "))
+		v.Reason = fmt.Sprintf("the check changed tracked files (%s), so it did not judge what is committed; let it only look, or "+
+			"commit what it makes", names)
 		v.PromptText = fmt.Sprintf("The check `%s` changes tracked files (%s). Run it yourself and leave its result in place, so "+
-			"that it changes nothing more.", v.Check, strings.Join(dirty[:min(len(dirty), 5)], ", "))
+			"that it changes nothing more.", v.Check, names)
 	}
 	return l.Tree.Restore(ctx)
 }
 
-// missing says why a check need not run; empty when it must.
+// missing says why a check need not run; empty if it must.
 func missing(c Check, at Input, blocked string) string {
 	it, n := at.Iteration, c.Needs()
 	switch {
@@ -298,8 +318,8 @@ func missing(c Check, at Input, blocked string) string {
 }
 
 // gaveUp reports whether an agent may have ended its turn with a failure because of this very check, although it has
-// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or no one has
-// asked it in spite of earlier turns.
+// changed nothing: the prompt tells it to while tests fail. The check has failed on this tree before, or has not run on
+// it in spite of earlier turns.
 func gaveUp(c Check, at Input) bool {
 	if _, isCommand := c.(*Command); !isCommand || at.Iteration.Turn.Class != loop.Broke {
 		return false
@@ -308,19 +328,19 @@ func gaveUp(c Check, at Input) bool {
 	return v == nil && len(at.State.Iterations) > 1 || v != nil && !v.Pass
 }
 
-// logVerdict says what resulted from a check: of a command, its exit code and what its failure does to the next prompt.
+// logVerdict logs the result of a check: of a command, its exit code and what its failure does to the next prompt.
 func (l List) logVerdict(c Check, v loop.Verdict) {
 	command, ok := c.(*Command)
-	if ok && command.OnClaim && v.Skipped != "" { // turn after turn; who began the run was told once
+	if ok && command.OnClaim && v.Skipped != "" { // turn after turn; the console said so once
 		return
 	}
-	if c == nil || !ok || v.Skipped != "" {
+	if !ok || v.Skipped != "" {
 		l.Log("check %s: %s", v.Check, describe(v))
 		return
 	}
 	took := v.Duration.Round(100 * time.Millisecond)
 	line := fmt.Sprintf("Guardrail exited with code %d (%s)", v.Exit, took)
-	if v.Exit < 0 { // it did not end by itself, or did not begin
+	if v.Exit < 0 { // it did not end by itself, or did not start
 		line = fmt.Sprintf("Guardrail has no exit code (%s)", took)
 	}
 	switch {
@@ -336,31 +356,30 @@ func (l List) logVerdict(c Check, v loop.Verdict) {
 }
 
 func describe(v loop.Verdict) string {
-	took := v.Duration.Round(10 * time.Millisecond)
+	how := "failed"
 	switch {
 	case v.Skipped != "":
 		return "skipped, " + v.Skipped
-	case v.Pass && v.Reason != "":
-		return fmt.Sprintf("passed in %s: %s", took, v.Reason)
 	case v.Pass:
-		return fmt.Sprintf("passed in %s", took)
+		how = "passed"
 	case v.Severity == loop.Soft:
-		return fmt.Sprintf("warns in %s: %s", took, v.Reason)
+		how = "warns"
 	}
-	return fmt.Sprintf("failed in %s: %s", took, v.Reason)
+	how = fmt.Sprintf("%s in %s", how, v.Duration.Round(10*time.Millisecond))
+	if v.Reason == "" {
+		return how
+	}
+	return how + ": " + v.Reason
 }
 
-// once is a check's run, and one more of a hard command that has failed on a tree it has passed on before (once an
-// iteration, since a check runs once an iteration). The first run's log is kept.
-func (l List) once(ctx context.Context, c Check, at Input) (loop.Verdict, error) {
-	command, isCommand := c.(*Command)
-	if !isCommand {
-		return c.Run(ctx, at)
+// once runs a command, and a hard one a second time if it has failed on a tree on which it has passed before. The first
+// run's log is kept.
+func (l List) once(ctx context.Context, command Command, at Input) (loop.Verdict, error) {
+	if command.OnSoft == nil {
+		command.OnSoft = func(warning string) { l.Log("%s", warning) }
 	}
-	command = l.warned(command)
 	first, err := command.Run(ctx, at)
-	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.Stopping != nil && l.Stopping() ||
-		!passedBefore(at, command.Name()) {
+	if err != nil || first.Pass || !command.Hard || ctx.Err() != nil || l.stopping() || !passedBefore(at, command.Name()) {
 		return first, err
 	}
 	settled := first
@@ -372,21 +391,10 @@ func (l List) once(ctx context.Context, c Check, at Input) (loop.Verdict, error)
 		return settled, nil
 	}
 	l.Log("%s failed on a tree that it has passed on before (%s); it is run once more", command.Name(), first.Reason)
-	again := *command
-	again.rerun = true
-	second, err := again.Run(ctx, at)
+	command.with = "rerun"
+	second, err := command.Run(ctx, at)
 	if err != nil {
 		return first, err
 	}
 	return flaky(first, second), nil
-}
-
-// warned is a command whose soft limit has someone to tell.
-func (l List) warned(c *Command) *Command {
-	if c.OnSoft != nil {
-		return c
-	}
-	with := *c
-	with.OnSoft = func(warning string) { l.Log("%s", warning) }
-	return &with
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -183,16 +182,17 @@ func (p played) list(t *testing.T, said section) List {
 	dir := t.TempDir()
 	l := List{Tree: &tree{}, Clock: time.Now, Log: func(string, ...any) {}, Checks: []Check{Turn{}, Claim{}}}
 	for i, line := range p.checks {
-		l.Checks = append(l.Checks, &Command{
-			Title: line, Line: line, Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir, TruncateChars: 5000, LogNth: i,
-			start: func(_ context.Context, spec proc.Spec) (proc.Result, error) {
-				if said.fails != i+1 {
-					return proc.Result{Class: proc.Exited}, nil
-				}
-				_, err := fmt.Fprint(spec.Stdout, said.output)
-				return proc.Result{Class: proc.Exited, Exit: 1}, err
-			},
-		})
+		c := &Command{
+			Title: line, Line: line, Hard: true, OnFailure: OnFailure{TruncateChars: 5000}, LogNth: i, Place: placeIn(dir),
+		}
+		c.start = func(_ context.Context, spec proc.Spec) (proc.Result, error) {
+			if said.fails != i+1 {
+				return proc.Result{Class: proc.Exited}, nil
+			}
+			_, err := fmt.Fprint(spec.Stdout, said.output)
+			return proc.Result{Class: proc.Exited, Exit: 1}, err
+		}
+		l.Checks = append(l.Checks, c)
 	}
 	l.Checks = append(l.Checks, Diff{})
 	return l

@@ -36,10 +36,7 @@ func (*NewestBase) Name() string { return newestBaseCheck }
 func (*NewestBase) Severity() loop.Severity { return loop.Hard }
 
 // Needs a claim with every hard check passed: it takes as long as they do.
-func (*NewestBase) Needs() Need { return HardGreen | AChange }
-
-// Quiet implements Quiet: it leaves the tree as it found it.
-func (*NewestBase) Quiet() {}
+func (*NewestBase) Needs() Need { return HardGreen | AChange | Quiet }
 
 // Run asks where the base branch is, and judges the merge where it has moved.
 func (n *NewestBase) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {

@@ -21,9 +21,7 @@ func (Plan) Name() string { return loop.PlanCheck }
 func (Plan) Severity() loop.Severity { return loop.Hard }
 
 // Needs nothing: a rule is broken by whoever was cut off, too.
-func (Plan) Needs() Need { return Nothing }
-
-func (Plan) readsOnly() {}
+func (Plan) Needs() Need { return ReadsOnly }
 
 // Run tells what was found when the iteration was committed.
 func (Plan) Run(_ context.Context, at Input) (loop.Verdict, error) {
@@ -57,9 +55,7 @@ func (Handed) Name() string { return loop.ClaimCheck }
 func (Handed) Severity() loop.Severity { return loop.Hard }
 
 // Needs a turn that is worth judging.
-func (Handed) Needs() Need { return SomeWork }
-
-func (Handed) readsOnly() {}
+func (Handed) Needs() Need { return SomeWork | ReadsOnly }
 
 // Run judges whether the story went one step on.
 func (h Handed) Run(_ context.Context, at Input) (loop.Verdict, error) {
@@ -105,9 +101,7 @@ func (StoryDiff) Name() string { return loop.DiffCheck }
 func (StoryDiff) Severity() loop.Severity { return loop.Hard }
 
 // Needs a story that was handed on.
-func (StoryDiff) Needs() Need { return SomeWork | AClaim }
-
-func (StoryDiff) readsOnly() {}
+func (StoryDiff) Needs() Need { return SomeWork | AClaim | ReadsOnly }
 
 // Run looks what has changed.
 func (d StoryDiff) Run(ctx context.Context, at Input) (loop.Verdict, error) {

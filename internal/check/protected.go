@@ -41,7 +41,7 @@ func (*Protected) Name() string { return ProtectedCheck }
 func (*Protected) Severity() loop.Severity { return loop.Hard }
 
 // Needs nothing: what is protected is so in a broken turn too.
-func (*Protected) Needs() Need { return Nothing }
+func (*Protected) Needs() Need { return ReadsOnly }
 
 // Run compares the names of what changed with the patterns.
 func (p *Protected) Run(ctx context.Context, at Input) (loop.Verdict, error) {

@@ -93,9 +93,9 @@ func (*Review) Severity() loop.Severity { return loop.Hard }
 // Needs a claim with every hard check passed: reviews cost money. Where nothing was changed, only the reviewer looks.
 func (r *Review) Needs() Need {
 	if r.Role == task.QA {
-		return HardGreen | AChange
+		return HardGreen | AChange | ReadsOnly
 	}
-	return HardGreen
+	return HardGreen | ReadsOnly
 }
 
 // Waits implements Waiter.
@@ -254,14 +254,52 @@ func unanswered(c loop.Class) bool { return c.Transient() || c == loop.Waits }
 // modelPause is how long the first pause takes; the agent has tried for longer by itself.
 const modelPause = 15 * time.Second
 
-// answerBytes is how much of the end of an answer is read.
-const answerBytes = 64 << 10
-
-// lastWords is the end of what an agent said, as much as an answer may have.
-func lastWords(turn loop.Turn) string {
-	said := turn.Text
-	if len(turn.Transcript) > len(said) {
-		said = turn.Transcript[max(0, len(turn.Transcript)-answerBytes):]
+// who is the reviewer in a sentence.
+func (r *Review) who() string {
+	if r.Role == task.QA {
+		return "the QA engineer"
 	}
-	return said
+	return "the reviewer"
+}
+
+// promiseHolds reports whether a verdict approves. A rejection that comes with the promise of an approval is one all the
+// same.
+func (r *Review) promiseHolds(v *loop.Verdict, a Answer, t loop.Turn) bool {
+	if r.Promise != "" && !v.Pass && r.promised(a, t) {
+		v.Verification = true
+		v.Reason = fmt.Sprintf("%s gives its promise %q but asks for changes, which is a rejection", r.who(),
+			r.Promise)
+	}
+	return v.Pass
+}
+
+// promised reports whether the promise was given: in the answer's own field, or else in a tag of the reviewer's own
+// text.
+func (r *Review) promised(a Answer, t loop.Turn) bool {
+	if said := safetext.OneLine(a.Promise); said != "" {
+		return strings.EqualFold(said, safetext.OneLine(r.Promise))
+	}
+	if c, ok := loop.ReadClaim(t.Text, "", r.Promise); ok && c.Tag == "promise" {
+		return c.Done
+	}
+	return t.Claim.Tag == "promise" && strings.EqualFold(t.Claim.Text, safetext.OneLine(r.Promise))
+}
+
+// verify holds the promise of an approval against the reviewer's own words, and the run's worktree.
+func (r *Review) verify(ctx context.Context, at Input, turn loop.Turn, v loop.Verdict) (loop.Verdict, error) {
+	said := r.Verify.words(at, turn)
+	said.claimed = true
+	found, err := r.Verify.judge(ctx, said)
+	if err != nil || ctx.Err() != nil {
+		return v, err
+	}
+	summary, log := v.Reason, v.LogFile
+	r.Verify.fill(&v, found)
+	if v.Pass && summary != "" {
+		v.Reason += ": " + summary
+	}
+	if v.LogFile == "" {
+		v.LogFile = log
+	}
+	return v, nil
 }

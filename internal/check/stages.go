@@ -3,147 +3,74 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// sideBySide is how many independent stages run at once.
-const sideBySide = 4
-
-// step is a stage with what resulted from it.
-type step struct {
-	task.Stage
-	log string // its name in that of its log
-	result
-}
-
-// stages verifies by several methods in their order. Neighbours that are independent run side by side;
-// what comes of them counts in their order anyway.
-func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (result, error) {
+// stages verifies by several methods in their order.
+func (c *Verify) stages(ctx context.Context, config *task.Verification, s subject) (out result, err error) {
 	if len(config.Stages) == 0 {
 		return result{reason: "No stages specified for multi_stage verification"}, nil
 	}
-	steps := stepsOf(config.Stages)
-	stop := config.RequireAll == nil || *config.RequireAll
-	for i := 0; i < len(steps); {
-		end := i + 1
-		for end < len(steps) && steps[i].Independent && steps[end].Independent {
-			end++
-		}
-		if err := c.together(ctx, steps[i:end], s); err != nil {
+	var failed, warnings []string
+	var printed strings.Builder
+	logs := map[string]bool{}
+	for _, stage := range config.Stages {
+		name := cmp.Or(stage.Name, "unnamed")
+		r, err := c.single(ctx, cmp.Or(stage.Method, task.StringMatch), cmp.Or(stage.Config, &task.Verification{}),
+			stageLog(name, logs), s)
+		if err != nil {
 			return result{}, err
 		}
-		for ; i < end; i++ {
-			if stop && steps[i].required() && !steps[i].pass {
-				out := gathered(steps[:end], &steps[i])
-				out.reason = fmt.Sprintf("Stage '%s' failed: %s", steps[i].Name, steps[i].reason)
-				return out, nil
-			}
+		c.log("stage %s: %s", name, r.reason)
+		out.usage, out.killed = sum(out.usage, r.usage), out.killed || r.killed
+		if !r.pass && r.output != "" {
+			fmt.Fprintf(&printed, "%s:\n%s\n", name, strings.TrimRight(r.output, "\n"))
+			out.output = printed.String()
+		}
+		if r.pass {
+			continue
+		}
+		if stage.Required != nil && !*stage.Required {
+			warnings = append(warnings, name+": "+r.reason)
+			continue
+		}
+		if len(failed) == 0 {
+			out.log, out.exit, out.missing, out.unfixable = r.log, r.exit, r.missing, r.unfixable
+		}
+		if failed = append(failed, name+": "+r.reason); config.RequireAll == nil || *config.RequireAll {
+			out.reason = fmt.Sprintf("Stage '%s' failed: %s", name, r.reason)
+			return out, nil
 		}
 	}
-	return concluded(steps), nil
-}
-
-// concluded is what comes of stages that have all run.
-func concluded(steps []step) result {
-	var failed, warnings []string
-	var first *step
-	for i := range steps {
-		st := &steps[i]
-		switch {
-		case st.pass:
-		case st.required():
-			failed = append(failed, st.Name+": "+st.reason)
-			if first == nil {
-				first = st
-			}
-		default:
-			warnings = append(warnings, st.Name+": "+st.reason)
-		}
-	}
-	out := gathered(steps, first)
 	if out.pass = len(failed) == 0; out.pass {
-		out.reason = fmt.Sprintf("All %d verification stages passed", len(steps))
+		out.reason = fmt.Sprintf("All %d verification stages passed", len(config.Stages))
 	} else {
 		out.reason = "Failed stages: " + strings.Join(failed, "; ")
 	}
 	if len(warnings) > 0 {
 		out.reason += " (warnings: " + strings.Join(warnings, "; ") + ")"
 	}
-	return out
+	return out, nil
 }
 
-// gathered is what stages spent and printed: the outputs of those that failed, and the log of the one that matters.
-func gathered(steps []step, of *step) result {
-	var out result
-	var b strings.Builder
-	for _, st := range steps {
-		out.usage, out.killed = sum(out.usage, st.usage), out.killed || st.killed
-		if !st.pass && st.output != "" {
-			fmt.Fprintf(&b, "%s:\n%s\n", st.Name, strings.TrimRight(st.output, "\n"))
-		}
+// stageLog is a stage's part of the name of its log, one that no stage before it has.
+func stageLog(stage string, taken map[string]bool) string {
+	slug := cmp.Or(Slug(stage), "unnamed")
+	name := slug
+	for n := 2; taken[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s_%d", slug, n)
 	}
-	out.output = b.String()
-	if of != nil {
-		out.log, out.exit, out.missing, out.unfixable = of.result.log, of.exit, of.missing, of.unfixable
-	}
-	return out
+	taken[strings.ToLower(name)] = true
+	return name
 }
-
-// together runs stages side by side, at most sideBySide at once.
-func (c *Verify) together(ctx context.Context, steps []step, s subject) error {
-	errs := make([]error, len(steps))
-	slots := make(chan struct{}, sideBySide)
-	var running sync.WaitGroup
-	for i := range steps {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			st := &steps[i]
-			config := st.Config
-			if config == nil {
-				config = &task.Verification{}
-			}
-			st.result, errs[i] = c.single(ctx, st.Method, config, st.log, s)
-			c.log("stage %s: %s", st.Name, st.reason)
-		})
-	}
-	running.Wait()
-	return errors.Join(errs...)
-}
-
-// stepsOf fills in what stages leave open, and gives each a log of its own.
-func stepsOf(stages []task.Stage) []step {
-	steps := make([]step, len(stages))
-	taken := map[string]bool{}
-	for i, stage := range stages {
-		stage.Name = cmp.Or(stage.Name, "unnamed")
-		if stage.Method == "" {
-			stage.Method = task.StringMatch
-		}
-		slug := cmp.Or(Slug(stage.Name), "unnamed")
-		name := slug
-		for n := 2; taken[strings.ToLower(name)]; n++ {
-			name = fmt.Sprintf("%s_%d", slug, n)
-		}
-		taken[strings.ToLower(name)] = true
-		steps[i] = step{Stage: stage, log: name}
-	}
-	return steps
-}
-
-func (st step) required() bool { return st.Required == nil || *st.Required }
 
 // judge verifies by the method of the criteria.
 func (c *Verify) judge(ctx context.Context, s subject) (result, error) {
-	config := c.Criteria.Config
-	if config == nil {
-		config = &task.Verification{}
-	}
+	config := cmp.Or(c.Criteria.Config, &task.Verification{})
 	method := c.Criteria.Method
 	if method == "" {
 		method = task.StringMatch
@@ -172,4 +99,59 @@ func (c *Verify) single(ctx context.Context, method task.Method, config *task.Ve
 		return c.external(ctx, config, stage, s.at), nil
 	}
 	return result{reason: fmt.Sprintf("Unknown verification method: %s", method)}, nil
+}
+
+// Run verifies the promise. The verdict tells the role, the method's reason and what its command printed.
+func (c *Verify) Run(ctx context.Context, at Input) (loop.Verdict, error) {
+	s := subject{at: at}
+	if it := lastTurn(at, c.role()); it != nil {
+		s = c.words(at, it.Turn)
+		s.gone = it.N != at.Iteration.N && it.Turn.Text == "" && s.text == s.last
+	}
+	r, err := c.judge(ctx, s)
+	if err != nil {
+		return loop.Verdict{}, err
+	}
+	v := loop.Verdict{Role: c.role()}
+	c.fill(&v, r)
+	if s.lacks != "" && !s.gone {
+		v.Reason += " (" + s.lacks + ")"
+	}
+	return v, nil
+}
+
+// Waits implements Waiter.
+func (c *Verify) Waits(at Input) string {
+	if c.After != nil {
+		return c.After(at)
+	}
+	return Awaits(c.role())(at)
+}
+
+// Reverify says no when what a task's promise was verified by does not hold on a later commit: its commands run again,
+// since they need no agent's word.
+type Reverify struct {
+	Task   string
+	Verify *Verify
+}
+
+// Name is the check's name in verdicts: "verify coder of TASK-1".
+func (k *Reverify) Name() string { return k.Verify.Name() + " of " + k.Task }
+
+// Severity of a broken promise is hard.
+func (*Reverify) Severity() loop.Severity { return loop.Hard }
+
+// Needs nothing.
+func (*Reverify) Needs() Need { return 0 }
+
+// Run runs the commands, until one does not hold.
+func (k *Reverify) Run(ctx context.Context, at Input) (v loop.Verdict, err error) {
+	v.Role = k.Verify.role()
+	for i, config := range k.Verify.Criteria.Externals() {
+		r := k.Verify.external(ctx, config, Slug(fmt.Sprintf("%s %d", k.Task, i+1)), at)
+		if k.Verify.fill(&v, r); !v.Pass {
+			break
+		}
+	}
+	return v, nil
 }

@@ -25,7 +25,7 @@ func TestStray(t *testing.T) {
 	}
 	verify := &Verify{Criteria: task.Criteria{Promise: "OK", Method: task.External,
 		Config: &task.Verification{Command: "touch '" + ran + "'"}},
-		Runner: Runner{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}
+		Runner: Runner{Place: Place{Dir: t.TempDir(), LogDir: t.TempDir(), Stray: c.Stray}}}
 	if got := verify.external(context.Background(), verify.Criteria.Config, "", Input{}); got.pass ||
 		got.reason != `Command failed: "web" is a link` {
 		t.Errorf("%+v", got)
@@ -46,7 +46,7 @@ func TestStray(t *testing.T) {
 func TestFindingsBelow(t *testing.T) {
 	for file, want := range map[string]string{"src/a.go": "web/app/src/a.go", "./a.go": "web/app/a.go",
 		"../lib/b.go": "web/lib/b.go", "/abs/c.go": "/abs/c.go", "": ""} {
-		c := Command{Below: "web/app"}
+		c := Command{Place: Place{Below: "web/app"}}
 		before := []loop.Finding{{File: file, Line: 3}}
 		if got := c.fromTop(before); got[0].File != want || got[0].Line != 3 || before[0].File != file {
 			t.Errorf("%q is %q, want %q", file, got[0].File, want)

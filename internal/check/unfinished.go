@@ -23,15 +23,10 @@ type Unfinished struct {
 func (*Unfinished) Name() string { return UnfinishedCheck }
 
 // Severity is soft, unless what is found makes it hard.
-func (u *Unfinished) Severity() loop.Severity {
-	if u.Hard {
-		return loop.Hard
-	}
-	return loop.Soft
-}
+func (u *Unfinished) Severity() loop.Severity { return severity(u.Hard) }
 
 // Needs a claim: on the way there, work is unfinished.
-func (*Unfinished) Needs() Need { return SomeWork | AClaim }
+func (*Unfinished) Needs() Need { return SomeWork | AClaim | ReadsOnly }
 
 // Run looks through the added lines. Marks of a merge block always, and stubs when no one else looks at the change.
 func (u *Unfinished) Run(ctx context.Context, at Input) (loop.Verdict, error) {

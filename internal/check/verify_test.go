@@ -31,7 +31,7 @@ func verifier(t *testing.T, method task.Method, config task.Verification) *Verif
 	return &Verify{
 		Criteria:   task.Criteria{Promise: "AUTH_DONE", Method: method, Config: &config},
 		Acceptance: []string{"tokens expire", "bad tokens get 401"},
-		Runner:     Runner{Dir: dir, Env: os.Environ(), LogDir: t.TempDir(), LogAs: ".ralph"},
+		Runner:     Runner{Place: Place{Dir: dir, Env: os.Environ(), LogDir: t.TempDir(), LogAs: ".ralph"}},
 		Log:        t.Logf,
 	}
 }

@@ -24,15 +24,10 @@ type Weakened struct {
 func (*Weakened) Name() string { return WeakenedCheck }
 
 // Severity is soft, unless the setting says hard: a reviewer may accept what is found.
-func (w *Weakened) Severity() loop.Severity {
-	if w.Hard {
-		return loop.Hard
-	}
-	return loop.Soft
-}
+func (w *Weakened) Severity() loop.Severity { return severity(w.Hard) }
 
 // Needs a claim: on the way there, tests may be in pieces.
-func (*Weakened) Needs() Need { return SomeWork | AClaim }
+func (*Weakened) Needs() Need { return SomeWork | AClaim | ReadsOnly }
 
 // Run looks through the change.
 func (w *Weakened) Run(ctx context.Context, at Input) (loop.Verdict, error) {

@@ -57,8 +57,8 @@ func BenchmarkIteration(b *testing.B) {
 		Checks: []check.Check{
 			check.Turn{}, check.Claim{Completion: "DONE"}, check.Diff{},
 			&check.Command{
-				Title: "true", Line: "true", Hard: true, Dir: dir, Env: os.Environ(), LogDir: dir,
-				TruncateChars: 5000,
+				Title: "true", Line: "true", Hard: true,
+				OnFailure: check.OnFailure{TruncateChars: 5000}, Place: check.Place{Dir: dir, Env: os.Environ(), LogDir: dir},
 			},
 		},
 	}

@@ -28,22 +28,27 @@ func (run *Run) Guardrails(s loop.State) []check.Check {
 	var list []check.Check
 	logs := map[string]bool{}
 	for _, g := range run.guardrails() {
+		expected := expect(g.Expect)
 		hides, _ := shell.HidesExit(g.Command, g.Shell == config.Bash)
+		expected.Report, expected.HidesExit = g.Report, hides != ""
+		expected.VacuousOK = run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name)
 		list = append(list, &check.Command{
-			Bash: g.Shell == config.Bash, HidesExit: hides != "",
-			Title: g.Name, Line: run.judging.inCheckout(g.Command), Hard: g.Severity != config.Soft,
-			FailAction: loop.FailAction(g.FailAction), Hint: g.Hint, Timeout: run.Settings.CheckTimeout(g),
-			Soft: run.Settings.CheckWarning(g), TruncateChars: run.Settings.OutputTruncateChars,
-			TruncateFrom: run.Settings.OutputTruncateFrom, Programs: run.programs(g.Command),
-			Expect: expect(g.Expect), Report: g.Report,
-			OnClaim:   run.OfPrompt && run.Detected != "",
-			VacuousOK: run.OfPrompt || run.Detected != "" && ranNothing(s, g.Name), Dir: run.checkDir(),
-			Below: run.Settings.WorkingDirectory, Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
-			Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs, LogAs: run.logsShownAs(),
-			LogNth: nth(check.Slug(g.Command), logs), Console: run.Console, Redact: run.shown,
+			Title: g.Name, Line: run.judging.inCheckout(g.Command), Bash: g.Shell == config.Bash,
+			Hard: g.Severity != config.Soft, OnClaim: run.OfPrompt && run.Detected != "",
+			Timeout: run.Settings.CheckTimeout(g), Soft: run.Settings.CheckWarning(g), Expect: expected,
+			OnFailure: check.OnFailure{FailAction: loop.FailAction(g.FailAction), Hint: g.Hint,
+				TruncateChars: run.Settings.OutputTruncateChars, TruncateFrom: run.Settings.OutputTruncateFrom},
+			Programs: run.programs(g.Command), Place: checkPlace(run), LogNth: nth(check.Slug(g.Command), logs),
 		})
 	}
 	return list
+}
+
+// checkPlace is where checks run, and the commands of verifications.
+func checkPlace(run *Run) check.Place {
+	return check.Place{Dir: run.checkDir(), Below: run.Settings.WorkingDirectory, Stray: run.mayCheck,
+		Env: run.checkEnvironment(), As: run.User, Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs,
+		LogAs: run.logsShownAs(), Console: run.Console, Redact: run.shown}
 }
 
 // sourceControl is what the setting scm asks for.

@@ -188,10 +188,7 @@ func (uncommitted) Name() string { return "uncommitted" }
 func (uncommitted) Severity() loop.Severity { return loop.Soft }
 
 // Needs implements check.Check.
-func (uncommitted) Needs() check.Need { return check.SomeWork | check.AClaim }
-
-// Quiet implements check.Quiet.
-func (uncommitted) Quiet() {}
+func (uncommitted) Needs() check.Need { return check.SomeWork | check.AClaim | check.Quiet }
 
 // Run implements check.Check.
 func (f uncommitted) Run(ctx context.Context, at check.Input) (loop.Verdict, error) {

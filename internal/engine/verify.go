@@ -33,9 +33,7 @@ func (run *Run) Verify(s loop.State, r task.Role, words Prompts) *check.Verify {
 	return &check.Verify{
 		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: run.Log,
 		Runner: check.Runner{
-			Dir: run.checkDir(), Stray: run.mayCheck, Env: run.checkEnvironment(), As: run.User,
-			Box: run.box(sandbox.Checks), Limits: run.limits(), LogDir: run.Logs, LogAs: run.logsShownAs(), Redact: run.shown,
-			Console: run.Console, Scaled: run.Settings.Scaled,
+			Place: checkPlace(run), Scaled: run.Settings.Scaled,
 			Programs: run.programs(strings.Join(s.Start.Completion.Commands(), "\n")),
 		},
 		Said: run.wordsOf,

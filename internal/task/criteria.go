@@ -136,11 +136,10 @@ type Verification struct {
 
 // Stage is one step of a multi_stage verification.
 type Stage struct {
-	Name        string        `json:"name,omitempty" yaml:"name,omitempty"`     // empty: "unnamed"
-	Method      Method        `json:"method,omitempty" yaml:"method,omitempty"` // empty: string_match
-	Config      *Verification `json:"config,omitempty" yaml:"config,omitempty"`
-	Required    *bool         `json:"required,omitempty" yaml:"required,omitempty"`       // nil: true; false: it only warns
-	Independent bool          `json:"independent,omitempty" yaml:"independent,omitempty"` // it may run beside its neighbours
+	Name     string        `json:"name,omitempty" yaml:"name,omitempty"`     // empty: "unnamed"
+	Method   Method        `json:"method,omitempty" yaml:"method,omitempty"` // empty: string_match
+	Config   *Verification `json:"config,omitempty" yaml:"config,omitempty"`
+	Required *bool         `json:"required,omitempty" yaml:"required,omitempty"` // nil: true; false: it only warns
 }
 
 // AcceptanceCriteria in check_for stands for the task's own list.

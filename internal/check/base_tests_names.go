@@ -1,7 +1,7 @@
 package check
 
 import (
-	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,42 +10,54 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// deed says in words what the change does to a file of tests; "": to all of them.
-func (r *replay) deed(file string) string {
-	switch {
-	case slices.Contains(r.files.Deleted, file):
-		return "the change deletes " + shownName(file)
-	case file != "":
-		return "the change edits " + shownName(file)
-	case len(r.files.Touched()) > 0:
-		return "the change edits or deletes " + few(r.files.Touched())
+// named reports whether all tests that ran are known by name.
+func named(t *loop.TestNames) bool { return t != nil && !t.Cut && len(t.Passed)+len(t.Failed) > 0 }
+
+// testOf is the name of a test without the group that it is of.
+func testOf(name string) string { return name[strings.LastIndexByte(name, '\t')+1:] }
+
+func setOf(lists ...[]string) map[string]bool {
+	set := map[string]bool{}
+	for _, list := range lists {
+		for _, name := range list {
+			set[name] = true
+		}
 	}
-	return "the change adds " + few(r.files.Added)
+	return set
 }
 
-func quoted(test string) string { return safetext.Shorten(safetext.OneLine(test), 120) }
+func ownName(name string) string {
+	for _, sep := range []string{"\t", "::", " > ", " › "} {
+		name = name[strings.LastIndex(name, sep)+1:]
+		name = strings.TrimPrefix(name, sep[1:])
+	}
+	return name
+}
 
-// fileOf is the file of tests that the change touches and that a failing test belongs to; "" when that cannot be told.
-func (r *replay) fileOf(ctx context.Context, f loop.Finding) (string, error) {
-	touched := r.files.Touched()
-	for _, name := range touched {
-		if f.File != "" && samePath(f.File, name) {
-			return name, nil
+// ownNames are tests without the groups and files that they are in.
+func ownNames(t *loop.TestNames) map[string]bool {
+	set := map[string]bool{}
+	for name := range setOf(t.Passed, t.Failed, t.Skipped) {
+		set[ownName(name)] = true
+	}
+	return set
+}
+
+// lacking are the names of one set that another has not, in order.
+func lacking(from, of map[string]bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(from)), func(name string) bool { return of[name] })
+}
+
+// written are the ways in which a file may write a test's own name.
+func written(own string) (words []string) {
+	last := own[strings.LastIndexByte(own, '/')+1:]
+	bare, _, _ := strings.Cut(strings.ReplaceAll(last, " (", "["), "[")
+	for _, w := range []string{own, last, bare, strings.ReplaceAll(bare, "_", " ")} {
+		if len(w) > 3 && !slices.Contains(words, w) {
+			words = append(words, w)
 		}
 	}
-	for _, name := range touched {
-		content, ok, err := r.Changes.File(ctx, r.at.State.Start.Base, name)
-		if err != nil {
-			return "", err
-		}
-		if ok && slices.ContainsFunc(namesOf(f.Test), func(word string) bool { return holdsWord(string(content), word) }) {
-			return name, nil
-		}
-	}
-	if len(touched) == 1 {
-		return touched[0], nil
-	}
-	return "", nil
+	return words
 }
 
 // namesOf are the ways in which a file may write the name of a test, the most exact one first.
@@ -66,26 +78,6 @@ func namesOf(test string) []string {
 func samePath(said, name string) bool {
 	said = strings.TrimPrefix(path.Clean(strings.ReplaceAll(said, `\`, "/")), "file://")
 	return said == name || strings.HasSuffix(said, "/"+name) || strings.HasSuffix(name, "/"+said)
-}
-
-// diff is what the change does to a file of tests.
-func (r *replay) diff(ctx context.Context, name string) (string, error) {
-	if r.patch == "" {
-		text, _, err := r.Changes.Patch(ctx, r.at.State.Start.Base, r.at.Iteration.Commit.SHA)
-		if err != nil {
-			return "", err
-		}
-		r.patch = "\n" + text
-	}
-	_, rest, ok := strings.Cut(r.patch, "\ndiff --git a/"+name+" ")
-	if !ok {
-		return "", nil
-	}
-	section, _, _ := strings.Cut(rest, "\ndiff --git ")
-	if at := strings.Index(section, "\n--- "); at >= 0 {
-		section = section[at+1:]
-	}
-	return strings.ToValidUTF8(section, "\uFFFD") + "\n", nil
 }
 
 // loading matches the lines by which compilers and test runners name a file that they cannot take in, with the file.
@@ -167,3 +159,5 @@ func mentionsFile(text, name string) bool {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	return len(stem) > 5 && strings.Contains(stem, "test") && holdsWord(text, stem)
 }
+
+func quoted(test string) string { return safetext.Shorten(safetext.OneLine(test), 120) }
