@@ -23,7 +23,7 @@ import (
 type actionCommand struct {
 	EventName string `placeholder:"NAME" help:"With --dry-run: the name of the event, such as issues or issue_comment. Default: GITHUB_EVENT_NAME."`
 	Event     string `placeholder:"FILE" help:"With --dry-run: the payload of the event; - is standard input. Default: the file that GITHUB_EVENT_PATH names."`
-	DryRun    bool   `help:"Print what ralph would do with the event, and why: nothing is written, and no agent runs. With GITHUB_TOKEN or GH_TOKEN, facts that the payload lacks are read from GitHub."`
+	DryRun    bool   `help:"Print what ralph would do with the event, and why: nothing is written, and no agent runs. Set GITHUB_TOKEN or GH_TOKEN to read permissions and the status of the run from GitHub."`
 	JSON      bool   `name:"json" help:"With --dry-run: print it as one JSON object."`
 }
 
@@ -89,14 +89,14 @@ func (c *actionCommand) replay(ctx context.Context, p process) error {
 		_, err = p.out.Write(plainJSON(told))
 		return err
 	}
-	return told.Tell(p.out)
+	return told.Print(p.out)
 }
 
-func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, error) {
+func (c *actionCommand) explain(ctx context.Context, p process) (bot.Preview, error) {
 	environ := environment(p.environ)
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
-		return bot.Explained{}, err
+		return bot.Preview{}, err
 	}
 	if c.EventName != "" {
 		env.EventName = c.EventName
@@ -106,18 +106,18 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 	case "-":
 		dir, remove, err := proc.TempDir("")
 		if err != nil {
-			return bot.Explained{}, err
+			return bot.Preview{}, err
 		}
 		defer remove()
 		env.EventPath = filepath.Join(dir, "event.json")
 		if err := keepPayload(until{ctx, p.in}, env.EventPath); err != nil {
-			return bot.Explained{}, err
+			return bot.Preview{}, err
 		}
 	default:
 		env.EventPath = from(p.dir, c.Event)
 	}
 	if env.EventName == "" || env.EventPath == "" {
-		return bot.Explained{}, errors.New("the event is not known: pass --event-name NAME and --event FILE, " +
+		return bot.Preview{}, errors.New("the event is not known: pass --event-name NAME and --event FILE, " +
 			"such as --event-name issues --event payload.json")
 	}
 	if env.EventName == "workflow_dispatch" {
@@ -125,7 +125,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Explained, 
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
-		return bot.Explained{}, err
+		return bot.Preview{}, err
 	}
 	runner := actions.New(func(string) string { return "" }, io.Discard) // a dry run says nothing to a runner
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}

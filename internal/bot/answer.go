@@ -111,7 +111,7 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 
 // decline answers the comment or the label with the reason why no run starts, and removes the label. The log and the
 // job show the reason in any case.
-func (a *Action) decline(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
+func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
 	if d.Do == event.Ignore {
 		a.log("nothing to do: %s", d.Why)
 		return loop.Result{}, nil

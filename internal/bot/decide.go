@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,10 +13,9 @@ import (
 
 // Reads is what a decision rests on: the event, and what has been read of GitHub and the remote so far.
 type Reads struct {
-	Event   event.Event
-	Rules   event.Rules
-	Job     Job
-	Preview bool // of a dry run: the run is searched for also where a job reads it with its checkout
+	Event event.Event
+	Rules event.Rules
+	Job   Job
 
 	Gathered bool // Facts are there
 	Facts    event.Facts
@@ -26,13 +24,9 @@ type Reads struct {
 	Request event.Request
 	Run     loop.State
 	Known   bool // there is a run
-	Unsure  bool // no one could look for the run
 
 	Listed bool // Runs are there: the newest run of every task
 	Runs   []loop.State
-
-	Looked  bool  // of a dry run: at what is needed and at the settings, which a job reads with its checkout
-	Mistake error // in them; nil: none
 }
 
 // Job is the process that asks.
@@ -47,7 +41,7 @@ type Job struct {
 	Anew bool
 }
 
-// Step is what is done about an event. The first four ask for something to be read before it can be decided.
+// Step is what is done about an event. The first three ask for something to be read before it can be decided.
 type Step string
 
 // The steps.
@@ -55,7 +49,6 @@ const (
 	ReadFacts Step = "read facts" // who asks, and what they may
 	ReadRun   Step = "read run"   // the run that it is about
 	ReadRuns  Step = "read runs"  // all runs: the job is run again
-	ReadWork  Step = "read work"  // what is needed, and the settings: of a dry run
 
 	DoNothing  Step = "nothing"  // only the log tells why
 	Refuse     Step = "refuse"   // someone may not ask
@@ -80,24 +73,15 @@ const (
 // Decision is what happens to an event, and why. A dry run prints it; Do does it.
 type Decision struct {
 	Step    Step
-	Why     string // one sentence without its full stop; empty where Cases say it
+	Why     string // one sentence without its full stop; empty where Row says it
 	Request event.Request
 	Facts   event.Facts
 	Run     loop.State
-	Known   bool // there is a run
-	// Cases are what the table of docs/internals/requests.md says: one, or where no one could look how the run stands, one for each
-	// way it may.
-	Cases   []Case
+	Known   bool           // there is a run
+	Row     event.Decision // the row of docs/internals/requests.md that decides; zero before it is known which run it is about
 	Refusal *event.Refusal // of Refuse
 	Err     error          // of Answer and Reject; known before it is known who may ask
 	Reads   Reads          // what it rests on
-}
-
-// Case is a decision of the table, and for which runs it holds.
-type Case struct {
-	When []event.RunStatus // nil: this is how the run stands
-	Do   event.Doing
-	Why  string
 }
 
 // Decide says what happens to an event. It reads nothing but its argument: where that is not enough, the step says what
@@ -121,7 +105,7 @@ func Decide(r Reads) Decision {
 		return d.because(DoNothing, why)
 	}
 	// a job that is run again is a new request
-	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 && !r.Preview {
+	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn && r.Job.Attempt <= 1 {
 		return d.because(DoNothing, why)
 	}
 	if refusal := event.Authorise(r.Event, r.Facts, r.Rules); refusal != nil {
@@ -144,10 +128,9 @@ func (d Decision) because(step Step, why string) Decision {
 
 // ofRun decides what is authorized, once it is known which run it is about.
 func (d Decision) ofRun() Decision {
-	d.Cases = d.cases()
-	at := d.Cases[0]
-	if alone := d.startsNothing(); alone && at.Do != event.Reply {
-		return d.because(Decline, at.Why)
+	d.Row = event.Decide(d.Request, runStatus(d.Run, d.Known, d.Reads.Job.Owner, d.Reads.Job.Now), d.Reads.Rules)
+	if d.startsNothing() && d.Row.Do != event.Reply {
+		return d.because(Decline, d.Row.Why)
 	}
 	if again, ok := d.forRerun(); ok {
 		return again
@@ -160,7 +143,7 @@ func (d Decision) ofRun() Decision {
 	case event.Sweep:
 		return d.because(Sweep, "")
 	case event.Plan:
-		return d.toWork(DerivePlan)
+		return d.because(DerivePlan, "")
 	case event.Stop:
 		return d.unlessIdle(Stop)
 	case event.Hint:
@@ -173,30 +156,15 @@ func (d Decision) ofRun() Decision {
 	if d.Known && d.Run.Start.Issue == 0 && d.Request.PlanFile == "" {
 		return d.onPlan()
 	}
-	return d.toWork(Work)
-}
-
-// toWork decides to work, where a dry run has found no mistake that a job finds with its checkout.
-func (d Decision) toWork(step Step) Decision {
-	held := new(heldError)
-	switch err := d.Reads.Mistake; {
-	case d.Reads.Preview && !d.Reads.Looked:
-		return d.because(ReadWork, "")
-	case errors.As(err, &held):
-		return d.because(Decline, err.Error())
-	case err != nil:
-		d.Err = err
-		return d.because(Reject, err.Error())
-	}
-	return d.because(step, "")
+	return d.because(Work, "")
 }
 
 // idle are the doings that start nothing.
 var idle = []event.Doing{event.Drop, event.Ignore, event.Reply}
 
 func (d Decision) unlessIdle(step Step) Decision {
-	if len(d.Cases) == 1 && slices.Contains(idle, d.Cases[0].Do) {
-		return d.because(Decline, d.Cases[0].Why)
+	if slices.Contains(idle, d.Row.Do) {
+		return d.because(Decline, d.Row.Why)
 	}
 	return d.because(step, "")
 }
@@ -208,29 +176,7 @@ func (d Decision) startsNothing() bool {
 			return false
 		}
 	}
-	return slices.Contains(idle, d.Cases[0].Do)
-}
-
-// cases asks the table: for the run as it is, or for every way it may stand when no one could look.
-func (d Decision) cases() []Case {
-	if !d.Reads.Unsure {
-		of := event.Decide(d.Request, runStatus(d.Run, d.Known, d.Reads.Job.Owner, d.Reads.Job.Now), d.Reads.Rules)
-		return []Case{{Do: of.Do, Why: of.Why}}
-	}
-	var out []Case
-	for _, at := range event.Standings {
-		of := event.Decide(d.Request, at, d.Reads.Rules)
-		i := slices.IndexFunc(out, func(c Case) bool { return c.Do == of.Do && c.Why == of.Why })
-		if i < 0 {
-			out = append(out, Case{Do: of.Do, Why: of.Why})
-			i = len(out) - 1
-		}
-		out[i].When = append(out[i].When, at)
-	}
-	if len(out) == 1 { // it does not matter
-		out[0].When = nil
-	}
-	return out
+	return slices.Contains(idle, d.Row.Do)
 }
 
 // forRerun is for a job that runs again: what its earlier attempt began continues, and an outcome that it could not tell
@@ -238,7 +184,7 @@ func (d Decision) cases() []Case {
 // and the request stands as it is: whoever has GitHub run a finished job again asks once more.
 func (d Decision) forRerun() (Decision, bool) {
 	r := d.Reads
-	if r.Job.Attempt <= 1 || r.Preview || r.Job.Anew || d.Request.Event.Issue == nil ||
+	if r.Job.Attempt <= 1 || r.Job.Anew || d.Request.Event.Issue == nil ||
 		slices.Contains([]event.Verb{event.Plan, event.Help, event.Status, event.Hint}, d.Request.Verb) {
 		return d, false
 	}

@@ -74,9 +74,6 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 			Over, event.Begin},
 		{"as another server shows it", []func(*Reads){labeled, gathered, located, again(elsewhere), served}, Over,
 			event.Begin},
-		{"a dry run", []func(*Reads){labeled, gathered, located, func(r *Reads) { r.Preview = true }}, ReadWork, event.Begin},
-		{"and a mistake", []func(*Reads){labeled, gathered, located,
-			func(r *Reads) { r.Preview, r.Looked, r.Mistake = true, true, errStillWaits }}, Reject, event.Begin},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"},
@@ -87,30 +84,9 @@ func TestDecideSaysWhatToReadAndWhatToDo(t *testing.T) {
 				with(&r)
 			}
 			d := Decide(r)
-			do := event.Doing("")
-			if len(d.Cases) > 0 {
-				do = d.Cases[0].Do
-			}
-			if d.Step != test.want || do != test.do {
-				t.Errorf("%q (%s), table %q; want %q, table %q", d.Step, d.Why, do, test.want, test.do)
+			if d.Step != test.want || d.Row.Do != test.do {
+				t.Errorf("%q (%s), table %q; want %q, table %q", d.Step, d.Why, d.Row.Do, test.want, test.do)
 			}
 		})
-	}
-}
-
-// TestDecideForEveryWayARunMayStand: where nobody could look, each way is told once.
-func TestDecideForEveryWayARunMayStand(t *testing.T) {
-	r := Reads{Rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, Preview: true, Gathered: true,
-		Located: true, Unsure: true, Looked: true}
-	r.Event = event.Event{Kind: event.Labeled, Label: "ralph", Sender: event.Actor{Login: "alice"},
-		Issue: &event.Issue{Number: 1}}
-	r.Facts = event.Facts{Labeller: "alice", Permissions: map[string]event.Permission{"alice": {Level: "admin"}}}
-	r.Request, _, _ = event.Read(r.Event, r.Rules)
-	d, seen := Decide(r), 0
-	for _, c := range d.Cases {
-		seen += len(c.When)
-	}
-	if d.Step != Work || seen != len(event.Standings) {
-		t.Errorf("%q, %d ways in %+v", d.Step, seen, d.Cases)
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -17,47 +17,65 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// DryRun says what a job would make of the event, and why: it reads and decides as Run does, and writes nothing. dir is
-// a directory that may be in a clone of the repository. The error is a payload that cannot be read.
-func (a *Action) DryRun(ctx context.Context, dir string) (Explained, error) {
+// Preview is what a job would do with an event, and why. It holds no secret, and nothing that a terminal or a runner obeys.
+type Preview struct {
+	Event   string   `json:"event"`             // "issues.labeled on alice/demo#42"
+	Asks    string   `json:"asks,omitempty"`    // as docs/internals/requests.md names it: "label `ralph` put on an issue"
+	Hint    string   `json:"hint,omitempty"`    // the maintainer's words, for the agent
+	People  []string `json:"people"`            // whose permission counts, with it: "bob: write"
+	Run     string   `json:"run,omitempty"`     // the run that the event is about, and its status
+	Does    string   `json:"does,omitempty"`    // a word of the table, or "nothing", "refuse", "answer", "reject"
+	Why     string   `json:"why,omitempty"`     // one sentence
+	Unknown string   `json:"unknown,omitempty"` // why the rest is not known; empty: all is
+}
+
+// DryRun reads and decides as Run does, and does nothing. dir is a directory that can be in a clone of the repository. The
+// error is a payload or an input that is wrong; what GitHub does not answer is unknown.
+func (a *Action) DryRun(ctx context.Context, dir string) (Preview, error) {
 	a.Inputs.DryRun = true
 	a.prepare()
 	defer a.disconnect(ctx)
 	ev, err := a.event()
+	if err == nil && a.Inputs.Request != "" {
+		err = invalid.Errorf("the input request is for jobs only; a dry run takes the event that the request names")
+	}
 	if err != nil {
-		return Explained{}, err
+		return Preview{}, err
 	}
-	if a.Inputs.Request != "" {
-		return Explained{}, invalid.Errorf("the input request is for jobs alone; a dry run takes the event that it is about")
+	d, err := a.decide(ctx, previewReader{jobReader{a}, dir}, a.unread(ev))
+	if ctx.Err() != nil || invalid.Is(err) {
+		return Preview{}, errors.Join(err, ctx.Err())
 	}
-	reads := a.unread(ev)
-	reads.Preview = true
-	look := &personReader{jobReader: jobReader{a}, dir: dir}
-	d, err := a.decide(ctx, look, reads)
+	p := Preview{Event: ev.String(), People: []string{}}
+	if d.Reads.Gathered || err != nil {
+		p.Asks = strings.NewReplacer("{phrase}", a.rules.TriggerPhrase, "{label}", a.rules.TriggerLabel).Replace(string(d.Request.Asking))
+		p.Hint = safetext.Shorten(d.Request.Hint, mostHint)
+		for _, login := range event.Identities(d.Reads.Event, d.Facts.Labeller) {
+			p.People = append(p.People, login+": "+level(d.Facts.Permissions, login))
+		}
+	}
+	if d.Reads.Located {
+		p.Run = d.run()
+	}
 	if err != nil {
-		return Explained{}, err
+		p.Unknown = err.Error()
+	} else if p.Does, p.Why = string(d.Row.Do), d.Row.Why; p.Does == "" {
+		p.Does, p.Why = string(d.Step), d.Why
 	}
-	out := explained(d, ev, look)
-	out.clean(report.Redactor(append(append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...), a.Env.Token)))
-	return out, ctx.Err()
+	p.clean(report.Redactor(append(append(engine.Secrets(a.Env, a.Parent), a.Inputs.Secrets()...), a.Env.Token)))
+	return p, nil
 }
 
-// personReader reads for a person at a terminal, whose token may be missing or someone's own. What cannot be read is
-// assumed, and said.
-type personReader struct {
+// mostHint bounds what a preview shows of a hint, in runes.
+const mostHint = 200
+
+// previewReader reads for a user at a terminal, with the user's token, and finds the run that a job reads with its checkout.
+type previewReader struct {
 	jobReader
-	dir     string
-	asked   bool // GitHub has answered
-	unknown []string
+	dir string
 }
 
-func (p *personReader) note(format string, args ...any) {
-	p.unknown = append(p.unknown, fmt.Sprintf(format, args...))
-}
-
-// facts reads them from GitHub. Without a token, or where GitHub does not answer, it assumes that everyone may write,
-// so that what is refused then is refused in any case.
-func (p *personReader) facts(ctx context.Context, r *Reads) error {
+func (p previewReader) facts(ctx context.Context, r *Reads) error {
 	place, err := session.FindGitHub(ctx, p.Env, p.Parent, p.dir, r.Event.Repo.String())
 	if err != nil {
 		return invalid.Errorf("the payload is about the repository %s, and none on GitHub can be called that", r.Event.Repo)
@@ -69,163 +87,40 @@ func (p *personReader) facts(ctx context.Context, r *Reads) error {
 	}
 	ofJob := p.Inputs.GitHubToken != "" || p.Inputs.AppID != 0
 	if p.Env.Token == "" && !ofJob {
-		p.note("GitHub is not asked: %v", place.Tokenless())
-		p.assume(r)
-		return nil
+		return errors.New(place.Tokenless().Error()) // not invalid: the payload can be read
 	}
 	if err := p.jobReader.facts(ctx, r); err != nil {
-		if ctx.Err() != nil || p.github == nil {
-			return err
-		}
-		p.note("GitHub cannot be asked: %v",
-			strings.TrimPrefix(err.Error(), fmt.Sprintf("gathering facts for %s: ", r.Event)))
-		p.assume(r)
-		return nil
-	}
-	if p.asked = true; !ofJob { // the token here is someone's own, a job has another one
-		r.Facts.Self = actionsSelf
-	}
-	if why, withdrawn := r.Facts.Withdrawn(r.Event); withdrawn {
-		p.note("what a job would make of it that begins now, and would do nothing: %s", why)
-	}
-	return nil
-}
-
-// assume completes an event without looking.
-func (p *personReader) assume(r *Reads) {
-	ev := &r.Event
-	r.Gathered = true
-	r.Facts.Self, r.Facts.Permissions = actionsSelf, map[string]event.Permission{}
-	if ev.Kind == event.Labeled {
-		r.Facts.Labeller = ev.Sender.Login
-	}
-	who := event.Identities(*ev, r.Facts.Labeller)
-	for _, login := range who {
-		r.Facts.Permissions[strings.ToLower(login)] = event.Permission{Level: "write"}
-	}
-	if len(who) > 0 {
-		p.note("whether %s may ask, which takes write, maintain or admin; what follows holds if so",
-			strings.Join(who, " and "))
-	}
-	if ev.Kind == event.Labeled {
-		p.note("the user who added the label, from the issue's event log; the payload names %s as its sender", ev.Sender.Login)
-	}
-	if ev.Issue != nil && ev.Issue.Pull && !strings.HasPrefix(ev.Name, "pull_request") {
-		p.note("whether pull request #%d comes from a fork, which would be refused", ev.Issue.Number)
-	}
-	if ev.Issue == nil && ev.Ask.Issue != 0 {
-		ev.Issue = &event.Issue{Number: ev.Ask.Issue}
-		p.note("what issue #%d says, and whether it is open", ev.Ask.Issue)
-	}
-}
-
-// run finds the run, as a job does, and also the one that a job reads with its checkout.
-func (p *personReader) run(ctx context.Context, r *Reads, request event.Request) error {
-	err := error(nil)
-	if p.asked {
-		if err = p.jobReader.run(ctx, r, request); err == nil && !r.Known {
-			err = p.ofTask(ctx, r)
-		}
-		if err == nil {
-			return nil
-		}
-		p.note("the run that it is about, and how that stands: %v", err)
-	} else {
-		p.note("the run that it is about, and how that stands")
-	}
-	r.Located, r.Unsure, r.Request = true, true, request
-	if ev := &r.Request.Event; ev.Issue != nil && ev.Issue.Pull { // taken for one that ralph opened
-		p.note("whether pull request #%d is one that ralph opened; what follows holds if so", ev.Issue.Number)
-		ev.On, ev.OnClosed, r.Request.Pull = ev.Issue.Number, ev.Issue.Closed, ev.Issue.Number
-	}
-	return nil
-}
-
-// ofTask finds the run of the task that a request is about.
-func (p *personReader) ofTask(ctx context.Context, r *Reads) error {
-	q := r.Request
-	if q.Verb == event.Sweep || q.Verb == event.OnCIResult || q.Event.Issue != nil && q.Event.Issue.Pull {
-		return nil
-	}
-	id := ""
-	if q.PlanFile == "" {
-		t, err := p.task(ctx, q, r.Facts)
-		if err != nil { // which the job tells
-			return nil //nolint:nilerr // said above
-		}
-		id = t.ID
-	}
-	all, err := p.recorded(ctx)
-	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(s loop.State) bool {
-		return id != "" && s.Start.Task == id || q.PlanFile != "" && s.Start.Issue == 0 && s.Start.Plan != nil &&
-			s.Start.Plan.File == q.PlanFile
-	})
-	if i < 0 {
-		return nil
-	}
-	r.Run, r.Known = all[i], true
-	if q.PlanFile != "" { // how a plan is asked for depends on whether it is the same one
-		wanted, err := p.planFileRequest(ctx, q)
-		if err == nil {
-			r.Request = planCommand(q, past{state: r.Run, known: true}, samePlan(r.Run, wanted.plan.Content))
-		}
+	if !ofJob { // a job has another token than the user
+		r.Facts.Self = actionsSelf
 	}
 	return nil
 }
 
-// work reads what a job reads with its checkout, to find mistakes in it: what is needed, and the settings.
-func (p *personReader) work(ctx context.Context, r *Reads, d Decision) {
-	r.Looked = true
-	if !p.asked {
-		return
+func (p previewReader) run(ctx context.Context, r *Reads, request event.Request) error {
+	err := p.jobReader.run(ctx, r, request)
+	q := r.Request
+	if err != nil || r.Known || q.Verb == event.Sweep || q.Verb == event.OnCIResult || q.Event.Issue != nil && q.Event.Issue.Pull {
+		return err
 	}
-	_, r.Mistake = p.workRequest(ctx, d.Request, r.Facts)
-	if r.Mistake == nil {
-		_, r.Mistake = p.settingsAt(ctx, p.baseBranch(r.Event))
+	wanted := workRequest{}
+	if q.PlanFile != "" {
+		wanted, err = p.planFileRequest(ctx, q)
+	} else {
+		wanted.Task, err = p.task(ctx, q, r.Facts)
 	}
-	if held := new(heldError); r.Mistake != nil && !invalid.Is(r.Mistake) && !errors.As(r.Mistake, &held) {
-		p.note("the request, and %s of the base commit: %v", config.SettingsFile, r.Mistake)
-		r.Mistake = nil
+	if err != nil { // the job answers with it
+		return nil //nolint:nilerr // said above
 	}
-}
-
-// explained is a decision as people and programs read it.
-func explained(d Decision, ev event.Event, look *personReader) Explained {
-	out := Explained{Event: ev.String(), People: []Person{}, Decisions: []Decided{},
-		Unknown: append([]string{}, look.unknown...)}
-	switch d.Step {
-	case DoNothing:
-		out.Becomes, out.Why = becomesNothing, d.Why
-	case Refuse:
-		out.Becomes, out.Why = becomesRefused, d.Why
-	case Answer, Reject:
-		out.Becomes, out.Why = becomesAnswered, d.Why
-	default:
-		out.Becomes = becomesFollowed
-		if d.Reads.Mistake != nil {
-			out.Becomes, out.Why = becomesAnswered, d.Why
-		}
+	all, err := p.recorded(ctx)
+	if i := slices.IndexFunc(all, func(s loop.State) bool { return s.Start.Task == wanted.ID }); i >= 0 {
+		r.Run, r.Known = all[i], true
 	}
-	if d.Step != DoNothing || d.Reads.Gathered {
-		rules := d.Reads.Rules
-		out.Asks = strings.NewReplacer("{phrase}", rules.TriggerPhrase, "{label}",
-			rules.TriggerLabel).Replace(string(d.Request.Asking))
-		out.Hint = d.Request.Hint
-		out.People = people(d.Reads.Event, d.Facts, look.asked)
+	if wanted.plan != nil { // whether it is the same plan decides how it is asked for
+		r.Request = planCommand(q, past{state: r.Run, known: r.Known}, samePlan(r.Run, wanted.plan.Content))
 	}
-	if !d.Reads.Located {
-		return out
-	}
-	if !d.Reads.Unsure {
-		out.Run = d.run()
-	}
-	for _, c := range d.Cases {
-		out.Decisions = append(out.Decisions, Decided(c))
-	}
-	return out
+	return err
 }
 
 // run is the run in a line.
@@ -249,47 +144,40 @@ func (d Decision) run() string {
 	return said
 }
 
-// people are those whom an event names, as far as their permission decides.
-func people(ev event.Event, facts event.Facts, asked bool) []Person {
-	out := []Person{}
-	for _, login := range event.Identities(ev, facts.Labeller) {
-		p := Person{Login: login, As: parts(ev, facts.Labeller, login), Level: "not looked up"}
-		if known, ok := facts.Permissions[strings.ToLower(login)]; ok && asked {
-			p.Level = level(known)
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-func level(p event.Permission) string {
+// level is someone's permission in words.
+func level(known map[string]event.Permission, login string) string {
+	p, ok := known[strings.ToLower(login)]
 	switch {
+	case !ok:
+		return "not looked up"
 	case p.Err != nil:
 		return fmt.Sprintf("cannot be looked up (%v)", p.Err)
 	case p.Level == "":
 		return "none"
-	case p.Role != "" && p.Role != p.Level:
-		return p.Level + ", by the role " + p.Role
 	}
 	return p.Level
 }
 
-// parts are what someone has to do with an event.
-func parts(ev event.Event, labeller, login string) []string {
-	var as []string
-	add := func(who, part string) {
-		if strings.EqualFold(who, login) && !slices.Contains(as, part) {
-			as = append(as, part)
+// clean takes secrets, line breaks and terminal sequences out of everything that came from outside.
+func (p *Preview) clean(redact func(string) string) {
+	for _, s := range []*string{&p.Event, &p.Asks, &p.Hint, &p.Why, &p.Run, &p.Unknown} {
+		*s = safetext.Inert(redact(safetext.OneLine(*s)))
+	}
+	for i, who := range p.People {
+		p.People[i] = safetext.Inert(redact(safetext.OneLine(who)))
+	}
+}
+
+// Print shows the preview to a user.
+func (p Preview) Print(to io.Writer) error {
+	page := &strings.Builder{}
+	for _, line := range [][2]string{{"event", p.Event}, {"asks", p.Asks}, {"hint", p.Hint},
+		{"people", strings.Join(p.People, ", ")}, {"run", p.Run}, {"does", p.Does + ": " + p.Why}, {"unknown", p.Unknown}} {
+		if line[1] != "" && line[1] != ": " {
+			fmt.Fprintf(page, "%-8s  %s\n", line[0], line[1])
 		}
 	}
-	add(ev.Sender.Login, "sender")
-	add(labeller, "labeller")
-	if ev.Comment != nil {
-		add(ev.Comment.Author.Login, "author of the comment")
-	}
-	if ev.Review != nil {
-		add(ev.Review.Author.Login, "reviewer")
-	}
-	add(ev.TriggeringActor, "who started the job")
-	return as
+	page.WriteString("\nNothing was written, and no agent was asked.\n")
+	_, err := io.WriteString(to, page.String())
+	return err
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // explain says what an event would come to, as a job of it sees it.
-func (w *world) explain(name string, payload []byte) (Explained, error) {
+func (w *world) explain(name string, payload []byte) (Preview, error) {
 	w.t.Helper()
 	a, err := newAction(w.environ(name, payload), &w.out)
 	if err != nil {
-		return Explained{}, err
+		return Preview{}, err
 	}
 	return a.DryRun(context.Background(), w.dir)
 }
@@ -41,33 +41,30 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 	tests := []struct {
 		name    string
 		event   func(*world) (string, []byte)
-		becomes string
-		do      string // of the decision; empty: none is made
+		does    string
 	}{
-		{"a label by a stranger", label("ralph", "mallory"), becomesRefused, ""},
-		{"another label", label("bug", "alice"), becomesNothing, ""},
-		{"a comment for somebody else", comment("alice", "looks good"), becomesNothing, ""},
-		{"a comment of ralph's own", comment("github-actions[bot]", "/ralph run"), becomesNothing, ""},
-		{"a command of a stranger's", comment("mallory", "/ralph run"), becomesRefused, ""},
-		{"a command of another bot's", comment("renovate[bot]", "/ralph run"), becomesRefused, ""},
-		{"a command that there is not", comment("alice", "/ralph dance"), becomesAnswered, ""},
-		{"help", comment("alice", "/ralph help"), becomesFollowed, "tell"},
-		{"status", comment("alice", "/ralph status"), becomesFollowed, "tell"},
-		{"stop where nothing runs", comment("alice", "/ralph stop"), becomesFollowed, "drop"},
-		{"fix where there is no pull request", comment("alice", "/ralph fix"), becomesFollowed, "drop"},
-		{"an approval without a plan", comment("alice", "/ralph approve"), becomesAnswered, "begin"},
+		{"a label by a stranger", label("ralph", "mallory"), "refuse"},
+		{"another label", label("bug", "alice"), "nothing"},
+		{"a comment for somebody else", comment("alice", "looks good"), "nothing"},
+		{"a comment of ralph's own", comment("github-actions[bot]", "/ralph run"), "nothing"},
+		{"a command of a stranger's", comment("mallory", "/ralph run"), "refuse"},
+		{"a command of another bot's", comment("renovate[bot]", "/ralph run"), "refuse"},
+		{"a command that there is not", comment("alice", "/ralph dance"), "answer"},
+		{"help", comment("alice", "/ralph help"), "tell"},
+		{"status", comment("alice", "/ralph status"), "tell"},
+		{"stop where nothing runs", comment("alice", "/ralph stop"), "drop"},
+		{"fix where there is no pull request", comment("alice", "/ralph fix"), "drop"},
 		{"an issue that was closed", func(w *world) (string, []byte) {
 			w.gh.CloseIssue(owner, name, w.issue)
 			return "issues", w.gh.IssueClosedPayload(owner, name, w.issue, "mallory")
-		}, becomesFollowed, "ignore"},
+		}, "ignore"},
 		{"a fork", func(w *world) (string, []byte) {
 			n := w.gh.AddPull(owner, name, fake.Pull{Title: "mine", Head: "mine", HeadRepo: "mallory/demo", Author: "mallory"})
 			return "issue_comment", w.gh.CommentPayload(owner, name,
 				w.gh.AddComment(owner, name, n, fake.Comment{Author: "alice", Body: "/ralph fix"}))
-		}, becomesRefused, ""},
+		}, "refuse"},
 		{"a schedule with nothing to do",
-			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, becomesFollowed,
-			"sweep"},
+			func(w *world) (string, []byte) { return "schedule", w.gh.SchedulePayload(owner, name) }, "sweep"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,23 +81,16 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 					t.Errorf("explaining writes: %s", c)
 				}
 			}
-			do, says := "", told.Why
-			if len(told.Decisions) == 1 {
-				do = string(told.Decisions[0].Do)
-				if says == "" {
-					says = told.Decisions[0].Why
-				}
-			}
-			if told.Becomes != tt.becomes || do != tt.do || len(told.Decisions) > 1 {
-				t.Errorf("it becomes %q, %+v; want %q, %q", told.Becomes, told.Decisions, tt.becomes, tt.do)
+			if told.Does != tt.does || told.Unknown != "" {
+				t.Errorf("it does %q, %q; want %q", told.Does, told.Unknown, tt.does)
 			}
 			w.out.Reset()
 			if _, err := w.action(context.Background(), event, payload); err != nil && !invalid.Reported(err) {
 				t.Fatal(err)
 			}
 			said := w.out.String() + strings.Join(w.bodies(w.issue), "\n")
-			if do != "tell" && do != "sweep" && !strings.Contains(strings.ToLower(said), strings.ToLower(says)) {
-				t.Errorf("explained is %q, and the job said\n%s", says, said)
+			if tt.does != "tell" && tt.does != "sweep" && !strings.Contains(strings.ToLower(said), strings.ToLower(told.Why)) {
+				t.Errorf("explained is %q, and the job said\n%s", told.Why, said)
 			}
 		})
 	}
@@ -137,13 +127,13 @@ func TestExplainIsInert(t *testing.T) {
 	}
 	a.Parent = []string{"ANTHROPIC_API_KEY=" + token}
 	told, err := a.DryRun(t.Context(), t.TempDir())
-	if err != nil || told.Becomes != becomesFollowed || len(told.Decisions) < 2 {
+	if err != nil || told.Unknown == "" {
 		t.Fatalf("%+v, %v", told, err)
 	}
-	if err := told.Tell(&page); err != nil {
+	if err := told.Print(&page); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"event", "asks", "hint", "people", "decision", "unknown", "Nothing", ""}
+	names := []string{"event", "asks", "hint", "people", "does", "unknown", "Nothing", ""}
 	for line := range strings.Lines(page.String()) {
 		name, _, _ := strings.Cut(line, " ")
 		if !strings.Contains(strings.Join(names, " "), strings.TrimSpace(name)) || strings.ContainsAny(line, "\x1b\u202e") ||

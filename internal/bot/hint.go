@@ -38,16 +38,16 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 
 // overMeanwhile is the answer to a hint whose run has ended meanwhile, so that no turn reads it. A run reads its hints once
 // more after it has recorded its end, so that no hint is lost between the two.
-func (a *Action) overMeanwhile(ctx context.Context, r event.Request, s loop.State) Case {
+func (a *Action) overMeanwhile(ctx context.Context, r event.Request, s loop.State) event.Decision {
 	all, err := jobReader{a}.recorded(ctx)
 	a.warn("looking whether the run has ended", err)
 	for _, now := range all {
 		if of := event.Decide(r, runStatus(now, true, a.owner(), a.Clock()), a.rules); now.Start.Run == s.Start.Run &&
 			slices.Contains(idle, of.Do) {
-			return Case{Do: of.Do, Why: of.Why}
+			return of
 		}
 	}
-	return Case{}
+	return event.Decision{}
 }
 
 // hintID names what an event says, however often the event comes.

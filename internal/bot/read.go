@@ -15,7 +15,6 @@ type reader interface {
 	facts(ctx context.Context, r *Reads) error
 	run(ctx context.Context, r *Reads, request event.Request) error
 	runs(ctx context.Context, r *Reads) error
-	work(ctx context.Context, r *Reads, d Decision)
 }
 
 // decide reads of GitHub and the remote what the decision needs, and no more.
@@ -30,8 +29,6 @@ func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, er
 			err = from.run(ctx, &r, d.Request)
 		case ReadRuns:
 			err = from.runs(ctx, &r)
-		case ReadWork:
-			from.work(ctx, &r, d)
 		default:
 			return d, nil
 		}
@@ -108,9 +105,6 @@ func (j jobReader) runs(ctx context.Context, r *Reads) (err error) {
 	r.Listed = true
 	return err
 }
-
-// work reads nothing: a job reads what is needed when it works on it.
-func (j jobReader) work(_ context.Context, r *Reads, _ Decision) { r.Looked = true }
 
 // worked are the steps that take turns of an agent.
 var worked = []Step{Work, TakeUp, GoOnPlan, DerivePlan, Fix, Builds, Sweep}

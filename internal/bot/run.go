@@ -56,7 +56,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 	case Reject:
 		return a.reject(ctx, request.Event, d.Err)
 	case Decline:
-		return a.decline(ctx, request.Event, d.Cases[0])
+		return a.decline(ctx, request.Event, d.Row)
 	case Help:
 		return loop.Result{}, a.answer(ctx, request.Event, event.HelpText(a.rules.TriggerPhrase))
 	case Status:
@@ -66,7 +66,7 @@ func (a *Action) Do(ctx context.Context, d Decision) (loop.Result, error) {
 	case DerivePlan:
 		return a.plan(ctx, request, d.Facts)
 	case Stop:
-		return a.stop(ctx, request, d.Run, d.Cases[0])
+		return a.stop(ctx, request, d.Run, d.Row)
 	case PassHint:
 		return a.passHint(ctx, request, d.Run)
 	case Fix:

@@ -12,7 +12,7 @@ import (
 
 // stop ends a run: whoever works on it is told by its lease, and one that no one works on is marked, so that nothing
 // takes it up.
-func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case) (loop.Result, error) {
+func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d event.Decision) (loop.Result, error) {
 	by, why := whoStops(r.Event)
 	if d.Do == event.Halt {
 		heard, err := a.askStop(ctx, s.Start.Task, by, why)
@@ -34,7 +34,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d Case
 }
 
 // tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for no one.
-func (a *Action) tidy(ctx context.Context, ev event.Event, d Case) (loop.Result, error) {
+func (a *Action) tidy(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
 	a.log("%s", d.Why)
 	for _, label := range labels(ev) {
 		for _, of := range github.StatusLabels {
