@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -119,11 +120,6 @@ func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) 
 	return a.notOpened(ctx, ev, &heldError{d.Why})
 }
 
-// heldError is a request without effect and its reason: another job has the run, or nothing is left to do.
-type heldError struct{ reason string }
-
-func (e *heldError) Error() string { return e.reason }
-
 func (a *Action) inputError(err error) (loop.Result, error) {
 	a.Runner.Error(a.mask(err.Error()))
 	return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
@@ -152,3 +148,17 @@ func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, kno
 	}
 	return a.answer(ctx, ev, report.Status(v))
 }
+
+// rejected tells what is wrong with a request: of a plan everything, so that it is fixed at once.
+func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string {
+	var wrong *plan.Error
+	if !errors.As(err, &wrong) {
+		return report.Rejected(a.offers(ctx, ev), err)
+	}
+	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" +
+		fenced(strings.Split(wrong.Error(), "\n")) +
+		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
+}
+
+// fenced shows lines as they are: no one is mentioned by them, and nothing in them is Markdown.
+func fenced(lines []string) string { return safetext.Fence(strings.Join(lines, "\n")) }

@@ -153,3 +153,11 @@ func (a *Action) warn(doing string, err error) {
 		a.log("%s: %v", doing, err)
 	}
 }
+
+// runURL is the page of the job.
+func (a *Action) runURL() string {
+	if a.Server != nil {
+		return a.Server.Page
+	}
+	return a.Env.RunURL()
+}

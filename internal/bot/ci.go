@@ -2,42 +2,63 @@ package bot
 
 import (
 	"context"
-	"slices"
+	"strconv"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// onCIResult continues with a run whose newest commit other workflows have judged: one that waits for them, and one that
-// is done and failed there afterwards, within the iterations that are left. No one asks for it: the run was authorized
-// when it began.
-func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	wanted := goingOn(s)
-	wanted.Issue = s.Start.Issue
-	gated := func(v loop.Verdict) bool { return v.Waits && v.Check == (*check.CI).Name(nil) }
-	if last := s.Last(); s.End != nil && s.End.Outcome == loop.Waiting && (last == nil || !slices.ContainsFunc(last.Verdicts, gated)) {
-		a.log("nothing to do: the run %s does not wait for other workflows", s.Start.Run)
-		return loop.Result{}, nil
+// buildsBegin is how long the first of the other workflows may take to show up on a commit.
+const buildsBegin = 3 * time.Minute
+
+// ciCheck is the check that waits for other workflows.
+func (a *Action) ciCheck() *check.CI {
+	pause := a.pause
+	if pause == nil {
+		pause = pauseFor
 	}
-	if s.End != nil && s.End.Outcome == loop.Done {
-		if len(s.Iterations) >= s.MaxIterations {
-			a.log("nothing to do: %s has failed on the work of %s, whose %d iterations are used up", r.Event.Build.Name,
-				s.Start.Task, s.MaxIterations)
-			return loop.Result{}, nil
-		}
-		ci := a.ciCheck()
-		builds, err := ci.Builds(ctx, s.Tip)
-		if err != nil {
-			return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
-		}
-		if len(builds.Failed) == 0 {
-			a.log("nothing to do: nothing has failed on %.12s", s.Tip)
-			return loop.Result{}, nil
-		}
-		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).PromptText),
-			2*maxRemark)}
+	return &check.CI{
+		Builds: func(ctx context.Context, sha string) (check.Builds, error) {
+			ci, err := a.github.Builds(ctx, sha, checkName, strconv.FormatInt(a.Env.RunID, 10))
+			out := check.Builds{Passed: ci.State == github.CIPassed, Pending: ci.Pending}
+			for _, b := range ci.Failed {
+				out.Failed = append(out.Failed,
+					check.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
+						Job: b.JobID})
+			}
+			return out, err
+		},
+		Told: func(ctx context.Context, b check.Build) (string, []loop.Finding) {
+			log, found, err := a.github.BuildLog(ctx,
+				github.Build{Name: b.Name, Conclusion: b.Conclusion, URL: b.URL, Summary: b.Summary, CheckRun: b.CheckRun,
+					JobID: b.Job})
+			a.warn("reading the log of "+b.Name, err)
+			var findings []loop.Finding
+			for _, f := range found {
+				findings = append(findings, loop.Finding{File: f.Path, Line: f.Line, Level: f.Level, Message: f.Message})
+			}
+			return log, findings
+		},
+		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pause,
 	}
-	return a.workOn(ctx, r, *wanted)
+}
+
+// gate is the check of other workflows, which comes before the reviewer, who costs money; nil unless the settings ask
+// for it.
+func (a *Action) gate(set config.Settings) *check.CI {
+	if set.CIGate != config.WaitForCI || a.Inputs.DryRun {
+		return nil
+	}
+	ci := a.ciCheck()
+	ci.Limit = time.Duration(set.CITimeoutMinutes) * time.Minute
+	return ci
+}
+
+func pauseFor(ctx context.Context, d time.Duration) error {
+	engine.Wait(ctx, d)
+	return ctx.Err()
 }

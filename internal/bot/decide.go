@@ -261,3 +261,8 @@ func about(ev event.Event, s loop.State) bool {
 	}
 	return s.Start.Issue == ev.Issue.Number
 }
+
+// heldError is a request without effect and its reason: another job has the run, or nothing is left to do.
+type heldError struct{ reason string }
+
+func (e *heldError) Error() string { return e.reason }

@@ -39,9 +39,9 @@ func TestExplainSaysWhatAJobSays(t *testing.T) {
 		}
 	}
 	tests := []struct {
-		name    string
-		event   func(*world) (string, []byte)
-		does    string
+		name  string
+		event func(*world) (string, []byte)
+		does  string
 	}{
 		{"a label by a stranger", label("ralph", "mallory"), "refuse"},
 		{"another label", label("bug", "alice"), "nothing"},

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
-	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -115,82 +113,43 @@ func (a *Action) reads(ctx context.Context, facts *event.Facts, who event.Actor)
 	return a.rules.CommentsBy.Reads(who.Login, a.github.CanWrite(ctx, facts, who.Login))
 }
 
-// revisit opens a run that no one works on without taking a turn: change adds to its journal, and its outcome is told
-// again.
-func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
-	change func(context.Context, *job) error) (loop.Result, error) {
-	work := &job{Run: &engine.Run{}}
-	defer work.Close()
-	running, root, err := a.lease(ctx, work.Run, s.Start.Task)
-	if err != nil {
-		return a.notOpened(ctx, r.Event, err)
+// onCIResult continues with a run whose newest commit other workflows have judged: one that waits for them, and one that
+// is done and failed there afterwards, within the iterations that are left. No one asks for it: the run was authorized
+// when it began.
+func (a *Action) onCIResult(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
+	wanted := goingOn(s)
+	wanted.Issue = s.Start.Issue
+	gated := func(v loop.Verdict) bool { return v.Waits && v.Check == (*check.CI).Name(nil) }
+	if last := s.Last(); s.End != nil && s.End.Outcome == loop.Waiting && (last == nil || !slices.ContainsFunc(last.Verdicts, gated)) {
+		a.log("nothing to do: the run %s does not wait for other workflows", s.Start.Run)
+		return loop.Result{}, nil
 	}
-	if err := a.reread(running, work, r, s, root); err != nil {
-		return a.notOpened(ctx, r.Event, err)
+	if s.End != nil && s.End.Outcome == loop.Done {
+		if len(s.Iterations) >= s.MaxIterations {
+			a.log("nothing to do: %s has failed on the work of %s, whose %d iterations are used up", r.Event.Build.Name,
+				s.Start.Task, s.MaxIterations)
+			return loop.Result{}, nil
+		}
+		ci := a.ciCheck()
+		builds, err := ci.Builds(ctx, s.Tip)
+		if err != nil {
+			return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
+		}
+		if len(builds.Failed) == 0 {
+			a.log("nothing to do: nothing has failed on %.12s", s.Tip)
+			return loop.Result{}, nil
+		}
+		wanted.feedback = &loop.Feedback{Text: safetext.FirstBytes(safetext.Sanitise(ci.Found(ctx, builds).PromptText),
+			2*maxRemark)}
 	}
-	if err := change(running, work); err != nil {
-		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
-	}
-	if lost := work.Journal.Lost(); lost != nil {
-		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
-	}
-	late, cancel := a.afterCancel(ctx)
-	defer cancel()
-	a.record(late, work, work.publisher.finish)
-	err = work.Journal.Finish(late)
-	ended := work.Journal.State()
-	result := loop.Result{Outcome: ended.End.Outcome, Reason: ended.End.Reason, State: ended}
-	a.reportOn(late, work, result)
-	return result, err
+	return a.workOn(ctx, r, *wanted)
 }
 
-// reread makes the checkout of a run whose task we hold now, as the run stands.
-func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
-	at, err := a.prepareWorkspace(ctx, work.Run, workplace{r, s.Start.Task, s.Start.Branch, root})
-	if err != nil {
-		return err
-	}
-	before, err := a.before(ctx, at.Tree, r.Event, false)
-	if err != nil {
-		return err
-	}
-	if before.state.Start.Run != s.Start.Run || before.state.Records != s.Records {
-		return &heldError{s.Start.Task + " has resumed since; ask again"}
-	}
-	if err := at.Tree.UseBase(ctx, s.Start.Base); err != nil {
-		return invalid.Mark(err)
-	}
-	set, err := a.readSettings(ctx, at.Tree)
-	if err != nil { // they say who is told
-		a.warn("reading the settings", err)
-		set = config.Defaults()
-	}
-	work.Spec = at.spec(engine.WorkOn(at.Tree, a.host()), engine.Rules{Settings: set})
-	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
-	if err != nil {
-		return err
-	}
-	work.Cleanup = append(work.Cleanup, func() { _ = book.Close() })
-	work.Heartbeat.Of(s.Start.Run)
-	work.Journal = &engine.Journal{File: book, Tree: work.Tree, Clock: a.Clock, Heartbeat: work.Heartbeat,
-		Remote: !a.Inputs.DryRun, Log: a.log, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
-	work.view = a.viewOn(ctx, work, r.Event)
-	work.publisher = a.publisher(work, r.Event)
-	work.publisher.again = true
-	return nil
-}
-
-// closeRun gives a run that no one works on the outcome interrupted.
-func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
-	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
-		_, err := work.Journal.Append(ctx,
-			loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
-		return err
-	})
-}
-
-// tellEnd shows the outcome of a run whose process died while it told (see publisher.finish).
-func (a *Action) tellEnd(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	a.log("the outcome of %s was not reported everywhere; reporting it now", s.Start.Task)
-	return a.revisit(ctx, r, s, func(context.Context, *job) error { return nil })
+// goOnWithPlan continues with the run of a plan in the repository, asked for on its pull request.
+func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
+	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
+	of := goingOn(run)
+	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), engine.MaxHint)
+	request.PlanFile = run.Start.Plan.File
+	return a.workOn(ctx, request, *of)
 }

@@ -1,26 +1,28 @@
 package bot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"text/template"
+	"time"
 
-	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
@@ -161,157 +163,6 @@ func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, befor
 	return work, rules, err
 }
 
-// site is where a job's run works, as whom, and where it is shown.
-type site struct {
-	engine.Place
-	engine.Identity
-	engine.Output
-}
-
-// spec is what a run there works with.
-func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
-	return &engine.Spec{Work: work, Rules: rules, Place: s.Place, Identity: s.Identity, Output: s.Output}
-}
-
-// workplace says what a checkout is for, and where it is made.
-type workplace struct {
-	request      event.Request
-	task, branch string
-	root         string // the directory that everything of this job is in
-}
-
-// prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
-func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of workplace) (at site, err error) {
-	root := of.root
-	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
-	format.Redact = a.redact // before a line is cut: half a secret is one too
-	user, home, err := a.user(root)
-	if err != nil {
-		return at, err
-	}
-	tree, err := a.checkout(ctx, of, user)
-	if err != nil {
-		return at, err
-	}
-	return site{
-		Place: engine.Place{
-			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Caches: filepath.Join(root, "caches"), Logs: filepath.Join(root, "logs"),
-			InJob: true, LastCommit: a.patience(), InstallSandbox: a.Inputs.InstallSandbox && a.Runner.Inside(),
-		},
-		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
-		Output: engine.Output{
-			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
-			Shown: a.Server.shown(),
-		},
-	}, nil
-}
-
-// root is the directory that everything of this job is in.
-func (a *Action) root(work *engine.Run) (string, error) {
-	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
-	if parent != "" {
-		if err := os.MkdirAll(parent, 0o755); err != nil {
-			return "", invalid.Errorf("making RALPH_WORKSPACE: %w", err)
-		}
-	}
-	engine.RemovePartial(a.Env.Workspace)
-	proc.ClearTemp("") // what is made elsewhere than in the workspace
-	root, remove, err := proc.TempDir(parent)
-	if err != nil {
-		return "", fmt.Errorf("making a directory for the checkout: %w", err)
-	}
-	work.OnClose(remove)
-	// The agent's user passes through it to the worktree; what is not for that user has a mode of its own.
-	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(filepath.Join(root, "logs"), 0o755)); err != nil { // said above
-		return "", fmt.Errorf("making a directory for the checkout: %w", err)
-	}
-	return root, nil
-}
-
-// user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER
-// names, or one without rights.
-func (a *Action) user(root string) (as *proc.User, home string, err error) {
-	name := a.Env.AgentUser
-	if os.Geteuid() != 0 {
-		if name != "" {
-			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as another user")
-		}
-		a.warn("hiding our environment from the agent", proc.HideSelf())
-		return nil, "", nil
-	}
-	if name == "" {
-		name = "65534:65534"
-	}
-	as, err = proc.LookupUser(name)
-	if err != nil {
-		return nil, "", invalid.Errorf("RALPH_AGENT_USER: %w; name a user that exists", err)
-	}
-	if as.UID == 0 {
-		return nil, "", invalid.Errorf("RALPH_AGENT_USER is %q, which is root; name a user without its rights", name)
-	}
-	home = as.Home
-	if info, err := os.Stat(as.Home); err != nil || !info.IsDir() || as.Home == "/" || as.Home == "/nonexistent" {
-		home = filepath.Join(root, "home")
-		if err := errors.Join(os.Mkdir(home, 0o700), os.Chown(home, int(as.UID), int(as.GID))); err != nil {
-			return nil, "", fmt.Errorf("making the agent's home: %w", err)
-		}
-	}
-	return as, home, nil
-}
-
-// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a
-// subscription.
-func (a *Action) keys() map[string]string {
-	return engine.AgentKeys(a.Parent, map[string]string{
-		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken,
-		"OPENAI_API_KEY": a.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": a.Inputs.GeminiAPIKey})
-}
-
-// branch is the name of the run's branch.
-func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
-	if t.branch != "" {
-		return t.branch, nil
-	}
-	name := t.ID
-	if a.Inputs.BranchNameTemplate != "" {
-		var b strings.Builder
-		parsed, err := template.New("").Option("missingkey=error").Parse(a.Inputs.BranchNameTemplate)
-		if err == nil {
-			err = parsed.Execute(&b, map[string]any{"Task": t.ID, "Issue": t.Issue, "Slug": safetext.Slug(t.Title, 40)})
-		}
-		if err != nil {
-			return "", invalid.Errorf("input branch_name_template: %w; must be text, {{.Task}}, {{.Issue}} and {{.Slug}}",
-				err)
-		}
-		name = b.String()
-	}
-	name = a.Inputs.BranchPrefix + name
-	if err := git.CheckBranchName(ctx, name); err != nil {
-		return "", invalid.Errorf("inputs branch_prefix and branch_name_template: %w", err)
-	}
-	return name, nil
-}
-
-func (a *Action) checkout(ctx context.Context, of workplace, user *proc.User) (*git.Tree, error) {
-	o, err := a.gitOptions(ctx, of.task)
-	if err != nil {
-		return nil, err
-	}
-	if o.Sign != nil {
-		a.log("commits are signed with the key %s", o.Sign.Fingerprint())
-	}
-	o.Root, o.As, o.Fresh = of.root, user, of.request.Fresh
-	base := a.Inputs.BaseBranch
-	if base == "" {
-		base = of.request.Event.Repo.DefaultBranch
-	}
-	tree, err := git.Checkout(ctx, o, base, of.branch)
-	if err != nil {
-		return nil, fmt.Errorf("checking out %s of %s: %w", base, a.Env.Repository, err)
-	}
-	return tree, nil
-}
-
 func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.Request) (task.Task, error) {
 	content, ok, err := tree.File(ctx, tree.Base(), a.Inputs.PromptFile)
 	if err != nil {
@@ -330,41 +181,278 @@ func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.R
 	return t, nil
 }
 
-// settings are the rules of a job's run: from the base commit, where the agent cannot have touched them, and from the
-// workflow's inputs. commands are a plan's.
-func (a *Action) settings(ctx context.Context, at engine.Place, commands []string) (engine.Rules, error) {
-	set, err := a.readSettings(ctx, at.Tree)
-	if err != nil {
-		return engine.Rules{}, err
+// recordListener tells whoever wants to know of each record.
+func (a *Action) recordListener(work *job) func(loop.Record) {
+	if a.Server == nil || a.Server.Record == nil {
+		return a.stored
 	}
-	rules := engine.Rules{Settings: set, PlanCommands: commands, Wall: cmp.Or(a.wall, set.Timeout()), CI: a.gate(set)}
-	return engine.DetectChecks(ctx, at, rules, a.log)
+	return func(r loop.Record) {
+		a.Server.Record(work.Journal.State().Records, r)
+		if a.stored != nil {
+			a.stored(r)
+		}
+	}
 }
 
-func (a *Action) readSettings(ctx context.Context, tree *git.Tree) (config.Settings, error) {
-	layers := a.Server.layers()
-	content, ok, err := tree.File(ctx, tree.Base(), config.SettingsFile)
+// before reads the task's last run from its record on the remote. Who starts fresh needs no more of it than can be
+// read.
+func (a *Action) before(ctx context.Context, tree *git.Tree, ev event.Event, fresh bool) (past, error) {
+	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
-		return config.Settings{}, fmt.Errorf("reading %s of the base commit: %w", config.SettingsFile, err)
+		return past{}, fmt.Errorf("reading the run record: %w", err)
 	}
-	if ok {
-		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: content})
+	if !known {
+		return past{}, nil
 	}
-	return a.allowed(append(layers, a.Inputs.Layers()...))
+	raw := saved.Files[journal.File]
+	records, _, err := journal.Read(bytes.NewReader(raw))
+	switch {
+	case err != nil && fresh:
+		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
+	case err != nil:
+		return past{}, invalid.Errorf("reading the run record: %w; %s", err, wording.JoinedBy("; ", "the run cannot resume",
+			a.offers(ctx, ev).Offer("retry --fresh", "starts over")))
+	}
+	return past{loop.Fold(records), true, raw}, nil
 }
 
-// allowed are settings, held against what whoever runs a server allows.
-func (a *Action) allowed(layers []config.Layer) (config.Settings, error) {
-	if a.Server == nil {
-		return config.Load(layers...)
+// resumeMode decides between a new run and the one that exists.
+func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.ResumeMode,
+	error) {
+	request, wanted := o.request, o.wanted
+	if wanted.plan != nil {
+		if err := o.prepared(ctx, tree, set, wanted); err != nil {
+			return "", err
+		}
+		if why := wanted.complete(set, before); why != "" {
+			return "", &heldError{why}
+		}
+		request = planCommand(request, before, samePlan(before.state, wanted.plan.Content))
 	}
-	asked, err := config.Explain(layers...)
+	d := event.Decide(request, runStatus(before.state, before.known, o.owner(), o.Clock()), o.rules)
+	o.log("%s: %s", d.Do, d.Why)
+	if why := unknown(request.Accepts, before.state.Findings(), o.rules.TriggerPhrase); why != "" {
+		return "", &heldError{why}
+	}
+	if err := o.pullOpen(ctx, d, before.state); err != nil {
+		return "", err
+	}
+	switch d.Do {
+	case event.GoOn:
+		return loop.Continue, nil
+	case event.Again:
+		return loop.Again, nil
+	case event.Begin:
+	default:
+		return "", &heldError{d.Why}
+	}
+	if wanted.plan == nil && wanted.branch != "" { // the run that was to continue
+		return "", &heldError{d.Why + ", so there is nothing to continue"}
+	}
+	if wanted.plan != nil && !before.known && tree.Resumed() {
+		return "", invalid.Errorf("the branch %s already exists, and ralph has no record of a run on it; rename or "+
+			"delete it, then ask again", tree.Branch())
+	}
+	if err := o.refusedByRules(ctx, tree); err != nil {
+		return "", err
+	}
+	if before.known {
+		tree.BeginFresh()
+		o.warn("archiving old failure branches", tree.Archive(ctx))
+	}
+	return loop.Begin, nil
+}
+
+// refusedByRules reports, before anything is paid, a ruleset that would refuse the run's commits.
+func (o *jobOpening) refusedByRules(ctx context.Context, tree *git.Tree) error {
+	if o.Inputs.DryRun {
+		return nil
+	}
+	if why := o.github.Refuses(ctx, tree.Branch(), tree.Resumed(), o.Inputs.SigningKey != ""); why != "" {
+		return invalid.Errorf("%s", why)
+	}
+	return nil
+}
+
+// pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that continues.
+func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.State) error {
+	if d.Do != event.GoOn && d.Do != event.Again || s.Post.Pull == 0 || !event.IsRequest(o.request.Event.Kind) {
+		return nil
+	}
+	closed, merged, err := o.github.PullClosed(ctx, s.Post.Pull)
+	why := fmt.Sprintf("#%d is merged, so nothing was started", s.Post.Pull)
+	switch {
+	case err != nil: // the run's end tells
+		o.warn("looking at the pull request", err)
+		return nil
+	case merged:
+	case closed:
+		why = fmt.Sprintf("#%d is closed, so nothing was started; reopen it and ask again", s.Post.Pull)
+	default:
+		return nil
+	}
+	return &heldError{wording.JoinedBy("; ", why,
+		o.offers(ctx, o.request.Event).Offer("retry --fresh", "on the issue starts over with a new one"))}
+}
+
+// unknown reports which name of an accept matches no open finding, with the names that do; "" if each matches one.
+func unknown(accepts []string, open []loop.Concern, phrase string) string {
+	names := safetext.Map(open, func(c loop.Concern) string { return c.Name })
+	for _, name := range accepts {
+		if slices.ContainsFunc(open, func(c loop.Concern) bool {
+			return len(loop.AcceptedOf([]loop.Concern{c}, []loop.Acceptance{{Name: name, What: c.Message}})) > 0
+		}) {
+			continue
+		}
+		if len(open) == 0 {
+			return fmt.Sprintf("there is no finding to accept, so %s accepts nothing; nothing was started", safetext.Quoted(name))
+		}
+		near := ""
+		if meant := safetext.Nearest(name, names); meant != "" {
+			near = "; did you mean " + safetext.Code(phrase+" accept "+meant) + "?"
+		}
+		return fmt.Sprintf("%s accepts no open finding%s Nothing was started. Findings to accept by name: %s", safetext.Quoted(name),
+			cmp.Or(near, "."), safetext.FirstN(safetext.Map(names, safetext.Code), 20))
+	}
+	return ""
+}
+
+// beginning readies the run's record, and how it is shown.
+func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.ResumeMode) (b engine.Beginning,
+	err error) {
+	spec, run := work.Spec, before.state.Start.Run
+	if way == loop.Begin {
+		run = engine.NewRunID(o.Clock())
+	}
+	work.Heartbeat.Of(run)
+	// A missing executable is found before anything is written; one of the repository's own is there only after the
+	// checkout.
+	if _, _, err := work.Agents(nil); err != nil && !inTree(spec.Settings.Agent.Command) &&
+		!inTree(spec.Settings.Reviewer.Command) {
+		return b, err
+	}
+	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Log: o.log,
+		Token: o.github.Token, Redact: o.redact, Stored: o.recordListener(work)}
+	work.view = o.viewOn(ctx, work, o.request.Event)
+	work.publisher = o.publisher(work, o.request.Event)
+	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
+		OpenJournal: journal.Open,
+		Claim:       func(ctx context.Context, r loop.Record) error { return o.recordStart(ctx, work, r) }}
+	o.Server.begins(StartedRun{Run: run, Task: o.wanted.ID, Title: o.wanted.Title, Issue: o.wanted.Issue,
+		Branch: spec.Tree.Branch()}, before.raw, way)
+	if way != loop.Begin {
+		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
+		b.Resume = o.resume(work, way, o.request, *o.wanted)
+		return b, nil
+	}
+	b.Start = spec.FirstRecord(run, o.wanted.Task)
+	b.Start.Owner, b.Start.RunURL = o.owner(), o.runURL()
+	b.Start.Fresh = before.known || o.request.Fresh
+	b.Start.DryRun = o.Inputs.DryRun
+	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
+		b.Start.Earlier = &spent
+	}
+	return b, nil
+}
+
+func (a *Action) publisher(work *job, ev event.Event) *publisher {
+	return &publisher{
+		github: a.github, view: work.view, rules: a.rules, labels: labels(ev), onto: work.Tree.BaseBranch(),
+		each: work.Settings.Comments == config.EachComment, notifyOn: work.Settings.NotifyOn,
+		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
+	}
+}
+
+// inTree reports whether a program is named by its path in the checkout.
+func inTree(command string) bool { return strings.Contains(command, "/") && !filepath.IsAbs(command) }
+
+// recordStart records the beginning where others see it, which holds the run against them, and puts the worktree where the run
+// stands.
+func (o *jobOpening) recordStart(ctx context.Context, work *job, record loop.Record) error {
+	if err := work.Journal.Claim(ctx, record); err != nil {
+		var taken *git.TakenError
+		if errors.As(err, &taken) {
+			return &heldError{taken.Error()}
+		}
+		return err
+	}
+	if err := work.Tree.Start(ctx); err != nil {
+		return err
+	}
+	if err := work.WritePlan(ctx, work.Journal); err != nil {
+		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
+		if invalid.Is(err) {
+			end.Outcome = loop.Invalid
+		}
+		_, ended := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: o.Clock(), End: end}) // gives the lease back
+		o.warn("ending the run", ended)
+		return err
+	}
+	return nil
+}
+
+func (a *Action) resume(work *job, way loop.ResumeMode, request event.Request, wanted workRequest) *loop.Resume {
+	t := wanted.Task
+	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.runURL(), Retry: way == loop.Again}
+	if way == loop.Again {
+		r.MaxIterations = work.Goal.Most
+	}
+	if wanted.feedback != nil {
+		r.Feedback = wanted.feedback
+	}
+	if event.IsRequest(request.Event.Kind) {
+		r.Asked = request.Event.Sender.Login
+	}
+	for _, name := range request.Accepts {
+		r.Accept = append(r.Accept, loop.Acceptance{Name: a.redact(name), By: request.Event.Sender.Login})
+	}
+	// the text as it is at this trigger; a comment on the pull request carries none
+	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil {
+		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion
+		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking
+	}
+	if request.MaxIterations > 0 {
+		r.MaxIterations = work.Settings.AtMost(request.MaxIterations)
+	}
+	return r
+}
+
+// viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base
+// commit; what cannot be read is left out.
+func (a *Action) viewOn(ctx context.Context, work *job, ev event.Event) func(loop.State) report.View {
+	spec := work.Spec
+	a.readWays(ctx, ev, spec.Tree.File)
+	template, err := pullTemplate(ctx, spec)
+	a.warn("reading the template for pull requests", err)
+	subjects, err := spec.Tree.Subjects(ctx, spec.Tree.Base(), 50)
+	a.warn("reading how commits are written here", err)
+	on := labels(ev)
+	return func(s loop.State) report.View {
+		v := a.view(s)
+		v.Template, v.Subjects, v.Labels = template, subjects, on
+		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
+			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
+		v.Worktree = spec.Tree.Dir()
+		if work.publisher != nil && work.publisher.running {
+			v.Running = a.rules.StatusLabel(github.LabelRunning)
+		}
+		return v
+	}
+}
+
+// pullTemplate is the repository's own template for pull requests; empty when it has none.
+func pullTemplate(ctx context.Context, spec *engine.Spec) (string, error) {
+	files, err := spec.Tree.Files(ctx, spec.Tree.Base())
 	if err != nil {
-		return config.Settings{}, err
+		return "", err
 	}
-	given, notes, err := a.Server.Allow.Apply(asked)
-	for _, note := range notes {
-		a.log("%s", note)
+	for _, path := range report.TemplatePaths {
+		i := slices.IndexFunc(files, func(f git.Entry) bool { return strings.EqualFold(f.Path, path) })
+		if i < 0 {
+			continue
+		}
+		content, _, err := spec.Tree.Read(ctx, spec.Tree.Base(), files[i].Path, 64<<10)
+		return string(content), err
 	}
-	return given.Settings, err
+	return "", nil
 }

@@ -1,15 +1,12 @@
 package bot
 
 import (
-	"context"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/actions"
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/report"
 )
 
 // conclusions are what the job shows for an outcome (DESIGN's table of outcomes).
@@ -22,25 +19,6 @@ func conclusion(o loop.Outcome) string {
 		return c
 	}
 	return "failure"
-}
-
-// reportOn writes what the runner shows: the job summary, and the reports as files, with all that the run's journal and
-// commits tell.
-func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) {
-	v := work.view(result.State)
-	a.Runner.Summary(report.Summary(v))
-	file, err := engine.WriteReports("", a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
-	a.warn("writing the report", err)
-	// in a container the workspace has another path
-	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" {
-		file = inside
-	}
-	if result.Outcome == loop.Done || result.Outcome == loop.Waiting {
-		a.Runner.Notice(a.mask(report.Notice(v)))
-	} else {
-		a.Runner.Error(a.mask(report.Notice(v)))
-	}
-	a.reportFile = file
 }
 
 // reportDir is in the workspace, where later steps find it.
@@ -94,28 +72,3 @@ func branchOutput(name string) string {
 // Work that is done is delivered by a pull request. Where GitHub does not open one, which is the default for workflows
 // of a new repository, the run is not done: it waits, and a sweep or someone's "continue" tries again without a turn
 // of an agent.
-
-// deliver opens the pull request of a run that is done and has none yet.
-func (a *Action) deliver(ctx context.Context, work *job, result loop.Result) loop.Result {
-	s := work.Journal.State()
-	if result.Outcome != loop.Done || s.Post.Pull != 0 || s.Tip == "" || s.NoDiff() || work.Journal.Lost() != nil {
-		return result
-	}
-	post, err := work.publisher.deliver(ctx, s)
-	if err == nil && post != nil {
-		_, err = work.Journal.Posted(ctx, post)
-	}
-	if err != nil {
-		result.Outcome, result.ForPull = loop.Waiting, true
-		result.Reason = err.Error()
-	}
-	result.State = work.Journal.State()
-	return result
-}
-
-// deliver opens the pull request, as a draft: what reports the end makes it ready. Nothing is posted in a dry run.
-func (p *publisher) deliver(ctx context.Context, s loop.State) (*loop.Post, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.tryOpen(ctx, s, true)
-}

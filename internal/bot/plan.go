@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -161,4 +162,32 @@ func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usag
 		*spent = spent.Plus(t.Usage)
 		return t, err
 	}
+}
+
+// Who may approve is who may write; so it is with the comment that holds the plan: GitHub lets people with write access
+// edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anyone can
+// write the line.
+
+// postPlan shows a plan on its issue: in the comment with the last one, as long as no one has edited that, else in a
+// new one.
+func (a *Action) postPlan(ctx context.Context, view report.View, body string) error {
+	issue := view.State.Start.Issue
+	comments, err := a.github.Comments(ctx, issue)
+	if err != nil {
+		return err
+	}
+	before := planOn(comments, a.github.Self(), issue)
+	edited := before != nil && !sealed(before.Body)
+	if before != nil && !edited {
+		err := a.github.EditComment(ctx, before.ID, seal(a.redact(body)))
+		if err == nil || !github.ErrGone(err) {
+			return err
+		}
+	}
+	if edited {
+		body = wording.JoinedBy(" ", strings.TrimRight(body, "\n")+"\n\nThe plan above this one was edited by hand, so it stays "+
+			"as it is.", wording.Sentence(view.Offer("approve", "runs this one, which is the newest"))) + "\n"
+	}
+	_, err = a.github.Comment(ctx, issue, seal(a.redact(body)))
+	return err
 }

@@ -3,8 +3,13 @@ package bot
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -164,12 +169,415 @@ func (p *publisher) ending(ctx context.Context, s loop.State) *loop.Post {
 		"the comment with the outcome")})
 }
 
-// record publishes and notes in the journal what resulted from it.
-func (a *Action) record(ctx context.Context, work *job, publish func(context.Context, loop.State) *loop.Post) {
-	post := publish(ctx, work.Journal.State())
-	if post == nil {
-		return
+// deliver opens the pull request, as a draft: what reports the end makes it ready. Nothing is posted in a dry run.
+func (p *publisher) deliver(ctx context.Context, s loop.State) (*loop.Post, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tryOpen(ctx, s, true)
+}
+
+// open opens the pull request.
+func (p *publisher) open(ctx context.Context, s loop.State, draft bool) *loop.Post {
+	post, err := p.tryOpen(ctx, s, draft)
+	p.try("opening the pull request", err)
+	return post
+}
+
+// tryOpen opens the pull request, or says why GitHub does not. In a dry run there is neither.
+func (p *publisher) tryOpen(ctx context.Context, s loop.State, draft bool) (*loop.Post, error) {
+	v := p.view(s)
+	made, err := p.github.OpenPull(ctx, github.PullRequest{
+		Title: report.PullTitle(v), Body: report.PullBody(v), Head: s.Start.Branch, Base: p.onto, Draft: draft,
+	})
+	if made == nil || made.Number == 0 {
+		return nil, err
 	}
-	_, err := work.Journal.Store(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
-	a.warn("recording what was published", err)
+	return &loop.Post{Pull: made.Number, PullNode: made.NodeID, PullURL: made.URL, Draft: &made.Draft}, nil
+}
+
+// refresh writes the sticky comment: on the issue until there is a pull request, then there. One that an earlier
+// process of this run posted, and died before it could say so, is taken over; one that someone has deleted is posted
+// again.
+func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
+	number, known, post := s.Start.Issue, s.Post.IssueComment,
+		func(id int64) *loop.Post { return &loop.Post{IssueComment: id} }
+	if s.Post.Pull != 0 {
+		number, known, post = s.Post.Pull, s.Post.PullComment,
+			func(id int64) *loop.Post { return &loop.Post{PullComment: id} }
+	}
+	if number == 0 {
+		return nil
+	}
+	p.at, p.commentDeleted = p.clock(), false
+	body, id := report.Comment(p.view(s)), known
+	if known == 0 && (p.again || !s.ResumedAt.IsZero()) {
+		id = p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment")
+	}
+	if id != 0 {
+		err := p.github.EditComment(ctx, id, body)
+		if github.ErrGone(err) && p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment") == 0 {
+			id, err = p.github.Comment(ctx, number, body)
+		}
+		p.try("updating the comment", err)
+		if id == known {
+			return nil
+		}
+		return posted(post(id))
+	}
+	id, err := p.github.Comment(ctx, number, body)
+	p.try("posting the comment", err)
+	return posted(post(id))
+}
+
+// link turns the issue's comment into the one line that leads to the pull request.
+func (p *publisher) link(ctx context.Context, s loop.State) *loop.Post {
+	if s.Post.Pull == 0 || s.Post.IssueComment == 0 {
+		return nil
+	}
+	err := p.github.EditComment(ctx, s.Post.IssueComment, report.IssueLine(p.view(s)))
+	// someone has deleted it
+	if github.ErrGone(err) && p.find(ctx, s.Start.Issue, report.Marker(s.Start.Run), "the run's comment") == 0 {
+		return nil
+	}
+	p.try("linking the pull request", err)
+	return posted(&loop.Post{Linked: err == nil})
+}
+
+// iteration posts the comment of the newest iteration.
+func (p *publisher) iteration(ctx context.Context, s loop.State) *loop.Post {
+	number, last := s.Post.Pull, s.Last()
+	if number == 0 {
+		number = s.Start.Issue
+	}
+	if number == 0 || last == nil || last.N <= s.Post.Each {
+		return nil
+	}
+	id := p.once(ctx, number, report.IterationComment(p.view(s), last.N), "the iteration's comment")
+	if id == 0 {
+		return nil
+	}
+	return &loop.Post{Each: last.N}
+}
+
+// failure posts the failure report of a run that a limit stopped: on the draft pull request, or without one on the
+// issue. The issue's own line links it.
+func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
+	number := s.Post.Pull
+	if number == 0 {
+		number = s.Start.Issue
+	}
+	if number == 0 || !s.End.Outcome.Limited() || s.Post.Failure != 0 {
+		return nil
+	}
+	marker := report.Marker(fmt.Sprintf("%s.failure.%d", s.Start.Run, s.Retries))
+	return posted(&loop.Post{Failure: p.once(ctx, number, marker+"\n"+p.mention(s)+report.Failure(p.view(s)),
+		"the failure report")})
+}
+
+// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it
+// writes is a view of the state that it is given; a write that fails is logged and made up for by the next one, because
+// the work must continue.
+type publisher struct {
+	github *github.Client
+	view   func(loop.State) report.View
+	rules  event.Rules
+	labels []string // those of the issue when it was read
+	onto   string   // branch the pull request goes to
+	each   bool     // a comment for each iteration
+	// notifyOn are the outcomes that whoever asked is told of, as in the setting.
+	notifyOn []string
+	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
+	again bool
+	clock func() time.Time
+	after func(time.Duration, func()) (stop func() bool) // time.AfterFunc
+	log   func(format string, args ...any)
+
+	mu             sync.Mutex  // held while something is written: a late write comes beside the run
+	at             time.Time   // of the newest write of the sticky comment
+	late           func() bool // ends the wait of a write for its time; nil: none waits
+	latest         loop.State  // what it will show
+	commentDeleted bool        // someone has deleted the sticky comment
+	running        bool        // the running label was read back from GitHub
+	failed         error       // of a write since this was last set to nil; of all, one that says that GitHub was away
+	left           []string    // labels that could not be taken off when the run began
+	spent          int         // calls since the turn began
+}
+
+const (
+	// quiet is how long the sticky comment stays as it is after a write, while a run continues.
+	quiet = 15 * time.Second
+	// mostAnIteration is how many calls an iteration may take.
+	mostAnIteration = 2
+	lateWrite       = 30 * time.Second
+)
+
+// takeOff takes labels off that are over, and returns those that stayed.
+func (p *publisher) takeOff(ctx context.Context, issue int, labels []string, over func(string) bool) (left []string) {
+	for _, label := range labels {
+		if !over(label) {
+			continue
+		}
+		err := p.github.RemoveLabel(ctx, issue, label)
+		p.try("taking the label "+label+" off", err)
+		if err != nil {
+			left = append(left, label)
+		}
+	}
+	return left
+}
+
+// putOn puts the label of a standing on, and returns all that the issue has then.
+func (p *publisher) putOn(ctx context.Context, issue int, standing string) (on []string, ok bool) {
+	on, err := p.github.AddLabel(ctx, issue, p.rules.StatusLabel(standing))
+	p.try("changing labels", err)
+	return on, err == nil
+}
+
+// shows reports whether the labels include that of a standing.
+func (p *publisher) shows(labels []string, standing string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, p.rules.StatusLabel(standing)) })
+}
+
+// outdated reports whether a label shows another standing than the one that is true now.
+func (p *publisher) outdated(label, now string) bool {
+	return slices.ContainsFunc(github.StatusLabels,
+		func(of string) bool { return of != now && strings.EqualFold(label, p.rules.StatusLabel(of)) })
+}
+
+// waitForUpdates lets no late write come after what is written now.
+func (p *publisher) waitForUpdates() {
+	if p.late != nil {
+		p.late()
+		p.late = nil
+	}
+}
+
+func (p *publisher) try(doing string, err error) {
+	if err != nil {
+		if p.failed == nil || github.ErrAway(err) {
+			p.failed = err
+		}
+		p.log("%s: %s", doing, strings.TrimSpace(err.Error()))
+	}
+}
+
+// posted is a post worth recording; nil when nothing came of it.
+func posted(p *loop.Post) *loop.Post {
+	if reflect.ValueOf(*p).IsZero() {
+		return nil
+	}
+	return p
+}
+
+func join(a, b *loop.Post) *loop.Post {
+	s := loop.State{Post: *a}.With(loop.Record{Type: loop.Posted, Post: b})
+	return &s.Post
+}
+
+// shouldNotify reports whether whoever asked is to be told of the newest outcome.
+func (p *publisher) shouldNotify(s loop.State) bool {
+	return slices.Contains(p.notifyOn, p.view(s).NotifyKind())
+}
+
+// mention is what the failure report begins with when it tells whoever asked.
+func (p *publisher) mention(s loop.State) string {
+	if who := p.view(s).Mention(); who != "" && p.shouldNotify(s) {
+		return who + "\n\n"
+	}
+	return ""
+}
+
+// find looks for a comment that an earlier process may have posted; 0 when there is none.
+func (p *publisher) find(ctx context.Context, number int, marker, what string) int64 {
+	id, err := p.github.FindComment(ctx, number, marker)
+	p.try("looking for "+what, err)
+	return id
+}
+
+// once posts a comment that is not changed afterwards, unless an earlier process has. Its first line is its marker.
+func (p *publisher) once(ctx context.Context, number int, body, what string) int64 {
+	if p.again {
+		marker, _, _ := strings.Cut(body, "\n")
+		if id := p.find(ctx, number, marker, what); id != 0 {
+			return id
+		}
+	}
+	id, err := p.github.Comment(ctx, number, body)
+	p.try("posting "+what, err)
+	return id
+}
+
+// finish shows the outcome: the pull request, the comments, the check run, the answers to a review, the labels. Without
+// a review it makes at most nine calls. Each of them may be made again: what a process that died in the middle, or a
+// GitHub that said no, has left is made up for by the next sweep.
+func (p *publisher) finish(ctx context.Context, s loop.State) *loop.Post {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waitForUpdates()
+	p.failed = nil
+	all := &loop.Post{}
+	for _, step := range []func(context.Context, loop.State) *loop.Post{p.pull, p.refresh, p.failure, p.ending,
+		p.link, p.checkRun, p.answers, p.relabel} {
+		if q := step(ctx, s); q != nil {
+			all = join(all, q)
+			s = s.With(loop.Record{Type: loop.Posted, At: s.At, Post: q})
+		}
+	}
+	all.Finished = ctx.Err() == nil && p.failed == nil
+	return posted(all)
+}
+
+// pull opens the pull request, or brings it up to date.
+func (p *publisher) pull(ctx context.Context, s loop.State) *loop.Post {
+	done := s.End.Outcome == loop.Done
+	if s.Post.Pull != 0 {
+		return p.update(ctx, s)
+	}
+	if s.Tip == "" || s.NoDiff() || s.End.ForPull { // that has just been tried
+		return nil
+	}
+	made := p.open(ctx, s, !done)
+	if made == nil {
+		return nil
+	}
+	// an earlier process had opened a draft
+	if q := p.ready(ctx, s.With(loop.Record{Type: loop.Posted, At: s.At, Post: made})); q != nil {
+		return join(made, q)
+	}
+	return made
+}
+
+// update brings the pull request up to date, and takes that of a run which is done out of draft. The state tells when
+// it turns out closed.
+func (p *publisher) update(ctx context.Context, s loop.State) *loop.Post {
+	v := p.view(s)
+	post, closed, draft := &loop.Post{}, false, false
+	title := "" // a maintainer may have renamed it
+	if len(s.AtCap()) > 0 {
+		title = report.PullTitle(v)
+	}
+	var err error
+	if s.End.Outcome == loop.Done && s.Post.Draft != nil && *s.Post.Draft && s.Post.PullNode != "" {
+		if closed, err = p.github.FinishPull(ctx, s.Post.PullNode, title, report.PullBody(v)); err == nil {
+			post.Draft = new(bool)
+		}
+	} else {
+		closed, draft, err = p.github.EditPull(ctx, s.Post.Pull, title, report.PullBody(v))
+	}
+	if err == nil && draft && !closed && s.End.Outcome == loop.Done { // a person has made it one
+		err = p.github.ReadyPull(ctx, s.Post.PullNode)
+	}
+	p.try("updating the pull request", err)
+	if was := s.Post.Closed != nil && *s.Post.Closed; err == nil && closed != was {
+		post.Closed = &closed
+	}
+	return posted(post)
+}
+
+// ready takes the pull request of a run that is done out of draft.
+func (p *publisher) ready(ctx context.Context, s loop.State) *loop.Post {
+	if s.End.Outcome != loop.Done || s.Post.Draft == nil || !*s.Post.Draft {
+		return nil
+	}
+	err := p.github.ReadyPull(ctx, s.Post.PullNode)
+	p.try("marking the pull request ready", err)
+	if err != nil {
+		return nil
+	}
+	return &loop.Post{Draft: new(bool)}
+}
+
+// relabel shows the outcome on the issue.
+func (p *publisher) relabel(ctx context.Context, s loop.State) *loop.Post {
+	issue := s.Start.Issue
+	if issue == 0 {
+		return nil
+	}
+	now := endLabel(s)
+	every := func(string) bool { return true }
+	p.takeOff(ctx, issue, append(p.stale(ctx, s, now), p.rules.StatusLabel(github.LabelRunning)), every)
+	if now == "" {
+		return nil
+	}
+	if on, ok := p.putOn(ctx, issue, now); ok {
+		p.takeOff(ctx, issue, on, func(label string) bool { return p.outdated(label, now) })
+	}
+	return nil
+}
+
+// stale are the labels that should be gone by now, but for the one that a run has while it continues: what could not be
+// taken off when it began, and whatever an earlier process left.
+func (p *publisher) stale(ctx context.Context, s loop.State, now string) []string {
+	out := slices.Clone(p.left)
+	if !p.again {
+		return out
+	}
+	for _, label := range p.labels {
+		if p.outdated(label, now) && label != p.rules.StatusLabel(github.LabelRunning) ||
+			strings.EqualFold(label, p.rules.TriggerLabel) && p.answered(ctx, s, label) {
+			out = append(out, label)
+		}
+	}
+	return out
+}
+
+// answered reports whether a label that asks for a run was there before the run was last asked for: it asks for nothing
+// more.
+func (p *publisher) answered(ctx context.Context, s loop.State, label string) bool {
+	_, at, err := p.github.LabelChanged(ctx, s.Start.Issue, event.Labeled, label)
+	p.try("looking for who put the label "+label+" on", err)
+	return err == nil && begunSince(s, at)
+}
+
+// begunSince reports whether a run was asked for at a time or later.
+func begunSince(s loop.State, at time.Time) bool {
+	return !s.StartedAt.Before(at) || !s.ResumedAt.Before(at)
+}
+
+// endLabel is what the labels say of a run that has ended; "" nothing.
+func endLabel(s loop.State) string {
+	switch s.End.Outcome {
+	case loop.Interrupted:
+		return ""
+	case loop.Done:
+		if s.Post.Pull == 0 || s.Post.Closed != nil && *s.Post.Closed {
+			return ""
+		}
+		return github.LabelReview
+	case loop.Waiting:
+		return github.LabelWaiting
+	}
+	return github.LabelFailed
+}
+
+// answers answers each thread of the review that the run continued for.
+func (p *publisher) answers(ctx context.Context, s loop.State) *loop.Post {
+	if s.Feedback == nil || s.Post.Pull == 0 || s.End.Outcome == loop.Interrupted || s.End.Outcome == loop.Waiting {
+		return nil
+	}
+	var done []int64
+	for _, remark := range s.Feedback.Items {
+		if slices.Contains(s.Post.Answered, remark.ID) {
+			continue
+		}
+		if err := p.reply(ctx, s, remark); err != nil {
+			p.try("answering a review's thread", err)
+			continue
+		}
+		done = append(done, remark.ID)
+	}
+	return posted(&loop.Post{Answered: done})
+}
+
+// reply answers one thread, unless an earlier process has.
+func (p *publisher) reply(ctx context.Context, s loop.State, remark loop.Remark) error {
+	body := report.Answer(p.view(s), remark)
+	if p.again {
+		marker, _, _ := strings.Cut(body, "\n")
+		if id, err := p.github.FindReply(ctx, s.Post.Pull, remark.ID, marker); id != 0 || err != nil {
+			return err
+		}
+	}
+	_, err := p.github.Reply(ctx, s.Post.Pull, remark.ID, body)
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/event"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
@@ -104,22 +103,4 @@ func (j jobReader) runs(ctx context.Context, r *Reads) (err error) {
 	r.Runs, err = j.recorded(ctx)
 	r.Listed = true
 	return err
-}
-
-// worked are the steps that take turns of an agent.
-var worked = []Step{Work, TakeUp, GoOnPlan, DerivePlan, Fix, Builds, Sweep}
-
-// mistaken tells who asked for a run what is wrong with the settings that a server has read, and reports whether
-// something was.
-func (a *Action) mistaken(ctx context.Context, d Decision) (told bool, result loop.Result, err error) {
-	if a.Server == nil || a.Server.Mistake == nil || !slices.Contains(worked, d.Step) {
-		return false, result, nil
-	}
-	mistake := a.Server.Mistake
-	if d.Step == Sweep || d.Step == Builds { // on a schedule
-		a.log("nothing is resumed: %v", mistake)
-		return true, loop.Result{Outcome: loop.Invalid, Reason: mistake.Error()}, nil
-	}
-	result, err = a.reject(ctx, d.Request.Event, invalid.Mark(mistake))
-	return true, result, err
 }

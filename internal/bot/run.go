@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Run takes one event from GitHub to its report. The outcome is empty for an event that is not ours.
@@ -106,11 +106,20 @@ func (a *Action) takeUp(ctx context.Context, d Decision) (loop.Result, error) {
 	return a.Do(ctx, Decide(d.Reads))
 }
 
-// goOnWithPlan continues with the run of a plan in the repository, asked for on its pull request.
-func (a *Action) goOnWithPlan(ctx context.Context, request event.Request, run loop.State) (loop.Result, error) {
-	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
-	of := goingOn(run)
-	of.Hint = safetext.FirstBytes(safetext.Sanitise(request.Hint), engine.MaxHint)
-	request.PlanFile = run.Start.Plan.File
-	return a.workOn(ctx, request, *of)
+// worked are the steps that take turns of an agent.
+var worked = []Step{Work, TakeUp, GoOnPlan, DerivePlan, Fix, Builds, Sweep}
+
+// mistaken tells who asked for a run what is wrong with the settings that a server has read, and reports whether
+// something was.
+func (a *Action) mistaken(ctx context.Context, d Decision) (told bool, result loop.Result, err error) {
+	if a.Server == nil || a.Server.Mistake == nil || !slices.Contains(worked, d.Step) {
+		return false, result, nil
+	}
+	mistake := a.Server.Mistake
+	if d.Step == Sweep || d.Step == Builds { // on a schedule
+		a.log("nothing is resumed: %v", mistake)
+		return true, loop.Result{Outcome: loop.Invalid, Reason: mistake.Error()}, nil
+	}
+	result, err = a.reject(ctx, d.Request.Event, invalid.Mark(mistake))
+	return true, result, err
 }

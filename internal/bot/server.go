@@ -3,10 +3,7 @@ package bot
 import (
 	"bytes"
 	"context"
-	"errors"
-	"os"
 	"sync"
-	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
@@ -51,14 +48,6 @@ type StartedRun struct {
 	// Records is how many there are of earlier processes. A server that knows more of the run drops the others: they
 	// never left the process that made them.
 	Records int `json:"records"`
-}
-
-// runURL is the page of the job.
-func (a *Action) runURL() string {
-	if a.Server != nil {
-		return a.Server.Page
-	}
-	return a.Env.RunURL()
 }
 
 // redactor takes secrets out of texts, those of a server's tokens too, which come later.
@@ -140,62 +129,5 @@ func (s *Server) begins(of StartedRun, raw []byte, way loop.ResumeMode) {
 	s.Begun(of)
 	for i, r := range before {
 		s.Record(i+1, r)
-	}
-}
-
-// recordListener tells whoever wants to know of each record.
-func (a *Action) recordListener(work *job) func(loop.Record) {
-	if a.Server == nil || a.Server.Record == nil {
-		return a.stored
-	}
-	return func(r loop.Record) {
-		a.Server.Record(work.Journal.State().Records, r)
-		if a.stored != nil {
-			a.stored(r)
-		}
-	}
-}
-
-// handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and no one
-// wants the run to; or it has failed on a full disk, which is nothing of its own.
-func (a *Action) handsOn(ctx, running context.Context, result loop.Result) bool {
-	var stop *lease.StoppedError
-	if a.Server == nil || errors.As(context.Cause(running), &stop) {
-		return false
-	}
-	return ctx.Err() != nil && result.Outcome == loop.Interrupted ||
-		result.Outcome == loop.Failed && full(a.Env.RalphWorkspace)
-}
-
-// full reports whether a directory takes no file of a megabyte, for want of room.
-func full(dir string) bool {
-	file, err := os.CreateTemp(dir, ".room-")
-	if err == nil {
-		_, err = file.Write(make([]byte, 1<<20))
-		err = errors.Join(err, file.Close(), os.Remove(file.Name()))
-	}
-	return errors.Is(err, syscall.ENOSPC)
-}
-
-// handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and no one
-// holds it.
-func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop.Result {
-	late, cancel := a.afterCancel(ctx)
-	defer cancel()
-	a.warn("handing the run on", work.Journal.Finish(late))
-	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
-	return loop.Result{Outcome: loop.Interrupted, Reason: "this process has ended; the run resumes in another",
-		State: work.Journal.State()}
-}
-
-// notify tells others how the run ended. In a server's process that is the server's: the addresses never leave it.
-func (a *Action) notify(ctx context.Context, work *job, result loop.Result) {
-	view := work.view(result.State)
-	if a.Server == nil {
-		work.Notify(ctx, view, a.Env.RunURL())
-		return
-	}
-	if n := work.Notice(view, a.Server.Page); n != nil && a.Server.Notice != nil {
-		a.Server.Notice(*n)
 	}
 }

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,10 +11,65 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/planlist"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+// planOn is the newest comment with a plan for the issue that ralph wrote; nil when there is none.
+func planOn(comments []event.Comment, self string, issue int) *event.Comment {
+	name := fmt.Sprintf("issue-%d", issue)
+	for i := len(comments) - 1; i >= 0; i-- {
+		first, _, _ := strings.Cut(comments[i].Body, "\n")
+		first = strings.TrimSpace(first)
+		if self != "" && strings.EqualFold(comments[i].Author.Login, self) &&
+			(first == planlist.Marker(name) || first == planlist.OldMarker(name)) {
+			return &comments[i]
+		}
+	}
+	return nil
+}
+
+// seal ends a comment with a mark of what ralph wrote, so that it can tell later whether someone has edited it. It
+// keeps no one from anything: whoever may edit the comment may approve it too.
+func seal(body string) string {
+	return strings.TrimRight(body, "\n") + "\n\n" + sealOf(body) + "\n"
+}
+
+func sealOf(body string) string { return fmt.Sprintf("<!-- ralph:written:%.16x -->", digest(body)) }
+
+// digest leaves out what GitHub's own editor changes: the ends of lines.
+func digest(body string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))))
+}
+
+// sealed reports whether a comment is as ralph wrote it.
+func sealed(body string) bool {
+	body = strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
+	at := strings.LastIndex(body, "\n")
+	return at >= 0 && sealOf(body[:at]) == body[at+1:]
+}
+
+// errNoPlan and its like say why there is nothing to approve, each in one sentence.
+var (
+	errPlanLater  = errors.New("the plan was posted after you approved it; look at it and approve again")
+	errPlanEdited = errors.New("the plan was edited after you approved it; look at it again and approve again")
+)
+
+// approvedComment is the plan that an approval is about: the newest one, as it was when the approval was written.
+// GitHub keeps whole seconds, so an edit within the approval's own second is taken for a later one.
+func approvedComment(comments []event.Comment, self, phrase string, ev event.Event) (*event.Comment, error) {
+	found := planOn(comments, self, ev.Issue.Number)
+	switch {
+	case found == nil:
+		return nil, &heldError{fmt.Sprintf("there is no plan of ralph's on issue #%d; `%s plan` asks for one",
+			ev.Issue.Number, phrase)}
+	case !found.CreatedAt.Before(ev.At):
+		return nil, invalid.Mark(errPlanLater)
+	case !found.UpdatedAt.Before(ev.At):
+		return nil, invalid.Mark(errPlanEdited)
+	}
+	return found, nil
+}
 
 // approvedName is what problems of an approved plan call it.
 const approvedName = "the plan"
@@ -109,17 +165,3 @@ func begun(p plan.Plan) []string {
 func prdText(issue *event.Issue) string {
 	return safetext.FirstBytes(safetext.Sanitise(issue.Body), planrun.MaxPlanSpec)
 }
-
-// rejected tells what is wrong with a request: of a plan everything, so that it is fixed at once.
-func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string {
-	var wrong *plan.Error
-	if !errors.As(err, &wrong) {
-		return report.Rejected(a.offers(ctx, ev), err)
-	}
-	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" +
-		fenced(strings.Split(wrong.Error(), "\n")) +
-		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
-}
-
-// fenced shows lines as they are: no one is mentioned by them, and nothing in them is Markdown.
-func fenced(lines []string) string { return safetext.Fence(strings.Join(lines, "\n")) }

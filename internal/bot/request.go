@@ -22,6 +22,30 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
+// past is what there is of a task's last run.
+type past struct {
+	state loop.State
+	known bool
+	raw   []byte // its journal
+}
+
+// planCommand is how a plan is asked for: the one that the last run had is continued with, and run again when it is done;
+// another one starts fresh.
+func planCommand(r event.Request, before past, same bool) event.Request {
+	switch {
+	case !before.known:
+	case !same:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry, Fresh: true}
+	case endedDone(before.state):
+		r.Asking, r.Command = "", event.Command{Verb: event.Run}
+	default:
+		r.Asking, r.Command = "", event.Command{Verb: event.Retry}
+	}
+	return r
+}
+
+func endedDone(s loop.State) bool { return s.End != nil && s.End.Outcome == loop.Done }
+
 // workRequest is what a request wants to be worked on: a task, and of a plan more.
 type workRequest struct {
 	task.Task
