@@ -3,6 +3,7 @@ package git
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,7 @@ type agentRepo struct {
 
 // writeRepo makes .git in the directory, whatever was there. Names in it are only ever resolved inside the directory,
 // so a link that an agent planted leads nowhere.
-func (t *Tree) writeRepo(dir string, r agentRepo) error {
+func (t *checkout) writeRepo(dir string, r agentRepo) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -85,10 +86,10 @@ func copyInto(root *os.Root, name, from string) error {
 	return root.WriteFile(name, content, 0o644)
 }
 
-func (t *Tree) agentConfig(r agentRepo) string {
+func (t *checkout) agentConfig(r agentRepo) string {
 	var b strings.Builder
 	b.WriteString("[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n")
-	if len(t.base) == 64 { // of a SHA-256 repository
+	if t.hash().Size() == sha256.Size {
 		b.WriteString("\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n")
 	}
 	if r.sparse != nil {
@@ -106,7 +107,7 @@ func (t *Tree) agentConfig(r agentRepo) string {
 }
 
 // handOver gives the agent its repository as the run stands, with the files that belong to it.
-func (t *Tree) handOver(ctx context.Context) error {
+func (t *history) handOver(ctx context.Context) error {
 	refs := t.refsToHand()
 	t.handedAs = refs
 	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse,
@@ -118,7 +119,7 @@ func (t *Tree) handOver(ctx context.Context) error {
 }
 
 // refsToHand are the refs that the agent's repository is given.
-func (t *Tree) refsToHand() map[string]string {
+func (t *history) refsToHand() map[string]string {
 	refs := map[string]string{t.ref(): t.head}
 	if t.baseBranch != t.branch && t.baseBranch != "" {
 		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, cmp.Or(t.baseNow, t.base)
@@ -138,7 +139,7 @@ func (r agentRepo) packed() string {
 }
 
 // give gives files of the working tree to the agent's user, and the directories that lead to them.
-func (t *Tree) give(names []string) error {
+func (t *checkout) give(names []string) error {
 	if err := giveFiles(t.work, names, t.o.As); err != nil {
 		return fmt.Errorf("giving the files to the agent's user: %w", err)
 	}

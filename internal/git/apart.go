@@ -21,7 +21,7 @@ const agentRef = "refs/ralph/agent"
 
 // absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not
 // trusted: it runs nothing of theirs.
-func (t *Tree) absorb(ctx context.Context, l left) error {
+func (t *history) absorb(ctx context.Context, l left) error {
 	specs := []string{"+HEAD:" + agentRef}
 	if l.commit == "" {
 		specs = nil
@@ -49,7 +49,7 @@ func (d door) absorb(ctx context.Context, from string, specs ...string) error {
 
 // keepModules keeps the commits of submodules that a commit leads to, as far as they are in the agent's tree: that is
 // thrown away.
-func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
+func (t *history) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
 	if len(t.links) == 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (t *Tree) keepModules(ctx context.Context, c loop.Commit) (notes []string) 
 	return notes
 }
 
-func (t *Tree) keepModule(ctx context.Context, name, dir string) (note string, err error) {
+func (t *history) keepModule(ctx context.Context, name, dir string) (note string, err error) {
 	id, err := t.git.out(ctx, "rev-parse", "HEAD:"+name)
 	if err != nil {
 		return "", err

@@ -12,11 +12,11 @@ const keptRefs = "refs/ralph/kept/"
 
 // bringBack is for an agent that has gone to another commit, which the run's branch does not lead to: what it changed
 // there is put on top of the run's branch, and the working tree is brought back to that.
-func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
+func (t *history) bringBack(ctx context.Context, k *taken, l left) error {
 	if err := t.indexAs(ctx, l.commit); err != nil {
 		return err
 	}
-	if _, _, err := t.stage(ctx, taken{parent: l.commit}); err != nil {
+	if _, _, err := t.stage(ctx, l.commit, false); err != nil {
 		return err
 	}
 	tree, there, err := t.treesOf(ctx, l.commit)
@@ -54,7 +54,7 @@ func (t *Tree) bringBack(ctx context.Context, k *taken, l left) error {
 }
 
 // treesOf are the tree of our index and that of a commit.
-func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, err error) {
+func (t *checkout) treesOf(ctx context.Context, commit string) (index, of string, err error) {
 	if index, err = t.git.out(ctx, "write-tree"); err != nil {
 		return "", "", fmt.Errorf("looking what was changed elsewhere: %w", err)
 	}
@@ -63,7 +63,7 @@ func (t *Tree) treesOf(ctx context.Context, commit string) (index, of string, er
 }
 
 // keepCommit keeps a commit that is on no branch, and says where.
-func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err error) {
+func (t *history) keepCommit(ctx context.Context, commit string) (ref string, err error) {
 	ref = fmt.Sprintf("%s%s/%.12s", keptRefs, t.o.Task, commit)
 	found, err := t.leaks.leaksIn(ctx, &t.objects, t.base, commit)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Tree) keepCommit(ctx context.Context, commit string) (ref string, err e
 }
 
 // keepRef keeps what the agent committed elsewhere in a repository that is thrown away, and says so in a sentence.
-func (t *Tree) keepRef(ctx context.Context, name, commit string) (note string, err error) {
+func (t *history) keepRef(ctx context.Context, name, commit string) (note string, err error) {
 	if t.filter != "" {
 		return unfiltered("what the agent has left in "+refInWords(name)+" is not kept", t.filter), nil
 	}

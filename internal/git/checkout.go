@@ -22,8 +22,7 @@ func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error
 	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
 		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
 	}
-	t := &Tree{o: o, branch: branch, work: o.work(),
-		dir: o.repository(), index: o.index(), leaks: leakRules{values: o.Secrets}}
+	t := &Tree{history: newHistory(o, branch)}
 	if err := t.leaks.refuseName(branch, o.Task); err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (ob *objects) layOut(o Options) error {
 const bareConfig = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n\tsharedRepository = 0644\n"
 
 // borrow has the bot's repository find objects in its remote's mirror.
-func (t *Tree) borrow() error {
+func (t *checkout) borrow() error {
 	mirror := t.o.Remote.Mirror
 	if mirror == "" {
 		return nil
@@ -169,7 +168,7 @@ func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
 }
 
 // begin settles base and head: at the tip of the base branch, or where the run's earlier work left that.
-func (t *Tree) begin(ctx context.Context, tip, work string) error {
+func (t *history) begin(ctx context.Context, tip, work string) error {
 	if work != "" {
 		if err := t.UseBase(ctx, tip); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 )
 
 // Clean names the tracked files that are not as the newest commit has them; none when the tree is clean.
-func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
+func (t *history) Clean(ctx context.Context) (dirty []string, err error) {
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (t *Tree) Clean(ctx context.Context) (dirty []string, err error) {
 
 // Restore makes the tree what the newest commit has: tracked files are put back, files that are neither tracked nor
 // ignored removed. A commit has taken up everything of the agent's, so what is removed was made by something else.
-func (t *Tree) Restore(ctx context.Context) error {
+func (t *history) Restore(ctx context.Context) error {
 	dirty, err := t.Clean(ctx)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (t *Tree) Restore(ctx context.Context) error {
 }
 
 // restore is Restore for what Clean has just named: no other file is written.
-func (t *Tree) restore(ctx context.Context, dirty []string) error {
+func (t *history) restore(ctx context.Context, dirty []string) error {
 	if err := t.lay(ctx, t.head, len(dirty) > 0); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (t *Tree) restore(ctx context.Context, dirty []string) error {
 }
 
 // moveTo puts the working tree, the index and the run's branch on another commit.
-func (t *Tree) moveTo(ctx context.Context, commit, tree string) error {
+func (t *history) moveTo(ctx context.Context, commit, tree string) error {
 	err := t.lay(ctx, commit, true)
 	if err == nil {
 		err = t.setHead(commit)
@@ -54,7 +54,7 @@ func (t *Tree) moveTo(ctx context.Context, commit, tree string) error {
 
 // lay makes the index and the working tree what a commit or a tree has. What differs there is only examined if the
 // working tree may differ. Files that say how others are written, or which are left alone, are right before those are.
-func (t *Tree) lay(ctx context.Context, what string, differs bool) error {
+func (t *checkout) lay(ctx context.Context, what string, differs bool) error {
 	t.indexed = ""
 	_, err := t.git.out(ctx, "read-tree", "--reset", what)
 	changed := ""

@@ -21,8 +21,8 @@ type origin interface {
 	push(ctx context.Context, moves []move) error
 	// hold keeps a commit, the run's first or newest, until its branch has it, and says as what; empty: that is not needed.
 	hold(ctx context.Context, commit, branch string) (ref string, err error)
-	// bring makes sure that a commit's contents are here.
-	bring(ctx context.Context, t *Tree) error
+	// bring checks a commit out in a working tree, with an index, and brings the contents that are not here.
+	bring(ctx context.Context, commit, work, index string) error
 	// gone returns an error if the origin was removed or replaced.
 	gone() error
 }
@@ -160,15 +160,12 @@ func (c *clone) hold(ctx context.Context, commit, branch string) (ref string, er
 }
 
 // bring checks a commit out by the clone's own repository, which fetches what it lacks.
-func (c *clone) bring(ctx context.Context, t *Tree) error {
-	if t.partial == "" {
-		return nil
-	}
-	_, _, err := c.door.run(ctx, call{args: []string{"read-tree", "--reset", "-u", t.head},
-		env: []string{"GIT_WORK_TREE=" + t.work, "GIT_INDEX_FILE=" + t.index}})
+func (c *clone) bring(ctx context.Context, commit, work, index string) error {
+	_, _, err := c.door.run(ctx, call{args: []string{"read-tree", "--reset", "-u", commit},
+		env: []string{"GIT_WORK_TREE=" + work, "GIT_INDEX_FILE=" + index}})
 	if err != nil {
 		return fmt.Errorf("fetching what the clone lacks of commit %.12s: %w; run git checkout %.12[1]s in the clone while "+
-			"its remote can be reached, then run again", t.head, err)
+			"its remote can be reached, then run again", commit, err)
 	}
 	return nil
 }
@@ -177,8 +174,7 @@ func (c *clone) bring(ctx context.Context, t *Tree) error {
 // It shares the clone's objects; its index, HEAD, refs and configuration are its own. base is a branch or a commit of
 // the clone, "" is where it stands. Nothing of the clone is written before Start.
 func CheckoutOf(ctx context.Context, dir string, o Options, base, branch string) (*Tree, error) {
-	t := &Tree{o: o, branch: branch, work: o.work(), dir: o.repository(), index: o.index(),
-		leaks: leakRules{values: o.Secrets}}
+	t := &Tree{history: newHistory(o, branch)}
 	if err := t.leaks.refuseName(branch, o.Task); err != nil {
 		return nil, err
 	}
@@ -326,7 +322,7 @@ func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error)
 	if err := t.findLinks(ctx); err != nil {
 		return "", err
 	}
-	changed, _, err := t.stage(ctx, taken{parent: at})
+	changed, _, err := t.stage(ctx, at, false)
 	if err != nil || !changed {
 		return "", err
 	}

@@ -39,7 +39,7 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 	}
 	notes := slices.Concat(t.told, took.notes)
 	t.told = nil
-	changed, more, err := t.stage(ctx, took)
+	changed, more, err := t.stage(ctx, took.parent, took.steady)
 	if err != nil {
 		return loop.Commit{}, err
 	}
@@ -83,7 +83,7 @@ func (t *Tree) takeUp(ctx context.Context, since, message string) (loop.Commit, 
 }
 
 // looked is what was committed, once it holds nothing that no commit may hold.
-func (t *Tree) looked(ctx context.Context, since, message string, changed bool, took taken) (loop.Commit, *leaks,
+func (t *history) looked(ctx context.Context, since, message string, changed bool, took taken) (loop.Commit, *leaks,
 	error) {
 	seek, none := t.leaks.search(), &leaks{}
 	c, err := t.describe(ctx, since, changed, took, seek)
@@ -108,7 +108,7 @@ func (t *Tree) looked(ctx context.Context, since, message string, changed bool, 
 }
 
 // mergedBase returns the newer commit of the base branch that a commit of the run's contains; empty if it contains none.
-func (t *Tree) mergedBase(ctx context.Context, commit string) (string, error) {
+func (t *history) mergedBase(ctx context.Context, commit string) (string, error) {
 	if t.baseNow == "" {
 		return "", nil
 	}
@@ -123,7 +123,7 @@ func (t *Tree) mergedBase(ctx context.Context, commit string) (string, error) {
 }
 
 // commit commits the index on top of parent.
-func (t *Tree) commit(ctx context.Context, parent, message string) error {
+func (t *history) commit(ctx context.Context, parent, message string) error {
 	tree, err := t.git.out(ctx, "write-tree")
 	if err != nil {
 		return fmt.Errorf("committing: %w", err)
@@ -136,7 +136,7 @@ func (t *Tree) commit(ctx context.Context, parent, message string) error {
 }
 
 // describe says what the commits from since to HEAD changed, and lets seek read all of it.
-func (t *Tree) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (c loop.Commit,
+func (t *history) describe(ctx context.Context, since string, changed bool, took taken, seek *search) (c loop.Commit,
 	err error) {
 	if !changed && took.parent == since {
 		tree := t.headTree
@@ -165,21 +165,21 @@ func (t *Tree) describe(ctx context.Context, since string, changed bool, took ta
 }
 
 // stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
-func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []string, err error) {
+func (t *checkout) stage(ctx context.Context, parent string, steady bool) (changed bool, notes []string, err error) {
 	told, said, err := t.add(ctx, "-A", "-v", "--sparse")
 	if exit(err) > 0 || strings.Contains(said, "embedded git repository") {
 		notes, err = t.stageHard(ctx)
-		took.steady = false
+		steady = false
 	}
 	if err != nil {
 		return false, notes, fmt.Errorf("staging what changed: %w", err)
 	}
-	if took.steady && t.indexed == took.parent { // the index had been at the commit, so what was added is the change
+	if steady && t.indexed == parent { // the index had been at the commit, so what was added is the change
 		t.indexed = ""
 		return told != "", notes, nil
 	}
 	t.indexed = ""
-	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", took.parent)
+	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", parent)
 	if exit(err) == 1 {
 		return true, notes, nil
 	}
@@ -187,7 +187,7 @@ func (t *Tree) stage(ctx context.Context, took taken) (changed bool, notes []str
 }
 
 // add runs git add on everything but the submodules.
-func (t *Tree) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
+func (t *checkout) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
 	specs := []string{":(top)"}
 	for name := range t.links {
 		if info, err := os.Lstat(filepath.Join(t.work, name)); err == nil && info.IsDir() {
@@ -200,7 +200,7 @@ func (t *Tree) add(ctx context.Context, options ...string) (stdout, stderr strin
 
 // stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind
 // a link that no one can follow, or with something that git cannot store.
-func (t *Tree) stageHard(ctx context.Context) (notes []string, err error) {
+func (t *checkout) stageHard(ctx context.Context) (notes []string, err error) {
 	if err := t.dropLinks(ctx); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ const hiddenGit = ".git.ralph"
 
 // hideRepositories makes repositories in the tree plain directories to git, until show is called. Those that have files
 // in the index then stay so.
-func (t *Tree) hideRepositories(all []string) (show func() error, err error) {
+func (t *checkout) hideRepositories(all []string) (show func() error, err error) {
 	root, err := os.OpenRoot(t.work)
 	if err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (t *Tree) hideRepositories(all []string) (show func() error, err error) {
 
 // linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git
 // worktree has made, and others.
-func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
+func (t *checkout) linkedWorktrees(all []string) (linked, other []string) {
 	root, err := os.OpenRoot(t.work)
 	if err != nil {
 		return nil, all
@@ -299,7 +299,7 @@ func (t *Tree) linkedWorktrees(all []string) (linked, other []string) {
 }
 
 // nested lists the repositories in the tree that are no submodules.
-func (t *Tree) nested(ctx context.Context) (found []string, err error) {
+func (t *checkout) nested(ctx context.Context) (found []string, err error) {
 	names, err := t.git.untracked(ctx)
 	for _, name := range names {
 		if dir, ok := strings.CutSuffix(name, "/"); ok {
@@ -311,7 +311,7 @@ func (t *Tree) nested(ctx context.Context) (found []string, err error) {
 
 // withoutFiles parts repositories in the tree whose files were added: those that had any, and others, which become plain
 // directories.
-func (t *Tree) withoutFiles(ctx context.Context, all []string) (had, empty []string, err error) {
+func (t *checkout) withoutFiles(ctx context.Context, all []string) (had, empty []string, err error) {
 	if empty, err = t.nested(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -330,7 +330,7 @@ func (t *Tree) withoutFiles(ctx context.Context, all []string) (had, empty []str
 
 // dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not
 // name.
-func (t *Tree) dropLinks(ctx context.Context) error {
+func (t *checkout) dropLinks(ctx context.Context) error {
 	before := t.links
 	if err := t.findLinks(ctx); err != nil {
 		return err
@@ -353,7 +353,7 @@ func (t *Tree) dropLinks(ctx context.Context) error {
 }
 
 // isSubmodule reports whether the tree's .gitmodules names a path.
-func (t *Tree) isSubmodule(name string) bool {
+func (t *checkout) isSubmodule(name string) bool {
 	root, err := os.OpenRoot(t.work)
 	if err != nil {
 		return false

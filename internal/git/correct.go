@@ -30,7 +30,7 @@ type Correction struct {
 // has is removed, but files that are ignored stay, also those that the agent had committed. The result is Empty, with the
 // SHA that was, when the commit holds it all already. The branch moves last, so a correction that was killed on the way
 // is made again.
-func (t *Tree) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
+func (t *history) Correct(ctx context.Context, c Correction) (loop.Commit, error) {
 	if err := c.check(t.leaks.redactor()); err != nil {
 		return loop.Commit{}, fmt.Errorf("correcting the commit %.12s: %w", t.head, err)
 	}
@@ -77,7 +77,7 @@ func (c Correction) check(secrets *secret.Redactor) error {
 }
 
 // corrections are the files that a correction makes different in the newest commit.
-func (t *Tree) corrections(ctx context.Context, c Correction) (changed []entry, err error) {
+func (t *history) corrections(ctx context.Context, c Correction) (changed []entry, err error) {
 	asked, kept, written := newPaths(c.Restore), newPaths(c.Keep), newPaths(slices.Collect(maps.Keys(c.Write)))
 	if len(c.Restore) > 0 || c.Keep != nil {
 		since, err := t.changes(ctx, "diff-tree", "-r", "--ignore-submodules=none", c.Since, t.head)

@@ -40,7 +40,7 @@ func excluded() string {
 }
 
 // leavings names, each once in a run, the leavings in the working tree that no rule but ours keeps out of a commit.
-func (t *Tree) leavings(ctx context.Context) ([]string, error) {
+func (t *checkout) leavings(ctx context.Context) ([]string, error) {
 	args := []string{"ls-files", "-z", "--others", "--ignored", "--directory"}
 	for _, pattern := range toolsLeave {
 		args = append(args, "-x", pattern)
@@ -82,7 +82,7 @@ func (t *Tree) leavings(ctx context.Context) ([]string, error) {
 const leftOut = "# working trees of the agent's own\n"
 
 // leaveOut keeps directories of the working tree out of every commit, and out of what is removed.
-func (t *Tree) leaveOut(names []string) error {
+func (t *checkout) leaveOut(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}

@@ -46,23 +46,14 @@ type Options struct {
 	Env      []string   // what git is started with, NAME=value; GIT_* in it is dropped
 	Identity Identity   // of the run's commits; in a checkout of a clone only when its user has none
 	Task     string     // "issue-42": names the run record refs/ralph/runs/<task>
-	// With is work that the base is to hold besides, merged onto it in this order. Of a run that is resumed it is in the
-	// base already.
+	// With is work that the base holds besides, merged onto it in this order. Of a run that is resumed it is in the base
+	// already.
 	With []Work
 	// Onto is the name of the branch that the base is on, where the base is given as a commit.
 	Onto string
-	// Replaces are commits with nothing of their own that the run's branch or tip had: they are not kept, and no work.
-	Replaces []string
-	// Fresh begins at the base again. The work that is on the run's branch moves to wip/archive/…
+	// Fresh starts at the base again. The work that is on the run's branch moves to wip/archive/…
 	Fresh bool
-	// Resume continues with a run of a clone.
-	Resume bool
-	// Unsettled says of a run that is resumed that it was stopped within a turn: what is in its checkout is the agent's.
-	Unsettled bool
-	// Killed says that a process of ours was killed in the clone: it may have left locks.
-	Killed bool
-	// Ours lets a run of a clone have a branch that exists already.
-	Ours bool
+	Earlier
 	// Secrets are values that no commit may hold: the credentials that the agent's process has or could have come by.
 	Secrets []string
 	// Sign signs every commit that the harness makes on a branch of the run's; the agent's own stay as they are. nil signs
@@ -73,32 +64,61 @@ type Options struct {
 	Log    func(format string, args ...any) // nil is silent
 }
 
+// Earlier is what a run of a clone has of earlier processes.
+type Earlier struct {
+	Resume bool
+	// Ours lets the run have a branch that exists already.
+	Ours bool
+	// Replaces are commits with nothing of their own that the run's branch or tip had: they are not kept, and no work.
+	Replaces []string
+	// Unsettled says of a run that is resumed that it was stopped within a turn: what is in its checkout is the agent's.
+	Unsettled bool
+	// Killed says that a process of ours was killed in the clone: it may have left locks.
+	Killed bool
+}
+
 // Tree is the working tree of one run: a checkout with a repository of the agent's own in it, and a repository of the
 // harness's beside it. It is not safe for use by two goroutines at once.
 type Tree struct {
-	objects
-	leaks  leakRules
-	o      Options
-	origin origin
-	work   string // the working tree
-	dir    string // the harness's repository
-	index  string // the index that our commands use
-
-	basis
-	branch         string
-	head, headTree string // newest commit of the run
-	indexed        string // the commit that our own index is known to be at
+	history
 	submodules
+	origin origin
 	record string // newest commit of the run record, "" before the first
 	pushed pushed
 	pushing
-	told     []string          // what the next commit's note has to tell
-	handedAs map[string]string // its refs
-	tags     map[string]string // of the origin
-	given    map[string]string // the refs before the first turn
-	aside    bool              // what the branch has is of another run, and is kept elsewhere
-	headAt   string            // where the run's branch is known to be in the harness's repository
+	aside bool // what the branch has is of another run, and is kept elsewhere
+}
+
+// history is the run's branch: where it started, its newest commit, and the repository that shows it to the agent.
+type history struct {
+	checkout
+	basis
+	leaks          leakRules
+	head, headTree string            // newest commit of the run
+	told           []string          // what the next commit's note has to tell
+	handedAs       map[string]string // the refs of the agent's repository
+	given          map[string]string // those before the first turn
+	tags           map[string]string // of the origin
+	keeping        map[string]string // refs of work that is on no branch, to be pushed
+}
+
+// checkout is a working tree, with the harness's repository and its index beside it.
+type checkout struct {
+	objects
+	o       Options
+	branch  string
+	work    string          // the working tree
+	dir     string          // the harness's repository
+	index   string          // the index that our commands use
+	indexed string          // the commit that our own index is known to be at
+	headAt  string          // where the run's branch is known to be in the harness's repository
+	links   map[string]bool // the submodules of the index, by path
 	settings
+}
+
+func newHistory(o Options, branch string) history {
+	return history{leaks: leakRules{values: o.Secrets},
+		checkout: checkout{o: o, branch: branch, work: o.work(), dir: o.repository(), index: o.index()}}
 }
 
 // basis is what a run is measured against.
@@ -113,7 +133,6 @@ type basis struct {
 
 // submodules are those of a run's tree.
 type submodules struct {
-	links      map[string]bool     // those of the index, by path
 	modules    map[string]module   // those of the origin before the first turn, by path
 	firstLinks map[string][]string // the commits that the run's first commit and newer bases have of them
 }
@@ -126,44 +145,43 @@ type pushed struct {
 
 // pushing is what else pushes need to know.
 type pushing struct {
-	offered  []pushed          // what was pushed since the remote has last answered a push
-	whole    bool              // the branch is pushed without a commit of the run, too
-	deleting RemoteRef         // on the remote, with the next push of the record; see DeleteWithRecord
-	keeping  map[string]string // refs of work that is on no branch, to be pushed
+	offered  []pushed  // what was pushed since the remote has last answered a push
+	whole    bool      // the branch is pushed without a commit of the run, too
+	deleting RemoteRef // on the remote, with the next push of the record; see DeleteWithRecord
 }
 
 // Dir is the working tree, an absolute path.
-func (t *Tree) Dir() string { return t.work }
+func (t *checkout) Dir() string { return t.work }
 
 // Base is the commit that the run is measured against, a full hash.
-func (t *Tree) Base() string { return t.base }
+func (t *history) Base() string { return t.base }
 
 // BaseTree is the tree of the base commit.
-func (t *Tree) BaseTree() string { return t.baseTree }
+func (t *history) BaseTree() string { return t.baseTree }
 
 // BaseBranch is the branch that the base is on: "main"; "" when a command line's HEAD was detached.
-func (t *Tree) BaseBranch() string { return t.baseBranch }
+func (t *history) BaseBranch() string { return t.baseBranch }
 
 // Ground is the commit that the work of other runs was merged onto to make the base; the base itself where there was
 // none.
-func (t *Tree) Ground() string { return cmp.Or(t.ground, t.base) }
+func (t *history) Ground() string { return cmp.Or(t.ground, t.base) }
 
 // Branch is the run's own branch.
-func (t *Tree) Branch() string { return t.branch }
+func (t *checkout) Branch() string { return t.branch }
 
 // Head is the newest commit of the run's branch, a full hash.
-func (t *Tree) Head() string { return t.head }
+func (t *history) Head() string { return t.head }
 
 // Newest is the run's newest commit, as one that has changed nothing.
-func (t *Tree) Newest() loop.Commit {
+func (t *history) Newest() loop.Commit {
 	return loop.Commit{SHA: t.head, Tree: t.headTree, Empty: true, NoDiff: t.headTree == t.baseTree}
 }
 
 // Resumed reports whether the run's branch held work of an earlier process when the tree was opened.
-func (t *Tree) Resumed() bool { return t.head != t.base }
+func (t *history) Resumed() bool { return t.head != t.base }
 
 // UseBase measures the run against another commit: the one that its journal names.
-func (t *Tree) UseBase(ctx context.Context, commit string) error {
+func (t *history) UseBase(ctx context.Context, commit string) error {
 	out, err := t.git.out(ctx, "rev-parse", "-q", commit+"^{commit}", commit+"^{tree}")
 	ids := strings.Fields(out)
 	if err != nil || len(ids) != 2 {
@@ -195,13 +213,13 @@ func (o Options) log(format string, args ...any) {
 func (o Options) scratch() string { return cmp.Or(o.Scratch, o.Root) }
 
 // tell puts a sentence into the next commit's note.
-func (t *Tree) tell(sentence string) {
+func (t *history) tell(sentence string) {
 	if !slices.Contains(t.told, sentence) {
 		t.told = append(t.told, sentence)
 	}
 }
 
-func (t *Tree) ref() string       { return "refs/heads/" + t.branch }
-func (t *Tree) recordRef() string { return recordRef(t.o.Task) }
+func (t *checkout) ref() string       { return "refs/heads/" + t.branch }
+func (t *checkout) recordRef() string { return recordRef(t.o.Task) }
 
 func recordRef(task string) string { return "refs/ralph/runs/" + task }

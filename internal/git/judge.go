@@ -89,7 +89,7 @@ func (j *JudgeTree) indexFile(at string) string {
 }
 
 // ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
-func (t *Tree) ObjectDirs() []string {
+func (t *checkout) ObjectDirs() []string {
 	return objectDirs(t.store())
 }
 

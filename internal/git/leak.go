@@ -21,7 +21,7 @@ import (
 
 // AcceptCredentials says which texts that look like a credential someone has accepted, by the file and the mark that
 // would be there. Until it is called, no one has.
-func (t *Tree) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
+func (t *history) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
 	t.leaks.accepted = accepted
 }
 
@@ -225,7 +225,7 @@ func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Cr
 // withhold makes the commits from since to one again, as one without what no commit may hold: what is committed is
 // pushed. Files that hold a secret of the harness's are left out of it; what looks like a credential is taken out of
 // its file. It fails when that does not help, and then nothing is committed.
-func (t *Tree) withhold(ctx context.Context, since string, c loop.Commit, message string, found *leaks) (loop.Commit, error) {
+func (t *history) withhold(ctx context.Context, since string, c loop.Commit, message string, found *leaks) (loop.Commit, error) {
 	before, err := t.TreeOf(ctx, since)
 	if err != nil {
 		return c, err

@@ -221,7 +221,7 @@ func (r remote) fetch(ctx context.Context, specs ...string) error {
 // hold does nothing: it has the base anyhow, and what is not pushed is gone.
 func (remote) hold(context.Context, string, string) (string, error) { return "", nil }
 
-func (remote) bring(context.Context, *Tree) error { return nil } // Checkout did
+func (remote) bring(context.Context, string, string, string) error { return nil } // Checkout did
 
 func (remote) gone() error { return nil }
 

@@ -17,7 +17,7 @@ import (
 
 // Review is a checkout of one commit for a reviewer: detached, not writable, deleted afterwards.
 type Review struct {
-	t      *Tree // nil of a snapshot
+	t      *history // nil of a snapshot
 	dir    string
 	env    []string
 	before stamps // of the checkout
@@ -27,7 +27,7 @@ type Review struct {
 }
 
 // Review checks a commit out on its own. The files belong to us and no one may write them.
-func (t *Tree) Review(ctx context.Context, commit string) (*Review, error) {
+func (t *history) Review(ctx context.Context, commit string) (*Review, error) {
 	return openReview(ctx, t.git, t.o.scratch(), commit, func(r *Review, index string) (err error) {
 		r.t, r.at = t, t.headNow()
 		r.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_OPTIONAL_LOCKS=0"}
@@ -136,7 +136,7 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 }
 
 // headNow is where HEAD is in the agent's repository.
-func (t *Tree) headNow() place {
+func (t *checkout) headNow() place {
 	l, err := readAgents(t.work)
 	if err != nil { // broken is somewhere, too
 		return place{ref: err.Error()}
@@ -145,7 +145,7 @@ func (t *Tree) headNow() place {
 }
 
 // refs are the branches and tags of the harness's repository.
-func (t *Tree) refs() (map[string]string, error) {
+func (t *checkout) refs() (map[string]string, error) {
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 // settle clears away what an agent or a killed git left in the way of our own commands.
-func (t *Tree) settle() error {
+func (t *checkout) settle() error {
 	_ = os.Remove(t.index + ".lock") // the index is used by no one else
 	if info, err := os.Lstat(t.work); err == nil && info.IsDir() {
 		return nil

@@ -83,8 +83,10 @@ func (t *Tree) standWhereItLies(ctx context.Context) {
 }
 
 func (t *Tree) checkOut(ctx context.Context) error {
-	if err := t.origin.bring(ctx, t); err != nil {
-		return err
+	if t.partial != "" {
+		if err := t.origin.bring(ctx, t.head, t.work, t.index); err != nil {
+			return err
+		}
 	}
 	_, err := t.git.out(ctx, "checkout", "-q", "-f", "--no-track", "-B", t.branch, t.head)
 	if err == nil && exists(filepath.Join(t.work, ".git")) { // of an earlier process
@@ -120,13 +122,13 @@ func (t *Tree) archiveCommit(ctx context.Context, commit string) (branch string,
 }
 
 // archived is where a commit of the run's branch is kept that the branch is taken from.
-func (t *Tree) archived(commit string) string {
+func (t *checkout) archived(commit string) string {
 	return fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, commit)
 }
 
 // findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
 // says.
-func (t *Tree) findLinks(ctx context.Context) error {
+func (t *checkout) findLinks(ctx context.Context) error {
 	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return fmt.Errorf("looking for submodules: %w", err)

@@ -36,7 +36,7 @@ type left struct {
 // take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes
 // on from since. All of the agent's work is then in the working tree, in the index or below parent; what is not is
 // named in the notes.
-func (t *Tree) take(ctx context.Context, since, message string) (taken, error) {
+func (t *history) take(ctx context.Context, since, message string) (taken, error) {
 	k := taken{parent: since, message: message}
 	l, err := t.left(ctx, &k)
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *Tree) take(ctx context.Context, since, message string) (taken, error) {
 }
 
 // left reads where the agent left HEAD and the refs; nil where nothing of it can be read.
-func (t *Tree) left(ctx context.Context, k *taken) (*left, error) {
+func (t *history) left(ctx context.Context, k *taken) (*left, error) {
 	l, err := readAgents(t.work)
 	if halfDoneIn(filepath.Join(t.work, ".git")) {
 		k.notes = append(k.notes, unfinished)
@@ -88,7 +88,7 @@ func unreadable(err error) string {
 }
 
 // choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
-func (t *Tree) choose(ctx context.Context, k *taken, since string, l left) error {
+func (t *history) choose(ctx context.Context, k *taken, since string, l left) error {
 	if t.filter != "" && l.commit != since {
 		k.notes = append(k.notes, unfiltered("the agent's files were kept, its commits were not", t.filter))
 		return t.indexAs(ctx, l.commit)
@@ -136,7 +136,7 @@ func rewrote(branchKept bool) string {
 
 // indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or
 // our commit would take it out again. "" leaves the index.
-func (t *Tree) indexAs(ctx context.Context, commit string) error {
+func (t *checkout) indexAs(ctx context.Context, commit string) error {
 	if commit == "" || t.indexed == commit {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (t *Tree) indexAs(ctx context.Context, commit string) error {
 }
 
 // grown is a branch's commit when it continues from since, else since.
-func (t *Tree) grown(ctx context.Context, since, commit string) (string, error) {
+func (t *history) grown(ctx context.Context, since, commit string) (string, error) {
 	on, err := t.git.descends(ctx, since, commit)
 	if err != nil || !on {
 		return since, err
@@ -158,7 +158,7 @@ func (t *Tree) grown(ctx context.Context, since, commit string) (string, error) 
 }
 
 // setHead puts the run's branch, in the harness's repository, on a commit.
-func (t *Tree) setHead(commit string) error {
+func (t *checkout) setHead(commit string) error {
 	if t.headAt == commit {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (t *Tree) setHead(commit string) error {
 }
 
 // mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
-func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
+func (t *history) mute(ctx context.Context, k *taken, since string) error {
 	if k.parent == since {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (t *Tree) mute(ctx context.Context, k *taken, since string) error {
 }
 
 // wandered notes a HEAD that is not on the run's branch.
-func (t *Tree) wandered(ref string) []string {
+func (t *history) wandered(ref string) []string {
 	switch {
 	case ref == t.ref():
 		return nil
@@ -203,7 +203,7 @@ func (t *Tree) wandered(ref string) []string {
 
 // moved tells how refs differ from how they were handed over: those that are neither the run's own nor where the agent
 // left HEAD.
-func (t *Tree) moved(l left) (changed []string) {
+func (t *history) moved(l left) (changed []string) {
 	before := t.handedAs
 	for _, ref := range union(before, l.refs) {
 		if before[ref] != l.refs[ref] && ref != t.ref() && ref != t.recordRef() && !strings.HasPrefix(ref, keptRefs) {
@@ -218,7 +218,7 @@ const mostNamed = 5
 
 // elsewhere says what the agent did to refs other than the run's own. Commits that are nowhere else are kept: its
 // repository is made again.
-func (t *Tree) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
+func (t *history) elsewhere(ctx context.Context, k taken, l left) (notes []string, err error) {
 	changed := slices.DeleteFunc(t.moved(l), func(ref string) bool { return ref == k.brought || l.refs[ref] == "" })
 	for i, ref := range changed {
 		if i == mostNamed {

@@ -27,7 +27,7 @@ const grain = 20 * time.Millisecond
 const mostUnkept = 20_000
 
 // Unkept lists files that lie in the working tree and are in no commit, since they are ignored; at most 20,000. Made says of each whether it was written since a time.
-func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
+func (t *checkout) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 	out := bounded{most: mostNames}
 	_, _, err := t.git.run(ctx, call{out: &out,
 		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
@@ -47,7 +47,7 @@ func (t *Tree) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
 }
 
 // Tracked reports whether the run's newest commit has a file or a directory at a path.
-func (t *Tree) Tracked(ctx context.Context, name string) (bool, error) {
+func (t *history) Tracked(ctx context.Context, name string) (bool, error) {
 	_, ok, err := t.entry(ctx, t.head, name)
 	return ok, err
 }
@@ -60,7 +60,7 @@ func lastChange(info os.FileInfo) time.Time {
 }
 
 // WhyUnkept says of each path why no commit takes it up: "is ignored by .gitignore:5".
-func (t *Tree) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
+func (t *checkout) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
 	asked := safetext.Map(names, func(name string) string { return "./" + name }) // so that no name is read as a pattern
 	out, _, err := t.git.run(ctx, call{in: joined(asked),
 		args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
@@ -140,10 +140,10 @@ func Look(ctx context.Context, dir string, env []string, branch string) (*Tree, 
 	if err != nil {
 		return nil, err
 	}
-	head := u.head
-	t := &Tree{o: Options{Env: env}, branch: branch, objects: objects{git: u.door, common: u.common}, work: u.top, dir: u.dir,
-		index: filepath.Join(u.dir, "index"), basis: basis{baseBranch: strings.TrimPrefix(head.ref, "refs/heads/")}}
-	t.base, t.baseTree, t.head, t.headTree = head.commit, u.tree, head.commit, u.tree
+	t := &Tree{history: newHistory(Options{Env: env}, branch)}
+	t.objects, t.work, t.dir, t.index = objects{git: u.door, common: u.common}, u.top, u.dir, filepath.Join(u.dir, "index")
+	t.base, t.baseTree, t.baseBranch = u.head.commit, u.tree, strings.TrimPrefix(u.head.ref, "refs/heads/")
+	t.head, t.headTree = t.base, t.baseTree
 	return t, nil
 }
 
