@@ -1,19 +1,16 @@
 package git
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // agentRepo is a repository made for an agent: a few plain files that borrow the objects of ours. It is written again
@@ -106,30 +103,6 @@ func (t *checkout) agentConfig(r agentRepo) string {
 	return b.String()
 }
 
-// handOver gives the agent its repository as the run stands, with the files that belong to it.
-func (t *history) handOver(ctx context.Context) error {
-	refs := t.refsToHand()
-	t.handedAs = refs
-	r := agentRepo{head: "ref: " + t.ref(), refs: refs, index: t.index, sparse: t.sparse,
-		objects: []string{t.store()}}
-	if err := t.writeRepo(t.work, r); err != nil {
-		return err
-	}
-	return giveAll(t.work, ".git", t.o.As)
-}
-
-// refsToHand are the refs that the agent's repository is given.
-func (t *history) refsToHand() map[string]string {
-	refs := map[string]string{t.ref(): t.head}
-	if t.baseBranch != t.branch && t.baseBranch != "" {
-		refs["refs/heads/"+t.baseBranch], refs["refs/remotes/origin/"+t.baseBranch] = t.base, cmp.Or(t.baseNow, t.base)
-	}
-	for name, id := range t.tags {
-		refs["refs/tags/"+name] = id
-	}
-	return refs
-}
-
 func (r agentRepo) packed() string {
 	var b strings.Builder
 	for name, commit := range r.refs {
@@ -138,30 +111,125 @@ func (r agentRepo) packed() string {
 	return b.String()
 }
 
-// give gives files of the working tree to the agent's user, and the directories that lead to them.
-func (t *checkout) give(names []string) error {
-	if err := giveFiles(t.work, names, t.o.As); err != nil {
-		return fmt.Errorf("giving the files to the agent's user: %w", err)
-	}
-	return nil
+// left is where an agent has left its repository.
+type left struct {
+	place
+	refs map[string]string // every branch, tag, stash and other ref, full name → id
 }
 
-// giveTree gives a tree that the door's index has just been checked out to, to the user whom agents work as. Its files
-// have another time of change then, so git reads them once more.
-func (d door) giveTree(ctx context.Context, dir string, as *proc.User) error {
-	if as == nil {
+// readAgents reads where HEAD and the refs are in the repository inside a directory.
+func readAgents(dir string) (*left, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, name := range []string{".git", ".git/objects", ".git/refs"} {
+		if info, err := root.Lstat(name); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s is no longer a directory", name)
+		}
+	}
+	if _, err := root.Lstat(".git/commondir"); err == nil {
+		return nil, errors.New("it is a part of another one")
+	}
+	head, err := firstLine(root, ".git/HEAD")
+	if err != nil {
+		return nil, err
+	}
+	l := &left{refs: map[string]string{}}
+	readRefs(root, ".git/", l.refs)
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		if !isID(head) {
+			return nil, errors.New("its HEAD is no commit")
+		}
+		l.commit = head
+		return l, nil
+	}
+	if ref = path.Clean(ref); !strings.HasPrefix(ref, "refs/") {
+		return nil, errors.New("its HEAD points outside")
+	}
+	if l.place = (place{ref, l.refs[ref]}); l.commit == "" {
+		return nil, errors.New("its HEAD points nowhere")
+	}
+	return l, nil
+}
+
+// readRefs reads the refs of a repository that is in a directory, "" or with a slash at the end.
+func readRefs(root *os.Root, dir string, refs map[string]string) {
+	packed, _ := smallFile(root, dir+"packed-refs") // there may be none
+	for line := range strings.Lines(packed) {
+		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); isID(id) && strings.HasPrefix(name, "refs/") {
+			refs[name] = id
+		}
+	}
+	files := 0
+	_ = fs.WalkDir(root.FS(), dir+"refs", func(name string, d fs.DirEntry, err error) error {
+		if files++; files > mostRefFiles {
+			return fs.SkipAll
+		}
+		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(name, ".lock") {
+			return nil
+		}
+		if id, err := firstLine(root, name); err == nil && isID(id) {
+			refs[strings.TrimPrefix(name, dir)] = id
+		}
 		return nil
-	}
-	err := giveAll(dir, ".", as)
-	if err == nil {
-		_, err = d.out(ctx, "update-index", "-q", "--refresh")
-	}
-	return ignore(err)
+	})
 }
 
-// union are the keys of two maps, in order.
-func union[A, B any](a map[string]A, b map[string]B) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(all)
-	return slices.Compact(all)
+func firstLine(root *os.Root, name string) (string, error) {
+	text, err := smallFile(root, name)
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(line), err
+}
+
+// smallFile reads a regular file that a stranger may have put there.
+func smallFile(root *os.Root, name string) (string, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<20 {
+		return "", errors.Join(err, fmt.Errorf("%s is not a file", name))
+	}
+	text, err := root.ReadFile(name)
+	return string(text), err
+}
+
+// halfDone are the files of a .git by which a merge, a rebase or the like continues. The messages and trees that git
+// prepares for them say nothing.
+var halfDone = []string{"MERGE_HEAD", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
+	"sequencer", "BISECT_LOG", "BISECT_START"}
+
+// unfinished notes what halfDone shows.
+const unfinished = "the agent had left a merge or rebase unfinished; its files were kept unchanged"
+
+// halfDoneIn reports whether a .git is in the middle of something.
+func halfDoneIn(dir string) bool {
+	return slices.ContainsFunc(halfDone, func(name string) bool { return exists(filepath.Join(dir, name)) })
+}
+
+// headNow is where HEAD is in the agent's repository.
+func (t *checkout) headNow() place {
+	l, err := readAgents(t.work)
+	if err != nil { // broken is somewhere, too
+		return place{ref: err.Error()}
+	}
+	return l.place
+}
+
+func unreadable(err error) string {
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Sprintf("the agent's repository cannot be read (%s); its files were kept", why)
+}
+
+// refs are the branches and tags of the harness's repository.
+func (t *checkout) refs() (map[string]string, error) {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	refs := map[string]string{}
+	readRefs(root, "", refs)
+	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
+	return refs, nil
 }

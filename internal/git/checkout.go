@@ -2,201 +2,266 @@ package git
 
 import (
 	"context"
-	"crypto/sha1" // the names of git's objects
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/files"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Checkout makes the bot's own checkout below o.Root, of the remote's branch base ("" is its default branch) and, when
-// they exist, of the run's branch and its record. The working tree is empty until Start.
-//
-// The repository there is ours: the agent's user may read it and not write it. The working tree is the agent's, with a
-// repository of its own in it that borrows our objects. No command of ours reads that one's configuration.
-func Checkout(ctx context.Context, o Options, base, branch string) (*Tree, error) {
-	if !filepath.IsAbs(o.Root) || o.Remote.URL == "" {
-		return nil, errors.New("opening a checkout: a root directory and a remote are needed")
-	}
-	t := &Tree{history: newHistory(o, branch)}
-	if err := t.leaks.refuseName(branch, o.Task); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(t.layOut(o), t.borrow()); err != nil {
-		return nil, err
-	}
-	t.origin = remote{t.git, &t.o.Remote}
-	asked := append([]string{"HEAD", t.ref(), t.recordRef()}, inTheWay(t.ref())...)
-	if base != "" {
-		asked = append(asked, "refs/heads/"+base)
-	}
-	refs, err := t.git.listRemote(ctx, o.Remote, asked...)
-	if err != nil {
-		return nil, err
-	}
-	if base == "" {
-		base = strings.TrimPrefix(refs.head, "refs/heads/")
-	}
-	if base == "" || refs.at["refs/heads/"+base] == "" && refs.at["HEAD"] == "" {
-		return nil, badBranch("%s has no commit yet: push a first one, then ask again", o.Remote.shown())
-	}
-	if refs.at["refs/heads/"+base] == "" && base != strings.TrimPrefix(refs.head, "refs/heads/") {
-		return nil, badBranch("%s has no branch %s: create it, or name another base branch in the input base_branch",
-			o.Remote.shown(), base)
-	}
-	if ref := refs.inTheWay(t.ref()); ref != "" {
-		return nil, badBranch("the branch %s is in the way of %s, because git cannot keep both: rename it, or set the input "+
-			"branch_prefix to another, such as %q", short(ref), branch, path.Dir(branch)+"-")
-	}
-	t.baseBranch = base
-	if err := t.bring(ctx, refs); err != nil {
-		return nil, err
-	}
-	return t, nil
+// settings are what a checkout of a clone has of the configuration that git would use for its user. Of a bot's nothing
+// is taken.
+type settings struct {
+	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
+	large  bool   // large files are taken through Git LFS
+	// partial is the remote that contents are still to be fetched from; empty: there is none.
+	partial string
+	// filter is one that the clone requires of contents, as that of git-crypt; empty: there is none.
+	filter string
+	keys   string // the directory where git-crypt finds its keys; empty: it has none
+	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
+	contents, attributes []byte
 }
 
-// inTheWay are patterns of the refs that cannot be beside a ref: those above it, and all below it.
-func inTheWay(ref string) []string {
-	patterns := []string{ref + "/*"}
-	for above := path.Dir(ref); above != "refs/heads"; above = path.Dir(above) {
-		patterns = append(patterns, above)
-	}
-	return patterns
+// checkout is a working tree, with the harness's repository and its index beside it.
+type checkout struct {
+	objects
+	o       Options
+	branch  string
+	work    string          // the working tree
+	dir     string          // the harness's repository
+	index   string          // the index that our commands use
+	indexed string          // the commit that our own index is known to be at
+	headAt  string          // where the run's branch is known to be in the harness's repository
+	links   map[string]bool // the submodules of the index, by path
+	settings
 }
 
-// inTheWay is the first of the refs that cannot be beside another one, of which it is the directory or which is its; ""
-// when there is none.
-func (refs remoteRefs) inTheWay(of string) string {
-	for _, ref := range slices.Sorted(maps.Keys(refs.at)) {
-		if strings.HasPrefix(ref, of+"/") || strings.HasPrefix(of, ref+"/") {
-			return ref
-		}
-	}
-	return ""
-}
+func (t *checkout) ref() string { return "refs/heads/" + t.branch }
 
-func (o Options) work() string       { return filepath.Join(o.Root, "work") }
-func (o Options) repository() string { return filepath.Join(o.Root, "repo.git") }
-func (o Options) index() string      { return filepath.Join(o.Root, "index") }
-func (o Options) excludes() string   { return filepath.Join(o.Root, "excludes") }
+func (t *checkout) recordRef() string { return recordRef(t.o.Task) }
 
-// layOut makes the directories, the configuration and an empty repository of ours.
-func (ob *objects) layOut(o Options) error {
-	at := func(name string) string { return filepath.Join(o.repository(), name) }
-	for _, dir := range []string{o.Root, o.work(), at(""), at("objects"), at("objects/info"), at("objects/pack"), at("refs"),
-		at("refs/heads"), at("refs/tags")} {
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil { // whatever the umask
-			return fmt.Errorf("making the checkout: %w", err)
-		}
-	}
-	for name, text := range map[string]string{
-		filepath.Join(o.Root, "gitconfig"): hostConfig + "[core]\n\texcludesFile = " + quoted(o.excludes()) + "\n",
-		o.excludes():                       excluded() + runtimeFiles, at("HEAD"): "ref: refs/heads/main\n", at("config"): bareConfig,
-	} {
-		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chmod(name, 0o644)); err != nil {
-			return fmt.Errorf("making the checkout: %w", err)
-		}
-	}
-	who := person(o.Identity.Name, o.Identity.Email)
-	env := append(botEnvironment(o), identity(o.Identity)...)
-	ob.common, ob.hash, ob.people, ob.sign = at(""), sha1.New, people{who, who}, o.Sign
-	ob.git = door{dir: o.work(), pair: append(safe[:len(safe):len(safe)], throwaway...),
-		env: append(env, "GIT_DIR="+at(""), "GIT_WORK_TREE="+o.work(), "GIT_INDEX_FILE="+o.index())}
-	return nil
-}
+// Dir is the working tree, an absolute path.
+func (t *checkout) Dir() string { return t.work }
 
-// bareConfig is the configuration of a repository that others may read and not write.
-const bareConfig = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n\tsharedRepository = 0644\n"
+// Branch is the run's own branch.
+func (t *checkout) Branch() string { return t.branch }
 
-// borrow has the bot's repository find objects in its remote's mirror.
-func (t *checkout) borrow() error {
-	mirror := t.o.Remote.Mirror
-	if mirror == "" {
+// settle clears away what an agent or a killed git left in the way of our own commands.
+func (t *checkout) settle() error {
+	_ = os.Remove(t.index + ".lock") // the index is used by no one else
+	if info, err := os.Lstat(t.work); err == nil && info.IsDir() {
 		return nil
 	}
-	objects := filepath.Join(mirror, "objects")
-	if !filepath.IsAbs(mirror) || strings.ContainsAny(mirror, "\n\"") || !exists(objects) {
-		return fmt.Errorf("borrowing from the mirror %s: it is no repository", mirror)
+	if err := os.RemoveAll(t.work); err != nil { // a link instead of the working tree leads elsewhere
+		return fmt.Errorf("making the working tree again: %w", err)
 	}
-	info := filepath.Join(t.dir, "objects", "info") // the agent's user reads it, too
-	err := errors.Join(os.MkdirAll(info, 0o755),
-		os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o644))
+	if err := os.Mkdir(t.work, 0o755); err != nil {
+		return fmt.Errorf("making the working tree again: %w", err)
+	}
+	return giveAll(t.work, ".", t.o.As)
+}
+
+// findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
+// says.
+func (t *checkout) findLinks(ctx context.Context) error {
+	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
-		return fmt.Errorf("borrowing from the mirror %s: %w", mirror, err)
+		return fmt.Errorf("looking for submodules: %w", err)
+	}
+	t.links = map[string]bool{}
+	for _, entry := range records(out) {
+		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
+			t.links[name] = true
+		}
 	}
 	return nil
 }
 
-// bring fetches what the remote has of the run and settles where it begins.
-func (t *Tree) bring(ctx context.Context, refs remoteRefs) error {
-	origin := "refs/remotes/origin/"
-	// tools make versions of tags
-	specs := []string{"+refs/heads/" + t.baseBranch + ":" + origin + t.baseBranch, "+refs/tags/*:refs/tags/*"}
-	t.pushed = pushed{branch: refs.at[t.ref()], record: refs.at[t.recordRef()]}
-	if t.pushed.branch != "" && t.branch != t.baseBranch {
-		specs = append(specs, "+"+t.ref()+":"+origin+t.branch)
+// setHead puts the run's branch, in the harness's repository, on a commit.
+func (t *checkout) setHead(commit string) error {
+	if t.headAt == commit {
+		return nil
 	}
-	if t.pushed.record != "" {
-		specs = append(specs, "+"+t.recordRef()+":"+t.recordRef())
+	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		via := filepath.Join(t.dir, "branch") // not in refs, where it would be another branch
+		err = errors.Join(os.WriteFile(via, []byte(commit+"\n"), 0o644), os.Rename(via, name))
 	}
-	if err := t.git.fetch(ctx, t.o.Remote, nil, specs...); err != nil {
-		return err
-	}
-	tip := origin + t.baseBranch
-	out, err := t.git.out(ctx, "for-each-ref", "--format=%(objectname) %(tree) %(refname)", "refs/tags/", tip)
 	if err != nil {
-		return fmt.Errorf("reading what was fetched: %w", err)
+		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
 	}
-	t.tags, t.record = map[string]string{}, t.pushed.record
-	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if tag, ok := strings.CutPrefix(f[len(f)-1], "refs/tags/"); ok {
-			t.tags[tag] = f[0]
-		} else if len(f) == 3 {
-			t.base, t.baseTree = f[0], f[1]
-		}
-	}
-	if t.pushed.branch != "" && !t.o.Fresh {
-		return t.begin(ctx, t.base, t.pushed.branch)
-	}
-	t.head, t.headTree = t.base, t.baseTree
+	t.headAt = commit
 	return nil
 }
 
-// begin settles base and head: at the tip of the base branch, or where the run's earlier work left that.
-func (t *history) begin(ctx context.Context, tip, work string) error {
-	if work != "" {
-		if err := t.UseBase(ctx, tip); err != nil {
-			return err
+// lay makes the index and the working tree what a commit or a tree has. What differs there is only examined if the
+// working tree may differ. Files that say how others are written, or which are left alone, are right before those are.
+func (t *checkout) lay(ctx context.Context, what string, differs bool) error {
+	t.indexed = ""
+	_, err := t.git.out(ctx, "read-tree", "--reset", what)
+	changed := ""
+	if err == nil && differs {
+		changed, err = t.git.out(ctx, "diff-files", "-z", "--name-only", "--ignore-submodules=all")
+	}
+	names := records(changed)
+	first, rest := parted(names, func(name string) bool {
+		return path.Base(name) == ".gitattributes" || path.Base(name) == ".gitignore"
+	})
+	if err == nil {
+		err = t.git.writeAgain(ctx, first)
+	}
+	if err == nil {
+		if err := t.git.clean(ctx); err != nil {
+			t.o.log("git: not everything could be removed: %v", err)
 		}
-		t.newest = [2]string{t.base, t.baseTree}
-		out, err := t.git.out(ctx, "merge-base", tip, work)
+		err = t.git.writeAgain(ctx, rest)
+	}
+	if err != nil {
+		return fmt.Errorf("making the tree what %.12s has: %w", what, err)
+	}
+	return t.give(names)
+}
+
+// parted are the names that something holds of, and the others.
+func parted(names []string, holds func(string) bool) (which, others []string) {
+	for _, name := range names {
+		if holds(name) {
+			which = append(which, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return which, others
+}
+
+// writeAgain writes files as the index has them.
+func (d door) writeAgain(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, _, err := d.run(ctx, call{in: joined(names),
+		args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}})
+	return err
+}
+
+// clean removes what is neither tracked nor ignored: everywhere, or in a path.
+func (d door) clean(ctx context.Context, in ...string) error {
+	args := []string{"clean", "-ffdq", "--"}
+	for _, name := range in {
+		args = append(args, ":(top,literal)"+name)
+	}
+	_, err := d.out(ctx, args...)
+	return err
+}
+
+// give gives files of the working tree to the agent's user, and the directories that lead to them.
+func (t *checkout) give(names []string) error {
+	if err := giveFiles(t.work, names, t.o.As); err != nil {
+		return fmt.Errorf("giving the files to the agent's user: %w", err)
+	}
+	return nil
+}
+
+// archived is where a commit of the run's branch is kept that the branch is taken from.
+func (t *checkout) archived(commit string) string {
+	return fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, commit)
+}
+
+// ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
+func (t *checkout) ObjectDirs() []string {
+	return objectDirs(t.store())
+}
+
+// objectDirs are a directory of objects and those that it borrows from.
+func objectDirs(own string) []string {
+	dirs := []string{own}
+	for i := 0; i < len(dirs) && len(dirs) < 16; i++ {
+		text, err := files.Read(filepath.Join(dirs[i], "info", "alternates"))
 		if err != nil {
-			return fmt.Errorf("the branch %s has no commit in common with %s: rename or delete it, then ask again", t.branch,
-				t.baseBranch)
+			continue
 		}
-		tip = strings.TrimSpace(out)
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+				continue
+			}
+			if !filepath.IsAbs(line) {
+				line = filepath.Join(dirs[i], line)
+			}
+			if line = filepath.Clean(line); isDirectory(line) && !slices.Contains(dirs, line) {
+				dirs = append(dirs, line)
+			}
+		}
 	}
-	if err := t.UseBase(ctx, tip); err != nil {
-		return err
-	}
-	t.head, t.headTree = t.base, t.baseTree
-	if work == "" {
-		return nil
-	}
-	out, err := t.git.out(ctx, "rev-parse", work+"^{commit}", work+"^{tree}")
-	if ids := strings.Fields(out); err == nil && len(ids) == 2 {
-		t.head, t.headTree = ids[0], ids[1]
-		return nil
-	}
-	return fmt.Errorf("reading the branch %s: %w", t.branch, err)
+	return dirs
 }
 
-// quoted is a value of a configuration file.
-func quoted(value string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
+// Unkept is a file of the working tree that no commit takes up.
+type Unkept struct {
+	Path string // from the top
+	Made bool   // it was made or changed since a time
+}
+
+// grain is how far the time of a file may lie before that of the clock: file systems take the time of the kernel's last
+// tick.
+const grain = 20 * time.Millisecond
+
+// mostUnkept bounds how many such files are listed.
+const mostUnkept = 20_000
+
+// Unkept lists files that lie in the working tree and are in no commit, since they are ignored; at most 20,000. Made says of each whether it was written since a time.
+func (t *checkout) Unkept(ctx context.Context, since time.Time) ([]Unkept, error) {
+	out := bounded{most: mostNames}
+	_, _, err := t.git.run(ctx, call{out: &out,
+		args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is not committed: %w", err)
+	}
+	names := whole(out, "\x00")
+	var found []Unkept
+	for _, name := range names[:min(len(names), mostUnkept)] {
+		info, err := os.Lstat(filepath.Join(t.work, filepath.FromSlash(name)))
+		if err != nil || info.IsDir() {
+			continue
+		}
+		found = append(found, Unkept{name, lastChange(info).After(since.Add(-grain))})
+	}
+	return found, nil
+}
+
+func lastChange(info os.FileInfo) time.Time {
+	if _, changed := systemStamp(info); changed != 0 {
+		return time.Unix(0, changed)
+	}
+	return info.ModTime()
+}
+
+// WhyUnkept says of each path why no commit takes it up: "is ignored by .gitignore:5".
+func (t *checkout) WhyUnkept(ctx context.Context, names []string) ([]string, error) {
+	asked := safetext.Map(names, func(name string) string { return "./" + name }) // so that no name is read as a pattern
+	out, _, err := t.git.run(ctx, call{in: joined(asked),
+		args: []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}})
+	if err != nil && exit(err) != 1 {
+		return nil, fmt.Errorf("asking git what ignores a file: %w", err)
+	}
+	parts := records(out) // source, line, pattern and path of each
+	why := make([]string, len(names))
+	for i := range names {
+		switch {
+		case 4*i+3 >= len(parts) || parts[4*i] == "":
+			why[i] = "is not tracked"
+		case parts[4*i] == t.o.excludes():
+			why[i] = fmt.Sprintf("is ignored by %q, one of your own patterns", parts[4*i+2])
+		default:
+			why[i] = fmt.Sprintf("is ignored by %s:%s", parts[4*i], parts[4*i+1])
+		}
+	}
+	return why, nil
 }

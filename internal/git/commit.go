@@ -5,10 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,21 +103,6 @@ func (t *history) looked(ctx context.Context, since, message string, changed boo
 	return c, found, err
 }
 
-// mergedBase returns the newer commit of the base branch that a commit of the run's contains; empty if it contains none.
-func (t *history) mergedBase(ctx context.Context, commit string) (string, error) {
-	if t.baseNow == "" {
-		return "", nil
-	}
-	has, err := t.git.contains(ctx, commit, t.baseNow)
-	if err != nil {
-		return "", fmt.Errorf("looking for the base commit %s in %s: %w", t.baseNow, commit, err)
-	}
-	if !has {
-		return "", nil
-	}
-	return t.baseNow, nil
-}
-
 // commit commits the index on top of parent.
 func (t *history) commit(ctx context.Context, parent, message string) error {
 	tree, err := t.git.out(ctx, "write-tree")
@@ -164,207 +145,60 @@ func (t *history) describe(ctx context.Context, since string, changed bool, took
 	return t.between(ctx, since, "HEAD")
 }
 
-// stage makes the index what the working tree is, and reports whether that differs from the commit that HEAD is at now.
-func (t *checkout) stage(ctx context.Context, parent string, steady bool) (changed bool, notes []string, err error) {
-	told, said, err := t.add(ctx, "-A", "-v", "--sparse")
-	if exit(err) > 0 || strings.Contains(said, "embedded git repository") {
-		notes, err = t.stageHard(ctx)
-		steady = false
+// withhold makes the commits from since to one again, as one without what no commit may hold: what is committed is
+// pushed. Files that hold a secret of the harness's are left out of it; what looks like a credential is taken out of
+// its file. It fails when that does not help, and then nothing is committed.
+func (t *history) withhold(ctx context.Context, since string, c loop.Commit, message string, found *leaks) (loop.Commit, error) {
+	before, err := t.TreeOf(ctx, since)
+	if err != nil {
+		return c, err
+	}
+	without, err := t.without(ctx, since, c.SHA, found)
+	made := newCommit{parents: []string{since}, message: message}
+	if err == nil {
+		made.tree, err = t.tree(ctx, c.SHA, without)
+	}
+	id := since
+	if err == nil && made.tree != before {
+		id, err = t.objects.commit(ctx, made)
 	}
 	if err != nil {
-		return false, notes, fmt.Errorf("staging what changed: %w", err)
+		return c, fmt.Errorf("committing without a secret: %w", err)
 	}
-	if steady && t.indexed == parent { // the index had been at the commit, so what was added is the change
-		t.indexed = ""
-		return told != "", notes, nil
+	if c, err = t.between(ctx, since, id); err != nil {
+		return c, err
 	}
-	t.indexed = ""
-	_, err = t.git.out(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", parent)
-	if exit(err) == 1 {
-		return true, notes, nil
+	c.Empty = c.SHA == since
+	left, err := t.leaks.leaksIn(ctx, &t.objects, since, c.SHA)
+	if err == nil && left.any() {
+		err = errors.New("the commit still holds a secret without what was left out: " + strings.Join(left.notes(), "; "))
 	}
-	return false, notes, err
+	return c, err
 }
 
-// add runs git add on everything but the submodules.
-func (t *checkout) add(ctx context.Context, options ...string) (stdout, stderr string, err error) {
-	specs := []string{":(top)"}
-	for name := range t.links {
-		if info, err := os.Lstat(filepath.Join(t.work, name)); err == nil && info.IsDir() {
-			specs = append(specs, ":(top,literal,exclude)"+name)
-		}
-	}
-	return t.git.run(ctx, call{in: joined(specs), args: append([]string{"add"},
-		append(options, "--pathspec-from-file=-", "--pathspec-file-nul")...)})
-}
-
-// stageHard stages a tree that git add refuses as it is: one with repositories in it, whose files would be lost behind
-// a link that no one can follow, or with something that git cannot store.
-func (t *checkout) stageHard(ctx context.Context) (notes []string, err error) {
-	if err := t.dropLinks(ctx); err != nil {
-		return nil, err
-	}
-	nested, err := t.nested(ctx)
+// without are the files of a commit that hold a secret, as a commit before it has them, and those with something that
+// looks like a credential, without that.
+func (o *objects) without(ctx context.Context, before, commit string, found *leaks) (changed []entry, err error) {
+	marked, err := o.files(found.marked)
 	if err != nil {
 		return nil, err
 	}
-	linked, nested := t.linkedWorktrees(nested)
-	if len(linked) > 0 {
-		notes = append(notes, strings.Join(linked, ", ")+": a working tree of the same repository; what is there is not in "+
-			"the run's commit, but on its branch as far as it was committed")
-	}
-	if err := t.leaveOut(linked); err != nil {
-		return notes, err
-	}
-	show, err := t.hideRepositories(nested)
-	if err != nil {
-		return notes, err
-	}
-	_, said, err := t.add(ctx, "-A", "--sparse", "--ignore-errors")
-	if exit(err) > 0 {
-		notes, err = append(notes, "not everything could be committed: "+lastLine(said)), nil
-	}
-	if err = errors.Join(err, show()); err != nil || len(nested) == 0 {
-		return notes, err
-	}
-	had, empty, err := t.withoutFiles(ctx, nested)
-	if len(had) > 0 {
-		notes = append(notes, fmt.Sprintf(
-			"%s: a repository of the agent's own; its files were committed, its history was not", strings.Join(had, ", ")))
-	}
-	if len(empty) > 0 {
-		notes = append(notes, strings.Join(empty, ", ")+": a repository without files to commit; its .git was removed")
-	}
-	return notes, err
-}
-
-// hiddenGit is what the .git of a repository in the tree is called while its files are added.
-const hiddenGit = ".git.ralph"
-
-// hideRepositories makes repositories in the tree plain directories to git, until show is called. Those that have files
-// in the index then stay so.
-func (t *checkout) hideRepositories(all []string) (show func() error, err error) {
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	var hidden []string
-	for _, name := range all {
-		_ = fs.WalkDir(root.FS(), name, func(at string, d fs.DirEntry, err error) error {
-			if err != nil || d.Name() != ".git" {
-				return nil //nolint:nilerr // what cannot be read is not committed, which git says
-			}
-			to := path.Join(path.Dir(at), hiddenGit)
-			if root.RemoveAll(to) == nil && root.Rename(at, to) == nil {
-				hidden = append(hidden, path.Dir(at))
-			}
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		})
-	}
-	return func() error {
-		root, err := os.OpenRoot(t.work)
+	for _, file := range marked {
+		is, _, err := o.entry(ctx, commit, file.name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer root.Close()
-		for _, dir := range hidden {
-			err = errors.Join(err, root.Rename(path.Join(dir, hiddenGit), path.Join(dir, ".git")))
+		changed = append(changed, entry{is.mode, file.id, file.name})
+	}
+	for name := range found.files {
+		e, ok, err := o.entry(ctx, before, name)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	}, nil
-}
-
-// linkedWorktrees parts the repositories in the tree: those that are working trees of the very same one, which git
-// worktree has made, and others.
-func (t *checkout) linkedWorktrees(all []string) (linked, other []string) {
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return nil, all
-	}
-	defer root.Close()
-	dir := filepath.Join(t.work, ".git", "worktrees")
-	for _, name := range all {
-		line, err := firstLine(root, filepath.Join(name, ".git"))
-		if to, ok := strings.CutPrefix(line, "gitdir: "); err == nil && ok && filepath.Dir(filepath.Clean(to)) == dir {
-			linked = append(linked, name)
-		} else {
-			other = append(other, name)
+		if !ok {
+			e = entry{mode: missing, name: name}
 		}
+		changed = append(changed, e)
 	}
-	return linked, other
-}
-
-// nested lists the repositories in the tree that are no submodules.
-func (t *checkout) nested(ctx context.Context) (found []string, err error) {
-	names, err := t.git.untracked(ctx)
-	for _, name := range names {
-		if dir, ok := strings.CutSuffix(name, "/"); ok {
-			found = append(found, dir)
-		}
-	}
-	return found, err
-}
-
-// withoutFiles parts repositories in the tree whose files were added: those that had any, and others, which become plain
-// directories.
-func (t *checkout) withoutFiles(ctx context.Context, all []string) (had, empty []string, err error) {
-	if empty, err = t.nested(ctx); err != nil {
-		return nil, nil, err
-	}
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	for _, name := range empty {
-		if err := root.RemoveAll(filepath.Join(name, ".git")); err != nil {
-			return nil, nil, fmt.Errorf("removing a repository without files: %w", err)
-		}
-	}
-	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(empty, name) }), empty, nil
-}
-
-// dropLinks takes from the index the links to repositories that are no submodules: new ones, which .gitmodules does not
-// name.
-func (t *checkout) dropLinks(ctx context.Context) error {
-	before := t.links
-	if err := t.findLinks(ctx); err != nil {
-		return err
-	}
-	var drop []string
-	for name := range t.links {
-		if !before[name] && !t.isSubmodule(name) {
-			drop = append(drop, name)
-			delete(t.links, name)
-		}
-	}
-	if len(drop) == 0 {
-		return nil
-	}
-	_, _, err := t.git.run(ctx, call{args: []string{"update-index", "-z", "--force-remove", "--stdin"}, in: joined(drop)})
-	if err != nil {
-		return fmt.Errorf("taking links out of the index: %w", err)
-	}
-	return nil
-}
-
-// isSubmodule reports whether the tree's .gitmodules names a path.
-func (t *checkout) isSubmodule(name string) bool {
-	root, err := os.OpenRoot(t.work)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	text, _ := smallFile(root, ".gitmodules") // none: no submodules
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(key) == "path" && strings.Trim(strings.TrimSpace(value), `"`) == name {
-			return true
-		}
-	}
-	return false
+	return changed, nil
 }

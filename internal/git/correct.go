@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -94,30 +93,3 @@ func (t *history) corrections(ctx context.Context, c Correction) (changed []entr
 	all, err := t.files(c.Write)
 	return append(changed, all...), err
 }
-
-// paths are names of files and directories.
-type paths struct{ names, above map[string]bool }
-
-func newPaths(names []string) paths {
-	p := paths{map[string]bool{}, map[string]bool{}}
-	for _, name := range names {
-		p.names[name] = true
-		for at := path.Dir(name); at != "." && !p.above[at]; at = path.Dir(at) {
-			p.above[at] = true
-		}
-	}
-	return p
-}
-
-// cover reports whether a path is one of these or in one.
-func (p paths) cover(name string) bool {
-	for ; name != "."; name = path.Dir(name) {
-		if p.names[name] {
-			return true
-		}
-	}
-	return false
-}
-
-// below reports whether one of these is in what the path names.
-func (p paths) below(name string) bool { return p.above[name] }

@@ -1,10 +1,13 @@
 package git
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
@@ -54,4 +57,39 @@ func giveFiles(dir string, names []string, to *proc.User) error {
 		}
 	}
 	return nil
+}
+
+// chmod sets the modes of everything below a directory, links aside; 0 leaves files. An executable file stays one.
+func chmod(dir string, dirs, plain fs.FileMode) error {
+	root, err := files.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Chmod(".", dirs|0o700); err != nil {
+		return err
+	}
+	err = files.Walk(root, func(e files.Entry) error {
+		switch {
+		case e.Info.IsDir():
+			return e.In.Chmod(e.Name, dirs)
+		case plain == 0 || !e.Info.Mode().IsRegular():
+			return nil
+		}
+		return e.In.Chmod(e.Name, plain|e.Info.Mode()&0o111)
+	})
+	return errors.Join(err, root.Chmod(".", dirs))
+}
+
+// giveTree gives a tree that the door's index has just been checked out to, to the user whom agents work as. Its files
+// have another time of change then, so git reads them once more.
+func (d door) giveTree(ctx context.Context, dir string, as *proc.User) error {
+	if as == nil {
+		return nil
+	}
+	err := giveAll(dir, ".", as)
+	if err == nil {
+		_, err = d.out(ctx, "update-index", "-q", "--refresh")
+	}
+	return ignore(err)
 }

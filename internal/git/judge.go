@@ -1,9 +1,12 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,41 +82,8 @@ func (j *JudgeTree) door(at, objects string) door {
 	return d
 }
 
-// offline keeps git from fetching for a checkout what the clone has not: what checks see is what was there before the
-// turn.
-var offline = []pair{{"lfs.url", "file:///dev/null/none"}, {"lfs.transfer.maxRetries", "1"},
-	{"lfs.skipDownloadErrors", "true"}}
-
 func (j *JudgeTree) indexFile(at string) string {
 	return j.dir + strings.ReplaceAll(path.Clean("/"+at), "/", "%2F") + ".index"
-}
-
-// ObjectDirs are the directories that a checkout of the run's commits needs objects from, absolute.
-func (t *checkout) ObjectDirs() []string {
-	return objectDirs(t.store())
-}
-
-// objectDirs are a directory of objects and those that it borrows from.
-func objectDirs(own string) []string {
-	dirs := []string{own}
-	for i := 0; i < len(dirs) && len(dirs) < 16; i++ {
-		text, err := files.Read(filepath.Join(dirs[i], "info", "alternates"))
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-				continue
-			}
-			if !filepath.IsAbs(line) {
-				line = filepath.Join(dirs[i], line)
-			}
-			if line = filepath.Clean(line); isDirectory(line) && !slices.Contains(dirs, line) {
-				dirs = append(dirs, line)
-			}
-		}
-	}
-	return dirs
 }
 
 // Dir is the checkout, an absolute path without links.
@@ -317,10 +287,6 @@ func (j *JudgeTree) wipe(name string, kept paths, removed []string) ([]string, e
 	return removed, nil
 }
 
-func trimmed(names []string) []string {
-	return safetext.Map(names, func(name string) string { return strings.TrimSuffix(name, "/") })
-}
-
 // Remove takes files and directories away, by their paths from the top. No link is followed.
 func (j *JudgeTree) Remove(names []string) error {
 	if len(names) == 0 {
@@ -454,4 +420,159 @@ func (j *JudgeTree) Close() error {
 		return fmt.Errorf("removing the tree of the checks: %w", err)
 	}
 	return nil
+}
+
+// A large file of Git LFS is a pointer in its commit; what it points to is taken from what the clone has, and never
+// fetched for a check.
+
+// pointer begins a file whose content was not to be had.
+const pointer = "version https://git-lfs.github.com/spec/"
+
+// largeFiles are what a repository's attributes name.
+const largeFiles = "filter=lfs"
+
+// missingLarge names, in a sentence, the large files of the tree whose content this clone does not have, but those that
+// it lacked when the run began. A clone without Git LFS has none of them anyhow.
+func (j *JudgeTree) missingLarge(ctx context.Context) ([]string, error) {
+	if !j.t.large {
+		return nil, nil
+	}
+	p := j.parts[0]
+	if has, err := j.hasLarge(ctx); err != nil || !has {
+		return nil, err
+	}
+	names, err := p.git.out(ctx, "ls-files", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("looking for large files: %w", err)
+	}
+	out, _, err := p.git.run(ctx, call{in: strings.NewReader(names),
+		args: []string{"check-attr", "-z", "--stdin", "filter"}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for large files: %w", err)
+	}
+	var missing []string
+	for entry := range slices.Chunk(records(out), 3) {
+		if len(entry) == 3 && entry[2] == "lfs" && j.isPointer(entry[0]) {
+			missing = append(missing, entry[0])
+		}
+	}
+	if j.lacks == nil { // the clone came without them
+		j.lacks = map[string]bool{}
+		for _, name := range missing {
+			j.lacks[name] = true
+		}
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool { return j.lacks[name] })
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("the contents of %s are not in this clone (git lfs fetch brings them)",
+		safetext.FirstN(missing, mostNamed))}, nil
+}
+
+// hasLarge reports whether the commit's attributes name large files. They are looked through again when they have
+// changed.
+func (j *JudgeTree) hasLarge(ctx context.Context) (bool, error) {
+	p, attributes := j.parts[0], ":(glob)**/.gitattributes"
+	if j.attributesAt == p.commit {
+		return j.largeThere, nil
+	}
+	if j.attributesAt != "" {
+		_, err := p.git.out(ctx, "diff-tree", "-r", "--quiet", j.attributesAt, p.commit, "--", attributes)
+		if err == nil {
+			j.attributesAt = p.commit
+			return j.largeThere, nil
+		}
+	}
+	_, err := p.git.out(ctx, "grep", "-q", "-F", largeFiles, p.commit, "--", attributes)
+	j.attributesAt, j.largeThere = p.commit, err == nil
+	return err == nil, ignore(err)
+}
+
+func (j *JudgeTree) isPointer(name string) bool {
+	root, err := os.OpenRoot(j.dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	name = path.Clean(name)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := files.ReadIn(root, name, 1024)
+	return err == nil && bytes.HasPrefix(text, []byte(pointer))
+}
+
+// useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone
+// did not have before the turn: no one else can have it.
+func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error) {
+	if len(j.t.modules) == 0 && len(j.t.links) == 0 {
+		return nil, nil
+	}
+	parts := []*part{j.parts[0]}
+	for i := 0; i < len(parts); i++ {
+		of := parts[i]
+		links, err := j.t.git.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(links)) {
+			at := path.Join(of.path, name)
+			p, why, err := j.module(ctx, at, links[name])
+			if err != nil {
+				return nil, err
+			}
+			if why != "" {
+				lacking = append(lacking, why)
+			}
+			if p != nil {
+				parts = append(parts, p)
+			}
+		}
+	}
+	j.parts = parts
+	return lacking, nil
+}
+
+// module checks a submodule out; nil when the clone has not either, and why says what is wrong with that.
+func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why string, err error) {
+	m, ok := j.t.modules[at]
+	if !ok {
+		if slices.Contains(j.t.firstLinks[at], commit) {
+			return nil, "", nil // the clone does not have it either
+		}
+		return nil, fmt.Sprintf("the submodule %s is new in this run, so the checks do not have what is in it", at), nil
+	}
+	p = &part{path: at, git: j.door(at, m.objects)}
+	known, err := j.knows(ctx, p, m, commit)
+	if err != nil {
+		return nil, "", err
+	}
+	if !known {
+		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: others might not have it", at, commit), nil
+	}
+	if i := slices.IndexFunc(j.parts, func(q *part) bool { return q.path == at }); i >= 0 {
+		p.commit = j.parts[i].commit
+	}
+	return p, "", j.checkOut(ctx, p, commit)
+}
+
+// knows reports whether a submodule's commit was to be had before the first turn.
+func (j *JudgeTree) knows(ctx context.Context, p *part, m module, commit string) (bool, error) {
+	if commit == m.commit {
+		return true, nil
+	}
+	if err := os.MkdirAll(p.git.dir, 0o755); err != nil {
+		return false, fmt.Errorf("making the tree for the checks: %w", err)
+	}
+	for _, tip := range m.known {
+		_, err := p.git.out(ctx, "merge-base", "--is-ancestor", commit, tip)
+		if err == nil {
+			return true, nil
+		}
+		if exit(err) < 0 {
+			return false, errors.Join(fmt.Errorf("looking at the submodule %s", p.path), err)
+		}
+	}
+	return false, nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/secret"
 )
@@ -18,12 +17,6 @@ import (
 // What is committed is pushed, so a commit is searched before anything relies on it. What changed is read as git
 // shows it, which is cheap; where that reports a secret, or of something compressed, each new file, message and name
 // is read as it is.
-
-// AcceptCredentials says which texts that look like a credential someone has accepted, by the file and the mark that
-// would be there. Until it is called, no one has.
-func (t *history) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
-	t.leaks.accepted = accepted
-}
 
 // search reads what changed: for values that are known, and among the lines that were added for what looks like a
 // credential.
@@ -220,64 +213,6 @@ func (r *leakRules) markIn(found *leaks, name, content string, fresh []secret.Cr
 	if len(fresh) > 0 {
 		found.marked[name] = []byte(secret.TakeOut(content, fresh))
 	}
-}
-
-// withhold makes the commits from since to one again, as one without what no commit may hold: what is committed is
-// pushed. Files that hold a secret of the harness's are left out of it; what looks like a credential is taken out of
-// its file. It fails when that does not help, and then nothing is committed.
-func (t *history) withhold(ctx context.Context, since string, c loop.Commit, message string, found *leaks) (loop.Commit, error) {
-	before, err := t.TreeOf(ctx, since)
-	if err != nil {
-		return c, err
-	}
-	without, err := t.without(ctx, since, c.SHA, found)
-	made := newCommit{parents: []string{since}, message: message}
-	if err == nil {
-		made.tree, err = t.tree(ctx, c.SHA, without)
-	}
-	id := since
-	if err == nil && made.tree != before {
-		id, err = t.objects.commit(ctx, made)
-	}
-	if err != nil {
-		return c, fmt.Errorf("committing without a secret: %w", err)
-	}
-	if c, err = t.between(ctx, since, id); err != nil {
-		return c, err
-	}
-	c.Empty = c.SHA == since
-	left, err := t.leaks.leaksIn(ctx, &t.objects, since, c.SHA)
-	if err == nil && left.any() {
-		err = errors.New("the commit still holds a secret without what was left out: " + strings.Join(left.notes(), "; "))
-	}
-	return c, err
-}
-
-// without are the files of a commit that hold a secret, as a commit before it has them, and those with something that
-// looks like a credential, without that.
-func (o *objects) without(ctx context.Context, before, commit string, found *leaks) (changed []entry, err error) {
-	marked, err := o.files(found.marked)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range marked {
-		is, _, err := o.entry(ctx, commit, file.name)
-		if err != nil {
-			return nil, err
-		}
-		changed = append(changed, entry{is.mode, file.id, file.name})
-	}
-	for name := range found.files {
-		e, ok, err := o.entry(ctx, before, name)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			e = entry{mode: missing, name: name}
-		}
-		changed = append(changed, e)
-	}
-	return changed, nil
 }
 
 // beginning keeps what is written to it up to an empty record, and passes everything on.

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,121 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// baseNow is where the base branch is kept as the remote has it.
-const baseNow = "refs/ralph/base-now"
-
-// NewestBase asks the origin for the base branch as it is now. commit is empty when the run's branch holds all of it.
-func (t *Tree) NewestBase(ctx context.Context) (commit string, err error) {
-	if t.origin == nil || t.baseBranch == "" {
-		return "", nil
-	}
-	if t.seen, err = t.askForBase(ctx); err == nil {
-		t.seenAt = time.Now()
-	}
-	return t.seen, err
-}
-
-func (t *Tree) askForBase(ctx context.Context) (commit string, err error) {
-	ref := "refs/heads/" + t.baseBranch
-	refs, err := t.origin.list(ctx, ref)
-	now := refs.at[ref]
-	if c, ok := t.origin.(*clone); ok && err == nil {
-		now = cmp.Or(c.fetchRemote(ctx, t.baseBranch), now)
-	}
-	if err != nil || now == "" || now == t.Ground() {
-		return "", err
-	}
-	if err := t.origin.fetch(ctx, "+"+ref+":"+baseNow); err != nil {
-		return "", err
-	}
-	if held, err := t.git.contains(ctx, t.head, now); err != nil || held {
-		return "", err
-	}
-	return now, nil
-}
-
-// fetchRemote brings a branch as the clone's own remote has it, and says where it is; empty: there is no such remote, or
-// it cannot be asked without a question to the user. No ref of the clone moves.
-func (c *clone) fetchRemote(ctx context.Context, branch string) string {
-	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
-	defer cancel()
-	remote := cmp.Or(c.config["branch."+branch+".remote"], "origin")
-	if c.config["remote."+remote+".url"] == "" {
-		return ""
-	}
-	ref := cmp.Or(c.config["branch."+branch+".merge"], "refs/heads/"+branch)
-	d := c.unasked(c.door)
-	out, err := d.out(ctx, "ls-remote", "--", remote, ref)
-	at, _, _ := strings.Cut(out, "\t")
-	if err != nil || at == "" {
-		return ""
-	}
-	if d.bring(ctx, at, remote, ref) != nil {
-		return ""
-	}
-	return at
-}
-
-// unasked is a door whose git asks the user nothing: what needs a password fails.
-func (c *clone) unasked(d door) door {
-	d.env = append(d.env[:len(d.env):len(d.env)], "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS_REQUIRE=never")
-	if c.config["core.sshcommand"] == "" && value(d.env, "GIT_SSH_COMMAND") == "" {
-		d.env = append(d.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	}
-	return d
-}
-
-// bring fetches what a remote has at a ref or commit, unless the commit is there. No ref moves.
-func (d door) bring(ctx context.Context, commit, remote, what string) error {
-	_, err := d.out(ctx, "cat-file", "-e", commit+"^{commit}")
-	if err != nil {
-		_, err = d.out(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--", remote, what)
-	}
-	return err
-}
-
-// remoteLimit is how long the remote of a clone may take to answer.
-const remoteLimit = 30 * time.Second
-
-// MergedWithBase is the commit that merges one of the run's with the base branch at a commit that NewestBase has told of;
-// conflicts are the files that keep it from being made. It is on no branch. The agent finds the base branch as origin/main.
-func (t *Tree) MergedWithBase(ctx context.Context, commit, base string) (merged string, conflicts []string, err error) {
-	if t.git.meet(ctx, commit, base) == "" {
-		return "", nil, fmt.Errorf("%s has been rewritten: at %.12s it has no commit in common with the run's branch", t.baseBranch, base)
-	}
-	if t.baseNow != base {
-		if err := t.bringModules(ctx, "", base, t.store(), 0); err != nil {
-			return "", nil, err
-		}
-		t.baseNow = base
-		if err := t.handOver(ctx); err != nil {
-			return "", nil, err
-		}
-	}
-	tree, conflicts, err := t.mergeTrees(ctx, commit, base)
-	if err != nil || len(conflicts) > 0 {
-		return "", conflicts, err
-	}
-	merged, err = t.commitMerge(ctx, tree, commit, Work{Name: t.baseBranch, Commit: base})
-	return merged, nil, err
-}
-
-// BaseConflicts names the files in which the run's branch conflicts with the base branch as it was within the last
-// minute; none when the two can be merged. Nothing is checked out and nothing is changed.
-func (t *Tree) BaseConflicts(ctx context.Context) (files []string, err error) {
-	now := t.seen
-	if time.Since(t.seenAt) > time.Minute {
-		now, err = t.NewestBase(ctx)
-	}
-	if err != nil || now == "" {
-		return nil, err
-	}
-	if _, files, err = t.mergeTrees(ctx, t.head, now); err != nil {
-		return nil, fmt.Errorf("merging %s to see whether it conflicts: %w", t.baseBranch, err)
-	}
-	return files, nil
-}
 
 // Work is what another run has done: a commit, and the name that people know it by.
 type Work struct{ Name, Commit string }
@@ -235,47 +119,8 @@ func (o *objects) commitMerge(ctx context.Context, tree, at string, w Work) (str
 	return commit, nil
 }
 
-// contains reports whether a commit is another one or has it among those that came before.
-func (d door) contains(ctx context.Context, commit, other string) (bool, error) {
-	if commit == other {
-		return true, nil
-	}
-	_, err := d.out(ctx, "merge-base", "--is-ancestor", other, commit)
-	if exit(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// descends is contains for a commit that an agent has named: it may be none, or nothing at all.
-func (d door) descends(ctx context.Context, from, commit string) (bool, error) {
-	if commit == "" || commit == from {
-		return commit == from, nil
-	}
-	on, err := d.contains(ctx, commit+"^{commit}", from)
-	return on, ignore(err)
-}
-
-// meet is the newest commit that two have in common; empty: there is none.
-func (d door) meet(ctx context.Context, one, other string) string {
-	out, _ := d.out(ctx, "merge-base", one, other+"^{commit}") // none
-	return strings.TrimSpace(out)
-}
-
-// Contains reports whether a commit of the clone that dir is in is another one or has it among those that came before.
-// Commits that do not exist contain nothing.
-func Contains(ctx context.Context, dir string, env []string, commit, other string) (bool, error) {
-	d := door{dir: dir, env: usersDoor(env), pair: safe}
-	for _, id := range []string{commit, other} {
-		if _, err := d.out(ctx, "cat-file", "-e", id+"^{tree}"); err != nil {
-			return false, ignore(err)
-		}
-	}
-	return d.contains(ctx, commit, other)
-}
-
-// Merged is the commit that holds the run's base as it was before the work of others was merged onto it, and some of
-// that work.
-func (t *Tree) Merged(ctx context.Context, some []Work) (commit string, err error) {
-	return t.mergeAll(ctx, t.Ground(), some)
+// Has reports whether a commit is below another one, or is it.
+func (o *objects) Has(ctx context.Context, commit, in string) bool {
+	on, err := o.git.descends(ctx, commit, in)
+	return err == nil && on
 }

@@ -18,13 +18,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// module is a submodule that the clone has checked out, as it was before the first turn.
-type module struct {
-	objects string   // its directory of objects
-	commit  string   // that the run's base has of it
-	known   []string // commits that its remote is known to have
-}
-
 // deepModules bounds how deep submodules are searched for within each other.
 const deepModules = 5
 
@@ -214,76 +207,44 @@ func moduleDir(work string) string {
 	return filepath.Clean(dir)
 }
 
-// useModules makes the submodules of the judging tree what its commit has. lacking names those whose commit this clone
-// did not have before the turn: no one else can have it.
-func (j *JudgeTree) useModules(ctx context.Context) (lacking []string, err error) {
-	if len(j.t.modules) == 0 && len(j.t.links) == 0 {
-		return nil, nil
+// keepModules keeps the commits of submodules that a commit leads to, as far as they are in the agent's tree: that is
+// thrown away.
+func (t *history) keepModules(ctx context.Context, c loop.Commit) (notes []string) {
+	if len(t.links) == 0 {
+		return nil
 	}
-	parts := []*part{j.parts[0]}
-	for i := 0; i < len(parts); i++ {
-		of := parts[i]
-		links, err := j.t.git.gitlinks(ctx, of.commit, value(of.git.env, "GIT_OBJECT_DIRECTORY"))
+	for _, f := range c.Files {
+		if !t.links[f.Path] || len(notes) == mostNamed {
+			continue
+		}
+		dir := moduleDir(filepath.Join(t.work, f.Path))
+		real, err := filepath.EvalSymlinks(dir)
+		// whose repository that is, no one knows
+		if dir == "" || err != nil || !strings.HasPrefix(real, t.work+string(filepath.Separator)) {
+			continue
+		}
+		note, err := t.keepModule(ctx, f.Path, real)
 		if err != nil {
-			return nil, err
+			note = fmt.Sprintf("the commit of the submodule %s could not be kept: %v", f.Path, err)
 		}
-		for _, name := range slices.Sorted(maps.Keys(links)) {
-			at := path.Join(of.path, name)
-			p, why, err := j.module(ctx, at, links[name])
-			if err != nil {
-				return nil, err
-			}
-			if why != "" {
-				lacking = append(lacking, why)
-			}
-			if p != nil {
-				parts = append(parts, p)
-			}
-		}
+		notes = append(notes, note)
 	}
-	j.parts = parts
-	return lacking, nil
+	return notes
 }
 
-// module checks a submodule out; nil when the clone has not either, and why says what is wrong with that.
-func (j *JudgeTree) module(ctx context.Context, at, commit string) (p *part, why string, err error) {
-	m, ok := j.t.modules[at]
-	if !ok {
-		if slices.Contains(j.t.firstLinks[at], commit) {
-			return nil, "", nil // the clone does not have it either
-		}
-		return nil, fmt.Sprintf("the submodule %s is new in this run, so the checks do not have what is in it", at), nil
-	}
-	p = &part{path: at, git: j.door(at, m.objects)}
-	known, err := j.knows(ctx, p, m, commit)
+func (t *history) keepModule(ctx context.Context, name, dir string) (note string, err error) {
+	id, err := t.git.out(ctx, "rev-parse", "HEAD:"+name)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	if !known {
-		return nil, fmt.Sprintf("the submodule %s is at %.12s, which its remote was not known to have before this run: others might not have it", at, commit), nil
+	id = strings.TrimSpace(id)
+	ref := agentRef + "s/module"
+	if err := t.git.absorb(ctx, dir, "+HEAD:"+ref); err != nil {
+		return "", errors.New("its repository cannot be read")
 	}
-	if i := slices.IndexFunc(j.parts, func(q *part) bool { return q.path == at }); i >= 0 {
-		p.commit = j.parts[i].commit
+	if _, err = t.git.out(ctx, "merge-base", "--is-ancestor", id, ref); err != nil {
+		return "", errors.New("its repository does not have it on the branch that is checked out")
 	}
-	return p, "", j.checkOut(ctx, p, commit)
-}
-
-// knows reports whether a submodule's commit was to be had before the first turn.
-func (j *JudgeTree) knows(ctx context.Context, p *part, m module, commit string) (bool, error) {
-	if commit == m.commit {
-		return true, nil
-	}
-	if err := os.MkdirAll(p.git.dir, 0o755); err != nil {
-		return false, fmt.Errorf("making the tree for the checks: %w", err)
-	}
-	for _, tip := range m.known {
-		_, err := p.git.out(ctx, "merge-base", "--is-ancestor", commit, tip)
-		if err == nil {
-			return true, nil
-		}
-		if exit(err) < 0 {
-			return false, errors.Join(fmt.Errorf("looking at the submodule %s", p.path), err)
-		}
-	}
-	return false, nil
+	kept, err := t.keepCommit(ctx, id)
+	return fmt.Sprintf("the commit %.12s of the submodule %s is kept as %s", id, name, kept), err
 }

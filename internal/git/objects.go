@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/zlib"
 	"context"
@@ -498,4 +499,55 @@ func (o *objects) overlay(ctx context.Context, commit string, over Overlay) (cha
 		}
 	}
 	return changed, nil
+}
+
+// unsigned makes the error of a git that could not sign a commit one that says so.
+func (o *objects) unsigned(err error) error {
+	var e *commandError
+	if !o.gpg || !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
+		func(said string) bool { return strings.Contains(e.Stderr, said) }) {
+		return err
+	}
+	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}
+}
+
+// putCommit stores a commit, with a signature where there is a key.
+func (o *objects) putCommit(text []byte) (id string, err error) {
+	if o.sign != nil {
+		if text, err = o.sign.signed(text, 2*o.hash().Size()); err != nil {
+			return "", err
+		}
+	}
+	return o.put("commit", text)
+}
+
+// signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that
+// signs has others.
+var signingFailed = []string{"failed to sign", "load public key", "user.signingkey", "defaultKeyCommand", "cannot run "}
+
+// signAbove makes the commits from one to a tip again that git has made for us without a signature. No ref moves.
+func (o *objects) signAbove(ctx context.Context, from, tip string) (signed string, err error) {
+	out, err := o.git.out(ctx, "rev-list", "--topo-order", "--reverse", tip, "^"+from)
+	if err != nil {
+		return "", fmt.Errorf("signing the commits: %w", err)
+	}
+	now := map[string]string{}
+	err = o.eachObject(ctx, out, func(id, _ string, commit []byte) (err error) {
+		signed, err = o.putCommit(onto(commit, now))
+		now[id] = signed
+		return err
+	})
+	return cmp.Or(signed, from), err
+}
+
+// onto is a commit whose parents are what they have become.
+func onto(commit []byte, now map[string]string) []byte {
+	head, message, _ := bytes.Cut(commit, []byte("\n\n"))
+	lines := strings.Split(string(head), "\n")
+	for i, line := range lines {
+		if id, ok := strings.CutPrefix(line, "parent "); ok && now[id] != "" {
+			lines[i] = "parent " + now[id]
+		}
+	}
+	return fmt.Appendf(nil, "%s\n\n%s", strings.Join(lines, "\n"), message)
 }

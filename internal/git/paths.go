@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,14 +137,4 @@ func (u *users) update(ctx context.Context, own, names []string) error {
 		}
 	}
 	return nil
-}
-
-// behindDirectories reports whether nothing but directories leads to a file: no link, which would lead to another one.
-func behindDirectories(root *os.Root, name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
 }

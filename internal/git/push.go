@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/regex"
-	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Moved tells that the run's branch had moved on the remote, and that our commits are on top of that now. No check has
@@ -125,9 +123,6 @@ func (t *Tree) ahead() bool {
 	return t.head != t.pushed.branch && (t.pushed.branch != "" || t.whole || t.head != t.base)
 }
 
-// RemoteRef is a ref of the remote at a commit.
-type RemoteRef struct{ Name, Commit string }
-
 // DeleteWithRecord makes the next push that sends the run record delete a ref of the remote too: all of it arrives, or
 // nothing. When the ref has moved meanwhile the push does nothing, and its error is a *RefMovedError. The zero
 // RemoteRef takes an earlier wish back.
@@ -183,11 +178,6 @@ func (t *Tree) pushedBoth() {
 	t.pushed.record, t.deleting, t.keeping = t.record, RemoteRef{}, nil
 }
 
-// staleError is a push that the remote did not take because a ref had moved.
-type staleError struct{ detail string }
-
-func (e *staleError) Error() string { return "the remote has moved: " + e.detail }
-
 // pushRefs moves refs of the origin in one step.
 func (t *Tree) pushRefs(ctx context.Context, moves ...move) error {
 	if t.o.DryRun || len(moves) == 0 {
@@ -202,52 +192,6 @@ func (t *Tree) pushRefs(ctx context.Context, moves ...move) error {
 		}
 	}
 	return t.origin.push(ctx, moves)
-}
-
-// remote is an origin that is reached by its URL.
-type remote struct {
-	git door
-	*Remote
-}
-
-func (r remote) list(ctx context.Context, patterns ...string) (remoteRefs, error) {
-	return r.git.listRemote(ctx, *r.Remote, patterns...)
-}
-
-func (r remote) fetch(ctx context.Context, specs ...string) error {
-	return r.git.fetch(ctx, *r.Remote, nil, specs...)
-}
-
-// hold does nothing: it has the base anyhow, and what is not pushed is gone.
-func (remote) hold(context.Context, string, string) (string, error) { return "", nil }
-
-func (remote) bring(context.Context, string, string, string) error { return nil } // Checkout did
-
-func (remote) gone() error { return nil }
-
-// push pushes in one step. A lease is named in full, since one on "what was fetched" means nothing where nothing was.
-func (r remote) push(ctx context.Context, moves []move) error {
-	options := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
-		"--no-signed"}
-	specs := []string{"--", r.URL}
-	for _, m := range moves {
-		spec := m.to + ":" + m.ref
-		if m.leased {
-			options = append(options, "--force-with-lease="+m.ref+":"+m.from)
-		} else {
-			spec = "+" + spec
-		}
-		specs = append(specs, spec)
-	}
-	err := r.outlast(ctx, 0, func() error {
-		_, _, err := r.git.askOnce(ctx, *r.Remote, call{args: append(options, specs...)})
-		return err
-	})
-	var e *commandError
-	if !errors.As(err, &e) {
-		return err
-	}
-	return r.rejected(e)
 }
 
 // TakeBack takes the run's newest commits back to an earlier one and leaves their files, in the index and the working
@@ -266,67 +210,6 @@ func (t *Tree) TakeBack(ctx context.Context, to string) error {
 	t.head, t.headTree, t.indexed = to, tree, ""
 	return t.handOver(ctx)
 }
-
-// movedSigns are how git says that a ref is not where we thought: by itself, or through the remote when it moved in
-// between.
-var movedSigns = []string{"(stale info)", "(fetch first)", "(non-fast-forward)", "cannot lock ref",
-	"incorrect old value", "failed to update ref", "reference already exists"}
-
-// rejected tells why a remote did not take a push.
-func (r Remote) rejected(e *commandError) error {
-	said := e.Stdout + e.Stderr
-	for _, sign := range movedSigns {
-		if strings.Contains(said, sign) {
-			return &staleError{refusal(e)}
-		}
-	}
-	why := refusal(e)
-	if why == "" || passes(e) {
-		return r.explain("pushing to", e)
-	}
-	words := cmp.Or(remoteWords(e.Stderr), why)
-	if ofContent.MatchString(why) && !notContent.MatchString(words) {
-		return &ContentError{r.shown(), words}
-	}
-	return fmt.Errorf("%s refused the push: %s", r.shown(), safetext.OneLine(words))
-}
-
-// ofContent are git's reasons for a refusal by who looks at what is pushed: a hook of the server, its rules, or the
-// permission that files of workflows need.
-var ofContent = regex.Lazy(`hook declined|rule violations|refusing to allow .* workflow`)
-
-// notContent are words of a refusal that no other content changes: what a branch may be, who may push, in whose name,
-// how commits are signed, and a server that takes nothing now.
-var notContent = regex.Lazy(`(?i)GH006|\bprotected (branch|ref)|verified signature|through a pull request|being restricted|` +
-	`\bbranch name|\b(author|committer)('s)? e-?mail|email privacy|not (allowed|authorized|permitted) to (push|write|create)|` +
-	`\b(access|permission) denied|\bis (currently )?(archived|read.only|locked|disabled|suspended|frozen|under maintenance)`)
-
-// refusal is the reason that git gives for the first ref that was not taken.
-func refusal(e *commandError) string {
-	for line := range strings.Lines(e.Stdout) {
-		if rest, ok := strings.CutPrefix(line, "!\t"); ok && !strings.Contains(rest, "atomic push failed") {
-			_, why, _ := strings.Cut(strings.TrimSpace(rest), "\t")
-			return why
-		}
-	}
-	return ""
-}
-
-// remoteWords is all that the remote itself says of a push, a line each: "GH006: Protected branch update failed for
-// refs/heads/main."
-func remoteWords(stderr string) string {
-	var words []string
-	for line := range strings.Lines(stderr) {
-		said, ok := strings.CutPrefix(line, "remote:")
-		if said = strings.TrimPrefix(strings.TrimSpace(said), "error: "); ok && said != "" {
-			words = append(words, said)
-		}
-	}
-	return safetext.FirstBytes(strings.Join(words, "\n"), mostRemoteWords)
-}
-
-// mostRemoteWords bounds what a remote says of a push, in bytes.
-const mostRemoteWords = 8 << 10
 
 // lost makes of a push that came too late a *TakenError when it was the record that had moved.
 func (t *Tree) lost(ctx context.Context, err error) error {
@@ -362,4 +245,190 @@ func (t *Tree) lost(ctx context.Context, err error) error {
 		}
 	}
 	return &TakenError{t.o.Task}
+}
+
+// rebase puts our commits on top of where the remote's branch is now, in the working tree too. It returns nil when the
+// branch has not moved after all.
+func (t *Tree) rebase(ctx context.Context) (*Moved, error) {
+	refs, err := t.origin.list(ctx, t.ref())
+	if err != nil {
+		return nil, err
+	}
+	onto, from := refs.at[t.ref()], t.pushed.branch
+	switch {
+	case onto == from:
+		return nil, fmt.Errorf("%s did not take the branch %s: try again", cmp.Or(t.o.Remote.shown(), "the clone"), t.branch)
+	case onto == "":
+		return nil, &ConflictError{t.branch, "no longer exists there"}
+	case from == "":
+		from = t.base
+	}
+	if err := t.origin.fetch(ctx, "+"+t.ref()+":refs/ralph/onto"); err != nil {
+		return nil, err
+	}
+	m := &Moved{From: t.head, Onto: onto}
+	if err := t.replay(ctx, onto, from); err != nil {
+		return nil, err
+	}
+	if t.sign != nil { // what is made again has lost its signature
+		signed, err := t.signAbove(ctx, onto, t.ref())
+		if err = cmp.Or(err, t.setHead(signed)); err != nil {
+			return nil, err
+		}
+	}
+	if m.Commit, err = t.between(ctx, onto, t.ref()); err != nil {
+		return nil, err
+	}
+	m.Commit.NoDiff = m.Commit.Tree == t.baseTree
+	m.Commit.Note = fmt.Sprintf("the branch had moved to %.12s; the run's commits were put on top of that",
+		onto)
+	t.pushed.branch, t.head, t.headTree, t.indexed = onto, m.Commit.SHA, m.Commit.Tree, m.Commit.SHA
+	t.headAt = t.head
+	changed, err := t.git.out(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", m.From, t.head, "--")
+	if err != nil {
+		return nil, fmt.Errorf("comparing the branch before and after: %w", err)
+	}
+	if err := t.give(records(changed)); err != nil {
+		return nil, err
+	}
+	return m, t.handOver(ctx)
+}
+
+// replay rebases, or leaves everything as it was.
+func (t *Tree) replay(ctx context.Context, onto, from string) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
+	t.indexed = ""
+	_, err := t.git.out(ctx, "rebase", "-q", "--no-verify", "--no-autostash", "--no-update-refs", "--no-autosquash",
+		"--no-stat", "--onto", onto, from, t.branch)
+	var e *commandError
+	if !errors.As(err, &e) {
+		return err
+	}
+	if _, abort := t.git.out(context.WithoutCancel(ctx), "rebase", "--abort"); abort != nil {
+		t.o.log("git: %v", abort) // it had not started
+	}
+	return &ConflictError{t.branch, "our commits do not apply on top of that without a conflict"}
+}
+
+// FailureBranch keeps the work of a run that was stopped by a limit: a branch of the run's own commits and one more
+// that adds these files. Nothing is checked out. The bot pushes it; in a clone it is a local branch. One of the same
+// name is the same run's, made again. Where another branch is in the way of the name, it has dashes for its slashes.
+func (t *Tree) FailureBranch(ctx context.Context, name, message string, files map[string][]byte) (branch string,
+	err error) {
+	if err := CheckBranchName(ctx, name); err != nil {
+		return "", err
+	}
+	refs, err := t.origin.list(ctx, inTheWay("refs/heads/"+name)...)
+	if err != nil {
+		return "", err
+	}
+	if refs.inTheWay("refs/heads/"+name) != "" {
+		name = strings.ReplaceAll(name, "/", "-")
+	}
+	all, err := t.files(files)
+	var commit string
+	if err == nil {
+		commit, _, err = t.commitOn(ctx, t.head, "", all, t.leaks.harmless(message))
+	}
+	if err != nil {
+		return "", fmt.Errorf("making the failure branch %s: %w", name, err)
+	}
+	if err := t.pushRefs(ctx, move{ref: "refs/heads/" + name, to: commit}); err != nil {
+		return "", fmt.Errorf("pushing the failure branch %s: %w", name, err)
+	}
+	return name, nil
+}
+
+// Archive moves the failure branches of the task's earlier runs from wip/… to wip/archive/…
+func (t *Tree) Archive(ctx context.Context) error {
+	old := "refs/heads/wip/ralph-fail-" + t.o.Task + "-"
+	if t.o.Task == "" {
+		return nil
+	}
+	refs, err := t.origin.list(ctx, old+"*")
+	if err != nil {
+		return err
+	}
+	var fetch []string
+	var push []move
+	for ref, commit := range refs.at {
+		if to, ok := archived(ref, old); ok {
+			fetch = append(fetch, "+"+ref+":"+to)
+			push = append(push, move{ref: to, to: commit}, move{ref: ref, leased: true, from: commit})
+		}
+	}
+	if len(push) == 0 {
+		return nil
+	}
+	if err := t.origin.fetch(ctx, fetch...); err != nil {
+		return err
+	}
+	if err := t.pushRefs(ctx, push...); err != nil {
+		return fmt.Errorf("archiving old failure branches: %w", err)
+	}
+	return nil
+}
+
+// archived is where a failure branch goes; ok is false for the branch of another task whose name begins with ours
+// ("issue-4-2").
+func archived(ref, old string) (to string, ok bool) {
+	stamp, ok := strings.CutPrefix(ref, old)
+	if !ok || len(stamp) != len("20060102-150405") || strings.Trim(stamp, "0123456789-") != "" {
+		return "", false
+	}
+	return "refs/heads/wip/archive/" + strings.TrimPrefix(ref, "refs/heads/wip/"), true
+}
+
+// TakenError says that another process holds the run: its lease reached the remote first.
+type TakenError struct{ Task string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("%s is already running: another process has just taken it", e.Task)
+}
+
+// ConflictError says that the run's branch moved on the remote and our commits do not go on top of it.
+type ConflictError struct{ Branch, Why string }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the branch %s was changed by someone else during the run, and %s; resolve this by hand, then retry", e.Branch, e.Why)
+}
+
+// SaveRecord makes the next commit of the run record, refs/ralph/runs/<task>: these files and no others. It stays here
+// until it is pushed.
+func (t *Tree) SaveRecord(ctx context.Context, files map[string][]byte, message string) (commit string, err error) {
+	if t.o.Task == "" {
+		return "", errors.New("saving the run record: the run has no task")
+	}
+	c := newCommit{message: message}
+	if t.record != "" {
+		c.parents = []string{t.record}
+	}
+	if commit, err = t.only(ctx, files, c); err != nil {
+		return "", fmt.Errorf("saving the run record of %s: %w", t.o.Task, err)
+	}
+	t.record = commit
+	return commit, nil
+}
+
+// LoadRecord reads the run record as it was when the tree was opened, or as it was saved since; ok is false when there
+// is none.
+func (t *Tree) LoadRecord(ctx context.Context) (r RunRecord, ok bool, err error) {
+	if t.record == "" {
+		return RunRecord{}, false, nil
+	}
+	r = RunRecord{Task: t.o.Task, SHA: t.record}
+	if r.Files, err = t.allFiles(ctx, t.record); err != nil {
+		return r, false, fmt.Errorf("reading the run record of %s: %w", t.o.Task, err)
+	}
+	return r, true, nil
+}
+
+// KeepRecord makes the run record the next commit of the origin's refs/ralph/runs/<task>. It names the ref.
+func (t *Tree) KeepRecord(ctx context.Context, files map[string][]byte, message string) (ref string, err error) {
+	if _, err = t.SaveRecord(ctx, files, message); err != nil {
+		return "", err
+	}
+	return t.recordRef(), t.PushRecord(ctx)
 }

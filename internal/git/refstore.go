@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -178,35 +180,70 @@ func commitDate(raw []byte) time.Time {
 	return time.Time{}
 }
 
-// CheckBranchName says why a name cannot be a branch's.
-func CheckBranchName(ctx context.Context, name string) error {
-	bad := fmt.Errorf("%q is not a name that git allows for a branch: see git help check-ref-format", name)
-	if name == "" || name == "HEAD" || strings.HasPrefix(name, "-") {
-		return bad
-	}
-	_, err := door{env: environment(nil)}.out(ctx, "check-ref-format", "refs/heads/"+name)
-	if exit(err) > 0 {
-		return bad
-	}
-	return err
+// RunRecord is what is kept of one run beside its work: files by name, "journal.jsonl" among them.
+type RunRecord struct {
+	Task, SHA string
+	Files     map[string][]byte
 }
 
-// RemoteURL is where the clone in dir was made from: the remote origin, else the only one there is. "" when there is
-// none.
-func RemoteURL(ctx context.Context, dir string, env []string) (string, error) {
-	d := door{dir: dir, env: environment(env), pair: safe}
-	out, err := d.out(ctx, "remote")
+// RefFiles are the files of one name and at most so many bytes that a RefStore keeps below a prefix of refs.
+type RefFiles struct {
+	Below string // "refs/ralph/leases/"
+	Name  string
+	Most  int
+}
+
+// RecordsWith reads the run records of every task, and with the same fetch the files of a RefStore, by what follows the
+// prefix in their refs. A task may have either alone.
+func RecordsWith(ctx context.Context, o Options, of RefFiles) ([]RunRecord, map[string]RefFile, error) {
+	dir, remove, err := proc.TempDir(o.Root)
 	if err != nil {
-		return "", fmt.Errorf("looking for the remotes of %s: %w", dir, err)
+		return nil, nil, fmt.Errorf("reading run records: %w", err)
 	}
-	names := strings.Fields(out)
-	name := "origin"
-	if len(names) == 1 {
-		name = names[0]
+	defer remove()
+	o.Root = dir
+	var own objects
+	if err := own.layOut(o); err != nil {
+		return nil, nil, err
 	}
-	out, err = d.out(ctx, "remote", "get-url", name)
+	var every []string
+	for _, ref := range []string{recordRef("*"), of.Below + "*"} {
+		every = append(every, "+"+ref+":"+ref)
+	}
+	var e *commandError
+	err = own.git.fetch(ctx, o.Remote, []string{"--depth=1"}, every...)
+	if errors.As(err, &e) && e.Stderr == "" { // git has nothing to say where there is nothing to fetch
+		return nil, map[string]RefFile{}, nil
+	}
 	if err != nil {
-		return "", nil // git has said that there is no such remote
+		return nil, nil, err
 	}
-	return strings.TrimSpace(out), nil
+	all, err := own.recordsHere(ctx, o.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := own.git.below(ctx, of.Below)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := own.refFiles(ctx, at, of.Name, of.Most)
+	return all, files, err
+}
+
+// recordsHere reads the run records that were fetched.
+func (o *objects) recordsHere(ctx context.Context, log func(string, ...any)) ([]RunRecord, error) {
+	at, err := o.git.below(ctx, recordRef(""))
+	if err != nil {
+		return nil, err
+	}
+	var all []RunRecord
+	for _, task := range slices.Sorted(maps.Keys(at)) {
+		r := RunRecord{Task: task, SHA: at[task]}
+		if r.Files, err = o.allFiles(ctx, r.SHA); err != nil { // someone's broken record is not a reason to miss the others
+			log("git: the run record of %s cannot be read: %v", r.Task, err)
+			continue
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }

@@ -15,20 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/files"
 )
 
-// settings are what a checkout of a clone has of the configuration that git would use for its user. Of a bot's nothing
-// is taken.
-type settings struct {
-	sparse []byte // the patterns of a sparse checkout; nil: everything is checked out
-	large  bool   // large files are taken through Git LFS
-	// partial is the remote that contents are still to be fetched from; empty: there is none.
-	partial string
-	// filter is one that the clone requires of contents, as that of git-crypt; empty: there is none.
-	filter string
-	keys   string // the directory where git-crypt finds its keys; empty: it has none
-	// contents are entries of a configuration file that say how contents are written, and attributes a file of them.
-	contents, attributes []byte
-}
-
 // layBeside makes the harness's repository beside the checkout of a clone: a few files that say what git would be told
 // in the clone, over its objects.
 func (t *Tree) layBeside(ctx context.Context, c *clone) error {
@@ -108,12 +94,6 @@ func (t *Tree) layBeside(ctx context.Context, c *clone) error {
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0")}
 	t.git.env = append(t.git.env, who...)
 	return nil
-}
-
-// readQuietly reads a file; nothing where it cannot be read, as git does with those that its configuration names.
-func readQuietly(path string) []byte {
-	text, _ := readText(path)
-	return append([]byte{}, text.text...)
 }
 
 // contentKeys say how contents are written and read. A dot at the end takes a whole section.
@@ -214,23 +194,4 @@ func setting(name, value string, set bool) string {
 		return head + "\n\t" + key + "\n"
 	}
 	return head + "\n\t" + key + " = " + quoted(value) + "\n"
-}
-
-// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told
-// git who they are.
-func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
-	d := door{dir: dir, env: usersEnvironment(env)}
-	for _, role := range []string{"AUTHOR", "COMMITTER"} {
-		out, err := d.out(ctx, "var", "GIT_"+role+"_IDENT")
-		if exit(err) > 0 {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("asking git who commits: %w", err)
-		}
-		name, rest, _ := strings.Cut(out, " <")
-		mail, _, _ := strings.Cut(rest, ">")
-		who = append(who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
-	}
-	return who, nil
 }

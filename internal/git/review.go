@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -135,52 +132,13 @@ func (r *Review) putBack(ctx context.Context) (moved []string, err error) {
 	return moved, err
 }
 
-// headNow is where HEAD is in the agent's repository.
-func (t *checkout) headNow() place {
-	l, err := readAgents(t.work)
-	if err != nil { // broken is somewhere, too
-		return place{ref: err.Error()}
-	}
-	return l.place
-}
-
-// refs are the branches and tags of the harness's repository.
-func (t *checkout) refs() (map[string]string, error) {
-	root, err := os.OpenRoot(t.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	refs := map[string]string{}
-	readRefs(root, "", refs)
-	maps.DeleteFunc(refs, func(ref, _ string) bool { return strings.HasPrefix(ref, "refs/remotes/") })
-	return refs, nil
-}
-
 // Close removes the checkout.
 func (r *Review) Close() error {
 	r.remove()
 	return nil
 }
 
-// chmod sets the modes of everything below a directory, links aside; 0 leaves files. An executable file stays one.
-func chmod(dir string, dirs, plain fs.FileMode) error {
-	root, err := files.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.Chmod(".", dirs|0o700); err != nil {
-		return err
-	}
-	err = files.Walk(root, func(e files.Entry) error {
-		switch {
-		case e.Info.IsDir():
-			return e.In.Chmod(e.Name, dirs)
-		case plain == 0 || !e.Info.Mode().IsRegular():
-			return nil
-		}
-		return e.In.Chmod(e.Name, plain|e.Info.Mode()&0o111)
-	})
-	return errors.Join(err, root.Chmod(".", dirs))
+// Review checks a snapshot out on its own. There is no repository in it.
+func (s *Snapshots) Review(ctx context.Context, commit string) (*Review, error) {
+	return openReview(ctx, s.clone.door, "", commit, func(*Review, string) error { return nil })
 }

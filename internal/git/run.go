@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -173,3 +175,115 @@ func Version(ctx context.Context, env []string) (string, error) {
 	}
 	return m[0], nil
 }
+
+// safe is the configuration of every command of ours. No hook, no monitor, no submodule; a file of the repository
+// cannot say otherwise.
+var safe = []pair{
+	{"core.hooksPath", "/dev/null"},
+	{"core.fsmonitor", "false"},
+	{"submodule.recurse", "false"},
+	{"fetch.recurseSubmodules", "false"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+	{"advice.detachedHead", "false"},
+	{"core.quotePath", "false"},
+	{"protocol.ext.allow", "never"},
+	{"core.useReplaceRefs", "false"}, // which make one commit look like another
+	{"core.trustCTime", "true"},      // no one sets a file's time of change, so no edit hides behind an old date
+	{"core.checkStat", "default"},
+	{"core.ignoreStat", "false"},
+	{"core.untrackedCache", "false"},
+	{"core.splitIndex", "false"},
+}
+
+// environment is what both shapes start git with: the given one without anything that steers git, then our own.
+func environment(given []string) []string {
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, entry := range given {
+		if name, _, ok := strings.Cut(entry, "="); ok && (!strings.HasPrefix(name, "GIT_") || name == "GIT_SSL_CAINFO") &&
+			name != "SSH_ASKPASS" {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true",
+		"GIT_MERGE_AUTOEDIT=no",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none") // no such file, without a word about it
+}
+
+// located are variables of the environment that lead git to another repository than the one it is in.
+var located = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CEILING_DIRECTORIES"}
+
+// usersEnvironment is what git would read its user's identity by: the given environment as it is, in the repository
+// that we are in.
+func usersEnvironment(given []string) []string {
+	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, entry := range given {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(located, name) && !strings.HasPrefix(name, "GIT_TRACE") {
+			env = append(env, entry)
+		}
+	}
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// usersDoor is what git is started with in the user's own repository: what both shapes have, and the files of
+// configuration that the user names. Commands that only read leave the index as it is.
+func usersDoor(given []string) []string {
+	env := append(environment(given), "GIT_OPTIONAL_LOCKS=0")
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+		if v := value(given, name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// commandError is a git command that failed.
+type commandError struct {
+	Command string // "push"
+	Exit    int
+	Stderr  string
+	Stdout  string
+}
+
+func (e *commandError) Error() string {
+	return fmt.Sprintf("git %s ended with exit code %d: %s", e.Command, e.Exit, lastLine(e.Stderr))
+}
+
+func value(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// bounded keeps the start of what is written to it.
+type bounded struct {
+	kept bytes.Buffer
+	most int
+	lost int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.most-b.kept.Len())
+	b.kept.Write(p[:n])
+	b.lost += int64(len(p) - n)
+	return len(p), nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// offline keeps git from fetching for a checkout what the clone has not: what checks see is what was there before the
+// turn.
+var offline = []pair{{"lfs.url", "file:///dev/null/none"}, {"lfs.transfer.maxRetries", "1"},
+	{"lfs.skipDownloadErrors", "true"}}

@@ -2,11 +2,8 @@ package git
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hiddeco/sshsig"
@@ -79,53 +76,13 @@ func (s *Signer) signed(commit []byte, idLength int) ([]byte, error) {
 	return fmt.Appendf(nil, "%s\n%s%s\n\n%s", head, header, lines, message), nil
 }
 
-// unsigned makes the error of a git that could not sign a commit one that says so.
-func (o *objects) unsigned(err error) error {
-	var e *commandError
-	if !o.gpg || !errors.As(err, &e) || !slices.ContainsFunc(signingFailed,
-		func(said string) bool { return strings.Contains(e.Stderr, said) }) {
-		return err
-	}
-	return &SigningError{strings.TrimRight(lastLine(e.Stderr), "?.:")}
+// SigningError says that the user's git signs commits and could not sign one.
+type SigningError struct{ Detail string }
+
+func (e *SigningError) Error() string {
+	return fmt.Sprintf("git could not sign the commit: %s; give git a key that it can sign with, or set commit.gpgsign "+
+		"to false", e.Detail)
 }
 
-// putCommit stores a commit, with a signature where there is a key.
-func (o *objects) putCommit(text []byte) (id string, err error) {
-	if o.sign != nil {
-		if text, err = o.sign.signed(text, 2*o.hash().Size()); err != nil {
-			return "", err
-		}
-	}
-	return o.put("commit", text)
-}
-
-// signingFailed is what git says, in one way or another, when it could not sign: its own words, since each program that
-// signs has others.
-var signingFailed = []string{"failed to sign", "load public key", "user.signingkey", "defaultKeyCommand", "cannot run "}
-
-// signAbove makes the commits from one to a tip again that git has made for us without a signature. No ref moves.
-func (o *objects) signAbove(ctx context.Context, from, tip string) (signed string, err error) {
-	out, err := o.git.out(ctx, "rev-list", "--topo-order", "--reverse", tip, "^"+from)
-	if err != nil {
-		return "", fmt.Errorf("signing the commits: %w", err)
-	}
-	now := map[string]string{}
-	err = o.eachObject(ctx, out, func(id, _ string, commit []byte) (err error) {
-		signed, err = o.putCommit(onto(commit, now))
-		now[id] = signed
-		return err
-	})
-	return cmp.Or(signed, from), err
-}
-
-// onto is a commit whose parents are what they have become.
-func onto(commit []byte, now map[string]string) []byte {
-	head, message, _ := bytes.Cut(commit, []byte("\n\n"))
-	lines := strings.Split(string(head), "\n")
-	for i, line := range lines {
-		if id, ok := strings.CutPrefix(line, "parent "); ok && now[id] != "" {
-			lines[i] = "parent " + now[id]
-		}
-	}
-	return fmt.Appendf(nil, "%s\n\n%s", strings.Join(lines, "\n"), message)
-}
+// Invalid says that it is a mistake in the settings of git.
+func (e *SigningError) Invalid() bool { return true }

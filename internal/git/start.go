@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/files"
 )
 
 // Start puts the working tree on the run's branch: at the base, or where earlier work of the run stands. What a run that
@@ -121,46 +123,6 @@ func (t *Tree) archiveCommit(ctx context.Context, commit string) (branch string,
 	return short(ref), t.pushRefs(ctx, move{ref: ref, to: commit})
 }
 
-// archived is where a commit of the run's branch is kept that the branch is taken from.
-func (t *checkout) archived(commit string) string {
-	return fmt.Sprintf("refs/heads/wip/archive/%s-%.8s", t.branch, commit)
-}
-
-// findLinks notes the tree's submodules. Git must never look inside them: it would run there what their configuration
-// says.
-func (t *checkout) findLinks(ctx context.Context) error {
-	out, err := t.git.out(ctx, "ls-files", "-z", "--stage")
-	if err != nil {
-		return fmt.Errorf("looking for submodules: %w", err)
-	}
-	t.links = map[string]bool{}
-	for _, entry := range records(out) {
-		if about, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
-			t.links[name] = true
-		}
-	}
-	return nil
-}
-
-// BeginFresh makes Start begin at the base again, where the base branch is now, as Options.Fresh does; for callers that
-// know it only after they have read the run record.
-func (t *Tree) BeginFresh() {
-	t.o.Fresh = true
-	if t.newest[0] != "" {
-		t.base, t.baseTree = t.newest[0], t.newest[1]
-	}
-	t.head, t.headTree = t.base, t.baseTree
-}
-
-// BeginAgain makes Start begin at the commit that UseBase has named, and set aside what an earlier run has left on the
-// origin's branch: for a fresh run that was killed before its first commit.
-func (t *Tree) BeginAgain() {
-	if t.pushed.branch != "" {
-		t.o.Fresh = true
-		t.head, t.headTree = t.base, t.baseTree
-	}
-}
-
 // GoBack puts the run's branch, the index and the working tree back from one commit of the run to an earlier one. What
 // came after it is kept on the branch that is named; empty: nothing did.
 func (t *Tree) GoBack(ctx context.Context, from, to string) (branch string, err error) {
@@ -177,4 +139,82 @@ func (t *Tree) GoBack(ctx context.Context, from, to string) (branch string, err 
 		return "", err
 	}
 	return branch, t.moveTo(ctx, to, tree)
+}
+
+// keepLying keeps what is in the checkout of an earlier process and is in no commit under a ref: a run that begins
+// again has no use for it.
+func (t *Tree) keepLying(ctx context.Context) error {
+	if !exists(t.index) || !exists(filepath.Join(t.work, ".git")) {
+		return nil
+	}
+	at := t.git.at(ctx, t.ref())
+	if at == "" { // nothing was checked out yet
+		return nil
+	}
+	ref, err := t.keepFiles(ctx, at)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil: // no one can begin again for as long as it is there
+		t.o.log("git: what an earlier run has left uncommitted is not kept: %v", err)
+	case ref != "":
+		t.o.log("what an earlier run has left uncommitted is kept as %s", ref)
+	}
+	return nil
+}
+
+// keepFiles keeps the working tree as it is, on top of a commit. ref is empty when that has all of it.
+func (t *Tree) keepFiles(ctx context.Context, at string) (ref string, err error) {
+	if err := t.findLinks(ctx); err != nil {
+		return "", err
+	}
+	changed, _, err := t.stage(ctx, at, false)
+	if err != nil || !changed {
+		return "", err
+	}
+	tree, _, err := t.treesOf(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	made, err := t.objects.commit(ctx, newCommit{tree: tree, parents: []string{at},
+		message: "ralph: what an earlier run has left"})
+	if err != nil {
+		return "", err
+	}
+	if ref, err = t.keepCommit(ctx, made); err != nil {
+		return "", err
+	}
+	return ref, t.pushRefs(ctx, move{ref: ref, to: made})
+}
+
+// Held says where the run's branch is checked out, and the command that takes the new work there, when it was not moved
+// because someone works there.
+func (t *Tree) Held() (dir, command string) {
+	c, ok := t.origin.(*clone)
+	switch {
+	case !ok || c.held[0] != t.ref():
+		return "", ""
+	case t.aside: // what it has is of the run before, and is kept
+		return c.held[1], "git reset --keep " + c.tip
+	}
+	return c.held[1], "git merge " + c.tip
+}
+
+// Remove removes the checkout of a finished run, and its tip if a branch has that commit.
+func (t *Tree) Remove(ctx context.Context) error {
+	if err := RemoveCheckout(t.o.Root); err != nil {
+		return err
+	}
+	if c, ok := t.origin.(*clone); ok && c.tips != "" && c.tips == t.base && c.held[0] == "" {
+		return c.push(ctx, []move{{ref: c.tip}})
+	}
+	return nil
+}
+
+// RemoveCheckout removes a checkout of a clone.
+func RemoveCheckout(root string) error {
+	if err := files.RemoveAll(root); err != nil {
+		return fmt.Errorf("removing the checkout %s: %w", root, err)
+	}
+	return nil
 }

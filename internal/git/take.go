@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/secret"
 )
 
 // taken is what happened to the agent's own commits.
@@ -25,12 +25,6 @@ type taken struct {
 	notes   []string // what was out of the ordinary
 	// brought is the branch from which the agent's work was put on the run's; empty: there is none.
 	brought string
-}
-
-// left is where an agent has left its repository.
-type left struct {
-	place
-	refs map[string]string // every branch, tag, stash and other ref, full name → id
 }
 
 // take finds where the agent left its repository and brings the run's branch and our index there, as far as that goes
@@ -82,11 +76,6 @@ func (t *history) left(ctx context.Context, k *taken) (*left, error) {
 	return l, nil
 }
 
-func unreadable(err error) string {
-	why, _, _ := strings.Cut(err.Error(), "\n")
-	return fmt.Sprintf("the agent's repository cannot be read (%s); its files were kept", why)
-}
-
 // choose settles what our commit goes on top of, and makes our index hold what the agent has committed.
 func (t *history) choose(ctx context.Context, k *taken, since string, l left) error {
 	if t.filter != "" && l.commit != since {
@@ -134,20 +123,6 @@ func rewrote(branchKept bool) string {
 	return "the agent had rewritten history; its files were kept, its commits were not"
 }
 
-// indexAs makes our index what a commit has. The agent may have committed what is ignored: the index must have it, or
-// our commit would take it out again. "" leaves the index.
-func (t *checkout) indexAs(ctx context.Context, commit string) error {
-	if commit == "" || t.indexed == commit {
-		return nil
-	}
-	t.indexed = ""
-	_, err := t.git.out(ctx, "read-tree", "--reset", commit)
-	if err != nil {
-		return fmt.Errorf("reading the agent's commits: %w", err)
-	}
-	return t.dropLinks(ctx)
-}
-
 // grown is a branch's commit when it continues from since, else since.
 func (t *history) grown(ctx context.Context, since, commit string) (string, error) {
 	on, err := t.git.descends(ctx, since, commit)
@@ -155,24 +130,6 @@ func (t *history) grown(ctx context.Context, since, commit string) (string, erro
 		return since, err
 	}
 	return commit, nil
-}
-
-// setHead puts the run's branch, in the harness's repository, on a commit.
-func (t *checkout) setHead(commit string) error {
-	if t.headAt == commit {
-		return nil
-	}
-	name := filepath.Join(t.dir, "refs", "heads", filepath.FromSlash(t.branch))
-	err := os.MkdirAll(filepath.Dir(name), 0o755)
-	if err == nil {
-		via := filepath.Join(t.dir, "branch") // not in refs, where it would be another branch
-		err = errors.Join(os.WriteFile(via, []byte(commit+"\n"), 0o644), os.Rename(via, name))
-	}
-	if err != nil {
-		return fmt.Errorf("moving the branch %s: %w", t.branch, err)
-	}
-	t.headAt = commit
-	return nil
 }
 
 // mute keeps the files of the agent's commits, and not the commits, when their messages would do something on GitHub.
@@ -212,9 +169,6 @@ func (t *history) moved(l left) (changed []string) {
 	}
 	return changed
 }
-
-// mostNamed is how many refs a note names.
-const mostNamed = 5
 
 // elsewhere says what the agent did to refs other than the run's own. Commits that are nowhere else are kept: its
 // repository is made again.
@@ -276,4 +230,119 @@ func (o *objects) acts(ctx context.Context, k taken, known ...string) (bool, err
 	messages = strings.ReplaceAll(messages, strings.TrimSpace(k.message), "")
 	return acting().MatchString(messages) || safetext.WithoutSkips(messages) != messages ||
 		safetext.Visible(messages) != messages, nil
+}
+
+// bringBack is for an agent that has gone to another commit, which the run's branch does not lead to: what it changed
+// there is put on top of the run's branch, and the working tree is brought back to that.
+func (t *history) bringBack(ctx context.Context, k *taken, l left) error {
+	if err := t.indexAs(ctx, l.commit); err != nil {
+		return err
+	}
+	if _, _, err := t.stage(ctx, l.commit, false); err != nil {
+		return err
+	}
+	tree, there, err := t.treesOf(ctx, l.commit)
+	if err != nil {
+		return err
+	}
+	made := l.commit
+	switch {
+	case tree == there && (l.ref == "" || t.handedAs[l.ref] == l.commit): // it only looked around
+		k.notes = append(k.notes, "nothing was changed there, and the run continues")
+		return t.lay(ctx, k.parent, true)
+	case tree != there:
+		made, err = t.objects.commit(ctx, newCommit{tree: tree, parents: []string{l.commit},
+			message: "ralph: what was changed on another branch"})
+		if err != nil {
+			return fmt.Errorf("keeping what was changed elsewhere: %w", err)
+		}
+	}
+	k.brought = l.ref
+	merged, _, err := t.mergeTrees(ctx, k.parent, made)
+	switch {
+	case err != nil && exit(err) < 0:
+		return err
+	case merged != "":
+		k.notes = append(k.notes, "what was changed there is put on the run's branch")
+		return t.lay(ctx, merged, true)
+	}
+	where, err := t.keepCommit(ctx, made)
+	if err != nil {
+		return err
+	}
+	k.notes = append(k.notes, fmt.Sprintf("what was changed there does not fit on the run's branch; it is kept as %s",
+		where))
+	return t.lay(ctx, k.parent, true)
+}
+
+// keepCommit keeps a commit that is on no branch, and says where.
+func (t *history) keepCommit(ctx context.Context, commit string) (ref string, err error) {
+	ref = fmt.Sprintf("%s%s/%.12s", keptRefs, t.o.Task, commit)
+	found, err := t.leaks.leaksIn(ctx, &t.objects, t.base, commit)
+	if err != nil {
+		return "", err
+	}
+	if found.any() {
+		return "", errors.New("what was changed elsewhere must not be pushed: " + strings.Join(found.notes(), "; "))
+	}
+	if t.keeping == nil {
+		t.keeping = map[string]string{}
+	}
+	t.keeping[ref] = commit
+	return ref, nil
+}
+
+// keepRef keeps what the agent committed elsewhere in a repository that is thrown away, and says so in a sentence.
+func (t *history) keepRef(ctx context.Context, name, commit string) (note string, err error) {
+	if t.filter != "" {
+		return unfiltered("what the agent has left in "+refInWords(name)+" is not kept", t.filter), nil
+	}
+	of, err := t.git.out(ctx, "rev-parse", "--verify", "-q", commit+"^{commit}")
+	if exit(err) > 0 {
+		return "", nil // it leads to no commit
+	}
+	if err != nil {
+		return "", err
+	}
+	ref, err := t.keepCommit(ctx, strings.TrimSpace(of))
+	if err != nil && ctx.Err() == nil {
+		return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it could not be kept: %v",
+			refInWords(name), err), nil
+	}
+	return fmt.Sprintf("the agent has left work in %s that is not in the run's commit; it is kept as %s", refInWords(name),
+		ref), err
+}
+
+// absorb fetches the commits of the agent's HEAD and refs. Git's serving side is made for repositories that are not
+// trusted: it runs nothing of theirs.
+func (t *history) absorb(ctx context.Context, l left) error {
+	specs := []string{"+HEAD:" + agentRef}
+	if l.commit == "" {
+		specs = nil
+	}
+	for _, ref := range t.moved(l) {
+		if l.refs[ref] != "" && len(specs) <= mostNamed {
+			specs = append(specs, "+"+ref+":"+agentRef+"s/"+ref)
+		}
+	}
+	if own := l.refs[t.ref()]; own != "" && own != l.commit {
+		specs = append(specs, "+"+t.ref()+":"+agentRef+"s/own")
+	}
+	if len(specs) == 0 {
+		return nil
+	}
+	return t.git.absorb(ctx, t.work, specs...)
+}
+
+func (d door) absorb(ctx context.Context, from string, specs ...string) error {
+	args := []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--no-auto-maintenance", "--", from}
+	_, _, err := d.run(ctx, call{pair: []pair{{"transfer.fsckObjects", "true"}}, args: append(args, specs...)})
+	return err
+}
+
+// AcceptCredentials says which texts that look like a credential someone has accepted, by the file and the mark that
+// would be there. Until it is called, no one has.
+func (t *history) AcceptCredentials(accepted func(path string, m secret.Mark) bool) {
+	t.leaks.accepted = accepted
 }

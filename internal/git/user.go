@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	// the names of git's objects
+
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -93,15 +95,6 @@ func commonOf(dir string) string {
 		common = filepath.Join(dir, common)
 	}
 	return filepath.Clean(common)
-}
-
-// place is where HEAD is: "" as the ref when it is detached, "" as the commit when there is none.
-type place struct{ ref, commit string }
-
-// at is the commit that a ref is at; "" when there is no such ref.
-func (d door) at(ctx context.Context, ref string) string {
-	out, _ := d.out(ctx, "rev-parse", "--verify", "-q", ref+"^{commit}") // no such ref: ""
-	return strings.TrimSpace(out)
 }
 
 // freezeFiles are the files of a clone that decide what git does in it, its hooks as they are now among them.
@@ -240,16 +233,6 @@ func (u *users) check() error {
 	return nil
 }
 
-// short is a ref as people write it.
-func short(ref string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/")
-}
-
-func isDirectory(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
-}
-
 // How long a lock of git's may belong to a process that still runs.
 const (
 	lockWait = 2 * time.Second // when whoever could have left it is dead
@@ -294,9 +277,6 @@ func (u *users) atWork() (pid int, line string) {
 	return pid, strings.Join(args, " ")
 }
 
-// mostRefFiles bounds how many files are examined for locks.
-const mostRefFiles = 5000
-
 // locks are the locks that there are in the repository.
 func (u *users) locks() (found []string) {
 	for _, name := range []string{filepath.Join(u.dir, "index.lock"), filepath.Join(u.dir, "HEAD.lock"),
@@ -322,4 +302,29 @@ func locksBelow(dir string) (found []string) {
 		return nil
 	})
 	return found
+}
+
+// readQuietly reads a file; nothing where it cannot be read, as git does with those that its configuration names.
+func readQuietly(path string) []byte {
+	text, _ := readText(path)
+	return append([]byte{}, text.text...)
+}
+
+// whoCommits is who git would say that commits are by, as variables of its environment; nil when the user has not told
+// git who they are.
+func whoCommits(ctx context.Context, dir string, env []string) (who []string, err error) {
+	d := door{dir: dir, env: usersEnvironment(env)}
+	for _, role := range []string{"AUTHOR", "COMMITTER"} {
+		out, err := d.out(ctx, "var", "GIT_"+role+"_IDENT")
+		if exit(err) > 0 {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("asking git who commits: %w", err)
+		}
+		name, rest, _ := strings.Cut(out, " <")
+		mail, _, _ := strings.Cut(rest, ">")
+		who = append(who, "GIT_"+role+"_NAME="+name, "GIT_"+role+"_EMAIL="+mail)
+	}
+	return who, nil
 }

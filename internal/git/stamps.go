@@ -7,6 +7,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // stamps tell the files of a directory from what someone makes of them later, without their contents: by path, a number
@@ -85,4 +88,45 @@ func walkPaths(dir string, paths []string, visit func(name string, info fs.FileI
 			return nil
 		})
 	}
+}
+
+// paths are names of files and directories.
+type paths struct{ names, above map[string]bool }
+
+func newPaths(names []string) paths {
+	p := paths{map[string]bool{}, map[string]bool{}}
+	for _, name := range names {
+		p.names[name] = true
+		for at := path.Dir(name); at != "." && !p.above[at]; at = path.Dir(at) {
+			p.above[at] = true
+		}
+	}
+	return p
+}
+
+// cover reports whether a path is one of these or in one.
+func (p paths) cover(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if p.names[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// below reports whether one of these is in what the path names.
+func (p paths) below(name string) bool { return p.above[name] }
+
+func trimmed(names []string) []string {
+	return safetext.Map(names, func(name string) string { return strings.TrimSuffix(name, "/") })
+}
+
+// behindDirectories reports whether nothing but directories leads to a file: no link, which would lead to another one.
+func behindDirectories(root *os.Root, name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
