@@ -3,12 +3,9 @@ package agent
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"maps"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,116 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Options are which agent takes the turns, and how.
-type Options struct {
-	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect
-	Flags   []string // more arguments, before our own
-	Model   string   // "" is the agent's own choice
-	Dir     string   // the worktree it works in
-	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of
-	// its dialect.
-	Parent []string
-	Allow  []string    // more names of Parent, or prefixes and a star
-	Home   string      // its HOME; "" keeps ours
-	As     *proc.User  // whom it runs as; nil is ourselves
-	Box    proc.Box    // what it is kept in; nil: nothing
-	Limits proc.Limits // what a turn may take of the machine
-	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
-	Timeout, Idle, Grace time.Duration
-	// Soft is how long a turn may take before OnSoft hears of it; 0 is never.
-	Soft     time.Duration
-	OnSoft   func()
-	Left     loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells
-	ReadOnly bool      // a reviewer: no tool that writes or runs anything
-	// it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
-	NoTools    bool
-	Schema     string // JSON schema of the answer wanted; "" none
-	Completion string // the setting completionResponse: what a <response> claims with; "" none does
-	// Promises are the texts of <promise> that claim; nil: those that count without criteria.
-	Promises []string
-	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has
-	// written.
-	LogFile string
-	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the
-	// agent's process.
-	Keys  map[string]string
-	Extra []string // more of the agent's environment, NAME=value each
-	// Gateway carries what the agent asks its model: it gets the gateway's address and a bearer of the turn, and nothing
-	// of Keys. nil: the agent asks its model itself, by Keys.
-	Gateway Gateway
-	// Console gets what a person should see as it happens, whole lines a Write, free of the agent's terminal sequences and
-	// workflow commands; nil: no one looks. Format is how it is shown; with Groups, all but the last lines are folded
-	// under Title.
-	Console io.Writer
-	Format  stream.FormatOptions
-	Groups  Groups
-	Title   string
-	// Text asks for the agent's plain text instead of its events: no tokens, no cost, and a failure only by its words.
-	Text bool
-	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and
-	// one that is too long for that; "" none.
-	PromptFile string
-	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted
-	// code.
-	AgentSettings bool
-	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks":
-	// [...]}]}} in JSON, as internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that
-	// its user has. The others know no hooks but plugins and get none, and neither does an agent that is ReadOnly or has
-	// NoTools.
-	Hooks  []byte
-	Resume string           // the id of a session to continue with, where the dialect can; "" a fresh one
-	Clock  func() time.Time // nil is time.Now
-}
-
-// dialect is how one agent is spoken to.
-type dialect struct {
-	name  string                      // as people know it: "claude"
-	keys  []string                    // the credentials it takes, by environment name; "*" is any
-	pass  []string                    // what of our environment it may know besides proc.Allowed
-	first []string                    // arguments before Options.Flags
-	flags func(t *turnInput) []string // Options.Flags as far as they may be; nil: as they are
-	// arguments follow the program, first and Options.Flags.
-	arguments func(t *turnInput) []string
-	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there
-	// are none.
-	prepare        func(t *turnInput) error
-	maxPromptBytes int    // bytes of a prompt on standard input; 0 is any
-	cheap          string // the model for a small question; "" the agent's own choice
-	// environment is set for every turn, unless Parent says otherwise and pass lets it.
-	environment func(o Options) []string
-	gateway     *gatewayConfig // how a gateway carries it; nil: it cannot be told where its model is
-	// silent: the prompt goes by talk.argument, and standard input is empty.
-	silent bool
-	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: no one will answer.
-	loginPrompt *pattern
-	decode      func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
-	// interrupts: asked by INT, it says what it has spent before it ends.
-	interrupts bool
-	prices     bool // it tells what a turn cost
-	counts     bool // it tells how many tokens it took
-	// holds is the amount of dollars that it is told to stop at itself; "": it is not. nil: it cannot.
-	holds func(o Options) string
-	ends  bool // its format has an event that says how it ended
-	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
-	// noisy: its standard error reports requests that it tries again, so nothing there is a sign of life.
-	noisy bool
-	// readRetry reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
-	// Lines that are ours are its log, which no one has asked for but us. nil: it has none.
-	readRetry func(line string) (a stream.Attempt, ours bool)
-	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
-	class func(f facts) loop.Class
-}
-
-// dialects are the agents whose output we understand, by the base name of their program. Any other is a plain command.
-var dialects = map[string]dialect{
-	"amp":      amp,
-	"claude":   claude,
-	"codex":    codex,
-	"gemini":   gemini,
-	"opencode": opencode,
-}
 
 // Agent takes turns.
 type Agent struct {
@@ -134,54 +24,6 @@ type Agent struct {
 	program string // absolute path
 	env     []string
 	linger  time.Duration
-}
-
-// linger is how long an agent may take to end after it has said how it ended.
-const linger = 30 * time.Second
-
-// UnknownError says that a command is neither an agent that ralph knows nor a program that can be run.
-type UnknownError struct {
-	Command string
-	cause   error
-}
-
-func (e *UnknownError) Error() string {
-	known := strings.Join(Names(), ", ")
-	switch {
-	case e.Command == "":
-		return "no agent is named: name one of " + known +
-			", or the path of an executable that reads a prompt on standard input"
-	case errors.Is(e.cause, proc.ErrNotExecutable):
-		return fmt.Sprintf("the agent %q is not executable: make it so (chmod +x), or name one of %s", e.Command, known)
-	case slices.Contains(Names(), filepath.Base(e.Command)):
-		return fmt.Sprintf("the agent %q is not installed or not on PATH: install it, or name the path of its executable",
-			e.Command)
-	}
-	return fmt.Sprintf("the agent %q is neither a known agent (%s) nor an executable: install it, or name the path of "+
-		"an executable", e.Command, known)
-}
-
-// Unwrap gives proc.ErrNotFound or proc.ErrNotExecutable.
-func (e *UnknownError) Unwrap() error { return e.cause }
-
-// Names lists the agents that ralph knows.
-func Names() []string { return slices.Sorted(maps.Keys(dialects)) }
-
-// KeyNames are the environment names of the credentials that the agents ralph knows take, sorted.
-func KeyNames() []string {
-	names := map[string]bool{}
-	for _, d := range dialects {
-		for _, name := range d.keys {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// CheapModel is the model to ask a small question of an agent, empty where its own choice is as good as any.
-func CheapModel(command string) string {
-	d, _ := dialectOf(command)
-	return d.cheap
 }
 
 // New readies an agent. The error is an *UnknownError when there is no such agent, and another when Options.Hooks are
@@ -199,59 +41,6 @@ func New(o Options) (*Agent, error) {
 	a.program = program
 	return a, nil
 }
-
-// dialectOf is how a command is spoken to, and whether that is an agent that ralph knows.
-func dialectOf(name string) (d dialect, known bool) {
-	if d, known = dialects[strings.TrimSuffix(filepath.Base(name), ".exe")]; !known {
-		d = command
-	}
-	return d, known
-}
-
-func resolve(o Options, env []string) (string, error) {
-	switch {
-	case o.Command == "":
-		return "", proc.ErrNotFound
-	case filepath.Base(o.Command) != o.Command && !filepath.IsAbs(o.Command):
-		return proc.LookPath(filepath.Join(orHere(o.Dir), o.Command), env)
-	}
-	return proc.LookPath(o.Command, env)
-}
-
-// environment is the agent's whole environment.
-func environment(o Options, d dialect) []string {
-	extra := []string{}
-	for _, entry := range d.environment(o) {
-		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(d.pass, name) || proc.Value(o.Parent, name) == "" {
-			extra = append(extra, entry)
-		}
-	}
-	if o.Home != "" {
-		extra = append(extra, "HOME="+o.Home)
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Keys)) {
-		if o.Keys[name] != "" && (slices.Contains(d.keys, name) || slices.Contains(d.keys, "*")) {
-			extra = append(extra, name+"="+o.Keys[name])
-		}
-	}
-	env := proc.Environment(o.Parent, slices.Concat(proc.Allowed, d.pass, o.Allow), append(extra, o.Extra...)...)
-	if o.Gateway != nil {
-		return carriedEnvironment(o, env, KeyNames())
-	}
-	return env
-}
-
-// asRoot reports whether the agent runs as root.
-func (o Options) asRoot() bool {
-	if o.As != nil {
-		return o.As.UID == 0
-	}
-	return runtime.GOOS != "windows" && geteuid() == 0
-}
-
-// Invalid says that an agent no one knows is a mistake in the settings.
-func (e *UnknownError) Invalid() bool { return true }
 
 // A shell exits with one of these if it cannot execute a program, or cannot find it; so does the loader of libraries.
 const (
@@ -294,4 +83,269 @@ func (a *Agent) unrunnable(turn *loop.Turn, end proc.Result, stderr string) {
 		turn.Reason += "install it, or make it executable"
 	}
 	turn.Reason = because(turn.Reason, tellingLine(stderr))
+}
+
+// linger is how long an agent may take to end after it has said how it ended.
+const linger = 30 * time.Second
+
+// logBytes is how much of a turn's output its log keeps.
+const logBytes = 64 << 20
+
+// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is
+// for what the harness could not do.
+func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
+	o, t := a.options, a.talk(prompt)
+	defer t.console.close()
+	if why := t.unsayable(); why != "" {
+		return loop.Turn{Class: loop.Rejected, Exit: -1, Reason: why}, nil
+	}
+	done, why, err := t.carry(ctx)
+	switch {
+	case err != nil:
+		return loop.Turn{}, err
+	case why != "":
+		return loop.Turn{Class: loop.Waits, Exit: -1, Reason: why}, nil
+	}
+	defer done()
+	remove, err := t.ready()
+	if err != nil {
+		return loop.Turn{}, err
+	}
+	defer remove()
+	ctx, t.stop = context.WithCancel(ctx)
+	defer t.stop()
+	t.console.doing = func(what string) { loop.Doing(ctx, what) }
+	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
+	outs, errs := []io.Writer{reader}, []io.Writer{stderr, t.console.stderr()}
+	if !a.dialect.noisy {
+		errs = append(errs, beat{t.pulse})
+	}
+	errs, listened := a.listen(reader, errs)
+	defer listened()
+	if o.LogFile != "" {
+		log, err := proc.CreateLog(o.LogFile, logBytes)
+		if err != nil {
+			return loop.Turn{}, err
+		}
+		log.Redact(o.Format.Redact)
+		defer log.Close() // a log that could not be written is not worth a turn
+		outs, errs = append([]io.Writer{log}, outs...), append([]io.Writer{log}, errs...)
+	}
+	var stdin io.Reader
+	if !a.dialect.silent {
+		stdin = strings.NewReader(t.said())
+	}
+	grace := cmp.Or(t.Grace, proc.GraceOf(ctx)) // how long the agent may take to end when it is stopped
+	end, err := proc.Run(ctx, proc.Spec{
+		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
+		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
+		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
+		WritableDir: t.dir, AllowedAddress: t.address(), Limits: o.Limits,
+		Interrupt: t.interrupt(grace), Grace: grace - t.interrupt(grace),
+	})
+	if err != nil {
+		return loop.Turn{}, fmt.Errorf("running the agent %s: %w", o.Command, err)
+	}
+	listened()
+	turn := a.concluded(reader, end, stderr.String())
+	t.onTheWire(&turn)
+	if turn.ByWords && turn.Usage != (loop.Usage{}) { // its model did work
+		turn.Class, turn.Reason, turn.ResetAt, turn.ByWords = loop.OK, "", time.Time{}, false
+	}
+	t.loggedOut(&turn)
+	turn.LogFile = o.LogFile
+	t.console.done(turn)
+	return turn, nil
+}
+
+// listen takes the dialect's own log out of what goes to others from standard error. The function hands on what has no
+// end of line.
+func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
+	if a.dialect.readRetry == nil {
+		return errs, func() {}
+	}
+	h := &retryFilter{hears: a.dialect.readRetry, tell: r.tried, to: io.MultiWriter(errs...)}
+	return []io.Writer{h}, h.close
+}
+
+// arguments are all that follow the program.
+func (a *Agent) arguments(t *turnInput) []string {
+	flags := a.options.Flags
+	if a.dialect.flags != nil {
+		flags = a.dialect.flags(t)
+	}
+	return slices.Concat(a.dialect.first, flags, a.dialect.arguments(t))
+}
+
+// talk readies what one turn is about.
+func (a *Agent) talk(prompt string) *turnInput {
+	t := &turnInput{Options: a.options, dialect: a.dialect, program: a.program, prompt: prompt, pulse: new(proc.Heartbeat),
+		now: a.options.Clock, linger: a.linger}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	t.console = newConsole(t.Display, t.LogFile, t.now)
+	return t
+}
+
+// concluded is the turn that an output and its end make. An agent that had said how it ended has said it, whatever
+// ended its process.
+func (a *Agent) concluded(reader *reader, end proc.Result, stderr string) loop.Turn {
+	turn := reader.turn(end, stderr)
+	class, reason := a.ended(end)
+	if class == loop.TimedOut || class == loop.Idle {
+		reason = because(reason, reader.trouble())
+	}
+	if class != loop.OK && !reader.facts.lingered() && !reader.facts.asked {
+		turn.Class, turn.Reason, turn.ResetAt = class, reason, time.Time{}
+		turn.Silent = class == loop.Idle && !reader.spoke
+		if j, ok := a.satOut(reader, end); ok {
+			turn.Class, turn.Reason, turn.ResetAt, turn.SatOut, turn.Silent = j.class, j.reason, j.resets, true, false
+		}
+	}
+	a.settle(&turn, reader, end)
+	a.unrunnable(&turn, end, stderr)
+	turn.Text = strings.Clone(safetext.LastBytes(strings.ToValidUTF8(turn.Text, "\uFFFD"), loop.TextBytes))
+	if strings.TrimSpace(turn.Transcript) == strings.TrimSpace(turn.Text) {
+		turn.Transcript = ""
+	}
+	turn.Exit, turn.Duration = end.Exit, end.Duration
+	return turn
+}
+
+// ended tells what the way a process ended says by itself; OK when that is nothing.
+func (a *Agent) ended(end proc.Result) (loop.Class, string) {
+	o := a.options
+	switch end.Class {
+	case proc.TimedOut:
+		return loop.TimedOut, fmt.Sprintf(
+			"the agent was stopped at its time limit of %s: ask for less at once, or raise the limit", o.Timeout)
+	case proc.Idle:
+		return loop.Idle, fmt.Sprintf(
+			"the agent was stopped after %s without output: see whether its model answers, or raise the idle limit",
+			safetext.Duration(o.Idle))
+	case proc.Limited:
+		return loop.Limited, "the agent " + end.Why
+	case proc.Cancelled:
+		return loop.Stopped, "the agent was stopped because the run was cancelled"
+	case proc.Signalled:
+		return loop.Killed, fmt.Sprintf("the agent was ended by %s, which ralph did not send: %s", end.Signal, sender(end))
+	case proc.NotFound:
+		return loop.Missing, fmt.Sprintf("the agent %s, or the interpreter it names, does not exist: install it", a.program)
+	case proc.NotExecutable:
+		return loop.Missing, fmt.Sprintf(
+			"the agent %s cannot be run: see that it is an executable file that its user may run", a.program)
+	}
+	return loop.OK, ""
+}
+
+// CommandLine is what a turn runs, quoted as for a shell. A prompt that goes by arguments stands as PROMPT.
+func (a *Agent) CommandLine() string {
+	t := &turnInput{Options: a.options, dialect: a.dialect, prompt: "PROMPT", dir: "DIR",
+		console: newConsole(Display{}, "", time.Now), pulse: new(proc.Heartbeat), now: time.Now}
+	var words []string
+	for _, word := range append([]string{a.options.Command}, a.arguments(t)...) {
+		if !needsNoQuotes.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// Recording is what the process of an agent has left.
+type Recording struct {
+	Stdout io.Reader
+	Stderr io.Reader // nil is nothing
+	Exit   int       // its exit code; below 0 the number of the signal that ended it: -9
+	Prompt string    // what it was asked; "" is not known
+	Idle   bool      // it was stopped, since it printed nothing more
+}
+
+// Replay tells the turn that a recording is of, and shows it as it was shown when it was taken. Of the options, those
+// count that say what the agent is, what claims, and how to show it. The agent need not be installed when ralph knows
+// it; the error is an *UnknownError when there is no such agent.
+func Replay(o Options, r Recording) (loop.Turn, error) {
+	d, known := dialectOf(o.Command)
+	a := &Agent{options: o, dialect: d, program: o.Command}
+	if !known && o.Command != "command" {
+		if _, err := resolve(o, o.Parent); err != nil {
+			return loop.Turn{}, &UnknownError{o.Command, err}
+		}
+	}
+	t := a.talk(r.Prompt)
+	defer t.console.close()
+	reader, stderr := newReader(t, a.dialect), proc.NewTail(2<<10, 14<<10)
+	if _, err := io.Copy(reader, r.Stdout); err != nil {
+		return loop.Turn{}, fmt.Errorf("reading what the agent printed: %w", err)
+	}
+	if r.Stderr != nil {
+		errs, listened := a.listen(reader, []io.Writer{stderr, t.console.stderr()})
+		if _, err := io.Copy(io.MultiWriter(errs...), r.Stderr); err != nil {
+			return loop.Turn{}, fmt.Errorf("reading what the agent printed on standard error: %w", err)
+		}
+		listened()
+	}
+	end := proc.Result{Class: proc.Exited, Exit: r.Exit}
+	if r.Idle {
+		end = proc.Result{Class: proc.Idle, Exit: -1}
+	} else if r.Exit < 0 {
+		end = proc.Result{Class: proc.Signalled, Exit: -1,
+			Signal: cmp.Or(signals[-r.Exit], fmt.Sprintf("signal %d", -r.Exit))}
+	}
+	turn := a.concluded(reader, end, stderr.String())
+	t.console.done(turn)
+	return turn, nil
+}
+
+// signals are the names of those that end an agent, the same on every system that has them.
+var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV",
+	13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}
+
+// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of
+// another by looking at its file. The error is a sentence.
+func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
+	if err := s.Starts(ctx, sandbox.Works, a.program, a.env); err != nil || a.dialect.name == command.name {
+		return err
+	}
+	return s.Starts(ctx, sandbox.Works, a.program, a.env, "--version")
+}
+
+// settle marks a turn that ended because of what the run may spend. Its tokens are those that were seen when its own
+// account of it, if it gave any, has fewer: that would let it begin again and again.
+func (a *Agent) settle(turn *loop.Turn, reader *reader, end proc.Result) {
+	switch {
+	case reader.over != "" && end.Class == proc.Cancelled:
+		turn.Class, turn.Reason, turn.Ours = loop.Spent, reader.over, true
+	case turn.Class == loop.Spent && a.dialect.holds != nil && a.dialect.holds(a.options) != "":
+		turn.Reason, turn.Ours = a.dialect.name+" stopped, since the run had "+loop.Dollars(a.options.Left.CostUSD)+
+			" left: raise "+a.options.Left.Setting()+", or ask for less at once", true
+	}
+	if turn.Ours && turn.Usage.Tokens() < reader.seen.Tokens() {
+		cost := max(turn.Usage.CostUSD, reader.seen.CostUSD)
+		turn.Usage = reader.seen
+		turn.Usage.CostUSD = cost
+	}
+}
+
+// satOut reports a turn that was stopped while the agent waited for a usage limit's end; ok is false of any other.
+func (a *Agent) satOut(r *reader, end proc.Result) (j judgement, ok bool) {
+	idle := end.Class == proc.Idle || end.Class == proc.TimedOut
+	if !r.waits || !limited(r.facts.retry) || !idle && (!r.sat || end.Class != proc.Cancelled) {
+		return j, false
+	}
+	now := r.talk.now()
+	j = judgement{class: loop.UsageLimit, resets: r.resets}
+	if j.resets.IsZero() {
+		j.resets = r.facts.resets(r.facts.retry.Text, now)
+	}
+	f := r.facts
+	f.result = &stream.Result{Status: f.retry.Status}
+	j.reason = a.dialect.sentence(loop.UsageLimit, f, j.resets.UTC().Truncate(time.Second), now)
+	if idle {
+		j.reason += fmt.Sprintf("; it waited for that without a word and was stopped after %s", safetext.Duration(r.talk.patience()))
+	}
+	j.reason = because(j.reason, strings.TrimSuffix(strings.TrimPrefix(f.retry.Text, "("), ")"))
+	j.resets = j.resets.UTC().Truncate(time.Second)
+	return j, true
 }

@@ -22,7 +22,7 @@ import (
 func TestRealAgentsWriteAndClaim(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
 		var console bytes.Buffer
-		b := ready(t, r, agent.Options{Console: &console}, model.Scenario("ok")...)
+		b := ready(t, r, agent.Options{Display: agent.Display{Console: &console}}, model.Scenario("ok")...)
 		turn := b.take(t.Context(), t, "Write hello.txt.")
 		if turn.Class != loop.OK || turn.Reason != "" || !turn.Claim.Done || turn.Usage.Input == 0 || turn.Usage.Output == 0 {
 			t.Errorf("turn = %+v", turn)

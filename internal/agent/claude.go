@@ -1,10 +1,23 @@
 package agent
 
 import (
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // claude is Claude Code: the prompt on standard input, events as JSON lines. Hooks are an argument, so that nothing
@@ -114,3 +127,163 @@ var (
 	claudeRefusal = lazy(`(?i)^(error: |--\S+ cannot be used)`)
 	outOfWords    = lazy(`(?i)exceeded the \d* ?output token maximum`)
 )
+
+func claudeCarry(o Options) ([]Route, string) {
+	for _, e := range elsewhere {
+		if e.agent == "claude" && proc.Value(proc.Environment(o.Parent, o.Allow), e.chosen) != "" {
+			return nil, e.chosen + " leads claude to another provider"
+		}
+	}
+	name, key := anthropic.key(o)
+	r, why := anthropic.route(o, name, key)
+	r.Name, r.Extra = "", anthropic.extra(o)
+	if key == "" {
+		r = claudeLogin(o, r)
+	}
+	switch {
+	case why != "":
+		return nil, why
+	case r.Value == "" && runtime.GOOS == "darwin":
+		return nil, "a login of claude's is in the keychain, which ralph does not open: run claude setup-token, and set " +
+			"CLAUDE_CODE_OAUTH_TOKEN to what it says"
+	case r.Value == "":
+		return nil, ""
+	}
+	return []Route{r}, ""
+}
+
+// claudeLogin adds the token of a subscription, as the CLI has saved it, to a route.
+func claudeLogin(o Options, r Route) Route {
+	saved, where := savedLogin("claude", o)
+	login := saved.Get("claudeAiOauth")
+	token := login.Get("accessToken").Str
+	if token == "" {
+		return r
+	}
+	r.Header, r.Value, r.Login = "authorization", "Bearer "+token, where
+	if ends := login.Get("expiresAt"); ends.Type == gjson.Number && ends.Num > 0 {
+		r.Ends = time.UnixMilli(ends.Int())
+	}
+	return r
+}
+
+// claudeBearer is the file that claude's helper for keys prints, so that nothing that it runs inherits the bearer. The
+// token of a subscription needs none: claude does not hand it on.
+const claudeBearer = "bearer"
+
+// claudeHelps reports whether claude gets the bearer by the helper.
+func claudeHelps(t *turnInput) bool {
+	name, _ := anthropic.key(t.Options)
+	return t.way != nil && name != "" && name != claudeToken
+}
+
+func claudeFiles(t *turnInput) error {
+	if !claudeHelps(t) {
+		return nil
+	}
+	return t.file(claudeBearer, t.way.Bearer())
+}
+
+// claudeReach: a subscription keeps its variable, because claude asks for other things with it.
+func claudeReach(t *turnInput) []string {
+	env := []string{anthropic.from + "=" + t.at("")}
+	if !claudeHelps(t) {
+		env = append(env, claudeToken+"="+t.way.Bearer())
+	}
+	return env
+}
+
+// claudeHelper are the settings that name the helper; nil: there is none.
+func claudeHelper(t *turnInput) map[string]any {
+	if !claudeHelps(t) {
+		return nil
+	}
+	return map[string]any{"apiKeyHelper": "cat '" + strings.ReplaceAll(t.path(claudeBearer), "'", `'\''`) + "'"}
+}
+
+// claudeFlags are the user's flags with our own settings, if there are any. Of two --settings the CLI heeds the last, so
+// where the user has one, ours go into it.
+func claudeFlags(t *turnInput) []string {
+	settings, hooks, at := claudeHelper(t), t.hooks(), claudeSettingsAt(t.Flags)
+	switch {
+	case settings == nil && len(hooks) == 0:
+		return t.Flags
+	case at < 0 && settings == nil:
+		return append(slices.Clone(t.Flags), "--settings", string(t.Hooks)) // which count whatever the sources are
+	}
+	theirs := map[string]any{}
+	if at >= 0 {
+		text, err := claudeSettings(t.Options, strings.TrimPrefix(t.Flags[at], "--settings="))
+		if err != nil || json.Unmarshal(text, &theirs) != nil {
+			return t.Flags // which the CLI will complain of
+		}
+	}
+	maps.Copy(theirs, settings)
+	if len(hooks) > 0 {
+		addHooks(theirs, hooks)
+	}
+	merged, err := json.Marshal(theirs)
+	if err != nil || len(merged) > mostSettings {
+		return t.Flags
+	}
+	flags := slices.Clone(t.Flags)
+	switch {
+	case at < 0:
+		flags = append(flags, "--settings", string(merged))
+	case strings.HasPrefix(t.Flags[at], "--settings="):
+		flags[at] = "--settings=" + string(merged)
+	default:
+		flags[at] = string(merged)
+	}
+	return flags
+}
+
+// claudeSettingsAt is where the settings are that count among flags; -1 when there are none.
+func claudeSettingsAt(flags []string) int {
+	for i := len(flags) - 1; i >= 0; i-- {
+		if strings.HasPrefix(flags[i], "--settings=") || i > 0 && flags[i-1] == "--settings" {
+			return i
+		}
+	}
+	return -1
+}
+
+// claudeSettings are what --settings names: JSON, or a file with it. A file is not read for an agent that may read less
+// than we: a link could lead anywhere, and what is read becomes its argument.
+func claudeSettings(o Options, named string) ([]byte, error) {
+	if strings.HasPrefix(strings.TrimSpace(named), "{") {
+		return []byte(named), nil
+	}
+	if o.As != nil || o.Box != nil {
+		return nil, os.ErrPermission
+	}
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(orHere(o.Dir), named)
+	}
+	f, err := os.Open(named)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostSettings))
+}
+
+const claudeBudgetFlag = "--max-budget-usd"
+
+// claudeHolds is the amount that the CLI is told to stop at: what is left, unless its user has told it to stop before
+// that; then it is empty. It is rounded up, so that what was spent when it stops is what was left at least.
+func claudeHolds(o Options) string {
+	if o.Left.CostUSD <= 0 {
+		return ""
+	}
+	for i, flag := range o.Flags {
+		value, joined := strings.CutPrefix(flag, claudeBudgetFlag+"=")
+		if flag == claudeBudgetFlag && i+1 < len(o.Flags) {
+			value, joined = o.Flags[i+1], true
+		}
+		if own, err := strconv.ParseFloat(value, 64); joined && err == nil && own <= o.Left.CostUSD {
+			return ""
+		}
+	}
+	return strconv.FormatFloat(math.Ceil(o.Left.CostUSD*1e4)/1e4, 'f', -1, 64)
+}

@@ -177,7 +177,7 @@ func TestClaudeConsole(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer
 	f := newFake(t, "claude", `cat >/dev/null; cat `+recordedFile(t, "claude/success")+`; printf '::error::no\nhalf' >&2`)
-	f.turn(t, agent.Options{Console: &console, Format: stream.FormatOptions{UseEmoji: true, MaxOutputChars: 25}}, "Do it.")
+	f.turn(t, agent.Options{Display: agent.Display{Console: &console, Format: stream.FormatOptions{UseEmoji: true, MaxOutputChars: 25}}}, "Do it.")
 	var said, told []string // the two come in any order
 	for line := range strings.Lines(console.String()) {
 		if strings.HasPrefix(line, "stderr: ") {

@@ -1,12 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -173,3 +179,136 @@ func codexClass(f facts) loop.Class {
 	}
 	return ""
 }
+
+var (
+	// codexElsewhere are settings by which codex asks another provider, as a line of its settings or the value of -c.
+	codexElsewhere = lazy(`(?m)^\s*(model_provider|openai_base_url|profile)\s*=`)
+	// codexElsewhereFlag are flags by which it does.
+	codexElsewhereFlag = lazy(`^(-p|--profile|--profile=.*|-p[^-].*|--oss|--local-provider.*)$|` +
+		`^(-c|--config=)?\s*(model_provider|openai_base_url|profile)\s*=`)
+)
+
+func codexCarry(o Options) ([]Route, string) {
+	for _, flag := range o.Flags {
+		if codexElsewhereFlag.MatchString(flag) {
+			return nil, "a flag of the agent names another provider"
+		}
+	}
+	dir := proc.Value(o.Parent, "CODEX_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join((&turnInput{Options: o}).home(), ".codex")
+	}
+	if text, err := disk.Read(filepath.Join(dir, "config.toml")); err == nil && codexElsewhere.Match(text) {
+		return nil, "codex's own settings name a provider"
+	}
+	key, where, why := cmp.Or(o.Keys["CODEX_API_KEY"], o.Keys["OPENAI_API_KEY"]), "", ""
+	if key == "" {
+		key, where, why = codexLogin(o)
+	}
+	r, bad := openai.route(o, "", key)
+	if why = cmp.Or(bad, why); key == "" || why != "" {
+		return nil, why
+	}
+	r.Name, r.Formats, r.Extra, r.Login = "", []string{responsesFormat}, openai.extra(o), where
+	return []Route{r}, ""
+}
+
+// codexLogin is the key that codex has saved, and where; or why the login there cannot use the gateway. A file
+// without a word on how it logs in goes by its key, if it has one.
+func codexLogin(o Options) (key, where, why string) {
+	saved, where := savedLogin("codex", o)
+	key = saved.Get("OPENAI_API_KEY").Str
+	switch mode := saved.Get("auth_mode").Str; {
+	case mode == "apikey", mode == "" && key != "":
+		return key, where, ""
+	case saved.Get("tokens").IsObject() || mode != "":
+		return "", "", "the login in " + where + " is one of ChatGPT's, which only codex can use: set OPENAI_API_KEY, or " +
+			"log in by running: codex login --with-api-key"
+	}
+	return "", "", ""
+}
+
+// codexBearer is the variable that the provider's settings name. The commands that codex runs do not get it.
+const codexBearer = "RALPH_TURN"
+
+func codexReach(t *turnInput) []string { return []string{codexBearer + "=" + t.way.Bearer()} }
+
+// codexProvider makes the gateway codex's provider. Its other ways out ask hosts that have nothing to do with the turn.
+func codexProvider(t *turnInput) []string {
+	if t.way == nil {
+		return nil
+	}
+	provider := fmt.Sprintf(`model_providers.ralph={name="ralph",base_url="%s/v1",wire_api="responses",env_key="%s"}`,
+		strings.TrimRight(t.at(""), "/"), codexBearer)
+	return []string{"-c", "model_provider=ralph", "-c", provider,
+		"-c", `shell_environment_policy.exclude=["` + codexBearer + `"]`, "-c", "features.plugins=false"}
+}
+
+// codexHooks are hooks as arguments. They count without being trusted by hand; those of a repository that is not
+// trusted do not.
+func codexHooks(o Options) []string {
+	hooks := o.hooks()
+	if len(hooks) == 0 {
+		return nil
+	}
+	args := []string{"--dangerously-bypass-hook-trust"}
+	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		args = append(args, "-c", "hooks."+event+"="+toml(hooks[event]))
+	}
+	return args
+}
+
+// toml is a value of JSON in TOML, on one line. What JSON says in strings, TOML reads alike.
+func toml(value any) string {
+	var parts []string
+	switch v := value.(type) {
+	case []any:
+		for _, inner := range v {
+			parts = append(parts, toml(inner))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if v[name] != nil { // TOML has no null
+				parts = append(parts, toml(name)+"="+toml(v[name]))
+			}
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+// codexLog is what its log tells at this level: of every request that it tries again, how long it waits before that.
+const codexLog = "error,codex_core::responses_retry=warn"
+
+var codexRetry = lazy(
+	`codex_core::responses_retry: .*\((\d+)/(\d+) in ([\d.]+)(s|ms|µs|ns)\)\.\.\.(?:.* sampling_error=(.*))?`)
+
+// codexHears reads "… codex_core::responses_retry: stream disconnected - retrying sampling request (1/5 in 7199.9s)...
+// … sampling_error=…".
+func codexHears(line string) (a stream.Attempt, ours bool) {
+	if !strings.Contains(line, "codex_core::responses_retry:") {
+		return a, false
+	}
+	m := codexRetry.FindStringSubmatch(line)
+	if m == nil {
+		return a, true
+	}
+	a = stream.Attempt{Number: number(m[1]), Most: number(m[2]), Status: statusInText(m[5]), Text: oneLine(m[5])}
+	if m[4] == "s" {
+		seconds, _ := strconv.ParseFloat(m[3], 64)
+		a.Delay = time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
+	}
+	return a, true
+}
+
+// statusInText is the HTTP status that codex names in words: "last status: 429 Too Many Requests".
+func statusInText(said string) int {
+	if m := lastStatus.FindStringSubmatch(said); m != nil {
+		return number(m[1])
+	}
+	return 0
+}
+
+var lastStatus = lazy(`\bstatus:? (\d{3})\b`)

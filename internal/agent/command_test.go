@@ -123,7 +123,7 @@ func TestCommandConsole(t *testing.T) {
 	var console bytes.Buffer
 	f := newFake(t, "my-agent",
 		`printf 'one\n\n::set-env name=x::y\n\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' z; printf '\nlast'`)
-	f.turn(t, agent.Options{Console: &console}, "Do it.")
+	f.turn(t, agent.Options{Display: agent.Display{Console: &console}}, "Do it.")
 	lines := strings.Split(console.String(), "\n")
 	if len(lines) != 9 || !slices.Equal(lines[:4], []string{"one", "", ": :set-env name=x::y", "red"}) ||
 		lines[5] != "last" || !strings.HasPrefix(lines[7], "[OK] Complete (time: ") {

@@ -19,6 +19,16 @@ type Groups interface {
 	EndGroup()
 }
 
+// Display is what a person sees of a turn as it happens.
+type Display struct {
+	// Console gets whole lines a Write, free of the agent's terminal sequences and workflow commands; nil: no one looks.
+	// Format is how they are shown. With Groups, all but the last lines are folded under Title.
+	Console io.Writer
+	Format  stream.FormatOptions
+	Groups  Groups
+	Title   string
+}
+
 // console shows a turn to a person, as far as there is one.
 type console struct {
 	formatter *stream.Formatter // nil: no one looks
@@ -31,12 +41,13 @@ type console struct {
 	doing     func(what string)   // hears in one line what the agent does now; nil: no one does
 }
 
-func newConsole(o Options, now func() time.Time) *console {
+// newConsole shows a turn whose whole output is in a log; "" in none.
+func newConsole(o Display, log string, now func() time.Time) *console {
 	c := &console{now: now, lines: new(batch), errs: &partial{each: func(string) {}}, redact: o.Format.Redact}
 	if o.Console == nil {
 		return c
 	}
-	c.shown = newDisplay(o.Console, o.LogFile)
+	c.shown = newDisplay(o.Console, log)
 	c.lines.to = c.shown
 	c.formatter = stream.NewFormatter(c.lines, o.Format)
 	c.errs.each = func(line string) { c.formatter.Stderr(now(), line) }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/ralph-loop/ralph/internal/proc"
 )
@@ -98,41 +95,4 @@ func version(ctx context.Context, d dialect, o Options, path string) (string, er
 		return oneLine(number), nil
 	}
 	return "of no number", nil
-}
-
-// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is
-// looked at.
-func credential(d dialect, o Options) string {
-	for _, name := range d.keys {
-		if proc.Value(o.Parent, name) != "" || o.Keys[name] != "" {
-			return "key in " + name
-		}
-	}
-	file, home := loginFile(d.name, o)
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 2 { // more than {}
-		return "login in " + fromHome(file, home)
-	}
-	if d.name == "gemini" {
-		if _, where := geminiSaved(o); where != "" {
-			return "key in " + where
-		}
-		return geminiLogin(filepath.Join(filepath.Dir(file), "settings.json"), home)
-	}
-	return ""
-}
-
-// geminiLogin is the way in that gemini's settings name and that needs neither key nor file of its own.
-func geminiLogin(file, home string) string {
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return ""
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	way := gjson.GetBytes(content, "security.auth.selectedType").Str
-	if slices.Contains([]string{"vertex-ai", "cloud-shell", "compute-default-credentials"}, way) {
-		return way + " in " + fromHome(file, home)
-	}
-	return ""
 }

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
-	"maps"
-	"net/url"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,158 +14,246 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 )
 
-// Gateway carries what turns ask their models, so that the credential stays with the harness.
-type Gateway interface {
-	// Open starts to carry one turn, which may spend what is left.
-	Open(routes []Route, left loop.Left) (TurnGateway, error)
-	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
-	Prices(model string) bool
+// GatewaySupport says whether a gateway can carry the turns of an agent.
+type GatewaySupport struct {
+	Routes []Route
+	Why    string // why it cannot; "": it can
+	// Unsure says that no one knows whether the agent uses the address that it is given.
+	Unsure bool
+	Known  bool // ralph knows the agent, and how it is carried
+	// Unnamed says which variables the agent needs to reach a provider that the gateway does not carry to, and does not get,
+	// because the setting environment does not name them; "" if there are none.
+	Unnamed string
+	// Credential is where the agent's credential is: "key in ANTHROPIC_API_KEY"; "" none is seen.
+	Credential string
 }
 
-// TurnGateway carries one turn.
-type TurnGateway interface {
-	URL() string    // where the agent reaches it: "http://127.0.0.1:4567"
-	Bearer() string // by what it knows the agent
-	// Usage is what the model's answers have said so far that they took. CostUSD is 0 when a price is not known. asked
-	// is false when nothing has been passed on.
-	Usage() (u loop.Usage, asked bool)
-	Refused() string // why a request was refused because of what may be spent; "" if none was
-	Close() error    // ends what runs; nothing is carried afterwards
-}
-
-// Route is one provider that a turn is carried to.
-type Route struct {
-	Name    string   // the first part of the path at the gateway: "anthropic"; "" is the only route
-	Base    string   // where it leads: "https://api.anthropic.com"
-	Header  string   // that has the credential: "x-api-key"
-	Value   string   // of that header
-	Extra   []string // more headers that its user sends to the provider, "Name: value" each
-	Formats []string // what is spoken there: "anthropic", "openai-responses", "openai-chat", "gemini"
-	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key of
-	// the environment. Ends is when it counts no more; zero: no one says.
-	Login string
-	Ends  time.Time
-	// Renew is another value after one that the provider has refused; false: there is none. nil: no one renews it.
-	Renew func(ctx context.Context, refused string) (string, bool)
-}
-
-// home is the agent's HOME.
-func (t *turnInput) home() string {
-	switch {
-	case t.Home != "":
-		return t.Home
-	case t.As != nil:
-		return t.As.Home
-	}
-	return proc.Value(t.Parent, "HOME")
-}
-
-// settingBytes is how much of an agent's settings file is read.
-const settingBytes = 1 << 20
-
-// gatewayConfig is how a gateway carries an agent.
-type gatewayConfig struct {
-	// routes are the providers that it is carried to, or why it cannot be; none: there is no key.
-	routes func(o Options) (routes []Route, why string)
-	// reach is the environment that leads it to the gateway of talk.way.
-	reach func(t *turnInput) []string
-	// renew are the arguments by which its CLI renews its login and does nothing else; nil: there are none.
-	renew []string
-}
-
-// Spoken in requests to models.
-const (
-	anthropicFormat = "anthropic"
-	responsesFormat = "openai-responses"
-	chatFormat      = "openai-chat"
-	geminiFormat    = "gemini"
-)
-
-// openaiBase is where the environment says that OpenAI's interface is, without the /v1 that everyone writes there.
-func openaiBase(o Options) (base, why string) {
-	said := proc.Value(o.Parent, "OPENAI_BASE_URL")
-	if said == "" {
-		return "https://api.openai.com", ""
-	}
-	base, ok := strings.CutSuffix(strings.TrimRight(said, "/"), "/v1")
-	if !ok {
-		return "", "OPENAI_BASE_URL does not end in /v1"
-	}
-	return base, checkedBase("OPENAI_BASE_URL", base)
-}
-
-// openaiHeaders are the headers by which the environment says for whom requests to OpenAI count.
-func openaiHeaders(o Options) (headers []string) {
-	for _, h := range [][2]string{{"OpenAI-Organization", "OPENAI_ORGANIZATION"}, {"OpenAI-Project", "OPENAI_PROJECT"}} {
-		if value := proc.Value(o.Parent, h[1]); value != "" {
-			headers = append(headers, h[0]+": "+value)
+// unnamed says which variables of a provider the environment has and the agent does not get.
+func unnamed(name string, o Options) string {
+	given := proc.Environment(o.Parent, o.Allow)
+	for _, e := range elsewhere {
+		if e.agent != name || proc.Value(o.Parent, e.chosen) == "" {
+			continue
 		}
-	}
-	return headers
-}
-
-// baseOf is where the environment says that a provider is, or else its public address.
-func baseOf(o Options, name, public string) (base, why string) {
-	if base = strings.TrimRight(proc.Value(o.Parent, name), "/"); base == "" {
-		return public, ""
-	}
-	return base, checkedBase(name, base)
-}
-
-func checkedBase(name, base string) string {
-	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return name + " is no address of a web server"
+		missing := slices.DeleteFunc(append([]string{e.chosen}, e.needs...), func(variable string) bool {
+			return proc.Value(o.Parent, variable) == "" || proc.Value(given, variable) != ""
+		})
+		if len(missing) > 0 {
+			return fmt.Sprintf("%s asks %s (%s), which the gateway does not carry: add %s to the setting environment", name,
+				e.provider, e.chosen, strings.Join(missing, ", "))
+		}
 	}
 	return ""
 }
 
-// loopback is what no proxy is asked for.
-const loopback = "127.0.0.1,localhost"
-
-// withheld are variables that an agent which is carried does not get: they hold credentials or lead past the gateway.
-var withheld = []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
-	"GOOGLE_VERTEX_BASE_URL", "GEMINI_CLI_CUSTOM_HEADERS", "NO_PROXY", "no_proxy"}
-
-// shortestKey is how long a value is at least that is taken for a key wherever it stands.
-const shortestKey = 8
-
-// carriedEnvironment is an environment without the agents' keys, by name and by value, and what else is withheld. A
-// proxy is not asked for the gateway.
-func carriedEnvironment(o Options, env, keys []string) []string {
-	out, values := []string{}, slices.Collect(maps.Values(o.Keys))
-	names := slices.Concat(withheld, keys, slices.Collect(maps.Keys(o.Keys)))
-	for _, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		if !slices.Contains(names, name) && (len(value) < shortestKey || !slices.Contains(values, value)) {
-			out = append(out, entry)
-		}
+// CheckGateway finds out whether a gateway could carry the turns of these options.
+func CheckGateway(o Options) GatewaySupport {
+	d, known := dialectOf(o.Command)
+	c := GatewaySupport{Unsure: !known, Known: known && d.gateway != nil}
+	if known {
+		c.Credential = credential(d, o)
+	} else if i := slices.IndexFunc(KeyNames(), func(name string) bool { return o.Keys[name] != "" }); i >= 0 {
+		c.Credential = "key in " + KeyNames()[i]
 	}
-	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		if had := proc.Value(env, name); had != "" {
-			out = append(out, name+"="+had+","+loopback)
-		} else {
-			out = append(out, name+"="+loopback)
-		}
+	if d.gateway == nil {
+		c.Why = d.name + " has no setting that says where its model is"
+		return c
 	}
-	return out
+	c.Routes, c.Why = d.gateway.routes(o)
+	if len(c.Routes) == 0 {
+		c.Unnamed = unnamed(d.name, o)
+	}
+	if c.Why != "" || len(c.Routes) > 0 {
+		if c.Why != "" && c.Credential == "" && d.name == "claude" && logins[d.name].lax {
+			c.Credential = "login in the keychain, if there is one"
+		}
+		return c
+	}
+	if c.Why = "no key for " + d.name + " is in the environment"; strings.HasPrefix(c.Credential, "login") {
+		c.Why = "the " + c.Credential + " cannot use the gateway: " + logins[d.name].how
+	}
+	return c
 }
 
-// address is the gateway's on this machine, for a box to let it through: "127.0.0.1:4567".
-func (t *turnInput) address() string {
+// carry opens the way to the agent's model; done closes it. A turn without a gateway has none. why says that its user
+// has to log in again before there can be one.
+func (t *turnInput) carry(ctx context.Context) (done func(), why string, err error) {
+	if t.Gateway == nil {
+		return func() {}, "", nil
+	}
+	c := CheckGateway(t.Options)
+	if c.Why != "" {
+		return nil, "", fmt.Errorf("carrying %s to its model: %s", filepath.Base(t.Command), c.Why)
+	}
+	if t.routes, why = t.login(ctx, c.Routes); why != "" {
+		return nil, why, nil
+	}
+	if t.way, err = t.Gateway.Open(t.routes, t.Left); err != nil {
+		return nil, "", fmt.Errorf("opening the way to the agent's model: %w", err)
+	}
+	return func() { _ = t.way.Close() }, "", nil
+}
+
+// loggedOut makes a turn wait for its user, whose login has been refused: a key that is wrong stays wrong, but all that
+// is needed here is to log in again.
+func (t *turnInput) loggedOut(turn *loop.Turn) {
+	if turn.Class != loop.Auth {
+		return
+	}
+	where := ""
+	if i := slices.IndexFunc(t.routes, func(r Route) bool { return r.Login != "" }); i >= 0 {
+		where = t.routes[i].Login
+	} else if rest, ok := strings.CutPrefix(credential(t.dialect, t.Options), "login in "); ok {
+		where = rest
+	}
+	if where != "" {
+		turn.Class, turn.Reason = loop.Waits, t.dialect.loginHint(where)
+	}
+}
+
+// differs reports whether what an agent told, if it told anything, is not what was seen, give or take a twentieth.
+func differs(told, seen float64) bool { return told > 0 && math.Abs(told-seen) > seen/20 }
+
+// onTheWire takes a turn's tokens and its cost from the answers of its model, which no agent can tell otherwise.
+func (t *turnInput) onTheWire(turn *loop.Turn) {
 	if t.way == nil {
-		return ""
+		return
 	}
-	u, err := url.Parse(t.way.URL())
-	if err != nil {
-		return ""
+	_ = t.way.Close() // what is not counted yet is counted now
+	if seen, asked := t.way.Usage(); asked {
+		told := turn.Usage
+		if seen.CostUSD == 0 {
+			seen.CostUSD = told.CostUSD
+		}
+		if differs(told.CostUSD, seen.CostUSD) || differs(float64(told.Tokens()), float64(seen.Tokens())) {
+			turn.AgentUsage = &told
+		}
+		turn.Usage = seen
 	}
-	return u.Host
+	if why := t.way.Refused(); why != "" && turn.Class != loop.OK {
+		turn.Class, turn.Reason, turn.Ours = loop.Spent, why, true
+	}
 }
 
-// at is where a provider is reached at the gateway.
-func (t *turnInput) at(route string) string {
-	if route == "" {
-		return t.way.URL()
+const (
+	// renewBefore is how long before its end a login is renewed: claude does it from then on.
+	renewBefore = 5 * time.Minute
+	// renewLimit is how long that may take. The CLI was seen to take a second, and gives its provider four tries.
+	renewLimit = time.Minute
+)
+
+// over reports whether a login ends within a time from now.
+func (r Route) over(now time.Time, within time.Duration) bool {
+	return !r.Ends.IsZero() && !now.Add(within).Before(r.Ends)
+}
+
+// login makes sure that the routes' logins count: one that is about to end is renewed. why says that one has ended; "":
+// none has. Each route can be renewed later, too.
+func (t *turnInput) login(ctx context.Context, routes []Route) (ready []Route, why string) {
+	for _, r := range routes {
+		if r.Login != "" && t.dialect.gateway.renew != nil {
+			if r.over(t.now(), renewBefore) {
+				if fresh, ok := t.renewed(ctx, r); ok {
+					r = fresh
+				}
+			}
+			if r.over(t.now(), 0) {
+				return nil, t.dialect.loginHint(r.Login)
+			}
+			r.Renew = func(ctx context.Context, refused string) (string, bool) {
+				used := r
+				used.Value = refused
+				fresh, ok := t.renewed(ctx, used)
+				return fresh.Value, ok
+			}
+		}
+		ready = append(ready, r)
 	}
-	return t.way.URL() + "/" + route
+	return ready, ""
+}
+
+// renewed is a route with a login that has not been refused: the one that someone else has renewed by now, or else the
+// one that the owner's CLI gets.
+func (t *turnInput) renewed(ctx context.Context, refused Route) (Route, bool) {
+	if r, ok := t.fresh(refused); ok {
+		return r, true
+	}
+	t.renew(ctx)
+	return t.fresh(refused)
+}
+
+// fresh is the login as it is in its file now, if it is another one.
+func (t *turnInput) fresh(refused Route) (Route, bool) {
+	routes, _ := t.dialect.gateway.routes(t.Options)
+	for _, r := range routes {
+		if r.Name == refused.Name && r.Login == refused.Login && r.Value != refused.Value && !r.over(t.now(), 0) {
+			return r, true
+		}
+	}
+	return refused, false
+}
+
+// renew has the owner's CLI renew its login, in no box, and so in an empty directory and without a task. A program that
+// an agent could have put there is not asked. A renewal that has begun is let end whatever becomes of the turn: the old
+// login counts no more by then.
+func (t *turnInput) renew(ctx context.Context) {
+	if !t.owners() {
+		return
+	}
+	dir, remove, err := proc.TempDir("")
+	if err != nil {
+		return
+	}
+	defer remove()
+	o := t.Options
+	o.Gateway, o.Keys, o.Extra, o.Allow = nil, nil, nil, nil
+	d := t.dialect
+	d.pass = []string{logins[d.name].dirFrom} // and no address of another provider
+	said := proc.NewTail(0, 1<<10)
+	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what resulted from it is in the file
+		Argv: append([]string{t.program}, t.dialect.gateway.renew...), Dir: dir,
+		Env: environment(o, d), Stdout: said, Stderr: said, As: t.As, Timeout: renewLimit, Grace: time.Second,
+	})
+}
+
+// owners reports whether the agent's program was found by its bare name, outside of where the agent works.
+func (t *turnInput) owners() bool {
+	if filepath.Base(t.Command) != t.Command || !filepath.IsAbs(t.program) {
+		return false
+	}
+	program, err := filepath.EvalSymlinks(t.program)
+	if err != nil {
+		return false
+	}
+	dir, err := filepath.EvalSymlinks(orHere(t.Dir))
+	if err != nil {
+		return false
+	}
+	for _, path := range []string{t.program, program} {
+		if path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			return false
+		}
+	}
+	return true
+}
+
+// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is
+// looked at.
+func credential(d dialect, o Options) string {
+	for _, name := range d.keys {
+		if proc.Value(o.Parent, name) != "" || o.Keys[name] != "" {
+			return "key in " + name
+		}
+	}
+	file, home := loginFile(d.name, o)
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 2 { // more than {}
+		return "login in " + fromHome(file, home)
+	}
+	if d.name == "gemini" {
+		if _, where := geminiSaved(o); where != "" {
+			return "key in " + where
+		}
+		return geminiLogin(filepath.Join(filepath.Dir(file), "settings.json"), home)
+	}
+	return ""
 }

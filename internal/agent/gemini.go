@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // gemini is Google's Gemini CLI: the prompt on standard input, events as JSON lines.
@@ -241,6 +243,138 @@ func geminiClass(f facts) loop.Class {
 		return loop.Rejected
 	case f.result != nil && f.result.Status == 0 && f.end.Exit >= 400-256:
 		return byStatus(f.end.Exit+256, byWords(said))
+	}
+	return ""
+}
+
+// The ways to log in of gemini that go by a key.
+const (
+	geminiByKey    = "gemini-api-key"
+	geminiByVertex = "vertex-ai"
+)
+
+var vertex = provider{"google", "https://aiplatform.googleapis.com", "GOOGLE_VERTEX_BASE_URL", "", google.header,
+	[]string{"GOOGLE_API_KEY"}, google.formats}
+
+// geminiWay is the provider that gemini asks with a key of the harness, and what the CLI calls that.
+func geminiWay(o Options) (p provider, way string) {
+	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_VERTEXAI")) {
+		return vertex, geminiByVertex
+	}
+	return google, geminiByKey
+}
+
+func isOn(value string) bool { return value == "true" || value == "1" }
+
+func geminiCarry(o Options) ([]Route, string) {
+	p, way := geminiWay(o)
+	if isOn(proc.Value(o.Parent, "GOOGLE_GENAI_USE_GCA")) {
+		return nil, "GOOGLE_GENAI_USE_GCA leads gemini to a login of Google's"
+	}
+	if said := geminiChosen(filepath.Join((&turnInput{Options: o}).home(), ".gemini", "settings.json")); o.As == nil &&
+		said != "" && said != way {
+		return nil, "gemini's own settings say that it logs in by " + oneLine(said)
+	}
+	_, key := p.key(o)
+	where := ""
+	if key == "" && way == geminiByKey {
+		key, where = geminiSaved(o)
+	}
+	r, why := p.route(o, "", key)
+	if key == "" || why != "" {
+		return nil, why
+	}
+	r.Name, r.Login, r.Extra = "", where, geminiHeaders(proc.Value(o.Parent, "GEMINI_CLI_CUSTOM_HEADERS"))
+	return []Route{r}, ""
+}
+
+// geminiSaved is the key that its user has in a file of variables, and where. gemini reads the first of these files
+// that exists.
+func geminiSaved(o Options) (key, where string) {
+	home := (&turnInput{Options: o}).home()
+	for _, name := range []string{filepath.Join(".gemini", ".env"), ".env"} {
+		file := filepath.Join(home, name)
+		text, err := disk.Read(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			said, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "export "), google.keys[0])
+			if said, found := strings.CutPrefix(strings.TrimSpace(said), "="); ok && found {
+				key = unquoted(strings.TrimSpace(said))
+			}
+		}
+		if key == "" {
+			return "", ""
+		}
+		return key, fromHome(file, home)
+	}
+	return "", ""
+}
+
+// unquoted is a value of a file of variables without its quotes, or without what is said about it after a "#".
+func unquoted(value string) string {
+	if value != "" && strings.ContainsAny(value[:1], "\"'`") {
+		value, _, _ = strings.Cut(value[1:], value[:1])
+		return value
+	}
+	value, _, _ = strings.Cut(value, "#")
+	return strings.TrimSpace(value)
+}
+
+// geminiChosen is the way to log in that a user's settings name; empty: none.
+func geminiChosen(file string) string { return settingsIn(file).Get("security.auth.selectedType").Str }
+
+// geminiHeaders are those of "Name: value, Name: value", where a value may have commas.
+func geminiHeaders(text string) (list []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		name, _, named := strings.Cut(part, ":")
+		switch {
+		case named && !strings.ContainsAny(strings.TrimSpace(name), " \t/"):
+			list = append(list, strings.TrimSpace(part))
+		case len(list) > 0:
+			list[len(list)-1] += "," + part
+		}
+	}
+	return list
+}
+
+// geminiReach: both addresses are the gateway's, so that settings of the repository cannot choose the other.
+func geminiReach(t *turnInput) []string {
+	p, _ := geminiWay(t.Options)
+	return []string{google.from + "=" + t.at(""), vertex.from + "=" + t.at(""), p.keys[0] + "=" + t.way.Bearer()}
+}
+
+// geminiCarried says in settings that the key counts, that nothing is told to Google, and that what gemini runs does not
+// inherit the bearer. Variables that its user has named are inherited.
+func geminiCarried(settings map[string]any, o Options) {
+	_, way := geminiWay(o)
+	into(settings, "security", "auth")["selectedType"] = way
+	into(settings, "privacy")["usageStatisticsEnabled"] = false
+	redaction := into(settings, "security", "environmentVariableRedaction")
+	redaction["enabled"], redaction["allowed"] = true, append([]string{}, o.Allow...)
+}
+
+// geminiSystem lays the same over the repository's own settings, where those count.
+func geminiSystem(t *turnInput) error {
+	if t.way == nil || !t.AgentSettings {
+		return nil
+	}
+	settings := map[string]any{}
+	geminiCarried(settings, t.Options)
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	t.env = append(t.env, "GEMINI_CLI_SYSTEM_SETTINGS_PATH="+t.path("system.json"))
+	return t.file("system.json", string(text))
+}
+
+// geminiLogin is the way in that gemini's settings name and that needs neither key nor file of its own.
+func geminiLogin(file, home string) string {
+	way := geminiChosen(file)
+	if slices.Contains([]string{geminiByVertex, "cloud-shell", "compute-default-credentials"}, way) {
+		return way + " in " + fromHome(file, home)
 	}
 	return ""
 }

@@ -3,16 +3,8 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 )
-
-// reads reports whether the agent is to change nothing.
-func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
 
 // into is an object within an object, which is made where there is none.
 func into(object map[string]any, path ...string) map[string]any {
@@ -82,105 +74,3 @@ func addHooks(settings map[string]any, hooks map[string][]any) {
 }
 
 const mostSettings = 100 << 10 // bytes of settings in an argument
-
-// claudeFlags are the user's flags with our own settings, if there are any. Of two --settings the CLI heeds the last, so
-// where the user has one, ours go into it.
-func claudeFlags(t *turnInput) []string {
-	settings, hooks, at := claudeHelper(t), t.hooks(), claudeSettingsAt(t.Flags)
-	switch {
-	case settings == nil && len(hooks) == 0:
-		return t.Flags
-	case at < 0 && settings == nil:
-		return append(slices.Clone(t.Flags), "--settings", string(t.Hooks)) // which count whatever the sources are
-	}
-	theirs := map[string]any{}
-	if at >= 0 {
-		text, err := claudeSettings(t.Options, strings.TrimPrefix(t.Flags[at], "--settings="))
-		if err != nil || json.Unmarshal(text, &theirs) != nil {
-			return t.Flags // which the CLI will complain of
-		}
-	}
-	maps.Copy(theirs, settings)
-	if len(hooks) > 0 {
-		addHooks(theirs, hooks)
-	}
-	merged, err := json.Marshal(theirs)
-	if err != nil || len(merged) > mostSettings {
-		return t.Flags
-	}
-	flags := slices.Clone(t.Flags)
-	switch {
-	case at < 0:
-		flags = append(flags, "--settings", string(merged))
-	case strings.HasPrefix(t.Flags[at], "--settings="):
-		flags[at] = "--settings=" + string(merged)
-	default:
-		flags[at] = string(merged)
-	}
-	return flags
-}
-
-// claudeSettingsAt is where the settings are that count among flags; -1 when there are none.
-func claudeSettingsAt(flags []string) int {
-	for i := len(flags) - 1; i >= 0; i-- {
-		if strings.HasPrefix(flags[i], "--settings=") || i > 0 && flags[i-1] == "--settings" {
-			return i
-		}
-	}
-	return -1
-}
-
-// claudeSettings are what --settings names: JSON, or a file with it. A file is not read for an agent that may read less
-// than we: a link could lead anywhere, and what is read becomes its argument.
-func claudeSettings(o Options, named string) ([]byte, error) {
-	if strings.HasPrefix(strings.TrimSpace(named), "{") {
-		return []byte(named), nil
-	}
-	if o.As != nil || o.Box != nil {
-		return nil, os.ErrPermission
-	}
-	if !filepath.IsAbs(named) {
-		named = filepath.Join(orHere(o.Dir), named)
-	}
-	f, err := os.Open(named)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, mostSettings))
-}
-
-// codexHooks are hooks as arguments. They count without being trusted by hand; those of a repository that is not
-// trusted do not.
-func codexHooks(o Options) []string {
-	hooks := o.hooks()
-	if len(hooks) == 0 {
-		return nil
-	}
-	args := []string{"--dangerously-bypass-hook-trust"}
-	for _, event := range slices.Sorted(maps.Keys(hooks)) {
-		args = append(args, "-c", "hooks."+event+"="+toml(hooks[event]))
-	}
-	return args
-}
-
-// toml is a value of JSON in TOML, on one line. What JSON says in strings, TOML reads alike.
-func toml(value any) string {
-	var parts []string
-	switch v := value.(type) {
-	case []any:
-		for _, inner := range v {
-			parts = append(parts, toml(inner))
-		}
-		return "[" + strings.Join(parts, ",") + "]"
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if v[name] != nil { // TOML has no null
-				parts = append(parts, toml(name)+"="+toml(v[name]))
-			}
-		}
-		return "{" + strings.Join(parts, ",") + "}"
-	}
-	text, _ := json.Marshal(value)
-	return string(text)
-}

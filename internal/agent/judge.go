@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -174,3 +176,199 @@ func byWords(said string) loop.Class {
 	}
 	return class
 }
+
+// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
+// looked into: an agent may speak of rate limits all day.
+// An agent that did nothing speaks of nothing else.
+func (d dialect) judge(f facts, now time.Time) judgement {
+	class := d.classify(f)
+	byWords := class == loop.OK && f.idle
+	if byWords {
+		class = d.complaint(f)
+	}
+	j := d.explain(class, f, now)
+	j.byWords = byWords && class != loop.OK
+	if again := f.words(); f.idle && (class == loop.OK || class == loop.Broke) && namesReset.MatchString(again) {
+		j.resets = resetTime(again, now)
+	}
+	return j
+}
+
+var namesReset = lazy(`(?i)\b(?:resets?|try again|available|retry|until)\b`)
+
+// complaint is the class of what an agent says that did nothing. Where it does not report what it does, its words must
+// begin like an error: it may have written code about one.
+func (d dialect) complaint(f facts) loop.Class {
+	said := strings.TrimSpace(f.words())
+	class := byWords(said)
+	if class == "" || class == loop.Rejected || !f.reports && !errorLine.MatchString(said) {
+		return loop.OK
+	}
+	return class
+}
+
+// explain words a judgement: what happened, what to do about it, and what the agent said itself; in one line.
+func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
+	j := judgement{class: class}
+	if class == loop.OK {
+		return j
+	}
+	said := f.words()
+	if class == loop.UsageLimit {
+		j.resets = f.resets(said, now)
+	}
+	j.reason = d.sentence(class, f, j.resets, now)
+	switch {
+	case class == loop.Empty, class == loop.Killed, class == loop.CutShort, class == loop.Declined && !f.failed():
+		// what it said is not why
+	case class == loop.Rejected && f.result == nil:
+		j.reason = because(j.reason, complaint(f.stderr, said))
+	case f.result == nil || len(f.result.Errors) == 0 && f.result.Text == "":
+		j.reason = because(j.reason, tellingLine(said))
+	default:
+		j.reason = because(j.reason, said)
+	}
+	return j
+}
+
+// resets is when a usage limit ends: as the provider told it, else by the agent's words.
+func (f facts) resets(said string, now time.Time) time.Time {
+	if f.limit.Rejected && !f.limit.Resets.IsZero() {
+		return f.limit.Resets // also one that has come: what was told is told, and whoever waits looks at the clock
+	}
+	return resetTime(said, now)
+}
+
+func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) string {
+	name, status := d.name, ""
+	if f.result != nil && f.result.Status > 0 {
+		status = fmt.Sprintf(" (HTTP %d)", f.result.Status)
+	}
+	switch class {
+	case loop.Empty:
+		return name + " said nothing: nothing to do but ask again"
+	case loop.Waits:
+		return name + " waits for a person: read its output, answer it, then resume the run"
+	case loop.Declined:
+		return name + "'s model refused to do it: word the task differently, or name another model in agent.model"
+	case loop.UsageLimit:
+		switch left := resets.Sub(now); {
+		case resets.IsZero():
+			return name + "'s rate limit is reached" + status + ": try again later"
+		case left > 0 && left <= time.Minute:
+			return name + "'s rate limit is reached" + status + fmt.Sprintf(": try again in %.0fs", math.Ceil(left.Seconds()))
+		}
+		return name + "'s usage limit is reached until " + resets.Format(time.RFC3339) + ": try again after that"
+	case loop.Overloaded:
+		return name + "'s model is overloaded" + status + ": try again later"
+	case loop.OutOfOrder:
+		return name + "'s model is out of order" + status + ": try again later"
+	case loop.Network:
+		return name + " did not reach its model: check the network, the proxy settings and the model's address, then try " +
+			"again"
+	case loop.Auth:
+		return name + "'s credential is missing or was refused" + status + ": " + d.credential()
+	case loop.Billing:
+		return name + "'s account has no credit" + status + ": add credit, or use another key; " + d.credential()
+	case loop.Rejected:
+		return name + " or its model refused how it was called" + status +
+			": check the settings agent.flags and agent.model, and " + name + "'s version"
+	case loop.TooLong:
+		return "the prompt is too long for " + name + " or its model: shorten the task, or split it"
+	case loop.MaxTurns:
+		return name + " used up its own limit of turns or of words: raise it in agent.flags, or ask for less at once"
+	case loop.Spent:
+		return name + " used up its own budget: raise it in agent.flags, or ask for less at once"
+	case loop.Killed:
+		return name + " was ended by a signal that ralph did not send: " + sender(f.end)
+	case loop.CutShort:
+		return name + " ended without saying how: see its log"
+	}
+	if f.result == nil || !f.result.Failed {
+		return fmt.Sprintf("%s ended with exit code %d: see its log", name, f.end.Exit)
+	}
+	return name + " failed: see its log, and try again"
+}
+
+// sender says where to look for who has sent a signal: the system itself sends none but SIGKILL, when it runs out of
+// memory.
+func sender(end proc.Result) string {
+	if end.Signal == "SIGKILL" || end.Exit == 128+9 {
+		return "see whether the machine ran out of memory"
+	}
+	return "see who did"
+}
+
+// credential says which credentials an agent takes.
+func (d dialect) credential() string {
+	switch n := len(d.keys); {
+	case n == 0 || d.keys[0] == "*":
+		return "check the one that it takes"
+	case n == 1:
+		return "check " + d.keys[0]
+	default:
+		return "check " + strings.Join(d.keys[:n-1], ", ") + " or " + d.keys[n-1]
+	}
+}
+
+// windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is none of them.
+const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus|sonnet|requests?|tokens?|messages?|plan|spend|spending|quota)[ -]`
+
+// phrases are how providers and agents word a failure; the first that matches counts. They are searched for only in what
+// a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
+// number or a bare "login" is none. Those of fatal classes must be the most certain: one that is wrong ends the run.
+var phrases = []struct {
+	class   loop.Class
+	pattern *pattern
+}{
+	// A provider's free quota is refilled by the minute or day, though it speaks of billing too.
+	{loop.UsageLimit,
+		lazy(`(?is)resource_exhausted|quota.{0,300}(retry in|retrydelay|per[ _-]?(minute|day)|free[ _-]?tier)`)},
+	{loop.Billing,
+		lazy(
+			`(?i)credit balance|insufficient[_ ](quota|credits?|funds|balance)|out of credits|no credits? (left|remaining)|payment required|requires billing|` +
+				`billing (hard[_ ])?limit|billing_error|exceeded your current quota|check your (plan and )?billing`)},
+	{loop.UsageLimit, lazy(`(?i)out of (extra |included )?usage\b|exhausted your (daily |monthly )?(capacity|quota|allowance)|` +
+		`rollout budget\b.{0,60}(exhausted|exceeded|spent|reached|used)|(extra|included) usage\b.{0,40}(exhausted|used up|spent)`)},
+	{loop.Billing, lazy(`(?i)\b(plan|subscription|seat|license|tier)\b.{0,60}\b(does(n't| not)|do(n't| not)|no longer) (include|support|cover|allow)|` +
+		`not (included|available|supported|enabled) (in|on|with|for|under) your (current )?(\w+ )?(plan|subscription|tier|seat|license)|` +
+		`upgrade (your plan|to (a|the) \w+ plan) to|subscription (is |has )?(been )?(inactive|expired|cancell?ed|required|past due)|requires an? (active |paid )*(plan|subscription)`)},
+	{loop.Auth, lazy(`(?i)(disabled|blocked|restricted|revoked|suspended|not (allowed|permitted|enabled|authorized)) (by|for|in) (your|this|the) (admin|organi[sz]ation|workspace|account|team|enterprise|company)|` +
+		`(organi[sz]ation|account|workspace|team) (has been |is |was )(disabled|suspended|deactivated|blocked|banned|restricted)|` +
+		`(not (available|supported)|unavailable|unsupported|restricted) (in|for|from) (your|this) (country|region|location|territory)|unsupported_country|` +
+		`(your|this) (organi[sz]ation|account|workspace|admin\w*) (does(n't| not) (have access|allow|permit)|has not enabled)|` +
+		`(policy|policies) (of|set by) your (admin\w*|organi[sz]ation)|contact your (admin|organi[sz]ation)|401 status code|unauthorized error`)},
+	{loop.TooLong,
+		lazy(
+			`(?i)prompt is too long|prompt_too_long|context[_ ]length[_ ]exceeded|(exceed|over|larger|longer|too)\w*\b.{0,60}context (window|length|limit)|` +
+				`context (window|length|limit)\b.{0,40}(exceed|full|reached|ran out)|ran out of room|maximum context|input (is|was) too (long|large)|` +
+				`too many (input )?tokens|request[_ ]too[_ ]large|stdin input exceeds|input exceeds the maximum|token (count|limit).{0,40}exceed|exceeds the maximum number of tokens`)},
+	{loop.UsageLimit,
+		lazy(
+			`(?i)(rate|usage)[_ -]?limit[_ -]?(error|exceeded|reached|hit)|ratelimit(error|exceeded|ed\b)|rate[- ]limited|too many requests|` +
+				windows + `limits?\b.{0,40}\b(reached|exceeded|exhausted|hit|resets?)\b|\b(hit|reached|exceed\w*)\b.{0,60}` +
+				windows + `limits?\b|` +
+				`\b(hit|reached|exceed\w*|over) your\b.{0,60}\blimits?\b|quota (was |is |has been )?(exceeded|exhausted|reached)|(exceeded|exhausted)\b.{0,30}\bquota`)},
+	{loop.Overloaded,
+		lazy(
+			`(?i)overloaded(_error)?\b|service unavailable|(at|over|no) capacity|(experiencing|due to) high (demand|load)|server[s]? (is|are) (too )?busy`)},
+	{loop.Auth, lazy(`(?i)not (logged|signed) in|please (log|sign) in\b|\brun \S*\s?/?login\b|` +
+		`\b(invalid|incorrect|missing|no|expired|revoked|wrong)[_ ](x-)?(api[ _-]?key|auth\w* token|oauth token|access token|refresh token|credentials?)\b|` +
+		`\b(api[ _-]?key|(o?auth\w*|access|refresh) token|credentials?)\b.{0,20}\b(not (found|set|valid|configured)|missing|required|expired|invalid|revoked|unset)\b|` +
+		`authentication[_ ](failed|error|required)|failed to authenticate|unauthenticated|401 unauthori[sz]ed`)},
+	{loop.OutOfOrder, lazy(`(?i)internal server error|bad gateway|gateway time-?out|server_error|server had an error`)},
+	{loop.Network,
+		lazy(`(?i)\be(connrefused|connreset|connaborted|hostunreach|netunreach|timedout|ai_again|notfound)\b|getaddrinfo|` +
+			`(connection|connect)\b.{0,60}\b(refused|reset|closed|dropped|lost|aborted|timed out)|connection error|error sending request|` +
+			`(could ?n[o']t|could not|cannot|can ?n[o']t|can't|unable to|failed to) (connect|reach|resolve)|network (error|is unreachable|is down)|waiting for network|` +
+			`dns (error|lookup)|no such host|name or service not known|temporary failure in name resolution|socket hang ?up|fetch failed|` +
+			`stream (disconnected|closed|error|ended unexpectedly)|(request|connection|api) (has )?timed out|timed out waiting for|tls handshake|certificate (verify|has expired|is not)`)},
+	{loop.Rejected,
+		lazy(
+			`(?i)(issue|problem) with the selected model|\bmodel\b.{0,60}\b(not (found|supported|available)|does not exist|may not exist)|` +
+				`\b(unknown|invalid|unsupported|no such) model\b|invalid_request_error`)},
+}
+
+// statuses are how an HTTP status is told in words: "API Error: 529", "HTTP 503", "status code: 500".
+var statuses = lazy(
+	`(?i)\b(api error|http(?:/[\d.]+)?|unexpected status|status[ _]code|error code)[":= (]{1,4}([45]\d\d)\b`)

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,24 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// facts are what a turn's output and its end say, before anyone judges them.
-type facts struct {
-	end     proc.Result
-	any     bool           // it printed anything on standard output
-	plain   bool           // what it printed was text, not its format
-	asked   bool           // it started to ask a human to log in, and was stopped
-	result  *stream.Result // how it says it ended; nil: it does not say
-	retry   stream.Attempt // the last request to a model that it tried again
-	limit   stream.Window  // the last it told of a usage limit
-	said    bool           // it has an answer: words, or the form asked for
-	idle    bool           // nothing was spent, no tool ran, nothing is claimed, and it said little
-	reports bool           // what it does not tell it did not do
-	hung    bool           // it did not end after it had said how it ended, and was stopped
-	text    string         // its last words
-	noise   string         // the last lines that are not its format
-	stderr  string
-}
 
 // reader folds what an agent prints into a turn: the last message, the claim, and within bounds all that the agent
 // said.
@@ -59,9 +43,6 @@ type reader struct {
 	grace   *time.Timer
 	lingers atomic.Bool
 }
-
-// claimBytes is how much of a message is kept while it comes.
-const claimBytes = 64 << 10
 
 // plain reports whether what the agent prints is text, of which any line is a word of its own.
 func (r *reader) plain() bool { return r.talk.Text || r.talk.dialect.name == command.name }
@@ -224,4 +205,135 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 	judged := r.talk.dialect.judge(r.facts, r.talk.now())
 	t.Class, t.Reason, t.ResetAt, t.ByWords = judged.class, judged.reason, judged.resets, judged.byWords
 	return t
+}
+
+// longestAgo is how many messages are remembered by their ids: those of several contexts come in turn.
+const longestAgo = 32
+
+// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result.
+// All blocks of a message tell the same. A turn that continues although it has spent more than is left is stopped: it
+// asks its model again, or will as soon as its tool has run. One that has only its word to say is let say it, which
+// costs nothing more.
+func (r *reader) count(e stream.Event) {
+	fresh := !slices.Contains(r.counted, e.Message)
+	if e.Message == "" { // a sign of life, or a message without an id, whose usage is told once
+		fresh = e.Usage != (loop.Usage{})
+	}
+	beyond := fresh && r.beyond() != ""
+	if fresh {
+		r.seen = r.seen.Plus(e.Usage)
+	}
+	if fresh && e.Message != "" {
+		if r.counted = append(r.counted, strings.Clone(e.Message)); len(r.counted) > longestAgo {
+			r.counted = slices.Delete(r.counted, 0, 1)
+		}
+	}
+	if why := r.beyond(); r.over == "" && why != "" && (beyond || e.Kind == stream.ToolStart) && r.talk.stop != nil {
+		r.over = why
+		r.talk.stop()
+	}
+}
+
+// beyond says of which limit the turn has spent more than was left; empty: of none.
+func (r *reader) beyond() string {
+	switch left := r.talk.Left; {
+	case left.Tokens > 0 && r.seen.Tokens() > left.Tokens:
+		return fmt.Sprintf("the agent was stopped, since the run had %d tokens left and it took %d: raise maxTokens, or "+
+			"ask for less at once", left.Tokens, r.seen.Tokens())
+	case left.CostUSD > 0 && r.seen.CostUSD > left.CostUSD:
+		return fmt.Sprintf("the agent was stopped, since the run had %s left and it spent %s: raise %s, or ask for "+
+			"less at once", loop.Dollars(left.CostUSD), loop.Dollars(r.seen.CostUSD), left.Setting())
+	}
+	return ""
+}
+
+func newReader(t *turnInput, d dialect) *reader {
+	if t.Text {
+		d.decode, t.dialect.ends = stream.NewPlain, false
+	}
+	r := &reader{talk: t, noise: proc.NewTail(0, 8<<10), said: newSaid()}
+	r.decoder = d.decode(t.clock(), r.event)
+	r.Writer = t.console.stdout(r.decoder)
+	return r
+}
+
+// Some agents sit a usage limit out: they print nothing for as long as their provider told them to wait, which may be
+// hours. What they wait for is in the requests that they try again, and of some agents only in their log on standard
+// error.
+
+// tried notes a request that the agent tries again. When its provider has told it to wait for longer than it may be
+// silent, the turn ends at once: nothing would come of it but the time.
+func (r *reader) tried(a stream.Attempt) {
+	if a.Delay > 0 {
+		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, no one comes too early
+	}
+	r.facts.retry, r.waits = a, true
+	if patience := r.talk.patience(); patience > 0 && a.Delay > patience && limited(a) && r.talk.stop != nil {
+		r.sat = true
+		r.talk.stop()
+	}
+}
+
+// answered notes that the model has answered: what was tried again has come to something.
+func (r *reader) answered() { r.waits, r.resets = false, time.Time{} }
+
+// limited reports whether a request failed because of a usage limit.
+func limited(a stream.Attempt) bool {
+	class := byWords(a.Text)
+	if a.Status > 0 {
+		class = byStatus(a.Status, class)
+	}
+	return class == loop.UsageLimit
+}
+
+// retryFilter takes the lines out of an agent's standard error in which it reports requests that it tries again, and
+// passes the others on.
+type retryFilter struct {
+	hears func(line string) (a stream.Attempt, ours bool)
+	tell  func(a stream.Attempt)
+	to    io.Writer
+	line  []byte
+	long  bool // the line is longer than any of those; it has been passed on so far
+}
+
+// hearingBytes is how long such a line may be.
+const hearingBytes = 16 << 10
+
+// Write implements io.Writer.
+func (h *retryFilter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n') + 1
+		piece := p
+		if end > 0 {
+			piece = p[:end]
+		}
+		p = p[len(piece):]
+		h.line = append(h.line, piece...)
+		if end > 0 || h.long || len(h.line) > hearingBytes {
+			h.pass(end > 0)
+		}
+	}
+	return n, nil
+}
+
+// pass hands on what there is of a line, unless it is one of ours.
+func (h *retryFilter) pass(whole bool) {
+	a, ours := stream.Attempt{}, false
+	if !h.long {
+		a, ours = h.hears(strings.TrimRight(string(h.line), "\r\n"))
+	}
+	if !ours {
+		_, _ = h.to.Write(h.line)
+	} else if a != (stream.Attempt{}) {
+		h.tell(a)
+	}
+	h.line, h.long = h.line[:0], !whole && !ours
+}
+
+// close hands on what has no end.
+func (h *retryFilter) close() {
+	if len(h.line) > 0 {
+		h.pass(true)
+	}
 }

@@ -38,8 +38,9 @@ func replay(t *testing.T, name string, exit int, place stream.Place) string {
 	t.Helper()
 	var console bytes.Buffer
 	o := agent.Options{
-		Command: filepath.Dir(name), Completion: "DONE", Console: &console, Format: stream.FormatFor(place),
-		Clock: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		Command: filepath.Dir(name), Completion: "DONE",
+		Display: agent.Display{Console: &console, Format: stream.FormatFor(place)},
+		Clock:   func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
 	if _, err := agent.Replay(o, recording(t, name, exit)); err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func (g *groups) EndGroup()          { g.WriteString("}\n") }
 func TestConsoleGroups(t *testing.T) {
 	t.Parallel()
 	var console groups
-	o := agent.Options{Command: "command", Console: &console, Groups: &console, Title: "claude, iteration 1"}
+	o := agent.Options{Command: "command", Display: agent.Display{Console: &console, Groups: &console, Title: "claude, iteration 1"}}
 	if _, err := agent.Replay(o, agent.Recording{Stdout: strings.NewReader("one"),
 		Stderr: strings.NewReader("two")}); err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestReplayShowsAtOnce(t *testing.T) {
 	var console bytes.Buffer
 	stdout := &watched{pieces: []string{"one\ntwo\nthr", "ee\n", "four"}, shown: console.String}
 	stderr := &watched{pieces: []string{"a\nb", "c\n"}, shown: console.String}
-	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console},
+	if _, err := agent.Replay(agent.Options{Command: "command", Display: agent.Display{Console: &console}},
 		agent.Recording{Stdout: stdout, Stderr: stderr}); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestReplayShowsManyLinesAtOnce(t *testing.T) {
 	t.Parallel()
 	var console counted
 	const lines = 100_000
-	if _, err := agent.Replay(agent.Options{Command: "command", Console: &console},
+	if _, err := agent.Replay(agent.Options{Command: "command", Display: agent.Display{Console: &console}},
 		agent.Recording{Stdout: strings.NewReader(strings.Repeat("a line\n", lines))}); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func BenchmarkReplay200MB(b *testing.B) {
 	times := 200 << 20 / len(bulk)
 	b.SetBytes(int64(times * len(bulk)))
 	for b.Loop() {
-		turn, err := agent.Replay(agent.Options{Command: "claude", Console: io.Discard},
+		turn, err := agent.Replay(agent.Options{Command: "claude", Display: agent.Display{Console: io.Discard}},
 			agent.Recording{Stdout: &many{text: bulk, times: times, err: io.EOF}})
 		if err != nil || turn.Tools != times {
 			b.Fatal(turn, err)

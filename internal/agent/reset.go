@@ -278,8 +278,3 @@ func zones(name string, here *time.Location) (list []*time.Location) {
 	}
 	return nil
 }
-
-func number(digits string) int {
-	n, _ := strconv.Atoi(digits)
-	return n
-}

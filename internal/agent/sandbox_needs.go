@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"net"
 	"net/url"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
@@ -58,7 +58,9 @@ var needs = map[string]sandboxNeeds{
 }
 
 func shared(paths ...string) []sandbox.File { return files(sandbox.Shared, paths) }
-func shown(paths ...string) []sandbox.File  { return files(sandbox.Shown, paths) }
+
+func shown(paths ...string) []sandbox.File { return files(sandbox.Shown, paths) }
+
 func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
 
 func files(how sandbox.Access, paths []string) (list []sandbox.File) {
@@ -141,12 +143,10 @@ func providerURLs(files []sandbox.File, home string) (urls []string) {
 			}
 		}
 		for _, name := range names {
-			info, err := os.Stat(name)
-			if err != nil || !info.Mode().IsRegular() || info.Size() > settingBytes ||
-				!slices.Contains([]string{".json", ".jsonc", ".toml"}, filepath.Ext(name)) {
+			if !slices.Contains([]string{".json", ".jsonc", ".toml"}, filepath.Ext(name)) {
 				continue
 			}
-			text, _ := os.ReadFile(name)
+			text, _ := disk.Read(name)
 			for _, found := range aSetting.FindAllSubmatch(text, -1) {
 				urls = append(urls, string(found[1]))
 			}
@@ -166,13 +166,4 @@ func hostOf(said string) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// Starts finds out whether the agent could begin in a sandbox: of one that ralph knows by asking for its version, of
-// another by looking at its file. The error is a sentence.
-func (a *Agent) Starts(ctx context.Context, s *sandbox.Sandbox) error {
-	if err := s.Starts(ctx, sandbox.Works, a.program, a.env); err != nil || a.dialect.name == command.name {
-		return err
-	}
-	return s.Starts(ctx, sandbox.Works, a.program, a.env, "--version")
 }

@@ -4,9 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
@@ -77,73 +77,60 @@ func orHere(dir string) string {
 
 func geteuid() int { return os.Geteuid() }
 
-// windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is none of them.
-const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus|sonnet|requests?|tokens?|messages?|plan|spend|spending|quota)[ -]`
-
-// phrases are how providers and agents word a failure; the first that matches counts. They are searched for only in what
-// a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
-// number or a bare "login" is none. Those of fatal classes must be the most certain: one that is wrong ends the run.
-var phrases = []struct {
-	class   loop.Class
-	pattern *pattern
-}{
-	// A provider's free quota is refilled by the minute or day, though it speaks of billing too.
-	{loop.UsageLimit,
-		lazy(`(?is)resource_exhausted|quota.{0,300}(retry in|retrydelay|per[ _-]?(minute|day)|free[ _-]?tier)`)},
-	{loop.Billing,
-		lazy(
-			`(?i)credit balance|insufficient[_ ](quota|credits?|funds|balance)|out of credits|no credits? (left|remaining)|payment required|requires billing|` +
-				`billing (hard[_ ])?limit|billing_error|exceeded your current quota|check your (plan and )?billing`)},
-	{loop.UsageLimit, lazy(`(?i)out of (extra |included )?usage\b|exhausted your (daily |monthly )?(capacity|quota|allowance)|` +
-		`rollout budget\b.{0,60}(exhausted|exceeded|spent|reached|used)|(extra|included) usage\b.{0,40}(exhausted|used up|spent)`)},
-	{loop.Billing, lazy(`(?i)\b(plan|subscription|seat|license|tier)\b.{0,60}\b(does(n't| not)|do(n't| not)|no longer) (include|support|cover|allow)|` +
-		`not (included|available|supported|enabled) (in|on|with|for|under) your (current )?(\w+ )?(plan|subscription|tier|seat|license)|` +
-		`upgrade (your plan|to (a|the) \w+ plan) to|subscription (is |has )?(been )?(inactive|expired|cancell?ed|required|past due)|requires an? (active |paid )*(plan|subscription)`)},
-	{loop.Auth, lazy(`(?i)(disabled|blocked|restricted|revoked|suspended|not (allowed|permitted|enabled|authorized)) (by|for|in) (your|this|the) (admin|organi[sz]ation|workspace|account|team|enterprise|company)|` +
-		`(organi[sz]ation|account|workspace|team) (has been |is |was )(disabled|suspended|deactivated|blocked|banned|restricted)|` +
-		`(not (available|supported)|unavailable|unsupported|restricted) (in|for|from) (your|this) (country|region|location|territory)|unsupported_country|` +
-		`(your|this) (organi[sz]ation|account|workspace|admin\w*) (does(n't| not) (have access|allow|permit)|has not enabled)|` +
-		`(policy|policies) (of|set by) your (admin\w*|organi[sz]ation)|contact your (admin|organi[sz]ation)|401 status code|unauthorized error`)},
-	{loop.TooLong,
-		lazy(
-			`(?i)prompt is too long|prompt_too_long|context[_ ]length[_ ]exceeded|(exceed|over|larger|longer|too)\w*\b.{0,60}context (window|length|limit)|` +
-				`context (window|length|limit)\b.{0,40}(exceed|full|reached|ran out)|ran out of room|maximum context|input (is|was) too (long|large)|` +
-				`too many (input )?tokens|request[_ ]too[_ ]large|stdin input exceeds|input exceeds the maximum|token (count|limit).{0,40}exceed|exceeds the maximum number of tokens`)},
-	{loop.UsageLimit,
-		lazy(
-			`(?i)(rate|usage)[_ -]?limit[_ -]?(error|exceeded|reached|hit)|ratelimit(error|exceeded|ed\b)|rate[- ]limited|too many requests|` +
-				windows + `limits?\b.{0,40}\b(reached|exceeded|exhausted|hit|resets?)\b|\b(hit|reached|exceed\w*)\b.{0,60}` +
-				windows + `limits?\b|` +
-				`\b(hit|reached|exceed\w*|over) your\b.{0,60}\blimits?\b|quota (was |is |has been )?(exceeded|exhausted|reached)|(exceeded|exhausted)\b.{0,30}\bquota`)},
-	{loop.Overloaded,
-		lazy(
-			`(?i)overloaded(_error)?\b|service unavailable|(at|over|no) capacity|(experiencing|due to) high (demand|load)|server[s]? (is|are) (too )?busy`)},
-	{loop.Auth, lazy(`(?i)not (logged|signed) in|please (log|sign) in\b|\brun \S*\s?/?login\b|` +
-		`\b(invalid|incorrect|missing|no|expired|revoked|wrong)[_ ](x-)?(api[ _-]?key|auth\w* token|oauth token|access token|refresh token|credentials?)\b|` +
-		`\b(api[ _-]?key|(o?auth\w*|access|refresh) token|credentials?)\b.{0,20}\b(not (found|set|valid|configured)|missing|required|expired|invalid|revoked|unset)\b|` +
-		`authentication[_ ](failed|error|required)|failed to authenticate|unauthenticated|401 unauthori[sz]ed`)},
-	{loop.OutOfOrder, lazy(`(?i)internal server error|bad gateway|gateway time-?out|server_error|server had an error`)},
-	{loop.Network,
-		lazy(`(?i)\be(connrefused|connreset|connaborted|hostunreach|netunreach|timedout|ai_again|notfound)\b|getaddrinfo|` +
-			`(connection|connect)\b.{0,60}\b(refused|reset|closed|dropped|lost|aborted|timed out)|connection error|error sending request|` +
-			`(could ?n[o']t|could not|cannot|can ?n[o']t|can't|unable to|failed to) (connect|reach|resolve)|network (error|is unreachable|is down)|waiting for network|` +
-			`dns (error|lookup)|no such host|name or service not known|temporary failure in name resolution|socket hang ?up|fetch failed|` +
-			`stream (disconnected|closed|error|ended unexpectedly)|(request|connection|api) (has )?timed out|timed out waiting for|tls handshake|certificate (verify|has expired|is not)`)},
-	{loop.Rejected,
-		lazy(
-			`(?i)(issue|problem) with the selected model|\bmodel\b.{0,60}\b(not (found|supported|available)|does not exist|may not exist)|` +
-				`\b(unknown|invalid|unsupported|no such) model\b|invalid_request_error`)},
-}
-
-// statuses are how an HTTP status is told in words: "API Error: 529", "HTTP 503", "status code: 500".
-var statuses = lazy(
-	`(?i)\b(api error|http(?:/[\d.]+)?|unexpected status|status[ _]code|error code)[":= (]{1,4}([45]\d\d)\b`)
-
-// plainer are characters that mean the same as simpler ones: providers write "5:26 AM" with a narrow space, and
-// "You’ve".
-var plainer = strings.NewReplacer("\u00A0", " ", "\u202F", " ", "\u2009", " ", "’", "'", "‘", "'", "\x00", "")
-
 type pattern = regex.Pattern
 
 // lazy is a pattern that is compiled when it is first asked.
 func lazy(text string) *pattern { return regex.Lazy(text) }
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// withoutEcho cuts the prompt out of an output, wherever it is in it word for word. When the beginning of the
+// output is missing, it may begin within the prompt.
+func withoutEcho(said, prompt string, beheaded bool) string {
+	said, prompt = strings.ReplaceAll(said, "\r\n", "\n"), strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
+	// no tag in it could be taken for a claim, and a short one is a part of many words
+	if !strings.Contains(prompt, "</") {
+		return said
+	}
+	if beheaded {
+		said = said[overlap(prompt, said):]
+	}
+	return strings.ReplaceAll(said, prompt, "")
+}
+
+// overlap is the length of the longest beginning of b that is an end of a. It takes time in proportion to their lengths
+// (Knuth, Morris and Pratt), since both may be large and repetitive.
+func overlap(a, b string) int {
+	b = b[:min(len(a), len(b))]
+	back := make([]int32, len(b)+1) // back[i]: the longest beginning of b[:i], shorter than it, that is its end
+	step := func(matched int, c byte) int {
+		for matched > 0 && (matched == len(b) || b[matched] != c) {
+			matched = int(back[matched])
+		}
+		if matched < len(b) && b[matched] == c {
+			matched++
+		}
+		return matched
+	}
+	for i, matched := 1, 0; i < len(b); i++ {
+		matched = step(matched, b[i])
+		back[i+1] = int32(matched)
+	}
+	matched := 0
+	for i := range len(a) {
+		matched = step(matched, a[i])
+	}
+	return matched
+}
+
+var needsNoQuotes = lazy(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// claimBytes is how much of a message is kept while it comes.
+const claimBytes = 64 << 10
+
+// plainer are characters that mean the same as simpler ones: providers write "5:26 AM" with a narrow space, and
+// "You’ve".
+var plainer = strings.NewReplacer("\u00A0", " ", "\u202F", " ", "\u2009", " ", "’", "'", "‘", "'", "\x00", "")

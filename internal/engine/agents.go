@@ -19,8 +19,8 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 		AgentSettings: set.AgentSettings, Dir: run.agentDir(), Parent: run.Parent, Allow: set.Environment,
 		Home: run.Home, As: run.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(),
 		Completion: set.CompletionResponse, Keys: run.Keys, Box: run.box(sandbox.Works),
-		Limits: run.limits(),
-		Format: run.Format, Groups: run.Groups, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
+		Limits:  run.limits(),
+		Display: agent.Display{Format: run.Format, Groups: run.Groups}, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
 	}
 	options = run.warned(options, "turn") // after 12 of 20 minutes
 	if set.StreamAgentOutput {

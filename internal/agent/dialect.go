@@ -1,0 +1,295 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/stream"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
+)
+
+// Options are which agent takes the turns, and how.
+type Options struct {
+	Display
+
+	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect
+	Flags   []string // more arguments, before our own
+	Model   string   // "" is the agent's own choice
+	Dir     string   // the worktree it works in
+	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of
+	// its dialect.
+	Parent []string
+	Allow  []string    // more names of Parent, or prefixes and a star
+	Home   string      // its HOME; "" keeps ours
+	As     *proc.User  // whom it runs as; nil is ourselves
+	Box    proc.Box    // what it is kept in; nil: nothing
+	Limits proc.Limits // what a turn may take of the machine
+	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
+	Timeout, Idle, Grace time.Duration
+	// Soft is how long a turn may take before OnSoft hears of it; 0 is never.
+	Soft     time.Duration
+	OnSoft   func()
+	Left     loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells
+	ReadOnly bool      // a reviewer: no tool that writes or runs anything
+	// it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
+	NoTools    bool
+	Schema     string // JSON schema of the answer wanted; "" none
+	Completion string // the setting completionResponse: what a <response> claims with; "" none does
+	// Promises are the texts of <promise> that claim; nil: those that count without criteria.
+	Promises []string
+	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has
+	// written.
+	LogFile string
+	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the
+	// agent's process.
+	Keys  map[string]string
+	Extra []string // more of the agent's environment, NAME=value each
+	// Gateway carries what the agent asks its model: it gets the gateway's address and a bearer of the turn, and nothing
+	// of Keys. nil: the agent asks its model itself, by Keys.
+	Gateway Gateway
+	// Text asks for the agent's plain text instead of its events: no tokens, no cost, and a failure only by its words.
+	Text bool
+	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and
+	// one that is too long for that; "" none.
+	PromptFile string
+	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted
+	// code.
+	AgentSettings bool
+	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks":
+	// [...]}]}} in JSON, as internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that
+	// its user has. The others know no hooks but plugins and get none, and neither does an agent that is ReadOnly or has
+	// NoTools.
+	Hooks  []byte
+	Resume string           // the id of a session to continue with, where the dialect can; "" a fresh one
+	Clock  func() time.Time // nil is time.Now
+}
+
+// Gateway carries what turns ask their models, so that the credential stays with the harness.
+type Gateway interface {
+	// Open starts to carry one turn, which may spend what is left.
+	Open(routes []Route, left loop.Left) (TurnGateway, error)
+	// Prices reports whether it knows what a model costs; "" is the agent's own choice, which shows when it asks.
+	Prices(model string) bool
+}
+
+// TurnGateway carries one turn.
+type TurnGateway interface {
+	URL() string    // where the agent reaches it: "http://127.0.0.1:4567"
+	Bearer() string // by what it knows the agent
+	// Usage is what the model's answers have said so far that they took. CostUSD is 0 when a price is not known. asked
+	// is false when nothing has been passed on.
+	Usage() (u loop.Usage, asked bool)
+	Refused() string // why a request was refused because of what may be spent; "" if none was
+	Close() error    // ends what runs; nothing is carried afterwards
+}
+
+// Route is one provider that a turn is carried to.
+type Route struct {
+	Name    string   // the first part of the path at the gateway: "anthropic"; "" is the only route
+	Base    string   // where it leads: "https://api.anthropic.com"
+	Header  string   // that has the credential: "x-api-key"
+	Value   string   // of that header
+	Extra   []string // more headers that its user sends to the provider, "Name: value" each
+	Formats []string // what is spoken there: "anthropic", "openai-responses", "openai-chat", "gemini"
+	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key of
+	// the environment. Ends is when it counts no more; zero: no one says.
+	Login string
+	Ends  time.Time
+	// Renew is another value after one that the provider has refused; false: there is none. nil: no one renews it.
+	Renew func(ctx context.Context, refused string) (string, bool)
+}
+
+// facts are what a turn's output and its end say, before anyone judges them.
+type facts struct {
+	end     proc.Result
+	any     bool           // it printed anything on standard output
+	plain   bool           // what it printed was text, not its format
+	asked   bool           // it started to ask a human to log in, and was stopped
+	result  *stream.Result // how it says it ended; nil: it does not say
+	retry   stream.Attempt // the last request to a model that it tried again
+	limit   stream.Window  // the last it told of a usage limit
+	said    bool           // it has an answer: words, or the form asked for
+	idle    bool           // nothing was spent, no tool ran, nothing is claimed, and it said little
+	reports bool           // what it does not tell it did not do
+	hung    bool           // it did not end after it had said how it ended, and was stopped
+	text    string         // its last words
+	noise   string         // the last lines that are not its format
+	stderr  string
+}
+
+// dialect is how one agent is spoken to.
+type dialect struct {
+	name  string                      // as people know it: "claude"
+	keys  []string                    // the credentials it takes, by environment name; "*" is any
+	pass  []string                    // what of our environment it may know besides proc.Allowed
+	first []string                    // arguments before Options.Flags
+	flags func(t *turnInput) []string // Options.Flags as far as they may be; nil: as they are
+	// arguments follow the program, first and Options.Flags.
+	arguments func(t *turnInput) []string
+	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there
+	// are none.
+	prepare        func(t *turnInput) error
+	maxPromptBytes int    // bytes of a prompt on standard input; 0 is any
+	cheap          string // the model for a small question; "" the agent's own choice
+	// environment is set for every turn, unless Parent says otherwise and pass lets it.
+	environment func(o Options) []string
+	gateway     *gatewayConfig // how a gateway carries it; nil: it cannot be told where its model is
+	// silent: the prompt goes by talk.argument, and standard input is empty.
+	silent bool
+	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: no one will answer.
+	loginPrompt *pattern
+	decode      func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
+	// interrupts: asked by INT, it says what it has spent before it ends.
+	interrupts bool
+	prices     bool // it tells what a turn cost
+	counts     bool // it tells how many tokens it took
+	// holds is the amount of dollars that it is told to stop at itself; "": it is not. nil: it cannot.
+	holds func(o Options) string
+	ends  bool // its format has an event that says how it ended
+	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
+	// noisy: its standard error reports requests that it tries again, so nothing there is a sign of life.
+	noisy bool
+	// readRetry reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
+	// Lines that are ours are its log, which no one has asked for but us. nil: it has none.
+	readRetry func(line string) (a stream.Attempt, ours bool)
+	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
+	class func(f facts) loop.Class
+}
+
+// gatewayConfig is how a gateway carries an agent.
+type gatewayConfig struct {
+	// routes are the providers that it is carried to, or why it cannot be; none: there is no key.
+	routes func(o Options) (routes []Route, why string)
+	// reach is the environment that leads it to the gateway of talk.way.
+	reach func(t *turnInput) []string
+	// renew are the arguments by which its CLI renews its login and does nothing else; nil: there are none.
+	renew []string
+}
+
+// turnInput is what one turn is about.
+type turnInput struct {
+	Options
+	dialect dialect
+	program string // absolute path of the agent's
+	prompt  string
+	console *console
+	stop    func()          // ends the turn; nil when it is long over
+	pulse   *proc.Heartbeat // beaten at every sign of life
+	dir     string          // where the turn's own files are, when its dialect has any
+	env     []string        // more of the environment, which names them
+	now     func() time.Time
+	way     TurnGateway   // what carries it to its model; nil: it goes there itself
+	routes  []Route       // of the way
+	linger  time.Duration // after its result an agent is stopped that has not ended by then
+}
+
+// asRoot reports whether the agent runs as root.
+func (o Options) asRoot() bool {
+	if o.As != nil {
+		return o.As.UID == 0
+	}
+	return runtime.GOOS != "windows" && geteuid() == 0
+}
+
+// reads reports whether the agent is to change nothing.
+func (o Options) reads() bool { return o.ReadOnly || o.NoTools }
+
+func (t *turnInput) clock() func() time.Time { return t.now }
+
+// argvBytes is how long a prompt may be as an argument. Linux takes 128 KiB in one, less a byte.
+const argvBytes = 100 << 10
+
+// argument is the prompt for an agent that takes it as an argument.
+func (t *turnInput) argument() string {
+	said := strings.ReplaceAll(t.said(), "\x00", "")
+	if strings.HasPrefix(said, "-") { // it is no flag
+		said = "\n" + said
+	}
+	return said
+}
+
+// most is how long a prompt the agent takes; 0 is any.
+func (t *turnInput) most() int {
+	if t.dialect.silent {
+		return argvBytes
+	}
+	return t.dialect.maxPromptBytes
+}
+
+func (t *turnInput) tooLong() bool { return t.most() > 0 && len(t.prompt) > t.most() }
+
+// said is what the agent is told: the prompt, or where it lies when it is too long for that.
+func (t *turnInput) said() string {
+	if t.tooLong() {
+		return "Read the file " + t.PromptFile + "; it holds your whole task."
+	}
+	return t.prompt
+}
+
+// unsayable says why a prompt cannot be given to the agent; "" when it can.
+func (t *turnInput) unsayable() string {
+	if t.tooLong() && t.PromptFile == "" {
+		return fmt.Sprintf("the prompt has %d bytes, and %s takes at most %d: shorten the task, or keep prompt files so "+
+			"that it can read it",
+			len(t.prompt), t.dialect.name, t.most())
+	}
+	return ""
+}
+
+// interrupt is the part of the time to end in which an agent that then says what it has spent is only interrupted.
+func (t *turnInput) interrupt(grace time.Duration) time.Duration {
+	if t.dialect.interrupts {
+		return grace / 4
+	}
+	return 0
+}
+
+var sessions = lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// isSession reports whether a text can be a session's id. It comes from an agent's output, and must not be taken for a
+// flag.
+func isSession(id string) bool { return sessions.MatchString(id) }
+
+// home is the agent's HOME.
+func (t *turnInput) home() string {
+	switch {
+	case t.Home != "":
+		return t.Home
+	case t.As != nil:
+		return t.As.Home
+	}
+	return proc.Value(t.Parent, "HOME")
+}
+
+// at is where a provider is reached at the gateway.
+func (t *turnInput) at(route string) string {
+	if route == "" {
+		return t.way.URL()
+	}
+	return t.way.URL() + "/" + route
+}
+
+// address is the gateway's on this machine, for a box to let it through: "127.0.0.1:4567".
+func (t *turnInput) address() string {
+	if t.way == nil {
+		return ""
+	}
+	u, err := url.Parse(t.way.URL())
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// patience is for how long an agent may be silent; 0: forever.
+func (t *turnInput) patience() time.Duration {
+	if t.Idle > 0 {
+		return t.Idle
+	}
+	return t.Timeout
+}
