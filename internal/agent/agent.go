@@ -48,13 +48,6 @@ const (
 	cannotFind    = 127
 )
 
-// unrunnables are how shells, env and loaders report a program, an interpreter or a library that they did not get. The
-// name is a group; one of digits is the line of a script.
-var unrunnables = lazy(`(?im)command not found: (\S+)|` +
-	`(?:^|[ :])['‘"]?([^\s:'’"‘]*[^\s:'’"‘0-9][^\s:'’"‘]*)['’"]?: (?:command )?` +
-	`(?:not found|no such file or directory|permission denied|bad interpreter|cannot execute: required file not found|` +
-	`cannot open shared object file)\b`)
-
 // loaders are messages of those who start a program, whatever it is that then ends with another exit code.
 var loaders = lazy(`(?i)error while loading shared libraries|cannot open shared object file|exec format error|bad interpreter|` +
 	`version .GLIBC\S* not found|dyld\S*: library not loaded|required file not found`)
@@ -69,18 +62,10 @@ func (a *Agent) unrunnable(turn *loop.Turn, end proc.Result, stderr string) {
 	if turn.Usage == (loop.Usage{}) && turn.Tools == 0 && turn.Claim.Tag == "" {
 		turn.Class = loop.Missing
 	}
-	o := a.options
-	o.Command = "" // the program's name
-	if found := unrunnables.FindAllStringSubmatch(stderr, -1); found != nil {
-		last := found[len(found)-1]
-		o.Command = cmp.Or(last[1], last[2])
-	}
-	turn.Reason = fmt.Sprintf("%s could not run %s (exit code %d): ", a.dialect.name,
-		cmp.Or(oneLine(o.Command), "a program"), end.Exit)
-	if _, err := resolve(o, a.env); err == nil && o.Box != nil {
-		turn.Reason += "the sandbox hides it; put it in a directory of PATH, or in the repository"
-	} else {
-		turn.Reason += "install it, or make it executable"
+	turn.Reason = fmt.Sprintf("%s could not run a program (exit code %d): install it, or make it executable", a.dialect.name,
+		end.Exit)
+	if a.options.Box != nil {
+		turn.Reason += "; if the sandbox hides it, put it in a directory of PATH or in the repository"
 	}
 	turn.Reason = because(turn.Reason, tellingLine(stderr))
 }
@@ -137,7 +122,7 @@ func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	}
 	grace := cmp.Or(t.Grace, proc.GraceOf(ctx)) // how long the agent may take to end when it is stopped
 	end, err := proc.Run(ctx, proc.Spec{
-		Argv: append([]string{a.program}, a.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
+		Argv: append([]string{a.program}, a.dialect.arguments(t)...), Dir: o.Dir, Env: slices.Concat(a.env, t.env),
 		Stdin: stdin, Stdout: io.MultiWriter(outs...), Stderr: io.MultiWriter(errs...),
 		Timeout: o.Timeout, Idle: o.Idle, Pulse: t.pulse, Soft: o.Soft, OnSoft: o.OnSoft, As: o.As, Box: o.Box,
 		WritableDir: t.dir, AllowedAddress: t.address(), Limits: o.Limits,
@@ -166,15 +151,6 @@ func (a *Agent) listen(r *reader, errs []io.Writer) ([]io.Writer, func()) {
 	}
 	h := &retryFilter{hears: a.dialect.readRetry, tell: r.tried, to: io.MultiWriter(errs...)}
 	return []io.Writer{h}, h.close
-}
-
-// arguments are all that follow the program.
-func (a *Agent) arguments(t *turnInput) []string {
-	flags := a.options.Flags
-	if a.dialect.flags != nil {
-		flags = a.dialect.flags(t)
-	}
-	return slices.Concat(a.dialect.first, flags, a.dialect.arguments(t))
 }
 
 // talk readies what one turn is about.
@@ -244,7 +220,7 @@ func (a *Agent) CommandLine() string {
 	t := &turnInput{Options: a.options, dialect: a.dialect, prompt: "PROMPT", dir: "DIR",
 		console: newConsole(Display{}, "", time.Now), pulse: new(proc.Heartbeat), now: time.Now}
 	var words []string
-	for _, word := range append([]string{a.options.Command}, a.arguments(t)...) {
+	for _, word := range append([]string{a.options.Command}, a.dialect.arguments(t)...) {
 		if !needsNoQuotes.MatchString(word) {
 			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
@@ -19,12 +20,22 @@ var amp = dialect{
 	environment: func(Options) []string { return nil },
 	prepare:     ampFiles,
 	silent:      true,
-	loginPrompt: lazy(`^No API key found\. Starting login flow`), // and would wait forever
-	decode:      stream.NewClaude,
-	counts:      true,
-	ends:        true,
-	class:       ampClass,
+	login:       ampAccount,
+	needs: sandboxNeeds{
+		hosts: []string{"ampcode.com", "*.ampcode.com"},
+		files: slices.Concat(shared(".local/share/amp/secrets.json"), copied(".config/amp")),
+	},
+	output: output{
+		loginPrompt: lazy(`^No API key found\. Starting login flow`), // and would wait forever
+		decode:      stream.NewClaude,
+		counts:      true,
+		ends:        true,
+		class:       ampClass,
+	},
 }
+
+var ampAccount = login{install: "npm install -g @sourcegraph/amp", how: "set AMP_API_KEY, or run: amp login",
+	file: "amp/secrets.json", dir: ".local/share", dirFrom: "XDG_DATA_HOME"}
 
 const ampSettings = "settings.json"
 
@@ -48,7 +59,7 @@ func ampFiles(t *turnInput) error {
 }
 
 func ampArguments(t *turnInput) []string {
-	var args []string
+	args := slices.Clone(t.Flags)
 	if !t.Text {
 		args = append(args, "--stream-json")
 	}

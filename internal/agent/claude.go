@@ -31,21 +31,35 @@ var claude = dialect{
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "CLAUDE_CONFIG_DIR",
 		"BASH_DEFAULT_TIMEOUT_MS",
 		"BASH_MAX_TIMEOUT_MS"},
-	first:          []string{"-p"},
-	flags:          claudeFlags,
 	arguments:      claudeArguments,
 	environment:    claudeEnvironment,
 	prepare:        claudeFiles,
 	gateway:        &gatewayConfig{claudeCarry, claudeReach, []string{"auth", "status"}},
 	maxPromptBytes: 10_000_000, // it refuses more
-	decode:         stream.NewClaude,
-	ends:           true,
 	interrupts:     true,
-	prices:         true,
-	counts:         true,
 	holds:          claudeHolds,
-	class:          claudeClass,
+	login:          claudeAccount,
+	needs: sandboxNeeds{
+		hosts: []string{"*.anthropic.com", "claude.ai", "platform.claude.com"},
+		files: slices.Concat(shared(".claude/.credentials.json"),
+			shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
+				".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"),
+			copied(claudeState)),
+		moves: true,
+	},
+	output: output{
+		decode: stream.NewClaude,
+		ends:   true,
+		prices: true,
+		counts: true,
+		class:  claudeClass,
+	},
 }
+
+var claudeAccount = login{install: "npm install -g @anthropic-ai/claude-code",
+	how:  "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
+	file: ".credentials.json", dir: ".claude", dirFrom: "CLAUDE_CONFIG_DIR",
+	lax: runtime.GOOS == "darwin"} // which has a keychain
 
 func claudeArguments(t *turnInput) []string {
 	o := t.Options
@@ -78,7 +92,7 @@ func claudeArguments(t *turnInput) []string {
 	if isSession(o.Resume) {
 		args = append(args, "--resume", o.Resume)
 	}
-	return args
+	return slices.Concat([]string{"-p"}, claudeFlags(t), args)
 }
 
 func claudeEnvironment(o Options) []string {
@@ -154,7 +168,7 @@ func claudeCarry(o Options) ([]Route, string) {
 
 // claudeLogin adds the token of a subscription, as the CLI has saved it, to a route.
 func claudeLogin(o Options, r Route) Route {
-	saved, where := savedLogin("claude", o)
+	saved, where := claudeAccount.saved(o)
 	login := saved.Get("claudeAiOauth")
 	token := login.Get("accessToken").Str
 	if token == "" {
@@ -287,3 +301,6 @@ func claudeHolds(o Options) string {
 	}
 	return strconv.FormatFloat(math.Ceil(o.Left.CostUSD*1e4)/1e4, 'f', -1, 64)
 }
+
+// claudeState may have a key in it; what else is in it are the user's servers, which count only with the repository's.
+const claudeState = ".claude.json"

@@ -30,19 +30,29 @@ var codex = dialect{
 	keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 	pass: []string{"CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION",
 		"OPENAI_PROJECT"},
-	first:          []string{"exec"},
-	flags:          codexFlags,
 	arguments:      codexArguments,
 	environment:    codexEnvironment,
 	gateway:        &gatewayConfig{codexCarry, codexReach, nil},
 	prepare:        codexFiles,
 	maxPromptBytes: 1 << 20, // characters; it refuses more
-	decode:         stream.NewCodex,
-	counts:         true,
-	ends:           true,
-	readRetry:      codexHears,
-	class:          codexClass,
+	login:          codexAccount,
+	needs: sandboxNeeds{
+		hosts: []string{"api.openai.com", "auth.openai.com", "chatgpt.com"},
+		files: slices.Concat(shared(".codex/auth.json"),
+			shown(".codex/config.toml", ".codex/AGENTS.md", ".codex/prompts", ".codex/rules", ".codex/skills")),
+		moves: true,
+	},
+	output: output{
+		decode:    stream.NewCodex,
+		counts:    true,
+		ends:      true,
+		readRetry: codexHears,
+		class:     codexClass,
+	},
 }
+
+var codexAccount = login{install: "npm install -g @openai/codex", how: "set OPENAI_API_KEY, or run: codex login",
+	file: "auth.json", dir: ".codex", dirFrom: "CODEX_HOME"}
 
 const codexSchema = "schema.json"
 
@@ -55,7 +65,8 @@ func codexFiles(t *turnInput) error {
 }
 
 func codexArguments(t *turnInput) []string {
-	args := []string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)}
+	args := slices.Concat([]string{"exec"}, codexFlags(t),
+		[]string{"--skip-git-repo-check", "-c", "analytics.enabled=false", "-c", codexTrust(t.Options)})
 	args = append(args, codexHooks(t.Options)...)
 	args = append(args, codexProvider(t)...)
 	if t.Text {
@@ -216,7 +227,7 @@ func codexCarry(o Options) ([]Route, string) {
 // codexLogin is the key that codex has saved, and where; or why the login there cannot use the gateway. A file
 // without a word on how it logs in goes by its key, if it has one.
 func codexLogin(o Options) (key, where, why string) {
-	saved, where := savedLogin("codex", o)
+	saved, where := codexAccount.saved(o)
 	key = saved.Get("OPENAI_API_KEY").Str
 	switch mode := saved.Get("auth_mode").Str; {
 	case mode == "apikey", mode == "" && key != "":

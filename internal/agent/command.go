@@ -9,10 +9,10 @@ import (
 var command = dialect{
 	name:        "the agent",
 	keys:        []string{"*"},
-	arguments:   func(*turnInput) []string { return nil },
+	arguments:   func(t *turnInput) []string { return t.Flags },
 	environment: func(Options) []string { return nil },
 	gateway:     &gatewayConfig{commandCarry, commandReach, nil},
-	decode:      stream.NewPlain,
+	output:      output{decode: stream.NewPlain},
 }
 
 // commandCarry: the keys in the environment say which providers a program can ask. Other keys it does not get.

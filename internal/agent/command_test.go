@@ -41,14 +41,14 @@ func TestCommandTurns(t *testing.T) {
 		"waits for a human": {"echo 'Which one?'; exit 42", loop.Waits, false, "Which one?",
 			"waits for a person: read its output, answer it, then resume the run (it said: Which one?)"},
 		"its own program is missing": {"no-such-program", loop.Missing, false, "",
-			"could not run no-such-program (exit code 127): install it"},
+			"could not run a program (exit code 127): install it"},
 		"an interpreter is missing": {"echo './a: line 2: ./b: /no/such: bad interpreter: No such file' >&2; exit 126",
-			loop.Missing, false, "", "could not run /no/such (exit code 126)"},
+			loop.Missing, false, "", "could not run a program (exit code 126)"},
 		"a library is missing": {"echo 'x: error while loading shared libraries: libx.so.1: cannot open shared object " +
-			"file: No such file or directory' >&2; exit 127", loop.Missing, false, "", "could not run libx.so.1 (exit code 127)"},
-		"not executable": {`cd "$HERE"; : > y; ./y`, loop.Missing, false, "", "could not run ./y (exit code 126): install it"},
+			"file: No such file or directory' >&2; exit 127", loop.Missing, false, "", "could not run a program (exit code 127)"},
+		"not executable": {`cd "$HERE"; : > y; ./y`, loop.Missing, false, "", "could not run a program (exit code 126): install it"},
 		"a program is missing after a claim": {"echo '<response>DONE</response>'; no-such-program", loop.Broke, true,
-			"<response>DONE</response>", "could not run no-such-program (exit code 127)"},
+			"<response>DONE</response>", "could not run a program (exit code 127)"},
 		"a usage limit": {"echo 'Claude AI usage limit reached|4102444800'; exit 1", loop.UsageLimit, false,
 			"Claude AI usage limit reached|4102444800", "rate limit is reached: try again later"},
 		"no key": {"echo Working.; echo 'Error: Invalid API key' >&2; exit 1", loop.Auth, false,
@@ -134,12 +134,12 @@ func TestCommandConsole(t *testing.T) {
 	}
 }
 
-// TestHiddenProgram: the reason of a turn names the sandbox if the program is there outside of it.
+// TestHiddenProgram: the reason of a turn in a sandbox names that.
 func TestHiddenProgram(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "my-agent", `echo "my-agent: 9: $0: not found" >&2; exit 127`)
 	turn := f.turn(t, agent.Options{Box: noBox{}}, "Do it.")
-	if turn.Class != loop.Missing || !strings.Contains(turn.Reason, "my-agent (exit code 127): the sandbox hides it") {
+	if turn.Class != loop.Missing || !strings.Contains(turn.Reason, "if the sandbox hides it") {
 		t.Errorf("turn = %+v", turn)
 	}
 }

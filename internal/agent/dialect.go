@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // Options are which agent takes the turns, and how.
@@ -122,43 +123,58 @@ type facts struct {
 	stderr  string
 }
 
-// dialect is how one agent is spoken to.
+// dialect is how one agent is called, and how its output is read.
 type dialect struct {
-	name  string                      // as people know it: "claude"
-	keys  []string                    // the credentials it takes, by environment name; "*" is any
-	pass  []string                    // what of our environment it may know besides proc.Allowed
-	first []string                    // arguments before Options.Flags
-	flags func(t *turnInput) []string // Options.Flags as far as they may be; nil: as they are
-	// arguments follow the program, first and Options.Flags.
+	output
+
+	name string   // as people know it: "claude"
+	keys []string // the credentials it takes, by environment name; "*" is any
+	pass []string // the variables of our environment that it gets besides proc.Allowed
+	// arguments follow the program, Options.Flags among them.
 	arguments func(t *turnInput) []string
-	// prepare writes the files that arguments and talk.env name into talk.dir, a directory of the turn's own; nil: there
-	// are none.
+	// prepare writes the files that arguments and turnInput.env name into turnInput.dir, a directory of the turn's own;
+	// nil: there are none.
 	prepare        func(t *turnInput) error
 	maxPromptBytes int    // bytes of a prompt on standard input; 0 is any
 	cheap          string // the model for a small question; "" the agent's own choice
 	// environment is set for every turn, unless Parent says otherwise and pass lets it.
 	environment func(o Options) []string
-	gateway     *gatewayConfig // how a gateway carries it; nil: it cannot be told where its model is
-	// silent: the prompt goes by talk.argument, and standard input is empty.
+	gateway     *gatewayConfig // how it uses a gateway; nil: it cannot be given the address of its model
+	// silent: the prompt goes by turnInput.argument, and standard input is empty.
 	silent bool
-	// loginPrompt is a first line of output by which it begins to ask a human to log in. The turn ends there: no one will answer.
-	loginPrompt *pattern
-	decode      func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
-	// interrupts: asked by INT, it says what it has spent before it ends.
+	// interrupts: asked by INT, it reports what it has spent before it ends.
 	interrupts bool
-	prices     bool // it tells what a turn cost
-	counts     bool // it tells how many tokens it took
-	// holds is the amount of dollars that it is told to stop at itself; "": it is not. nil: it cannot.
+	// holds is the amount of dollars at which it gets the order to stop itself; "": it gets none. nil: it cannot.
 	holds func(o Options) string
-	ends  bool // its format has an event that says how it ended
-	has42 bool // its exit code 42 is no waiting for a human but a meaning of its own
-	// noisy: its standard error reports requests that it tries again, so nothing there is a sign of life.
-	noisy bool
-	// readRetry reads a line of standard error: a request that it tries again, the zero value when the line tells of none.
-	// Lines that are ours are its log, which no one has asked for but us. nil: it has none.
+	login login
+	needs sandboxNeeds
+}
+
+// output is how an agent's output is read.
+type output struct {
+	decode func(clock func() time.Time, emit func(stream.Event)) *stream.Decoder
+	// loginPrompt is a first line of output by which it starts to ask a human to log in. The turn ends there: no one will
+	// answer.
+	loginPrompt *pattern
+	prices      bool // it reports the cost of a turn
+	counts      bool // it reports the tokens of a turn
+	ends        bool // its format has an event that says how it ended
+	has42       bool // its exit code 42 does not mean that it waits for a human
+	noisy       bool // its standard error reports requests that it retries, so nothing there is a sign of life
+	// readRetry reads a line of standard error: a request that it retries, the zero value if the line reports none. Lines
+	// that are ours are its log, which only ralph has asked for. nil: it has none.
 	readRetry func(line string) (a stream.Attempt, ours bool)
-	// class judges what only this agent says; "" leaves it to the common rules. nil: nothing.
+	// class classifies failures that only this agent words like this; "" leaves it to the common rules. nil: nothing.
 	class func(f facts) loop.Class
+}
+
+// sandboxNeeds is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in
+// the home of its user. A login can be renewed, so it is the user's own file; settings are shown; what the agent writes
+// all the time is a copy.
+type sandboxNeeds struct {
+	hosts []string
+	files []sandbox.File
+	moves bool // its files are where login.dirFrom says
 }
 
 // gatewayConfig is how a gateway carries an agent.
@@ -292,4 +308,14 @@ func (t *turnInput) patience() time.Duration {
 		return t.Idle
 	}
 	return t.Timeout
+}
+
+// login is how people get an agent, and log in to its model.
+type login struct {
+	install string
+	how     string
+	file    string // of the login, below the directory
+	dir     string // below HOME, unless the environment says otherwise
+	dirFrom string // the name in the environment that does; "" none
+	lax     bool   // it can work without a credential that can be seen
 }

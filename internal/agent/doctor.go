@@ -34,7 +34,7 @@ func Look(ctx context.Context, o Options) Found {
 	path, err := resolve(o, o.Parent)
 	if err != nil {
 		if f.Advice = (&UnknownError{o.Command, err}).Error(); known {
-			f.Advice += " (" + logins[d.name].install + ")"
+			f.Advice += " (" + d.login.install + ")"
 		}
 		return f
 	}
@@ -45,8 +45,8 @@ func Look(ctx context.Context, o Options) Found {
 	if f.Version, err = version(ctx, d, o, path); err != nil {
 		f.Advice = err.Error()
 	}
-	if f.Credential = credential(d, o); f.Credential == "" && !logins[d.name].lax && f.Advice == "" {
-		f.Advice = "no credential for " + d.name + " was found: " + logins[d.name].how
+	if f.Credential = credential(d, o); f.Credential == "" && !d.login.lax && f.Advice == "" {
+		f.Advice = "no credential for " + d.name + " was found: " + d.login.how
 	}
 	return f
 }
@@ -82,7 +82,7 @@ func version(ctx context.Context, d dialect, o Options, path string) (string, er
 		Env:    proc.Environment(o.Parent, allow, d.environment(Options{As: o.As})...),
 		Stdout: said, Stderr: said, Timeout: versionLimit, Grace: time.Second,
 	})
-	again := ": see what " + path + " --version says, and install it again (" + logins[d.name].install + ")"
+	again := ": see what " + path + " --version says, and install it again (" + d.login.install + ")"
 	switch {
 	case err != nil:
 		return "", err

@@ -64,13 +64,13 @@ func CheckGateway(o Options) GatewaySupport {
 		c.Unnamed = unnamed(d.name, o)
 	}
 	if c.Why != "" || len(c.Routes) > 0 {
-		if c.Why != "" && c.Credential == "" && d.name == "claude" && logins[d.name].lax {
+		if c.Why != "" && c.Credential == "" && d.name == "claude" && d.login.lax {
 			c.Credential = "login in the keychain, if there is one"
 		}
 		return c
 	}
 	if c.Why = "no key for " + d.name + " is in the environment"; strings.HasPrefix(c.Credential, "login") {
-		c.Why = "the " + c.Credential + " cannot use the gateway: " + logins[d.name].how
+		c.Why = "the " + c.Credential + " cannot use the gateway: " + d.login.how
 	}
 	return c
 }
@@ -208,7 +208,7 @@ func (t *turnInput) renew(ctx context.Context) {
 	o := t.Options
 	o.Gateway, o.Keys, o.Extra, o.Allow = nil, nil, nil, nil
 	d := t.dialect
-	d.pass = []string{logins[d.name].dirFrom} // and no address of another provider
+	d.pass = []string{d.login.dirFrom} // and no address of another provider
 	said := proc.NewTail(0, 1<<10)
 	_, _ = proc.Run(context.WithoutCancel(ctx), proc.Spec{ // what resulted from it is in the file
 		Argv: append([]string{t.program}, t.dialect.gateway.renew...), Dir: dir,
@@ -245,7 +245,7 @@ func credential(d dialect, o Options) string {
 			return "key in " + name
 		}
 	}
-	file, home := loginFile(d.name, o)
+	file, home := d.login.path(o)
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 2 { // more than {}
 		return "login in " + fromHome(file, home)
 	}

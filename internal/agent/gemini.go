@@ -45,13 +45,26 @@ var gemini = dialect{
 	gateway:        &gatewayConfig{geminiCarry, geminiReach, nil},
 	prepare:        geminiFiles,
 	maxPromptBytes: 8 << 20, // bytes; it cuts off what is more
-	decode:         stream.NewGemini,
-	counts:         true,
-	ends:           true,
-	has42:          true,
-	noisy:          true,
-	class:          geminiClass,
+	login:          geminiAccount,
+	needs: sandboxNeeds{
+		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
+			"accounts.google.com", "aiplatform.googleapis.com"},
+		files: slices.Concat(shared(".gemini/oauth_creds.json", ".gemini/google_accounts.json"),
+			shown(".gemini/settings.json", ".gemini/GEMINI.md",
+				".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
+	},
+	output: output{
+		decode: stream.NewGemini,
+		counts: true,
+		ends:   true,
+		has42:  true,
+		noisy:  true,
+		class:  geminiClass,
+	},
 }
+
+var geminiAccount = login{install: "npm install -g @google/gemini-cli",
+	how: "set GEMINI_API_KEY, or log in by running: gemini", file: "oauth_creds.json", dir: ".gemini"}
 
 const geminiPolicy = "policy.toml"
 
@@ -72,7 +85,7 @@ func geminiArguments(t *turnInput) []string {
 	if isSession(t.Resume) {
 		args = append(args, "--resume", t.Resume)
 	}
-	return args
+	return slices.Concat(t.Flags, args)
 }
 
 func geminiEnvironment(o Options) []string {

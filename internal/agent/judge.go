@@ -239,55 +239,49 @@ func (f facts) resets(said string, now time.Time) time.Time {
 	return resetTime(said, now)
 }
 
+// sentences explain a class: NAME is the agent, and STATUS the HTTP status of its model's last answer, if it had one.
+var sentences = map[loop.Class]string{
+	loop.Empty:      "NAME said nothing: nothing to do but ask again",
+	loop.Waits:      "NAME waits for a person: read its output, answer it, then resume the run",
+	loop.Declined:   "NAME's model refused to do it: word the task differently, or name another model in agent.model",
+	loop.UsageLimit: "NAME's rate limit is reachedSTATUS: try again ",
+	loop.Overloaded: "NAME's model is overloadedSTATUS: try again later",
+	loop.OutOfOrder: "NAME's model is out of orderSTATUS: try again later",
+	loop.Network: "NAME did not reach its model: check the network, the proxy settings and the model's address, then try " +
+		"again",
+	loop.Auth:    "NAME's credential is missing or was refusedSTATUS: ",
+	loop.Billing: "NAME's account has no creditSTATUS: add credit, or use another key; ",
+	loop.Rejected: "NAME or its model refused how it was calledSTATUS: check the settings agent.flags and agent.model, and " +
+		"NAME's version",
+	loop.TooLong:  "the prompt is too long for NAME or its model: shorten the task, or split it",
+	loop.MaxTurns: "NAME used up its own limit of turns or of words: raise it in agent.flags, or ask for less at once",
+	loop.Spent:    "NAME used up its own budget: raise it in agent.flags, or ask for less at once",
+	loop.Killed:   "NAME was ended by a signal that ralph did not send: ",
+	loop.CutShort: "NAME ended without saying how: see its log",
+}
+
 func (d dialect) sentence(class loop.Class, f facts, resets, now time.Time) string {
-	name, status := d.name, ""
+	sentence, status := sentences[class], ""
 	if f.result != nil && f.result.Status > 0 {
 		status = fmt.Sprintf(" (HTTP %d)", f.result.Status)
 	}
-	switch class {
-	case loop.Empty:
-		return name + " said nothing: nothing to do but ask again"
-	case loop.Waits:
-		return name + " waits for a person: read its output, answer it, then resume the run"
-	case loop.Declined:
-		return name + "'s model refused to do it: word the task differently, or name another model in agent.model"
-	case loop.UsageLimit:
-		switch left := resets.Sub(now); {
-		case resets.IsZero():
-			return name + "'s rate limit is reached" + status + ": try again later"
-		case left > 0 && left <= time.Minute:
-			return name + "'s rate limit is reached" + status + fmt.Sprintf(": try again in %.0fs", math.Ceil(left.Seconds()))
-		}
-		return name + "'s usage limit is reached until " + resets.Format(time.RFC3339) + ": try again after that"
-	case loop.Overloaded:
-		return name + "'s model is overloaded" + status + ": try again later"
-	case loop.OutOfOrder:
-		return name + "'s model is out of order" + status + ": try again later"
-	case loop.Network:
-		return name + " did not reach its model: check the network, the proxy settings and the model's address, then try " +
-			"again"
-	case loop.Auth:
-		return name + "'s credential is missing or was refused" + status + ": " + d.credential()
-	case loop.Billing:
-		return name + "'s account has no credit" + status + ": add credit, or use another key; " + d.credential()
-	case loop.Rejected:
-		return name + " or its model refused how it was called" + status +
-			": check the settings agent.flags and agent.model, and " + name + "'s version"
-	case loop.TooLong:
-		return "the prompt is too long for " + name + " or its model: shorten the task, or split it"
-	case loop.MaxTurns:
-		return name + " used up its own limit of turns or of words: raise it in agent.flags, or ask for less at once"
-	case loop.Spent:
-		return name + " used up its own budget: raise it in agent.flags, or ask for less at once"
-	case loop.Killed:
-		return name + " was ended by a signal that ralph did not send: " + sender(f.end)
-	case loop.CutShort:
-		return name + " ended without saying how: see its log"
+	switch left := resets.Sub(now); {
+	case class == loop.UsageLimit && resets.IsZero():
+		sentence += "later"
+	case class == loop.UsageLimit && left > 0 && left <= time.Minute:
+		sentence += fmt.Sprintf("in %.0fs", math.Ceil(left.Seconds()))
+	case class == loop.UsageLimit:
+		sentence = "NAME's usage limit is reached until " + resets.Format(time.RFC3339) + ": try again after that"
+	case class == loop.Auth, class == loop.Billing:
+		sentence += d.credential()
+	case class == loop.Killed:
+		sentence += sender(f.end)
+	case sentence == "" && (f.result == nil || !f.result.Failed):
+		sentence = fmt.Sprintf("NAME ended with exit code %d: see its log", f.end.Exit)
+	case sentence == "":
+		sentence = "NAME failed: see its log, and try again"
 	}
-	if f.result == nil || !f.result.Failed {
-		return fmt.Sprintf("%s ended with exit code %d: see its log", name, f.end.Exit)
-	}
-	return name + " failed: see its log, and try again"
+	return strings.NewReplacer("NAME", d.name, "STATUS", status).Replace(sentence)
 }
 
 // sender says where to look for who has sent a signal: the system itself sends none but SIGKILL, when it runs out of

@@ -29,21 +29,33 @@ var opencode = dialect{
 		"OPENCODE_DISABLE_MODELS_FETCH",
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_DISABLE_AUTOCOMPACT", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS",
 		"OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_HOST"},
-	first:       []string{"run"},
 	arguments:   opencodeArguments,
 	environment: opencodeEnvironment,
 	gateway:     &gatewayConfig{opencodeCarry, opencodeReach, nil},
 	prepare:     opencodeFiles,
-	decode:      stream.NewOpencode,
-	prices:      true,
-	counts:      true,
-	ends:        true,
-	readRetry:   opencodeHears,
-	class:       opencodeClass,
+	login:       opencodeAccount,
+	needs: sandboxNeeds{
+		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com",
+			"generativelanguage.googleapis.com", "openrouter.ai"},
+		// it writes beside its settings
+		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")),
+	},
+	output: output{
+		decode:    stream.NewOpencode,
+		prices:    true,
+		counts:    true,
+		ends:      true,
+		readRetry: opencodeHears,
+		class:     opencodeClass,
+	},
 }
 
+var opencodeAccount = login{install: "npm install -g opencode-ai",
+	how:  "set the key of its model's provider, or run: opencode auth login",
+	file: "opencode/auth.json", dir: ".local/share", dirFrom: "XDG_DATA_HOME", lax: true} // there are models without
+
 func opencodeArguments(t *turnInput) []string {
-	var args []string
+	args := slices.Concat([]string{"run"}, t.Flags)
 	if !t.Text {
 		args = append(args, "--format", "json")
 	}
@@ -133,7 +145,7 @@ func opencodeCarry(o Options) (routes []Route, why string) {
 	if where := opencodeOwn(o); where != "" {
 		return nil, "opencode's own settings name providers: " + where
 	}
-	saved, where := savedLogin("opencode", o)
+	saved, where := opencodeAccount.saved(o)
 	for _, p := range opencodeProviders() {
 		name, key := p.key(o)
 		login := ""

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 
 	disk "github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
 // Spoken in requests to models.
@@ -121,4 +124,52 @@ var elsewhere = []struct {
 	{"codex", "AZURE_OPENAI_API_KEY", "Azure OpenAI", nil},
 	{"opencode", "AZURE_API_KEY", "Azure OpenAI", []string{"AZURE_RESOURCE_NAME"}},
 	{"opencode", "AWS_BEARER_TOKEN_BEDROCK", "Amazon Bedrock", []string{"AWS_REGION"}},
+}
+
+func shared(paths ...string) []sandbox.File { return files(sandbox.Shared, paths) }
+
+func shown(paths ...string) []sandbox.File { return files(sandbox.Shown, paths) }
+
+func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
+
+func files(how sandbox.Access, paths []string) (list []sandbox.File) {
+	for _, path := range paths {
+		list = append(list, sandbox.File{Path: path, Access: how})
+	}
+	return list
+}
+
+// fromHome writes a path as people do: ~/.codex/auth.json.
+func fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// path is the file in which an agent's CLI keeps its login, and the home that it belongs to.
+func (l login) path(o Options) (file, home string) {
+	home = (&turnInput{Options: o}).home()
+	dir := filepath.Join(home, filepath.FromSlash(l.dir))
+	if l.dirFrom != "" && filepath.IsAbs(proc.Value(o.Parent, l.dirFrom)) {
+		dir = proc.Value(o.Parent, l.dirFrom)
+	}
+	return filepath.Join(dir, filepath.FromSlash(l.file)), home
+}
+
+// saved is the content of that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty if there
+// is none that can be read.
+func (l login) saved(o Options) (saved gjson.Result, where string) {
+	file, home := l.path(o)
+	text, err := disk.Read(file)
+	if err != nil || !gjson.ValidBytes(text) {
+		return gjson.Result{}, ""
+	}
+	return gjson.ParseBytes(text), fromHome(file, home)
+}
+
+// loginHint says what a person does when a login has expired.
+func (d dialect) loginHint(where string) string {
+	return fmt.Sprintf("the login of %s in %s has expired or was refused: log in again, then resume the run (%s)",
+		d.name, where, d.login.how)
 }

@@ -20,25 +20,36 @@ import (
 // said.
 type reader struct {
 	io.Writer // standard output
-	talk      *turnInput
-	decoder   *stream.Decoder
-	facts     facts
-	noise     *proc.Tail
-	session   string
-	message   string           // id of the message that text is of
-	text      []byte           // the end of it, at least its last claimBytes
-	said      *proc.Tail       // every message
-	claim     loop.Claim       // of the last message with one
-	tags      loop.ClaimReader // of this message
-	seen      loop.Usage
-	counted   []string  // ids of the last messages that seen has
-	waits     bool      // facts.retry is the last that it told: the model has not answered since
-	resets    time.Time // when it tries that request again, as far as it told
-	sat       bool      // it was stopped because that is too far away
-	spoke     bool      // the model has answered anything
-	over      string    // why the turn was stopped: it had spent what was left; empty: it was not
-	tools     int
-	failed    int // of the tools
+	spending
+	waiting
+
+	talk    *turnInput
+	decoder *stream.Decoder
+	facts   facts
+	noise   *proc.Tail
+	session string
+	message string           // id of the message that text is of
+	text    []byte           // the end of it, at least its last claimBytes
+	said    *proc.Tail       // every message
+	claim   loop.Claim       // of the last message with one
+	tags    loop.ClaimReader // of this message
+	tools   int
+	failed  int // of the tools
+}
+
+// spending is what a turn has taken so far.
+type spending struct {
+	seen    loop.Usage
+	counted []string // ids of the last messages that seen has
+	over    string   // why the turn was stopped: it has spent more than was left; "": it was not
+}
+
+// waiting is what a turn waits for, if it does.
+type waiting struct {
+	waits  bool      // facts.retry is the last that it reported: the model has not answered since
+	resets time.Time // when it retries that request, as far as it reported
+	sat    bool      // it was stopped because that is too far away
+	spoke  bool      // the model has answered anything
 	// grace ends an agent that does not end after it has said how it ended; lingers: it did.
 	grace   *time.Timer
 	lingers atomic.Bool

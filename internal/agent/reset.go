@@ -18,7 +18,7 @@ const (
 	months = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*`
 	clock  = `(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap]\.?m\.?)?(?:[\s,]*(?:\(([^()]{1,40})\)|(` + zone + `)))?`
 	zone   = `[A-Z][a-z_]+/[\w/+-]+|(?:UTC|GMT)(?:\s?[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d\b|` +
-		`(?:Pacific|Mountain|Central|Eastern)(?: (?:Standard|Daylight))? Time|(?-i:[A-Z]{2,5})\b`
+		`(?-i:[A-Z]{2,5})\b`
 	weekdays = `(today|tomorrow|(?:sun|mon|fri)(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|sat(?:urday)?)`
 )
 
@@ -219,12 +219,13 @@ func latest(m []string, now time.Time, at func(here time.Time, hour, minute int)
 	if hour > 23 || minute > 59 {
 		return time.Time{}
 	}
-	where := zones(cmp.Or(m[3], m[4]), now.Location())
-	if where == nil && m[3] == "" {
-		where = []*time.Location{now.Location()} // a bare word that is no zone
-	}
-	if where == nil { // it may be any
-		for offset := -12; offset <= 14; offset++ {
+	var where []*time.Location
+	if one := zoneCalled(cmp.Or(m[3], m[4]), now.Location()); one != nil {
+		where = append(where, one)
+	} else if m[3] == "" && !strings.HasSuffix(m[4], "T") {
+		where = append(where, now.Location()) // a bare word that is no zone
+	} else {
+		for offset := -12; offset <= 14; offset++ { // it can be any
 			where = append(where, time.FixedZone("", offset*3600))
 		}
 	}
@@ -236,45 +237,30 @@ func latest(m []string, now time.Time, at func(here time.Time, hour, minute int)
 	return last
 }
 
-// zoneNames are the zones that are not in the system's database under the name that people write: offsets or places, several
-// where the name is of several.
-var zoneNames = map[string]string{
-	"PT": "America/Los_Angeles", "MT": "America/Denver", "CT": "America/Chicago", "ET": "America/New_York",
-	"PST": "-8", "PDT": "-7", "MST": "-7", "MDT": "-6", "CST": "-6 +8", "CDT": "-5", "EST": "-5", "EDT": "-4", "AKST": "-9",
-	"AKDT": "-8", "HST": "-10", "AST": "-4", "ADT": "-3", "NST": "-3:30", "NDT": "-2:30", "BRT": "-3", "ART": "-3", "Z": "UTC",
-	"WET": "+0", "WEST": "+1", "BST": "+1 +6", "CET": "+1", "CEST": "+2", "EET": "+2", "EEST": "+3", "MSK": "+3", "TRT": "+3",
-	"IST": "+5:30 +2 +1", "PKT": "+5", "ICT": "+7", "WIB": "+7", "SGT": "+8", "HKT": "+8", "PHT": "+8", "AWST": "+8", "JST": "+9",
-	"KST": "+9", "ACST": "+9:30", "ACDT": "+10:30", "AEST": "+10", "AEDT": "+11", "NZST": "+12", "NZDT": "+13",
-	"LOCAL TIME": "", "YOUR TIME": "", "LOCAL": "",
-}
+// americanZones are offsets in hours; the system's database has most of them under no name.
+var americanZones = map[string]int{"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4}
 
-var (
-	anOffset  = lazy(`(?i)^(?:UTC|GMT)?\s?([+-])(\d{1,2})(?::?(\d\d))?$`)
-	longNames = strings.NewReplacer(" STANDARD", "", " DAYLIGHT", "", "PACIFIC TIME", "PT", "MOUNTAIN TIME", "MT",
-		"CENTRAL TIME", "CT", "EASTERN TIME", "ET")
-)
+var anOffset = lazy(`(?i)^(?:UTC|GMT)?\s?([+-])(\d{1,2})(?::?(\d\d))?$`)
 
-// zones are those that a name may mean; nil: no one knows it. An empty name is here.
-func zones(name string, here *time.Location) (list []*time.Location) {
+// zoneCalled is the zone of a name; nil if it is unknown. An empty name is here.
+func zoneCalled(name string, here *time.Location) *time.Location {
 	name = strings.TrimSpace(name)
-	upper := longNames.Replace(longNames.Replace(strings.ToUpper(name)))
-	if names, known := zoneNames[upper]; known && names != "" {
-		for _, one := range strings.Fields(names) {
-			list = append(list, zones(one, here)...)
-		}
-		return list
-	} else if known || name == "" {
-		return []*time.Location{here}
+	if name == "" || strings.Contains(strings.ToLower(name), "local") {
+		return here
+	}
+	if hours, ok := americanZones[name]; ok {
+		return time.FixedZone("", hours*3600)
 	}
 	if m := anOffset.FindStringSubmatch(name); m != nil {
 		seconds := number(m[2])*3600 + number(m[3])*60
 		if m[1] == "-" {
 			seconds = -seconds
 		}
-		return []*time.Location{time.FixedZone("", seconds)}
+		return time.FixedZone("", seconds)
 	}
-	if zone, err := time.LoadLocation(name); err == nil {
-		return []*time.Location{zone}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return zone
 }

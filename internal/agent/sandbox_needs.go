@@ -13,66 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// sandboxNeeds is what an agent needs of a machine in a sandbox: the hosts of its model and of its login, and files in the home
-// of its user. A login may be renewed, so it is the user's own file; settings are shown; what the agent writes all the
-// time is a copy.
-type sandboxNeeds struct {
-	hosts []string
-	files []sandbox.File
-	dir   string // of its files, from home
-	from  string // the variable that says another place for it; empty: none
-}
-
-var needs = map[string]sandboxNeeds{
-	"amp": {
-		hosts: []string{"ampcode.com", "*.ampcode.com"},
-		files: slices.Concat(shared(".local/share/amp/secrets.json"), copied(".config/amp")),
-	},
-	"claude": {
-		hosts: []string{"*.anthropic.com", "claude.ai", "platform.claude.com"},
-		files: slices.Concat(shared(".claude/.credentials.json"),
-			shown(".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
-				".claude/skills", ".claude/plugins", ".claude/hooks", ".claude/rules", ".claude/output-styles"),
-			copied(claudeState)),
-		dir: ".claude", from: "CLAUDE_CONFIG_DIR",
-	},
-	"codex": {
-		hosts: []string{"api.openai.com", "auth.openai.com", "chatgpt.com"},
-		files: slices.Concat(shared(".codex/auth.json"),
-			shown(".codex/config.toml", ".codex/AGENTS.md", ".codex/prompts", ".codex/rules", ".codex/skills")),
-		dir: ".codex", from: "CODEX_HOME",
-	},
-	"gemini": {
-		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
-			"accounts.google.com", "aiplatform.googleapis.com"},
-		files: slices.Concat(shared(".gemini/oauth_creds.json", ".gemini/google_accounts.json"),
-			shown(".gemini/settings.json", ".gemini/GEMINI.md",
-				".gemini/extensions", ".gemini/commands", ".gemini/policies"), copied(".gemini/installation_id")),
-	},
-	"opencode": {
-		hosts: []string{"models.dev", "opencode.ai", "*.opencode.ai", "api.anthropic.com", "api.openai.com",
-			"generativelanguage.googleapis.com", "openrouter.ai"},
-		// it writes beside its settings
-		files: slices.Concat(shared(".local/share/opencode/auth.json"), copied(".config/opencode")),
-	},
-}
-
-func shared(paths ...string) []sandbox.File { return files(sandbox.Shared, paths) }
-
-func shown(paths ...string) []sandbox.File { return files(sandbox.Shown, paths) }
-
-func copied(paths ...string) []sandbox.File { return files(sandbox.Copied, paths) }
-
-func files(how sandbox.Access, paths []string) (list []sandbox.File) {
-	for _, path := range paths {
-		list = append(list, sandbox.File{Path: path, Access: how})
-	}
-	return list
-}
-
-// claudeState may have a key in it; what else is in it are the user's servers, which count only with the repository's.
-const claudeState = ".claude.json"
-
 // baseURLs are variables that say where a model is, as do URLs among an agent's flags.
 var baseURLs = []string{
 	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "AMP_URL",
@@ -90,11 +30,11 @@ func Needs(o Options) sandbox.Agent {
 	d, known := dialectOf(o.Command)
 	a := sandbox.Agent{}
 	if known {
-		n := needs[d.name]
+		n := d.needs
 		a.Name, a.Hosts = d.name, slices.Clone(n.hosts)
 		for _, f := range n.files {
-			if dir := proc.Value(o.Parent, n.from); n.from != "" && filepath.IsAbs(dir) { // everything is there then
-				f.Path = filepath.Join(dir, strings.TrimPrefix(f.Path, n.dir+"/"))
+			if dir := proc.Value(o.Parent, d.login.dirFrom); n.moves && filepath.IsAbs(dir) {
+				f.Path = filepath.Join(dir, strings.TrimPrefix(f.Path, d.login.dir+"/"))
 				f.At = f.Path
 			}
 			if o.Gateway != nil && (f.Access == sandbox.Shared || f.Path == claudeState && !o.AgentSettings) {

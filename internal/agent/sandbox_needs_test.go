@@ -82,7 +82,7 @@ func TestNeedsOfAnotherPlace(t *testing.T) {
 		}
 	}
 	for name := range dialects {
-		if needs[name].hosts == nil || needs[name].files == nil {
+		if d, _ := dialectOf(name); d.needs.hosts == nil || d.needs.files == nil {
 			t.Errorf("nothing is known of what %s needs", name)
 		}
 	}
