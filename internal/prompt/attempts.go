@@ -196,3 +196,46 @@ func names(c *loop.Commit) []string {
 	}
 	return out
 }
+
+// judged are the newest iterations that the checks have spoken about, at most so many, oldest first.
+func judged(s loop.State, most int) []*loop.Iteration {
+	var out []*loop.Iteration
+	for i := len(s.Iterations) - 1; i >= 0 && len(out) < most; i-- {
+		if s.Iterations[i].Judged {
+			out = append([]*loop.Iteration{s.Iterations[i]}, out...)
+		}
+	}
+	return out
+}
+
+// attempts reports the last attempts, newest last: the facts of the state file, which are what every check said and
+// the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
+// come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
+func attempts(s loop.State, room int, border safetext.Border) (text string, elsewhere []loop.Verdict) {
+	its := judged(s, loop.Window)
+	if len(its) == 0 {
+		return "First attempt", nil
+	}
+	room -= maxHeads
+	out := make([]string, len(its))
+	seen := map[string]int{}
+	for i := len(its) - 1; i >= 0; i-- {
+		it := its[i]
+		newest := i == len(its)-1
+		texts := outputs(*it, newest, seen)
+		room -= shareRoom(texts, room)
+		for _, o := range texts {
+			if o.moved && !o.lost {
+				v := it.Verdicts[o.verdict]
+				v.PromptText = o.text
+				elsewhere = append(elsewhere, v)
+			}
+			if key := o.key; key != "" && seen[key] == 0 {
+				seen[key] = it.N
+			}
+		}
+		out[i] = attemptText(*it, texts)
+	}
+	return asData(border, "what was tried and what came of it", strings.Join(out, "\n\n")) +
+		"\n\nWhat those attempts changed is committed and lies before you. Build on it, or undo what was wrong.", elsewhere
+}

@@ -128,3 +128,11 @@ func until(s loop.State) string {
 	}
 	return fmt.Sprintf("The loop will continue until genuine completion or iteration %d.", s.MaxIterations)
 }
+
+// storySignal says in a plan that all of it is done: the coder's promise when the criteria set one.
+func (w Writer) storySignal(s loop.State) string {
+	if want := w.section(s, task.Coder); want.promise != "" {
+		return want.signal
+	}
+	return "<promise>COMPLETE</promise>"
+}

@@ -31,13 +31,14 @@ func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, 
 		n = last.N
 	}
 	border := judgeFence(s.Start.Run, tree)
-	p := parts{
+	p := parts{common: common{
 		Role: string(role), Iteration: n, MaxIterations: s.MaxIterations, Title: border.Around(title(s)),
-		Task: w.taskText(s, border, forJudges), Hints: asides(s, border),
+		Task: w.taskText(s, border, forJudges), Hints: asides(s, border), Completion: completion(s, role, n, want, border),
+	}, judging: judging{
 		Tree: tree, Change: fmt.Sprintf("From %s to the tree %s:\n\n%s", s.ChangeBase(), tree, border.Around(diff)),
-		Noticed:    joinedParts(harnessNoticed(border, noticed), toAccept(border, loop.ForReaders(s.Open(noticed)))),
-		Completion: completion(s, role, n, want, border), Answer: answer(tree, want, loop.ForReaders(s.Open(noticed))),
-	}
+		Noticed: joinedParts(harnessNoticed(border, noticed), toAccept(border, loop.ForReaders(s.Open(noticed)))),
+		Answer:  answer(tree, want, loop.ForReaders(s.Open(noticed))),
+	}}
 	name := "review.md"
 	if role == task.QA {
 		name = "qa.md"

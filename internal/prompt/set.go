@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -103,7 +104,7 @@ func read(name string, content []byte) (*template.Template, error) {
 	if err != nil {
 		return nil, mistake(name, err)
 	}
-	if err := allowed(name, t); err != nil {
+	if err := allowed(name, text); err != nil {
 		return nil, err
 	}
 	for _, p := range []parts{{}, sample} {
@@ -116,11 +117,8 @@ func read(name string, content []byte) (*template.Template, error) {
 
 // sample has something in every field.
 var sample = parts{
-	Role: "coder", Iteration: 2, MaxIterations: 5, Title: "t", Task: "t", Hints: "t", Completion: "t", Criteria: "t",
-	Attempts: "t",
-	Shift:    "t", Context: "t", Notes: "t", Exit: "t", Tree: "t", Change: "t", Noticed: "t", Answer: "t",
-	Mode: "review", Dir: "ralph", PlanFile: "ralph/tasks.json", StoryID: "US-001", ReviewNumber: 1, ReviewCap: 5,
-	SkipReview: true, Story: "t", Stories: "t", TakenBack: "t", Range: "t", Earlier: "t",
+	common{"coder", 2, 5, "t", "t", "t", "t"}, writing{"t", "t", "t", "t", "t", "t"}, judging{"t", "t", "t", "t"},
+	ofStory{"review", "ralph", "US-001", "ralph/tasks.json", true, 1, 5, true, "t", "t", "t", "t", "t"},
 }
 
 func (s Set) render(name string, p parts) (string, error) {
@@ -147,3 +145,66 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // WriteString must not pass the bound by.
 func (b *bounded) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
+
+// words are those of actions, besides fields. None of them makes text, and nothing loops: what a template makes is no
+// longer than it and the fields that it names.
+var words = strings.Fields("if else end and or not eq ne lt le gt ge true false")
+
+// fieldsOf names the fields of a template.
+func fieldsOf(name string) []string {
+	switch {
+	case strings.HasPrefix(name, "plan-"):
+		return slices.Concat(named(common{}), named(writing{}), []string{"Tree", "Noticed", "Answer"}, named(ofStory{}))
+	case name == "review.md" || name == "qa.md":
+		return slices.Concat(named(common{}), named(judging{}))
+	}
+	return slices.Concat(named(common{}), named(writing{}))
+}
+
+// named are the names of the exported fields of a struct.
+func named(fields any) (names []string) {
+	for f := range reflect.TypeOf(fields).Fields() {
+		if f.IsExported() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+var (
+	actions = lazy(`(?s)\{\{(?:-\s)?(.*?)(?:\s-)?\}\}`)
+	tokens  = lazy(`(?s)/\*.*\*/|"[^"]*"|[()\s]+|-?\d+|[.\w]+|.`)
+	literal = lazy(`(?s)^(/\*.*|".*|[()\s]+|-?\d+)$`)
+)
+
+// allowed names the first action of a template that is none: a template knows fields and conditions, and nothing else of
+// Go's templates.
+func allowed(name, text string) error {
+	for _, at := range actions.Regexp().FindAllStringSubmatchIndex(text, -1) {
+		for _, token := range tokens.Regexp().FindAllString(text[at[2]:at[3]], -1) {
+			field, is := strings.CutPrefix(token, ".")
+			if literal.MatchString(token) || slices.Contains(words, token) || is && slices.Contains(fieldsOf(name), field) {
+				continue
+			}
+			return fmt.Errorf("%s:%d: {{%s}} is not known; %s", name, 1+strings.Count(text[:at[0]], "\n"),
+				lineOf(text[at[2]:at[3]], 60), language(name))
+		}
+	}
+	return nil
+}
+
+func language(name string) string {
+	return "must be {{if}}, {{else}} and {{end}} and the fields {{." + strings.Join(fieldsOf(name), "}}, {{.") + "}}"
+}
+
+// said is how the library begins its errors: "template: implement.md:3:5: executing …: what is wrong".
+var saidBy = lazy(`^template: ([^:\n]+(?::\d+)?)(?::\d+)?: (?:executing "[^"]*" at [^:]*: )?`)
+
+// mistake is an error of the library as a sentence of ours.
+func mistake(name string, err error) error {
+	said, place := err.Error(), name
+	if m := saidBy.FindStringSubmatch(said); m != nil {
+		said, place = said[len(m[0]):], m[1]
+	}
+	return fmt.Errorf("%s: %s; %s", place, line(said), language(name))
+}

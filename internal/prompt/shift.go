@@ -9,17 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// judged are the newest iterations that the checks have spoken about, at most so many, oldest first.
-func judged(s loop.State, most int) []*loop.Iteration {
-	var out []*loop.Iteration
-	for i := len(s.Iterations) - 1; i >= 0 && len(out) < most; i-- {
-		if s.Iterations[i].Judged {
-			out = append([]*loop.Iteration{s.Iterations[i]}, out...)
-		}
-	}
-	return out
-}
-
 // shift is what a run is told that repeats itself: the failure itself, and what not to do again, both of what is
 // recorded.
 func shift(s loop.State, border safetext.Border) string {
