@@ -96,7 +96,6 @@ func TestWhatATurnSays(t *testing.T) {
 		"done without a tag": {out: script("text a DONE", fine), class: loop.OK, usage: counted},
 		"only a result": {out: strings.Replace(fine, "the last words", tagged, 1),
 			class: loop.OK, claim: claims, usage: counted},
-		"a result as a list on one line": {out: "[" + fine + "]", class: loop.OK, usage: counted},
 		"no result": {out: script("text a hm", "tool a", "text b hm"),
 			class: loop.CutShort, usage: seen(2), tools: 1},
 		"no result, and a claim": {out: script("text a " + tagged), class: loop.CutShort,

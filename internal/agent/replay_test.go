@@ -61,7 +61,7 @@ func TestReplayedConsole(t *testing.T) {
 		"claude/sigterm-tool": 143, "claude/sigkill-tool": -9,
 		"amp/documented-success": 0, "amp/e402-credits": 1,
 		"codex/success": 0, "codex/bash-fails": 0, "codex/flaky429": 0, "codex/e429plan": 1,
-		"gemini/success": 0, "gemini/two-tools": 0, "gemini/textout": 0, "gemini/json": 0, "gemini/e401": 1,
+		"gemini/success": 0, "gemini/two-tools": 0, "gemini/textout": 0, "gemini/e401": 1,
 		"opencode/success": 0, "opencode/bash-fails": 0, "opencode/two-tools": 0, "opencode/e401": 1,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,13 +25,13 @@ type claude struct {
 }
 
 func (c *claude) object(o gjson.Result, emit func(Event)) bool {
-	top := pick(o, "type", "message", "parent_tool_use_id", "error")
-	kind, message, nested := top[0].Str, top[1], top[2].Str != ""
+	kind, message := o.Get("type").Str, o.Get("message")
+	nested := o.Get("parent_tool_use_id").Str != ""
 	switch kind {
 	case "system":
 		c.system(o, emit)
 	case "assistant":
-		if top[3].Str == "" { // the CLI wrote it itself, because the model failed
+		if o.Get("error").Str == "" { // the CLI wrote it itself, because the model failed
 			c.message(message, nested, emit)
 		}
 	case "user":
@@ -79,15 +79,14 @@ func (c *claude) limit(info gjson.Result, emit func(Event)) {
 // message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a
 // message without an id is all in one line, and its usage is told once.
 func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
-	said := pick(m, "id", "content", "usage")
-	base := Event{Message: said[0].Str, Nested: nested, Usage: claudeUsage(said[2])}
-	said[1].ForEach(func(_, block gjson.Result) bool {
-		e, part := base, pick(block, "type", "text", "id", "name", "input")
-		switch part[0].Str {
+	base := Event{Message: m.Get("id").Str, Nested: nested, Usage: claudeUsage(m.Get("usage"))}
+	m.Get("content").ForEach(func(_, block gjson.Result) bool {
+		e, input := base, block.Get("input")
+		switch block.Get("type").Str {
 		case "text":
-			e.Kind, e.Text = Text, part[1].Str
+			e.Kind, e.Text = Text, block.Get("text").Str
 		case "tool_use":
-			e.Kind, e.Tool = ToolStart, c.begun(part[2].Str, part[3].Str, part[4])
+			e.Kind, e.Tool = ToolStart, c.begun(block.Get("id").Str, block.Get("name").Str, input)
 		default:
 			return true
 		}
@@ -95,7 +94,7 @@ func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 			base.Usage = loop.Usage{}
 		}
 		if e.Tool.Name == "TodoWrite" || e.Tool.Name == "todo_write" {
-			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(part[4].Get("todos"))})
+			emit(Event{Kind: Todo, Nested: base.Nested, Todos: todos(input.Get("todos"))})
 		}
 		return true
 	})
@@ -108,19 +107,13 @@ func (c *claude) begun(id, name string, input gjson.Result) Tool {
 }
 
 func (c *claude) answers(m gjson.Result, nested bool, emit func(Event)) {
-	pick(m, "content")[0].ForEach(func(_, block gjson.Result) bool {
-		part, content := pick(block, "type", "tool_use_id", "is_error"), ""
-		if part[0].Str != "tool_result" {
+	m.Get("content").ForEach(func(_, block gjson.Result) bool {
+		if block.Get("type").Str != "tool_result" {
 			return true
 		}
-		members(block.Raw, func(name, value string) {
-			if name == "content" {
-				content = value
-			}
-		})
-		id := part[1].Str
-		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: part[2].Bool()}
-		t.answerAs(content)
+		id := block.Get("tool_use_id").Str
+		t := Tool{ID: strings.Clone(id), Name: c.names.take(id), Failed: block.Get("is_error").Bool()}
+		t.answer(flat(block.Get("content")))
 		emit(Event{Kind: ToolEnd, Tool: t, Nested: nested})
 		return true
 	})
@@ -173,6 +166,6 @@ func (c *claude) spend(o gjson.Result) {
 }
 
 func claudeUsage(u gjson.Result) loop.Usage {
-	n := pick(u, "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-	return loop.Usage{Input: n[0].Int(), Output: n[1].Int(), CacheRead: n[2].Int(), CacheWrite: n[3].Int()}
+	return loop.Usage{Input: u.Get("input_tokens").Int(), Output: u.Get("output_tokens").Int(),
+		CacheRead: u.Get("cache_read_input_tokens").Int(), CacheWrite: u.Get("cache_creation_input_tokens").Int()}
 }

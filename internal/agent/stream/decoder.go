@@ -9,16 +9,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, a list of them, an object
-// or list over many lines, or plain text. Close hands on what has no end of line. Memory stays below a small multiple
-// of MaxLine whatever is written. Neither Write nor Close ever fails.
+// Decoder decodes one agent's output, written to it in any pieces: JSON objects one a line, or plain text. Close passes
+// on what has no end of line. Memory stays below a small multiple of MaxLine whatever is written. Neither Write nor Close
+// ever fails.
 type Decoder struct {
 	dialect dialect
 	emit    func(Event)
 	clock   func() time.Time
 	lines   lines
 	spoken  bool   // an object of the dialect has been seen
-	wide    bool   // its objects stretch over many lines
 	told    bool   // an event has come of the object at hand
 	loose   []byte // text that came before the first object, or the whole output when it is plain
 	over    bool   // there was more of it than is kept
@@ -84,11 +83,7 @@ var byteOrderMark = []byte("\uFEFF")
 func (c *Decoder) line(line []byte) {
 	if line = bytes.TrimPrefix(line, byteOrderMark); c.dialect != nil {
 		switch {
-		case len(line) == 0, c.json(bytes.TrimRight(line, ", \t")):
-			return
-		case (c.wide || !c.spoken) && isDocument(line):
-			c.wide = true
-			c.lines.open(line)
+		case len(line) == 0, c.json(line):
 			return
 		case !c.spoken && line[0] != '{': // a broken object is no one's words
 			c.keep(append(bytes.Clone(line), '\n'))
@@ -108,9 +103,9 @@ func (c *Decoder) long(head []byte, total int64) {
 	c.alive()
 }
 
-// json decodes an object, or a list of them, and reports whether it was one of the dialect's.
+// json decodes an object and reports whether it was one of the dialect's.
 func (c *Decoder) json(text []byte) bool {
-	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
+	if text[0] != '{' {
 		return false
 	}
 	if !utf8.Valid(text) {
@@ -121,21 +116,8 @@ func (c *Decoder) json(text []byte) bool {
 			return false
 		}
 	}
-	root := gjson.ParseBytes(text)
-	if !root.IsArray() {
-		return c.object(root)
-	}
-	known := false
-	root.ForEach(func(_, element gjson.Result) bool {
-		known = element.IsObject() && c.object(element) || known
-		return true
-	})
-	return known
-}
-
-func (c *Decoder) object(o gjson.Result) bool {
 	c.told = false
-	if !c.dialect.object(o, c.emit) {
+	if !c.dialect.object(gjson.ParseBytes(text), c.emit) {
 		return false
 	}
 	c.spoken = true
@@ -163,4 +145,86 @@ func controlToSpace(r rune) rune {
 		return ' '
 	}
 	return r
+}
+
+// MaxLine is how long a line can be. The rest of a longer one is read and dropped; only its first headBytes are
+// reported.
+const MaxLine = 4 << 20
+
+const headBytes = 4 << 10
+
+// lines cuts what is written to it into lines and hands them on without their end. It holds at most MaxLine bytes. The
+// slice is only valid during the call.
+type lines struct {
+	each func(line []byte)
+	long func(head []byte, total int64) // of a line over MaxLine
+	// bare passes lines on unchanged, blank ones too; otherwise they come without space around them.
+	bare  bool
+	part  []byte // the beginning of a line whose end has not come
+	total int64  // of a line over MaxLine: its length so far; 0 when this one is not
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			l.keep(p)
+			break
+		}
+		if len(l.part) == 0 && l.total == 0 && end <= MaxLine {
+			l.hand(p[:end])
+		} else {
+			l.keep(p[:end])
+			l.end()
+		}
+		p = p[end+1:]
+	}
+	return n, nil
+}
+
+func (l *lines) keep(p []byte) {
+	switch {
+	case l.total > 0:
+		l.total += int64(len(p))
+	case len(l.part)+len(p) <= MaxLine:
+		if need := len(l.part) + len(p); need > cap(l.part) { // append would grow it in smaller steps, and leave more behind
+			l.part = append(make([]byte, 0, min(max(2*cap(l.part), need), MaxLine)), l.part...)
+		}
+		l.part = append(l.part, p...)
+	default:
+		l.total = int64(len(l.part) + len(p))
+		head := append(l.part[:min(len(l.part), headBytes)], p[:min(len(p), headBytes)]...)
+		l.part = bytes.Clone(head[:min(len(head), headBytes)])
+	}
+}
+
+// flush hands on what has no end of line.
+func (l *lines) flush() {
+	if len(l.part) > 0 || l.total > 0 {
+		l.end()
+	}
+}
+
+// end hands on the line so far.
+func (l *lines) end() {
+	if l.total > 0 {
+		if head := bytes.TrimSpace(l.part); len(head) > 0 {
+			l.long(head, l.total)
+		}
+	} else {
+		l.hand(l.part)
+	}
+	l.total = 0
+	if l.part = l.part[:0]; cap(l.part) > 1<<20 {
+		l.part = nil
+	}
+}
+
+func (l *lines) hand(line []byte) {
+	if l.bare {
+		l.each(bytes.TrimSuffix(line, []byte("\r")))
+	} else if line = bytes.TrimSpace(line); len(line) > 0 {
+		l.each(line)
+	}
 }

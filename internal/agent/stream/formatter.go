@@ -1,8 +1,11 @@
 package stream
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,4 +170,221 @@ func (f *Formatter) beside() {
 		f.begin(wordsBlock)
 	}
 	f.latest = ""
+}
+
+// begin says what the next lines are of, and parts them from those before.
+func (f *Formatter) begin(b block) {
+	apart := b == listBlock || f.shown == listBlock || f.shown == toolBlock && b == wordsBlock
+	if apart && f.shown != noBlock && !f.options.ShowTimestamp {
+		f.line(noColour, "")
+	}
+	f.shown, f.latest = b, ""
+}
+
+// line shows one line.
+func (f *Formatter) line(c colour, s string) {
+	s = strings.TrimRight(safetext.Inert(clip(f.redacted(s), lineBytes, f.marks.more)), " \t")
+	if f.options.UseColor && c != noColour && s != "" {
+		s = "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+	}
+	if f.options.ShowTimestamp {
+		zone := f.options.Zone
+		if zone == nil {
+			zone = time.Local
+		}
+		s = strings.TrimRight(f.at.In(zone).Format("[15:04:05] ")+s, " ")
+	}
+	_, _ = io.WriteString(f.to, s+"\n")
+}
+
+func (f *Formatter) redacted(s string) string {
+	if f.options.Redact == nil {
+		return s
+	}
+	return f.options.Redact(s)
+}
+
+// indent puts what a helper of the agent does under what the agent does.
+func under(nested bool) string {
+	if nested {
+		return "  "
+	}
+	return ""
+}
+
+// clip keeps the beginning of a line.
+func clip(s string, most int, more string) string {
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + " " + more
+	}
+	return s
+}
+
+// speech is what the agent is saying, of which the last line has no end yet.
+type speech struct {
+	message string // whose it is
+	nested  bool
+	line    []byte // at most lineBytes+slack
+	over    bool   // the line was too long and has been shown; the rest of it is dropped
+	space   bool   // empty lines came, which are shown as one once something follows
+}
+
+// say shows the agent's own words: each line as soon as it is whole.
+func (f *Formatter) say(e Event) {
+	if e.Told {
+		return
+	}
+	if !e.Delta || e.Message != f.text.message || e.Nested != f.text.nested {
+		f.flush()
+		f.text.message, f.text.nested = strings.Clone(e.Message), e.Nested
+	}
+	f.at = e.At
+	for rest, more := e.Text, true; more; {
+		var piece string
+		piece, rest, more = strings.Cut(rest, "\n")
+		f.add(piece)
+		if more {
+			f.whole()
+		}
+	}
+	if !e.Delta {
+		f.flush()
+	}
+}
+
+// add adds to the line. One that is too long is shown at once.
+func (f *Formatter) add(piece string) {
+	t := &f.text
+	t.line = append(t.line, piece[:min(len(piece), lineBytes+slack-len(t.line))]...)
+	if len(t.line) == lineBytes+slack && !t.over {
+		f.sentence(string(t.line))
+		t.over = true
+	}
+}
+
+// whole shows the line, which has ended.
+func (f *Formatter) whole() {
+	if !f.text.over {
+		f.sentence(string(f.text.line))
+	}
+	f.text.line, f.text.over = f.text.line[:0], false
+}
+
+func (f *Formatter) sentence(line string) {
+	if strings.TrimSpace(line) == "" {
+		f.text.space = f.shown == wordsBlock
+		return
+	}
+	f.begin(wordsBlock)
+	if f.text.space && !f.options.ShowTimestamp {
+		f.line(noColour, "")
+	}
+	f.text.space, f.spoke = false, true
+	f.line(noColour, under(f.text.nested)+line)
+}
+
+// flush shows what has no end yet, because something else follows.
+func (f *Formatter) flush() {
+	if len(bytes.TrimSpace(f.text.line)) > 0 {
+		f.whole()
+	}
+	f.text = speech{line: f.text.line[:0]}
+}
+
+// started is a tool that has not answered yet.
+type started struct {
+	name, input string
+	quiet       bool // it writes the list of things to do, which is shown itself
+}
+
+func (f *Formatter) start(e Event) {
+	t := e.Tool
+	s := started{name: strings.Clone(clip(t.Name, 100, f.marks.more)), input: strings.Clone(t.Input),
+		quiet: writesTodos(t.Name)}
+	if t.ID != "" && len(t.ID) < 256 {
+		if len(f.tools) >= mostStarted { // none of them will answer
+			clear(f.tools)
+		}
+		f.tools[strings.Clone(t.ID)] = s
+	}
+	if s.quiet {
+		return
+	}
+	f.begin(toolBlock)
+	f.line(cyan, under(e.Nested)+f.marks.tool+s.String())
+	f.latest = t.ID
+}
+
+// writesTodos reports whether a tool's whole use is the list of things to do, which has an event of its own.
+func writesTodos(name string) bool {
+	return slices.Contains([]string{"todowrite", "writetodos"}, strings.ToLower(strings.ReplaceAll(name, "_", "")))
+}
+
+func (s started) String() string {
+	if s.input == "" {
+		return s.name
+	}
+	return s.name + "(" + s.input + ")"
+}
+
+// end shows a tool's answer. One that does not follow its tool at once says which use of it that was.
+func (f *Formatter) end(e Event) {
+	t := e.Tool
+	s := f.tools[t.ID]
+	delete(f.tools, t.ID)
+	if s.name == "" {
+		s.name = cmp.Or(clip(t.Name, 100, f.marks.more), "tool")
+	}
+	if s.quiet && !t.Failed {
+		return
+	}
+	of := s.String()
+	if t.ID != "" && t.ID == f.latest {
+		of = s.name
+	}
+	f.begin(toolBlock)
+	mark, c := f.marks.ok+"Result", green
+	if t.Failed {
+		mark, c = f.marks.failed+"Error", red
+	}
+	f.line(c, fmt.Sprintf("%s%s %s %s (%s)", under(e.Nested), mark, f.marks.from, of, t.size()))
+	for i, line := range f.excerpt(t.Output) {
+		before := "  " + f.marks.excerpt + "  "
+		if i > 0 {
+			before = "     "
+		}
+		f.line(faint, under(e.Nested)+before+line)
+	}
+}
+
+// size is how much a tool answered: "45 lines, 1234 chars".
+func (t Tool) size() string {
+	switch {
+	case t.Chars == 0:
+		return "no output"
+	case t.Lines == 0: // of an answer that was too long to be read
+		return safetext.Count(t.Chars, "char")
+	}
+	return safetext.Count(t.Lines, "line") + ", " + safetext.Count(t.Chars, "char")
+}
+
+// excerpt is the beginning of an answer.
+func (f *Formatter) excerpt(output string) []string {
+	var lines []string
+	left := f.options.MaxOutputChars
+	for line := range strings.SplitSeq(f.redacted(output), "\n") {
+		if line = strings.TrimRight(line, " \t\r"); line == "" {
+			continue
+		}
+		if len(lines) >= f.options.MaxOutputLines || left <= 0 {
+			break
+		}
+		r := []rune(line)
+		if len(r) > left {
+			line = string(r[:left]) + f.marks.more
+		}
+		left -= len(r)
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 )
 
-// NewGemini decodes the output of `gemini --output-format stream-json`, and the one object of `--output-format json`.
+// NewGemini decodes the output of `gemini --output-format stream-json`.
 func NewGemini(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&gemini{names: names{}}, clock, emit)
 }
@@ -43,10 +43,8 @@ func (g *gemini) object(o gjson.Result, emit func(Event)) bool {
 		g.problem(o, told)
 	case "result":
 		g.result(o, told)
-	case "":
-		return g.document(o, told)
 	default:
-		return o.Get("timestamp").Exists() || o.Get("session_id").Exists()
+		return kind != "" && (o.Get("timestamp").Exists() || o.Get("session_id").Exists())
 	}
 	return true
 }
@@ -113,30 +111,6 @@ func (g *gemini) result(o gjson.Result, emit func(Event)) {
 		r.Status = saidStatus(strings.Join(r.Errors, "\n"))
 	}
 	emit(Event{Kind: Ended, Result: r})
-}
-
-// document is the one object of the format json: an answer or an error, and the statistics by model.
-func (g *gemini) document(o gjson.Result, emit func(Event)) bool {
-	answer, failure := o.Get("response"), o.Get("error")
-	if !answer.Exists() && !failure.IsObject() {
-		return false
-	}
-	r := Result{Subtype: "success", Text: answer.String()}
-	if failure.IsObject() {
-		said := failure.Get("message").String()
-		r.Failed, r.Subtype, r.Why, r.Errors, r.Status = true, "error", failure.Get("type").Str, []string{said},
-			saidStatus(said)
-	}
-	o.Get("stats.models").ForEach(func(_, model gjson.Result) bool {
-		u := model.Get("tokens")
-		r.Usage = r.Usage.Plus(loop.Usage{
-			Input: u.Get("input").Int(), CacheRead: u.Get("cached").Int(),
-			Output: u.Get("candidates").Int() + u.Get("thoughts").Int(),
-		})
-		return true
-	})
-	emit(Event{Kind: Ended, Session: o.Get("session_id").Str, Result: r})
-	return true
 }
 
 // long: nothing of such a line is to be told but that a tool has answered. The prompt's echo may be one.

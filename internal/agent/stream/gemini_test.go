@@ -22,7 +22,6 @@ func TestGeminiRecorded(t *testing.T) {
 		"refusal": {"session 36", `result true error 0  "" [The model response was blocked due to safety settings.]  $0 0`},
 		"e500": {"session 36",
 			`result true error 500 unknown "" [[API Error: {"error":{"code":500,"message":"Internal server error","status":"INTERNAL"}}]]  $0 0`},
-		"json": {`result false success 0  "I wrote the file.\n<response>DONE</response>" []  $0 0`},
 		"textout": {`noise "I will write hello.txt."`, `noise "I wrote the file."`, `noise "<response>DONE</response>"`,
 			`text "I will write hello.txt.\nI wrote the file.\n<response>DONE</response>\n"`},
 	} {
@@ -55,10 +54,7 @@ func TestGeminiUsage(t *testing.T) {
 		want loop.Usage
 	}{
 		"recorded": {recordedBy(t, "gemini", "success"), loop.Usage{Input: 200, Output: 40}},
-		"json":     {recordedBy(t, "gemini", "json"), loop.Usage{Input: 200, Output: 40}},
 		"thinking and cached": {`{"type":"result","status":"success","stats":{"total_tokens":1250,"input_tokens":1000,"output_tokens":50,"cached":700,"input":300}}`,
-			loop.Usage{Input: 300, CacheRead: 700, Output: 250}},
-		"json, thinking and cached": {`{"session_id":"s","response":"x","stats":{"models":{"m":{"tokens":{"input":300,"prompt":1000,"candidates":50,"cached":700,"thoughts":200}}}}}`,
 			loop.Usage{Input: 300, CacheRead: 700, Output: 250}},
 	} {
 		if end, _ := usages(decodeAs("gemini", c.in, 100)); end != c.want {
@@ -75,8 +71,6 @@ func TestGeminiObjects(t *testing.T) {
 		{`{"type":"tool_use","tool_id":"t","tool_name":"x","parameters":{}}` + "\n" +
 			`{"type":"tool_result","tool_id":"t","status":"error","error":{"type":"gone","message":"no such file"}}`,
 			"tool x()\ntool-end failed 1 lines"},
-		{`{"session_id":"s","error":{"type":"ApiError","message":"[API Error: {\"error\":{\"code\":401}}]","code":145}}`,
-			`result true error 401 ApiError "" [[API Error: {"error":{"code":401}}]]  $0 0`},
 		{`{"type":"result","status":"error"}`, `result true error 0  "" []  $0 0`},
 		{`{"a":1}`, `noise "{\"a\":1}"`},
 	} {

@@ -33,20 +33,6 @@ func (t *Tool) answer(text string) {
 	t.Output = strings.Clone(strings.ToValidUTF8(text[:min(len(text), OutputBytes)], ""))
 }
 
-// answerAs notes a tool's answer as JSON has it: one text, or a list of parts. A long text is not made a copy of.
-func (t *Tool) answerAs(json string) {
-	if len(json) < 4*OutputBytes || json[0] != '"' || strings.Contains(json, `\u`) {
-		t.answer(flat(gjson.Parse(json)))
-		return
-	}
-	head := json[1 : 2*OutputBytes+3] // no byte takes more than two
-	if escaped(head) {
-		head = head[:len(head)-1]
-	}
-	t.answer(gjson.Parse(`"` + head + `"`).Str)
-	t.Chars, t.Lines = size(json[1 : len(json)-1])
-}
-
 func todos(list gjson.Result) []Item {
 	var items []Item
 	list.ForEach(func(_, entry gjson.Result) bool {
