@@ -3,6 +3,7 @@ package derive
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,17 +16,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Request is what a plan is derived from.
-type Request struct {
-	name    string // "issue #42", "ralph/prd.md"
-	Text    string // what is needed, sanitised when others wrote it
-	foreign bool   // others may have written it: it is data for the agent, and brings no commands
-	// the PRD that already exists and stays: only its stories are derived (mode 2); empty: it is written, too
-	PRD string
-	// kept is what is set already: project, branch and description, as far as they are not empty.
-	Kept plan.Plan
-}
-
 // Deriver asks an agent for plans.
 type Deriver struct {
 	Ask   func(ctx context.Context, asked string) (loop.Turn, error)
@@ -36,9 +26,6 @@ type Deriver struct {
 	Redact func(string) string
 	Log    func(format string, args ...any)
 }
-
-// exchange is a question of the agent's and what the person said.
-type exchange struct{ question, answer string }
 
 // Result is what resulted from a request.
 type Result struct {
@@ -68,7 +55,7 @@ const mostQuestions = 100
 // Ask lets the agent turn a request into a PRD and its stories. What is wrong with an answer is told to the agent,
 // twice at most. The error is a *FailedError when it gave no plan.
 func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
-	asked := planQuestion{deriver: d, request: w, open: d.answer != nil}
+	asked := planQuestion{known: d.Known, request: w, open: d.answer != nil}
 	for tries, rounds := 1, 0; ; {
 		turn, err := d.Ask(ctx, asked.text())
 		if err != nil {
@@ -246,3 +233,95 @@ func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []strin
 	}
 	return kept, dropped
 }
+
+// planAnswer is what an agent says that is asked for a plan.
+type planAnswer struct {
+	Questions []string        `json:"questions"`
+	PRD       string          `json:"prd"`
+	Tasks     json.RawMessage `json:"tasks"`
+
+	raw string // as it said it
+}
+
+// asks reports whether it wants to know something, instead of giving a plan.
+func (a planAnswer) asks() bool { return len(a.Questions) > 0 }
+
+// readPlanAnswer reads the answer of a turn: its form, or the JSON object with which its words end. redact comes first:
+// what is derived is committed.
+func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []string) {
+	said := t.Structured
+	if said == "" {
+		said = t.Text
+	}
+	said = redact(said)
+	a := planAnswer{raw: said}
+	object := planObject(said)
+	if object == "" {
+		problem := "the answer holds no JSON object with the key tasks"
+		if len(t.Text) >= loop.TextBytes-4 {
+			problem += fmt.Sprintf(
+				"; of an answer with other words only the last %d bytes are read: answer with nothing but the object",
+				loop.TextBytes,
+			)
+		}
+		return a, []string{problem}
+	}
+	var read struct {
+		Questions *[]string       `json:"questions"`
+		PRD       *string         `json:"prd"`
+		Tasks     json.RawMessage `json:"tasks"`
+	}
+	if err := json.Unmarshal([]byte(object), &read); err != nil {
+		return a, []string{fmt.Sprintf("the answer's JSON object cannot be read: %v", err)}
+	}
+	if read.Questions != nil {
+		for _, q := range *read.Questions {
+			if q = strings.TrimSpace(q); q != "" {
+				a.Questions = append(a.Questions, q)
+			}
+		}
+	}
+	if read.PRD != nil {
+		a.PRD = strings.TrimSpace(*read.PRD) + "\n"
+	}
+	a.Tasks = read.Tasks
+	return a, nil
+}
+
+// planObject is the JSON object of an answer, with words before it or a fence around it; empty when there is none.
+func planObject(text string) string {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
+	if !strings.HasSuffix(text, "}") {
+		return ""
+	}
+	for i, tried := strings.Index(text, "{"), 0; i >= 0 && tried < 100; tried++ {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(text[i:]), &object) == nil {
+			if _, ok := object["tasks"]; ok {
+				return text[i:]
+			}
+			if _, ok := object["questions"]; ok {
+				return text[i:]
+			}
+		}
+		next := strings.Index(text[i+1:], "{")
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return ""
+}
+
+// Schema is the JSON schema of an answer. OpenAI takes none in which a property has no type or may be left out.
+const Schema = `{"type":"object","additionalProperties":false,"required":["questions","prd","tasks"],"properties":{` +
+	`"questions":{"type":"array","items":{"type":"string"}},"prd":{"type":"string"},"tasks":{"anyOf":[{"type":"null"},` +
+	`{"type":"object","additionalProperties":false,"required":["project","branchName","description","verifyCommands","userStories"],"properties":{` +
+	`"project":{"type":"string"},"branchName":{"type":"string"},"description":{"type":"string"},` +
+	`"verifyCommands":{"type":"array","items":{"type":"string"}},"userStories":{"type":"array","items":` +
+	`{"type":"object","additionalProperties":false,"required":["id","title","description","acceptanceCriteria","priority","passes","reviewStatus",` +
+	`"reviewCount","reviewFeedback","notes","dependsOn"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},` +
+	`"acceptanceCriteria":{"type":"array","items":{"type":"string"}},"priority":{"type":"integer"},"passes":{"type":"boolean"},` +
+	`"reviewStatus":{"type":"null"},"reviewCount":{"type":"integer"},"reviewFeedback":{"type":"string"},"notes":{"type":"string"},` +
+	`"dependsOn":{"type":"array","items":{"type":"string"}}}}}}}]}}}`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,13 +31,6 @@ const (
 	planLog      = "agent.log"
 	planPrompt   = "prompt.txt"
 )
-
-// Derivation is a plan to derive.
-type Derivation struct {
-	// an issue: a file, or a number; empty: the PRD that exists, or what the person at the terminal says
-	From string
-	In   io.Reader // that terminal; nil: no one is there
-}
 
 // Derived is what resulted from it, for programs.
 type Derived struct {

@@ -11,7 +11,7 @@ import (
 
 // planQuestion is what the agent is asked for a plan with.
 type planQuestion struct {
-	deriver  Deriver
+	known    []string // commands of the project
 	request  Request
 	open     bool       // someone can answer
 	said     []exchange // so far
@@ -113,8 +113,8 @@ func (q planQuestion) asked(line func(string, ...any)) {
 
 func (q planQuestion) commands(line func(string, ...any)) {
 	known := "none"
-	if len(q.deriver.Known) > 0 {
-		known = "`" + strings.Join(q.deriver.Known, "`, `") + "`"
+	if len(q.known) > 0 {
+		known = "`" + strings.Join(q.known, "`, `") + "`"
 	}
 	line("- Commands that are known of this project: %s.", known)
 	if q.request.foreign {
@@ -150,3 +150,17 @@ func (q planQuestion) again(b *strings.Builder, line func(string, ...any)) {
 func bordered(b *strings.Builder, text string) {
 	b.WriteString(safetext.Border("data-"+rand.Text()).Around(text) + "\n")
 }
+
+// Request is what a plan is derived from.
+type Request struct {
+	name    string // "issue #42", "ralph/prd.md"
+	Text    string // what is needed, sanitised when others wrote it
+	foreign bool   // others may have written it: it is data for the agent, and brings no commands
+	// the PRD that already exists and stays: only its stories are derived (mode 2); empty: it is written, too
+	PRD string
+	// kept is what is set already: project, branch and description, as far as they are not empty.
+	Kept plan.Plan
+}
+
+// exchange is a question of the agent's and what the person said.
+type exchange struct{ question, answer string }

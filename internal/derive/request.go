@@ -3,6 +3,7 @@ package derive
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -147,4 +148,11 @@ func underWay(p *planrun.Plans, root *os.Root) (kept plan.Plan, err error) {
 		kept = plan.Plan{Project: of.Project, BranchName: of.BranchName, Description: of.Description}
 	}
 	return kept, nil
+}
+
+// Derivation is a plan to derive.
+type Derivation struct {
+	// an issue: a file, or a number; empty: the PRD that exists, or what the person at the terminal says
+	From string
+	In   io.Reader // that terminal; nil: no one is there
 }

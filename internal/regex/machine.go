@@ -48,11 +48,11 @@ const (
 	mostFills  = 10 // after that, it is of no use for the texts at hand
 )
 
-// newMachine is the machine of patterns of which one must match. It panics when one is no expression.
-func newMachine(patterns ...*Pattern) *machine {
+// newMachine is the machine of expressions of which one must match. It panics if a text is not an expression.
+func newMachine(texts ...string) *machine {
 	either := &syntax.Regexp{Op: syntax.OpAlternate}
-	for _, p := range patterns {
-		parsed, err := syntax.Parse(p.text, syntax.Perl)
+	for _, text := range texts {
+		parsed, err := syntax.Parse(text, syntax.Perl)
 		if err != nil {
 			panic(err)
 		}

@@ -46,7 +46,7 @@ func (p *Pattern) Regexp() *regexp.Regexp {
 
 // MatchString is regexp.Regexp's.
 func (p *Pattern) MatchString(s string) bool {
-	p.begun.Do(func() { p.machine = newMachine(p) })
+	p.begun.Do(func() { p.machine = newMachine(p.text) })
 	if matches, known := p.machine.matches(s); known {
 		return matches
 	}
@@ -65,7 +65,13 @@ func SetOf(each ...*Pattern) *Set { return &Set{each: each} }
 
 // MatchString reports whether one of the patterns matches a text.
 func (s *Set) MatchString(text string) bool {
-	s.begun.Do(func() { s.machine = newMachine(s.each...) })
+	s.begun.Do(func() {
+		texts := make([]string, len(s.each))
+		for i, p := range s.each {
+			texts[i] = p.text
+		}
+		s.machine = newMachine(texts...)
+	})
 	if matches, known := s.machine.matches(text); known {
 		return matches
 	}
@@ -94,3 +100,65 @@ func (p *Pattern) on(s string) *regexp.Regexp {
 }
 
 var never = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[^\s\S]`) })
+
+// Match is regexp.Regexp's.
+func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
+
+// FindString is regexp.Regexp's.
+func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
+
+// FindStringIndex is regexp.Regexp's.
+func (p *Pattern) FindStringIndex(s string) []int { return p.on(s).FindStringIndex(s) }
+
+// FindStringSubmatch is regexp.Regexp's.
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.Regexp().FindStringSubmatch(s)
+}
+
+// FindStringSubmatchIndex is regexp.Regexp's.
+func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.on(s).FindStringSubmatchIndex(s) }
+
+// FindSubmatch is regexp.Regexp's.
+func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.Regexp().FindSubmatch(b) }
+
+// FindAllIndex is regexp.Regexp's.
+func (p *Pattern) FindAllIndex(b []byte, n int) [][]int { return p.Regexp().FindAllIndex(b, n) }
+
+// FindAllSubmatch is regexp.Regexp's.
+func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
+	return p.Regexp().FindAllSubmatch(b, n)
+}
+
+// FindAllString is regexp.Regexp's.
+func (p *Pattern) FindAllString(s string, n int) []string { return p.on(s).FindAllString(s, n) }
+
+// FindAllStringIndex is regexp.Regexp's.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.on(s).FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatch is regexp.Regexp's.
+func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.on(s).FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex is regexp.Regexp's.
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return p.on(s).FindAllStringSubmatchIndex(s, n)
+}
+
+// ReplaceAllString is regexp.Regexp's, which would copy also a text that has no match.
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	if p.MatchString(s) {
+		return p.Regexp().ReplaceAllString(s, with)
+	}
+	return s
+}
+
+// ReplaceAllStringFunc is regexp.Regexp's.
+func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return p.on(s).ReplaceAllStringFunc(s, f)
+}

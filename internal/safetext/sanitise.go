@@ -2,8 +2,6 @@ package safetext
 
 import (
 	"strings"
-
-	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 // maxPasses is how often a text is gone over. Taking something out can lay bare something else; honest texts need two
@@ -35,22 +33,6 @@ func Sanitise(s string) string {
 	return TooDeep // someone plays games
 }
 
-// reading keeps the newest outline: most texts have nothing to take out, and one is enough for them.
-type reading struct {
-	of       string
-	last     *outline
-	overdone bool
-}
-
-func (r *reading) outline(s string) *outline {
-	if r.last == nil || r.of != s {
-		o := outlineOf(s)
-		r.of, r.last = s, &o
-		r.overdone = r.overdone || o.overdone
-	}
-	return r.last
-}
-
 func (r *reading) unhide(s string) string {
 	for _, drop := range []func(string) string{r.dropMarkup, Visible, r.dropFootnotes, r.dropDefinitions} {
 		if s = drop(s); r.overdone {
@@ -80,8 +62,3 @@ func WithoutSkips(text string) string {
 	text = skipTrailer.ReplaceAllString(text, "$1 -")
 	return skipWord.ReplaceAllString(text, "$1 $2")
 }
-
-type pattern = regex.Pattern
-
-// lazy is a pattern that is compiled when it is first asked.
-func lazy(text string) *pattern { return regex.Lazy(text) }

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -144,4 +145,25 @@ func kinds(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// Span is a part of a text, in bytes, that tells a secret.
+type Span struct {
+	From, To int
+	As       string // how it is written there: "as it is", "in base64"
+}
+
+// Merged are the spans of several lists in order; those that overlap or touch are one.
+func Merged(lists ...[]Span) []Span {
+	spans := slices.Concat(lists...)
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.From-b.From, b.To-a.To) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }

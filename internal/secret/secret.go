@@ -3,7 +3,6 @@
 package secret
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -20,12 +19,6 @@ type Redactor struct {
 	once      sync.Once
 	shown     *automaton // what is hidden where it is shown
 	committed *automaton // what no commit may hold
-}
-
-// Span is a part of a text, in bytes, that tells a secret.
-type Span struct {
-	From, To int
-	As       string // how it is written there: "as it is", "in base64"
 }
 
 // NewRedactor makes ready to look for values. Those of fewer than six characters are ignored, because they would take
@@ -78,21 +71,6 @@ func (k *Redactor) First(text string) (first Span, ok bool) {
 		return !ok
 	})
 	return first, ok
-}
-
-// Merged are the spans of several lists in order; those that overlap or touch are one.
-func Merged(lists ...[]Span) []Span {
-	spans := slices.Concat(lists...)
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.From-b.From, b.To-a.To) })
-	out := spans[:0]
-	for _, s := range spans {
-		if n := len(out); n > 0 && s.From <= out[n-1].To {
-			out[n-1].To = max(out[n-1].To, s.To)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // Finder looks for secrets in what is written to it, however it is parted.
