@@ -48,17 +48,13 @@ const (
 	mostFills  = 10 // after that, it is of no use for the texts at hand
 )
 
-// newMachine is the machine of expressions of which one must match. It panics if a text is not an expression.
-func newMachine(texts ...string) *machine {
-	either := &syntax.Regexp{Op: syntax.OpAlternate}
-	for _, text := range texts {
-		parsed, err := syntax.Parse(text, syntax.Perl)
-		if err != nil {
-			panic(err)
-		}
-		either.Sub = append(either.Sub, parsed)
+// newMachine is the machine of an expression. It panics if the text is not an expression.
+func newMachine(text string) *machine {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		panic(err)
 	}
-	prog, _ := syntax.Compile(either.Simplify())
+	prog, _ := syntax.Compile(parsed.Simplify())
 	m := &machine{prog: prog}
 	m.begin, _ = prog.Prefix()
 	m.later = len(m.through([]uint32{uint32(prog.Start)}, ^syntax.EmptyBeginText)) > 0

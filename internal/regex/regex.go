@@ -4,7 +4,7 @@ package regex
 
 import (
 	"regexp"
-	"slices"
+	"strings"
 	"sync"
 )
 
@@ -53,30 +53,23 @@ func (p *Pattern) MatchString(s string) bool {
 	return p.Regexp().MatchString(s)
 }
 
-// Set is several patterns that are asked at once, which takes no longer than one of them.
+// Set is several patterns that are asked together, which takes no longer than one of them.
 type Set struct {
-	each    []*Pattern
-	begun   sync.Once
-	machine *machine
+	each []*Pattern
+	any  *Pattern
 }
 
 // SetOf is the set of these patterns.
-func SetOf(each ...*Pattern) *Set { return &Set{each: each} }
+func SetOf(each ...*Pattern) *Set {
+	texts := make([]string, len(each))
+	for i, p := range each {
+		texts[i] = "(?:" + p.text + ")"
+	}
+	return &Set{each, Made(strings.Join(texts, "|"))}
+}
 
 // MatchString reports whether one of the patterns matches a text.
-func (s *Set) MatchString(text string) bool {
-	s.begun.Do(func() {
-		texts := make([]string, len(s.each))
-		for i, p := range s.each {
-			texts[i] = p.text
-		}
-		s.machine = newMachine(texts...)
-	})
-	if matches, known := s.machine.matches(text); known {
-		return matches
-	}
-	return slices.ContainsFunc(s.each, func(p *Pattern) bool { return p.MatchString(text) })
-}
+func (s *Set) MatchString(text string) bool { return s.any.MatchString(text) }
 
 // First is the first of the patterns that matches a text; nil: none does.
 func (s *Set) First(text string) *Pattern {
