@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -15,12 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
-)
-
-// The markers of a task directory.
-const (
-	doneMarker = "DONE"
-	waitMarker = "WAIT_WITHOUT_RESTART"
 )
 
 // Defaults of a supervisor.
@@ -258,4 +254,288 @@ func firstOf(a, b string) string {
 	return b
 }
 
-const logTime = "2006-01-02 15:04:05"
+// attempt runs the command once. It is ended with everything it has started, registered children too, when hard is done
+// or its time is over; when it ends by itself, registered children live on and everything else it left is ended.
+func (w *supervision) attempt(hard context.Context) {
+	n := w.attempts + 1
+	w.console.log("Starting agent (attempt %d/%d)", n, w.MaxRestarts)
+	w.post("attempt", "attempt %d of %d begins", n, w.MaxRestarts)
+	w.last = ending{Program: w.Argv[0]}
+	if err := w.signals.begin(); err != nil {
+		w.last.Err = err
+	} else {
+		w.run(hard, n)
+	}
+	w.attempts, w.fresh, w.ran, w.told, w.rested, w.next = n, true, true, false, false, w.Clock().Add(w.RestartDelay)
+	w.post("attempt", "attempt %d of %d ended: %s", n, w.MaxRestarts, w.last.how())
+}
+
+func (w *supervision) run(hard context.Context, n int) {
+	log, err := newAttemptLog(w.dir, n)
+	if err != nil {
+		w.last.Err = err
+		return
+	}
+	defer log.Close()
+	ctx, stop := w.limited(hard)
+	defer stop()
+	defer w.endWith(hard)()
+	defer loop.BeginStep(hard, fmt.Sprintf("attempt %d of %d", n, w.MaxRestarts), w.Timeout)()
+	env := w.environment(n - 1)
+	spec := proc.Spec{
+		Argv: w.Argv, Dir: w.Dir, Env: env, Grace: w.Grace,
+		Stdout: io.MultiWriter(log, w.console), Stderr: io.MultiWriter(log, w.Err),
+		Spare: func() []int {
+			w.outlived = w.registered()
+			w.spared = w.spared || len(w.outlived) > 0
+			return w.outlived
+		},
+	}
+	if sameFile(w.Out, w.Err) { // one stream keeps the order in which the command wrote
+		spec.Stderr = spec.Stdout
+	}
+	w.last.Ours = w.isSelf(env)
+	w.last.Result, w.last.Err = proc.Run(ctx, spec)
+	if w.spared {
+		proc.End(nil, w.Grace) // what registered children have left that crashed meanwhile
+	}
+	if w.last.Class == proc.Cancelled && hard.Err() == nil {
+		w.last.After = w.Timeout
+	}
+}
+
+// limited is the time of one attempt. The log says that it is over before anything is ended.
+func (w *supervision) limited(hard context.Context) (context.Context, func()) {
+	if w.Timeout == 0 {
+		return hard, func() {}
+	}
+	ctx, cancel := context.WithTimeout(hard, w.Timeout)
+	told := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() {
+		defer close(told)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && hard.Err() == nil {
+			w.console.log("Agent timeout after %s, killing process group", w.Timeout)
+		}
+	})
+	return ctx, func() {
+		if !forget() {
+			<-told
+		}
+		cancel()
+	}
+}
+
+// isSelf reports whether the command is this program.
+func (w *supervision) isSelf(env []string) bool {
+	name := w.Argv[0]
+	if filepath.Base(name) != name && !filepath.IsAbs(name) {
+		name = filepath.Join(w.Dir, name)
+	}
+	path, err := proc.LookPath(name, env)
+	if err != nil || w.Self == "" {
+		return false
+	}
+	command, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	self, err := os.Stat(w.Self)
+	return err == nil && os.SameFile(command, self)
+}
+
+// withheld are the variables that the command does not get: what opens GitHub, and what the runner tells an action. The
+// rest is the user's own environment, with the keys that his agent needs.
+var withheld = []string{
+	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "ACTIONS_*", "INPUT_*",
+}
+
+// environment is the whole environment of an attempt, counted from 0.
+func (w *supervision) environment(attempt int) []string {
+	ours := []string{
+		"TASK_FOLDER=" + w.dir,
+		fmt.Sprintf("RALPH_ATTEMPT=%d", attempt),
+		journal.SupervisorDir + "=" + w.dir,
+	}
+	var env []string
+	for _, entry := range w.Parent {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.ContainsFunc(
+			withheld, func(pattern string) bool { return named(pattern, strings.ToUpper(name)) },
+		) {
+			env = append(env, entry)
+		}
+	}
+	return append(env, ours...)
+}
+
+func named(pattern, name string) bool {
+	prefix, starred := strings.CutSuffix(pattern, "*")
+	return pattern == name || starred && strings.HasPrefix(name, prefix)
+}
+
+// sameFile reports whether two writers are the same open file or terminal.
+func sameFile(a, b io.Writer) bool {
+	fa, ok := a.(*os.File)
+	fb, also := b.(*os.File)
+	if !ok || !also {
+		return false
+	}
+	ia, errA := fa.Stat()
+	ib, errB := fb.Stat()
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// busNote is the project's own file that says what was completed.
+const busNote = "PROJECT-MESSAGE-BUS.md"
+
+// registerAbove makes this process a child of the supervisor that its environment names, when it names one.
+func registerAbove(parent []string) (release func(), err error) {
+	dir := proc.Value(parent, journal.SupervisorDir)
+	if dir == "" {
+		return func() {}, nil
+	}
+	return journal.Register(dir)
+}
+
+// registerSelf makes a supervisor within another one outlive the attempt that started it.
+func (w *supervision) registerSelf() (release func()) {
+	release, err := registerAbove(w.Parent)
+	if err != nil {
+		w.console.log("WARNING: %v; it will not wait for this one", err)
+		return func() {}
+	}
+	return release
+}
+
+// children counts who is registered, and says how long they may still take.
+func (w *supervision) children(now time.Time) (count int, patience time.Duration, err error) {
+	pids, err := journal.Children(w.dir)
+	if w.accepted {
+		return len(pids), w.patience.Sub(now), err
+	}
+	return len(pids), w.WaitTimeout, err
+}
+
+// accept takes DONE for the word that counts, and begins to wait for children.
+func (w *supervision) accept() {
+	if w.accepted {
+		return
+	}
+	w.accepted, w.patience = true, w.Clock().Add(w.WaitTimeout)
+	if pids := w.registered(); len(pids) > 0 {
+		w.console.log("DONE marker present, waiting at most %s for %s", w.WaitTimeout, childrenNamed(pids))
+	}
+}
+
+func childrenNamed(pids []int) string {
+	if len(pids) == 1 {
+		return fmt.Sprintf("1 active child (process %d)", pids[0])
+	}
+	return fmt.Sprintf("%d active children (processes %v)", len(pids), pids)
+}
+
+// registered are the children that outlive an attempt. When they cannot be told, nothing does.
+func (w *supervision) registered() []int {
+	pids, err := journal.Children(w.dir)
+	if err != nil {
+		w.console.log("WARNING: %v", err)
+	}
+	return pids
+}
+
+// end ends every registered child with everything that came of it, and what those left that have crashed. One that
+// registers meanwhile is ended too.
+func (w *supervision) end() {
+	pids := w.registered()
+	for try := 0; try < 3 && (try == 0 || len(pids) > 0); try++ {
+		if len(pids) > 0 {
+			w.console.log("Ending %s", childrenNamed(pids))
+		}
+		proc.End(pids, w.Grace)
+		pids = w.registered()
+	}
+	if len(pids) > 0 {
+		w.console.log("WARNING: still there after being killed: %s", childrenNamed(pids))
+	}
+}
+
+// endWith ends the registered children of earlier attempts as soon as hard is done: while the attempt that runs is
+// being stopped, so that all have the same few seconds. Those of this attempt are asked with it: twice would be a
+// second signal. The returned function waits for the end.
+func (w *supervision) endWith(hard context.Context) (wait func()) {
+	ended, earlier := make(chan struct{}), w.outlived
+	forget := context.AfterFunc(hard, func() {
+		defer close(ended)
+		pids := slices.DeleteFunc(w.registered(), func(pid int) bool { return !slices.Contains(earlier, pid) })
+		if len(pids) > 0 {
+			w.console.log("Ending %s", childrenNamed(pids))
+			proc.End(pids, w.Grace)
+		}
+	})
+	return func() {
+		if !forget() {
+			<-ended
+		}
+	}
+}
+
+// logAttempt logs how the last attempt ended, once it is known what comes next.
+func (w *supervision) logAttempt(step superviseStep) {
+	if !w.ran || w.told {
+		return
+	}
+	w.told = true
+	another := (step.Do == waitDelay || step.Do == startAttempt) && w.attempts < w.MaxRestarts
+	for _, line := range w.last.lines(w.attempts, w.MaxRestarts, another) {
+		w.console.log("%s", line)
+	}
+}
+
+// finish ends what is left and says how it went: to the log, to the bus and, when the task is done, to the project.
+func (w *supervision) finish(step superviseStep) (loop.Outcome, error) {
+	w.end()
+	switch step.Outcome {
+	case loop.Done:
+		w.console.log("%s", step.Reason)
+		w.post("ended", "completed: %s", step.Reason)
+		w.note(step.Reason)
+		return loop.Done, nil
+	case loop.Waiting:
+		w.console.log("%s", step.Reason)
+		w.post("ended", "stopped: %s", step.Reason)
+		return loop.Waiting, nil
+	case loop.Invalid:
+		if !w.ran || w.last.fatal() == "" { // else the attempt's own lines have said it
+			w.console.log("Fatal error: %s", step.Reason)
+		}
+		w.post("ERROR", "Fatal error: %s", step.Reason)
+	case loop.Interrupted:
+		w.console.log("%s", step.Reason)
+		w.post("ended", "%s", step.Reason)
+		return loop.Interrupted, nil
+	default:
+		w.console.log("%s", step.Reason)
+		w.post("ERROR", "%s", step.Reason)
+	}
+	w.post("ended", "failed: %s", step.Reason)
+	return step.Outcome, errors.New(safetext.Inert(step.Reason))
+}
+
+// post says something on the bus. A bus that cannot be written is told of once and stops nothing.
+func (w *supervision) post(kind, format string, args ...any) {
+	err := journal.Post(
+		w.dir, journal.Message{At: w.Clock(), Type: kind, Text: fmt.Sprintf(format, args...), From: os.Getpid()},
+	)
+	if err != nil && !w.warned {
+		w.warned = true
+		w.console.log("WARNING: %v", err)
+	}
+}
+
+// note tells the project that the task is complete, as well as it can.
+func (w *supervision) note(reason string) {
+	line := fmt.Sprintf("- [%s] FACT %s: %s\n", w.Clock().Format(logTime), safetext.Inert(filepath.Base(w.dir)), reason)
+	if err := journal.AppendLine(w.dir, busNote, line); err != nil {
+		w.console.log("WARNING: %v", err)
+	}
+}

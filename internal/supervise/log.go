@@ -1,0 +1,108 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/journal"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+const logTime = "2006-01-02 15:04:05"
+
+// console writes the log, a line with its time each, between the lines of the command. It is safe for use by several
+// goroutines.
+type console struct {
+	mu    sync.Mutex
+	out   io.Writer
+	clock func() time.Time
+	open  bool // the command's last line has no end
+}
+
+func (c *console) log(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open {
+		_, _ = io.WriteString(c.out, "\n")
+		c.open = false
+	}
+	_, _ = fmt.Fprintf(c.out, "[%s] %s\n", c.clock().Format(logTime), safetext.Inert(fmt.Sprintf(format, args...)))
+}
+
+// Write hands on the command's own output.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(p) > 0 {
+		c.open = p[len(p)-1] != '\n'
+	}
+	return c.out.Write(p)
+}
+
+// What is kept of the attempts' output.
+const (
+	attemptLogBytes = 64 << 20 // of one attempt
+	attemptLogs     = 20       // the newest attempts, of all runs in the directory
+)
+
+// newAttemptLog makes the file that an attempt's output is kept in, and removes the oldest of the others.
+func newAttemptLog(dir string, n int) (io.WriteCloser, error) {
+	root, err := os.OpenRoot(dir) // no link leads out of it
+	if err != nil {
+		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+	}
+	defer root.Close()
+	name := fmt.Sprintf("%s/attempt_%03d.log", journal.SuperviseDir, n)
+	if err := root.MkdirAll(journal.SuperviseDir, 0o755); err != nil {
+		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+	}
+	if err := root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+	}
+	if err := prune(root, attemptLogs-1); err != nil {
+		return nil, fmt.Errorf("removing old logs of attempts: %w", err)
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the output of attempt %d: %w", n, err)
+	}
+	return proc.NewCapped(file, attemptLogBytes), nil
+}
+
+// prune leaves the newest logs of attempts.
+func prune(root *os.Root, keep int) error {
+	list, err := root.Open(journal.SuperviseDir)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	entries, err := list.Readdir(-1)
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(e os.FileInfo) bool {
+		ours, _ := filepath.Match("attempt_*.log", e.Name())
+		return !ours
+	})
+	slices.SortFunc(entries, func(a, b os.FileInfo) int {
+		if d := b.ModTime().Compare(a.ModTime()); d != 0 {
+			return d
+		}
+		return strings.Compare(b.Name(), a.Name())
+	})
+	for _, old := range entries[min(keep, len(entries)):] {
+		if err := root.Remove(journal.SuperviseDir + "/" + old.Name()); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
