@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -33,29 +32,12 @@ type Decision struct {
 	At      time.Time // when it was decided; zero: it is not
 }
 
-const longestID = 200
-
 // longestWait is how long a delivery is postponed at most: one that seems to wait longer does so since the clock was set
 // back.
 const longestWait = 10 * time.Minute
 
-const (
-	storing      = "storing a delivery"
-	mostTogether = 100 // deliveries of one write, so that each write ends in time
-	mostArriving = 1000
-)
-
-// arrived is a delivery that is to be stored together with others.
-type arrived struct {
-	Delivery
-	waits context.Context // of whoever waits for it
-	fresh bool
-	done  chan error // holds one
-}
-
-// Deliver stores a delivery, once by its ID; fresh is false for one that already exists. Received is now if it is not
-// set. It is stored in one transaction with others that come while another one is written: a disk that is slow to sync
-// makes them wait for one sync, and not for each other's.
+// Deliver stores a delivery with its payload, once by its ID; fresh is false for one that already exists. Received is now
+// if it is not set.
 func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error) {
 	if d.ID == "" || len(d.ID) > longestID {
 		return false, invalid.Errorf("the id of a delivery has %d bytes: it has to have between 1 and %d",
@@ -64,64 +46,18 @@ func (s *Store) Deliver(ctx context.Context, d Delivery) (fresh bool, err error)
 	if d.Received.IsZero() {
 		d.Received = s.clock()
 	}
-	d.Due = d.Received
-	own := &arrived{Delivery: d, waits: ctx, done: make(chan error, 1)}
-	select {
-	case s.arriving <- own:
-	case <-ctx.Done():
-	}
-	select {
-	case err = <-own.done:
-		return own.fresh, err
-	case <-ctx.Done():
-		return false, failed(ctx, ctx.Err())
-	case <-s.closed:
-		return false, ErrUnavailable
-	}
-}
-
-// storeSome stores a delivery with those that have come when it is its turn, and tells whoever waits for them.
-func (s *Store) storeSome(first *arrived) {
-	ctx, some := context.Background(), []*arrived{first}
-	err := s.write(ctx, storing, func(t *transaction) error {
-		for more := true; more && len(some) < mostTogether; {
-			select {
-			case next := <-s.arriving:
-				some = append(some, next)
-			default:
-				more = false
-			}
-		}
-		return t.deliver(some)
-	})
-	for _, a := range some {
-		if err != nil && !errors.Is(err, ErrUnavailable) && len(some) > 1 { // one of them cannot be stored, for all that is known
-			a.done <- s.write(ctx, storing, func(t *transaction) error { return t.deliver([]*arrived{a}) })
-		} else {
-			a.done <- err
-		}
-	}
-}
-
-// deliver stores deliveries that someone waits for still, with their payloads.
-func (t *transaction) deliver(all []*arrived) error {
-	for _, a := range all {
-		if a.waits.Err() != nil {
-			continue
-		}
-		d := a.Delivery
+	stored := false
+	err = s.together(ctx, func(t *transaction) error {
 		n, err := t.exec(`INSERT INTO ralph_deliveries SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, '', '', '', '', ?8
 			WHERE NOT EXISTS (SELECT 1 FROM ralph_deliveries WHERE id = ?1)`, d.ID, d.Event, d.Action, d.Installation,
 			d.Repository, d.Sender, d.Received, time.Time{})
 		if err == nil && n > 0 && d.Payload != nil {
 			_, err = t.exec("INSERT INTO ralph_payloads VALUES (last_insert_rowid(), ?)", d.Payload)
 		}
-		if err != nil {
-			return err
-		}
-		a.fresh = n > 0
-	}
-	return nil
+		stored = n > 0
+		return err
+	})
+	return err == nil && stored, err
 }
 
 // withPayloads reads deliveries, and payloads that are not forgotten.
@@ -159,7 +95,7 @@ func (s *Store) Decide(ctx context.Context, made ...Decided) error {
 			_, err := t.exec("UPDATE ralph_deliveries SET decided = ?, step = ?, why = ?, subject = ?, run = ? WHERE id = ?",
 				s.clock(), d.Step, d.Why, d.Subject, d.Run, m.ID)
 			if err == nil && m.Run != nil {
-				err = s.addRun(t, *m.Run)
+				err = s.storeRun(t, *m.Run, keepRun)
 			}
 			if err != nil {
 				return err

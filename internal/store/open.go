@@ -47,7 +47,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func newStore(o Options) *Store {
 	s := &Store{clock: o.Clock, keys: o.Keys, dir: o.Dir, turn: semaphore.NewWeighted(1),
-		arriving: make(chan *arrived, mostArriving), closed: make(chan struct{}), watchers: watchers{of: map[chan struct{}]string{}}}
+		arriving: make(chan *arrival, mostArriving), closed: make(chan struct{}), watchers: watchers{of: map[chan struct{}]string{}}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
