@@ -4,10 +4,13 @@ package launch
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +20,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
@@ -254,4 +259,156 @@ func (r *Running) provide(ctx context.Context, mirrors *Mirrors, log func(string
 	}
 	r.state.Store(ready)
 	return nil
+}
+
+// Claim is what a server knows of the runner that does a job, also after it was started again.
+type Claim struct {
+	Nonce string `json:"nonce,omitempty"` // what the request and the bearer of the models are made of; empty: none was started
+	Name  string `json:"name,omitempty"`  // of the job on the runner; empty: none has come
+	// Keep keeps it; after an error nothing was kept.
+	Keep func(Claim) error `json:"-"`
+}
+
+// mostTokens is how many tokens one process gets: at one an hour, enough for three days.
+const mostTokens = 72
+
+// Times of calls to GitHub.
+const (
+	makeTime   = 25 * time.Second
+	revokeTime = 10 * time.Second
+)
+
+// issuer gives one job its tokens, and revokes them at the end.
+type issuer struct {
+	from  Tokens
+	clock func() time.Time
+
+	mu   sync.Mutex // held while a token is made: who asks meanwhile gets that one
+	now  work.Token
+	made []work.Token
+}
+
+// newer is a token that is newer than that of a number: of 0, the first one.
+func (i *issuer) newer(ctx context.Context, than int) (work.Token, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if than < i.now.Number {
+		return i.now, nil
+	}
+	if len(i.made) >= mostTokens {
+		return work.Token{}, fmt.Errorf("the job has had %d tokens, the maximum", mostTokens)
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	defer cancel()
+	token, err := i.from.Make(ctx)
+	if err != nil {
+		return work.Token{}, fmt.Errorf("making a token for the job: %w", err)
+	}
+	token.Number = than + 1 // a server before us may have made more
+	i.now, i.made = token, append(i.made, token)
+	return token, nil
+}
+
+// revoke ends every token that has not ended by itself.
+func (i *issuer) revoke(ctx context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var errs []error
+	for _, token := range i.made {
+		if !token.Ends.IsZero() && i.clock().After(token.Ends) {
+			continue
+		}
+		soon, cancel := context.WithTimeout(ctx, revokeTime)
+		if err := i.from.Revoke(soon, token.Value); err != nil {
+			errs = append(errs, fmt.Errorf("revoking a token of the job, which ends by itself at %s: %w",
+				token.Ends.UTC().Format("15:04 UTC"), err))
+		}
+		cancel()
+	}
+	i.made = nil
+	return errors.Join(errs...)
+}
+
+// values are the tokens that the job has had.
+func (i *issuer) values() (out []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, token := range i.made {
+		out = append(out, token.Value)
+	}
+	return out
+}
+
+// Process starts each job as a process of this machine. What it leaves is killed, and no other job is harmed.
+type Process struct {
+	Program string   // ralph itself, an absolute path
+	Environ []string // ours, of which the process gets what builds and tools need to find their way
+	Limits  proc.Limits
+	// Grace is how long a process that is to end may take for its last commit, push and words.
+	Grace   time.Duration
+	Mirrors *Mirrors // nil: none are kept
+	Log     func(format string, args ...any)
+	Clock   func() time.Time
+}
+
+// Start starts a job. When ctx ends, the job is handed on: its process ends, and the run can continue in another. The error
+// says that there is no process; whoever gets a Running calls its Wait.
+func (p *Process) Start(ctx context.Context, job Job) (*Running, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("making an address for the job's process: %w", err)
+	}
+	r := newRunning(job, rand.Text(), p.Clock)
+	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
+	r.done = append(r.done, func() { _ = server.Close() })
+	go func() { _ = server.Serve(listener) }() // until Close
+	link := work.Link{Address: "http://" + listener.Addr().String(), Bearer: r.bearer, Patience: answersAgain}
+	if err := r.provide(ctx, p.Mirrors, p.Log, link.Address, rand.Text()); err != nil {
+		return nil, err
+	}
+	running, end := context.WithCancel(ctx)
+	r.end = end
+	last := proc.NewTail(0, mostTail)
+	in, out := io.Pipe() // it ends with us
+	go func() { _ = json.NewEncoder(out).Encode(link) }()
+	spec := proc.Spec{Argv: []string{p.Program, "work"}, Dir: "/", Env: proc.Environment(p.Environ, proc.Allowed),
+		Stdin: in, Stdout: last, Stderr: last, Interrupt: p.Grace, Limits: p.Limits}
+	go func() {
+		result, err := proc.Run(running, spec)
+		_ = in.Close()
+		if _, text, _ := last.Ends(); err == nil {
+			err = &DiedError{how(result), r.withoutSecrets(text)}
+		}
+		r.ended <- err
+	}()
+	return r, nil
+}
+
+// answersAgain is how long a server that lives may not answer its processes.
+const answersAgain = 10 * time.Second
+
+const mostTail = 4 << 10 // bytes of what a process printed last
+
+// how says how a process ended.
+func how(r proc.Result) string {
+	switch {
+	case r.Class == proc.Limited:
+		return r.Why
+	case r.Signal != "":
+		return "was ended by the signal " + r.Signal
+	case r.Class == proc.NotFound || r.Class == proc.NotExecutable:
+		return "could not be started: ralph itself is not where it was"
+	}
+	return fmt.Sprintf("ended with exit code %d", r.Exit)
+}
+
+// withoutSecrets is what a process printed, without the secrets that it had.
+func (r *Running) withoutSecrets(text string) string {
+	for _, token := range r.tokens.values() {
+		text = strings.ReplaceAll(text, token, "***")
+	}
+	if r.models != nil {
+		text = strings.ReplaceAll(text, r.models.Bearer(), "***")
+	}
+	return strings.TrimSpace(safetext.InertLines(text))
 }

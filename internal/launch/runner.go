@@ -34,14 +34,6 @@ type Runners struct {
 	seats sync.Map // of *Running, by request
 }
 
-// Claim is what a server knows of the runner that does a job, also after it was started again.
-type Claim struct {
-	Nonce string `json:"nonce,omitempty"` // what the request and the bearer of the models are made of; empty: none was started
-	Name  string `json:"name,omitempty"`  // of the job on the runner; empty: none has come
-	// Keep keeps it; after an error nothing was kept.
-	Keep func(Claim) error `json:"-"`
-}
-
 // secret is what only this server can make of a claim: 256 bits.
 func (n *Runners) secret(c Claim, what string) string {
 	sum := hmac.New(sha256.New, n.Key)

@@ -1,39 +1,104 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 )
 
-// need is what someone must be to be answered at all.
-type need int
+// Options are what the pages are made with.
+type Options struct {
+	Runs         Runs
+	Lists        Lists
+	Repositories Repositories
+	Access       Access
+	Sessions     Sessions
+	SignIn       SignIn
+	Actions      Actions
+	Setup        Setup
+	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
+	// so must be what the server listens on.
+	Open bool
+	// Public is the address that people open, without a path: "https://ralph.example.com". With https, cookies are sent
+	// over it alone. A request for another host is refused.
+	Public *url.URL
+	GitHub string // "https://github.com"; where links to issues and commits go
+	// Version is shown below each page: "1.4.0"; empty: nothing.
+	Version string
+	Clock   func() time.Time
+	Log     *slog.Logger
+}
 
-const (
-	anybody  need = iota
-	signedIn      // rows are held to what the person may read
-	outsider      // sees that runs of the repository exist
-	reader        // of the repository that the request is about
-	writer        // of it
-	operator
-	settingUp // whoever has shown the one-time code, or an operator
-)
+// Server answers browsers. It is safe for concurrent use.
+type Server struct {
+	Options
+	streams streams
+	signIns tries
+	setup   atomic.Pointer[setupDoor]
+	handler http.Handler
+	cookie  string // the name of the session's cookie
+	secure  bool
+	alone   *alone          // one run and nothing else; nil: there are all
+	over    context.Context // ends when there is nothing more to come
+	finish  func()          // ends over
+}
 
-// permissions are what a need takes in the repository that the request is about.
-var permissions = map[need]Permission{outsider: MaySeeRuns, reader: MayRead, writer: MayWrite}
+func newServer(o Options) (*Server, error) {
+	if o.Public == nil || o.Public.Host == "" || strings.Trim(o.Public.Path, "/") != "" {
+		return nil, fmt.Errorf("the address of the pages is %q; give one without a path, like https://ralph.example.com",
+			o.Public)
+	}
+	if o.Open && !Loopback(o.Public.Hostname()) {
+		return nil, fmt.Errorf("pages that are open to everyone cannot be at %s: only this machine may reach them",
+			o.Public.Host)
+	}
+	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: streams{all: map[*stream]bool{}}}
+	s.over, s.finish = context.WithCancel(context.Background())
+	return s, nil
+}
 
-// route is one thing that can be asked for.
-type route struct {
-	pattern string
-	need    need
-	answer  func(*asked) error
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close ends the streams, of which each would otherwise last as long as its reader: http.Server.Shutdown does not.
+func (s *Server) Close() { s.streams.end(func(*stream) bool { return true }) }
+
+// prefixed is the name of a cookie. Where the browser can hold others to it, it says that the cookie is this host's.
+func (s *Server) prefixed(name string) string {
+	if s.secure {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// alone lets in one browser, by its cookie.
+type alone struct {
+	entry, token string
+	entered      atomic.Bool
+}
+
+// setupDoor is open to the one browser that has shown the setup code.
+type setupDoor struct {
+	token string
+	until time.Time
 }
 
 // asked is one request by one person.
@@ -49,6 +114,29 @@ type asked struct {
 	run        Run
 	delivery   store.Delivery
 	operator   bool
+}
+
+// need is what someone must be to be answered at all.
+type need int
+
+// permissions are what a need takes in the repository that the request is about.
+var permissions = map[need]Permission{outsider: MaySeeRuns, reader: MayRead, writer: MayWrite}
+
+const (
+	anybody  need = iota
+	signedIn      // rows are held to what the person may read
+	outsider      // sees that runs of the repository exist
+	reader        // of the repository that the request is about
+	writer        // of it
+	operator
+	settingUp // whoever has shown the one-time code, or an operator
+)
+
+// route is one thing that can be asked for.
+type route struct {
+	pattern string
+	need    need
+	answer  func(*asked) error
 }
 
 // mostWords is how many characters of a form's text are taken.
@@ -181,5 +269,227 @@ func (a *asked) problem(err error) {
 	}
 	if err := a.showAs(t.Status, "problem", t.Heading, t); err != nil {
 		http.Error(a.w, t.Heading+". "+t.Says, t.Status)
+	}
+}
+
+// frame is what stands around every page.
+type frame struct {
+	Title, Page string
+	Who         string // login
+	Guest       bool
+	Operator    bool
+	Alone       bool
+	Version     string
+	Now         time.Time
+	Body        any
+}
+
+func (a *asked) show(page, title string, body any) error {
+	return a.showAs(http.StatusOK, page, title, body)
+}
+
+// showAs writes a page, which is made whole before its first byte is sent.
+func (a *asked) showAs(status int, page, title string, body any) error {
+	f := frame{Title: title, Page: page, Who: a.who.Login, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
+		Version: a.Version, Now: a.Clock(), Body: body}
+	var b bytes.Buffer
+	if err := pages().ExecuteTemplate(&b, page, f); err != nil {
+		return fmt.Errorf("writing the page %s: %w", page, err)
+	}
+	a.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	a.w.WriteHeader(status)
+	_, _ = a.w.Write(b.Bytes()) // whoever hangs up does not want it
+	return nil
+}
+
+// runPath is the address of a run's page.
+func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
+
+// github is an address on GitHub below a repository; "" where it cannot be one.
+func (s *Server) github(repository string, below ...string) string {
+	owner, name, _ := strings.Cut(repository, "/")
+	if owner == "" || name == "" {
+		return ""
+	}
+	parts := append([]string{s.GitHub, url.PathEscape(owner), url.PathEscape(name)}, below...)
+	return wording.Linkable(strings.Join(parts, "/"))
+}
+
+func (a *asked) static() error {
+	f, ok := files()[a.r.PathValue("file")]
+	if !ok {
+		return errHidden
+	}
+	h := a.w.Header()
+	h.Set("Content-Type", f.kind)
+	if a.r.URL.RawQuery == f.sum {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	_, _ = a.w.Write(f.content) // whoever hangs up does not want it
+	return nil
+}
+
+// guest is a reader of open pages. No login has a space.
+var guest = Identity{Login: "a guest", Guest: true}
+
+// Loopback reports whether a host is this machine and nothing else: "127.0.0.1", "::1", "localhost".
+func Loopback(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
+
+// passing are the headers that proxies add for another client.
+var passing = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
+	"Cf-Connecting-Ip"}
+
+// Here reports whether a request is of someone on this machine. One that a proxy sends for another client is not.
+func Here(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && net.ParseIP(host).IsLoopback() &&
+		!slices.ContainsFunc(passing, func(name string) bool { return r.Header.Get(name) != "" })
+}
+
+// Address is the IP address of who asks. A proxy on this machine or its network is believed about whom it passes on: the
+// last address that X-Forwarded-For has, which the proxy itself has put there.
+func Address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	list := r.Header.Values("X-Forwarded-For")
+	if at := net.ParseIP(host); len(list) == 0 || !at.IsLoopback() && !at.IsPrivate() {
+		return host
+	}
+	last := list[len(list)-1]
+	if given := net.ParseIP(strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])); given != nil {
+		return given.String()
+	}
+	return host
+}
+
+// policy lets a page load our own files and nothing else, and send forms nowhere but here.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+
+// token is the session's; "" when there is none.
+func (a *asked) token() string { return a.cookieValue(a.cookie) }
+
+func (a *asked) cookieValue(name string) string {
+	c, err := a.r.Cookie(name)
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// keep sets a cookie that no script reads and no other site sends along with a form. A life below zero removes it.
+func (a *asked) keep(name, value string, life time.Duration) {
+	seconds := int(life / time.Second)
+	if seconds <= 0 {
+		seconds = -1
+	}
+	http.SetCookie(a.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, Secure: a.secure,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}
+
+// leave ends the session and what it still reads.
+func (a *asked) leave() error {
+	token := a.token()
+	if token == "" {
+		return nil
+	}
+	a.streams.end(func(st *stream) bool { return st.token == token })
+	if err := a.Sessions.End(a.r.Context(), token); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
+}
+
+// goTo answers with the address to read next.
+func (a *asked) goTo(path string) error {
+	http.Redirect(a.w, a.r, path, http.StatusSeeOther)
+	return nil
+}
+
+// random is a text that no one guesses.
+func random() string { return rand.Text() + rand.Text() }
+
+// same compares two secrets in a time that tells nothing of them. Nothing is never the same.
+func same(x, y string) bool { return x != "" && subtle.ConstantTimeCompare([]byte(x), []byte(y)) == 1 }
+
+// mostSignIns is how many times a minute one address may try to sign in, or the setup's code.
+const mostSignIns = 30
+
+// tries counts what each address has tried in this minute.
+type tries struct {
+	mu     sync.Mutex
+	minute time.Time
+	by     map[string]int
+}
+
+func (t *tries) allow(address string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if minute := now.Truncate(time.Minute); !minute.Equal(t.minute) {
+		t.minute, t.by = minute, map[string]int{}
+	}
+	t.by[address]++
+	return t.by[address] <= mostSignIns
+}
+
+// number is the number of a record or a row, as browsers send it; 0 for none.
+func number(text string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return max(n, 0), err == nil && n >= 0
+}
+
+// How many streams there may be.
+const (
+	mostStreams  = 2000
+	mostOfPerson = 30
+)
+
+// stream is one page that is followed live.
+type stream struct {
+	login, token string
+	cancel       context.CancelFunc
+}
+
+// streams are the open streams of this process.
+type streams struct {
+	mu  sync.Mutex
+	all map[*stream]bool
+}
+
+func (s *streams) begin(ctx context.Context, login, token string) (of context.Context, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := 0
+	for other := range s.all {
+		if other.login == login {
+			own++
+		}
+	}
+	if len(s.all) >= mostStreams || own >= mostOfPerson {
+		return nil, nil, errBusy
+	}
+	of, cancel := context.WithCancel(ctx)
+	st := &stream{login, token, cancel}
+	s.all[st] = true
+	return of, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.all, st)
+	}, nil
+}
+
+// end ends those that match.
+func (s *streams) end(matches func(*stream) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.all {
+		if matches(st) {
+			st.cancel()
+		}
 	}
 }

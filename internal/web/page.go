@@ -1,14 +1,11 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"fmt"
 	"html/template"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -97,49 +94,6 @@ func stateWord(state string) string {
 	return cmp.Or(stateWords[state], safetext.UpperFirst(brief(30, state)))
 }
 
-// frame is what stands around every page.
-type frame struct {
-	Title, Page string
-	Who         string // login
-	Guest       bool
-	Operator    bool
-	Alone       bool
-	Version     string
-	Now         time.Time
-	Body        any
-}
-
-func (a *asked) show(page, title string, body any) error {
-	return a.showAs(http.StatusOK, page, title, body)
-}
-
-// showAs writes a page, which is made whole before its first byte is sent.
-func (a *asked) showAs(status int, page, title string, body any) error {
-	f := frame{Title: title, Page: page, Who: a.who.Login, Guest: a.who.Guest, Operator: a.operator, Alone: a.alone != nil,
-		Version: a.Version, Now: a.Clock(), Body: body}
-	var b bytes.Buffer
-	if err := pages().ExecuteTemplate(&b, page, f); err != nil {
-		return fmt.Errorf("writing the page %s: %w", page, err)
-	}
-	a.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	a.w.WriteHeader(status)
-	_, _ = a.w.Write(b.Bytes()) // whoever hangs up does not want it
-	return nil
-}
-
-// runPath is the address of a run's page.
-func (s *Server) runPath(id string) string { return "/runs/" + url.PathEscape(id) }
-
-// github is an address on GitHub below a repository; "" where it cannot be one.
-func (s *Server) github(repository string, below ...string) string {
-	owner, name, _ := strings.Cut(repository, "/")
-	if owner == "" || name == "" {
-		return ""
-	}
-	parts := append([]string{s.GitHub, url.PathEscape(owner), url.PathEscape(name)}, below...)
-	return wording.Linkable(strings.Join(parts, "/"))
-}
-
 //go:embed static
 var staticFiles embed.FS
 
@@ -172,17 +126,3 @@ func newFile(kind string, content []byte) file {
 
 // address is where a page finds a file.
 func address(name string) string { return "/static/" + name + "?" + files()[name].sum }
-
-func (a *asked) static() error {
-	f, ok := files()[a.r.PathValue("file")]
-	if !ok {
-		return errHidden
-	}
-	h := a.w.Header()
-	h.Set("Content-Type", f.kind)
-	if a.r.URL.RawQuery == f.sum {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	_, _ = a.w.Write(f.content) // whoever hangs up does not want it
-	return nil
-}

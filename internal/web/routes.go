@@ -4,79 +4,15 @@ package web
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/store"
 )
-
-// Options are what the pages are made with.
-type Options struct {
-	Runs         Runs
-	Lists        Lists
-	Repositories Repositories
-	Access       Access
-	Sessions     Sessions
-	SignIn       SignIn
-	Actions      Actions
-	Setup        Setup
-	// Open lets whoever is at this machine read without a sign-in, as a guest. Public must be of this machine alone, and
-	// so must be what the server listens on.
-	Open bool
-	// Public is the address that people open, without a path: "https://ralph.example.com". With https, cookies are sent
-	// over it alone. A request for another host is refused.
-	Public *url.URL
-	GitHub string // "https://github.com"; where links to issues and commits go
-	// Version is shown below each page: "1.4.0"; empty: nothing.
-	Version string
-	Clock   func() time.Time
-	Log     *slog.Logger
-}
-
-// Server answers browsers. It is safe for concurrent use.
-type Server struct {
-	Options
-	streams streams
-	signIns tries
-	setup   atomic.Pointer[setupDoor]
-	handler http.Handler
-	cookie  string // the name of the session's cookie
-	secure  bool
-	alone   *alone          // one run and nothing else; nil: there are all
-	over    context.Context // ends when there is nothing more to come
-	finish  func()          // ends over
-}
-
-func newServer(o Options) (*Server, error) {
-	if o.Public == nil || o.Public.Host == "" || strings.Trim(o.Public.Path, "/") != "" {
-		return nil, fmt.Errorf("the address of the pages is %q; give one without a path, like https://ralph.example.com",
-			o.Public)
-	}
-	if o.Open && !Loopback(o.Public.Hostname()) {
-		return nil, fmt.Errorf("pages that are open to everyone cannot be at %s: only this machine may reach them",
-			o.Public.Host)
-	}
-	s := &Server{Options: o, secure: o.Public.Scheme == "https", streams: streams{all: map[*stream]bool{}}}
-	s.over, s.finish = context.WithCancel(context.Background())
-	return s, nil
-}
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// Close ends the streams, of which each would otherwise last as long as its reader: http.Server.Shutdown does not.
-func (s *Server) Close() { s.streams.end(func(*stream) bool { return true }) }
-
-// prefixed is the name of a cookie. Where the browser can hold others to it, it says that the cookie is this host's.
-func (s *Server) prefixed(name string) string {
-	if s.secure {
-		return "__Host-" + name
-	}
-	return name
-}
 
 // routes are all there are. Nothing is answered that is not here, and no one is asked again behind it.
 var routes = []route{
@@ -118,4 +54,214 @@ func New(o Options) (*Server, error) {
 	s.cookie = s.prefixed("ralph")
 	s.handler = s.guarded(routes)
 	return s, nil
+}
+
+// answerTime is how long a page waits for what GitHub says of its reader.
+const answerTime = 900 * time.Millisecond
+
+// guarded answers the routes and nothing else.
+func (s *Server) guarded(table []route) http.Handler {
+	mux := http.NewServeMux()
+	for _, rt := range table {
+		mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
+			soon, cancel := context.WithTimeout(r.Context(), answerTime)
+			defer cancel()
+			a := &asked{Server: s, w: w, r: r, soon: soon}
+			err := a.admitted(rt)
+			if err == nil {
+				err = rt.answer(a)
+			}
+			if err != nil {
+				a.problem(err)
+			}
+		})
+	}
+	refuse := func(err error) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { (&asked{Server: s, w: w, r: r}).problem(err) }
+	}
+	mux.HandleFunc("/", refuse(errHidden))
+	crossOrigin := http.NewCrossOriginProtection()
+	crossOrigin.SetDenyHandler(refuse(errForeign))
+	ours := crossOrigin.Handler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.setHeaders(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+		if r.Method == http.MethodPost { // whoever begins a form and does not end it holds nothing
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime))
+		}
+		// a page of someone else whose name leads here must not speak for a person who is signed in
+		if !strings.EqualFold(r.Host, s.Public.Host) {
+			refuse(errOtherHost)(w, r)
+			return
+		}
+		ours.ServeHTTP(w, r)
+	})
+}
+
+// admitted finds out who asks about what, and whether they may. It is the only place that does.
+func (a *asked) admitted(rt route) error {
+	if err := a.identify(); err != nil {
+		return err
+	}
+	if rt.need == anybody || rt.need == settingUp && a.setsUp() {
+		return nil
+	}
+	if a.who.Login == "" || a.who.Guest && (rt.need > reader || a.r.Method == http.MethodPost) { // guests read
+		return errSignIn
+	}
+	if a.alone != nil { // there is one run, and its token was shown
+		if a.may = MayRead; rt.need == signedIn {
+			return nil
+		}
+		return a.find(a.r.Context())
+	}
+	operates := make(chan error, 1)
+	go func() { // at the same time as the other requests
+		is, err := ask(a.Access.Operator, a.soon, a.who)
+		a.operator = is && err == nil
+		operates <- err
+	}()
+	if rt.need == operator || rt.need == settingUp {
+		if err := <-operates; err != nil || a.operator {
+			return err
+		}
+		return errHidden
+	}
+	if rt.need == signedIn {
+		if err := <-operates; errors.Is(err, ErrSignedOut) {
+			return err
+		}
+		return nil // at worst without the links of operators
+	}
+	err := a.find(a.r.Context())
+	if err == nil && a.repository != "" {
+		a.may, err = ask(func(ctx context.Context, who Identity) (Permission, error) {
+			return a.Access.Permission(ctx, who, strings.ToLower(a.repository))
+		}, a.soon, a.who)
+	}
+	unknown := <-operates
+	switch {
+	case err != nil:
+		return err
+	case a.repository == "" && unknown != nil:
+		return unknown
+	case a.repository == "" && a.delivery.ID != "" && a.operator: // it concerns no repository
+		a.may = MayWrite
+	case a.repository == "", a.may < permissions[rt.need], permissions[rt.need] == NoPermission:
+		return errHidden // also for a mistake in the table
+	}
+	return nil
+}
+
+// find reads what the address names. Where it names nothing, nothing is found.
+func (a *asked) find(ctx context.Context) (err error) {
+	if id := a.r.PathValue("run"); id != "" {
+		row, err := a.Runs.Run(ctx, id)
+		a.run, a.repository = shown(row), row.Repository
+		return err
+	}
+	if id := a.r.PathValue("delivery"); id != "" {
+		a.delivery, err = a.Lists.Delivery(ctx, id)
+		a.repository = a.delivery.Repository
+		return err
+	}
+	a.repository = a.r.PathValue("owner") + "/" + a.r.PathValue("name")
+	return nil
+}
+
+// setHeaders says to browsers what no page of ours needs.
+func (s *Server) setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// not no-referrer, with which forms would be sent without their origin
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Cache-Control", "no-store")
+	if s.secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// Bounds of a form: its size in bytes, and how long it may take to arrive.
+const (
+	mostForm = 64 << 10
+	formTime = 10 * time.Second
+)
+
+// aloneRoutes are those of one run on a person's own machine.
+var aloneRoutes = []route{
+	{"GET /enter", anybody, (*asked).enter},
+	{"GET /{$}", signedIn, (*asked).onlyRun},
+	{"GET /runs/{run}", reader, (*asked).runPage},
+	{"GET /runs/{run}/live", reader, (*asked).live},
+	{"GET /runs/{run}/output.txt", reader, (*asked).output},
+	{"GET /runs/{run}/prompts/{iteration}", reader, (*asked).prompt},
+	{"GET /static/{file}", anybody, (*asked).static},
+}
+
+// Alone shows one run on its page, to whoever opens the address that Enter returns, and no one else.
+type Alone struct{ *Server }
+
+// AloneRun is the id of the only run, in addresses.
+const AloneRun = "run"
+
+// NewAlone makes the page of the run AloneRun of some; public is "http://127.0.0.1:41234".
+func NewAlone(public *url.URL, runs Runs) (*Alone, error) {
+	s, err := newServer(Options{Public: public, Runs: runs, Clock: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	s.alone = &alone{entry: random(), token: random()}
+	s.cookie = "ralph-run-" + public.Port() // cookies do not tell ports apart
+	s.handler = s.guarded(aloneRoutes)
+	return &Alone{s}, nil
+}
+
+// Enter is the address that opens the page, once.
+func (a *Alone) Enter() string { return a.Public.String() + "/enter?token=" + a.alone.entry }
+
+// Finish sends what is left to the pages that are open, tells them that nothing more will come, and ends them.
+func (a *Alone) Finish() { a.finish() }
+
+// nobodyElse is whoever has shown the token.
+var nobodyElse = Identity{Login: "you"}
+
+func (a *asked) enter() error {
+	if a.who.Login == "" { // who was in before comes in again
+		if !same(a.alone.entry, a.r.URL.Query().Get("token")) || !a.alone.entered.CompareAndSwap(false, true) {
+			return errHidden
+		}
+		a.keep(a.cookie, a.alone.token, SessionLife)
+	}
+	return a.goTo("/")
+}
+
+func (a *asked) onlyRun() error { return a.goTo(a.runPath(AloneRun)) }
+
+// identify says who asks. No one is no error; a session that cannot be looked up is one.
+func (a *asked) identify() error {
+	token := a.token()
+	if a.alone != nil {
+		if same(a.alone.token, token) {
+			a.who = nobodyElse
+		}
+		return nil
+	}
+	if a.Open && Here(a.r) { // ownHost has refused requests under other names of this machine
+		a.who = guest
+	}
+	if token == "" {
+		return nil
+	}
+	who, err := a.Sessions.Find(a.r.Context(), token)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.who = who
+	return nil
 }

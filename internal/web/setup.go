@@ -100,12 +100,6 @@ func (a *asked) rotateSecret() error {
 // setupTime is how long the setup is open to whoever has shown the code.
 const setupTime = time.Hour
 
-// setupDoor is open to the one browser that has shown the setup code.
-type setupDoor struct {
-	token string
-	until time.Time
-}
-
 // openSetup lets this browser in, and whoever was in before out.
 func (a *asked) openSetup() {
 	door := &setupDoor{random(), a.Clock().Add(setupTime)}

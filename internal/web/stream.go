@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -54,12 +52,6 @@ func (a *asked) live() error {
 		f.follow(ctx)
 	}
 	return nil
-}
-
-// number is the number of a record or a row, as browsers send it; 0 for none.
-func number(text string) (n int64, ok bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return max(n, 0), err == nil && n >= 0
 }
 
 // follower sends a run's records to one browser.
@@ -227,57 +219,5 @@ func (f *follower) event(facts, prompts bool, changed map[int]bool) (string, err
 func (f *follower) now() {
 	if v, err := f.story.view(f.asked, 0); err == nil {
 		f.can, f.asking = v.Can, v.Asked != nil
-	}
-}
-
-// How many streams there may be.
-const (
-	mostStreams  = 2000
-	mostOfPerson = 30
-)
-
-// stream is one page that is followed live.
-type stream struct {
-	login, token string
-	cancel       context.CancelFunc
-}
-
-// streams are the open streams of this process.
-type streams struct {
-	mu  sync.Mutex
-	all map[*stream]bool
-}
-
-func (s *streams) begin(ctx context.Context, login, token string) (of context.Context, done func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	own := 0
-	for other := range s.all {
-		if other.login == login {
-			own++
-		}
-	}
-	if len(s.all) >= mostStreams || own >= mostOfPerson {
-		return nil, nil, errBusy
-	}
-	of, cancel := context.WithCancel(ctx)
-	st := &stream{login, token, cancel}
-	s.all[st] = true
-	return of, func() {
-		cancel()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.all, st)
-	}, nil
-}
-
-// end ends those that match.
-func (s *streams) end(matches func(*stream) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for st := range s.all {
-		if matches(st) {
-			st.cancel()
-		}
 	}
 }
