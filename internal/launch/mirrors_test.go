@@ -41,8 +41,9 @@ func TestMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.agent = w.script("agent", `git log --oneline > /dev/null 2>> `+kept+` || echo "git does not work" >> `+kept+`
-du -sk "$PWD/../repo.git/objects" | cut -f1 > `+w.shared("own")+`
-(echo x > $(cat "$PWD/../repo.git/objects/info/alternates")/x) 2>/dev/null && [ $(id -u) != 0 ] && [ $(id -u) != `+
+objects=$(git rev-parse --git-path objects)
+du -sk "$objects" | cut -f1 > `+w.shared("own")+`
+(echo x > $(cat "$objects/info/alternates")/x) 2>/dev/null && [ $(id -u) != 0 ] && [ $(id -u) != `+
 		fmt.Sprint(os.Getuid())+` ] && echo "the mirror can be written" >> `+kept+`
 `+fixer)
 	w.must(w.start(w.labelled("5f1e-f", 1)), loop.Done)

@@ -2,22 +2,84 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
 )
+
+// Options are what a server is made with. The zero value of most is no option: cmd fills them in.
+type Options struct {
+	Place
+	Identity
+	Work
+	Clock func() time.Time
+	Log   *slog.Logger
+	// Notify tells whoever supervises this process how it stands: READY=1, STOPPING=1.
+	Notify func(state string)
+}
+
+// Place is where a server is and keeps things.
+type Place struct {
+	Listen  string   // "127.0.0.1:8080"
+	Public  *url.URL // what GitHub and people reach it by; nil: where it listens
+	Data    string   // a directory
+	Keys    store.Keys
+	Version string
+	// MetricsToken lets others than this machine read the metrics, as a bearer; empty: no one else.
+	MetricsToken string
+}
+
+// Identity is whom a server is on GitHub.
+type Identity struct {
+	GitHub    github.Server
+	App       *App     // of the environment; nil: the setup makes it
+	AppName   string   // that the setup proposes
+	Operators []string // logins that may see everything
+	Outsiders string   // what people see of a public repository who do not work on it: "nothing", "runs" or "all"
+	Open      bool     // whoever is at this machine reads without a sign-in
+}
+
+// Work is how jobs are done.
+type Work struct {
+	Program string // ralph itself
+	Environ []string
+	Limits  proc.Limits
+	Base    work.Order
+	Rules   event.Rules
+	Allow   config.Allowances // what the repositories of each account may have
+	Slots   int
+	// PerInstallation is how many of all runs may be of one installation; 0: any number.
+	PerInstallation int
+	Mirrors         int64 // bytes
+	Drain           time.Duration
+	// Runner is a repository, "acme/ralph-runner", whose workflow does the runs; empty: this machine does.
+	Runner string
+	// Keep is for how many days deliveries, records, runs and audit are kept, by these words.
+	Keep map[string]int
+}
+
+// Addresses are where a server is reached.
+type Addresses struct {
+	Pages string // "https://ralph.example.com"
+	Setup string // with the one-time code; empty: there is an App
+}
 
 // App is the credentials of a GitHub App. They come from the environment, or from the setup and are sealed in the
 // database then.
@@ -33,6 +95,13 @@ type App struct {
 	WebhookSecrets []string `json:"webhook_secrets"` // the first one is GitHub's
 	// Rotated is when the first secret was made: an hour later it alone holds. Zero: all of them hold.
 	Rotated time.Time `json:"rotated,omitzero"`
+}
+
+// parts are what everything here stands on.
+type parts struct {
+	o  Options
+	s  *store.Store
+	in *installed
 }
 
 // sealedApp is the name of the credentials among the database's secrets.
@@ -149,16 +218,6 @@ func (a App) holding(now time.Time) []string {
 	return a.WebhookSecrets
 }
 
-// RotateSecret implements web.Setup. The new secret holds before GitHub has it, so that nothing is lost.
-func (s *setup) RotateSecret(ctx context.Context, by string) error {
-	err := s.in.rotate(ctx)
-	result := "done"
-	if err != nil {
-		result = wrong(err).What
-	}
-	return errors.Join(err, s.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
-}
-
 func (in *installed) rotate(ctx context.Context) error {
 	in.rotating.Lock()
 	defer in.rotating.Unlock()
@@ -195,59 +254,96 @@ func (in *installed) secret(c App) web.SecretStanding {
 	return st
 }
 
-// appTokens makes the tokens of one job.
-type appTokens struct {
-	app          *github.App
-	installation int64
-	repository   string
-	s            *store.Store
-	log          *slog.Logger
-}
-
-// sealedToken begins the names of tokens that are not revoked yet, among the database's secrets: the next start revokes
-// those of jobs that were killed with their server.
-const sealedToken = "token "
-
-func tokenName(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return sealedToken + hex.EncodeToString(sum[:])
-}
-
-// Make implements launch.Tokens.
-func (t appTokens) Make(ctx context.Context) (work.Token, error) {
-	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
-	if err == nil {
-		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
-			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)
+// Given is an App of the environment. Nothing of it is nil: there is none there.
+func Given(id int64, key, secrets, clientID, clientSecret string) (*App, error) {
+	if id == 0 && key == "" && secrets == "" {
+		return nil, nil //nolint:nilnil // said above
+	}
+	if id == 0 || key == "" {
+		return nil, invalid.Errorf("the environment names a part of an App: RALPH_APP_ID and RALPH_APP_PRIVATE_KEY " +
+			"(or RALPH_APP_PRIVATE_KEY_FILE) go together; with neither, the setup page makes an App")
+	}
+	read, err := github.ReadKey(key, nil)
+	if err != nil {
+		return nil, invalid.Mark(err)
+	}
+	c := &App{ID: id, Key: string(read.PEM()), ClientID: clientID, ClientSecret: clientSecret}
+	for _, secret := range strings.Split(secrets, ",") {
+		if secret = strings.TrimSpace(secret); secret != "" {
+			c.WebhookSecrets = append(c.WebhookSecrets, secret)
 		}
 	}
-	return work.Token{Value: made.Value, Ends: made.Ends}, err
-}
-
-// Revoke implements launch.Tokens.
-func (t appTokens) Revoke(ctx context.Context, token string) error {
-	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
-}
-
-// revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
-func (sv *Server) revokeLeft(ctx context.Context, names []string) {
-	for _, name := range names {
-		app, err := sv.in.current(ctx)
-		var token []byte
-		if err == nil {
-			token, err = sv.s.Unseal(ctx, name)
-		}
-		if err == nil {
-			_ = app.Revoke(ctx, github.Token{Value: string(token)})
-			err = sv.s.Remove(ctx, name)
-		}
-		if err != nil {
-			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
-		}
-	}
+	return c, nil
 }
 
 // wrong is an error as pages show it.
 func wrong(err error) web.Finding {
 	return web.Finding{Level: "error", What: safetext.FirstRunes(safetext.OneLine(err.Error()), 300)}
 }
+
+const (
+	lookTime    = 30 * time.Second // of one lookup
+	lookupsKept = 10_000
+)
+
+// lookups remembers GitHub's answers, each for the time that keeps returns. Concurrent callers share one request. Errors
+// are not remembered. It is safe for concurrent use.
+type lookups[T any] struct {
+	clock func() time.Time
+	keeps func(T) time.Duration // nil: a minute each
+
+	one  singleflight.Group
+	mu   sync.Mutex
+	kept map[string]lookup[T]
+}
+
+type lookup[T any] struct {
+	value T
+	until time.Time
+}
+
+// of returns the remembered answer for a key, or calls find. When ctx ends, it returns ctx's error, and find continues for
+// the next caller.
+func (l *lookups[T]) of(ctx context.Context, key string, find func(context.Context) (T, error)) (T, error) {
+	now := l.clock()
+	if known, ok := l.last(key); ok && now.Before(known.until) {
+		return known.value, nil
+	}
+	found := l.one.DoChan(key, func() (any, error) {
+		looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+		defer cancel()
+		value, err := find(looking)
+		if err != nil {
+			return value, err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.kept == nil || len(l.kept) >= lookupsKept {
+			l.kept = map[string]lookup[T]{}
+		}
+		keep := time.Minute
+		if l.keeps != nil {
+			keep = l.keeps(value)
+		}
+		l.kept[key] = lookup[T]{value, now.Add(keep)}
+		return value, nil
+	})
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	case got := <-found:
+		value, _ := got.Val.(T) // nothing else is returned
+		return value, got.Err
+	}
+}
+
+// last returns the latest answer for a key, also an expired one.
+func (l *lookups[T]) last(key string) (lookup[T], bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known, ok := l.kept[key]
+	return known, ok
+}
+
+func (p *parts) logf(format string, args ...any) { p.o.Log.Info(fmt.Sprintf(format, args...)) }

@@ -56,7 +56,7 @@ func TestRotateSecret(t *testing.T) {
 	if got := holds(); !slices.Equal(got, []string{"first"}) {
 		t.Fatal(got)
 	}
-	page := &setup{Server: &Server{parts: &parts{in.o, in.s, in}}}
+	page := &setup{parts: &parts{in.o, in.s, in}}
 	must(t, page.RotateSecret(t.Context(), "olga"))
 	second := holds()[0]
 	if second == "first" || !slices.Equal(holds(), []string{second, "first"}) {

@@ -2,13 +2,23 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/web"
 )
 
 const (
@@ -33,10 +43,10 @@ type readiness struct {
 }
 
 // probes are what this process needs.
-func (sv *Server) probes() []probe {
-	return []probe{{"database", sv.s.Check}, diskProbe(sv.o.Data, freeBytes), clockProbe(sv.drift),
+func (p *parts) probes() []probe {
+	return []probe{{"database", p.s.Check}, diskProbe(p.o.Data, freeBytes), clockProbe(p.drift),
 		{"app", func(ctx context.Context) error {
-			_, err := sv.in.current(ctx)
+			_, err := p.in.current(ctx)
 			return err
 		}}}
 }
@@ -116,4 +126,179 @@ func clockProbe(drift func(context.Context) (time.Duration, bool)) probe {
 func alive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = fmt.Fprintln(w, "ralph serve is alive")
+}
+
+// near reports whether a request is of someone on this machine, or brings the token, which no one has where it is
+// empty. What a proxy on this machine passes on comes from it as well: it says so, or asks under the public name.
+func near(r *http.Request, token string) bool {
+	if given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); bearer && token != "" {
+		want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
+		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+	}
+	asked, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		asked = strings.Trim(r.Host, "[]")
+	}
+	return web.Here(r) && web.Loopback(asked)
+}
+
+// onlyNear answers no one else.
+func onlyNear(next http.Handler, token string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !near(r, token) {
+			http.Error(w, "metrics are only for this machine, or with RALPH_METRICS_TOKEN as a bearer",
+				http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// metrics are what GET /metrics tells: what this process has seen, and what the database knows.
+type metrics struct {
+	http.Handler
+	deliveries    *prometheus.CounterVec // that were not stored, by result
+	answers       *prometheus.HistogramVec
+	turns, checks prometheus.Histogram
+}
+
+// Names of the database's counters.
+const (
+	countRuns   = "ralph_runs_total"
+	countTokens = "ralph_tokens_total"
+	countCost   = "ralph_cost_microdollars_total"
+)
+
+// Metrics with the same name have the same help.
+const (
+	deliveriesName = "ralph_deliveries_total"
+	deliveriesHelp = "Deliveries of GitHub, by what they were."
+)
+
+func newMetrics(version string, known prometheus.Collector) *metrics {
+	registry := prometheus.NewRegistry()
+	made := promauto.With(registry)
+	seconds := func(name, help string, bounds ...float64) prometheus.Histogram {
+		return made.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: bounds})
+	}
+	long := []float64{1, 5, 15, 60, 180, 600, 1800, 3600, 7200}
+	made.NewGaugeFunc(prometheus.GaugeOpts{Name: "ralph_info", Help: "The version that runs.",
+		ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
+	m := &metrics{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		deliveries: made.NewCounterVec(prometheus.CounterOpts{Name: deliveriesName, Help: deliveriesHelp}, []string{"result"}),
+		turns:      seconds("ralph_turn_seconds", "How long turns of agents took.", long...),
+		checks:     seconds("ralph_checks_seconds", "How long the checks of iterations took.", long...),
+		answers: made.NewHistogramVec(prometheus.HistogramOpts{Name: "ralph_webhook_seconds",
+			Help:    "How long deliveries waited for their answer.",
+			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}}, nil)}
+	for _, result := range []string{duplicate, forged, ignored, refused} { // those that never were, too
+		m.deliveries.WithLabelValues(result)
+	}
+	if known != nil {
+		registry.MustRegister(known)
+	}
+	return m
+}
+
+// count counts a delivery; those that are taken are rows.
+func (m *metrics) count(result string) {
+	if result != taken {
+		m.deliveries.WithLabelValues(result).Inc()
+	}
+}
+
+// known is what the database knows at the moment that someone asks. It implements prometheus.Collector.
+type known struct {
+	*parts
+	pool *pool
+}
+
+// figure is a metric with its values by those of a label; without a label there is one.
+type figure struct {
+	name, help, label string
+	kind              prometheus.ValueType
+	values            map[string]float64
+}
+
+// Describe implements prometheus.Collector: what there is depends on the rows.
+func (known) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (k known) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	up := 1.0
+	figures, err := k.figures(ctx)
+	if err != nil {
+		up = 0
+		k.o.Log.Warn("metrics are without what the database knows", "error", err)
+	}
+	figures = append(figures, figure{"ralph_database_up", "1 when the database answers.", "", prometheus.GaugeValue, single(up)})
+	for _, f := range figures {
+		for of, value := range f.values {
+			if f.label == "" {
+				to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, nil, nil), f.kind, value)
+				continue
+			}
+			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(f.name, f.help, []string{f.label}, nil), f.kind, value, of)
+		}
+	}
+}
+
+func single(value float64) map[string]float64 { return map[string]float64{"": value} }
+
+// figures are what the database knows.
+func (k known) figures(ctx context.Context) ([]figure, error) {
+	counters, err := k.s.Counters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]map[string]float64{countRuns: {}, countTokens: {}, countCost: {"": 0}}
+	for _, c := range counters {
+		if of := by[c.Name]; of != nil {
+			of[c.Label] = float64(c.Value)
+		}
+	}
+	stored, err := k.s.Delivered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, delayed, oldest, err := k.s.Depth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	age, left := time.Duration(0), map[string]float64{}
+	if !oldest.IsZero() {
+		age = k.o.Clock().Sub(oldest)
+	}
+	if app, none := k.in.current(ctx); none == nil {
+		for installation, b := range app.Budgets() {
+			left[strconv.FormatInt(installation, 10)] = float64(b.Left)
+		}
+	}
+	return []figure{
+		{deliveriesName, deliveriesHelp, "result", prometheus.CounterValue, map[string]float64{taken: float64(stored)}},
+		{countRuns, "Runs that have ended, by outcome.", "outcome", prometheus.CounterValue, by[countRuns]},
+		{countTokens, "Tokens of turns, by kind.", "kind", prometheus.CounterValue, by[countTokens]},
+		{"ralph_jobs", "Jobs that have not ended, by how they stand.", "state", prometheus.GaugeValue,
+			map[string]float64{"queued": float64(waiting), "delayed": float64(delayed), "running": float64(k.pool.count(false))}},
+		{"ralph_queue_oldest_seconds", "How long the oldest queued job waits.", "", prometheus.GaugeValue, single(age.Seconds())},
+		{"ralph_cost_usd_total", "What turns have cost, as far as known.", "", prometheus.CounterValue,
+			single(by[countCost][""] / 1e6)},
+		{"ralph_api_budget_left", "Requests that GitHub still allows within the hour, as it said last.", "installation",
+			prometheus.GaugeValue, left},
+	}, nil
+}
+
+// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
+// again: someone may have set it meanwhile.
+func (p *parts) drift(ctx context.Context) (time.Duration, bool) {
+	app, err := p.in.current(ctx)
+	if err != nil {
+		return 0, false
+	}
+	if app.ClockOff().Abs() > mostDrift {
+		_, _ = app.Self(ctx)
+	}
+	return app.ClockOff(), true
 }

@@ -5,12 +5,10 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -221,30 +219,4 @@ func signed(body []byte, header string, secrets []string) bool {
 // plainWord reports whether a header's value can be a name of GitHub's.
 func plainWord(s string) bool {
 	return s != "" && len(s) <= mostID && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
-}
-
-// near reports whether a request is of someone on this machine, or brings the token, which no one has where it is
-// empty. What a proxy on this machine passes on comes from it as well: it says so, or asks under the public name.
-func near(r *http.Request, token string) bool {
-	if given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); bearer && token != "" {
-		want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
-		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
-	}
-	asked, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		asked = strings.Trim(r.Host, "[]")
-	}
-	return web.Here(r) && web.Loopback(asked)
-}
-
-// onlyNear answers no one else.
-func onlyNear(next http.Handler, token string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !near(r, token) {
-			http.Error(w, "metrics are only for this machine, or with RALPH_METRICS_TOKEN as a bearer",
-				http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }

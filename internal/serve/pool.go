@@ -17,8 +17,6 @@ import (
 
 const (
 	lookForRuns = time.Second // runs that waited for a time are due meanwhile
-	mostKills   = 10          // of processes of one run in a row without any progress
-	patience    = 3           // kills in a row are no one's fault: a machine that starts again and again kills all that runs
 	endGrace    = 15 * time.Second
 	answersHere = 4 // answers given at the same time
 )
@@ -82,18 +80,6 @@ func (p *pool) resume(ctx context.Context, now time.Time) error {
 		err = errors.Join(err, p.s.PutRun(ctx, row))
 	}
 	return err
-}
-
-// killed has a run whose process died wait: a little longer each time, and not forever.
-func killed(row *store.Run, why string, now time.Time) {
-	row.Kills++
-	row.State, row.Reason = web.Queued, why
-	if row.Kills >= mostKills {
-		row.State, row.Times.Ended = failedRun, now
-		row.Reason = "its process was ended again and again; what it has done is on its branch. " + why
-	} else if over := row.Kills - patience; over > 0 { // whatever kills it gets less to kill
-		row.Times.Resume = now.Add(time.Duration(over*over) * time.Second)
-	}
 }
 
 // run takes runs until ctx ends.

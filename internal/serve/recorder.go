@@ -14,6 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/gateway"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/notify"
+	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 	"github.com/ralph-loop/ralph/internal/work"
@@ -25,10 +28,18 @@ const (
 	mostShown   = 1 << 20  // bytes of a prompt or a diff as JSON; whoever sends them stays far below
 )
 
+// recording is what a job's outcome is written to.
+type recording struct {
+	*parts
+	m       *metrics
+	notices *notices
+	room    func(least int64) error // fails when fewer bytes than that are free for jobs
+}
+
 // recorder writes down what a job's process tells: its row, and the records that pages show. It implements
 // launch.Listener. The process keeps what it has told until the database has it.
 type recorder struct {
-	w   *worker
+	recording
 	log *slog.Logger
 
 	mu      sync.Mutex
@@ -46,8 +57,8 @@ type recorder struct {
 }
 
 // newRecorder begins to write down an attempt of a run. Of an answer and of a sweep nothing is stored before a run begins.
-func (w *worker) newRecorder(row store.Run) *recorder {
-	return &recorder{w: w, log: w.o.Log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
+func (w recording) newRecorder(row store.Run) *recorder {
+	return &recorder{recording: w, log: w.o.Log.With("run", row.ID), row: row, detail: detailOf(row), next: 1}
 }
 
 // Hear implements launch.Listener.
@@ -63,10 +74,10 @@ func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.T
 			r.record(*m.Record)
 		case m.Shown != nil:
 			if body, err := json.Marshal(web.ShownBody(*m.Shown)); err == nil && len(body) <= mostShown {
-				r.add(web.ShownRecord, r.w.o.Clock(), body)
+				r.add(web.ShownRecord, r.o.Clock(), body)
 			}
 		case m.Notice != nil && r.row.Kind == "":
-			r.w.notices.tell(ctx, r.row, *m.Notice)
+			r.notices.tell(ctx, r.row, *m.Notice)
 		case m.Output != "":
 			r.print(m.Output)
 		}
@@ -74,11 +85,11 @@ func (r *recorder) Hear(ctx context.Context, from *launch.Running, told []work.T
 	if err := r.flush(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.w.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
+	if err := r.room(leastToGoOn); err != nil { // it would fail, through no fault of the run
 		r.log.Warn("a run is handed on, and waits for room", "error", err)
 		from.HandOn()
 	}
-	said, err := r.w.s.Words(ctx, r.row.ID, after)
+	said, err := r.s.Words(ctx, r.row.ID, after)
 	return wordsOf(said), err
 }
 
@@ -153,7 +164,7 @@ func (r *recorder) print(text string) {
 		r.fresh.Records[last].Body = append(r.fresh.Records[last].Body, text...)
 		return
 	}
-	r.add(web.OutputRecord, r.w.o.Clock(), []byte(text))
+	r.add(web.OutputRecord, r.o.Clock(), []byte(text))
 }
 
 // flush stores what is new, with the row as it is with that. The error says that the database is away.
@@ -165,13 +176,13 @@ func (r *recorder) flush(ctx context.Context) error {
 	if r.changed || len(r.fresh.Records) > 0 {
 		r.fresh.Run = r.row
 		r.fresh.Run.Detail = r.detail.text()
-		if err := r.stored(r.w.s.PutProgress(ctx, r.fresh)); err != nil {
+		if err := r.stored(r.s.PutProgress(ctx, r.fresh)); err != nil {
 			return err
 		}
 		r.fresh, r.changed = store.Progress{}, false
 	}
 	if r.begun && !r.settled { // the run starts from there
-		if err := r.stored(r.w.s.EndWaiting(ctx, r.row, continued, "a later request resumed it")); err != nil {
+		if err := r.stored(r.s.EndWaiting(ctx, r.row, continued, "a later request resumed it")); err != nil {
 			return err
 		}
 		r.settled = true
@@ -195,9 +206,9 @@ func (r *recorder) measure(of loop.Record) {
 		r.step = of.At
 	case r.step.IsZero():
 	case of.Type == loop.Turned:
-		r.w.m.turns.Observe(took)
+		r.m.turns.Observe(took)
 	case of.Type == loop.Judged:
-		r.w.m.checks.Observe(took)
+		r.m.checks.Observe(took)
 	}
 }
 
@@ -230,7 +241,7 @@ func (r *recorder) end(final func(*store.Run, *detail)) {
 	final(&r.row, &r.detail)
 	r.payRest(fmt.Sprintf("%s/%d/end", r.row.ID, r.row.Attempt))
 	r.detail.Doing, r.changed = "", true
-	r.w.insist(r.row.ID, func() error { return r.flush(context.Background()) })
+	r.insist(r.row.ID, func() error { return r.flush(context.Background()) })
 }
 
 // meter notes what a run's models take, with the record of the run that it was taken for: a record that is told twice,
@@ -299,4 +310,71 @@ func (r *recorder) owe(mark, model string, took store.Took) {
 			{Name: countTokens, Label: "output", Value: took.Output},
 			{Name: countCost, Value: took.Cost}}})
 	r.changed = true
+}
+
+// What a notice may have.
+const (
+	mostTitle = 300  // characters
+	mostText  = 4000 // characters
+)
+
+// notices tells others how runs ended. The addresses are of this process alone.
+type notices struct {
+	places  []notify.Place
+	environ []string // what a command gets
+	log     *slog.Logger
+	telling sync.WaitGroup
+}
+
+func newNotices(environ []string, log *slog.Logger) *notices {
+	return &notices{places: notify.Places(environ), environ: proc.Environment(environ, proc.Allowed), log: log}
+}
+
+// tell tells the places that a notice names how a run ended, without making anyone wait. Whose run it is is known here
+// better than where the notice comes from.
+func (n *notices) tell(ctx context.Context, run store.Run, m work.Notice) {
+	m.Message.Repository = run.Repository
+	m.Message.Title = safetext.FirstRunes(safetext.OneLine(m.Message.Title), mostTitle)
+	m.Message.Text = safetext.FirstRunes(m.Message.Text, mostText)
+	places, missing := notify.Named(n.places, m.To)
+	for _, name := range missing {
+		n.log.Warn("no notification was sent: the environment variable is not set", "variable", name, "run", run.ID)
+	}
+	ctx = context.WithoutCancel(ctx)
+	for _, place := range places {
+		n.telling.Go(func() {
+			if err := place.Send(ctx, m.Message, n.environ); err != nil {
+				n.log.Warn("a notification failed", "run", run.ID, "error", err)
+			}
+		})
+	}
+}
+
+// keep stores which runner does the job, as far as the run has a row.
+func (r *recorder) keep(c launch.Claim) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.detail.Claim = c; r.row.Kind != "" {
+		return nil
+	}
+	if c.Nonce != "" && c.Name == "" {
+		r.detail.Doing = "waits for a runner"
+	}
+	row := r.row
+	row.Detail = r.detail.text()
+	return r.s.PutRun(context.Background(), row)
+}
+
+const storeAgain = time.Second
+
+// insist stores something of a run that no one else writes now, however long the database is away.
+func (w recording) insist(run string, write func() error) {
+	err := write()
+	for ; errors.Is(err, store.ErrUnavailable); err = write() {
+		w.o.Log.Warn("the outcome of a run waits for the database", "run", run, "error", err)
+		time.Sleep(storeAgain)
+	}
+	if err != nil {
+		w.o.Log.Error("the outcome of a run is not stored", "run", run, "error", err)
+	}
 }

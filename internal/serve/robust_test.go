@@ -112,7 +112,7 @@ func TestPaidOnce(t *testing.T) {
 	row := store.Run{ID: "d-1", Installation: 70, Repository: "alice/demo", Person: "alice", State: web.Running}
 	tells := func(attempt int, records ...int) {
 		row.Attempt = attempt
-		w := &worker{parts: sv.parts, m: newMetrics("", nil), room: func(int64) error { return nil }}
+		w := recording{parts: sv.parts, m: newMetrics("", nil), room: func(int64) error { return nil }}
 		r := w.newRecorder(row)
 		told := []work.ToServer{{Begun: &bot.StartedRun{Run: "r", Records: 0}}}
 		for _, n := range records {

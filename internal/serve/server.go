@@ -13,14 +13,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/robfig/cron/v3"
 
-	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -30,11 +29,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
-// parts are what everything here stands on.
-type parts struct {
-	o  Options
-	s  *store.Store
-	in *installed
+// revokeLeft revokes the tokens of those names, which a killed server has left. GitHub may have ended them already.
+func (sv *Server) revokeLeft(ctx context.Context, names []string) {
+	for _, name := range names {
+		app, err := sv.in.current(ctx)
+		var token []byte
+		if err == nil {
+			token, err = sv.s.Unseal(ctx, name)
+		}
+		if err == nil {
+			_ = app.Revoke(ctx, github.Token{Value: string(token)})
+			err = sv.s.Remove(ctx, name)
+		}
+		if err != nil {
+			sv.o.Log.Warn("a token of a killed server ends only by itself, within the hour", "error", err)
+		}
+	}
 }
 
 // Server is ralph for an organisation.
@@ -90,8 +100,9 @@ func open(ctx context.Context, o Options, s *store.Store) (*Server, error) {
 	if _, err := sv.in.current(ctx); err != nil && !errors.Is(err, errNoApp) {
 		return nil, err
 	}
-	sv.m = newMetrics(o.Version, known{sv.figures, o.Log})
-	if err := sv.openPool(ctx); err != nil {
+	sv.pool = newPool(s, o.Slots, o.PerInstallation, o.Log)
+	sv.m = newMetrics(o.Version, known{sv.parts, sv.pool})
+	if err := sv.openWorker(ctx); err != nil {
 		return nil, err
 	}
 	sv.ready = &readiness{probes: sv.probes(), token: o.MetricsToken,
@@ -106,8 +117,8 @@ func open(ctx context.Context, o Options, s *store.Store) (*Server, error) {
 	return sv, nil
 }
 
-// openPool makes what does the runs.
-func (sv *Server) openPool(ctx context.Context) error {
+// openWorker makes what does the runs.
+func (sv *Server) openWorker(ctx context.Context) error {
 	o := sv.o
 	mirrors, err := launch.OpenMirrors(filepath.Join(o.Data, "mirrors"), o.Mirrors, o.Environ, sv.logf)
 	if err != nil {
@@ -117,9 +128,10 @@ func (sv *Server) openPool(ctx context.Context) error {
 	if err := errors.Join(os.MkdirAll(workspace, 0o711), os.Chmod(workspace, 0o711)); err != nil {
 		return fmt.Errorf("making a place for checkouts: %w", err)
 	}
-	sv.worker = &worker{parts: sv.parts, m: sv.m, models: launch.Models{Environ: o.Environ}, notices: newNotices(o.Environ, o.Log),
-		askers: &askers{parts: sv.parts, may: lookups[github.Access]{clock: o.Clock}},
-		room:   func(least int64) error { return room(o.Data, least, freeBytes) },
+	sv.worker = &worker{
+		recording: recording{parts: sv.parts, m: sv.m, notices: newNotices(o.Environ, o.Log),
+			room: func(least int64) error { return room(o.Data, least, freeBytes) }},
+		models: launch.Models{Environ: o.Environ}, askers: &askers{parts: sv.parts, may: lookups[github.Access]{clock: o.Clock}},
 		launcher: &launch.Process{Program: o.Program, Environ: o.Environ, Limits: o.Limits, Grace: handOnGrace,
 			Mirrors: mirrors, Log: sv.logf, Clock: o.Clock}}
 	sv.worker.base = o.Base
@@ -129,7 +141,6 @@ func (sv *Server) openPool(ctx context.Context) error {
 			return err
 		}
 	}
-	sv.pool = newPool(sv.s, o.Slots, o.PerInstallation, o.Log)
 	sv.pool.work = sv.worker.run
 	return nil
 }
@@ -138,10 +149,10 @@ func (sv *Server) openPool(ctx context.Context) error {
 const handOnGrace = 9 * time.Second
 
 func (sv *Server) openPages() error {
-	p, from := newPeople(sv.parts), source{sv.parts, newExaminer(sv.o.Clock, sv.doctorOf)}
-	sv.setup = &setup{Server: sv}
+	p := newPeople(sv.parts)
+	sv.setup = &setup{parts: sv.parts, runners: sv.worker.runners, workspace: sv.worker.base.Workspace}
 	pages, err := web.New(web.Options{
-		Runs: sv.s, Lists: sv.s, Repositories: from, Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
+		Runs: sv.s, Lists: sv.s, Repositories: newSource(sv.parts, sv.worker.models), Access: p, Sessions: p, SignIn: p, Setup: sv.setup,
 		Actions: &actions{sv.parts, sv.outbox.again},
 		Public:  sv.o.Public, Open: sv.o.Open, GitHub: sv.o.GitHub.Web(), Version: sv.o.Version, Clock: sv.o.Clock, Log: sv.o.Log,
 	})
@@ -221,27 +232,6 @@ func (sv *Server) drain(hard context.Context, end func()) error {
 	return err
 }
 
-func (sv *Server) logf(format string, args ...any) { sv.o.Log.Info(fmt.Sprintf(format, args...)) }
-
-// usualPrefix is what the branches of a workflow's runs begin with, unless its input says otherwise.
-const usualPrefix = "ralph/"
-
-// ours reports whether what others made of a commit is about a run, as far as the newest runs tell. Which branch the run
-// of a workflow has, only that workflow knows. The suites of GitHub Actions and of this App have the check of ralph itself;
-// workflows report their end by an event of their own.
-func (p *parts) ours(ev event.Event) bool {
-	if app := ev.Build.App; app == "github-actions" || app != "" && p.in.wrote(app+"[bot]") {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readTime)
-	defer cancel()
-	runs, err := p.s.Runs(ctx, store.Filter{Repositories: []string{ev.Repo.String()}, Limit: 1000})
-	return err != nil || slices.ContainsFunc(runs, func(r store.Run) bool {
-		return detailOf(r).Branch == ev.Build.Branch ||
-			r.State == web.Dispatched && strings.HasPrefix(ev.Build.Branch, usualPrefix)
-	})
-}
-
 // openRunners makes what has runners do the jobs.
 func (sv *Server) openRunners(ctx context.Context) error {
 	key, err := sv.s.Unseal(ctx, sealedRunners)
@@ -253,4 +243,108 @@ func (sv *Server) openRunners(ctx context.Context) error {
 	sv.worker.runners = &launch.Runners{Address: address, Key: key, Log: sv.logf, Clock: sv.o.Clock, App: sv.in.current,
 		Workflow: sv.o.GitHub.Workflow(repositoryOf(sv.o.Runner), runnerFile, address, sv.o.Clock)}
 	return err
+}
+
+// addresses are where people go.
+func (sv *Server) addresses(ctx context.Context) Addresses {
+	a := Addresses{Pages: sv.o.Public.String()}
+	if _, err := sv.in.current(ctx); errors.Is(err, errNoApp) {
+		sv.setup.code = rand.Text()
+		a.Setup = fmt.Sprintf("%s/setup/code?code=%s", a.Pages, sv.setup.code)
+	}
+	return a
+}
+
+// keptOpen refuses to show everything to everyone from where others than this machine could reach it.
+func keptOpen(o Options, at net.Addr) error {
+	tcp, ok := at.(*net.TCPAddr)
+	switch {
+	case !o.Open:
+	case !ok || !tcp.IP.IsLoopback():
+		return invalid.Errorf("--open shows every run to anyone who reaches %s, which is not a loopback address: listen on 127.0.0.1 or [::1], or leave --open away and have people sign in", o.Listen)
+	case !web.Loopback(o.Public.Hostname()):
+		return invalid.Errorf("--open goes with no --url %s, which is not this machine alone: leave --url "+
+			"away, or leave --open away and have people sign in", o.Public.Host)
+	}
+	return nil
+}
+
+const (
+	redeliverFor = 3 * 24 * time.Hour // as long as GitHub keeps deliveries
+	forgetAfter  = 30 * 24 * time.Hour
+	sweptHourly  = 24 * time.Hour
+)
+
+// redeliver has GitHub send again what did not arrive. What arrived twice is one delivery.
+func (sv *Server) redeliver(ctx context.Context) error {
+	app, err := sv.in.current(ctx)
+	if errors.Is(err, errNoApp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	missing, err := app.FailedDeliveries(ctx, sv.o.Clock().Add(-redeliverFor))
+	for _, d := range missing {
+		if !heard[d.Event] {
+			continue
+		}
+		if _, known := sv.s.Delivery(ctx, d.GUID); known == nil { // it was stored, and the answer was lost
+			continue
+		}
+		sv.o.Log.Info("a delivery did not arrive and is requested again", "delivery", d.GUID, "event", d.Event,
+			"status", d.Status)
+		err = errors.Join(err, app.Redeliver(ctx, d.ID))
+	}
+	if err != nil && ctx.Err() == nil {
+		sv.o.Log.Warn("ralph requested deliveries that did not arrive", "error", err)
+	}
+	return err
+}
+
+// sweep has each repository looked through that had a run lately: for runs whose process died where no one saw it, and
+// for labels that no one heard of. What a workflow has done for a day is searched every hour, since this server does not
+// know until when its run waits.
+func (sv *Server) sweep(ctx context.Context) error {
+	runs, err := sv.s.Runs(ctx, store.Filter{Since: sv.o.Clock().Add(-forgetAfter), Limit: 1000})
+	if err != nil {
+		return err
+	}
+	now, swept := sv.o.Clock().UTC(), map[string]bool{}
+	for _, run := range runs {
+		waits := run.State == web.Dispatched && now.Sub(run.Times.Created) < sweptHourly
+		if swept[run.Repository] || now.Hour()%6 != 0 && !waits {
+			continue
+		}
+		swept[run.Repository] = true
+		err = errors.Join(err, sv.s.Add(ctx, store.Run{ID: fmt.Sprintf("sweep-%s-%d", run.ID, now.Unix()/60), Kind: sweepJob,
+			Repository: run.Repository, Installation: run.Installation, Key: run.Repository + "#sweep", State: web.Queued}))
+	}
+	sv.pool.wake()
+	return err
+}
+
+// timetable has done now and then what nothing else asks for.
+func (sv *Server) timetable(ctx context.Context) (*cron.Cron, error) {
+	table := cron.New(cron.WithLocation(time.UTC))
+	for at, do := range map[string]func(context.Context) error{
+		"*/10 * * * *": sv.redeliver, "17 * * * *": sv.sweep, "41 3 * * *": sv.forget,
+	} {
+		if _, err := table.AddFunc(at, func() {
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				sv.o.Log.Warn("what is done now and then was not done", "error", err)
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	table.Start()
+	return table, nil
+}
+
+// forget removes what is old.
+func (sv *Server) forget(ctx context.Context) error {
+	before := func(kind string) time.Time { return sv.o.Clock().AddDate(0, 0, -sv.o.Keep[kind]) }
+	return sv.s.Forget(ctx, store.Retention{Deliveries: before("deliveries"), Records: before("records"),
+		Runs: before("runs"), Audit: before("audit")})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/store"
@@ -19,7 +20,9 @@ import (
 
 // setup gets the App from GitHub, for whoever has the code that was printed at the start.
 type setup struct {
-	*Server
+	*parts
+	runners   *launch.Runners // nil: none
+	workspace string          // where checkouts are made
 
 	mu   sync.Mutex
 	code string // printed where only who has started ralph reads it; "" once it was used
@@ -151,16 +154,16 @@ func (s *setup) Complete(ctx context.Context, code string, by string) error {
 
 // sandboxFinding says whether a sandbox works here in which everything holds. Without one a job ends before its first
 // turn, unless a workflow does it.
-func (sv *Server) sandboxFinding(ctx context.Context) web.Finding {
-	o := sandbox.Options{Mode: "require", Home: proc.Value(sv.o.Environ, "HOME"), Parent: sv.o.Environ, Log: sv.logf,
-		Image: proc.Value(sv.o.Environ, config.SandboxImage)}
-	dir, err := os.MkdirTemp(sv.worker.base.Workspace, "")
+func (s *setup) sandboxFinding(ctx context.Context) web.Finding {
+	o := sandbox.Options{Mode: "require", Home: proc.Value(s.o.Environ, "HOME"), Parent: s.o.Environ, Log: s.logf,
+		Image: proc.Value(s.o.Environ, config.SandboxImage)}
+	dir, err := os.MkdirTemp(s.workspace, "")
 	if err == nil {
 		defer os.RemoveAll(dir)
 		o.Dir, o.Scratch, err = dir, dir, os.Chmod(dir, 0o711)
 	}
 	if os.Geteuid() == 0 && err == nil {
-		o.As, err = proc.LookupUser(cmp.Or(sv.o.Base.AgentUser, "65534:65534"))
+		o.As, err = proc.LookupUser(cmp.Or(s.o.Base.AgentUser, "65534:65534"))
 	}
 	var box *sandbox.Sandbox
 	if err == nil {
@@ -173,4 +176,28 @@ func (sv *Server) sandboxFinding(ctx context.Context) web.Finding {
 	}
 	box.Close()
 	return web.Finding{Level: "ok", What: "runs are kept in the sandbox " + box.Mode}
+}
+
+// RotateSecret implements web.Setup. The new secret holds before GitHub has it, so that nothing is lost.
+func (s *setup) RotateSecret(ctx context.Context, by string) error {
+	err := s.in.rotate(ctx)
+	result := "done"
+	if err != nil {
+		result = wrong(err).What
+	}
+	return errors.Join(err, s.in.s.Audit(ctx, store.Entry{Person: by, Action: "app.rotate secret", Result: result}))
+}
+
+// runnerFile is the workflow of the runner repository.
+const runnerFile = "runner.yml"
+
+// examineRunner says whether runners can do the jobs, for the setup page.
+func (s *setup) examineRunner(ctx context.Context, app *github.App, self github.Self) (findings []web.Finding) {
+	if s.runners == nil {
+		return nil
+	}
+	for _, f := range s.runners.Workflow.Examine(ctx, app, self) {
+		findings = append(findings, finding(f, s.o.GitHub.Web()))
+	}
+	return findings
 }

@@ -18,7 +18,7 @@ func TestLimitsBesideSpend(t *testing.T) {
 	if _, err := x.of(t.Context(), "acme/demo"); err != nil {
 		t.Fatal(err)
 	}
-	o := source{&parts{}, x}
+	o := source{parts: &parts{}, doctor: x}
 	o.o.Allow = config.Allowances{"acme": {MaxCostUSD: 20, MaxIterations: 4}}
 	got := o.Limits([]string{"acme/demo", "acme/docs", "other/x"})
 	if len(got) != 3 || got[0] != (web.Limit{Of: "acme", What: "cost of a run", Value: "$20",

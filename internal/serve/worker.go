@@ -3,13 +3,18 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/event"
+	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -18,39 +23,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/work"
 )
 
-// States of a run's row besides web's and the outcomes of loop.
-const (
-	declined  = "declined"  // it came to nothing: someone may not ask, or the run stands otherwise by now
-	continued = "continued" // it waited, and a later request continues with it
-	failedRun = string(loop.Failed)
-)
-
-// What a job's row is before a run has begun.
-const (
-	answerJob = "answer" // of a command that is done in seconds
-	sweepJob  = "sweep"
-)
-
-// jobOf is the id of the job that the next process of a run does, and the delivery that it is about; "": the repository is
-// looked through for what continues.
-func jobOf(row store.Run) (id, delivery string) {
-	if later := detailOf(row).Job; later != "" {
-		return later, ""
-	}
-	return row.ID, row.Delivery
-}
-
 // worker does jobs, each in a process of its own.
 type worker struct {
-	*parts
+	recording
 	askers   *askers
 	launcher *launch.Process
 	runners  *launch.Runners // nil: there are none
 	base     work.Order      // what is the same for all jobs
 	models   launch.Models
-	room     func(least int64) error // says when fewer bytes than that are free for jobs
-	m        *metrics
-	notices  *notices
 }
 
 // run is pool.work: one attempt of a job, of which it stores what becomes.
@@ -163,15 +143,8 @@ func (w *worker) order(ctx context.Context, row store.Run) (o work.Order, ev eve
 	return o, ev, err
 }
 
-// settledError is why a job needs no process: what it came to is known.
-type settledError struct{ state, why string }
-
-func (e *settledError) Error() string { return e.why }
-
-const (
-	waitForOthers = 24 * time.Hour // from when a run was asked for until it has begun, while GitHub does not answer
-	longestPause  = 5 * time.Minute
-)
+// waitForOthers is how long a requested run waits to start while GitHub does not answer.
+const waitForOthers = 24 * time.Hour
 
 // notBegun has a job wait that could not begin, since GitHub or this machine did not do its part: that counts as a kill
 // only when a day is over.
@@ -200,25 +173,6 @@ func (w *worker) notBegun(row store.Run, failed error) store.Run {
 	return row
 }
 
-// pauseAfter is how long what was tried n times in vain waits.
-func pauseAfter(n int) time.Duration {
-	return min(afterFailed<<min(max(n-1, 0), 10), longestPause)
-}
-
-// insist stores something of a run that no one else writes now, however long the database is away.
-func (w *worker) insist(run string, write func() error) {
-	err := write()
-	for ; errors.Is(err, store.ErrUnavailable); err = write() {
-		w.o.Log.Warn("the outcome of a run waits for the database", "run", run, "error", err)
-		time.Sleep(storeAgain)
-	}
-	if err != nil {
-		w.o.Log.Error("the outcome of a run is not stored", "run", run, "error", err)
-	}
-}
-
-const storeAgain = time.Second
-
 // conclude stores how an attempt has ended.
 func (w *worker) conclude(r *recorder, end work.End, err error) {
 	now, died := w.o.Clock(), (*launch.DiedError)(nil)
@@ -245,4 +199,160 @@ func (w *worker) conclude(r *recorder, end work.End, err error) {
 			r.fresh.Counts = append(r.fresh.Counts, store.Counter{Name: countRuns, Label: row.State, Value: 1})
 		}
 	})
+}
+
+// appTokens makes the tokens of one job.
+type appTokens struct {
+	app          *github.App
+	installation int64
+	repository   string
+	s            *store.Store
+	log          *slog.Logger
+}
+
+// sealedToken begins the names of tokens that are not revoked yet, among the database's secrets: the next start revokes
+// those of jobs that were killed with their server.
+const sealedToken = "token "
+
+func tokenName(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return sealedToken + hex.EncodeToString(sum[:])
+}
+
+// Make implements launch.Tokens.
+func (t appTokens) Make(ctx context.Context) (work.Token, error) {
+	made, err := t.app.Token(ctx, t.installation, t.repository, github.Needed(false, false))
+	if err == nil {
+		if failed := t.s.Seal(ctx, tokenName(made.Value), []byte(made.Value)); failed != nil {
+			t.log.Warn("a token ends only by itself if this server is killed", "error", failed)
+		}
+	}
+	return work.Token{Value: made.Value, Ends: made.Ends}, err
+}
+
+// Revoke implements launch.Tokens.
+func (t appTokens) Revoke(ctx context.Context, token string) error {
+	return errors.Join(t.app.Revoke(ctx, github.Token{Value: token}), t.s.Remove(ctx, tokenName(token)))
+}
+
+// setPlace says in an order where a job is worked on, by the settings of its repository as they are now. Mistakes in
+// them, and what is not allowed, are told to whoever asked, by a process that begins no run. A mistake in the
+// repository's own file may not be in the commit that the run begins at: where this server may do the run, its process
+// looks there.
+func (w *worker) setPlace(ctx context.Context, app *github.App, row store.Run, ev event.Event, o *work.Order) (err error) {
+	if row.Kind == answerJob { // no settings matter to an answer
+		return nil
+	}
+	owner := accountOf(row.Repository)
+	shared, err := app.File(ctx, row.Installation, event.Repo{Owner: owner, Name: config.OrganisationRepository},
+		config.OrganisationFile)
+	if err != nil {
+		return err
+	}
+	own, err := app.File(ctx, row.Installation, repositoryOf(row.Repository), config.SettingsFile)
+	if err != nil {
+		return err
+	}
+	layers, err := layersOf(owner, shared, own)
+	if err != nil {
+		o.Mistake = err.Error()
+		return nil
+	}
+	if o.Settings = layers; own != nil { // which the process reads of the base commit
+		o.Settings = layers[:len(layers)-1]
+	}
+	read, err := config.Explain(layers...)
+	mistake := (*config.Error)(nil)
+	if errors.As(err, &mistake) && o.Allow.Allows(config.OnServer) {
+		return nil
+	}
+	if err == nil {
+		read, _, err = o.Allow.Apply(read)
+	}
+	if errors.As(err, &mistake) {
+		o.Mistake = err.Error()
+		return nil
+	}
+	gated := read.Settings.CIGate == config.WaitForCI
+	switch {
+	case err != nil:
+		return err
+	case ev.Kind == event.Built && !gated:
+		return &settledError{declined, "the setting ciGate is off, so what other workflows find changes nothing"}
+	case gated: // the process decides before it reads the settings
+		o.Inputs["ci_gate"] = config.WaitForCI
+	}
+	if read.Settings.Dispatch != config.InWorkflow {
+		return nil
+	}
+	err = dispatch(ctx, app, row.Installation, ev, read.Settings.Workflow)
+	if refused := (*github.DispatchError)(nil); errors.As(err, &refused) {
+		o.Mistake = refused.Why
+		return nil
+	}
+	return err
+}
+
+// dispatch has the repository's workflow do what was decided. It is told what someone asked with, or what has happened,
+// and reads and authorizes that itself. The error is a *settledError once it was started.
+func dispatch(ctx context.Context, app *github.App, installation int64, ev event.Event, workflow string) error {
+	from, ok := event.OriginOf(ev)
+	if !ok {
+		return &settledError{declined, "this is for the triggers of the workflow " + workflow + " itself"}
+	}
+	err := app.Dispatch(ctx, installation, ev.Repo, workflow, map[string]any{"request": from.String()})
+	if err != nil {
+		return err
+	}
+	if ev.Issue != nil { // what was started shows on the run's page as well
+		_ = app.React(ctx, installation, ev, "rocket")
+	}
+	return &settledError{web.Dispatched, "handed to the workflow " + workflow}
+}
+
+// sealedRunners is the name of the key of runners among the database's secrets.
+const sealedRunners = "runners"
+
+// launch starts a job: on a runner where there are any, and here what is no run.
+func (w *worker) launch(ctx context.Context, row store.Run, to launch.Job, r *recorder) (*launch.Running, error) {
+	if w.runners != nil && row.Kind != answerJob && to.Order.Mistake == "" {
+		to.Claim = detailOf(row).Claim
+		to.Claim.Keep = r.keep
+		waiting, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		go w.untilStopped(waiting, row.ID, stop)
+		running, err := w.runners.Start(waiting, to)
+		refused := (*github.DispatchError)(nil)
+		switch {
+		case errors.As(err, &refused):
+			to.Order.Mistake = "No run can start. " + refused.Why
+		case !errors.Is(err, launch.ErrUnwanted):
+			return running, err
+		case detailOf(row).Run == "":
+			return nil, &settledError{string(loop.Interrupted), err.Error()}
+		} // a run that has begun ends in a process of this machine, which is told to stop before anything else
+	}
+	return w.launcher.Start(ctx, to)
+}
+
+// lookForWords is how often it is looked whether someone has stopped a run that waits for a runner.
+const lookForWords = 2 * time.Second
+
+// untilStopped ends the wait for a runner when the run is stopped.
+func (w *worker) untilStopped(ctx context.Context, run string, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(lookForWords)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		said, _ := w.s.Words(ctx, run, 0) // the next look tells the same
+		for _, word := range said {
+			if word.Kind == web.Stop {
+				stop(unwantedError{word.Person})
+			}
+		}
+	}
 }

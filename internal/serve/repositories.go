@@ -10,6 +10,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/github"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/store"
 	"github.com/ralph-loop/ralph/internal/web"
 )
 
@@ -56,9 +60,9 @@ func keeps(r web.Repository) time.Duration {
 }
 
 // doctorOf looks at one repository: about ten calls.
-func (sv *Server) doctorOf(ctx context.Context, name string) web.Repository {
-	out := web.Repository{Name: name, Checked: sv.o.Clock()}
-	app, err := sv.in.current(ctx)
+func (v source) doctorOf(ctx context.Context, name string) web.Repository {
+	out := web.Repository{Name: name, Checked: v.o.Clock()}
+	app, err := v.in.current(ctx)
 	if err != nil {
 		out.Doctor = []web.Finding{wrong(err)}
 		return out
@@ -66,17 +70,17 @@ func (sv *Server) doctorOf(ctx context.Context, name string) web.Repository {
 	owner := accountOf(name)
 	var read judged
 	report := app.Examine(ctx, repositoryOf(name), github.AppNeeds{
-		Permissions: github.Needed(false, false), Labels: []string{sv.o.Rules.TriggerLabel},
+		Permissions: github.Needed(false, false), Labels: []string{v.o.Rules.TriggerLabel},
 		OrganisationRepository: config.OrganisationRepository, OrganisationFile: config.OrganisationFile,
-		SettingsFile: config.SettingsFile, HasKey: sv.worker.models.HasKey,
+		SettingsFile: config.SettingsFile, HasKey: v.models.HasKey,
 		Settings: func(shared, own []byte) (github.AppSettings, error) {
 			var err error
-			read, err = judge(owner, shared, own, sv.o.Allow.Of(owner))
+			read, err = judge(owner, shared, own, v.o.Allow.Of(owner))
 			return github.AppSettings{Agent: read.agent, Dispatch: read.inWorkflow}, err
 		},
 	})
 	for _, f := range report.Facts {
-		out.Doctor = append(out.Doctor, finding(f, sv.o.GitHub.Web()))
+		out.Doctor = append(out.Doctor, finding(f, v.o.GitHub.Web()))
 	}
 	for _, note := range read.notes {
 		out.Doctor = append(out.Doctor, web.Finding{Level: "warning", What: note})
@@ -126,8 +130,8 @@ func limitsOf(rows []web.Setting) (limits []web.Limit) {
 const mostDoctored = 50
 
 // doctorOfAll looks at the installations and their repositories, for the setup page.
-func (sv *Server) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
-	app, err := sv.in.current(ctx)
+func (p *parts) doctorOfAll(ctx context.Context) (list []web.RepositoryDoctor) {
+	app, err := p.in.current(ctx)
 	if err != nil {
 		return nil
 	}
@@ -169,19 +173,6 @@ func grantOf(self github.Self, in github.AppInstallation) []web.Finding {
 	return []web.Finding{f}
 }
 
-// drift is how far our clock is off GitHub's, as far as an answer has told. While it seems to be far off GitHub is asked
-// again: someone may have set it meanwhile.
-func (sv *Server) drift(ctx context.Context) (time.Duration, bool) {
-	app, err := sv.in.current(ctx)
-	if err != nil {
-		return 0, false
-	}
-	if app.ClockOff().Abs() > mostDrift {
-		_, _ = app.Self(ctx)
-	}
-	return app.ClockOff(), true
-}
-
 // judged are the settings that a run of a repository would have.
 type judged struct {
 	rows       []web.Setting // as its page shows them
@@ -212,4 +203,91 @@ func judge(owner string, shared, own []byte, allow config.Allowance) (judged, er
 		out.rows = append(out.rows, web.Setting{Key: r.Key, Value: r.Value, From: r.From})
 	}
 	return out, errors.Join(refused, err)
+}
+
+// layersOf are the files of an account and, last, of its repository; nil is one that does not exist.
+func layersOf(owner string, shared, own []byte) (layers []config.Layer, err error) {
+	if shared != nil {
+		layer, err := config.Organisation(owner, shared)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, layer)
+	}
+	if own != nil {
+		layers = append(layers, config.Layer{Name: config.SettingsFile, JSON: own})
+	}
+	return layers, nil
+}
+
+// source is what is known of repositories.
+type source struct {
+	*parts
+	models launch.Models
+	doctor *examiner
+}
+
+const month = 30 * 24 * time.Hour
+
+func newSource(p *parts, models launch.Models) source {
+	v := source{parts: p, models: models}
+	v.doctor = newExaminer(p.o.Clock, v.doctorOf)
+	return v
+}
+
+// Self implements web.Repositories.
+func (v source) Self() string { return v.in.self() }
+
+// Repository implements web.Repositories.
+func (v source) Repository(ctx context.Context, name string) (web.Repository, error) {
+	r, err := v.doctor.of(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	since := v.o.Clock().Add(-month)
+	runs, err := v.s.Runs(ctx, store.Filter{Repositories: []string{name}, Since: since, Limit: 1000})
+	if err != nil {
+		return r, err
+	}
+	for _, run := range runs {
+		if run.Times.Ended.IsZero() || run.State == declined || run.State == web.Dispatched {
+			continue
+		}
+		r.Ended++
+		if run.State == string(loop.Done) {
+			r.Done++
+		}
+	}
+	spent, err := v.s.Spend(ctx, store.Filter{Since: since, Repositories: []string{name}, Limit: 10_000})
+	var sum store.Took
+	for _, p := range spent {
+		sum.Add(p.Took)
+	}
+	r.Dollars, r.Tokens = sum.Dollars(), sum.Tokens()
+	return r, err
+}
+
+// mostLimits is how many limits a page has.
+const mostLimits = 500
+
+// Limits implements web.Repositories. Those of repositories are what was found out when someone looked at their page: no
+// one is asked. The names are sorted.
+func (v source) Limits(repositories []string) (limits []web.Limit) {
+	for _, account := range slices.Compact(safetext.Map(repositories, accountOf)) {
+		allowed, _ := judge(account, nil, nil, v.o.Allow.Of(account)) // nothing goes beyond it
+		for _, l := range limitsOf(allowed.rows) {
+			if l.Of = account; l.From == config.Allowed {
+				limits = append(limits, l)
+			}
+		}
+	}
+	for _, name := range repositories {
+		known, _ := v.doctor.last(name)
+		for _, l := range known.value.Limits {
+			if l.Of = known.value.Name; l.From != config.Allowed && l.From != config.Default && len(limits) < mostLimits {
+				limits = append(limits, l)
+			}
+		}
+	}
+	return limits
 }
