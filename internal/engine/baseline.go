@@ -103,7 +103,11 @@ func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 			return err
 		}
 		if lacks {
-			run.lacks(v, install)
+			v.Missing = true
+			v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, run.site(install))
+			if run.Detected != "" && v.Severity == loop.Soft { // no one has named it
+				run.passOver(v)
+			}
 			continue
 		}
 		v.Reason += "; maybe its dependencies are not installed: " + run.site(install).Prepare()
@@ -150,15 +154,6 @@ func (run *Run) passOver(v *loop.Verdict) {
 // notFound is how a shell ends that was asked for a program that does not exist.
 const notFound = 127
 
-// lacks names a check's missing tool and what brings it. A soft check that no one has named is skipped then.
-func (run *Run) lacks(v *loop.Verdict, install string) {
-	v.Missing = true
-	v.Reason = detect.LackAdvice(run.line(v.Check), v.Output, run.site(install))
-	if run.Detected != "" && v.Severity == loop.Soft {
-		run.passOver(v)
-	}
-}
-
 // skipMissing takes away the checks that the baseline has passed over.
 func (run *Run) skipMissing(verdicts []loop.Verdict) {
 	for _, v := range verdicts {
@@ -182,4 +177,26 @@ func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return SetupLine(found), nil
+}
+
+// cannotRun is how a shell ends that was asked for a program which it may not run.
+const cannotRun = 126
+
+// lacksTool says which program a check that failed says was missing.
+func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, bool) {
+	advice := detect.LackAdvice("", output, spec.site(""))
+	if tool, _ := detect.Unchosen(output); tool != "" {
+		return check.Lack{Tool: tool, Advice: advice, Chosen: true}, true
+	}
+	if exit != cannotRun && exit != notFound && !detect.Lacking(output) {
+		return check.Lack{}, false
+	}
+	tool := detect.MissingTool("", output) // the output has to name it: a script that is missing is none
+	return check.Lack{Tool: tool, Advice: advice}, tool != ""
+}
+
+// site is where the run's tools are missing. install is what installs the project's own dependencies; "" nothing does,
+// or it has run.
+func (spec *Spec) site(install string) detect.Site {
+	return detect.Site{Here: !spec.InJob, NoSetup: spec.OfPrompt, Setup: install}
 }

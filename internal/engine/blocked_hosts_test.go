@@ -23,7 +23,7 @@ func TestUnreached(t *testing.T) {
 			"crates.corp.example, corp.example.com, corp.example-1", ""},
 		{"nothing was refused", nil, "cargo test", "crates.corp.example", ""},
 	} {
-		if got := unreachedOf(c.refused, c.command, c.output); got != c.want {
+		if got := unreached(c.refused, c.command, c.output); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -16,19 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked
-// something: none begins when it is empty, and each gets what is left. A nil budget has no end.
-type Budget struct {
-	limits loop.Limits
-	state  func() loop.State
-	log    func(format string, args ...any)
-
-	mu     sync.Mutex
-	booked loop.Usage // of the state, when spent was last looked at
-	spent  loop.Usage // of turns that no record tells of yet
-	warned bool
-}
 
 // now is the run's state with what its turns have spent since its newest record. The caller holds mu.
 func (p *Budget) now() loop.State {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/diffscan"
@@ -51,16 +50,16 @@ func checkPlace(run *Run) check.Place {
 		LogAs: run.logsShownAs(), Console: run.Console, Redact: run.shown}
 }
 
-// sourceControl is what the setting scm asks for.
-func (spec *Spec) sourceControl() []check.Check {
-	if spec.SCM == nil {
+// optional is a check that may not be there.
+func optional(c check.Check) []check.Check {
+	if c == nil {
 		return nil
 	}
-	return []check.Check{spec.SCM}
+	return []check.Check{c}
 }
 
 // otherWorkflows are the other workflows on the pull request, when a run waits for them.
-func (spec *Spec) otherWorkflows() []check.Check {
+func (spec order) otherWorkflows() []check.Check {
 	if spec.CI == nil {
 		return nil
 	}
@@ -97,7 +96,7 @@ func (spec *Spec) changes() *diffscan.Changes {
 }
 
 // credentials looks for marks of what was taken out of commits.
-func (spec *Spec) credentials(changes *diffscan.Changes) []check.Check {
+func (spec order) credentials(changes *diffscan.Changes) []check.Check {
 	t := spec.Tree
 	return []check.Check{&check.Credentials{
 		Changes: changes,
@@ -113,7 +112,7 @@ func (spec *Spec) credentials(changes *diffscan.Changes) []check.Check {
 
 // weakened looks for tests that the change makes say less. What it finds is for a reviewer to accept,
 // or for a person.
-func (spec *Spec) weakened(changes *diffscan.Changes) []check.Check {
+func (spec order) weakened(changes *diffscan.Changes) []check.Check {
 	set := spec.Settings.WeakenedTests
 	if set == config.Off {
 		return nil
@@ -122,7 +121,7 @@ func (spec *Spec) weakened(changes *diffscan.Changes) []check.Check {
 }
 
 // baseTests runs the base commit's tests on the change, by the commands of the settings.
-func (run *Run) baseTests(changes *diffscan.Changes, guards []check.Check) []check.Check {
+func (run order) baseTests(changes *diffscan.Changes, guards []check.Check) []check.Check {
 	set := run.Settings.WeakenedTests
 	if set == config.Off {
 		return nil
@@ -147,7 +146,7 @@ func commandsOf(guards []check.Check) (list []*check.Command) {
 }
 
 // newestBase judges the change merged with the base branch as it is when everything else has passed.
-func (run *Run) newestBase(guards []check.Check) []check.Check {
+func (run order) newestBase(guards []check.Check) []check.Check {
 	t := run.Tree
 	return []check.Check{&check.NewestBase{
 		Branch: t.BaseBranch(), Commands: commandsOf(guards), Tree: run.CheckTree(), Newest: t.NewestBase,
@@ -163,16 +162,16 @@ func (run *Run) newestBase(guards []check.Check) []check.Check {
 }
 
 // unfinished looks for work that only looks done, as weakened does.
-func (spec *Spec) unfinished(changes *diffscan.Changes, reviewer *agent.Options) []check.Check {
+func (spec order) unfinished(changes *diffscan.Changes) []check.Check {
 	set := spec.Settings.Unfinished
 	if set == config.Off {
 		return nil
 	}
-	return []check.Check{&check.Unfinished{Changes: changes, Hard: set == config.Hard, Alone: reviewer == nil}}
+	return []check.Check{&check.Unfinished{Changes: changes, Hard: set == config.Hard, Alone: spec.reviewer == nil}}
 }
 
 // kept are files that are no work: a marker with which the agent claims.
-func (spec *Spec) kept() []string {
+func (spec order) kept() []string {
 	if spec.Settings.DoneFile == "" {
 		return nil
 	}

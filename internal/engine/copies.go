@@ -13,12 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/secret"
 )
 
-// Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
-type Copies struct {
-	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
-	diff     func(ctx context.Context, from, to string, most int) (string, error)
-}
-
 // WorkOn is work that is committed to a git tree. host is in the addresses of its commits.
 func WorkOn(t *git.Tree, host string) Work {
 	return Work{

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,25 +106,17 @@ func (c gatewayTurn) Close() error {
 	return err
 }
 
-// Usage implements agent.Carrier.
-func (c gatewayTurn) Usage() (loop.Usage, bool) {
+// Usage implements agent.Carrier. Where the price of a model is not known, no sum of money is.
+func (c gatewayTurn) Usage() (sum loop.Usage, ok bool) {
 	used := c.Turn.Usage()
-	u, priced := total(used)
-	if !priced {
-		u.CostUSD = 0
-	}
-	return u, len(used) > 0
-}
-
-// total adds up what the models took, and tells whether all their prices are known.
-func total(used []gateway.Usage) (sum loop.Usage, priced bool) {
-	priced = true
 	for _, u := range used {
 		sum = sum.Plus(loop.Usage{CostUSD: u.Dollars, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead,
 			CacheWrite: u.CacheWrite})
-		priced = priced && u.Priced
 	}
-	return sum, priced
+	if slices.ContainsFunc(used, func(u gateway.Usage) bool { return !u.Priced }) {
+		sum.CostUSD = 0
+	}
+	return sum, len(used) > 0
 }
 
 // withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.

@@ -15,16 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
-type Goal struct {
-	// resolved: of each role that has criteria, everything is set; nil: no one said anything
-	Completion *task.Completion
-	Pipeline   []task.Role // nil: the coder, and the reviewer if there is a review
-	Caps       map[task.Role]int
-	Most       int    // iterations of the run
-	Asking     string // names what was asked for, before it was resolved
-}
-
 // ResolveGoal works out a run's goal: the task's criteria over those of the settings, the flags' over both. trusted
 // says that the task's text is the user's own; an issue's is a stranger's, and brings no commands that the settings do
 // not have.

@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // MaxDiff bounds the diff in a reviewer's prompt; the reviewer can read the rest in its checkout.
 const MaxDiff = 200 << 10
 
-func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *task.Criteria) *check.Review {
-	promise := ""
+func (run order) review(r task.Role, of *task.Criteria) *check.Review {
+	promise, reviewer := "", *run.reviewer
 	if of != nil {
 		promise = of.Promise
 		reviewer.Schema = check.PromisedSchema
@@ -44,7 +46,7 @@ func (run *Run) review(reviewer agent.Options, words Prompts, r task.Role, of *t
 			if len(loop.ForReaders(at.State.Open(at.Verdicts))) > 0 {
 				reviewer.Schema = check.AcceptingSchema(schema)
 			}
-			return words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.Verdicts))
+			return run.words.Judge(at.State, r, c.Tree, diff, promise, noticed(at.Verdicts))
 		},
 		Ask: func(ctx context.Context, c check.Checkout, asked string) (loop.Turn, error) {
 			if err := run.judging.putHomeBack(); err != nil { // a check may have changed it
@@ -106,12 +108,13 @@ func asksModel(of task.Criteria) bool {
 }
 
 // judges are the roles that read, in their order; they wait until every role that writes has done its part.
-func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
-	if reviewer == nil {
+func (run order) judges() []check.Check {
+	s := run.s
+	if run.reviewer == nil {
 		return nil
 	}
 	if len(s.Start.Pipeline) == 0 {
-		return []check.Check{run.review(*reviewer, words, task.Reviewer, nil)}
+		return []check.Check{run.review(task.Reviewer, nil)}
 	}
 	writers := s.Writers()
 	after := check.Awaits(writers[len(writers)-1])
@@ -121,9 +124,9 @@ func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []c
 		if !r.ReadOnly() || r == task.Reviewer && !run.Settings.Review {
 			continue
 		}
-		c := run.review(*reviewer, words, r, s.Start.Completion.For(r))
+		c := run.review(r, s.Start.Completion.For(r))
 		c.Role, c.After, c.Most = r, after, s.Start.Caps[r]
-		if c.Verify = run.Verify(s, r, words); c.Verify != nil {
+		if c.Verify = run.Verify(s, r); c.Verify != nil {
 			c.Promise = c.Verify.Criteria.Promise
 		}
 		list = append(list, c)
@@ -131,10 +134,60 @@ func (run *Run) judges(s loop.State, reviewer *agent.Options, words Prompts) []c
 	return list
 }
 
-// reviewer is the review of a run of a prompt, if someone wants one.
-func (run *Run) reviewer(o *agent.Options, words Prompts) []check.Check {
-	if o == nil {
+// verified are the promises of the roles that write, each verified on every tree that is made after it was given.
+func (run order) verified() []check.Check {
+	var list []check.Check
+	for _, r := range run.s.Writers() {
+		if v := run.Verify(run.s, r); v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Verify is how one role's promise is verified; nil when nothing was said of the role.
+func (run *Run) Verify(s loop.State, r task.Role) *check.Verify {
+	of := s.Start.Completion.For(r)
+	if of == nil {
 		return nil
 	}
-	return []check.Check{run.review(*o, words, task.Reviewer, nil)}
+	return &check.Verify{
+		Role: r, Criteria: *of, Acceptance: s.Start.Completion.Acceptance, Log: run.Log,
+		Runner: check.Runner{
+			Place: checkPlace(run), Scaled: run.Settings.Scaled,
+			Programs: run.programs(strings.Join(s.Start.Completion.Commands(), "\n")),
+		},
+		Said: run.wordsOf,
+		Ask:  run.asker(), Again: check.Again,
+		Diff: run.change,
+	}
+}
+
+// maxSemanticDiff bounds the diff in the question to a model that is to verify a promise.
+const maxSemanticDiff = 20 << 10
+
+// change is the run's change for the model of a semantic verification, which has no tools to read it with.
+func (spec *Spec) change(ctx context.Context, s loop.State) (string, error) {
+	return spec.Tree.Diff(ctx, s.ChangeBase(), s.Last().Commit.SHA, maxSemanticDiff)
+}
+
+// asker asks a model through the agent: a fresh context, no tools, the cheapest model there is.
+func (run *Run) asker() check.Asker {
+	return func(ctx context.Context, asked, model string) (loop.Turn, error) {
+		set := run.Settings
+		o := agent.Options{
+			Command: set.Agent.Command, Flags: set.Agent.Args(),
+			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
+			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(),
+			Idle: set.ReviewIdleTimeout(), Grace: run.grace(), ReadOnly: true, NoTools: true,
+			Schema: check.SemanticSchema, Keys: run.Keys, Box: run.box(sandbox.Reads),
+			Limits:  run.limits(),
+			LogFile: filepath.Join(run.Dir, "semantic.log"),
+		}
+		o, _, err := run.withGateway(o, &run.told)
+		if err != nil {
+			return loop.Turn{}, err
+		}
+		return run.budget.Turn(ctx, o, asked)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/detect"
@@ -21,17 +22,13 @@ const mostExplained = 3
 // user's clone and is in no commit, or one that earlier checks had left.
 func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdict) error {
 	j.run.explainUnreached(v)
-	said := mentioned(v)
 	var why []string
-	for _, name := range pick(j.swept, said) {
-		why = append(
-			why,
-			fmt.Sprintf(
-				"`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name,
-			),
-		)
+	for _, name := range j.swept {
+		if len(why) < mostExplained && !detect.Rebuilt(name) && mentions(v, name) {
+			why = append(why, fmt.Sprintf("`%s`, which an earlier check had left, was removed before the checks: it is in no commit", name))
+		}
 	}
-	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(said, f.Path) }, j.run.inClone(said))
+	left, err := j.leftOut(ctx, at.State, func(f git.Unkept) bool { return mentions(v, f.Path) }, j.run.inClone(v))
 	if err != nil {
 		return err
 	}
@@ -40,25 +37,25 @@ func (j *judgingTree) Explain(ctx context.Context, at check.Input, v *loop.Verdi
 		return nil
 	}
 	v.Reason += "; " + strings.Join(why, "; ")
-	v.PromptText = strings.TrimRight(
-		v.PromptText, "\n",
-	) + "\n\nThe checks see the commit alone, not your working tree: " + strings.Join(
-		why, "; ",
-	) + ".\n"
+	v.PromptText = strings.TrimRight(v.PromptText, "\n") + "\n\nThe checks see the commit alone, not your working tree: " +
+		strings.Join(why, "; ") + ".\n"
 	return nil
 }
 
-// inClone are files that a text mentions which lie in the user's clone and are ignored there.
-func (spec *Spec) inClone(said words) (names []string) {
+// inClone are files that a failure mentions which lie in the user's clone and are ignored there.
+func (spec *Spec) inClone(v *loop.Verdict) (names []string) {
 	for _, name := range spec.Ignored {
 		dir, isDir := strings.CutSuffix(name, "/")
-		if !isDir && mentions(said, name) {
+		if !isDir && mentions(v, name) {
 			names = append(names, name)
 		}
-		for word := range said.paths {
-			if isDir && strings.HasPrefix(word, name) && !slices.Contains(detect.DependencyDirs, path.Base(dir)) &&
-				Exists(filepath.Join(spec.Clone, filepath.FromSlash(word))) {
-				names = append(names, word)
+		if !isDir || slices.Contains(detect.DependencyDirs, path.Base(dir)) {
+			continue
+		}
+		for _, below := range strings.Split(v.Output+"\n"+v.Reason, name)[1:] {
+			file := name + strings.TrimRight(below[:len(below)-len(strings.TrimLeftFunc(below, inPath))], ".")
+			if Exists(filepath.Join(spec.Clone, filepath.FromSlash(file))) {
+				names = append(names, file)
 			}
 		}
 	}
@@ -117,64 +114,27 @@ func (j *judgingTree) leftOut(
 	return why, nil
 }
 
-// words are what a failure mentions.
-type words struct {
-	paths map[string]bool // paths, names of files, and modules as paths
-	gone  map[string]bool // what it says is missing
+// inPath reports whether a character may be part of a path in a text.
+func inPath(r rune) bool {
+	return strings.ContainsRune("_-./@", r) || r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// mentioned are the words of a failed check that may be files or modules.
-func mentioned(v *loop.Verdict) words {
-	said := words{map[string]bool{}, map[string]bool{}}
-	for _, word := range strings.FieldsFunc(v.Output+"\n"+v.Reason, notInPath) {
-		word = strings.Trim(word, "./-")
-		said.paths[word] = true
-		said.paths[path.Base(word)] = true
-		said.paths[strings.ReplaceAll(word, ".", "/")] = true // lib.util is lib/util.py
+// mentions reports whether a failure names a file: by its path, by a name with an ending, as a module by the end of its
+// path, or by any of it where that is missing.
+func mentions(v *loop.Verdict, file string) bool {
+	base, stem := path.Base(file), strings.TrimSuffix(file, path.Ext(file))
+	var forms []string
+	if strings.ContainsAny(file, "./") {
+		forms = append(forms, file)
 	}
-	for _, gap := range v.MissingNames {
-		for _, word := range strings.FieldsFunc(gap, notInPath) {
-			word = strings.Trim(word, "./-")
-			said.gone[word], said.gone[path.Base(word)], said.gone[strings.ReplaceAll(word, ".", "/")] = true, true, true
-		}
-	}
-	return said
-}
-
-// notInPath reports whether a character ends a path in a text.
-func notInPath(r rune) bool {
-	return r != '_' && r != '-' && r != '.' && r != '/' && r != '@' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') &&
-		(r < 'a' || r > 'z') &&
-		r < 0x80
-}
-
-// mentions reports whether a file is among the words: by its path, by its name where that has an ending, as a module in
-// a package, or as what is missing.
-func mentions(said words, name string) bool {
-	base, stem := path.Base(name), strings.TrimSuffix(name, path.Ext(name))
-	trimmed := strings.Trim(base, "./-")
-	switch {
-	case said.paths[strings.Trim(name, "./-")] && strings.Contains(name, "/"),
-		said.gone[trimmed], said.gone[path.Base(stem)],
-		said.gone[stem]:
-		return true
-	case said.paths[trimmed] && strings.Contains(base, "."):
-		return true
+	if strings.Contains(base, ".") {
+		forms = append(forms, base)
 	}
 	for at := stem; strings.Contains(at, "/"); _, at, _ = strings.Cut(at, "/") {
-		if said.paths[at] {
-			return true
-		}
+		forms = append(forms, at, strings.ReplaceAll(at, "/", "."))
 	}
-	return false
-}
-
-// pick are those of some names that a text mentions.
-func pick(names []string, said words) []string {
-	found := slices.DeleteFunc(
-		slices.Clone(names), func(name string) bool { return detect.Rebuilt(name) || !mentions(said, name) },
-	)
-	return found[:min(len(found), mostExplained)]
+	return slices.ContainsFunc(forms, func(form string) bool { return names(v.Output+"\n"+v.Reason, form) }) ||
+		slices.ContainsFunc(v.MissingNames, func(gap string) bool { return names(gap, base) || names(gap, path.Base(stem)) })
 }
 
 // uncommitted is a check that warns a reviewer of files which the run has made and no commit holds: an ignore rule may

@@ -26,26 +26,6 @@ import (
 // worktree alone, so what a check says of the other path is said of that one, and a path into the worktree is given to
 // a check as one into the checkout.
 
-// judgingTree is the tree that a run's checks run in. It implements check.Tree.
-type judgingTree struct {
-	run  *Run
-	dir  string // where it lies; its parent is ours alone
-	tree *git.JudgeTree
-
-	box     *sandbox.Sandbox
-	made    git.Footprint // what the setup has left there, as it left it
-	own     []string      // the paths of that
-	setAt   string        // the commit that the setup last ran on; empty: it never did
-	shared  []*Shared
-	home    *homeGuard // nil: the checks have a home of their own
-	base    string     // the commit whose setup homes begin with; empty: it has not run
-	bare    bool       // the home of the checks lacks what the setup leaves there
-	swept   []string   // what was removed of earlier checks before these ones
-	strays  git.Strays // what the last check has left
-	used    bool       // something has run there since the tree was made what its commit has
-	lacking []string   // what of that commit could not be had
-}
-
 // newJudgingTree plans a run's judging tree, with what is shared with it.
 func newJudgingTree(run *Run, shared []*Shared) *judgingTree {
 	return &judgingTree{run: run, dir: run.judgeDir(), shared: shared}
@@ -132,12 +112,6 @@ var homeConfig = []string{
 
 // mostConfig bounds what is remembered of one such file.
 const mostConfig = 1 << 20
-
-// homeGuard remembers them as they were before the first turn.
-type homeGuard struct {
-	home  string
-	files map[string][]byte // by path from there, with slashes; those that were there
-}
 
 // guardHome begins, where the checks have the agent's home.
 func (spec *Spec) guardHome(box *sandbox.Sandbox) *homeGuard {

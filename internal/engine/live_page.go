@@ -14,15 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Shown hears what a page shows of a run besides its records. What it is told has no secrets and is bounded. It is
-// told from the loop itself, so it must not wait; nil: no one wants to know.
-type Shown struct {
-	// Prompt is what the agent of an iteration is told, when its turn begins: at most 128 KiB.
-	Prompt func(iteration int, text string)
-	// Diff is what an iteration has changed, when it is committed.
-	Diff func(iteration int, d html.Diff)
-}
-
 // promptBytes bounds what is shown of a prompt.
 const promptBytes = 128 << 10
 

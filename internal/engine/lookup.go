@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -121,53 +122,36 @@ func (l *search) named(name string) bool {
 	return false
 }
 
-// forms are the paths that a name can stand for, the surest first: "./src/x" is src/x, "foo.bar" is foo/bar,
-// "crate::foo::Bar" is foo/Bar or foo, and of a Go package's path its tail.
-func forms(name string) []string {
-	name = strings.Trim(strings.NewReplacer("\\", "/", "::", "/").Replace(name), `'"/ `)
-	for {
-		cut := name
-		for _, lead := range []string{"./", "../", "@/", "~/", "crate/", "super/", "self/"} {
-			cut = strings.TrimPrefix(cut, lead)
-		}
-		if cut == name {
-			break
-		}
-		name = cut
-	}
-	name = strings.TrimLeft(name, ".")
-	if name == "" || len(name) > 200 {
-		return nil
-	}
-	out := []string{name}
-	if dotted := strings.ReplaceAll(name, ".", "/"); dotted != name && !strings.Contains(name, "/") {
-		out = append(out, dotted)
-		name = dotted
-	}
-	parts := strings.Split(name, "/")
-	for i := 1; i < len(parts) && i <= 6; i++ { // a module's own name, or the host before it, is no directory here
+// inParts is a name or a file as its parts: "./src/x.go", "src.x.go" and "src::x::go" are src/x/go.
+func inParts(name string) string {
+	parts := strings.FieldsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	return strings.Join(parts, "/")
+}
+
+// forms are the paths that a name can stand for, in parts, the surest first: the name, its ends, since a module's own
+// name or the host before it is no directory here, and what it is in.
+func forms(name string) (out []string) {
+	parts := strings.Split(inParts(name), "/")
+	for i := 0; i < len(parts) && i <= 6; i++ {
 		out = append(out, strings.Join(parts[i:], "/"))
 	}
-	if len(parts) > 1 {
-		out = append(out, strings.Join(parts[:len(parts)-1], "/"))
-	}
-	return slices.DeleteFunc(out, func(form string) bool { return len(form) < 2 })
+	out = append(out, strings.Join(parts[:len(parts)-1], "/"))
+	return slices.DeleteFunc(out, func(form string) bool { return len(form) < 2 || len(form) > 200 })
 }
 
 // means reports whether a file is what a form names: the file itself, without its extension, the file that a directory
 // is known by, or one of a Go package.
 func means(form, file string) bool {
-	at := func(p string) bool { return p == form || strings.HasSuffix(p, "/"+form) }
+	at := func(p string) bool { return strings.HasSuffix("/"+inParts(p), "/"+form) }
 	stem := strings.TrimSuffix(file, path.Ext(file))
-	dir, base := path.Split(stem)
-	dir = strings.TrimSuffix(dir, "/")
-	switch {
-	case at(file), path.Ext(file) != "" && at(stem):
+	if at(file) || stem != "" && at(stem) {
 		return true
-	case base == "__init__", base == "index", base == "mod", base == "lib":
-		return at(dir)
 	}
-	return strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") && at(dir)
+	whole := slices.Contains([]string{"__init__", "index", "mod", "lib"}, path.Base(stem)) ||
+		path.Ext(file) == ".go" && !strings.HasSuffix(stem, "_test")
+	return whole && at(path.Dir(file))
 }
 
 // search looks for names in a commit.

@@ -7,38 +7,14 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
-	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// Run is a run that this process holds. What starts an agent without a journal, as a question for a plan does, is one,
-// too.
-type Run struct {
-	*Spec
-	Dir       string // the run's own directory
-	Reports   string // where reports go that outlive the job; empty: nowhere
-	Journal   *Journal
-	Prompts   prompt.Writer
-	Heartbeat *lease.Heartbeat // of its lease; nil: no one else can want it
-	Cleanup   []func()
-	// Hints returns all hints to the run, also those that it has read; nil: the run takes no hints. The first call after the
-	// run has recorded its end is the last.
-	Hints func(ctx context.Context, s loop.State) []loop.Hint
-
-	judging *judgingTree // where the checks run; nil: where the agent works
-	budget  *Budget      // what its turns are paid from; nil: there is no end of it
-	boxes   sandboxes    // what agents and checks are kept in
-	leftOut []string     // the checks that are skipped, since their tool is missing
-	told    sync.Map     // what the log has said once of the requests to models
-}
 
 // Close throws away what the run has used, and does what OnClose has remembered.
 func (run *Run) Close() {

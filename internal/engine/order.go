@@ -16,31 +16,32 @@ func (run *Run) checks(s loop.State, reviewer *agent.Options, words Prompts) che
 	if run.Tree != nil {
 		out.BaseTree = run.Tree.BaseTree()
 	}
+	o := order{run, s, reviewer, words}
 	switch {
 	case run.OfPrompt:
-		out.Checks = run.checksOfPrompt(s, reviewer, words)
+		out.Checks = o.ofPrompt()
 	case run.Plan != nil:
-		out.Checks = run.checksOfPlan(s, reviewer)
+		out.Checks = o.ofPlan()
 	default:
-		out.Checks = run.checksOfIssue(s, reviewer, words)
+		out.Checks = o.ofIssue()
 	}
 	return out
 }
 
-// checksOfPrompt are those of a run of a prompt, which commits nothing: the claim is examined last.
-func (run *Run) checksOfPrompt(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
+// ofPrompt are those of a run of a prompt, which commits nothing: the claim is examined last.
+func (run order) ofPrompt() []check.Check {
 	return slices.Concat(
 		list{check.Turn{}},
-		run.Guardrails(s),
-		run.sourceControl(),
+		run.Guardrails(run.s),
+		optional(run.SCM),
 		list{check.Claim{Completion: run.Settings.CompletionResponse, Last: true}},
-		run.reviewer(reviewer, words),
+		run.judges(),
 	)
 }
 
-// checksOfPlan are those of a run of a plan. Its reviews are turns of their own.
-func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Check {
-	changes, guards := run.changes(), run.Guardrails(s)
+// ofPlan are those of a run of a plan. Its reviews are turns of their own.
+func (run order) ofPlan() []check.Check {
+	changes, guards := run.changes(), run.Guardrails(run.s)
 	return slices.Concat(
 		list{check.Turn{}, check.Plan{}},
 		list{check.Handed{File: run.Plan.Path()}},
@@ -50,7 +51,7 @@ func (run *Run) checksOfPlan(s loop.State, reviewer *agent.Options) []check.Chec
 		guards,
 		run.weakened(changes),
 		run.baseTests(changes, guards),
-		run.unfinished(changes, reviewer),
+		run.unfinished(changes),
 		run.newestBase(guards),
 		run.otherWorkflows(),
 		list{check.Accepted{Now: afterReview}},
@@ -62,12 +63,12 @@ func afterReview(at check.Input) bool {
 	return at.Iteration.Mode == loop.Review || at.State.Rules().SkipReview
 }
 
-// checksOfIssue are those of a run of an issue or a task.
-func (run *Run) checksOfIssue(s loop.State, reviewer *agent.Options, words Prompts) []check.Check {
-	changes, guards := run.changes(), run.Guardrails(s)
+// ofIssue are those of a run of an issue or a task.
+func (run order) ofIssue() []check.Check {
+	changes, guards := run.changes(), run.Guardrails(run.s)
 	return slices.Concat(
 		list{check.Turn{}},
-		list{check.Claim{Completion: run.Settings.CompletionResponse, Promise: s.Promise}},
+		list{check.Claim{Completion: run.Settings.CompletionResponse, Promise: run.s.Promise}},
 		list{&check.Protected{Globs: run.Settings.Protected, Changes: changes}},
 		run.credentials(changes),
 		guards,
@@ -75,11 +76,11 @@ func (run *Run) checksOfIssue(s loop.State, reviewer *agent.Options, words Promp
 		list{uncommitted{run.judging}},
 		run.weakened(changes),
 		run.baseTests(changes, guards),
-		run.unfinished(changes, reviewer),
+		run.unfinished(changes),
 		run.newestBase(guards),
-		run.verified(s, words),
+		run.verified(),
 		run.otherWorkflows(),
-		run.judges(s, reviewer, words),
+		run.judges(),
 		list{check.Accepted{}},
 	)
 }

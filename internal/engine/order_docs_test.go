@@ -54,12 +54,11 @@ func everyCheck(t *testing.T, plain bool) []check.Check {
 			Place: Place{Workspace: Directory(t.TempDir()), Tree: &git.Tree{}},
 		},
 	}
-	if plain {
-		run.SCM = &check.SCM{}
+	start := loop.Start{Pipeline: task.Roles, Completion: all}
+	if plain { // which has no roles
+		run.SCM, start = &check.SCM{}, loop.Start{}
 	}
-	return run.checks(
-		loop.State{Start: loop.Start{Pipeline: task.Roles, Completion: all}}, &agent.Options{}, nil,
-	).Checks
+	return run.checks(loop.State{Start: start}, &agent.Options{}, nil).Checks
 }
 
 // cellOf is a check's name as a table has it.

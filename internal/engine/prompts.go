@@ -73,10 +73,7 @@ func PromptsIn(dir string) (prompt.Set, error) {
 // loadPrompts makes a mistake in a template one of whoever wrote it.
 func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt.Set, error) {
 	set, err := prompt.Load(names, read)
-	if err != nil {
-		return set, invalid.Mark(err)
-	}
-	return set, nil
+	return set, invalid.Mark(err)
 }
 
 func (spec *Spec) PlainPrompt(comments []task.Comment) prompt.Writer {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -137,13 +138,9 @@ func (spec *Spec) diffs(ctx context.Context, steps []step) map[int]html.Diff {
 	return diffs
 }
 
-// unreached says which host a command that failed could not speak to from its sandbox; "" when its output names none.
-func (run *Run) unreached(command, output string) string {
-	return unreachedOf(run.boxes.sandbox.Refused(sandbox.Checks), command, output)
-}
-
-// unreachedOf is the same, of the hosts that the sandbox has refused.
-func unreachedOf(refused []string, command, output string) string {
+// unreached says which of the hosts that the sandbox has refused a command that failed could not speak to; "" when its
+// output names none.
+func unreached(refused []string, command, output string) string {
 	for _, host := range refused {
 		name, _, _ := strings.Cut(host, ":")
 		if names(output, name) {
@@ -154,31 +151,10 @@ func unreachedOf(refused []string, command, output string) string {
 	return ""
 }
 
-// names reports whether a text names a host, not as a part of a longer name.
-func names(text, host string) bool {
-	for rest := text; host != ""; {
-		i := strings.Index(rest, host)
-		if i < 0 {
-			return false
-		}
-		if !inName(rest[:i], len(rest[:i])-1) && !inName(rest, i+len(host)) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
-	return false
-}
-
-// inName reports whether the byte at a place continues with a host's name. A dot at the end of a sentence does not.
-func inName(text string, i int) bool {
-	if i < 0 || i >= len(text) {
-		return false
-	}
-	c := text[i]
-	if c == '.' {
-		return i+1 >= len(text) || text[i+1] > ' '
-	}
-	return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+// names reports whether a text has a name, not as a part of a longer one.
+func names(text, name string) bool {
+	whole, err := regexp.MatchString(`(^|[^A-Za-z0-9._-])`+regexp.QuoteMeta(name)+`(\.?($|\s)|[^A-Za-z0-9._-])`, text)
+	return err == nil && name != "" && whole
 }
 
 // wantUserns are words of tools that could not make a namespace of users.
@@ -186,7 +162,7 @@ var wantUserns = []string{"No usable sandbox", "new namespace", "user namespace"
 
 // explainUnreached adds to a failed verdict that a host could not be reached, or what else the sandbox has closed.
 func (run *Run) explainUnreached(v *loop.Verdict) bool {
-	why := run.unreached(run.line(v.Check), v.Output)
+	why := unreached(run.boxes.sandbox.Refused(sandbox.Checks), run.line(v.Check), v.Output)
 	if why == "" && run.Boxed() && !run.Settings.SandboxUserns &&
 		slices.ContainsFunc(wantUserns, func(words string) bool { return strings.Contains(v.Output, words) }) {
 		why = "it may need user namespaces, which the sandbox closes: set sandboxUserns to true"

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -17,13 +16,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
-
-// sandboxes are what the run's processes are kept in: opened once, before the first of them runs.
-type sandboxes struct {
-	once    sync.Once
-	sandbox *sandbox.Sandbox
-	err     error
-}
 
 // openSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had
 // is a mistake in the settings or the environment; nothing runs then.

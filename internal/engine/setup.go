@@ -111,7 +111,7 @@ func (run *Run) setupCommand(ctx context.Context, dir, command string) error {
 	}
 	if r.Class != proc.Exited || r.Exit != 0 {
 		output := run.shown(kept.String())
-		return &setupError{command, cmp.Or(r.Why, string(r.Class)), output, r.Exit, run.unreached(command, output)}
+		return &setupError{command, cmp.Or(r.Why, string(r.Class)), output, r.Exit, unreached(run.boxes.sandbox.Refused(sandbox.Checks), command, output)}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -23,15 +24,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Shared is a path of the clone that the checks are given.
-type Shared struct {
-	path    string        // from the top, with slashes
-	digest  string        // of what it held before the run's first turn
-	changed bool          // it was changed since, and no one has accepted that
-	seen    git.Footprint // of the clone's, as it was last known to be the same
-	laid    git.Footprint // of the copy
-}
 
 // sharedCheck is what refuses a turn that has changed what is shared.
 const sharedCheck = "shared"
@@ -245,11 +237,6 @@ func (spec *Spec) sharable(ctx context.Context, name string) error {
 	return nil
 }
 
-func Exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
 // differs reports whether the clone's path holds something else now than before the first turn. Caches do not count.
 func (s *Shared) differs(dir string) bool {
 	added, changed := s.seen.Differs(dir)
@@ -328,4 +315,34 @@ func addEntry(w io.Writer, e files.Entry, at string) error {
 		return err
 	}
 	return nil
+}
+
+// Environment is the virtual environment of Python in a person's clone that detected checks use, as seen from the
+// working directory: ".venv"; "" none. known and accepted are as of Share: one that came after a run's first turn is
+// the agent's.
+func Environment(
+	ctx context.Context, p Place, set config.Settings, known []loop.Shared, accepted []string,
+) (string, error) {
+	spec := &Spec{Place: p, Rules: Rules{Settings: set}}
+	name := environmentIn(filepath.Join(p.Clone, filepath.FromSlash(set.WorkingDirectory)))
+	if name == "" || p.Clone == "" {
+		return "", nil
+	}
+	at := spec.fromTop(name)
+	if known != nil && !slices.ContainsFunc(known, func(was loop.Shared) bool { return was.Path == at }) &&
+		!slices.Contains(accepted, at) && !slices.Contains(accepted, "all") {
+		return "", nil
+	}
+	if !slices.Contains(p.Ignored, at+"/") || spec.sharable(ctx, at) != nil {
+		return "", nil
+	}
+	return name, nil
+}
+
+// sharedEnvironment is that environment as a path that is shared.
+func (spec *Spec) sharedEnvironment() []string {
+	if spec.Environment == "" {
+		return nil
+	}
+	return []string{path.Clean(spec.fromTop(spec.Environment))}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -12,11 +13,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/git"
+	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/notify"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/html"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -247,4 +251,140 @@ func message(v report.View, kind, page string) notify.Message {
 		m.CostUSD = &s.Usage.CostUSD
 	}
 	return m
+}
+
+// Run is a run that this process holds. What starts an agent without a journal, as a question for a plan does, is one,
+// too.
+type Run struct {
+	*Spec
+	Dir       string // the run's own directory
+	Reports   string // where reports go that outlive the job; empty: nowhere
+	Journal   *Journal
+	Prompts   prompt.Writer
+	Heartbeat *lease.Heartbeat // of its lease; nil: no one else can want it
+	Cleanup   []func()
+	// Hints returns all hints to the run, also those that it has read; nil: the run takes no hints. The first call after the
+	// run has recorded its end is the last.
+	Hints func(ctx context.Context, s loop.State) []loop.Hint
+
+	judging *judgingTree // where the checks run; nil: where the agent works
+	budget  *Budget      // what its turns are paid from; nil: there is no end of it
+	boxes   sandboxes    // what agents and checks are kept in
+	leftOut []string     // the checks that are skipped, since their tool is missing
+	told    sync.Map     // what the log has said once of the requests to models
+}
+
+// Coder is the agent as the loop sees it. Each turn is a new process, with its prompt and its output in files of their
+// own.
+type Coder struct {
+	Options agent.Options
+	top     string // of the worktree
+	dir     string // the run's own directory, for its output
+	prompts string // where the prompts are written for people to read
+	State   func() loop.State
+	byExit  bool // exit code 0 is a claim
+	// a file whose presence after the turn is a claim, from the directory of the agent; empty: none
+	doneFile string
+	stray    func() error // why nothing may run in the agent's directory; nil: something always may
+	redact   func(string) string
+	verbose  func(format string, args ...any)
+	budget   *Budget
+}
+
+// Copies are what a reviewer looks at: a checkout of a commit, and what changed between two.
+type Copies struct {
+	Checkout func(ctx context.Context, commit string) (check.Checkout, error)
+	diff     func(ctx context.Context, from, to string, most int) (string, error)
+}
+
+// Goal is what "done" means for a run and who acts until it is. It is settled once, before the run begins.
+type Goal struct {
+	// resolved: of each role that has criteria, everything is set; nil: no one said anything
+	Completion *task.Completion
+	Pipeline   []task.Role // nil: the coder, and the reviewer if there is a review
+	Caps       map[task.Role]int
+	Most       int    // iterations of the run
+	Asking     string // names what was asked for, before it was resolved
+}
+
+// Shown hears what a page shows of a run besides its records. What it is told has no secrets and is bounded. It is
+// told from the loop itself, so it must not wait; nil: no one wants to know.
+type Shown struct {
+	// Prompt is what the agent of an iteration is told, when its turn begins: at most 128 KiB.
+	Prompt func(iteration int, text string)
+	// Diff is what an iteration has changed, when it is committed.
+	Diff func(iteration int, d html.Diff)
+}
+
+// Budget is what the turns of a run are paid from, the agent's and those of reviewers and of models that are asked
+// something: none begins when it is empty, and each gets what is left. A nil budget has no end.
+type Budget struct {
+	limits loop.Limits
+	state  func() loop.State
+	log    func(format string, args ...any)
+
+	mu     sync.Mutex
+	booked loop.Usage // of the state, when spent was last looked at
+	spent  loop.Usage // of turns that no record tells of yet
+	warned bool
+}
+
+// sandboxes are what the run's processes are kept in: opened once, before the first of them runs.
+type sandboxes struct {
+	once    sync.Once
+	sandbox *sandbox.Sandbox
+	err     error
+}
+
+// judgingTree is the tree that a run's checks run in. It implements check.Tree.
+type judgingTree struct {
+	run  *Run
+	dir  string // where it lies; its parent is ours alone
+	tree *git.JudgeTree
+
+	box     *sandbox.Sandbox
+	made    git.Footprint // what the setup has left there, as it left it
+	own     []string      // the paths of that
+	setAt   string        // the commit that the setup last ran on; empty: it never did
+	shared  []*Shared
+	home    *homeGuard // nil: the checks have a home of their own
+	base    string     // the commit whose setup homes begin with; empty: it has not run
+	bare    bool       // the home of the checks lacks what the setup leaves there
+	swept   []string   // what was removed of earlier checks before these ones
+	strays  git.Strays // what the last check has left
+	used    bool       // something has run there since the tree was made what its commit has
+	lacking []string   // what of that commit could not be had
+}
+
+// Shared is a path of the clone that the checks are given.
+type Shared struct {
+	path    string        // from the top, with slashes
+	digest  string        // of what it held before the run's first turn
+	changed bool          // it was changed since, and no one has accepted that
+	seen    git.Footprint // of the clone's, as it was last known to be the same
+	laid    git.Footprint // of the copy
+}
+
+// homeGuard remembers them as they were before the first turn.
+type homeGuard struct {
+	home  string
+	files map[string][]byte // by path from there, with slashes; those that were there
+}
+
+// line is a check's command.
+func (rules Rules) line(name string) string {
+	for _, g := range rules.Settings.Guardrails {
+		if g.Name == name {
+			return g.Command
+		}
+	}
+	return ""
+}
+
+// order makes the checks of a run in a state. Each of its parts is none, one or several of them.
+type order struct {
+	*Run
+	s        loop.State
+	reviewer *agent.Options // nil: there is no review
+	words    Prompts
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/detect"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 )
@@ -87,25 +88,19 @@ func realDirectory(top, name string) error {
 	for i := range parts {
 		at := path.Join(parts[:i+1]...)
 		info, err := root.Lstat(filepath.FromSlash(at))
+		why := ""
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf(
-				"the working directory %q cannot be used: there is no %q in %s; put it back, or name another one in the setting "+
-					"workingDirectory",
-				name, at, top,
-			)
+			why = "is not in " + top
 		case err != nil:
 			return fmt.Errorf("looking for the working directory %q: %w", name, err)
 		case info.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf(
-				"the working directory %q cannot be used: %q is a link, which may lead out of the repository; put a directory in "+
-					"its place",
-				name, at,
-			)
+			why = "is a link, which may lead out of the repository"
 		case !info.IsDir():
-			return fmt.Errorf(
-				"the working directory %q cannot be used: %q is not a directory; put one in its place", name, at,
-			)
+			why = "is not a directory"
+		}
+		if why != "" {
+			return fmt.Errorf("the working directory %q cannot be used: %q %s; put a directory in its place", name, at, why)
 		}
 	}
 	return nil
@@ -266,3 +261,19 @@ const ActiveFile = ".ralph-active"
 
 // StateFile is the view of the journal that people and agents read.
 const StateFile = ".ralph_state.md"
+
+func Exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// environmentIn is the virtual environment that is in a directory; "" none.
+func environmentIn(dir string) string {
+	for _, name := range detect.Environments {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		if err == nil && info.IsDir() && Exists(filepath.Join(dir, detect.EnvironmentMark(name))) {
+			return name
+		}
+	}
+	return ""
+}

@@ -214,7 +214,7 @@ func (j *allJudge) promises() (list []check.Check) {
 		s := j.done[w.Name]
 		for _, r := range task.Roles {
 			if of := s.Start.Completion.For(r); of != nil && len(of.Externals()) > 0 {
-				list = append(list, &check.Reverify{Task: w.Name, Verify: j.Verify(s, r, nil)})
+				list = append(list, &check.Reverify{Task: w.Name, Verify: j.Verify(s, r)})
 			}
 		}
 	}
