@@ -3,53 +3,26 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/wording"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
-
-// Detail is a run with everything that is known of it, to be shown in full.
-type Detail struct {
-	report.View
-	// Records is the run's journal, oldest first. Without it the page shows what the state keeps: the outputs of the
-	// newest iterations.
-	Records []loop.Record
-	// Diffs are what the iterations changed, by their number. Where there is none, the page lists the changed files alone.
-	Diffs map[int]Diff
-	// Prompts are what the agents of the iterations were told, by their number. Where there is none, nothing is said of
-	// it.
-	Prompts map[int]Prompt
-}
-
-// Prompt is what the agent of one iteration was told.
-type Prompt struct {
-	Text string // its beginning; empty: only the address is shown
-	URL  string // where all of it is, on the page's own server; empty: nowhere
-}
-
-// Diff is what one iteration changed.
-type Diff struct {
-	// Text is the diff as git writes it: "diff --git a/x b/x ...". Of it DiffBytes are shown, in whole lines; a caller
-	// that has more of it gives a little more, so that a secret is found before it is cut in two.
-	Text string
-	Note string // one sentence on what is not in Text and why; empty: everything is
-}
-
-// DiffBytes is how much of one iteration's diff the page shows.
-const DiffBytes = 100 << 10
 
 // Limit is how many bytes a page of HTML has at most. Older iterations lose their diffs and outputs before a newer
 // one does.
 const Limit = 8 << 20
-
-//go:embed html.html
-var htmlText string
 
 //go:embed html.css
 var htmlLooks string
@@ -69,35 +42,114 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-var htmlTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("html").Parse(htmlText))
-})
-
 // Report is the report of a run as one file that loads nothing: outcome first, then how it went, each iteration with
 // its diff, its checks and what they printed, and a search over all of it. It reads the same without its script. It
-// never has more than HTMLLimit bytes.
+// never has more than Limit bytes.
 func Report(d Detail) ([]byte, error) {
+	parts, err := d.Parts(Limit - headLimit)
+	if err != nil {
+		return nil, err
+	}
+	outcome, _ := report.PlainOutcome(d.View)
+	md := report.SectionsOf(d.View)
+	page := struct {
+		Parts
+		Title, Task    string
+		Subject, Small template.HTML
+		// both are ours, and stand as their hashes in the policy say
+		Looks  template.CSS
+		Script template.JS
+		Policy string
+	}{Parts: parts, Task: d.view().brief(d.State.Start.Task, 80), Looks: template.CSS(htmlLooks), Script: template.JS(htmlScript),
+		Policy: htmlPolicy()}
+	page.Title = fmt.Sprintf("ralph: %s – %s", page.Task, outcome)
+	page.Subject, page.Small = rendered(md.Subject, &err), rendered(md.Footer, &err)
+	out := made("page", page, &err)
+	if len(out) > Limit {
+		err = fmt.Errorf("writing the page of %s: it has %d bytes, and no more than %d are allowed", d.State.Start.Task,
+			len(out), Limit)
+	}
+	return []byte(out), err
+}
+
+// Looks is the style sheet of everything that Parts holds.
+func Looks() string { return htmlLooks }
+
+// Parts are the pieces of a run's report, for a page that arranges them itself and shows more around them. Each is ""
+// where there is nothing to show. Everything foreign is escaped in them.
+type Parts struct {
+	Mood, Sign, Headline string // Mood is "good", "bad", "wait" or "busy"
+	Lead, Now            template.HTML
+	Facts                []Fact
+	Sections             []template.HTML // what to look at first, the last failure, stories, ...
+	Timeline             template.HTML
+	Iterations           []template.HTML // newest first, each with the id "iteration-N"
+	Hidden               string          // one sentence on iterations that are left out
+	Appendix             []template.HTML
+}
+
+// Parts are the pieces of the report; the iterations take at most limit bytes.
+func (d Detail) Parts(limit int) (p Parts, err error) {
 	whole := d.whole()
-	shown, hidden, err := d.shownIterations(whole, Limit-headLimit)
-	if err != nil {
-		return nil, err
+	if p.Iterations, p.Hidden, err = d.shownIterations(whole, limit); err != nil {
+		return Parts{}, err
 	}
-	page, err := d.front(whole)
-	if err != nil {
-		return nil, err
+	outcome, cause := report.PlainOutcome(d.View) // the page has a sign of its own, which is in every font
+	p.Mood = mood(d.State)
+	p.Sign, p.Headline = moodSigns[p.Mood], safetext.UpperFirst(wording.JoinedBy(": ", outcome, cause))
+	md := report.SectionsOf(d.View)
+	p.Lead, p.Now, p.Facts = rendered(md.Lead, &err), rendered(md.Now, &err), d.view().facts()
+	p.Sections = sections("part", &err, []section{
+		{"cap", "At the cap", md.AtCap}, {"silent", "No sign of life", md.Silent},
+		{"first", "What to look at first", md.Look},
+		{"failure", "The last failure", md.Failure},
+		{"reproduce", "Reproduce it locally", md.Reproduce},
+		{"stories", "Stories", md.Stories}, {"verification", "Verification", md.Verification},
+	})
+	p.Appendix = sections("appendix", &err, []section{
+		{"asked", "What was asked", md.Asked},
+		{"checks", "What decides", md.Checks},
+		{"history", "Error history", md.History},
+		{"report", "The failure report as it was posted", md.Posted},
+	})
+	if t := d.timeline(whole); len(t.Rows) > 0 {
+		p.Timeline = made("timeline", t, &err)
 	}
-	page.Shown, page.Hidden = shown, hidden
-	// Both are ours, and stand as their hashes say.
-	page.Looks, page.Script, page.Policy = template.CSS(htmlLooks), template.JS(htmlScript), htmlPolicy()
-	var out bytes.Buffer
-	if err := htmlTemplate().ExecuteTemplate(&out, "page", page); err != nil {
-		return nil, fmt.Errorf("writing the page of %s: %w", d.State.Start.Task, err)
+	return p, err
+}
+
+// section is a section of the page, or of its appendix, which shows its heading alone until it is opened.
+type section struct{ ID, Heading, markdown string }
+
+// sections are those that have something to show; the first error is kept.
+func sections(kind string, failed *error, of []section) (list []template.HTML) {
+	for _, o := range of {
+		if strings.TrimSpace(o.markdown) != "" {
+			list = append(list, made(kind, struct {
+				section
+				Body template.HTML
+			}{o, rendered(o.markdown, failed)}, failed))
+		}
 	}
-	if out.Len() > Limit {
-		return nil, fmt.Errorf("writing the page of %s: it has %d bytes, and no more than %d are allowed", d.State.Start.Task,
-			out.Len(), Limit)
+	return list
+}
+
+// Iteration is iteration n as it is among Parts; "" where there is none.
+func (d Detail) Iteration(n int) (template.HTML, error) {
+	i := slices.IndexFunc(d.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
+	if i < 0 {
+		return "", nil
 	}
-	return out.Bytes(), nil
+	return d.iteration(d.State.Iterations[i], everything, len(d.State.Iterations)-1-i)
+}
+
+// made is what a part of the template writes; the first error is kept.
+func made(name string, data any, failed *error) template.HTML {
+	var b bytes.Buffer
+	if err := htmlTemplate().ExecuteTemplate(&b, name, data); err != nil && *failed == nil {
+		*failed = fmt.Errorf("writing the %s of a run: %w", name, err)
+	}
+	return template.HTML(b.String()) // made by the template of this very page
 }
 
 // whole are the iterations with their outputs, of which the state keeps those of the newest alone. Folding the journal
@@ -119,4 +171,59 @@ func (d Detail) whole() []*loop.Iteration {
 		its = append(its, it)
 	}
 	return its
+}
+
+func mood(s loop.State) string {
+	switch {
+	case s.End == nil:
+		return "busy"
+	case s.End.Outcome == loop.Done:
+		return "good"
+	case s.End.Outcome == loop.Waiting || s.End.Outcome == loop.Interrupted:
+		return "wait"
+	}
+	return "bad"
+}
+
+// facts are the numbers and addresses at the top.
+func (v view) facts() (list []Fact) {
+	s := v.State
+	add := func(name, value, url string) {
+		if value != "" {
+			list = append(list, Fact{name, value, url})
+		}
+	}
+	if s.Start.Issue > 0 {
+		add("Issue", fmt.Sprintf("#%d", s.Start.Issue), v.at(fmt.Sprintf("issues/%d", s.Start.Issue)))
+	}
+	if s.Post.Pull > 0 {
+		add("Pull request", fmt.Sprintf("#%d", s.Post.Pull),
+			cmp.Or(wording.Linkable(s.Post.PullURL), v.at(fmt.Sprintf("pull/%d", s.Post.Pull))))
+	}
+	if branch := v.brief(s.Kept().Name(), 120); branch != "" {
+		add("Branch", branch, v.at("tree/"+branch))
+	}
+	add("Iterations", s.Of(len(s.Iterations)), "")
+	add("Time", v.lasted(), "")
+	if s.Usage.CostUSD > 0 {
+		add("Cost", wording.Dollars(s.Usage.CostUSD), "")
+	}
+	if u := s.Usage; u.Tokens() > 0 {
+		add("Tokens", fmt.Sprintf("%s in, %s out", wording.Tokens(u.Input+u.CacheRead+u.CacheWrite),
+			wording.Tokens(u.Output)), "")
+	}
+	add("Agent", v.brief(path.Base(cmp.Or(s.Start.Agent, "–")), 60), "")
+	add("Asked by", v.brief(s.Start.Asked, 60), "")
+	add("Began", stamp(s.StartedAt), "")
+	add("Run", v.brief(s.Start.Run, 60), wording.Linkable(s.RunURL))
+	return list
+}
+
+// lasted is how long the run took, or takes.
+func (v view) lasted() string {
+	s := v.State
+	if s.StartedAt.IsZero() || !s.At.After(s.StartedAt) {
+		return ""
+	}
+	return wording.Duration(s.At.Sub(s.StartedAt))
 }

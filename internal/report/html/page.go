@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	_ "embed" // the page's frame
+	"errors"
 
 	tasklist "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
@@ -81,19 +82,16 @@ func Page(title string, sections ...Section) ([]byte, error) {
 		Heading, Meta string
 		Body          template.HTML
 	}
+	var failed error
 	data := struct {
 		Title    string
 		Sections []shown
 	}{Title: title}
 	for _, s := range sections {
-		body, err := rendered(s.Markdown)
-		if err != nil {
-			return nil, fmt.Errorf("writing the section %q: %w", s.Heading, err)
-		}
-		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, body})
+		data.Sections = append(data.Sections, shown{s.Heading, s.Meta, rendered(s.Markdown, &failed)})
 	}
 	var out bytes.Buffer
-	if err := pageFrame().Execute(&out, data); err != nil {
+	if err := errors.Join(failed, pageFrame().Execute(&out, data)); err != nil {
 		return nil, fmt.Errorf("writing the page %q: %w", title, err)
 	}
 	return out.Bytes(), nil
@@ -102,12 +100,12 @@ func Page(title string, sections ...Section) ([]byte, error) {
 // reachable lets a keyboard scroll what may be wider than the page.
 var reachable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
 
-// rendered is a text of ours in Markdown, with foreign text in it, as sanitised HTML.
-func rendered(text string) (template.HTML, error) {
+// rendered is a text of ours in Markdown, with foreign text in it, as sanitized HTML; the first error is kept.
+func rendered(text string, failed *error) template.HTML {
 	var b bytes.Buffer
-	if err := markdown().Convert([]byte(text), &b); err != nil {
-		return "", fmt.Errorf("rendering Markdown: %w", err)
+	if err := markdown().Convert([]byte(text), &b); err != nil && *failed == nil {
+		*failed = fmt.Errorf("rendering Markdown: %w", err)
 	}
 	// The policy has just been over it, which is what makes it HTML that may stand as it is.
-	return template.HTML(reachable.Replace(string(allowed().SanitizeBytes(b.Bytes())))), nil
+	return template.HTML(reachable.Replace(string(allowed().SanitizeBytes(b.Bytes()))))
 }

@@ -68,26 +68,6 @@ func (d Detail) timeline(its []*loop.Iteration) (t timeline) {
 	return t
 }
 
-// parted is how long the turn, the checks and the reviews of an iteration took.
-func parted(it *loop.Iteration) (turn, checks, review time.Duration) {
-	for _, c := range it.Verdicts {
-		if reviews(c) {
-			review += c.Duration
-		} else {
-			checks += c.Duration
-		}
-	}
-	return it.Turn.Duration, checks, review
-}
-
-// reviews reports whether a verdict is an agent's opinion.
-func reviews(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Usage != nil }
-
-func total(it *loop.Iteration) time.Duration {
-	turn, checks, review := parted(it)
-	return max(turn+checks+review, it.Took)
-}
-
 func (d Detail) moment(it *loop.Iteration, longest time.Duration) moment {
 	mood := standing(it)
 	m := moment{

@@ -2,11 +2,13 @@
 package planlist
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -99,4 +101,140 @@ func planCommands(v report.View, commands []string) string {
 		names = append(names, v.Code(c, 100))
 	}
 	return strings.Join(names, ", ")
+}
+
+// Approved is the plan that a comment holds, as it is.
+type Approved struct {
+	Content []byte   // a tasks.json
+	Edited  bool     // someone has edited the list since ralph wrote it
+	Changes []string // what they changed, an item a story
+	Notes   []string // what was settled without asking, a sentence each
+}
+
+// Read reads the plan of a comment that Comment wrote and people may have edited. The list is the plan; the
+// tasks.json below it only adds what the list does not show, and when it was edited too it adds nothing. The error is a
+// *task.PlanError of that name, which tells each line that is not understood.
+func Read(name, comment string) (Approved, error) {
+	comment = plainLines(comment)
+	wrong := func(problems ...string) error { return &plan.Error{Name: name, Problems: problems} }
+	if strings.HasPrefix(comment, oldPlanMark) {
+		content, ok := from(comment)
+		if !ok {
+			return Approved{}, wrong("its comment must hold one block of JSON that begins with ```json and ends with ```, " +
+				"and no other one; edit it, or ask for a new plan")
+		}
+		return Approved{Content: content}, nil
+	}
+	block, _ := onlyBlock(comment)
+	before, _, err := plan.Read(name, block)
+	if err != nil {
+		before = plan.Plan{}
+	}
+	list, json := writtenMarks(comment)
+	out := Approved{Edited: list != digest(listOfComment(comment))}
+	untouched := json == digest(string(block))
+	switch {
+	case !untouched && !out.Edited && len(block) > 0:
+		return out, wrong("the block of JSON was edited, and the list above it was not; the list is what runs, so make the " +
+			"change there")
+	case !untouched:
+		if json != "" && len(block) > 0 {
+			out.Notes = append(out.Notes, "the block of JSON was edited, too; only the list counts, so what was changed there "+
+				"is left out")
+		}
+		for i := range before.Stories {
+			before.Stories[i].Notes, before.Stories[i].Extra = "", nil
+		}
+		before.Extra = nil
+	}
+	l := newListReader(before)
+	l.read(strings.Split(comment, "\n"))
+	plan := l.plan()
+	if !l.begun && strings.Contains(comment, tooLarge) {
+		return out, wrong("it is too large for a comment, so there is nothing to approve; ask for a smaller one, or commit " +
+			"it to the repository")
+	}
+	if len(l.problems) > 0 {
+		return out, wrong(l.problems...)
+	}
+	out.Content, out.Notes = plan.Marshal(), append(out.Notes, l.notes...)
+	if out.Edited && len(before.Stories) > 0 {
+		out.Changes = changes(before, plan)
+	}
+	return out, nil
+}
+
+// plainLines is a comment with the line ends that GitHub does not give back.
+func plainLines(comment string) string {
+	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(comment, "\uFEFF"))
+	return strings.TrimLeft(comment, " \n")
+}
+
+// writtenPlan is a mark that tells later whether someone has edited the list, or the block. It keeps no one from
+// anything: whoever may edit the comment may approve it, too.
+func writtenPlan(list, block string) string {
+	content, _ := onlyBlock(block)
+	return fmt.Sprintf("<!-- ralph:plan-written:%s:%s -->\n", digest(list), digest(string(content)))
+}
+
+var writtenMark = regex.Lazy(`(?m)^<!-- ralph:plan-written:([0-9a-f]{16}):([0-9a-f]{16}) -->$`)
+
+func writtenMarks(comment string) (list, json string) {
+	m := writtenMark.FindAllStringSubmatch(comment, -1)
+	if len(m) != 1 {
+		return "", ""
+	}
+	return m[0][1], m[0][2]
+}
+
+func digest(text string) string {
+	return fmt.Sprintf("%.8x", sha256.Sum256([]byte(strings.TrimSpace(text))))
+}
+
+// listOfComment are the lines below the list's heading, up to the next heading.
+func listOfComment(comment string) string {
+	_, after, ok := strings.Cut("\n"+comment, "\n"+listHeading+"\n")
+	if !ok {
+		return ""
+	}
+	list, _, _ := strings.Cut(after, "\n#")
+	return list
+}
+
+var fenceOpen = regex.Lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^` \t]*)[^`]*$")
+
+// from takes the tasks.json out of a comment that holds its plan as one block of JSON, as ralph wrote them before the list counted. ok is
+// false for another comment, and unless there is exactly one closed block of JSON: of two no one knows which one was approved.
+func from(comment string) (content []byte, ok bool) {
+	comment = plainLines(comment)
+	if !strings.HasPrefix(comment, oldPlanMark) {
+		return nil, false
+	}
+	return onlyBlock(comment)
+}
+
+// onlyBlock is the one closed block of JSON in a text; ok is false when there is none, or more.
+func onlyBlock(text string) (content []byte, ok bool) {
+	var blocks [][]byte
+	var open, info string
+	var block strings.Builder
+	for _, line := range strings.Split(text, "\n") {
+		m := fenceOpen.FindStringSubmatch(line)
+		switch {
+		case open == "" && m != nil:
+			open, info = m[1], strings.ToLower(m[2])
+			block.Reset()
+		case open != "" && closes(line, open):
+			if info == "json" {
+				blocks = append(blocks, []byte(block.String()))
+			}
+			open = ""
+		case open != "":
+			block.WriteString(line + "\n")
+		}
+	}
+	if open != "" || len(blocks) != 1 {
+		return nil, false
+	}
+	return blocks[0], true
 }
