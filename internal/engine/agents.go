@@ -67,7 +67,7 @@ func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	return c, &options, err
 }
 
-// warned lets the log warn when three fifths of a turn's time are over.
+// warned lets the log warn when 60% of a turn's time are over.
 func (spec *Spec) warned(o agent.Options, what string) agent.Options {
 	soft, hard := o.Timeout*3/5, o.Timeout
 	o.Soft = soft
@@ -98,7 +98,7 @@ func (run *Run) Hooks(command string) ([]byte, error) {
 		return nil, fmt.Errorf("finding our own program for the agent's hooks: %w", err)
 	}
 	kinds := slices.Clone(hook.Kinds)
-	// in a folder that it does not trust it runs no git, so it could never commit what it is told to
+	// in a folder that it does not trust it runs no git, so it could never commit as the hook asks it to
 	if name == "gemini" {
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == hook.StopReminder })
 	}

@@ -117,7 +117,7 @@ func (run *Run) Explain(ctx context.Context, verdicts []loop.Verdict) error {
 }
 
 // leaveOut passes over the detected checks whose tools are missing on a person's own machine. In a run of a prompt that
-// is any of them; else a test has to be left that was detected, too. What someone has named is not passed over.
+// can be any of them; in other runs a detected test must remain. What someone has named is not passed over.
 func (run *Run) leaveOut(ctx context.Context, verdicts []loop.Verdict) error {
 	if run.Detected == "" || run.InJob || !slices.ContainsFunc(verdicts, lacking) {
 		return nil
@@ -151,7 +151,7 @@ func (run *Run) passOver(v *loop.Verdict) {
 	run.Log("warning: the check %s is left out: %s", v.Check, v.Reason)
 }
 
-// notFound is how a shell ends that was asked for a program that does not exist.
+// notFound is the exit code of a shell for a program that does not exist.
 const notFound = 127
 
 // skipMissing takes away the checks that the baseline has passed over.
@@ -179,7 +179,7 @@ func (spec *Spec) unprepared(ctx context.Context) (string, error) {
 	return SetupLine(found), nil
 }
 
-// cannotRun is how a shell ends that was asked for a program which it may not run.
+// cannotRun is the exit code of a shell for a program that it is not allowed to run.
 const cannotRun = 126
 
 // lacksTool says which program a check that failed says was missing.
@@ -191,7 +191,7 @@ func (spec *Spec) lacksTool(line string, exit int, output string) (check.Lack, b
 	if exit != cannotRun && exit != notFound && !detect.Lacking(output) {
 		return check.Lack{}, false
 	}
-	tool := detect.MissingTool("", output) // the output has to name it: a script that is missing is none
+	tool := detect.MissingTool("", output) // the output has to name it: a missing script is not a missing tool
 	return check.Lack{Tool: tool, Advice: advice}, tool != ""
 }
 

@@ -79,8 +79,8 @@ func limited(l loop.Limits, set config.Settings) loop.Limits {
 	return l
 }
 
-// spendingLimits reports whether a run is held to anything that it may spend. Then its agents have to tell what they
-// do: plain text tells nothing.
+// spendingLimits reports whether a run is held to anything that it may spend. Then its agents must report what they do,
+// and plain text reports nothing.
 func spendingLimits(set config.Settings) bool {
 	return set.MaxCostUSD > 0 || set.MaxTokens > 0 || set.MaxCostUSDPerIssue > 0
 }

@@ -58,7 +58,7 @@ func (rules Rules) with(found []detect.Check, why ...string) Rules {
 }
 
 // DetectHere gives the rules of a run of a prompt the checks that its directory shows as it is there. Nothing is
-// installed for them, and what fails before the first turn has to pass in the end.
+// installed for them, and what fails before the first turn must pass at the end.
 func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
 	found := detectIn((&Spec{Place: p, Rules: r}).workdir()).Bare()
 	for _, note := range found.Notes {
@@ -71,8 +71,8 @@ func DetectHere(p Place, r Rules, log func(format string, args ...any)) Rules {
 	return r.with(found.Checks)
 }
 
-// DetectedBefore gives the rules of a run of a prompt that goes on the detected checks that it began with: an agent may
-// have changed since what shows them.
+// DetectedBefore gives the rules of a resumed run of a prompt the detected checks that it began with: an agent may have
+// changed since what shows them.
 func DetectedBefore(s loop.State, r Rules) Rules {
 	r.Settings.Guardrails, r.Settings.Baseline, r.Detected = nil, config.BaselineOff, s.Start.Detected
 	if r.Detected == "" {

@@ -60,7 +60,7 @@ func (run *Run) Drive(ctx, hard context.Context, words Prompts) loop.Result {
 	return result
 }
 
-// softly is when a run is told that its time runs out: at three quarters, 45 minutes of 60.
+// softly is when a run is warned that its time ends: after 75%, 45 minutes of 60.
 func softly(wall time.Duration) time.Duration { return wall * 3 / 4 }
 
 // Until bounds a context by the run's deadline, if there is one.

@@ -119,9 +119,9 @@ func (c gatewayTurn) Usage() (sum loop.Usage, ok bool) {
 	return sum, len(used) > 0
 }
 
-// withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led there.
-// Another agent gets its key if the setting is off or the setting environment names it. The error is a mistake in the
-// settings. says is for the log; empty: nothing is to be said.
+// withGateway lets a gateway carry an agent's turns, as far as the setting gateway says so and the agent can be led
+// there. Another agent gets its key if the setting is off or the setting environment names it. The error is a mistake
+// in the settings. says is for the log; empty: no line.
 func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Options, says string, err error) {
 	c, name := agent.CheckGateway(o), filepath.Base(o.Command)
 	if c.Unnamed != "" {
@@ -165,7 +165,7 @@ func (spec *Spec) withGateway(o agent.Options, told *sync.Map) (out agent.Option
 		says = fmt.Sprintf("%s has its credential itself (%s): %s", name, c.Credential, cmp.Or(c.Why, "the setting environment names it"))
 	}
 	if err != nil {
-		o.Keys = nil // whoever continues anyway
+		o.Keys = nil // for a caller that continues in spite of the error
 	}
 	return o, says, err
 }

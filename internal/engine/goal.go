@@ -53,7 +53,7 @@ func (rules Rules) ResolveGoal(
 	return goal, rules.MustJudge(goal)
 }
 
-// asking names what is asked for besides a task's text: empty when nothing is.
+// asking is a key of the request besides the task's text; empty if there is only the text.
 func asking(set config.Settings, t task.Task, flags *task.Completion) string {
 	if len(set.Completion) == 0 && t.Completion == nil && flags == nil && set.Pipeline == nil {
 		return ""
@@ -65,7 +65,7 @@ func asking(set config.Settings, t task.Task, flags *task.Completion) string {
 	return ShortHash(string(text))
 }
 
-// SameRequest reports whether a run was asked for as it is now.
+// SameRequest reports whether a run's request was the same as the present one.
 func SameRequest(before loop.State, set config.Settings, t task.Task, flags *task.Completion) bool {
 	return before.Start.Spec == t.Spec && before.Start.Title == t.Title &&
 		before.Start.RequestKey == asking(set, t, flags)
@@ -113,8 +113,8 @@ func (rules Rules) resolve(t task.Task, said *task.Completion) Goal {
 	return g
 }
 
-// acts reports whether a role takes part: as the setting pipeline says, else the coder, whoever the task has criteria
-// for, and the reviewer. A review that was switched off is off.
+// acts reports whether a role takes part: as the setting pipeline says; without it the coder, the reviewer and every
+// role that the task has criteria for. A review that is switched off stays off.
 func (rules Rules) acts(r task.Role, said *task.Completion) bool {
 	set := rules.Settings
 	switch {
@@ -184,7 +184,7 @@ func limitedTo(theirs, common *task.Completion, least task.Method) *task.Complet
 		default:
 			less := *of
 			less.MaxIterations = min(of.MaxIterations, r.Cap())
-			if less.Method == task.StringMatch && least != task.StringMatch { // less than is asked of everyone
+			if less.Method == task.StringMatch && least != task.StringMatch { // less than the settings require
 				less.Method = ""
 			}
 			out.Set(r, &less)

@@ -54,8 +54,8 @@ func atWork(s loop.State) loop.State {
 func (l *Journal) Lost() error { return l.Heartbeat.Lost() }
 
 // Append implements loop.Journal. What must never be lost, a commit and an outcome, is on the remote before it is in
-// the journal here: whoever reads the record can rely on it. A commit that the remote did not take is recorded as that,
-// and counts for nothing. When someone else has the run, it is in the journal here alone, and no one hears of it.
+// the journal here, so that readers of the record can rely on it. A commit that the remote did not take is recorded as
+// that, and counts for nothing. When someone else has the run, it is in the journal here alone, and no one hears of it.
 func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error) {
 	r = redacted(r, l.Redact)
 	var failed error
@@ -75,7 +75,7 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	if _, err := l.Store(r); err != nil || failed != nil {
 		return l.State(), errors.Join(failed, err)
 	}
-	// whoever looks for dead runs must see that this one only waits, or what happened to its turn
+	// a sweep that looks for dead runs must see that this one only waits, or what happened to its turn
 	if r.Type == loop.Paused || r.Type == loop.Warned || r.Commit != nil && r.Commit.Declined != "" {
 		if err := l.share(ctx); err != nil {
 			return l.State(), err
@@ -91,8 +91,8 @@ func (l *Journal) Append(ctx context.Context, r loop.Record) (loop.State, error)
 	return l.Posted(ctx, post)
 }
 
-// Posted records what was published. A pull request is in the record on the remote from the moment that there is one:
-// whoever stops, closes or asks there is known to mean this run. Should that push fail, the next one brings it.
+// Posted records what was published. A pull request is in the record on the remote as soon as it exists, so that a
+// stop, a close or a request there finds this run. If that push fails, the next one has it.
 func (l *Journal) Posted(ctx context.Context, post *loop.Post) (loop.State, error) {
 	s, err := l.Store(loop.Record{Type: loop.Posted, At: l.Clock(), Post: post})
 	if err == nil && post.Pull != 0 {
@@ -138,7 +138,7 @@ func (l *Journal) declined(c *loop.Commit) string {
 }
 
 // endUnpushed records an outcome of a run whose commits, or whose outcome, the remote did not take: the record goes
-// alone, so that no sweep takes the run up again. The error is what is said when the remote does not take that either.
+// alone, so that no sweep resumes the run. The error is that of the remote if it rejects that, too.
 func (l *Journal) endUnpushed(ctx context.Context, end *loop.End) (loop.State, error) {
 	s, err := l.Store(redacted(loop.Record{Type: loop.Ended, At: l.Clock(), End: end}, l.Redact))
 	if err != nil || !l.Remote || l.Lost() != nil {
@@ -164,9 +164,8 @@ func (l *Journal) Store(r loop.Record) (loop.State, error) {
 // turnBegins is how long an agent's process takes to begin, at most: until then a sync would only be in its way.
 const turnBegins = 20 * time.Millisecond
 
-// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. On the beginning of
-// a turn nothing does but the agent, unless someone is told of it. A run of a prompt has no tree: it waits for no
-// disk.
+// sync puts what is recorded on the disk before a commit, a push or a call to GitHub relies on it. Only the agent
+// relies on the beginning of a turn, unless it is published. A run of a prompt has no tree: it waits for no disk.
 func (l *Journal) sync(r loop.Record) error {
 	switch {
 	case l.Tree == nil && r.Type == loop.Ended:

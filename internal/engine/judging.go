@@ -63,7 +63,7 @@ func (j *judgingTree) Prepare(ctx context.Context, at check.Input, fresh bool) (
 	var err error
 	if j.used || commit != j.tree.Commit() {
 		j.lacking, err = j.tree.Use(ctx, commit)
-		if err == nil && !fresh { // else the sweep does
+		if err == nil && !fresh { // if it is fresh, the sweep does
 			err = j.tree.Tidy(ctx)
 		}
 		j.used = err != nil

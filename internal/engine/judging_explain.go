@@ -62,8 +62,8 @@ func (spec *Spec) inClone(v *loop.Verdict) (names []string) {
 	return names
 }
 
-// leftOut says of files that are in no commit why that is: of those in the worktree that which picks, and of more in the
-// user's clone.
+// leftOut says why files are in no commit: files of the worktree for which the function which is true, and more, files
+// of the user's clone.
 func (j *judgingTree) leftOut(
 	ctx context.Context, s loop.State, which func(git.Unkept) bool, more []string,
 ) ([]string, error) {
@@ -103,7 +103,7 @@ func (j *judgingTree) leftOut(
 		why[i] = fmt.Sprintf("`%s` %s and is not in the commit", name, why[i])
 		switch {
 		case j.run.InJob:
-		case strings.HasPrefix(path.Base(name), ".env"): // an agent that is told to commit it may do so
+		case strings.HasPrefix(path.Base(name), ".env"): // an agent commits what a message asks it to commit
 			why[i] += ": it may hold secrets, so leave it out of commits; its user can share it with the checks (judge.share)"
 		case slices.Contains(theirs, name):
 			why[i] += ": it is in the clone, and its user can share it with the checks (judge.share)"

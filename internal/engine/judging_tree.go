@@ -105,7 +105,7 @@ var homeConfig = []string{
 	".gradle/init.d/*", ".rspec", ".rubocop.yml", ".config/rubocop/config.yml", ".bundle/config", ".gemrc",
 	".ruby-version", ".proverc", ".perlcriticrc", ".luacheckrc", ".shellcheckrc", ".tool-versions", "Makefile",
 	"GNUmakefile", ".justfile", "justfile",
-	// what agents are told wherever they work, a reviewer too
+	// instructions for agents wherever they work, a reviewer too
 	".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md", ".config/opencode/AGENTS.md", ".config/amp/AGENTS.md",
 	".config/AGENTS.md",
 }

@@ -23,7 +23,7 @@ type shownAgent struct {
 	run *Run
 }
 
-// showPrompts tells what the agent is told to whoever shows the run.
+// showPrompts passes the agent's prompts on to Shown.
 func (run *Run) showPrompts(agent loop.Agent) loop.Agent {
 	if run.Shown.Prompt == nil {
 		return agent
@@ -50,7 +50,7 @@ type liveTree struct {
 	began map[int]string // where an iteration began: a turn that was taken again adds to what the first has changed
 }
 
-// showChanges tells what iterations change to whoever shows the run.
+// showChanges passes the changes of iterations on to Shown.
 func (run *Run) showChanges(tree loop.Tree) loop.Tree {
 	if run.Shown.Diff == nil || run.Copies.diff == nil {
 		return tree

@@ -226,8 +226,8 @@ var (
 	)
 )
 
-// symbol is what of a name could be defined somewhere: of "calc.Plus" and "crate::calc::Plus" it is Plus. Empty:
-// nothing.
+// symbol is the part of a name that could be defined somewhere: Plus of "calc.Plus" and of "crate::calc::Plus". Empty:
+// no part.
 func symbol(name string) string {
 	name = name[strings.LastIndexAny(name, `./:\#>*)`)+1:]
 	if len(name) < 2 || len(name) > 100 || !identifier.MatchString(name) {

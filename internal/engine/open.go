@@ -1,6 +1,6 @@
-// Package engine takes a run from its beginning to its end, whoever asks for it and wherever it works: Open keeps
-// others out, finds out what is needed and writes the first record; Drive prepares the workspace and runs the loop;
-// Conclude keeps the work and records the outcome. Whoever asks for a run hands it one Spec.
+// Package engine takes a run from its beginning to its end, for every entry point and in every place: Open keeps others
+// out, finds out what is needed and writes the first record; Drive prepares the workspace and runs the loop; Conclude
+// keeps the work and records the outcome. An entry point hands it one Spec.
 package engine
 
 import (
@@ -24,10 +24,10 @@ func (run *Run) Close() {
 	}
 }
 
-// OnClose remembers what is to be done when the run is closed; the last is done first.
+// OnClose adds a function that Close calls; the last one is called first.
 func (run *Run) OnClose(do func()) { run.Cleanup = append(run.Cleanup, do) }
 
-// Opener is what whoever asks for a run brings to its beginning.
+// Opener is an entry point's part of the beginning of a run.
 type Opener interface {
 	// Hold keeps everyone else from where the run works, before anything there is read. The run continues in the context
 	// that comes back.
@@ -51,8 +51,8 @@ type Beginning struct {
 	Claim func(ctx context.Context, r loop.Record) error
 }
 
-// Open opens a run, whoever asks for it and wherever it works: others are kept out before anything is read, and all is
-// known to be right before anything is written. Close closes the run, also one that could not be opened.
+// Open opens a run: others are kept out before anything is read, and all is known to be right before anything is
+// written. Close closes the run, also one that could not be opened.
 func Open(ctx context.Context, o Opener) (running context.Context, run *Run, err error) {
 	run = &Run{}
 	running, err = o.Hold(ctx, run)

@@ -58,7 +58,8 @@ func (run order) ofPlan() []check.Check {
 	)
 }
 
-// afterReview reports whether a story's review is over, or there is none: before that, findings are for the reviewer.
+// afterReview reports whether a story's review is over, or the run has no reviews: before that, findings are for the
+// reviewer.
 func afterReview(at check.Input) bool {
 	return at.Iteration.Mode == loop.Review || at.State.Rules().SkipReview
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Prompt is what agents are told by a repository's own templates. ctx is that of the run: while it lasts, a stuck run
-// is shown what it misses.
+// Prompt writes the prompts by a repository's own templates. ctx is that of the run: while it lasts, a stuck run is
+// shown what it misses.
 func (spec *Spec) Prompt(ctx context.Context, own prompt.Set, comments []task.Comment) prompt.Writer {
 	out := spec.PlainPrompt(comments)
 	out.Templates, out.Look = own, spec.lookUp(ctx)
@@ -70,7 +70,7 @@ func PromptsIn(dir string) (prompt.Set, error) {
 	})
 }
 
-// loadPrompts makes a mistake in a template one of whoever wrote it.
+// loadPrompts marks a mistake in a template as invalid input.
 func loadPrompts(names []string, read func(name string) ([]byte, error)) (prompt.Set, error) {
 	set, err := prompt.Load(names, read)
 	return set, invalid.Mark(err)

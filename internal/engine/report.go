@@ -56,11 +56,11 @@ const (
 	diffSlack = 8 << 10
 )
 
-// Detail is a run in full: what its journal tells, and what its commits changed. Of a run without a journal's text, or
-// without commits, it is what the state tells.
+// Detail is a run in full: what its journal tells, and what its commits changed. Without the journal's text, or without
+// commits, it has what the state knows.
 func (spec *Spec) Detail(ctx context.Context, v report.View, raw []byte) html.Detail {
 	records, _, err := journal.Read(bytes.NewReader(raw))
-	if err != nil { // it is our own, so this is a mistake of ours: the report is the poorer for it, and no more
+	if err != nil { // ralph wrote it, so this is a mistake of ralph; the report lacks details
 		spec.Log("reading the journal for the report: %v", err)
 	}
 	d := html.Detail{View: v, Records: records}

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc/sandbox"
 )
 
-// openSandbox chooses the sandbox, says what it holds, and keeps it for the run. What was asked for and cannot be had
-// is a mistake in the settings or the environment; nothing runs then.
+// openSandbox chooses the sandbox, says what it holds, and keeps it for the run. A sandbox that the settings require
+// and that is not available is a mistake in the settings or the environment; nothing runs then.
 func (run *Run) openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 	run.boxes.once.Do(func() {
 		o, err := run.sandboxOptions()
@@ -127,8 +127,7 @@ func (spec *Spec) marker() []string {
 	return nil
 }
 
-// CacheDir is where a system's programs keep what they can make again, by the environment; empty when that cannot be
-// told.
+// CacheDir is where a system's programs keep what they can make again, by the environment; empty if it is not known.
 func CacheDir(system string, env []string) string {
 	if dir := proc.Value(env, "XDG_CACHE_HOME"); filepath.IsAbs(dir) && system != "windows" {
 		return dir

@@ -81,8 +81,8 @@ func (r RedactingWriter) Write(p []byte) (int, error) {
 }
 
 // redacted is a record without the secrets that an agent or a check may have brought into it: the journal is pushed,
-// and everyone who can read the repository can read it. It goes through every text there is, so that none that is
-// added to records is forgotten.
+// and everyone who can read the repository can read it. It goes through every text of the record, also of fields that
+// are added later.
 func redacted(r loop.Record, redact func(string) string) loop.Record {
 	if redact == nil {
 		return r

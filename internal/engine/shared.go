@@ -35,7 +35,7 @@ func SharedRefused(s loop.State) bool {
 	return last != nil && slices.ContainsFunc(last.Verdicts, func(v loop.Verdict) bool { return v.Check == sharedCheck && !v.Pass })
 }
 
-// Cached names are those under which tools keep what they can make again: a change there is none.
+// cachedNames are those under which tools keep what they can make again: a change there does not count.
 var cachedNames = []string{
 	"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest", ".pytest_cache", ".turbo", ".nx", ".mypy_cache",
 	".ruff_cache",
@@ -109,7 +109,7 @@ func (spec *Spec) layShared(name string, anew bool) error {
 }
 
 // Acceptable says what is wrong with the names that a person accepts: one that continues with a run is a path that is
-// shared with the checks, or a finding of the newest iteration. Of a run that begins, no one knows its findings yet.
+// shared with the checks, or a finding of the newest iteration. A run that begins has no findings yet.
 func Acceptable(names []string, all []*Shared, before *loop.State) error {
 	if before == nil {
 		return nil

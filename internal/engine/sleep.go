@@ -15,7 +15,7 @@ import (
 const countdown = 5 * time.Minute
 
 // sleep waits until a pause is over or ctx is done. It looks at the clock again and again: a laptop that was asleep
-// meanwhile continues at once when it wakes. A clock that is set back ends it, for whoever decides to decide again.
+// meanwhile continues at once when it wakes. A clock that is set back ends it, so that the caller decides again.
 func (spec *Spec) sleep(ctx context.Context, pause loop.Pause) {
 	spec.Log("waiting until %s: %s", pause.Until.Local().Format("2006-01-02 15:04:05 MST"), pause.Reason)
 	told := spec.Clock()
@@ -55,8 +55,8 @@ func Wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// endGrace is what a run has for its end once hard is done: whoever asks twice does not want to wait, and a third time
-// changes nothing.
+// endGrace is the time for the end of a run once hard is done: a second signal means that the person does not want to
+// wait, and a third one changes nothing.
 const endGrace = 10 * time.Second
 
 // AfterStop is the time for the end of a run, which it also has when ctx is done: at most this long, and no longer than

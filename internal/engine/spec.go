@@ -32,7 +32,7 @@ const (
 	stepGrace = 3 * time.Second
 )
 
-// Spec is what a run works with. Whoever asks for the run makes it whole in one literal; then it is only read.
+// Spec is what a run works with. An entry point makes it in one literal; then it is only read.
 type Spec struct {
 	Work
 	Rules
@@ -41,7 +41,7 @@ type Spec struct {
 	Output
 }
 
-// Work is what is to be done, and what keeps it.
+// Work is the goal of a run, and what keeps its work.
 type Work struct {
 	Goal Goal // of a run with a task
 	Plan Plan // of a run of a plan; else nil
@@ -67,7 +67,7 @@ type Rules struct {
 type Place struct {
 	Workspace         Workspace     // where the agent works
 	Tree              *git.Tree     // the same, as git sees it; nil when the run commits nothing
-	Clone             string        // the clone that the tree is a checkout of, hidden from what runs; empty: there is none
+	Clone             string        // the clone that the tree is a checkout of, hidden from what runs; empty: no clone
 	Ignored           []string      // what is in the clone and is ignored, directories with a slash at the end
 	JudgeName         string        // the name of the directory that the checks run in; empty: they run where the agent works
 	Scratch           string        // a directory of ours for what no one needs after the run; empty: one for temporary files
@@ -102,7 +102,7 @@ type Output struct {
 	Log      func(format string, args ...any)
 	Verbose  func(format string, args ...any) // nil: no one wants to know
 	LogCheck func(format string, args ...any) // of checks, instead of Log; nil: Log
-	Shown    Shown                            // whoever shows the run while it works
+	Shown    Shown                            // receives what a live page shows
 }
 
 // Plan is the plan that a run works on, with the guard of its file.
@@ -110,7 +110,7 @@ type Plan interface {
 	// Path is the plan's file, from the top of the repository; Paths are all files that belong to it.
 	Path() string
 	Paths() []string
-	// Words are what agents are told besides.
+	// Words are the plan's part of a prompt.
 	Words() prompt.PlanFiles
 	// Recorded is the plan as a run's first record reports it. tree is that of the commit which holds its file.
 	Recorded(tree string) *loop.Planned
@@ -120,7 +120,7 @@ type Plan interface {
 	WriteFiles(ctx context.Context, tree *git.Tree) (loop.Commit, error)
 	// Agent makes the run's agent one of its plan.
 	Agent(run *Run, c Coder, reviewer *agent.Options) (loop.Agent, error)
-	// Guard is where the plan is put right.
+	// Guard corrects the plan's file.
 	Guard() loop.PlanFile
 	// Close removes what the plan has lying about while it is run.
 	Close()
@@ -133,16 +133,16 @@ type Workspace interface {
 	Restore(ctx context.Context) error
 }
 
-// Prompts says what the agent and the reviewer are told.
+// Prompts writes the prompts of the agent and the reviewer.
 type Prompts interface {
 	loop.Prompt
-	// Judge is what a role that reads is told about a tree: the change, the promise it gives with an approval, and what
+	// Judge is the prompt of a role that reads, about a tree: the change, the promise it gives with an approval, and what
 	// the checks have noticed.
 	Judge(s loop.State, r task.Role, tree, diff, promise string, noticed []loop.Verdict) (string, error)
 }
 
-// grace is how long an agent that is stopped may take to end: 2 s where a canceled job has ten for everything, else
-// what its context says.
+// grace is how long an agent that is stopped may take to end: 2 s where a canceled job has ten for everything;
+// otherwise its context decides.
 func (spec *Spec) grace() time.Duration {
 	if spec.InJob {
 		return 2 * time.Second
@@ -158,7 +158,7 @@ func CommandLines(guardrails []config.Guardrail) []string {
 	return out
 }
 
-// VerifiedWith are the rules with a plan's commands among the checks, those that are none yet.
+// VerifiedWith are the rules with those commands of a plan added that are not among the checks.
 func (rules Rules) VerifiedWith(commands []string) Rules {
 	rules.Settings.Guardrails = slices.Clone(rules.Settings.Guardrails)
 	for _, line := range commands {
@@ -173,7 +173,7 @@ func (rules Rules) VerifiedWith(commands []string) Rules {
 	return rules
 }
 
-// planFile is where the plan is put right; nil for a run without one.
+// planFile corrects the plan's file; nil for a run without a plan.
 func (spec *Spec) planFile() loop.PlanFile {
 	if spec.Plan == nil {
 		return nil
@@ -213,8 +213,8 @@ func (run *Run) Notice(v report.View, page string) *Notice {
 	return n
 }
 
-// Notify tells the places of the environment and the setting notify how the run ended. page is the job's; empty: there
-// is none. What fails is logged: the run is what it is, whoever was told.
+// Notify sends how the run ended to the places of the environment and of the setting notify. page is the job's; empty:
+// no page. A failure is logged and does not change the run.
 func (run *Run) Notify(ctx context.Context, v report.View, page string) {
 	n := run.Notice(v, page)
 	if n == nil {
@@ -235,7 +235,7 @@ func (run *Run) Notify(ctx context.Context, v report.View, page string) {
 	}
 }
 
-// message is what the run came to.
+// message is the outcome of the run.
 func message(v report.View, kind, page string) notify.Message {
 	s := v.State
 	outcome, cause := report.PlainOutcome(v)
@@ -304,13 +304,13 @@ type Goal struct {
 	Pipeline   []task.Role // nil: the coder, and the reviewer if there is a review
 	Caps       map[task.Role]int
 	Most       int    // iterations of the run
-	Asking     string // names what was asked for, before it was resolved
+	Asking     string // a key of the request, before it is resolved
 }
 
-// Shown hears what a page shows of a run besides its records. What it is told has no secrets and is bounded. It is
-// told from the loop itself, so it must not wait; nil: no one wants to know.
+// Shown receives what a page shows of a run besides its records, without secrets and bounded. The loop itself calls the
+// functions, so they must not wait; nil functions are not called.
 type Shown struct {
-	// Prompt is what the agent of an iteration is told, when its turn begins: at most 128 KiB.
+	// Prompt receives the prompt of an iteration when its turn begins: at most 128 KiB.
 	Prompt func(iteration int, text string)
 	// Diff is what an iteration has changed, when it is committed.
 	Diff func(iteration int, d html.Diff)
@@ -325,7 +325,7 @@ type Budget struct {
 
 	mu     sync.Mutex
 	booked loop.Usage // of the state, when spent was last looked at
-	spent  loop.Usage // of turns that no record tells of yet
+	spent  loop.Usage // of turns that no record has yet
 	warned bool
 }
 
@@ -353,7 +353,7 @@ type judgingTree struct {
 	swept   []string   // what was removed of earlier checks before these ones
 	strays  git.Strays // what the last check has left
 	used    bool       // something has run there since the tree was made what its commit has
-	lacking []string   // what of that commit could not be had
+	lacking []string   // the parts of that commit that are not available
 }
 
 // Shared is a path of the clone that the checks are given.
@@ -381,7 +381,7 @@ func (rules Rules) line(name string) string {
 	return ""
 }
 
-// order makes the checks of a run in a state. Each of its parts is none, one or several of them.
+// order makes the checks of a run in a state. Each of its methods returns zero or more of them.
 type order struct {
 	*Run
 	s        loop.State

@@ -19,8 +19,8 @@ import (
 
 // A run may work in a directory of its repository instead of at the top: the setting workingDirectory. The agent's
 // turns, the setup and every command that judges begin there. What is committed, what a reviewer sees and what the
-// sandbox holds is the whole worktree, and so are the paths of findings, whoever found them. In a run of a plan the
-// agent stays at the top, since all of a plan is named from there.
+// sandbox holds is the whole worktree, and so are the paths of all findings. In a run of a plan the agent stays at the
+// top, since all of a plan is named from there.
 
 // workdir is where checks work, an absolute path.
 func (spec *Spec) workdir() string {
@@ -35,7 +35,7 @@ func (spec *Spec) inTree(text string) string {
 	return replacePath(text, spec.Clone, spec.Workspace.Dir())
 }
 
-// judgeDir is where the judging tree lies; "" where there is none. It keeps the name of the clone, which tools show.
+// judgeDir is the directory of the judging tree; "" without one. It keeps the name of the clone, which tools show.
 func (spec *Spec) judgeDir() string {
 	if spec.JudgeName == "" {
 		return ""
@@ -106,7 +106,7 @@ func realDirectory(top, name string) error {
 	return nil
 }
 
-// inBase refuses a working directory that is none in the base commit: no one but the agent could have made it.
+// inBase refuses a working directory that the base commit does not have: only the agent could have made it.
 func (spec *Spec) inBase(ctx context.Context, base string) error {
 	if spec.Settings.WorkingDirectory == "" || spec.Tree == nil {
 		return nil
@@ -226,8 +226,7 @@ func endsName(rest string) bool {
 	return rest == "" || rest[0] == filepath.Separator || !pathRune(rest[0])
 }
 
-// escapesTree reports whether what follows a path goes up from it: what lies beside the worktree does not lie beside the
-// tree.
+// escapesTree reports whether what follows a path goes up from it: what is beside the worktree is not beside the tree.
 func escapesTree(rest string) bool {
 	up, ok := strings.CutPrefix(rest, string(filepath.Separator)+"..")
 	return ok && (up == "" || !pathRune(up[0]))

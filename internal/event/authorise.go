@@ -23,7 +23,7 @@ const (
 )
 
 // asker says who may bring an event of a kind. Closing needs no write access: work on a closed issue is never wanted,
-// whoever closed it, and stopping loses nothing. What happens by itself names no one.
+// and stopping loses nothing. What happens by itself names no one.
 func asker(kind Kind) RequiredActor {
 	switch kind {
 	case Closed:

@@ -29,8 +29,8 @@ func place(ev Event) Place {
 	return Nowhere
 }
 
-// Decide says what happens to a request by how the run that it is about stands: None when there is none. It is the
-// table of docs/internals/requests.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
+// Decide says what happens to a request by the status of the run that it is about: None without a run. It is the table
+// of docs/internals/requests.md, of which the first row that fits holds. Event.On and Event.OnClosed must say by now on
 // which of ralph's pull requests it was asked, and Request.Pull which pull request the run has.
 func Decide(r Request, at RunStatus, rules Rules) Decision {
 	asking := r.asking()
@@ -53,7 +53,7 @@ func (r Request) asking() Trigger {
 	return asking
 }
 
-// find is the first row that fits; -1 when there is none.
+// find is the index of the first row that fits; -1 without one.
 func find(asking Trigger, where Place, at RunStatus) int {
 	return slices.IndexFunc(rows, func(r row) bool { return r.fits(asking, where, at) })
 }
@@ -63,8 +63,8 @@ func (r row) fits(asking Trigger, where Place, at RunStatus) bool {
 		(r.at == nil || slices.Contains(r.at, at))
 }
 
-// hopeless is the sentence of an asking that comes to nothing however the run stands and wherever it may turn out to
-// be; ok is false when it might come to something.
+// hopeless is the sentence of a trigger that has no effect in any status of the run and in any place where it can be;
+// ok is false if it might have one.
 func hopeless(asking Trigger, ev Event) (why string, ok bool) {
 	first := -1
 	for _, where := range possible(ev) {

@@ -11,7 +11,7 @@ import (
 // write, read, none), to which maintain, triage and custom roles are already mapped. Err is set when the lookup failed.
 type Permission struct {
 	Level string
-	Role  string // the role's own name, as in "triage", or a custom one; empty when it was not told
+	Role  string // the role's own name, as in "triage", or a custom one; empty if it is not known
 	Err   error
 }
 
@@ -22,8 +22,8 @@ func (p Permission) writes() bool {
 // Facts are everything that is read from GitHub before a decision, once.
 type Facts struct {
 	Self        string                // the login ralph writes as
-	Labeller    string                // Labeled: who put the label on, from the issue's event log
-	LabelOff    bool                  // Labeled: the label is not on the issue any more
+	Labeller    string                // Labeled: the login that added the label, from the issue's event log
+	LabelOff    bool                  // Labeled: the label is no longer on the issue
 	CommentGone bool                  // Commented: someone has deleted the comment
 	Permissions map[string]Permission // by login, lower case
 	Comments    []Comment             // the issue's comments, oldest first
@@ -42,8 +42,8 @@ type Pull struct {
 // CanWrite reports whether login has write access by the facts; false when it was not looked up.
 func (f Facts) CanWrite(login string) bool { return f.Permissions[strings.ToLower(login)].writes() }
 
-// Withdrawn reports whether what a label or a comment asked for came to nothing before the job began: someone has taken
-// the label off or deleted the comment, or another job has when it took the request up.
+// Withdrawn reports whether the request of a label or a comment was withdrawn before the job began: someone removed the
+// label or deleted the comment, or another job removed the label when it started on the request.
 func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 	if f.CommentGone {
 		return "the comment was deleted: the request was withdrawn", true
@@ -56,15 +56,14 @@ func (f Facts) Withdrawn(ev Event) (why string, ok bool) {
 }
 
 // Reads reports whether the agent reads what login wrote. ralph's own comments are never read, not even where a
-// person's account is what it writes as: an agent must not be told what another one said as if a maintainer had said
-// it.
+// person's account is what it writes as: an agent must not read what another one said as if a maintainer had said it.
 func (f Facts) Reads(login string, by CommentsBy) bool {
 	return (f.Self == "" || !strings.EqualFold(login, f.Self)) && by.Reads(login, f.CanWrite(login))
 }
 
-// Origin names what on GitHub someone asked with, so that whoever knows only the name can read it there again: a
+// Origin names the comment, review or label of a request, so that it can be read again on GitHub by this name alone: a
 // comment by its id, a comment on a line by its id, a review by its id and the pull request's number, or a label by its
-// name and the number of what it is on. Of what no one asks for it names the check suite of another workflow that has
+// name and the number of what it is on. Without a requester it names the check suite of another workflow that has
 // ended; the zero value is a sweep. It is no proof of anything.
 type Origin struct {
 	Comment, Line, Review, Suite int64

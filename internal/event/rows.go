@@ -7,10 +7,10 @@ type row struct {
 	on   []Place
 	at   []RunStatus
 	do   Doing
-	why  string // one sentence without its full stop, for the log and for whoever asked; see filled
+	why  string // one sentence without its full stop, for the log and for the requester; see filled
 }
 
-// stopped are the standings of a run that no one works on and that has not come to its end.
+// stopped are the statuses of a run that no one works on and that is not finished.
 var stopped = []RunStatus{Abandoned, Waiting, Halted}
 
 // begins are the ways of asking that want a run.
@@ -157,7 +157,7 @@ var rows = []row{
 	{asks: []Trigger{ByApprove}, at: []RunStatus{Failed}, do: Again,
 		why: "the run of the plan gets another chance; a plan that was edited since starts a new one"},
 
-	// Other workflows. No one asks here, so no one is told.
+	// Other workflows. They have no requester, so no one is notified.
 	{asks: []Trigger{ByBuildFailed, ByBuild}, at: []RunStatus{Waiting}, do: GoOn,
 		why: "another workflow has ended, and the run that waits looks at what it found"},
 	{asks: []Trigger{ByBuildFailed}, at: []RunStatus{Finished}, do: GoOn,
@@ -194,14 +194,14 @@ const (
 	Begin  Doing = "begin"   // a new run
 	GoOn   Doing = "resume"  // the run continues where its journal stands
 	Again  Doing = "again"   // its outcome is taken back, and it gets more iterations
-	Halt   Doing = "stop"    // whoever works on it is told to stop
-	Close  Doing = "close"   // no one works on it: its outcome becomes interrupted, so that nothing takes it up
-	Pass   Doing = "pass on" // whoever works on it is told something
+	Halt   Doing = "stop"    // the process that works on it stops
+	Close  Doing = "close"   // no one works on it: its outcome becomes interrupted, so that nothing resumes it
+	Pass   Doing = "pass on" // the process that works on it gets a hint
 	Tidy   Doing = "tidy"    // the run has ended: the labels that show how it stands come off
 	Reply  Doing = "tell"    // one comment, and nothing else
 	Derive Doing = "derive"  // a plan, posted as a comment
 	TakeUp Doing = "sweep"   // a sweep
-	Drop   Doing = "drop"    // nothing, and whoever asked is told why
+	Drop   Doing = "drop"    // nothing, and the requester gets the reason
 	Ignore Doing = "ignore"  // nothing, and only the log tells why
 )
 

@@ -22,8 +22,8 @@ func (l Left) Setting() string {
 }
 
 // Left says what a run whose records add up to s may still spend, and why that is nothing; why is empty while there is
-// some. What it has spent since it was asked for counts against its own limits, and what every run of its issue has
-// against that of the issue.
+// some. What it has spent since its last request counts against its own limits, and the spending of all runs of its
+// issue against that of the issue.
 func (l Limits) Left(s State) (left Left, why string) {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
@@ -54,7 +54,7 @@ func (l Limits) usedUp(s State) bool {
 	return why != ""
 }
 
-// Warning names the first limit of which 80% are used, and what is; it is empty if there is none.
+// Warning names the first limit of which 80% are used, and how much of it; empty if all have more left.
 func (l Limits) Warning(s State) string {
 	run, issue := s.Spent(), s.OnIssue().CostUSD
 	switch {
@@ -109,7 +109,7 @@ type Limits struct {
 	Soft             time.Time     // when to warn that the deadline comes near; zero: never
 	NoWait           bool          // do not wait for a usage limit's reset inside the run
 	NoStuckDetection bool          // however often a failure repeats itself: a run of a prompt
-	// What may be spent since the run was asked for, and on its issue over all runs; 0: any amount.
+	// What may be spent since the last request for the run, and on its issue over all runs; 0: any amount.
 	CostUSD      float64
 	Tokens       int64
 	IssueCostUSD float64

@@ -33,7 +33,7 @@ func (c Claim) Nothing() (reason string, ok bool) {
 	return m[1], true
 }
 
-// LeftOut tells the agent why a tag in its message was no claim; empty if there was none.
+// LeftOut tells the agent why a tag in its message does not count; empty without such a tag.
 func (c Claim) LeftOut() string {
 	if c.Left == "" {
 		return ""
@@ -182,7 +182,7 @@ func (r *ClaimReader) takeTags(line string, cut bool) {
 			return
 		}
 		if i < len(all)-1 {
-			r.open = nil // what is not closed before another one opens is none
+			r.open = nil // a tag that is not closed before another one opens does not count
 		}
 	}
 }

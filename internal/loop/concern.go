@@ -10,7 +10,7 @@ import (
 // Concern is something about a change that someone other than its author has to accept, by its name, before the run
 // is done: a test that says less than before, a check that was loosened, a failure that the base commit has already.
 type Concern struct {
-	Name    string      `json:"name"` // one word, as ConcernName makes it; whoever accepts repeats it
+	Name    string      `json:"name"` // one word, as ConcernName makes it; an acceptance repeats it
 	Kind    ConcernKind `json:"kind"`
 	Message string      `json:"message"`          // one sentence, at most 300 bytes
 	Detail  string      `json:"detail,omitempty"` // what shows it: a diff, a failure's lines; at most DetailBytes
@@ -59,7 +59,7 @@ const AcceptAll = "all"
 type Acceptance struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason,omitempty"` // one sentence
-	By     string `json:"by,omitempty"`     // login, or a role; empty: whoever started the run
+	By     string `json:"by,omitempty"`     // login, or a role; empty: the person who started the run
 	// What is the message of the concern that was accepted: another one under the same name is not. Empty: whatever it
 	// says.
 	What string `json:"what,omitempty"`
@@ -75,8 +75,8 @@ func (a Acceptance) Of(c Concern) Acceptance {
 	return a
 }
 
-// ConcernName makes the name by which a concern is accepted: a test's name or a path as it is, with what people cannot
-// write as one word put right. It is at most 120 bytes.
+// ConcernName makes the name by which a concern is accepted: a test's name or a path as it is, with the characters
+// replaced that people cannot write in one word. It is at most 120 bytes.
 func ConcernName(text string) string {
 	fields := strings.Fields(safetext.OneLine(text))
 	name := strings.Join(fields, "_")

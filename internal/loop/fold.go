@@ -92,7 +92,7 @@ func (s *fold) resume(r Resume, at time.Time) {
 	if r.Retry {
 		s.Retries++
 		s.UsageBefore = s.Usage
-		s.Feedback = nil // whoever asks again says what for
+		s.Feedback = nil // the new request says what it is for
 	}
 	if r.Retry || r.Feedback != nil {
 		s.Reopened, s.HintTurn, s.DoneAt, s.Back = len(s.Iterations), false, 0, nil
@@ -122,8 +122,8 @@ func (s *fold) resume(r Resume, at time.Time) {
 }
 
 // askAgain has the newest iteration judged again, without a turn, when its checks had not all been asked: one waited
-// for an answer from outside, one could not pass before a person had put something right, or there was no money left
-// for a reviewer. Whoever says what to change wants a turn.
+// for an answer from outside, one could not pass before a person had fixed something, or there was no money left for a
+// reviewer. A request that says what to change needs a turn.
 func (s *fold) askAgain(r Resume, ended *End) {
 	last := s.Last()
 	change := r.Hint != "" || r.Feedback != nil
@@ -160,7 +160,7 @@ func (s *fold) turned(r Record) {
 	s.Usage = s.Usage.Plus(r.Turn.Usage)
 	s.Waits = it.Turn.waits()
 	if slices.ContainsFunc(s.Iterations, func(it *Iteration) bool { return it.Turn.Claim.Left != "" }) {
-		it.Turn.Claim.Left = "" // it is told once
+		it.Turn.Claim.Left = "" // the agent reads it once
 	}
 	if s.FailInRow++; !it.Turn.Class.Transient() {
 		s.FailInRow = 0
@@ -275,7 +275,7 @@ func (s *fold) plan(p *Planned) {
 	}
 }
 
-// advance takes up what an iteration made of the plan. A turn that does not count hands nothing on.
+// advance adopts what an iteration made of the plan. A turn that does not count hands nothing on.
 func (s *fold) advance(it *Iteration) {
 	a := it.Commit.Plan
 	if s.Plan == nil || a == nil {
@@ -302,7 +302,7 @@ func (s *fold) replan(stories ...plan.Story) {
 }
 
 // hold keeps a story where it was when the checks have said no to what handed it on; one that waits for its answer has
-// not. An approval of a tree that fails is none: what failed is what the next iteration has to fix.
+// not. An approval of a tree that fails does not count: the next iteration has to fix what failed.
 func (s *fold) hold(it Iteration) {
 	// in the list's order: what was written into the plan's file must fold to the same
 	failure := it.blocked(func(string) bool { return true })

@@ -29,8 +29,8 @@ type Iteration struct {
 // Window is how many iterations keep their outputs.
 const Window = 3
 
-// Failure is the verdict that an iteration failed by, nil when nothing blocked: what is in the way of the work,
-// else a missing claim.
+// Failure is the verdict that an iteration failed by, nil when nothing blocked: what is in the way of the work, or a
+// missing claim.
 func (it Iteration) Failure() *Verdict {
 	if o := it.Obstacle(); o != nil {
 		return o
@@ -53,8 +53,8 @@ func (it Iteration) blocked(match func(check string) bool) (first *Verdict) {
 	return first
 }
 
-// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else is in the
-// way; nil when there is none.
+// unanswered is the verdict of a hard check that something outside has yet to answer, when nothing else is in the way;
+// otherwise nil.
 func (it Iteration) unanswered() (v *Verdict) {
 	for i := range it.Verdicts {
 		switch w := &it.Verdicts[i]; {
@@ -68,7 +68,7 @@ func (it Iteration) unanswered() (v *Verdict) {
 	return v
 }
 
-// Unfixable is the first verdict that blocked and that no change to the code makes pass; nil when there is none.
+// Unfixable is the first verdict that blocked and that no change to the code makes pass; nil without one.
 func (it Iteration) Unfixable() *Verdict {
 	for i := range it.Verdicts {
 		if v := &it.Verdicts[i]; v.Skipped == "" && v.Blocks() && v.Unfixable {
@@ -79,8 +79,8 @@ func (it Iteration) Unfixable() *Verdict {
 }
 
 // Obstacle is what is in the way of the work itself: the first check that blocked, or the turn's own end when every
-// check passed. An agent is told to end with a failure while tests fail, so its end says less than they do. A missing
-// claim is none.
+// check passed. The prompt asks the agent to end with a failure while tests fail, so its end says less than they do. A
+// missing claim is not an obstacle.
 func (it Iteration) Obstacle() *Verdict {
 	if v := it.blocked(func(check string) bool { return check != ClaimCheck && check != AgentCheck }); v != nil {
 		return v
@@ -107,7 +107,8 @@ func (it Iteration) NothingToDo() bool {
 }
 
 // helpless returns the words of a turn in which the agent did nothing: nothing was spent, no tool ran, nothing changed
-// and nothing is claimed. Of an agent that does not report what it does, few words may be that. Empty: it did something.
+// and nothing is claimed. An agent that does not report what it does may have said a few words. Empty: it did
+// something.
 func (it Iteration) helpless() string {
 	t, c := it.Turn, it.Commit
 	unchanged := c.Empty || c.Unchecked && t.Reports

@@ -14,7 +14,7 @@ import (
 )
 
 // Agent runs one fresh agent process: a prompt in, a turn out. An error means that the harness could not do its part;
-// everything the agent itself does wrong is told by Turn.Class.
+// Turn.Class says everything that the agent itself does wrong.
 type Agent interface {
 	Turn(ctx context.Context, prompt string) (Turn, error)
 }
@@ -36,12 +36,12 @@ type Journal interface {
 	Append(ctx context.Context, r Record) (State, error)
 }
 
-// Prompt says what the agent is told next.
+// Prompt writes the agent's next prompt.
 type Prompt interface {
 	For(s State, step Step) (string, error)
 }
 
-// PlanFile is where a plan's file is put right.
+// PlanFile corrects a plan's file.
 type PlanFile interface {
 	// Correct commits the file as s.Plan has it; Empty when it says so already.
 	Correct(ctx context.Context, s State) (Commit, error)
@@ -56,7 +56,7 @@ type Ports struct {
 	Prompt  Prompt
 	Plan    PlanFile // nil for a run without a plan
 	Clock   func() time.Time
-	// Sleep waits until a time or until ctx is done, and tells whoever looks on why.
+	// Sleep waits until a time or until ctx is done, and shows why.
 	Sleep func(ctx context.Context, pause Pause)
 	// Hear records the hints since the last call, and reports whether there are any; nil: the run takes no hints.
 	Hear func(ctx context.Context) bool
@@ -207,8 +207,8 @@ func keep(ctx, hard context.Context, s State, step Step, p Ports) error {
 	return commit(hard, s, step, p)
 }
 
-// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of someone else:
-// whoever stops a run from outside, as a supervisor does, asks everything that came of it to end.
+// Stopping reports whether a run is being stopped whose agent, or whose check, was ended by a signal of someone else: a
+// supervisor that stops a run asks all of its processes to end.
 func Stopping(ctx context.Context) bool {
 	late := time.NewTimer(sameSignal)
 	defer late.Stop()

@@ -18,8 +18,8 @@ const (
 // Measure is what a failed check can be measured by: when the same failure comes again, it tells whether the work has
 // come nearer to its end.
 type Measure struct {
-	// Kind is a hash like that of the verdict, of what the failure says without the numbers that are measured. Empty:
-	// there are none, and the verdict's own hash says it.
+	// Kind is a hash like that of the verdict, of what the failure says without the numbers that are measured. Empty: it
+	// has no such numbers, and the verdict's own hash is used.
 	Kind string `json:"kind,omitempty"`
 	// Quantities are what can be counted, at most MaxQuantities: what people would count first comes first.
 	Quantities []Quantity `json:"quantities,omitempty"`
@@ -63,5 +63,5 @@ func (q Quantity) sameGoal(other Quantity) bool {
 // figure writes a value with its unit.
 func (q Quantity) figure(n float64) string { return strings.TrimSuffix(figure(n)+" "+q.Unit, " ") }
 
-// figure writes a number as short as it can be told from others.
+// figure writes a number with up to six digits.
 func figure(n float64) string { return strconv.FormatFloat(n, 'g', 6, 64) }

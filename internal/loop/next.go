@@ -124,7 +124,7 @@ func allTaken(role task.Role, most int) string {
 	return fmt.Sprintf("the %s has taken all of its %d turns", role, most)
 }
 
-// capReason says that the cap is reached, and what was missing in the end.
+// capReason says that the cap is reached, and what was missing at the end.
 func (s State) capReason(used int) string {
 	why := fmt.Sprintf("%d of %d iterations are used up", used, s.MaxIterations)
 	if s.Plan != nil {
@@ -173,7 +173,7 @@ func (s State) nextMode() Mode {
 	return Implement
 }
 
-// nextStory is what the next turn is for. Of a plan, the story with it; spent says why there can be no turn.
+// nextStory is what the next turn is for, in a plan with its story. spent says why there can be no turn.
 func (s State) nextStory() (mode Mode, id, spent string) {
 	if s.Plan == nil {
 		return s.nextMode(), "", ""
@@ -194,7 +194,7 @@ func (s State) nextStory() (mode Mode, id, spent string) {
 	return mode, story.ID, ""
 }
 
-// Request is how a run was asked for, as far as it matters to one that already exists.
+// Request is a request for a run, as far as it matters to a run that already exists.
 type Request struct {
 	Retry bool // continue from what was tried: a retry, or the label put back
 	Fresh bool // begin at the base again
@@ -214,8 +214,8 @@ const (
 	Nothing  ResumeMode = "nothing"  // there is nothing to do
 )
 
-// TakeUp says whether a request starts a run or continues with the one that the journal tells of, and why. known is
-// false when there is no journal.
+// TakeUp says whether a request starts a run or continues with the one of the journal, and why. known is false when
+// there is no journal.
 func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, string) {
 	if !known {
 		return Begin, "this is the first run"
@@ -247,7 +247,7 @@ func TakeUp(s State, known bool, asked Request, now time.Time) (ResumeMode, stri
 	return Begin, fmt.Sprintf("the last run ended %s, and a retry was not asked for", s.End.Outcome)
 }
 
-// DoneReason says why a run is done whose newest iteration passed, and what of a plan no one has approved.
+// DoneReason says why a run is done whose newest iteration passed, and which stories of a plan only the cap approved.
 func (s State) DoneReason() string {
 	n := s.Last().N
 	switch {
@@ -301,14 +301,14 @@ func (s State) notApproved(step Step) string {
 const (
 	maxRetries = 8 // 2, 4, 8 … 60 s apart: about four minutes, on top of what the agent itself has tried
 	maxLimited = 3 // of a limit whose reset no one tells
-	maxResets  = 8 // of one that is told and does not come
+	maxResets  = 8 // of one that is known and does not come
 	maxWait    = 6 * time.Hour
 	maxSilent  = 2 // turns in a row that end without a word of the model's
 	firstPause = 2 * time.Second
 	mostPause  = time.Minute
 	resetSlack = 2 * time.Second // clocks differ
 
-	unablePause = 30 * time.Second // before an agent that did nothing is asked again
+	unablePause = 30 * time.Second // before an agent that did nothing gets another turn
 )
 
 // retry says what to do after a turn that failed for a reason that passes by itself: wait, take the turn again, or
@@ -317,7 +317,7 @@ func retry(s State, limits Limits, now time.Time) Step {
 	last := s.Last()
 	t := last.Turn
 	until := t.ResetAt
-	// a reset that has come and changed nothing tells nothing
+	// a reset in the past that changed nothing is not used
 	known := t.Class == UsageLimit && until.After(last.At.Add(t.Duration))
 	if known {
 		until = until.Add(resetSlack)
@@ -400,7 +400,7 @@ func backoff(n int, at time.Time) time.Duration {
 }
 
 // nextRole is who takes the next turn: the one after a role that has done its part, the one whose own part was found
-// wanting, the first after a rejection by a role that only reads; else the same again.
+// wanting, the first after a rejection by a role that only reads; otherwise the same again.
 func (s State) nextRole() task.Role {
 	writers := s.Writers()
 	it := s.LastJudged()
@@ -417,7 +417,7 @@ func (s State) nextRole() task.Role {
 	return writers[at]
 }
 
-// turnsOf counts a role's iterations since the run was asked for.
+// turnsOf counts a role's iterations since the last request for the run.
 func (s State) turnsOf(r task.Role) int {
 	n := 0
 	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {

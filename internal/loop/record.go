@@ -15,7 +15,7 @@ type RecordType string
 // The records of a journal, in the order in which a run may first write them.
 const (
 	Started   RecordType = "started"   // a run began: its task, base and limits
-	Resumed   RecordType = "resumed"   // a process took the run up again
+	Resumed   RecordType = "resumed"   // another process resumed the run
 	Baselined RecordType = "baselined" // the checks were run on the base commit
 	TurnBegun RecordType = "turning"   // an agent turn begins
 	Turned    RecordType = "turned"    // it ended
@@ -79,14 +79,14 @@ type Start struct {
 	Detected      string   `json:"detected,omitempty"` // why these checks, when no setting names them
 	// NoSandbox says that someone switched it off: agents and checks can do what their user can.
 	NoSandbox bool `json:"no_sandbox,omitempty"`
-	// MustPass says that what fails on the base commit must pass at the end, whoever would accept it.
+	// MustPass says that what fails on the base commit must pass at the end and cannot be accepted.
 	MustPass bool `json:"must_pass,omitempty"`
-	// Accept are concerns that whoever asked accepts in advance.
+	// Accept are concerns that the requester accepts in advance.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Completion is what "done" means, resolved when the run began and not changed after; nil for a run without criteria.
 	Completion *task.Completion `json:"completion,omitempty"`
-	// RequestKey names what was asked for besides the text: criteria, roles and how promises are verified, before they were
-	// resolved. Another name is another wish; empty: there was none.
+	// RequestKey is a hash of the request besides the text: criteria, roles and how promises are verified, before they
+	// are resolved. Another hash is another request; empty: only the text.
 	RequestKey string `json:"asking,omitempty"`
 	// Pipeline is who acts, in order; empty: the coder alone.
 	Pipeline []task.Role `json:"pipeline,omitempty"`
@@ -98,7 +98,7 @@ type Start struct {
 	Earlier *Usage `json:"earlier,omitempty"`
 	// DryRun says that nothing of the run leaves its process.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is set aside.
+	// Fresh says that the run begins at the base although its branch holds an earlier run's work, which is archived.
 	Fresh bool `json:"fresh,omitempty"`
 	// Shared is what the checks have of a user's clone that is in no commit, as it was before the first turn; nil if that
 	// was not recorded.
@@ -170,7 +170,7 @@ func (p *Planned) Rules() plan.Rules {
 	return plan.Rules{SkipReview: p.SkipReview, ReviewCap: p.ReviewCap, FailAtCap: p.FailAtCap}
 }
 
-// Resume says that another process took the run up, and what changed with that.
+// Resume says that another process resumed the run, and what changed with that.
 type Resume struct {
 	Owner         string `json:"owner"`
 	Hint          string `json:"hint,omitempty"`
@@ -178,11 +178,11 @@ type Resume struct {
 	Retry         bool   `json:"retry,omitempty"`          // asked for after an outcome, which is thereby taken back
 	RunURL        string `json:"run_url,omitempty"`
 	Asked         string `json:"asked,omitempty"` // login of who asked for it to continue; empty: no one, it continued by itself
-	// Accept are concerns that whoever asked accepts.
+	// Accept are concerns that the requester accepts.
 	Accept []Acceptance `json:"accept,omitempty"`
 	// Feedback is what the run continues for: a review of its work.
 	Feedback *Feedback `json:"feedback,omitempty"`
-	// Title and Spec replace the task's text when it was asked for again with another one.
+	// Title and Spec replace the task's text when a new request has another one.
 	Title string `json:"title,omitempty"`
 	Spec  string `json:"spec,omitempty"`
 	// Completion, Pipeline, Caps and Asking replace those of the start together with the text.
@@ -205,13 +205,13 @@ type Post struct {
 	PullURL      string `json:"pull_url,omitempty"`
 	Draft        *bool  `json:"draft,omitempty"`
 	Linked       bool   `json:"linked,omitempty"` // the issue's comment is the line that leads to the pull request
-	// Closed says that the pull request was found closed when the end was told.
+	// Closed says that the pull request was closed when the end was reported.
 	Closed *bool `json:"closed,omitempty"`
 	// Failure is the comment with the failure report of the newest outcome.
 	Failure int64 `json:"failure,omitempty"`
-	// NotifyComment is the comment that tells whoever asked of the newest outcome, when it is not the failure report.
+	// NotifyComment is the comment that notifies the requester of the newest outcome, if it is not the failure report.
 	NotifyComment int64 `json:"told,omitempty"`
-	// Requested is who was asked for a review of the newest outcome.
+	// Requested is the login of the requested reviewer of the newest outcome.
 	Requested string `json:"requested,omitempty"`
 	// CheckRun is the check run on CheckedSHA.
 	CheckRun   int64  `json:"check_run,omitempty"`
@@ -301,8 +301,8 @@ type Tier int
 // The tiers. The last is no turn but the end: outcome stuck.
 const (
 	Moving   Tier = iota // nothing is repeated
-	Shift                // the agent is told to go about it in another way
-	Expand               // the same, and it is given the files that the failure says are missing
+	Shift                // the prompt asks for another approach
+	Expand               // the same, with the files that the failure says are missing
 	HardStop             // it has not helped
 )
 
@@ -320,7 +320,7 @@ type Commit struct {
 	Unchecked bool `json:"unseen,omitempty"`
 	// Plan is what happened to the plan in the iteration; nil for a run without one.
 	Plan *Advance `json:"plan,omitempty"`
-	// Note tells of anything out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
+	// Note says what was out of the ordinary, for the report: "the agent had rewritten history; its files were kept".
 	Note string `json:"note,omitempty"`
 	// Onto is where the branch had moved on the remote: the run's commits were put on top of that. Empty: it had not.
 	Onto string `json:"onto,omitempty"`

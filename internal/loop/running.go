@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// RunningStep is work that takes its time and that whoever interrupts a run has to wait for: an agent's turn, a check,
-// the setup.
+// RunningStep is work that takes time, for which an interruption of the run waits: an agent's turn, a check, the setup.
 type RunningStep struct {
 	Name     string // for a sentence: "the agent's turn of iteration 2/10"
 	Began    time.Time
@@ -23,7 +22,7 @@ type RunningStep struct {
 type StepTracker struct {
 	Clock func() time.Time
 
-	above *StepTracker // of several runs at once: of all of them; nil: there is none
+	above *StepTracker // of several runs at once: the tracker of all of them; nil: a single run
 	name  string       // the run's, there
 
 	mu      sync.Mutex
@@ -47,7 +46,7 @@ type Progress struct {
 	Began   time.Time   // when the process started on the run
 	Step    RunningStep // the latest
 	Running bool        // false: no step is running
-	Checks  []CheckStep // of the last iteration, in the order they run; of a verdict only what it comes to
+	Checks  []CheckStep // of the last iteration, in the order they run; of a verdict only its result
 	Limits  Limits      // of the run; zero before it starts
 }
 
@@ -78,7 +77,7 @@ func RecordLimits(ctx context.Context, l Limits) {
 
 type stepTrackerKey struct{}
 
-// WithStepTracker makes a context whose steps a tracker is told of.
+// WithStepTracker makes a context whose steps are reported to a tracker.
 func WithStepTracker(ctx context.Context, t *StepTracker) context.Context {
 	return context.WithValue(ctx, stepTrackerKey{}, t)
 }
@@ -103,7 +102,7 @@ func Doing(ctx context.Context, what string) {
 }
 
 // BeginStep tells the tracker of ctx that a step has begun, and the returned function that it has ended. The step ends
-// at its limit, or with ctx when that has an earlier deadline; a limit of 0 is none. Without a tracker it does nothing.
+// at its limit, or with ctx when that has an earlier deadline; 0 is no limit. Without a tracker it does nothing.
 func BeginStep(ctx context.Context, name string, limit time.Duration) (end func()) {
 	t := StepsOf(ctx)
 	if t == nil {
@@ -164,8 +163,8 @@ func BeginCheck(ctx context.Context, name string, limit time.Duration) (end func
 	return end
 }
 
-// EndCheck tells the tracker of ctx, if it has one, what a check has said, also of one that no round had planned: that
-// is heard of when it fails.
+// EndCheck tells the tracker of ctx, if it has one, what a check has said, also of a check that no round had planned,
+// which is added if it fails.
 func EndCheck(ctx context.Context, v Verdict) {
 	t := StepsOf(ctx)
 	if t == nil {

@@ -16,8 +16,8 @@ type State struct {
 	Start         Start
 	StartedAt     time.Time
 	ResumedAt     time.Time    // zero when never resumed
-	Reopened      int          // iterations up to this one end the run no more: it was asked for again after them
-	Retries       int          // how often the run was asked for again after an outcome
+	Reopened      int          // iterations up to this one no longer end the run: a new request came after them
+	Retries       int          // how many requests came after an outcome
 	Endings       int          // how many outcomes the run has had
 	Asked         string       // login of who asked for the run last; empty: no one knows
 	Hints         []TakenHint  // oldest first
@@ -32,7 +32,7 @@ type State struct {
 	Plan *plan.Plan
 	// PlanDue says that the plan's file in the newest commit says something else than Plan.
 	PlanDue bool
-	planned int // of Iterations, those before the plan was last taken up with its record
+	planned int // of Iterations, those before the plan was last set with its record
 	// Turning is set while a turn runs, and stays set when its process died.
 	Turning *Turning
 	// Iterations counted so far, by number. Outputs are kept for the last Window of them only. An iteration in it is never
@@ -44,7 +44,7 @@ type State struct {
 	Unable      int    // turns in a row in which the agent did nothing; more than 1: it cannot work
 	unable      string // what it said
 	Waits       bool   // the last turn waits for a human, who has not answered yet
-	Pause       *Pause // what is waited for before the same turn is taken again; nil: nothing
+	Pause       *Pause // the wait before the same turn is taken again; nil: no wait
 	Warning     string // that the soft time limit is over, with how much is left; empty: it is not
 	Tip         string // newest commit of the run; empty before the first
 	tree        string // of Tip
@@ -72,15 +72,15 @@ type Turning struct {
 	At        time.Time
 }
 
-// WorkBranch is a branch that holds commits of a run for whoever reads of it: on the remote, or of a run on a laptop in
-// the clone. Only a state makes one, of what its record knows to be there, so that no report can name a branch that
-// no one has. The zero value is none.
+// WorkBranch is a branch that holds commits of a run for its readers: on the remote, or of a run on a laptop in the
+// clone. Only a state makes one, of what its record knows to be there, so that no report can name a branch that no one
+// has. The zero value is no branch.
 type WorkBranch struct{ name string }
 
 // Name is "ralph/issue-42"; empty: there is no branch.
 func (b WorkBranch) Name() string { return b.name }
 
-// Branch is the run's own branch, once a commit of the run is on it. In a dry run there is none: what it commits goes
+// Branch is the run's own branch, once a commit of the run is on it. A dry run has no branch: its commits are removed
 // with its checkout.
 func (s State) Branch() WorkBranch {
 	if s.Tip == "" || s.Tip == s.Start.Base || s.Start.DryRun {
@@ -163,7 +163,7 @@ func (s State) AcceptedBy(v Verdict) (accepted []Acceptance, rest bool) {
 	return accepted, rest
 }
 
-// WorkOn is the newest iteration that worked on a story of the plan and was judged; the zero value: there is none.
+// WorkOn is the newest iteration that worked on a story of the plan and was judged; otherwise the zero value.
 func (s State) WorkOn(story string) Iteration {
 	for _, it := range slices.Backward(s.Iterations) {
 		if it.Story == story && it.Mode != Review && it.Judged {
@@ -292,7 +292,7 @@ func (s State) Failure() *Verdict {
 	return nil
 }
 
-// LastJudged is the newest iteration that the checks have spoken about; nil when there is none.
+// LastJudged is the newest iteration that the checks have judged; nil before the first one.
 func (s State) LastJudged() *Iteration {
 	for _, it := range slices.Backward(s.Iterations) {
 		if it.Judged {
@@ -382,8 +382,8 @@ func (s State) Claims(r task.Role, completion string) (response string, promises
 	return completion, nil
 }
 
-// Judgements counts the verdicts that a check by a model has given since the run was asked for. One that failed at its
-// cap has asked no one.
+// Judgements counts the verdicts that a check by a model has given since the last request for the run. One that failed
+// at its cap has asked no one.
 func (s State) Judgements(check string) int {
 	n := 0
 	for _, it := range s.Iterations[min(s.Reopened, len(s.Iterations)):] {

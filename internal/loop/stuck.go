@@ -13,7 +13,7 @@ import (
 const (
 	spinsAt   = 3   // so often in a row makes a run stuck
 	standsAt  = 9   // turns in which nothing that is measured got better, whatever fails
-	maxShifts = 2   // turns that are told to go about it in another way, in a run
+	maxShifts = 2   // turns with a prompt for another approach, in a run
 	lookBack  = 200 // iterations in which a repetition is searched for
 )
 
@@ -38,9 +38,9 @@ func (spin Repetition) Told() string {
 }
 
 // Spins says what the run repeats, the worst of four: the same failure, an unchanged tree, failures that take turns,
-// and failures of whatever kind of which nothing gets better. A failure that comes again with a better measure than ever before is none of them: the run is moving. A
-// missing claim alone is no failure here: work may take more than one turn. What was before someone asked for the run
-// again does not count.
+// and failures of whatever kind of which nothing gets better. A failure that comes again with the best measure so far
+// is no repetition: the run is moving. A missing claim alone is no failure here: work may take more than one turn. What
+// was before someone asked for the run again does not count.
 func (s State) Spins() Repetition {
 	its := s.Iterations[min(s.Reopened, len(s.Iterations)):]
 	for len(its) > 0 && !its[len(its)-1].Judged {
@@ -69,7 +69,7 @@ func (s State) Spins() Repetition {
 // StuckCount is how often in a row, up to now, the run has repeated itself.
 func (s State) StuckCount() int { return s.Spins().Count }
 
-// Shifts counts the turns that were told to go about it in another way.
+// Shifts counts the turns with a prompt for another approach.
 func (s State) Shifts() int { return shifts(s.Iterations) }
 
 func shifts(its []*Iteration) int {
@@ -216,8 +216,8 @@ func (s State) ladder() (Tier, string) {
 // How much less a measured time has to be than the best one before: programs are never equally fast twice.
 const leastFaster = 0.01
 
-// attempts are the iterations of a run up to now, as far back as a repetition is searched for, each with the failure that
-// was in its way, and whether that was any nearer to its end than ever before.
+// attempts are the iterations of a run up to now, as far back as a repetition is searched for, each with the failure
+// that was in its way, and whether that was nearer to its end than all before.
 type attempts struct {
 	its   []*Iteration
 	key   []string // by which the failure is known again; empty: nothing failed
@@ -274,7 +274,7 @@ type quantity struct {
 	noise      float64 // by how much it has got worse from one attempt to the next
 }
 
-// take adds the measure of iteration i, and reports whether it is better than ever before in anything.
+// take adds the measure of iteration i, and reports whether anything in it is the best so far.
 func (c *failureHistory) take(m Measure, its []*Iteration, i int) (better bool) {
 	for _, q := range m.Quantities {
 		known := c.quantities[q.Name]
@@ -342,7 +342,7 @@ func grown(its []*Iteration, file string) int {
 }
 
 // numbers says what was measured in attempts that have come no nearer to their end: of the first quantity that all of
-// them name. Empty: there is none.
+// them name. Empty: no quantity.
 func numbers(its []*Iteration) string {
 	last := its[len(its)-1].Obstacle().Measure
 	if last == nil || len(its) < 2 {

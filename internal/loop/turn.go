@@ -53,7 +53,7 @@ type Turn struct {
 	// ByWords says that the class is only what its words report a turn that ended well. It is OK if the turn changed
 	// anything.
 	ByWords bool `json:"by_words,omitempty"`
-	// Reports says that the agent tells what it spends and which tools it uses, so that what it does not tell was not.
+	// Reports says that the agent reports its spending and its tools, so that what it does not report did not happen.
 	Reports bool `json:"reports,omitempty"`
 	// Ours says of Spent that what the run may spend is used up, not what the agent itself was given.
 	Ours bool `json:"ours,omitempty"`
@@ -65,7 +65,7 @@ type Turn struct {
 	Transcript string `json:"-"`
 	Words      *Words `json:"words,omitempty"`
 	Claim      Claim  `json:"claim"`
-	// Structured is the agent's answer in the form that was asked for, when its CLI gives one; JSON text.
+	// Structured is the agent's answer in the form of the schema, if its CLI supports one; JSON text.
 	Structured string `json:"structured,omitempty"`
 	Session    string `json:"session,omitempty"`
 	Usage      Usage  `json:"usage"`
@@ -123,7 +123,7 @@ func (t Turn) Describe() string {
 	return "finished; does not claim to be done"
 }
 
-// Usage is what a turn spent. CostUSD is 0 when the agent does not tell.
+// Usage is what a turn spent. CostUSD is 0 if the agent does not report it.
 type Usage struct {
 	CostUSD    float64 `json:"cost_usd,omitempty"`
 	Input      int64   `json:"input_tokens,omitempty"`

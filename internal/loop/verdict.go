@@ -51,8 +51,8 @@ type Verdict struct {
 	Waits bool `json:"waits,omitempty"`
 	// Until is when something outside that has not answered may: a usage limit's reset; zero: it is not known.
 	Until time.Time `json:"until,omitzero"`
-	// Unfixable says of a failed check that no change to the code makes it pass: what the reason names has to be put right
-	// in the settings or in the environment, by a person.
+	// Unfixable says of a failed check that no change to the code makes it pass: a person has to fix what the reason
+	// names, in the settings or in the environment.
 	Unfixable bool `json:"unfixable,omitempty"`
 	// Criteria are what a reviewer said of each acceptance criterion.
 	Criteria []Criterion `json:"criteria,omitempty"`
@@ -64,7 +64,7 @@ type Verdict struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// MissingNames names what the failure says is missing: a module, a symbol, a file.
 	MissingNames []string `json:"gap,omitempty"`
-	// Measure is what of the failure can be measured; nil: nothing.
+	// Measure is the measurable part of the failure; nil: no part.
 	Measure *Measure `json:"measure,omitempty"`
 	// Concerns are what someone has to accept by name before a run with this verdict is done, at most MaxConcerns. A soft
 	// verdict with concerns lets the review be asked.
@@ -112,7 +112,7 @@ const MaxFindings = 50
 
 // Finding is one place that a failed check names.
 type Finding struct {
-	File    string `json:"file,omitempty"` // as the tool writes it, from the directory the check ran in where that can be told; slashes
+	File    string `json:"file,omitempty"` // as the tool writes it, from the directory the check ran in if that is known; slashes
 	Line    int    `json:"line,omitempty"` // 1-based; 0: the whole file
 	Column  int    `json:"column,omitempty"`
 	Test    string `json:"test,omitempty"`  // the test's name, as the tool writes it
@@ -139,7 +139,7 @@ func (v Verdict) OfBase() bool {
 	return !v.Pass && len(v.Concerns) > 0 && (v.Concerns[0].Kind == FailedBefore || v.Concerns[0].Kind == MaybeTask)
 }
 
-// Says reports whether a soft check that passes has found something that whoever reads the change should know.
+// Says reports whether a soft check that passes has found something that readers of the change should know.
 func (v Verdict) Says() bool {
 	return v.Severity == Soft && v.Pass && v.Skipped == "" && v.Reason != "" && len(v.Concerns) == 0
 }

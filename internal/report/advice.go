@@ -228,8 +228,8 @@ func (w Words) plainly(text string) string {
 	return text
 }
 
-// moreBudget says how a run continues whose budget is used up. What a run may spend counts again each time it is asked
-// for; what an issue may does not.
+// moreBudget says how a run continues whose budget is used up. What a run may spend is counted from its last request;
+// what an issue may spend, from its first.
 func (v advice) moreBudget() string {
 	names, issue := usedUp(v.State, v.Limits)
 	if issue {
@@ -357,8 +357,8 @@ func grouped(c string) string {
 // maxAgain is how long a command that resumes a run may be.
 const maxAgain = 200
 
-// Resuming returns the command line that resumes the run of another one, quoted for a shell; "" if there is none, or if
-// it is too long for a sentence.
+// Resuming returns the command line that resumes the run of another one, quoted for a shell; "" without arguments, or
+// if it is too long for a sentence.
 func Resuming(args []string) string {
 	if len(args) == 0 {
 		return ""

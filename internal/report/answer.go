@@ -17,11 +17,11 @@ func replyMarker(run string, id int64) string {
 	return fmt.Sprintf("<!-- ralph:reply:%s/%d -->", wording.MarkerName(run), id)
 }
 
-// Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: the commits
-// that came of it, or that nothing did and why. Its first line is replyMarker.
+// Answer is what a run says in one thread of the review that it was resumed for, once it has an outcome: its commits,
+// or why it has none. Its first line is replyMarker.
 func Answer(v View, remark loop.Remark) string {
 	round := v.State.Start.Run
-	if n := v.State.Retries; n > 0 { // the thread may be asked about again
+	if n := v.State.Retries; n > 0 { // a later review can be about the same thread
 		round += fmt.Sprintf("-%d", n)
 	}
 	return replyMarker(round, remark.ID) + "\n" + v.answer(remark) + "\n"

@@ -77,7 +77,7 @@ func (v page) checkText() string {
 }
 
 // annotations are the places that failing checks name in the newest iteration, as far as they are files of the
-// repository. Of an iteration that nothing has judged yet there are none: those before it speak of other lines.
+// repository. An iteration without a judgment has no annotations: those of earlier iterations are about other lines.
 func (v View) annotations() (list []Annotation) {
 	it := v.State.LastJudged()
 	if it == nil || it != v.State.Last() {

@@ -60,8 +60,8 @@ func (w Words) checkTable(it *loop.Iteration, most int) string {
 	return b.String()
 }
 
-// shownVerdicts are the verdicts that people want to read of: those of the repository's own commands and of whoever reviews, and
-// all that did not simply pass. Of the others it says how many there are and how long they took.
+// shownVerdicts are the verdicts that people want to read: those of the repository's own commands and of reviewers, and
+// all that did not simply pass. own counts the others, and took is their time.
 func shownVerdicts(verdicts []loop.Verdict) (shown []loop.Verdict, own int, took time.Duration) {
 	for _, c := range verdicts {
 		if c.Pass && c.Skipped == "" && !c.Flaky && !c.Verification && ownNames[c.Check] {
@@ -148,7 +148,7 @@ func unfitting(s loop.State, it *loop.Iteration) (Verified, bool) {
 	return Verified{}, false
 }
 
-// noPromise is how a check says that there was none.
+// noPromise is a check's reason for a missing promise.
 const noPromise = "No completion promise found"
 
 // promised reports whether a role has made its promise: in its newest turn, or, of a role that takes none, unless the
@@ -242,7 +242,7 @@ func (w Words) baseline(s loop.State) string {
 // MostFindings is how many places of a failure a report lists.
 const MostFindings = 20
 
-// place is where a finding is: file and line, else the test.
+// place is where a finding is: file and line, or the test.
 func (w Words) place(f loop.Finding) string { return w.Code(wording.Place(f), 120) }
 
 // warned names what a person should look at though it does not block: why a failed check passes now, what the soft checks
@@ -315,7 +315,7 @@ func (w Words) flaky(s loop.State, most int) string {
 }
 
 // lastFailure shows the newest failure, folded: the places that it names, and the lines of its output around them. If
-// it is told already, its reason and its first place are left out.
+// told is true, its reason and its first place are above already, and are left out.
 func (v page) lastFailure(told bool) string {
 	it := v.State.LastJudged()
 	if it == nil || it.Failure() == nil || it.Failure().Waits {
@@ -353,7 +353,7 @@ func (v page) failureOf(it *loop.Iteration, told bool) string {
 	return p.String()
 }
 
-// places are those that a failure names, but for the first ones, which are told already.
+// places are those that a failure names, without the first told ones, which are above already.
 func (w Words) places(f loop.Verdict, told int) string {
 	list := f.Findings[min(told, len(f.Findings)):]
 	text := ""
@@ -377,8 +377,7 @@ func (w Words) turnEnd(it *loop.Iteration) string {
 	return wording.JoinedBy(" ", "The turn itself:", wording.Sentence(w.Text(it.Turn.Reason, 300)))
 }
 
-// accepted lists what was accepted by name in the newest attempt, with who did and why: whoever merges looks there
-// first.
+// accepted lists what was accepted by name in the newest attempt, by whom and why, for the person who merges.
 func (v page) accepted() string {
 	it := v.State.LastJudged()
 	if it == nil || v.remarks == 0 {

@@ -12,15 +12,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Marker is the line by which a run's own comment is found again. It proves nothing by itself: whoever looks for it
-// checks the comment's author too.
+// Marker is the line by which a run's own comment is found again. It proves nothing by itself: a search for it checks
+// the comment's author too.
 func Marker(run string) string {
 	return "<!-- ralph:run:" + wording.MarkerName(run) + " -->"
 }
 
-// Comment is the run's sticky comment: what the run came to and why in one line, or what happens now, and
-// what is needed from whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it
-// never has more than 65,000 bytes.
+// Comment is the run's sticky comment: the outcome and why in one line, or what happens now, and what is needed from
+// whom; then a table that fits a phone, and the rest folded. Its first line is Marker(run); it never has more than
+// 65,000 bytes.
 func Comment(v View) string {
 	v = v.onPull()
 	return v.fit(CommentLimit, func(v page) string {
@@ -29,10 +29,10 @@ func Comment(v View) string {
 		p.WriteString("### " + v.headline() + "\n")
 		v.statusBlock(&p)
 		p.Part(v.table(v.rows, true))
-		if v.State.End == nil || !v.here { // the description of a pull request has it in the end
+		if v.State.End == nil || !v.here { // at the end the description of the pull request has it
 			p.Part(wording.Titled("What to look at first", v.warned()))
 		}
-		if !stoppedShort(v.State) || v.local() { // else the failure report has it
+		if !stoppedShort(v.State) || v.local() { // otherwise the failure report has it
 			p.Part(v.lastFailure(false))
 		}
 		p.Part(wording.Folded("What the review asked for", v.feedback()))
@@ -87,11 +87,11 @@ func IssueLine(v View) string {
 	return Marker(v.State.Start.Run) + "\n" + strings.Join(lines, "\n\n") + "\n"
 }
 
-// person is what a login of a person looks like. One of a bot is none: no one would read what it is told.
+// person is the form of a person's login. Bots have another form, and do not read notifications.
 var person = regex.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9]|[-_][A-Za-z0-9])*_?[A-Za-z0-9]*$`)
 
-// Asker is the login of whoever asked for the run last; empty when that is no one who can be told. It is the only one
-// that is ever mentioned, and it comes from GitHub's own words about who did what, never from a text.
+// Asker is the login of the last requester of the run; empty if that is not a person. It is the only login that is ever
+// mentioned, and it comes from GitHub's own words about who did what, never from a text.
 func (v View) Asker() string {
 	if who := v.State.Asked; len(who) <= 39+1+8 && person.MatchString(who) { // an enterprise adds its short name
 		return who
@@ -99,7 +99,7 @@ func (v View) Asker() string {
 	return ""
 }
 
-// Mention is the line that tells whoever asked; empty when no one can be told.
+// Mention is the line that notifies the requester; empty if that is not a person.
 func (v View) Mention() string {
 	if who := v.Asker(); who != "" {
 		return "@" + who
@@ -107,8 +107,8 @@ func (v View) Mention() string {
 	return ""
 }
 
-// OutcomeComment is the short comment that reports an outcome to whoever asked: an edited comment notifies no one. It has at
-// most 65,000 bytes, and mentions no one else.
+// OutcomeComment is the short comment that reports an outcome to the requester: an edited comment notifies no one. It
+// has at most 65,000 bytes, and mentions no one else.
 func OutcomeComment(v View) string {
 	v = v.onPull()
 	return v.fit(CommentLimit, func(v page) string {
@@ -121,8 +121,8 @@ func OutcomeComment(v View) string {
 	})
 }
 
-// NotifyKind reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting"; empty when it
-// is none. A wait that ends by itself needs no one.
+// NotifyKind reports which of the values of the setting notifyOn an outcome is: "done", "failed" or "waiting";
+// otherwise empty. A wait that ends by itself needs no one.
 func (v View) NotifyKind() string {
 	e := v.State.End
 	switch {
@@ -144,9 +144,9 @@ func iterationMarker(run string, n int) string {
 	return fmt.Sprintf("<!-- ralph:iteration:%s/%d -->", wording.MarkerName(run), n)
 }
 
-// IterationComment tells of one iteration in a comment of its own, for `comments: each`. Its first line is
-// iterationMarker; "" when the run has no iteration with this number that the checks have spoken about. It never has
-// more than 65,000 bytes.
+// IterationComment reports one iteration in a comment of its own, for `comments: each`. Its first line is
+// iterationMarker; "" when the run has no iteration with this number that the checks have judged. It never has more
+// than 65,000 bytes.
 func IterationComment(v View, n int) string {
 	i := slices.IndexFunc(v.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
 	if i < 0 || !v.State.Iterations[i].Judged {

@@ -78,8 +78,7 @@ func FailureCommitMessage(s loop.State) string {
 		hash)
 }
 
-// storySubject is the subject of a plan's iteration. What a review came to is told when the iteration's commit
-// says it.
+// storySubject is the subject of a plan's iteration. It has the result of a review if the iteration's commit has it.
 func storySubject(s loop.State, it loop.Iteration) string {
 	id := bracketed(it.Story)
 	switch it.Mode {
@@ -97,8 +96,8 @@ func storySubject(s loop.State, it loop.Iteration) string {
 	return safetext.Shorten(wording.JoinedBy(" - ", "feat: "+id, title), maxSubject)
 }
 
-// reviewedAs is what a review came to: the harness's word when it has one, else what the verdict makes of the story.
-// No one may take an approval at the cap for another.
+// reviewedAs is the result of a review: what the harness recorded, otherwise what the verdict means for the story. An
+// approval at the cap is always marked as that.
 func reviewedAs(s loop.State, it loop.Iteration) string {
 	if it.Commit == nil || it.Commit.Plan == nil {
 		return ""

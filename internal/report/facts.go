@@ -220,7 +220,7 @@ func StoryDone(s loop.State, st plan.Story) bool {
 	return st.Passes && (st.ReviewStatus == plan.Approved || s.Rules().SkipReview)
 }
 
-// mostNames is how many of many names are told.
+// mostNames is how many of many names a text has.
 const mostNames = 5
 
 // current is the story that the run is at; "" between two and after the end.

@@ -10,9 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Failure is the report of a run that a limit stopped, at most 65,000 bytes: what still fails, how to continue or
-// to take over, and everything else folded. What went wrong is told once; the full output and the attempts are there
-// for who wants them.
+// Failure is the report of a run that a limit stopped, at most 65,000 bytes: what still fails, how to continue or to
+// take over, and everything else folded. It says once what went wrong; the full output and the attempts are folded.
 func Failure(v View) string {
 	v = v.onPull()
 	return v.fit(CommentLimit, func(v page) string {

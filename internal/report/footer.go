@@ -16,7 +16,7 @@ func runLink(s loop.State) string {
 	return ""
 }
 
-// footer is the small print: who asked, which agent worked, where it runs, where more is to be read.
+// footer is the small print: the requester, the agent, where it runs, and where to read more.
 func (v View) footer() string {
 	s := v.State
 	var parts []string
@@ -44,7 +44,7 @@ func (v View) footer() string {
 	return wording.Small(parts)
 }
 
-// mostGitNotes is how many iterations are told of.
+// mostGitNotes is how many iterations the list has.
 const mostGitNotes = 5
 
 // gitNotes says what agents did with git that is not simply in a commit, and where what they made is kept: a list, the

@@ -100,8 +100,8 @@ func (v View) silent() string {
 		"the process that worked on it seems to be gone", v.Offer("continue", "resumes it"))
 }
 
-// details is what happens now, or of a run that has ended what the headline does not tell: which limit stopped it, and
-// where the work is.
+// details is what happens now, or of a run that has ended what the headline lacks: which limit stopped it, and where
+// the work is.
 func (v View) details() string {
 	s := v.State
 	if s.End == nil {
@@ -126,16 +126,16 @@ func (v View) whereKept() string {
 	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Kept()))
 }
 
-// hashed is how a reason names a failure's signature. The failure report has a table of them; where there is none, it
-// says nothing to anyone.
+// hashed is how a reason names a failure's signature. The failure report has a table of them; without that table it
+// means nothing to a reader.
 var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
-// headline is what the run came to and why, in one line.
+// headline is the outcome and why, in one line.
 func (v View) headline() string {
 	return sign(v.State) + " " + wording.JoinedBy(": ", v.outcome(), v.cause())
 }
 
-// PlainOutcome is what a run came to, or what it does, and why, without Markdown.
+// PlainOutcome is the outcome of a run, or what it does, and why, without Markdown.
 func PlainOutcome(v View) (outcome, cause string) {
 	v = v.inPlain()
 	return v.outcome(), v.cause()
@@ -144,7 +144,7 @@ func PlainOutcome(v View) (outcome, cause string) {
 // PlainTitle is what the run is about, on one line without Markdown; "" for a prompt.
 func (v View) PlainTitle() string { return v.inPlain().Text(v.State.Start.Title, mostCause) }
 
-// outcome is what the run came to, or what it does, in a few words, and that nothing has isolated it.
+// outcome is the outcome of a run, or what it does, in a few words, and whether it has no sandbox.
 func (v View) outcome() string { return v.ended() + unboxed(v.State) }
 
 // unboxed says that the sandbox is switched off.
@@ -196,8 +196,8 @@ func (v View) ended() string {
 	return "Failed in ralph's own part, not in the work"
 }
 
-// cause is why the run came to what it did: of one that a limit stopped what still fails, of one that is done what
-// passed, else the reason.
+// cause is the reason for the outcome: what still fails after a limit, what passed if the run is done, otherwise the
+// reason of the run's end.
 func (v View) cause() string {
 	s := v.State
 	if s.End == nil {
@@ -244,7 +244,7 @@ func (v View) proof() string {
 		switch {
 		case !c.Pass || c.Skipped != "":
 		case c.Check == loop.ReviewCheck:
-			reviewed = len(c.Concerns) == 0 // else a person accepts that there is none
+			reviewed = len(c.Concerns) == 0 // otherwise a person accepts a missing review
 		case isCommand(v.State, c.Check):
 			commands = append(commands, v.Code(c.Check, 60))
 		}
@@ -389,7 +389,7 @@ func (v View) why() string {
 // onlyCount is a reason that says no more than how many iterations there were.
 var onlyCount = regex.Lazy(`^\d+ of \d+ iterations are used up(; \d+ of \d+ stories are approved)?$`)
 
-// step names the story that the run is at, with its mode: "US-002, review 2 of 5"; "" when there is none.
+// step names the story that the run is at, with its mode: "US-002, review 2 of 5"; "" without one.
 func (v View) step() string {
 	id := current(v.State)
 	if id == "" {

@@ -50,7 +50,7 @@ func (v page) pullSections() []section {
 	return withText(all)
 }
 
-// draftSections are those of a run that continues. They are written once, with the first commit, so they tell nothing
+// draftSections are those of a run that continues. They are written once, with the first commit, so they have nothing
 // that changes before the end.
 func (v page) draftSections() []section {
 	state := "**🔄 Working on it" + unboxed(v.State) + ": a comment below says how far it is.**\n\n" + v.whatNow()
@@ -107,7 +107,7 @@ func (v page) verified() string {
 	return p.String()
 }
 
-// reviewLine is what the reviewer came to, or that there was none.
+// reviewLine is the reviewer's verdict, or that the run had no reviewer.
 func (v View) reviewLine() string {
 	it, c := newestReview(v.State)
 	s := v.State
@@ -169,7 +169,7 @@ func PullTitle(v View) string {
 	return safetext.Shorten(title, maxTitle-utf8.RuneCountInString(mark)) + mark
 }
 
-// capMark says behind a title that stories were approved at the cap of reviews: whoever sees the title alone must know.
+// capMark says behind a title that stories were approved at the cap of reviews: the title alone must say so.
 func (v View) capMark() string {
 	switch ids := v.State.AtCap(); len(ids) {
 	case 0:
@@ -187,8 +187,8 @@ var conventional = regex.Lazy(`^[a-z]{2,12}(\([^()]{1,60}\))?!?: (\S.*)$`)
 // leastSubjects is how many commits have to be seen before their form says anything.
 const leastSubjects = 3
 
-// conventions reports whether most of the subjects have the form of conventional commits, and whether most of those go
-// on with a small letter. Merges count neither way.
+// conventions reports whether most of the subjects have the form of conventional commits, and whether most of those
+// continue with a small letter. Merges count neither way.
 func conventions(subjects []string) (usual, lower bool) {
 	all, are, small := 0, 0, 0
 	for _, s := range subjects {
@@ -206,7 +206,7 @@ func conventions(subjects []string) (usual, lower bool) {
 	return all >= leastSubjects && 2*are > all, 2*small > are
 }
 
-// changeTypes are the kinds of a change with the words that tell them, in labels first; anything else is a feature.
+// changeTypes are the kinds of a change with the words that identify them, in labels first; anything else is a feature.
 var changeTypes = []struct {
 	name    string
 	pattern *regex.Pattern

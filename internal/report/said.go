@@ -40,7 +40,7 @@ func (v page) task() string {
 	return wording.JoinedBy("\n", v.title(v.State), wording.Folded("The task as it was asked", v.wording()))
 }
 
-// question is what the agent says that it waits for, where the headline has not told all of it.
+// question is what the agent says that it waits for, if the headline does not have all of it.
 func (v page) question() string {
 	s := v.State
 	last := s.Last()

@@ -11,8 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Summary is the job summary: what the run came to and why, what is needed, then the numbers, and the timeline
-// last.
+// Summary is the job summary: the outcome and why, what is needed, then the numbers, and the timeline last.
 func Summary(v View) string {
 	return v.fit(CommentLimit, func(v page) string {
 		var p wording.Markdown
@@ -48,8 +47,7 @@ func (v View) subject() string {
 	return text
 }
 
-// notCommitted names what the checks had besides the commit, and the user's files that the run did not take up as they
-// lay there.
+// notCommitted names what the checks had besides the commit, and the user's modified files that the run left alone.
 func (v View) notCommitted() string {
 	given, left := "", ""
 	code := func(name string) string { return v.Code(name, 100) }

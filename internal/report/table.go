@@ -65,7 +65,7 @@ func (v View) table(most int, short bool) string {
 	return text
 }
 
-// columns are those that have anything to show: tokens and cost are left out where no agent tells them.
+// columns are those that have anything to show: tokens and cost are left out if no agent reports them.
 func (v View) columns(short bool) []column {
 	cols := []column{
 		{"#", "--:|", func(it *loop.Iteration) string { return fmt.Sprint(it.N) }},
@@ -144,7 +144,7 @@ func (v View) result(it *loop.Iteration) string {
 	return text
 }
 
-// Unjudged is what there is to say of an iteration that the checks have not judged.
+// Unjudged is the result of an iteration that the checks have not judged.
 func (v View) Unjudged(it *loop.Iteration) string {
 	switch {
 	case v.State.End == nil && it.N == v.State.Last().N:
@@ -155,8 +155,8 @@ func (v View) Unjudged(it *loop.Iteration) string {
 	return "not checked"
 }
 
-// steps tells each of the newest iterations in one item: what changed, what failed, what it cost, what the agent said. A
-// failure that came again is told once; told is one that is above already.
+// steps tells each of the newest iterations in one item: what changed, what failed, what it cost, what the agent said.
+// A repeated failure is written once; told is a failure that is above already.
 func (v page) steps(told *loop.Verdict) string {
 	its := v.State.Iterations
 	var b strings.Builder

@@ -62,8 +62,8 @@ func reject(feedback string) loop.Advance {
 	return loop.Advance{Handed: true, Opinion: &plan.Opinion{Feedback: feedback}}
 }
 
-// planScript is a run in which US-001 is approved, US-002 only at the cap of two reviews, and changes were asked for in
-// US-003.
+// planScript is a run in which US-001 is approved, US-002 only at the cap of two reviews, and a review asks for changes
+// in US-003.
 func planScript() *Script {
 	p := Greetings()
 	s := Storied(p, nil)

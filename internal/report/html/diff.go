@@ -66,8 +66,8 @@ func (v view) diffFiles(text string) (files []file, note string) {
 	return r.files, note
 }
 
-// WithoutSecrets is a diff without them, as it is otherwise. One that tells a secret to whoever leaves out what is
-// invisible loses both: the secret and what is invisible.
+// WithoutSecrets is a diff without them, as it is otherwise. If a secret appears once invisible characters are removed,
+// both are removed: the secret and the invisible characters.
 func WithoutSecrets(diff string, redact func(string) string) string {
 	seen := wording.Bare(diff)
 	if safe := redact(seen); safe != seen {

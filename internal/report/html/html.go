@@ -134,7 +134,7 @@ func sections(kind string, failed *error, of []section) (list []template.HTML) {
 	return list
 }
 
-// Iteration is iteration n as it is among Parts; "" where there is none.
+// Iteration is iteration n as it is among Parts; "" if it does not exist.
 func (d Detail) Iteration(n int) (template.HTML, error) {
 	i := slices.IndexFunc(d.State.Iterations, func(it *loop.Iteration) bool { return it.N == n })
 	if i < 0 {

@@ -26,9 +26,9 @@ type iteration struct {
 	Files         []file
 	DiffNote      string
 	Violations    []string
-	Review, Asked string // of a review of a plan's story: what it came to, and what it asks for
+	Review, Asked string // of a review of a plan's story: its result, and what it asks for
 	Said          string // the agent's last words
-	Prompt        Prompt // what the agent was told
+	Prompt        Prompt // the agent's prompt
 	Less          string // one sentence on what is left out for want of room
 }
 
@@ -54,9 +54,8 @@ var lessThan = map[measure]string{
 // recent are the iterations that are open when they failed; the newest is open in any case.
 const recent = 10
 
-// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. When
-// three quarters of the room are used up they are shown without diffs, then without outputs, and what does not fit even
-// so is counted.
+// shownIterations are the iterations as HTML, newest first, in at most limit bytes. The newest are shown whole. After
+// 75% of the room they are shown without diffs, then without outputs, and the rest is counted.
 func (d Detail) shownIterations(its []*loop.Iteration, limit int) (shown []template.HTML, hidden string, err error) {
 	used := 0
 	least := everything
@@ -141,7 +140,7 @@ func (v view) advanced(h *iteration, a loop.Advance) {
 	h.Asked = safetext.Shorten(v.printed(a.Opinion.Feedback), 4000)
 }
 
-// iterationFacts are what there is to say of an iteration in a line each.
+// iterationFacts are the facts of an iteration, in a line each.
 func (v view) iterationFacts(it *loop.Iteration) (list []Fact) {
 	add := func(name, value, url string) {
 		if value != "" {

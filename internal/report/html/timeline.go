@@ -183,7 +183,7 @@ func failing(verdicts []loop.Verdict) (n int) {
 	return n
 }
 
-// resumed says what another process took the run up with.
+// resumed says with what another process resumed the run.
 func (v view) resumed(r loop.Resume) string {
 	text := ""
 	if r.Retry {

@@ -45,7 +45,7 @@ func (v view) printed(s string) string {
 	return wording.LongLines(strings.Trim(v.seen(s), "\n"), lineRunes)
 }
 
-// at is an address below the repository's own; "" where there is none.
+// at is an address below the repository's own; "" without one.
 func (v view) at(path string) string {
 	if v.ServerURL == "" || v.Repo == "" {
 		return ""
@@ -59,14 +59,13 @@ type Detail struct {
 	// Records is the run's journal, oldest first. Without it the page shows what the state keeps: the outputs of the
 	// newest iterations.
 	Records []loop.Record
-	// Diffs are what the iterations changed, by their number. Where there is none, the page lists the changed files alone.
+	// Diffs are what the iterations changed, by their number. Without one, the page lists only the changed files.
 	Diffs map[int]Diff
-	// Prompts are what the agents of the iterations were told, by their number. Where there is none, nothing is said of
-	// it.
+	// Prompts are the prompts of the iterations, by their number. Without one, the page does not show it.
 	Prompts map[int]Prompt
 }
 
-// Prompt is what the agent of one iteration was told.
+// Prompt is the prompt of one iteration.
 type Prompt struct {
 	Text string // its beginning; empty: only the address is shown
 	URL  string // where all of it is, on the page's own server; empty: nowhere

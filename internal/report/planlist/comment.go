@@ -29,10 +29,10 @@ const (
 // tooLarge is what the comment says of a plan that it does not hold.
 const tooLarge = "This plan is too large for a comment"
 
-// Comment offers a plan to be edited and approved: the list of its stories, which is what runs when someone
-// approves, and folded the tasks.json that was made of it. likely and most are how many iterations it takes. Its first
-// line is PlanMarker of the view's task; it has at most 65,000 bytes. A plan that is too large for a comment is told
-// without its list, and ReadPlan gets nothing out of it.
+// Comment offers a plan to be edited and approved: the list of its stories, which is what runs when someone approves,
+// and folded the tasks.json that was made of it. likely and most are how many iterations it takes. Its first line is
+// PlanMarker of the view's task; it has at most 65,000 bytes. A plan that is too large for a comment has no list there,
+// and Read returns an error for it.
 func Comment(v report.View, pl plan.Plan, likely, most int) string {
 	shown, ok := plan.Plan{}, false
 	if len(pl.Marshal()) <= 2*report.CommentLimit { // whatever is taken out of it
@@ -81,8 +81,8 @@ func planText(v report.View, plan plan.Plan, likely, most int, withBlock bool) s
 	return p.String()
 }
 
-// planBlock is the plan as a fenced block of JSON without secrets and without what no one can see; empty when that is
-// no JSON any more.
+// planBlock is the plan as a fenced block of JSON without secrets and without what no one can see; empty if that is no
+// longer JSON.
 func planBlock(v report.View, plan plan.Plan) string {
 	content := v.Clean(string(plan.Marshal()))
 	if !json.Valid([]byte(content)) {
@@ -170,8 +170,8 @@ func plainLines(comment string) string {
 	return strings.TrimLeft(comment, " \n")
 }
 
-// writtenPlan is a mark that tells later whether someone has edited the list, or the block. It keeps no one from
-// anything: whoever may edit the comment may approve it, too.
+// writtenPlan is a mark that tells later whether someone has edited the list, or the block. It prevents nothing: people
+// who can edit the comment can approve it, too.
 func writtenPlan(list, block string) string {
 	content, _ := onlyBlock(block)
 	return fmt.Sprintf("<!-- ralph:plan-written:%s:%s -->\n", digest(list), digest(string(content)))
@@ -213,7 +213,7 @@ func from(comment string) (content []byte, ok bool) {
 	return onlyBlock(comment)
 }
 
-// onlyBlock is the one closed block of JSON in a text; ok is false when there is none, or more.
+// onlyBlock is the one closed block of JSON in a text; ok is false without exactly one.
 func onlyBlock(text string) (content []byte, ok bool) {
 	var blocks [][]byte
 	var open, info string

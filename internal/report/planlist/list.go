@@ -17,8 +17,8 @@ import (
 // listHeading is the heading that the list of stories is below.
 const listHeading = "#### Stories"
 
-// planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: what is not
-// there is not run.
+// planList shows the stories as the list that people edit, and that ReadPlan reads. Nothing in it is cut: only what it
+// has is run.
 func planList(v report.View, plan plan.Plan) string {
 	var b strings.Builder
 	for _, st := range plan.Stories {
@@ -106,8 +106,8 @@ func listID(v report.View, id string) string {
 	return id
 }
 
-// listedPlan is a plan as its list tells it, which is the one that people approve: stories in the order of their
-// priorities, numbered by it, and texts as they can be read. ok is false when the list would not tell it.
+// listedPlan is a plan as people read it in the list, which is the one that they approve: stories in the order of their
+// priorities, numbered by it, and texts as they can be read. ok is false if reading the list gives another plan.
 func listedPlan(v report.View, p plan.Plan) (listed plan.Plan, ok bool) {
 	stories := slices.Clone(p.Stories)
 	slices.SortStableFunc(stories, func(a, b plan.Story) int { return cmp.Compare(a.Priority, b.Priority) })
@@ -392,7 +392,7 @@ func (l *listReader) id(text string, story bool) (id string, ok bool, rest strin
 // plainDashes puts right what a telephone makes of a dash.
 var plainDashes = strings.NewReplacer("–", "-", "—", "-", "‑", "-")
 
-// known is a story's id as ralph wrote it; empty when there is none.
+// known is a story's id as ralph wrote it; empty without one.
 func (l *listReader) known(id string) string {
 	for _, s := range l.before.Stories {
 		if strings.EqualFold(s.ID, id) {
@@ -502,7 +502,7 @@ func (l *listReader) plan() plan.Plan {
 	return out
 }
 
-// depend settles what a story needs. What is left out of the list is needed no more.
+// depend settles what a story needs. A story that is removed from the list is no longer needed.
 func (l *listReader) depend(i int) {
 	st := &l.stories[i]
 	for _, id := range st.needs {
@@ -529,7 +529,7 @@ var numberedID = regex.Lazy(`^(.*?)(\d{1,9})$`)
 // most, and more digits may be needed.
 const mostPrefix = 40
 
-// newIDs counts on from the ids that there are and were, so that none means two stories.
+// newIDs continues from the present and the former ids, so that no id means two stories.
 func (l *listReader) newIDs(taken map[string]int) func() string {
 	prefix, digits, highest := "US-", 3, 0
 	all := l.before.Stories

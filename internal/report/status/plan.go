@@ -21,7 +21,7 @@ type PlanView struct {
 	Plan  plan.Plan
 	Rules plan.Rules
 	File  string // "ralph/tasks.json"
-	Run   string // the newest run of it, in one line; empty: there is none
+	Run   string // the newest run of it, in one line; empty: no run
 	Note  string // what else the reader should know, a sentence; empty: nothing
 	// Working is the story that a run works on right now, and Mode what it does to it; empty: no one works.
 	Working string
@@ -32,7 +32,7 @@ type PlanView struct {
 	Unrecorded []string
 }
 
-// The states of a story as a plan's status tells them.
+// The states of a story in a plan's status.
 const (
 	planTodo       = "todo"
 	planBlocked    = "blocked" // a story that it depends on has not passed
@@ -132,7 +132,7 @@ func StandPlan(v PlanView) PlanStanding {
 	return out
 }
 
-// inOrder is the plan's stories in an order in which they can be done; as the file has them when there is none.
+// inOrder is the plan's stories in an order in which they can be done; without such an order, as the file has them.
 func inOrder(p plan.Plan) []plan.Story {
 	ids, err := p.Order()
 	if err != nil {
@@ -227,9 +227,9 @@ func mermaid(s string, most int) string {
 //go:embed archive.md
 var archiveText string
 
-// PlanSummary is the summary of a plan that is put away, in Markdown: how far it came, what its reviews took,
-// which stories no review found good. from and to are dates as people write them; empty: no one knows. why says that
-// the plan could not be read; empty: it could. Titles and feedback are foreign text, and made inert.
+// PlanSummary is the summary of an archived plan, in Markdown: how far it came, what its reviews took, which stories no
+// review found good. from and to are dates as people write them; empty: no one knows. why says that the plan could not
+// be read; empty: it could. Titles and feedback are foreign text, and made inert.
 func PlanSummary(v PlanView, title, from, to, why string) string {
 	safe := report.Words{Redact: v.Redact, Phrase: "/ralph"}
 	t := template.Must(template.New("archive").Funcs(template.FuncMap{

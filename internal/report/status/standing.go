@@ -48,7 +48,7 @@ type RunStatus struct {
 	Agent         string `json:"agent"`
 	Branch        string `json:"branch"`
 	FailureBranch string `json:"failure_branch"`
-	StateFile     string `json:"state_file"` // from the directory; empty when there is none
+	StateFile     string `json:"state_file"` // from the directory; empty without one
 	StartedAt     Moment `json:"started_at"`
 	UpdatedAt     Moment `json:"updated_at"`
 	Until         Moment `json:"until"` // of waiting and paused: when it may continue
@@ -115,7 +115,7 @@ type StandingRole struct {
 
 // Lock is what is known of the lock of a run's directory.
 type Lock struct {
-	PID   int  // 0: there is none
+	PID   int  // 0: no lock
 	Alive bool // the process lives and holds it
 }
 

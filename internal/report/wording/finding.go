@@ -20,7 +20,7 @@ func Place(f loop.Finding) string {
 
 // Said is a finding's message with the rule that it breaks.
 func Said(f loop.Finding) string {
-	if strings.Contains(f.Message, f.Rule) { // also when there is none
+	if strings.Contains(f.Message, f.Rule) { // also without a rule
 		return f.Message
 	}
 	return f.Rule + ": " + f.Message

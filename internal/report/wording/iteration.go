@@ -13,7 +13,7 @@ import (
 // IsReview says whose word a verdict is: of a role that reads and judges, or of anything else.
 func IsReview(c loop.Verdict) bool { return c.Check == loop.ReviewCheck || c.Role.ReadOnly() }
 
-// Shifted reports whether the turn was told to go about it in another way.
+// Shifted reports whether the prompt of the turn asked for another approach.
 func Shifted(it *loop.Iteration) bool { return it.Tier == loop.Shift || it.Tier == loop.Expand }
 
 // Handed is what an iteration made of its story, in a sign and words; "" when nothing.

@@ -70,7 +70,7 @@ func (k *kept) around(lines []string, matters func(string) bool) {
 	}
 }
 
-// Places are the words by which an output names findings: a file with its line, else the message.
+// Places are the words by which an output names findings: a file with its line, or the message.
 func Places(findings []loop.Finding) (list []string) {
 	for _, f := range findings {
 		switch {
@@ -86,7 +86,7 @@ func Places(findings []loop.Finding) (list []string) {
 // leastWords is how long a message has to be to find the line that it is from.
 const leastWords = 8
 
-// maxAround is how many lines of an output stand beside a finding.
+// maxAround is how many lines of an output are shown with a finding.
 const maxAround = 20
 
 // Around is the part of an output that speaks of a finding; "" when none does.
