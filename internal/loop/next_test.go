@@ -288,7 +288,7 @@ func TestNext(t *testing.T) {
 		{"stuck before money", State{MaxIterations: 9, Usage: Usage{CostUSD: 5},
 			Iterations: []*Iteration{same(1, Moving), same(2, Moving), same(3, Moving), same(4, Shift)}},
 			noon, Step{Do: Stop, Outcome: Stuck,
-				Reason: "the same failure of make test 4 times in a row (error hash h), also after a strategy shift"}},
+				Reason: "the same failure of make test 4 times in a row, also after a strategy shift"}},
 		{"but a turn that money stopped says nothing of being stuck",
 			State{MaxIterations: 9, Usage: Usage{CostUSD: 5},
 				Iterations: []*Iteration{same(1, Moving), same(2, Moving), same(3, Moving), cutOff(4)}},

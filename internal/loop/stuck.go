@@ -199,9 +199,6 @@ func (s State) ladder() (Tier, string) {
 	if spin.Numbers != "" {
 		why += ": " + spin.Numbers
 	}
-	if f := spin.Failure; f != nil && f.Hash != "" {
-		why += fmt.Sprintf(" (error hash %s)", f.Hash)
-	}
 	switch tried {
 	case 0:
 		why += ", and both strategy shifts were used before"

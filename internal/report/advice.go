@@ -210,22 +210,14 @@ func (v advice) whatNowLocally() string {
 		return ""
 	case loop.Waiting:
 		if list := v.State.ToAccept(); len(list) > 0 {
-			return whatNowIs + v.plainly(v.howToAccept(list))
+			return whatNowIs + v.howToAccept(list)
 		}
 		if s.Waits {
-			return whatNowIs + v.plainly(v.again()+" "+v.shown("--answer TEXT")+" answers, and resumes from here.")
+			return whatNowIs + v.again() + " " + v.shown("--answer TEXT") + " answers, and resumes from here."
 		}
 	}
-	next := v.again() + " resumes from here; with `--fresh` instead of `--resume` it starts over."
-	return whatNowIs + v.plainly(next)
-}
-
-// plainly is a sentence of ours without marks of code where no one reads Markdown.
-func (w Words) plainly(text string) string {
-	if w.plain {
-		return strings.ReplaceAll(text, "`", "")
-	}
-	return text
+	next := v.again() + " resumes from here; with " + v.shown("--fresh") + " instead of " + v.shown("--resume") + " it starts over."
+	return whatNowIs + next
 }
 
 // moreBudget says how a run continues whose budget is used up. What a run may spend is counted from its last request;
@@ -251,7 +243,8 @@ func (v advice) howToAccept(list []loop.Concern) string {
 	}
 	if v.local() {
 		return v.again() + " " + v.shown("--accept "+strings.Join(names, " --accept ")) + " accepts " + these(list) +
-			", " + v.shown("--accept all") + " every one; with `--fresh` instead of `--resume` it starts over."
+			", " + v.shown("--accept all") + " every one; with " + v.shown("--fresh") + " instead of " +
+			v.shown("--resume") + " it starts over."
 	}
 	return parts("look at "+these(list), v.Offer(v.acceptWords(list), "accepts by name, and the run resumes without another turn"),
 		v.Offer("accept all", "accepts every one"), v.Offer("continue <what to change>", "sends the work back"))
@@ -325,6 +318,9 @@ func (v advice) reproduce() string {
 	if f := s.Failure(); f != nil && slices.Contains(s.Start.Checks, f.Check) {
 		commands = []string{f.Check}
 	}
+	if v.Dir != "" {
+		line += " && cd " + wording.ShellWord(safetext.OneLine(v.Clean(v.Dir)))
+	}
 	for _, c := range commands {
 		c = v.Clean(strings.TrimSpace(c))
 		if len(line)+len(c) > 4<<10 {
@@ -393,26 +389,6 @@ func (v advice) again() string {
 		return v.shown(again)
 	}
 	return "the same command with " + v.shown("--resume")
-}
-
-// tryIt is the block that brings the branch to a clone and runs its checks.
-func (v advice) tryIt() string {
-	s := v.State
-	branch := wording.ShellWord(safetext.OneLine(v.Clean(s.Kept().Name())))
-	if v.local() || s.Kept().Name() == "" || len(branch) > wording.MaxURL {
-		return ""
-	}
-	lines := "git fetch origin " + branch + "\ngit checkout FETCH_HEAD\n"
-	if v.Dir != "" {
-		lines += "cd " + wording.ShellWord(safetext.OneLine(v.Clean(v.Dir))) + "\n"
-	}
-	for _, c := range s.Start.Checks {
-		if c = v.Clean(strings.TrimSpace(c)); len(lines)+len(c) > 4<<10 {
-			break
-		}
-		lines += c + "\n"
-	}
-	return safetext.Fence(lines)
 }
 
 // sendBack says how a reviewer of finished work gets something else; "" before there is any.

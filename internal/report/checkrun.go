@@ -31,14 +31,9 @@ type Annotation struct {
 	Level   string // "failure" or "warning"
 	Title   string // the check and its rule, at most 200 characters
 	Message string // at most 1,000 characters
-	Raw     string // the lines of the output around it; may be empty; at most 4 KiB
 }
 
-// What GitHub takes in a field of a check run is more than this.
-const (
-	mostAnnotations = 100
-	maxRaw          = 4 << 10
-)
+const mostAnnotations = 100
 
 // conclusions are GitHub's words for the outcomes; all others are failures.
 var conclusions = map[loop.Outcome]string{
@@ -89,9 +84,8 @@ func (v View) annotations() (list []Annotation) {
 			if c.Severity != severity || c.Pass || c.Skipped != "" {
 				continue
 			}
-			output := v.Clean(c.Output)
 			for _, f := range c.Findings {
-				a, ok := v.annotation(c, f, output)
+				a, ok := v.annotation(c, f)
 				key := Annotation{Path: a.Path, Line: a.Line, Column: a.Column, Message: a.Message}
 				if !ok || seen[key] || len(list) == mostAnnotations {
 					continue
@@ -106,9 +100,9 @@ func (v View) annotations() (list []Annotation) {
 	return list
 }
 
-// annotation is a finding of a check, whose output has been cleaned; ok is false when it names no file of the
+// annotation is a finding of a check; ok is false when it names no file of the
 // repository, or says nothing.
-func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annotation, ok bool) {
+func (v View) annotation(c loop.Verdict, f loop.Finding) (a Annotation, ok bool) {
 	name := v.path(f.File)
 	message := safetext.Shorten(strings.TrimSpace(v.Clean(wording.Said(f))), 1000)
 	if name == "" || v.Redacted(name) != name || message == "" {
@@ -122,7 +116,6 @@ func (v View) annotation(c loop.Verdict, f loop.Finding, output string) (a Annot
 	if c.Severity == loop.Soft || strings.EqualFold(f.Level, "warning") {
 		a.Level = "warning"
 	}
-	a.Raw = safetext.FirstBytes(wording.Around(output, f), maxRaw)
 	return a, true
 }
 

@@ -23,7 +23,6 @@ func Failure(v View) string {
 		p.Part(v.atCap())
 		p.Part(wording.JoinedBy(" ", v.why(), v.whereKept()))
 		p.Part(wording.Titled("Stories", v.storyList()))
-		p.Part(wording.Folded("What the reviews asked for", v.unapproved()))
 		p.Part(v.lastFailure(true))
 		p.Part(wording.Folded("What was tried, attempt by attempt",
 			wording.JoinedBy("\n", v.steps(v.State.Failure()), v.errorHistory())))

@@ -131,7 +131,7 @@ func checkRun(v View) string {
 	c := CheckRunOf(v)
 	text := fmt.Sprintf("%s: %s\n\n%s\n%s", c.Conclusion, c.Title, c.Summary, c.Text)
 	for _, a := range c.Annotations {
-		text += fmt.Sprintf("\n%s %s:%d:%d %s\n%s\n%s\n", a.Level, a.Path, a.Line, a.Column, a.Title, a.Message, a.Raw)
+		text += fmt.Sprintf("\n%s %s:%d:%d %s\n%s\n", a.Level, a.Path, a.Line, a.Column, a.Title, a.Message)
 	}
 	return text
 }

@@ -107,7 +107,7 @@ func (v View) details() string {
 	if s.End == nil {
 		return v.now()
 	}
-	return wording.JoinedBy(" ", hashed.ReplaceAllString(v.why(), ""), v.whereKept())
+	return wording.JoinedBy(" ", v.why(), v.whereKept())
 }
 
 // whereKept says where the work of a run is that has ended, unless a pull request is offered for review.
@@ -125,10 +125,6 @@ func (v View) whereKept() string {
 	}
 	return fmt.Sprintf("Everything that was done is kept on %s.", v.branch(s.Kept()))
 }
-
-// hashed is how a reason names a failure's signature. The failure report has a table of them; without that table it
-// means nothing to a reader.
-var hashed = regex.Lazy(` \(error hash [0-9a-f]{1,16}\)`)
 
 // headline is the outcome and why, in one line.
 func (v View) headline() string {
@@ -218,7 +214,7 @@ func (v View) cause() string {
 	}
 	if cause == "" && s.End.Outcome != loop.Done &&
 		(s.End.Outcome != loop.Capped || !onlyCount.MatchString(s.End.Reason)) {
-		cause = v.Text(untilReset.ReplaceAllString(hashed.ReplaceAllString(s.End.Reason, ""), ""), mostReason)
+		cause = v.Text(untilReset.ReplaceAllString(s.End.Reason, ""), mostReason)
 	}
 	return wording.JoinedBy("; ", cause, Tally(v.State))
 }

@@ -141,7 +141,7 @@ func TestStoriesOfALargePlan(t *testing.T) {
 		t.Errorf("%d items, want 20 and the folded 200:\n%s", n, list)
 	}
 	for _, want := range []string{"**Stories:** 100 of 200 stories approved, 50 of them only at the cap\n",
-		"\n- [ ] US-002 words — changes requested, review 1/2\n",
+		"\n- [ ] US-002 words — changes requested, review 1/2: words\n",
 		"\n- [x] US-101 words — approved, review 4/2 ⏳\n- 180 more\n", "<details><summary>All 200 stories</summary>"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("%q is missing:\n%.3000s", want, list)

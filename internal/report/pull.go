@@ -103,7 +103,7 @@ func (v page) verified() string {
 	}
 	p.Part(wording.Folded("What the reviewer said of each criterion", v.criteria()))
 	p.Part(wording.Folded("Promises", v.verification()))
-	p.Part(wording.Folded("Try it yourself", advice{v.View}.tryIt()))
+	p.Part(wording.Folded("Try it yourself", block(advice{v.View}.reproduce())))
 	return p.String()
 }
 

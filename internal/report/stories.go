@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/report/wording"
 )
 
-// storyItems are stories as a task list.
-func (v View) storyItems(stories []plan.Story, title int) (list string) {
+// storyItems are stories as a task list, each open one with what its review asks for.
+func (v View) storyItems(stories []plan.Story, title, feedback int) (list string) {
 	for _, st := range stories {
 		box, loud := "[ ]", ""
 		if StoryDone(v.State, st) {
@@ -26,6 +26,9 @@ func (v View) storyItems(stories []plan.Story, title int) (list string) {
 		item += " — " + state + reviews(v.State, st)
 		if st.ID == current(v.State) {
 			item += " ⏳"
+		}
+		if said := v.Text(st.ReviewFeedback, feedback); said != "" && feedback > 0 && !StoryDone(v.State, st) {
+			item += ": " + said
 		}
 		list += item + "\n"
 	}
@@ -47,14 +50,14 @@ func (v page) storyList() string {
 		return ""
 	}
 	if len(p.Stories) <= v.room.stories {
-		return v.storyItems(p.Stories, 100)
+		return v.storyItems(p.Stories, 100, 300)
 	}
 	shown := urgent(v.State, v.room.stories)
-	text := v.storyItems(shown, 100) + fmt.Sprintf("- %d more\n", len(p.Stories)-len(shown))
+	text := v.storyItems(shown, 100, 300) + fmt.Sprintf("- %d more\n", len(p.Stories)-len(shown))
 	if v.folded == 0 {
 		return text
 	}
-	all := v.storyItems(p.Stories[:min(v.folded, len(p.Stories))], 60)
+	all := v.storyItems(p.Stories[:min(v.folded, len(p.Stories))], 60, 0)
 	if rest := len(p.Stories) - v.folded; rest > 0 {
 		all += fmt.Sprintf("- %d more\n", rest)
 	}
@@ -100,36 +103,4 @@ func were(reviews int) string {
 		return "1 review was"
 	}
 	return fmt.Sprintf("%d reviews were", reviews)
-}
-
-// unapproved lists the stories that are not done, each with what its review asked for.
-func (v page) unapproved() string {
-	if v.State.Plan == nil || v.remarks == 0 {
-		return ""
-	}
-	var b strings.Builder
-	listed, more := 0, 0
-	told := v.State.End != nil && v.failing() == "" // of the first one, by the headline
-	for _, st := range v.State.Plan.Stories {
-		switch {
-		case StoryDone(v.State, st):
-		case told && len([]rune(st.ReviewFeedback)) <= mostCause:
-			told = false
-		case listed == 2*v.remarks:
-			more++
-		default:
-			told = false
-			listed++
-			item := fmt.Sprintf("- **%s** %s — %s%s", v.storyID(st), v.Text(st.Title, 100), wording.StoryState(st),
-				reviews(v.State, st))
-			if said := v.Text(st.ReviewFeedback, 600); said != "" {
-				item += ": " + said
-			}
-			b.WriteString(item + "\n")
-		}
-	}
-	if more > 0 {
-		fmt.Fprintf(&b, "- %d more\n", more)
-	}
-	return b.String()
 }

@@ -86,22 +86,6 @@ func Places(findings []loop.Finding) (list []string) {
 // leastWords is how long a message has to be to find the line that it is from.
 const leastWords = 8
 
-// maxAround is how many lines of an output are shown with a finding.
-const maxAround = 20
-
-// Around is the part of an output that speaks of a finding; "" when none does.
-func Around(output string, f loop.Finding) string {
-	lines := strings.Split(output, "\n")
-	for i, line := range lines {
-		for _, p := range Places([]loop.Finding{f}) {
-			if strings.Contains(line, p) {
-				return strings.Join(lines[max(0, i-maxAround/4):min(len(lines), i+maxAround*3/4)], "\n")
-			}
-		}
-	}
-	return ""
-}
-
 // withGaps joins the lines that are kept. In each gap stands one line that counts what is missing, also what was
 // missing there before.
 func withGaps(lines []string, keep []bool) string {
