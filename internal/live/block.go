@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	frame      = 200 * time.Millisecond // how often the block is drawn
 	firstDrawn = time.Second            // how long the log waits for the first time
 	stopWithin = 500 * time.Millisecond // how long a terminal that takes nothing may keep us from leaving it
 )

@@ -43,6 +43,9 @@ type Style struct {
 	Unicode bool // else ASCII
 }
 
+// frame is how often the block is drawn.
+const frame = 200 * time.Millisecond
+
 // mostRows is how many rows the block of a single run has at most.
 const mostRows = 8
 
@@ -83,7 +86,7 @@ func (s Style) row(width int, before, text string) string {
 func (s Style) head(f Facts) string {
 	parts := []string{"preparing"}
 	if f.Iteration != "" {
-		parts = []string{s.bold("iteration " + f.Iteration)}
+		parts = []string{s.styled(ansi.NewStyle().Bold(), "iteration "+f.Iteration)}
 	}
 	if f.Role != "" {
 		parts = append(parts, f.Role)
@@ -172,25 +175,17 @@ func (s Style) mark(unicode, ascii string) string {
 	return ascii
 }
 
-func (s Style) faint(text string) string {
+func (s Style) styled(as ansi.Style, text string) string {
 	if !s.Colour {
 		return text
 	}
-	return ansi.NewStyle().Faint().Styled(text)
+	return as.Styled(text)
 }
 
-func (s Style) bold(text string) string {
-	if !s.Colour {
-		return text
-	}
-	return ansi.NewStyle().Bold().Styled(text)
-}
+func (s Style) faint(text string) string { return s.styled(ansi.NewStyle().Faint(), text) }
 
 func (s Style) coloured(colour ansi.BasicColor, text string) string {
-	if !s.Colour {
-		return text
-	}
-	return ansi.NewStyle().ForegroundColor(colour).Styled(text)
+	return s.styled(ansi.NewStyle().ForegroundColor(colour), text)
 }
 
 // Several are the facts of runs at once, a line or two each, in at most `most` lines that are no wider than width
@@ -222,7 +217,7 @@ func (s Style) Several(title string, all []Facts, now time.Time, width, most int
 
 // oneOf is a run in a line: which, how far, for how long; with what it does when nothing else says so.
 func (s Style) oneOf(f Facts, whole bool) string {
-	parts := []string{s.bold(safetext.Shorten(safetext.Inert(f.Name), 30))}
+	parts := []string{s.styled(ansi.NewStyle().Bold(), safetext.Shorten(safetext.Inert(f.Name), 30))}
 	switch {
 	case f.Iteration == "":
 		parts = append(parts, "preparing")
