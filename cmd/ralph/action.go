@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	jobs "github.com/ralph-loop/ralph/internal/work"
 )
 
 type actionCommand struct {
@@ -31,16 +32,16 @@ type actionCommand struct {
 func (c *actionCommand) Run(ctx context.Context, p process) error {
 	switch {
 	case c.DryRun:
-		return c.replay(ctx, p)
+		return c.explain(ctx, p)
 	case c.EventName != "" || c.Event != "" || c.JSON:
-		return &endedError{loop.Invalid.ExitCode(), errors.New("flags --event-name, --event and --json go with --dry-run: " +
-			"a run from a payload of your own would be one for real; the event of a job is read from its environment")}
+		return invalid.Errorf("flags --event-name, --event and --json go with --dry-run: a run from a payload of your own " +
+			"would be one for real; the event of a job is read from its environment")
 	}
 	environ := environment(p.environ)
 	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(p.out))
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return err
 	}
 	inputs, err := config.ReadInputs(environ)
 	if err != nil {
@@ -51,18 +52,16 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	}
 	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
 	result, err := a.Run(ctx)
+	outcome := result.Outcome
 	switch {
-	case err != nil && (result.Outcome == "" || result.Outcome == loop.Done || invalid.Is(err) &&
-		result.Outcome == loop.Failed):
-		code := loop.Failed.ExitCode()
-		if invalid.Is(err) {
-			code = loop.Invalid.ExitCode()
-		}
-		return &endedError{code, logged(runner, err)}
-	case result.Outcome == "", result.Outcome == loop.Waiting, result.Outcome == loop.Refused:
+	case err == nil && outcome == "", outcome == loop.Waiting, outcome == loop.Refused:
 		return nil
+	case err != nil && (outcome == "" || outcome == loop.Done || outcome == loop.Failed):
+		if outcome = loop.Failed; invalid.Is(err) {
+			outcome = loop.Invalid
+		}
 	}
-	return &endedError{result.Outcome.ExitCode(), logged(runner, err)}
+	return &endedError{outcome.ExitCode(), logged(runner, err)}
 }
 
 // logged tells an error that no one was told of by the job's log, where the runner obeys nothing of it: what git and
@@ -76,23 +75,20 @@ func logged(runner *actions.Runner, err error) error {
 	return nil
 }
 
-// replay says what an event would come to. Its exit code says whether the payload could be read, whatever that comes
-// to.
-func (c *actionCommand) replay(ctx context.Context, p process) error {
-	told, err := c.explain(ctx, p)
-	switch {
-	case ctx.Err() != nil:
-		return &endedError{loop.Interrupted.ExitCode(), nil}
-	case err != nil:
-		return &endedError{loop.Invalid.ExitCode(), err}
-	case c.JSON:
-		_, err = p.out.Write(plainJSON(told))
+// explain says what ralph would do with an event. Its exit code says whether the payload could be read.
+func (c *actionCommand) explain(ctx context.Context, p process) error {
+	found, err := c.decide(ctx, p)
+	if err != nil {
+		return invalid.Mark(err)
+	}
+	if c.JSON {
+		_, err = p.out.Write(plainJSON(found))
 		return err
 	}
-	return told.Print(p.out)
+	return found.Print(p.out)
 }
 
-func (c *actionCommand) explain(ctx context.Context, p process) (bot.Preview, error) {
+func (c *actionCommand) decide(ctx context.Context, p process) (bot.Preview, error) {
 	environ := environment(p.environ)
 	env, err := config.ReadEnvironment(environ)
 	if err != nil {
@@ -114,7 +110,7 @@ func (c *actionCommand) explain(ctx context.Context, p process) (bot.Preview, er
 			return bot.Preview{}, err
 		}
 	default:
-		env.EventPath = from(p.dir, c.Event)
+		env.EventPath = p.path(c.Event)
 	}
 	if env.EventName == "" || env.EventPath == "" {
 		return bot.Preview{}, errors.New("the event is not known: pass --event-name NAME and --event FILE, " +
@@ -159,4 +155,59 @@ func keepPayload(in io.Reader, name string) error {
 	}
 	_, err = io.Copy(file, io.LimitReader(in, mostPayload))
 	return errors.Join(err, file.Close())
+}
+
+// workCLI is the grammar of what ralph serve starts for each job. No person calls it, so no help reports it.
+type workCLI struct {
+	Work workCommand `cmd:""`
+}
+
+type workCommand struct{}
+
+// Run implements ralph work. The server is told how the job ends, so the exit code says only whether it could be.
+func (*workCommand) Run(ctx context.Context, p process) error {
+	if err := jobs.Run(ctx, p.in, p.environ, now); err != nil {
+		return &endedError{loop.Failed.ExitCode(), err}
+	}
+	return nil
+}
+
+// workOnRunner does a job of a server in a job of GitHub Actions. The log says nothing of it: whoever reads the log may
+// be someone who cannot read the repository that the job is for.
+func workOnRunner(ctx context.Context, in config.Inputs, runner *actions.Runner, environ []string) error {
+	runner.Mask(in.Request)
+	_, _ = fmt.Fprintf(runner, "This job works for %s, whose pages show what it does.\n", in.Server)
+	err := jobs.Runner{Server: in.Server, Request: in.Request, Token: runner.IDToken}.Run(ctx, environ, now)
+	switch {
+	case errors.Is(err, jobs.ErrGone):
+		runner.Notice("There is nothing to do: " + err.Error())
+	case err != nil:
+		return &endedError{loop.Failed.ExitCode(), logged(runner, err)}
+	}
+	return nil
+}
+
+type sweepCommand struct {
+	List bool `required:"" help:"Print the work of a sweep as a matrix of a workflow's jobs, in JSON, and start nothing. Each job then runs ralph action with the input issue."`
+}
+
+// Run implements ralph sweep --list. Standard output is the matrix alone; the log goes to standard error.
+func (sweepCommand) Run(ctx context.Context, p process, stderr io.Writer) error {
+	environ := environment(p.environ)
+	env, err := config.ReadEnvironment(environ)
+	if err != nil {
+		return err
+	}
+	inputs, err := config.ReadInputs(environ)
+	if err != nil {
+		return err
+	}
+	runner := actions.New(func(name string) string { return environ[name] }, safetext.Raw(stderr))
+	a := &bot.Action{Env: env, Inputs: inputs, Parent: p.environ, Runner: runner, Clock: now}
+	matrix, err := a.List(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s\n", matrix)
+	return err
 }

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/supervise"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 type busCommand struct {
@@ -38,9 +35,9 @@ func (c *busCommand) of(p process) supervise.Bus {
 	return supervise.Bus{Dir: p.dir, TaskDir: dir, Clock: now}
 }
 
-// Run implements ralph bus post. The message comes from who runs this, our parent: we are gone before it is read.
+// Run implements ralph bus post. The message comes from our parent, which runs this: we are gone before it is read.
 func (c *busPostCommand) Run(bus *busCommand, p process) error {
-	return busEnded(bus.of(p).Post(c.Type, c.Text, os.Getppid()))
+	return bus.of(p).Post(c.Type, c.Text, os.Getppid())
 }
 
 // Run implements ralph bus read.
@@ -49,16 +46,5 @@ func (c *busReadCommand) Run(ctx context.Context, bus *busCommand, p process) er
 	if c.Follow {
 		poll = followEvery
 	}
-	err := bus.of(p).Read(ctx, p.out, c.JSON, poll)
-	if err != nil && ctx.Err() != nil {
-		return &endedError{loop.Interrupted.ExitCode(), nil}
-	}
-	return busEnded(err)
-}
-
-func busEnded(err error) error {
-	if err != nil && invalid.Is(err) {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return err
+	return bus.of(p).Read(ctx, p.out, c.JSON, poll)
 }

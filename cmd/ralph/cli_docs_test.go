@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/ralph-loop/ralph/internal/config"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md")
@@ -27,7 +25,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	describe(parser.Model.Node, config.Sentences())
+	describe(parser.Model.Node)
 	b.WriteString(cliIntro)
 	documentCommand(&b, parser.Model.Node, "ralph")
 	const file = "../../docs/cli.md"

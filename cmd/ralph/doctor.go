@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
+	"io"
 
 	"github.com/ralph-loop/ralph/internal/doctor"
-
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 type doctorCommand struct {
-	Agent  *string `placeholder:"NAME" help:"The coding agent to ask about. Default: what the settings name."`
+	Agent  *string `placeholder:"NAME" setting:"agent.command" help:"The coding agent to ask about. Default: what the settings name."`
 	GitHub bool    `name:"github" help:"Look at the repository on GitHub instead: token, permissions, labels, branch rules, Actions, secrets by name, workflow. The token is read from GITHUB_TOKEN or GH_TOKEN."`
 	Repo   string  `placeholder:"OWNER/NAME" help:"With --github: the repository. Default: GITHUB_REPOSITORY, or where the clone came from."`
 	JSON   bool    `name:"json" help:"Print what was found out as one JSON object."`
@@ -19,53 +19,36 @@ type doctorCommand struct {
 
 // Run implements ralph doctor. Its exit code is 0 when the agent can run and the settings are valid; with --github,
 // when nothing on GitHub keeps ralph from working.
-func (c *doctorCommand) Run(ctx context.Context, p process) error {
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err == nil {
-		err = c.mixed()
+func (c *doctorCommand) Run(ctx context.Context, p process, s session.Session) error {
+	switch {
+	case c.GitHub && c.Agent != nil:
+		return invalid.Errorf("flag --agent is about this machine, and --github about the repository on GitHub; pass one of them")
+	case !c.GitHub && c.Repo != "":
+		return invalid.Errorf("flag --repo goes with --github; without that, ralph doctor looks at this machine")
 	}
-	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	flags := runCommand{Agent: c.Agent}
-	d := &doctor.Doctor{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Flags: flags.layer(),
-		Marks: isTerminal(p.out) || env.CI || env.Actions, Width: columns(p.out)}
+	s.Flags = setBy(c, nil)
+	d := &doctor.Doctor{Session: s, Marks: isTerminal(p.out) || s.Env.CI || s.Env.Actions, Width: columns(p.out)}
 	var found any
-	var ready bool
-	var tell func() error
+	var text, todo string
 	if c.GitHub {
 		hub, err := d.ExamineHub(ctx, c.Repo)
 		if err != nil {
-			return &endedError{loop.Invalid.ExitCode(), err}
+			return invalid.Mark(err)
 		}
-		found, ready, tell = hub, hub.Ready, func() error { return d.PrintGitHub(hub) }
+		found, text, todo = hub, d.GitHubText(hub), hub.Todo
 	} else {
 		here := d.Examine(ctx)
-		found, ready, tell = here, here.Ready, func() error { return d.Print(here) }
+		found, text, todo = here, d.Text(here), here.Todo
 	}
 	if c.JSON {
-		_, err = p.out.Write(plainJSON(found))
-	} else {
-		err = tell()
+		text = string(plainJSON(found))
 	}
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return &endedError{loop.Interrupted.ExitCode(), nil}
-	case !ready:
+	_, err := io.WriteString(p.out, text)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && todo != "" {
 		return &endedError{loop.Invalid.ExitCode(), nil}
 	}
-	return nil
-}
-
-// mixed is what does not go together on the command line.
-func (c *doctorCommand) mixed() error {
-	switch {
-	case c.GitHub && c.Agent != nil:
-		return errors.New("flag --agent is about this machine, and --github about the repository on GitHub; give one of them")
-	case !c.GitHub && c.Repo != "":
-		return errors.New("flag --repo goes with --github; without that, ralph doctor looks at this machine")
-	}
-	return nil
+	return err
 }

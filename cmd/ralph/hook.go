@@ -6,9 +6,6 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/agenthook"
-
-	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/loop"
 )
 
 type hookCommand struct {
@@ -84,9 +81,5 @@ func (c *hookInstall) Run(ctx context.Context, p process) error {
 		}
 		i.Program = program
 	}
-	err := i.Run(ctx)
-	if err != nil && invalid.Is(err) {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return err
+	return i.Run(ctx)
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-loop/ralph/internal/doctor"
-	"github.com/ralph-loop/ralph/internal/session"
-
-	"golang.org/x/term"
-
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/doctor"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 type initCommand struct {
@@ -23,24 +21,26 @@ type initCommand struct {
 	Repo      string   `placeholder:"OWNER/NAME" help:"With --github: the repository. Default: GITHUB_REPOSITORY, or where the clone came from."`
 }
 
-// Run implements ralph init. Whatever keeps the settings from being written is exit code 2, but 130 when the answers
-// end early.
-func (c initCommand) Run(ctx context.Context, p process) error {
-	terminal := p.in != nil && term.IsTerminal(int(p.in.Fd()))
-	if err := c.possible(terminal); err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	switch err := c.begin(ctx, env, p); {
-	case errors.Is(err, session.ErrAborted), err != nil && ctx.Err() != nil:
-		return &endedError{loop.Interrupted.ExitCode(), err}
+// Run implements ralph init. Its exit code is 2 if anything keeps the settings from being written, but 130 when the
+// answers end early.
+func (c initCommand) Run(ctx context.Context, p process, s session.Session) error {
+	err := c.possible(p.terminal())
+	switch {
 	case err != nil:
-		return &endedError{loop.Invalid.ExitCode(), err}
+	case c.GitHub:
+		i := &doctor.GitHubInit{Session: s, Repo: c.Repo}
+		if !c.Yes {
+			i.In = p.in
+		}
+		err = i.Run(ctx)
+	default:
+		err = (&doctor.Init{Session: s, In: p.in, Yes: c.Yes, Overwrite: c.Overwrite,
+			Given: doctor.Given{Agent: c.Agent, Checks: c.Check, Setup: c.Setup}}).Run(ctx)
 	}
-	return nil
+	if err != nil && ctx.Err() != nil {
+		return &endedError{loop.Interrupted.ExitCode(), err}
+	}
+	return invalid.Mark(err)
 }
 
 // possible says what keeps it from beginning.
@@ -58,16 +58,4 @@ func (c initCommand) possible(terminal bool) error {
 			" yourself (ralph settings schema prints its schema)")
 	}
 	return nil
-}
-
-func (c initCommand) begin(ctx context.Context, env config.Environment, p process) error {
-	if !c.GitHub {
-		return (&doctor.Init{Env: env, Parent: p.environ, Dir: p.dir, In: p.in, Out: p.out, Yes: c.Yes,
-			Overwrite: c.Overwrite, Given: doctor.Given{Agent: c.Agent, Checks: c.Check, Setup: c.Setup}}).Run(ctx)
-	}
-	i := &doctor.GitHubInit{Env: env, Parent: p.environ, Dir: p.dir, Repo: c.Repo, Out: p.out}
-	if !c.Yes {
-		i.In = p.in
-	}
-	return i.Run(ctx)
 }

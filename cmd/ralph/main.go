@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,73 +10,66 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/invalid"
-
 	"github.com/alecthomas/kong"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// process is what a command gets of the outside.
-type process struct {
-	environ []string
-	dir     string
-	in      *os.File
-	out     io.Writer // a console: what is printed is inert, whoever wrote it
-	args    []string  // what follows the program's name
-	notices *shared   // where it is said of signals that they came; nil: nowhere that a command could change
-}
-
+// cli is the grammar of all commands, in the groups of ralph --help. Each group is built only if it is needed: an agent
+// calls ralph hook beside each of its tools, and the grammar of all commands takes longer to build than that to run.
 type cli struct {
-	Action    actionCommand    `cmd:"" group:"github" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
-	Init      initCommand      `cmd:"" group:"prepare" help:"Write the settings of this repository: ask for them, and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
-	Run       runCommand       `cmd:"" group:"run" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
-	Settings  settingsCommand  `cmd:"" group:"prepare" help:"Show or change the settings, or show their schema."`
-	Sweep     sweepCommand     `cmd:"" group:"github" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
-	Replay    replayCommand    `cmd:"" group:"look" help:"Show an agent's recorded output: as it was shown, and how ralph reads it."`
-	Prompt    promptCommand    `cmd:"" group:"look" help:"Print the prompt of the next iteration, and change nothing."`
-	Doctor    doctorCommand    `cmd:"" group:"prepare" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
-	Supervise superviseCommand `cmd:"" group:"tools" help:"Run a command again and again until it says that its task is done."`
-	Bus       busCommand       `cmd:"" group:"tools" help:"Send messages to ralph supervise, and read them."`
-	Signature signatureCommand `cmd:"" group:"tools" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
+	runs
 	plans
-	hooks
+	looks
+	preparations
+	workflows
 	servers
-	Task       taskCommand       `cmd:"" group:"run" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
-	Status     statusCommand     `cmd:"" group:"look" help:"Show the newest run in this directory, or a task's."`
-	Watch      watchCommand      `cmd:"" group:"look" help:"Show the newest run in this directory while it works: ralph status --watch."`
-	Hint       hintCommand       `cmd:"" group:"run" help:"Send a hint to the active run in this directory."`
-	Cancel     cancelCommand     `cmd:"" group:"run" help:"Stop the run in this directory."`
-	Clean      cleanCommand      `cmd:"" group:"prepare" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
-	Completion completionCommand `cmd:"" group:"tools" help:"Print the shell completion of commands and flags."`
-	manPages                     //nolint:unused // has a command in the build with the tag man
+	tools
+	hooks
+	manPages //nolint:unused // has a command in the build with the tag man
 	versionFlag
 }
 
-// Of cli, what ralph hook, ralph plan and ralph --version need: an agent calls the one beside each of its tools, the
-// others are for someone who looks, and the grammar of all commands takes longer to build than any of them to run.
 type (
-	hookCLI struct {
-		hooks
-		versionFlag
+	runs struct {
+		Run    runCommand    `cmd:"" group:"run" default:"withargs" help:"Run the agent until checks say that it is done: with a prompt, or on an issue or tasks in this clone. The default command."`
+		Task   taskCommand   `cmd:"" group:"run" help:"Keep tasks as files: create, list, show, followup, and the prompt for an agent that writes them."`
+		Hint   hintCommand   `cmd:"" group:"run" help:"Send a hint to the active run in this directory."`
+		Cancel cancelCommand `cmd:"" group:"run" help:"Stop the run in this directory."`
 	}
-	planCLI struct {
-		plans
-		versionFlag
-	}
-)
-
-type (
 	plans struct {
 		Plan planCommand `cmd:"" group:"run" help:"Work on a plan: many stories, each reviewed by a fresh context before it counts."`
+	}
+	looks struct {
+		Status statusCommand `cmd:"" group:"look" help:"Show the newest run in this directory, or a task's."`
+		Watch  watchCommand  `cmd:"" group:"look" help:"Show the newest run in this directory while it works: ralph status --watch."`
+		Prompt promptCommand `cmd:"" group:"look" help:"Print the prompt of the next iteration, and change nothing."`
+		Replay replayCommand `cmd:"" group:"look" help:"Show an agent's recorded output: as it was shown, and how ralph reads it."`
+	}
+	preparations struct {
+		Init     initCommand     `cmd:"" group:"prepare" help:"Write the settings of this repository: ask for them, and write .ralph/settings.json; with --github, make its labels and propose its workflow."`
+		Settings settingsCommand `cmd:"" group:"prepare" help:"Show or change the settings, or show their schema."`
+		Doctor   doctorCommand   `cmd:"" group:"prepare" help:"Check that this machine is ready: agents, credentials, git, settings, checks; with --github, what the repository lacks there."`
+		Clean    cleanCommand    `cmd:"" group:"prepare" help:"Remove what runs have left in this clone: branches, logs, records. They are listed first."`
+	}
+	workflows struct {
+		Action actionCommand `cmd:"" group:"github" help:"Handle one event of a GitHub workflow: what action.yml runs. With --dry-run, print what an event would do, and why."`
+		Sweep  sweepCommand  `cmd:"" group:"github" help:"List unfinished work: runs whose process died, and issues that wait with the label."`
+	}
+	tools struct {
+		Supervise  superviseCommand  `cmd:"" group:"tools" help:"Run a command again and again until it says that its task is done."`
+		Bus        busCommand        `cmd:"" group:"tools" help:"Send messages to ralph supervise, and read them."`
+		Signature  signatureCommand  `cmd:"" group:"tools" help:"Print a failure's fingerprint: the hash of what does not change from run to run."`
+		Completion completionCommand `cmd:"" group:"tools" help:"Print the shell completion of commands and flags."`
+		Complete   completeCommand   `cmd:"" hidden:""`
 	}
 	hooks struct {
 		Hook hookCommand `cmd:"" group:"tools" help:"What an agent's hooks call, and how to put them into its settings."`
 	}
-	versionCLI  struct{ versionFlag }
 	versionFlag struct {
 		Version kong.VersionFlag `short:"v" help:"Print the version and exit."`
 	}
@@ -123,13 +115,19 @@ func whereWeAre() surroundings {
 func grammar(args []string) any {
 	switch {
 	case len(args) > 0 && args[0] == "hook":
-		return &hookCLI{}
+		return &struct {
+			hooks
+			versionFlag
+		}{}
 	case len(args) > 0 && args[0] == "plan":
-		return &planCLI{}
+		return &struct {
+			plans
+			versionFlag
+		}{}
 	case len(args) > 0 && args[0] == "work":
 		return &workCLI{}
 	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
-		return &versionCLI{}
+		return &struct{ versionFlag }{}
 	}
 	return &cli{}
 }
@@ -140,33 +138,6 @@ func shortLived(args []string) bool {
 	return len(args) > 0 && (args[0] == "hook" || args[0] == "--version" || args[0] == "-v")
 }
 
-// helpTexts prints help once it has examples, and says of flags that set settings what the table of settings says.
-// No one else pays for that.
-func helpTexts(options kong.HelpOptions, ctx *kong.Context) error {
-	if ctx.Selected() == nil {
-		return overview(ctx)
-	}
-	describe(ctx.Model.Node, config.Sentences())
-	exemplify(ctx.Model.Node, "")
-	return kong.DefaultHelpPrinter(options, ctx)
-}
-
-// describe puts sentences in the place of "{maxTokens}" in the help of a command's flags, and of those below it.
-func describe(n *kong.Node, sentences map[string]string) {
-	for _, f := range n.Flags {
-		key, rest, ok := strings.Cut(strings.TrimPrefix(f.Help, "The coding agent: "), "}")
-		if !ok || !strings.HasPrefix(key, "{") {
-			continue
-		}
-		if said := sentences[key[1:]]; said != "" {
-			f.Help = strings.Replace(f.Help, key+"}"+rest, said+rest, 1)
-		}
-	}
-	for _, child := range n.Children {
-		describe(child, sentences)
-	}
-}
-
 // run runs one command line and returns its exit code.
 func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	left := -1
@@ -175,9 +146,9 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	p.out, stderr = safetext.NewConsole(p.out), safetext.NewConsole(stderr)
 	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description("Turns an issue into a reviewed pull request."), kong.Vars{"version": programVersion()},
-		kong.Help(helpTexts),
+		kong.Help(printHelp),
 		kong.BindToProvider(i.context), kong.BindToProvider(i.hardContext),
-		kong.BindToProvider(i.drainContext), kong.Bind(p),
+		kong.BindToProvider(i.drainContext), kong.Bind(p), kong.BindToProvider(process.session),
 		kong.BindTo(stderr, (*io.Writer)(nil)), kong.Writers(p.out, stderr), kong.Exit(func(code int) { left = code }),
 		kong.UsageOnError(),
 		kong.ExplicitGroups(append(slices.Clone(commandGroups), kong.Group{Key: "what", Title: "Instead of a prompt:"},
@@ -196,24 +167,24 @@ func run(i *interruption, args []string, p process, stderr io.Writer) int {
 	if err != nil {
 		return misread(err, args, parser.Model.Node, p.out, stderr)
 	}
-	err = command.Run()
-	ended := (*endedError)(nil)
-	switch {
-	case err == nil:
-		return 0
-	case !errors.As(err, &ended):
-		ended = &endedError{loop.Failed.ExitCode(), err}
+	end := ended(i.ctx, command.Run())
+	if end.err != nil && !invalid.Reported(end.err) {
+		fmt.Fprintln(stderr, "ralph:", invalid.Text(end.err))
 	}
-	if ended.err != nil && !invalid.Reported(ended.err) {
-		fmt.Fprintln(stderr, "ralph:", invalid.Text(ended.err))
-	}
-	return ended.code
+	return end.code
 }
 
-// endedError carries a command's exit code, and what the reader has yet to be told.
-type endedError struct {
-	code int
-	err  error
+// strayWords refuses words that no command has taken: alone they are a prompt only with whitespace in them, which no
+// misspelled command has.
+func strayWords(args []string, command *kong.Context) error {
+	g, _ := command.Model.Target.Addr().Interface().(*cli)
+	if g == nil || len(g.Run.Text) == 0 || args[0] == "run" || slices.Contains(args, "--") {
+		return nil
+	}
+	for i, word := range g.Run.Text {
+		if i > 0 || !strings.ContainsAny(word, " \t\n") {
+			return fmt.Errorf("unexpected argument %s; put a prompt in quotes, or after ralph run", safetext.Shorten(word, 80))
+		}
+	}
+	return nil
 }
-
-func (e *endedError) Error() string { return fmt.Sprintf("exit code %d", e.code) }

@@ -10,8 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 	mangokong "github.com/alecthomas/mango-kong"
 	"github.com/muesli/roff"
-
-	"github.com/ralph-loop/ralph/internal/config"
 )
 
 // manPages adds the command that prints the manual.
@@ -23,7 +21,7 @@ type manCommand struct{}
 
 // Run implements ralph man.
 func (manCommand) Run(k *kong.Kong, p process) error {
-	describe(k.Model.Node, config.Sentences())
+	describe(k.Model.Node)
 	exemplify(k.Model.Node, "")
 	_, err := io.WriteString(p.out, mangokong.NewManPage(1, k.Model).Build(roff.NewDocument())+"\n")
 	return err

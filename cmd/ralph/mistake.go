@@ -24,6 +24,8 @@ var kongWords = []struct{ kong, ours string }{
 	{`^(--\S+): expected a float but got (.*) \(.*$`, `invalid $1 $2: must be a number`},
 	{`^(--\S+): expected duration but got ("[^"]*").*`, `invalid $1 $2: must be a duration, such as 90s, 10m or 1h30m`},
 	{`^(--\S+): bool value must be .* but got (.*)$`, `invalid $1 $2: must be true or false`},
+	{`^(--\S+): (".*": must be .*)$`, `invalid $1 $2`},
+	{`^(--\S+) and (--\S+) can't be used together$`, `$1 and $2 exclude each other`},
 	{`^(\S+) must be one of (\S+) but got (".*")$`, `invalid $1 $3: must be one of $2`},
 	{`^expected "(<.*)"$`, `{ralph} needs $1`},
 	{`^expected .*`, `{ralph} needs a command: {commands}`},
@@ -62,22 +64,6 @@ func spelledOut(args []string) []string {
 		return []string{"--version"}
 	}
 	return args
-}
-
-// strayWords refuses words that no command has taken: alone they are a prompt only with white space in them, which no
-// misspelt command has.
-func strayWords(args []string, command *kong.Context) error {
-	g, _ := command.Model.Target.Addr().Interface().(*cli)
-	if g == nil || len(g.Run.Text) == 0 || args[0] == "run" || slices.Contains(args, "--") {
-		return nil
-	}
-	for i, word := range g.Run.Text {
-		if i > 0 || !strings.ContainsAny(word, " \t\n") {
-			return fmt.Errorf("unexpected argument %s; put a prompt in quotes, or after ralph run",
-				safetext.Shorten(word, 80))
-		}
-	}
-	return nil
 }
 
 // suggestion names the command or the flag of a command that someone may have meant who wrote one that is none.
@@ -121,9 +107,7 @@ func misread(err error, args []string, at *kong.Node, out, stderr io.Writer) int
 	code, told := loop.Invalid.ExitCode(), mistake(err, at)+"; see "+at.FullPath()+" --help"
 	fmt.Fprintln(stderr, "ralph:", told)
 	if asksForJSON(args) {
-		if err := printResult(out, loop.Result{Outcome: loop.Invalid}, code, errors.New(told)); err != nil {
-			fmt.Fprintln(stderr, "ralph: printing the outcome:", err)
-		}
+		_, _ = out.Write(plainJSON(newResultJSON(loop.Result{Outcome: loop.Invalid}, code, errors.New(told))))
 	}
 	return code
 }

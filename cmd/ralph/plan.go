@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
@@ -33,36 +32,10 @@ type planFlags struct {
 	RalphDir   string `default:"ralph" placeholder:"PATH" help:"The plan's directory in it. Default: ralph."`
 }
 
-// plans is the plan that the flags name. Its error is a mistake.
-func (f planFlags) plans(p process, out, stderr io.Writer) (*planrun.Plans, error) {
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err != nil {
-		return nil, &endedError{loop.Invalid.ExitCode(), err}
-	}
-	none := config.Layer{Name: "flags", JSON: []byte("{}")}
-	seat := session.Session{Env: env, Parent: p.environ, Dir: below(p.dir, f.ProjectDir), Out: out, Err: stderr,
-		Clock: now, Flags: none}
-	return &planrun.Plans{Session: seat, RalphDir: f.RalphDir}, nil
-}
-
-// below is a path as it is seen from a directory; an empty one is the directory.
-func below(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
-// planEnded is how a command of a plan ends that is no run: a mistake exits 2, a lock that someone holds and
-// everything else 1.
-func planEnded(err error) error {
-	switch {
-	case errors.Is(err, session.ErrAborted):
-		return &endedError{loop.Interrupted.ExitCode(), err}
-	case err != nil && invalid.Is(err):
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return err
+// plans is the plan that the flags name.
+func (f planFlags) plans(p process, s session.Session, stderr io.Writer) *planrun.Plans {
+	s.Dir, s.Err, s.Flags = p.path(f.ProjectDir), stderr, setBy(struct{}{}, nil)
+	return &planrun.Plans{Session: s, RalphDir: f.RalphDir}
 }
 
 type planApprove struct {
@@ -77,12 +50,8 @@ func (c *planApprove) Help() string {
 }
 
 // Run implements ralph plan approve.
-func (c *planApprove) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := c.plans(p, p.out, stderr)
-	if err != nil {
-		return err
-	}
-	return planEnded(plans.Approve(ctx, c.IDs))
+func (c *planApprove) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	return c.plans(p, s, stderr).Approve(ctx, c.IDs)
 }
 
 type planArchive struct {
@@ -91,12 +60,37 @@ type planArchive struct {
 }
 
 // Run implements ralph plan archive.
-func (c *planArchive) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := c.plans(p, p.out, stderr)
-	if err != nil {
-		return err
+func (c *planArchive) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	return c.plans(p, s, stderr).Archive(ctx, c.Label)
+}
+
+type planDerive struct {
+	planFlags
+	agentFlags
+	From    string `placeholder:"FILE|NUMBER" help:"An issue: a Markdown file, or the number of an issue of this repository (needs GITHUB_TOKEN). Default: ralph/prd.md, or what you answer at the terminal."`
+	Verbose bool   `short:"V" help:"Verbose logging on standard error."`
+	JSON    bool   `name:"json" help:"Print what was written as JSON on standard output, and everything else on standard error."`
+}
+
+// Run implements ralph plan derive.
+func (c *planDerive) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	if c.JSON {
+		s.Out = stderr
 	}
-	return planEnded(plans.Archive(ctx, c.Label))
+	plans := c.plans(p, s, stderr)
+	plans.Flags, plans.Verbose = setBy(c, nil), c.Verbose
+	d := derive.Derivation{From: c.From}
+	if p.terminal() && isTerminal(s.Out) {
+		d.In = p.in
+	}
+	found, err := derive.Derive(ctx, plans, d)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return session.ErrAborted
+	case err == nil && c.JSON:
+		_, err = p.out.Write(plainJSON(found))
+	}
+	return err
 }
 
 type planInit struct {
@@ -105,12 +99,8 @@ type planInit struct {
 }
 
 // Run implements ralph plan init.
-func (c *planInit) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := c.plans(p, p.out, stderr)
-	if err != nil {
-		return err
-	}
-	return planEnded(plans.Init(ctx, c.Name))
+func (c *planInit) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	return c.plans(p, s, stderr).Init(ctx, c.Name)
 }
 
 type planSkill struct {
@@ -120,15 +110,12 @@ type planSkill struct {
 }
 
 // Run implements ralph plan skill.
-func (c *planSkill) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := planFlags{ProjectDir: c.ProjectDir, RalphDir: "ralph"}.plans(p, p.out, stderr)
-	if err != nil {
-		return err
-	}
+func (c *planSkill) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	plans := planFlags{ProjectDir: c.ProjectDir, RalphDir: "ralph"}.plans(p, s, stderr)
 	if c.Plugin != "" {
-		return planEnded(plans.Plugin(below(p.dir, c.Plugin), c.Force))
+		return plans.Plugin(p.path(c.Plugin), c.Force)
 	}
-	return planEnded(plans.Skill(ctx, c.Force))
+	return plans.Skill(ctx, c.Force)
 }
 
 type planStatus struct {
@@ -138,14 +125,10 @@ type planStatus struct {
 }
 
 // Run implements ralph plan status.
-func (c *planStatus) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := c.plans(p, p.out, stderr)
+func (c *planStatus) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	st, err := c.plans(p, s, stderr).Look(ctx)
 	if err != nil {
 		return err
-	}
-	st, err := plans.Look(ctx)
-	if err != nil {
-		return planEnded(err)
 	}
 	text := ""
 	switch {
@@ -173,21 +156,17 @@ type planValidate struct {
 }
 
 // Run implements ralph plan validate: exit code 0 for what is legal, 1 for what is not, 2 for what cannot be examined.
-func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) error {
-	plans, err := c.plans(p, p.out, stderr)
-	if err != nil {
-		return err
-	}
+func (c *planValidate) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	plans := c.plans(p, s, stderr)
 	if c.ReviewCap < 1 {
-		return &endedError{loop.Invalid.ExitCode(),
-			fmt.Errorf("invalid --review-cap \"%d\": must be a whole number from 1", c.ReviewCap)}
+		return invalid.Errorf("invalid --review-cap \"%d\": must be a whole number from 1", c.ReviewCap)
 	}
 	found, err := plans.Validate(ctx, planrun.Validation{
 		File: c.File, Before: c.Before, After: c.After, Mode: plan.Mode(c.Mode), Story: c.Story, SkipReview: c.SkipReview,
 		ReviewCap: c.ReviewCap,
 	})
 	if err != nil {
-		return planEnded(err)
+		return err
 	}
 	text := safetext.InertLines(found.Text())
 	if c.JSON {
@@ -200,4 +179,49 @@ func (c *planValidate) Run(ctx context.Context, p process, stderr io.Writer) err
 		return &endedError{loop.Failed.ExitCode(), nil}
 	}
 	return nil
+}
+
+type planRun struct {
+	planFlags
+	runFlags
+	Sandbox   bool `xor:"sandbox" help:"Refuse to run without a sandbox that holds."`
+	NoSandbox bool `xor:"sandbox" help:"Run without a sandbox."`
+	ReviewCap *int `placeholder:"N" setting:"reviewCap" help:"{reviewCap} Default: 5."`
+	FailAtCap bool `help:"Fail when a story's last review does not approve it, rather than approve it marked so. The same as the setting atReviewCap: fail."`
+}
+
+// Help implements kong.HelpProvider.
+func (c *planRun) Help() string {
+	return "Each iteration is a fresh context that works on one story: it implements it, reviews what another one did, " +
+		"or fixes what a review asked for. " +
+		"Nothing passes that no review has approved; with --skip-review, an iteration that implements a story sets it to passed itself. " +
+		"A story takes two iterations at least.\n\n" +
+		"A plan has one run at a time; several plans can run at once in one clone. " +
+		"Every run needs the memory of one agent, and of a virtual machine where the sandbox is one of Docker's."
+}
+
+// Run implements ralph plan run.
+func (c *planRun) Run(ctx context.Context, hard hardContext, p process, stderr io.Writer) error {
+	c.fromHere(p)
+	others := map[string]any{}
+	if c.SkipReview {
+		others["review"] = false
+	}
+	if c.FailAtCap {
+		others["atReviewCap"] = config.Fail
+	}
+	if c.Sandbox {
+		others["sandbox"] = "require"
+	} else if c.NoSandbox {
+		others["sandbox"] = config.Off
+	}
+	s, shown, err := c.open(ctx, p, stderr, display{title: c.RalphDir}, setBy(c, others))
+	defer shown.close()
+	if err != nil {
+		return c.end(p, loop.Result{Outcome: outcomeOf(err)}, err)
+	}
+	s.Dir = p.path(c.ProjectDir)
+	result, err := (&local.IssueRun{Session: s, Plan: c.RalphDir, Accept: c.Accept, Answer: c.Answer}).Run(ctx, hard)
+	result, err = notBegun(ctx, result, err)
+	return c.end(p, result, err)
 }

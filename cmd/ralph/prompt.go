@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/local"
-	"github.com/ralph-loop/ralph/internal/session"
-
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/safetext"
+	"github.com/ralph-loop/ralph/internal/session"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -31,33 +29,21 @@ type promptCommand struct {
 }
 
 // Run implements ralph prompt.
-func (c *promptCommand) Run(ctx context.Context, p process, stderr io.Writer) error {
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err == nil {
-		err = c.validate()
-	}
-	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+func (c *promptCommand) Run(ctx context.Context, p process, s session.Session, stderr io.Writer) error {
+	if err := c.validate(); err != nil {
+		return invalid.Mark(err)
 	}
 	if c.Template != "" {
 		text, _ := prompt.Template(c.Template)
 		_, err := io.WriteString(p.out, text)
 		return err
 	}
-	t := &local.Preview{
-		Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Err: stderr, Clock: now,
-			Flags: config.Layer{Name: "flags", JSON: []byte("{}")},
-			Again: session.Again{Resume: c.Resume, Fresh: c.Fresh}},
-		Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt, PromptFile: c.PromptFile, Role: task.Role(c.Role),
-	}
+	s.Err, s.Flags, s.Again = stderr, setBy(struct{}{}, nil), session.Again{Resume: c.Resume, Fresh: c.Fresh}
 	if isTerminal(p.out) {
-		t.Live = safetext.Raw(p.out)
+		s.Live = safetext.Raw(p.out)
 	}
-	err = t.Show(ctx)
-	if invalid.Is(err) {
-		err = &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return err
+	return (&local.Preview{Session: s, Issue: c.Issue, Task: c.Task, Plan: c.Plan, Prompt: c.Prompt,
+		PromptFile: c.PromptFile, Role: task.Role(c.Role)}).Show(ctx)
 }
 
 // validate says what is wrong with the flags, one sentence.
@@ -76,18 +62,8 @@ func (c *promptCommand) validate() error {
 		return fmt.Errorf("invalid --template %q: must be one of %s", c.Template,
 			strings.ReplaceAll(strings.Join(prompt.Names(), ", "), ".md", ""))
 	}
-	if _, err := roleNamed(c.Role); c.Role != "" && err != nil {
-		return err
+	if c.Role != "" && !slices.Contains(task.Roles, task.Role(c.Role)) {
+		return fmt.Errorf("invalid --role %q: must be coder, tester, reviewer or qa", c.Role)
 	}
 	return nil
-}
-
-// roleNamed is the role of a name.
-func roleNamed(name string) (task.Role, error) {
-	for _, r := range task.Roles {
-		if string(r) == name {
-			return r, nil
-		}
-	}
-	return "", fmt.Errorf("invalid --role %q: must be coder, tester, reviewer or qa", name)
 }

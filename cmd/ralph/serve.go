@@ -70,9 +70,12 @@ type serveStart struct {
 func (c *serveStart) Run(ctx context.Context, hard drainContext, p process, stderr io.Writer) error {
 	o, err := c.options(p)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return invalid.Mark(err)
 	}
-	o.Log = c.log(stderr)
+	o.Log = slog.New(slog.NewJSONHandler(stderr, nil))
+	if c.LogText {
+		o.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	}
 	if err := proc.HideSelf(); err != nil {
 		o.Log.Warn("agents that work as our own user can read our memory", "error", err)
 	}
@@ -84,20 +87,10 @@ func (c *serveStart) Run(ctx context.Context, hard drainContext, p process, stde
 		}
 		_, _ = fmt.Fprintf(p.out, "ralph serves %s\n", at.Pages)
 	})
-	switch {
-	case err == nil:
-		return nil
-	case invalid.Is(err):
-		return &endedError{loop.Invalid.ExitCode(), err}
+	if err != nil && !invalid.Is(err) {
+		return &endedError{loop.Failed.ExitCode(), err} // also after a signal
 	}
-	return &endedError{loop.Failed.ExitCode(), err}
-}
-
-func (c *serveStart) log(to io.Writer) *slog.Logger {
-	if c.LogText {
-		return slog.New(slog.NewTextHandler(to, nil))
-	}
-	return slog.New(slog.NewJSONHandler(to, nil))
+	return err
 }
 
 // options are what flags and the environment say.
@@ -106,7 +99,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 		return o, err
 	}
 	environ := environment(p.environ)
-	data, keys, err := c.place(environ, p.dir)
+	data, keys, err := c.place(environ, p)
 	if err != nil {
 		return o, err
 	}
@@ -136,7 +129,7 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 			return o, err
 		}
 	}
-	if o.Allow, err = c.allowances(p.dir, environ); err != nil {
+	if o.Allow, err = c.allowances(p, environ); err != nil {
 		return o, err
 	}
 	if o.Runner = c.Runner; o.Runner != "" {
@@ -150,12 +143,12 @@ func (c *serveStart) options(p process) (o serve.Options, err error) {
 }
 
 // allowances are what the file says that --allow or RALPH_ALLOW names; without one nil, which allows everything.
-func (c *serveStart) allowances(dir string, environ map[string]string) (config.Allowances, error) {
+func (c *serveStart) allowances(p process, environ map[string]string) (config.Allowances, error) {
 	name := cmp.Or(c.Allow, environ["RALPH_ALLOW"])
 	if name == "" {
 		return nil, nil //nolint:nilnil // said above
 	}
-	content, err := os.ReadFile(from(dir, name))
+	content, err := os.ReadFile(p.path(name))
 	if err != nil {
 		return nil, invalid.Errorf("reading what accounts are allowed: %w", err)
 	}
@@ -203,17 +196,26 @@ func givenApp(environ map[string]string) (*serve.App, error) {
 }
 
 // where is the directory of the data.
-func (f dataFlags) where(environ map[string]string, dir string) string {
+func (f dataFlags) where(environ map[string]string, p process) string {
 	if f.Data != "" {
-		return from(dir, f.Data)
+		return p.path(f.Data)
 	}
 	state := cmp.Or(environ["XDG_STATE_HOME"], filepath.Join(environ["HOME"], ".local", "state"))
 	return filepath.Join(state, "ralph", "serve")
 }
 
+// existing is the data directory if it has a database; nothing is made there.
+func (f dataFlags) existing(environ map[string]string, p process) (string, error) {
+	data := f.where(environ, p)
+	if _, err := os.Stat(filepath.Join(data, store.File)); err != nil {
+		return "", invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
+	}
+	return data, nil
+}
+
 // place is the directory of the data, which is made, and the keys of the database.
-func (f dataFlags) place(environ map[string]string, dir string) (data string, keys store.Keys, err error) {
-	data = f.where(environ, dir)
+func (f dataFlags) place(environ map[string]string, p process) (data string, keys store.Keys, err error) {
+	data = f.where(environ, p)
 	if !filepath.IsAbs(data) {
 		return "", keys, invalid.Errorf("HOME is not set; set it or pass --data DIR")
 	}
@@ -250,15 +252,15 @@ type serveBackup struct {
 func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
 	s, err := c.open(ctx, p)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return invalid.Mark(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if c.File == "-" {
 		return s.Backup(ctx, p.out)
 	}
-	file, err := os.OpenFile(from(p.dir, c.File), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(p.path(c.File), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return &endedError{loop.Invalid.ExitCode(), fmt.Errorf("%s already exists: name another file", c.File)}
+		return invalid.Errorf("%s already exists: name another file", c.File)
 	}
 	if err != nil {
 		return err
@@ -269,10 +271,10 @@ func (c *serveBackup) Run(ctx context.Context, p process) (err error) {
 // open opens the database beside a server that may use it.
 func (f dataFlags) open(ctx context.Context, p process) (*store.Store, error) {
 	environ := environment(p.environ)
-	if _, err := os.Stat(filepath.Join(f.where(environ, p.dir), store.File)); err != nil { // nothing is made there
-		return nil, invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
+	if _, err := f.existing(environ, p); err != nil {
+		return nil, err
 	}
-	data, keys, err := f.place(environ, p.dir)
+	data, keys, err := f.place(environ, p)
 	if err != nil {
 		return nil, err
 	}
@@ -287,23 +289,20 @@ type serveRestore struct {
 // Run implements ralph serve restore.
 func (c *serveRestore) Run(ctx context.Context, p process) error {
 	environ := environment(p.environ)
-	data, keys, err := c.place(environ, p.dir)
+	data, keys, err := c.place(environ, p)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return invalid.Mark(err)
 	}
 	in := io.Reader(p.in)
 	if c.File != "-" {
-		file, err := os.Open(from(p.dir, c.File))
+		file, err := os.Open(p.path(c.File))
 		if err != nil {
-			return &endedError{loop.Invalid.ExitCode(), err}
+			return invalid.Mark(err)
 		}
 		defer file.Close()
 		in = file
 	}
-	if err := store.Restore(ctx, store.Options{Dir: data, Keys: keys}, in); err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return nil
+	return invalid.Mark(store.Restore(ctx, store.Options{Dir: data, Keys: keys}, in))
 }
 
 type serveRotateKey struct{ dataFlags }
@@ -311,17 +310,13 @@ type serveRotateKey struct{ dataFlags }
 // Run implements ralph serve rotate-key.
 func (c *serveRotateKey) Run(ctx context.Context, p process) error {
 	environ := environment(p.environ)
-	data := c.where(environ, p.dir)
-	_, err := os.Stat(filepath.Join(data, store.File))
-	if err != nil { // nothing is made there
-		err = invalid.Errorf("there is no database: %w; name the directory that ralph serve --data has", err)
-	}
-	told := ""
-	if err == nil {
-		told, err = store.RotateKey(ctx, store.Options{Dir: data}, environ["RALPH_DATA_KEY"])
-	}
+	data, err := c.existing(environ, p)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return err
+	}
+	told, err := store.RotateKey(ctx, store.Options{Dir: data}, environ["RALPH_DATA_KEY"])
+	if err != nil {
+		return invalid.Mark(err)
 	}
 	_, err = fmt.Fprintln(p.out, told)
 	return err
@@ -337,11 +332,11 @@ func (c *serveReady) Run(ctx context.Context, p process) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+"/readyz", nil)
 	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
+		return invalid.Mark(err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return &endedError{loop.Failed.ExitCode(), fmt.Errorf("no server answers on %s: %w", c.Listen, err)}
+		return fmt.Errorf("no server answers on %s: %w", c.Listen, err)
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(p.out, io.LimitReader(resp.Body, 64<<10)); err != nil {
@@ -351,4 +346,69 @@ func (c *serveReady) Run(ctx context.Context, p process) error {
 		return &endedError{loop.Failed.ExitCode(), nil}
 	}
 	return nil
+}
+
+// check refuses flags that no server could keep to.
+func (c *serveStart) check() error {
+	_, port, err := net.SplitHostPort(c.Listen)
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+		return invalid.Errorf("invalid --listen %q: must be an address with a port, such as 127.0.0.1:8080", c.Listen)
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"--slots", c.Slots}, {"--per-installation", c.PerInstallation}, {"--mirrors", c.Mirrors}} {
+		if n.value < 0 {
+			return invalid.Errorf("invalid %s \"%d\": must be 0 or more", n.flag, n.value)
+		}
+	}
+	for kind, days := range map[string]int{"deliveries": 30, "records": 30, "runs": 365, "audit": 365} {
+		if _, said := c.Keep[kind]; !said {
+			c.Keep[kind] = days
+		}
+	}
+	for kind, days := range c.Keep {
+		if days < 1 || len(c.Keep) > 4 {
+			return invalid.Errorf("invalid --keep %s=%d: must be days from 1 on of deliveries, records, runs, audit", kind, days)
+		}
+	}
+	switch {
+	case c.Drain < 0 || c.Drain > 24*time.Hour:
+		return invalid.Errorf("invalid --drain %q: must be a duration from 0s to 24h, such as 4m", c.Drain)
+	case strings.TrimSpace(c.TriggerLabel) == "":
+		return invalid.Errorf("invalid --trigger-label \"\": must be the name of a label, such as ralph")
+	case len(strings.Fields(c.TriggerPhrase)) != 1:
+		return invalid.Errorf("invalid --trigger-phrase %q: must be one word, such as /ralph", c.TriggerPhrase)
+	}
+	return nil
+}
+
+// keptFromAgents refuses a place for keys that agents could read. Those of root work as someone else; those of anyone
+// else work as the same user, and sandboxes hide that user's home.
+func keptFromAgents(data, home string, root bool) error {
+	if below, err := filepath.Rel(home, data); root || home != "" && err == nil && filepath.IsLocal(below) {
+		return nil
+	}
+	return invalid.Errorf("--data %s is not below HOME, so agents that work as this user could read its keys: name a "+
+		"directory below %s, or set HOME for the server", data, cmp.Or(home, "HOME"))
+}
+
+// keyKeptFromAgents refuses a key of the App that agents of the same user could read. Sandboxes hide that user's home
+// and places for what is mounted, and nothing else that the user may read.
+func keyKeptFromAgents(file, home string, root bool) error {
+	at, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE: %w", err)
+	}
+	for _, hidden := range []string{home, "/run", "/mnt", "/media"} {
+		if real, err := filepath.EvalSymlinks(hidden); err == nil {
+			hidden = real
+		}
+		below, err := filepath.Rel(hidden, at)
+		if root || hidden != "" && err == nil && filepath.IsLocal(below) {
+			return nil
+		}
+	}
+	return invalid.Errorf("RALPH_APP_PRIVATE_KEY_FILE is %s, which agents that work as this user could read: put the "+
+		"file below %s or /run", file, cmp.Or(home, "HOME"))
 }

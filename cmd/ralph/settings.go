@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-
-	"github.com/ralph-loop/ralph/internal/session"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/session"
 )
 
 type settingsCommand struct {
@@ -25,16 +23,8 @@ type settingsShow struct {
 }
 
 // Run implements ralph settings show.
-func (c *settingsShow) Run(ctx context.Context, p process) error {
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	s := &session.Settings{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, JSON: c.JSON}
-	if err := s.Show(ctx); err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return nil
+func (c *settingsShow) Run(ctx context.Context, s session.Session) error {
+	return invalid.Mark(s.ShowSettings(ctx, c.JSON))
 }
 
 type settingsSet struct {
@@ -45,15 +35,15 @@ type settingsSet struct {
 }
 
 // Run implements ralph settings set.
-func (c *settingsSet) Run(ctx context.Context, p process) error {
+func (c *settingsSet) Run(ctx context.Context, s session.Session) error {
 	if (c.Value == nil) == (c.From == "") {
-		return &endedError{loop.Invalid.ExitCode(), errors.New("settings set needs a VALUE or --from FILE; pass one of them")}
+		return invalid.Errorf("settings set needs a VALUE or --from FILE; pass one of them")
 	}
 	changed := session.Change{Key: c.Key, From: c.From, User: c.User}
 	if c.Value != nil {
 		changed.Value = *c.Value
 	}
-	return change(ctx, p, changed)
+	return invalid.Mark(s.ChangeSettings(ctx, changed))
 }
 
 type settingsUnset struct {
@@ -62,16 +52,8 @@ type settingsUnset struct {
 }
 
 // Run implements ralph settings unset.
-func (c *settingsUnset) Run(ctx context.Context, p process) error {
-	return change(ctx, p, session.Change{Key: c.Key, Unset: true, User: c.User})
-}
-
-func change(ctx context.Context, p process, c session.Change) error {
-	s := &session.Settings{Parent: p.environ, Dir: p.dir, Out: p.out}
-	if err := s.Change(ctx, c); err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	return nil
+func (c *settingsUnset) Run(ctx context.Context, s session.Session) error {
+	return invalid.Mark(s.ChangeSettings(ctx, session.Change{Key: c.Key, Unset: true, User: c.User}))
 }
 
 type settingsSchema struct{}

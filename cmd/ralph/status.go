@@ -13,11 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/live"
 	"github.com/ralph-loop/ralph/internal/local"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/report/status"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -33,39 +30,33 @@ type statusCommand struct {
 // watchEvery is how often a run that is watched is examined.
 const watchEvery = 500 * time.Millisecond
 
-// Run implements ralph status. That nothing has run is no mistake.
-func (c *statusCommand) Run(ctx context.Context, p process) error {
-	env, err := config.ReadEnvironment(environment(p.environ))
-	if err != nil {
-		return &endedError{loop.Invalid.ExitCode(), err}
-	}
-	look := &local.Status{Session: session.Session{Env: env, Parent: p.environ, Dir: p.dir, Out: p.out, Clock: now},
-		Task: c.Task}
-	if c.Path {
-		var at string
-		if at, err = look.WorkDir(ctx); err == nil {
+// Run implements ralph status. That nothing has run is no error.
+func (c *statusCommand) Run(ctx context.Context, p process, s session.Session) error {
+	look := &local.Status{Session: s, Task: c.Task}
+	switch {
+	case c.Path:
+		at, err := look.WorkDir(ctx)
+		if err == nil {
 			_, err = fmt.Fprintln(p.out, at)
 		}
-	} else if c.Watch {
-		err = look.Watch(ctx, watchEvery, c.shower(p))
-	} else {
-		var st status.RunStatus
-		if st, err = look.Look(ctx); err == nil {
-			_, err = io.WriteString(p.out, c.whole(st))
-		}
+		return err
+	case c.Watch:
+		return look.Watch(ctx, watchEvery, c.shower(p))
 	}
-	return lookEnded(ctx, err)
-}
-
-// lookEnded is how a command ends that only looks.
-func lookEnded(ctx context.Context, err error) error {
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return &endedError{loop.Interrupted.ExitCode(), nil}
-	case err != nil && invalid.Is(err):
-		return &endedError{loop.Invalid.ExitCode(), err}
+	st, err := look.Look(ctx)
+	if err == nil {
+		_, err = io.WriteString(p.out, c.whole(st))
 	}
 	return err
+}
+
+type watchCommand struct {
+	Task string `arg:"" optional:"" placeholder:"TASK" help:"Show this task's run (default: the most recent)"`
+}
+
+// Run implements ralph watch.
+func (c *watchCommand) Run(ctx context.Context, p process, s session.Session) error {
+	return (&statusCommand{Task: c.Task, Watch: true}).Run(ctx, p, s)
 }
 
 // whole is all that is known, made harmless.
@@ -101,21 +92,15 @@ func (c *statusCommand) shower(p process) func(*session.Found, status.RunStatus,
 			err = over.draw(c.whole(st), block)
 		case !changed:
 		case c.JSON:
-			_, err = fmt.Fprintf(out, "%s\n", oneLineJSON(st))
+			var line bytes.Buffer
+			if err = json.Compact(&line, plainJSON(st)); err == nil {
+				_, err = fmt.Fprintf(out, "%s\n", line.Bytes())
+			}
 		default:
 			_, err = fmt.Fprintf(out, "%s %s %s\n", now().Format("15:04:05"), safetext.Inert(st.Task), safetext.Inert(st.Line()))
 		}
 		return err
 	}
-}
-
-// oneLineJSON is the same object as plainJSON on one line.
-func oneLineJSON(st status.RunStatus) string {
-	var out bytes.Buffer
-	if err := json.Compact(&out, plainJSON(st)); err != nil { // it has just been made
-		panic(err)
-	}
-	return out.String()
 }
 
 // screen draws a text over the one before, in one write, so that nothing flickers.

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-
-	"github.com/ralph-loop/ralph/internal/local"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/local"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
@@ -32,7 +29,7 @@ type taskFlags struct {
 func (f taskFlags) task(id, spec, title string) (local.NewTask, error) {
 	completion, err := f.completion()
 	if err != nil {
-		return local.NewTask{}, invalidTask(err)
+		return local.NewTask{}, invalid.Mark(err)
 	}
 	return local.NewTask{Force: f.Force, Task: task.Task{
 		ID: id, SpecID: spec, Title: title, Spec: f.Description, Priority: f.Priority, Dependencies: f.DependsOn,
@@ -58,8 +55,8 @@ func (c *taskCreate) Run(ctx context.Context, p process) error {
 		id = c.Words[0]
 	case n == 0 && c.File != "":
 	default:
-		return invalidTask(errors.New("name the task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a " +
-			"title of several words needs quotes"))
+		return invalid.Errorf("name the task: ralph task create ID [SPEC] TITLE, or ralph task create -f FILE; a title of " +
+			"several words needs quotes")
 	}
 	n, err := c.task(id, spec, title)
 	if err != nil {
@@ -70,7 +67,7 @@ func (c *taskCreate) Run(ctx context.Context, p process) error {
 	if kept.In != nil {
 		kept.In = until{ctx, kept.In}
 	}
-	return lookEnded(ctx, kept.Create(ctx, n))
+	return kept.Create(ctx, n)
 }
 
 type taskList struct {
@@ -79,7 +76,7 @@ type taskList struct {
 
 // Run implements ralph task list.
 func (c *taskList) Run(ctx context.Context, p process) error {
-	return taskEnded(tasks(p, c.JSON).List(ctx))
+	return tasks(p, c.JSON).List(ctx)
 }
 
 type taskShow struct {
@@ -89,7 +86,7 @@ type taskShow struct {
 
 // Run implements ralph task show.
 func (c *taskShow) Run(ctx context.Context, p process) error {
-	return taskEnded(tasks(p, c.JSON).Show(ctx, c.ID))
+	return tasks(p, c.JSON).Show(ctx, c.ID)
 }
 
 type taskFollowup struct {
@@ -105,7 +102,7 @@ func (c *taskFollowup) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	return taskEnded(tasks(p, false).Followup(ctx, c.ID, n))
+	return tasks(p, false).Followup(ctx, c.ID, n)
 }
 
 type taskPrompt struct{}
@@ -122,13 +119,4 @@ func tasks(p process, asJSON bool) *local.Tasks {
 		ts.In = p.in
 	}
 	return ts
-}
-
-func invalidTask(err error) error { return &endedError{loop.Invalid.ExitCode(), err} }
-
-func taskEnded(err error) error {
-	if err != nil && invalid.Is(err) {
-		return invalidTask(err)
-	}
-	return err
 }

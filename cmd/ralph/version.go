@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/failure"
-	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/invalid"
 )
 
 // version is what the build was given: -X main.version=v1.2.3. Releases and make build give one.
@@ -66,11 +65,8 @@ type signatureCommand struct {
 // Run implements ralph signature: it prints the hash of a failure, which is the same whenever the same failure happens.
 func (c *signatureCommand) Run(ctx context.Context, p process) error {
 	text, err := c.read(ctx, p)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return &endedError{loop.Interrupted.ExitCode(), nil}
-	case err != nil:
-		return &endedError{loop.Invalid.ExitCode(), err}
+	if err != nil {
+		return invalid.Mark(err)
 	}
 	output := failure.Read(text)
 	_, err = fmt.Fprintln(p.out, output.Signature(c.Check))
@@ -87,20 +83,17 @@ func (c *signatureCommand) read(ctx context.Context, p process) (string, error) 
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(until{ctx, file}, mostFailure+1))
+	name := c.File
+	if name == "-" {
+		name = "standard input"
+	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("reading a failure from %s: %w", c.name(), err)
+		return "", fmt.Errorf("reading a failure from %s: %w", name, err)
 	case len(text) > mostFailure:
-		return "", fmt.Errorf("%s holds more than %d MiB; give the end of it, as with tail -c 1M", c.name(), mostFailure>>20)
+		return "", fmt.Errorf("%s holds more than %d MiB; give the end of it, as with tail -c 1M", name, mostFailure>>20)
 	case strings.TrimSpace(string(text)) == "":
-		return "", fmt.Errorf("%s is empty; pass the output of a failing check", c.name())
+		return "", fmt.Errorf("%s is empty; pass the output of a failing check", name)
 	}
 	return string(text), nil
-}
-
-func (c *signatureCommand) name() string {
-	if c.File == "-" {
-		return "standard input"
-	}
-	return c.File
 }

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -86,24 +84,4 @@ func (k *StoredData) weigh(dir string, looked *int) {
 		}
 		return nil
 	})
-}
-
-// row says it in one line.
-func (k StoredData) row() []row {
-	if len(k.Dirs) == 0 {
-		return []row{{"clones", absent, "nothing is kept for any"}}
-	}
-	size := fmt.Sprintf("%d KB", (k.Bytes+1023)/1024)
-	if k.Bytes >= 1<<20 {
-		size = fmt.Sprintf("%d MB", k.Bytes>>20)
-	}
-	if k.More {
-		size = "more than " + size
-	}
-	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"),
-		strings.Join(k.Dirs, " and "))
-	if len(k.Gone) > 0 {
-		text += "; of clones that are gone, to be removed: " + safetext.FirstN(k.Gone, 5)
-	}
-	return []row{{"clones", good, text}}
 }

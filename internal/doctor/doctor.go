@@ -2,10 +2,11 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,13 +22,9 @@ import (
 
 // Doctor finds out whether a run could begin here, and how. It spends nothing and writes nothing.
 type Doctor struct {
-	Env    config.Environment
-	Parent []string
-	Dir    string // the current directory
-	Out    io.Writer
-	Marks  bool         // ✓ ✗ –, else words
-	Width  int          // columns that lines are wrapped to; 0: a line each
-	Flags  config.Layer // what the command line sets
+	session.Session
+	Marks bool // ✓ ✗ –, otherwise words
+	Width int  // columns that lines are wrapped to; 0: a line each
 }
 
 // Diagnosis is what a doctor found out. There are no secrets in it.
@@ -90,12 +87,14 @@ func led(found []agent.Found, look agent.Options) (out []GatewayState) {
 func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	out := Diagnosis{Settings: []string{}, Gateway: []GatewayState{}, Problems: []string{}, Checks: []string{}, Detected: []string{}}
 	version, err := git.Version(ctx, d.Parent)
-	out.Git = Part{version, advice(err)}
+	if out.Git = (Part{Version: version}); err != nil {
+		out.Git.Advice = err.Error()
+	}
 	dir := d.Dir
 	if found, err := git.Top(ctx, d.Dir, d.Parent); err == nil {
 		out.Repository, dir = found, found
 	}
-	settings, err := d.settings(dir, &out)
+	settings, err := d.load(dir, &out)
 	if err != nil {
 		out.Problems = problems(err)
 	}
@@ -113,7 +112,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 	return out
 }
 
-func (d *Doctor) settings(dir string, out *Diagnosis) (config.Settings, error) {
+func (d *Doctor) load(dir string, out *Diagnosis) (config.Settings, error) {
 	layers, err := session.SettingsFiles(dir, d.Parent)
 	if err != nil {
 		return config.Settings{}, err
@@ -183,14 +182,10 @@ func (d *Diagnosis) todo() string {
 	switch {
 	case len(d.Problems) > 0:
 		return "fix the settings: " + d.Problems[0]
-	case d.Agent.Advice != "":
-		return d.Agent.Advice
-	case d.Sandbox.Advice != "":
-		return d.Sandbox.Advice
-	case d.Reviewer != nil && d.Reviewer.Advice != "":
+	case d.Reviewer != nil && d.Reviewer.Advice != "" && d.Agent.Advice+d.Sandbox.Advice == "":
 		return "the reviewer: " + d.Reviewer.Advice
 	}
-	return ""
+	return cmp.Or(d.Agent.Advice, d.Sandbox.Advice)
 }
 
 func problems(err error) []string {
@@ -201,38 +196,27 @@ func problems(err error) []string {
 	return []string{err.Error()}
 }
 
-func advice(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+// redact removes secrets, terminal sequences and workflow commands from everything that came from files or programs.
+func (d *Diagnosis) redact(redact func(string) string) {
+	clean(reflect.ValueOf(d).Elem(), func(s string) string { return safetext.Inert(redact(strings.ReplaceAll(s, "\n", " "))) })
 }
 
-// redact takes secrets, terminal sequences and workflow commands out of everything that came from files or programs.
-func (d *Diagnosis) redact(redact func(string) string) {
-	clean := func(s *string) { *s = safetext.Inert(redact(strings.ReplaceAll(*s, "\n", " "))) }
-	for _, s := range []*string{&d.Todo, &d.Git.Version, &d.Git.Advice, &d.Repository, &d.Command, &d.Review, &d.Setup,
-		&d.Sandbox.Says, &d.Sandbox.Advice} {
-		clean(s)
-	}
-	for _, list := range [][]string{d.Problems, d.Checks, d.Detected, d.Kept.Dirs, d.Kept.Gone} {
-		for i := range list {
-			clean(&list[i])
+// clean replaces every string of a value.
+func clean(v reflect.Value, with func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(with(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			clean(v.Elem(), with)
 		}
-	}
-	for i := range d.Gateway {
-		clean(&d.Gateway[i].Why)
-	}
-	found := []*agent.Found{&d.Agent}
-	if d.Reviewer != nil {
-		found = append(found, d.Reviewer)
-	}
-	for i := range d.Agents {
-		found = append(found, &d.Agents[i])
-	}
-	for _, f := range found {
-		for _, s := range []*string{&f.Name, &f.Path, &f.Version, &f.Advice, &f.Credential} {
-			clean(s)
+	case reflect.Slice:
+		for i := range v.Len() {
+			clean(v.Index(i), with)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			clean(field, with)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis,
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}
 	out.judge()
-	out.redact(redact)
+	clean(reflect.ValueOf(&out).Elem(), func(s string) string { return safetext.Inert(redact(safetext.OneLine(s))) })
 	return out, nil
 }
 
@@ -107,17 +108,6 @@ func (d *GitHubDiagnosis) judge() {
 		return
 	}
 	d.Todo = strings.TrimSpace(strings.TrimSuffix(d.Facts[i].Says, ".") + ". " + d.Facts[i].Advice)
-}
-
-// redact takes secrets and terminal sequences out of what GitHub said.
-func (d *GitHubDiagnosis) redact(redact func(string) string) {
-	clean := func(s *string) { *s = safetext.Inert(redact(safetext.OneLine(*s))) }
-	clean(&d.Todo)
-	for i := range d.Facts {
-		for _, s := range []*string{&d.Facts[i].Says, &d.Facts[i].Advice, &d.Facts[i].Address} {
-			clean(s)
-		}
-	}
 }
 
 // hubLabel is a label of ralph's as ralph init makes it.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,18 +19,12 @@ import (
 
 // Init asks a person for the settings of a repository and writes them.
 type Init struct {
-	Env    config.Environment
-	Parent []string
-	Dir    string    // the current directory
-	In     io.Reader // a terminal
-	Out    io.Writer
-	Given  Given // instead of what is found
+	session.Session
+	In    io.Reader // a terminal
+	Given Given     // instead of what is found
 	// Yes asks no one, and writes what was found. Overwrite replaces settings that exist without a question.
 	Yes, Overwrite bool
 }
-
-// schemaURL is where an editor finds the schema.
-const schemaURL = "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json"
 
 // Run shows what there is and what was found here, has that agreed to or changed, and writes everything at once after
 // the last answer.
@@ -39,7 +34,7 @@ func (i *Init) Run(ctx context.Context) error {
 	if there, err := i.show(d, dir); err != nil || there && !i.replaces(ctx, d) {
 		return errors.Join(err, d.Err)
 	}
-	found := i.lookAround(ctx, dir)
+	found := lookAround(ctx, dir, i.Parent, i.Given)
 	answers, ok, err := i.agree(ctx, d, dir, &found)
 	if err := errors.Join(err, d.Err); err != nil || !ok {
 		return err
@@ -177,19 +172,6 @@ func (i *Init) show(d *session.Dialogue, dir string) (bool, error) {
 	return true, nil
 }
 
-// written are the settings that init writes, in the order of the file.
-type written struct {
-	Schema              string             `json:"$schema"`
-	MaximumIterations   int                `json:"maximumIterations,omitempty"` // when no one was asked, nothing
-	CompletionResponse  string             `json:"completionResponse,omitempty"`
-	OutputTruncateChars int                `json:"outputTruncateChars,omitempty"`
-	StreamAgentOutput   bool               `json:"streamAgentOutput,omitempty"`
-	Agent               config.Command     `json:"agent"`
-	Guardrails          []config.Guardrail `json:"guardrails,omitempty"` // without any they are detected
-	Setup               string             `json:"setup,omitempty"`
-	SCM                 *config.SCM        `json:"scm,omitempty"`
-}
-
 // ask goes through the questions in their order. What was found is the answer of who only presses Enter.
 func ask(ctx context.Context, d *session.Dialogue, found *suggestion) written {
 	defaults := config.Defaults()
@@ -197,7 +179,7 @@ func ask(ctx context.Context, d *session.Dialogue, found *suggestion) written {
 		StreamAgentOutput: defaults.StreamAgentOutput}
 	const which = "Agent command (e.g., claude, codex, amp, or other LLM CLI)"
 	w.Agent.Command = d.Until(ctx, which+suggested(found.agent.Name)+": ", func(answer string) (string, string) {
-		if answer = otherwise(answer, found.agent.Name); answer == "" {
+		if answer = cmp.Or(answer, found.agent.Name); answer == "" {
 			return "", "An agent command is needed."
 		}
 		return answer, ""
@@ -210,11 +192,11 @@ func ask(ctx context.Context, d *session.Dialogue, found *suggestion) written {
 			if len([]rune(answer)) > 200 {
 				return "", "A completion response has at most 200 characters."
 			}
-			return otherwise(answer, defaults.CompletionResponse), ""
+			return cmp.Or(answer, defaults.CompletionResponse), ""
 		})
 	w.Guardrails = askGuardrails(ctx, d, keep(ctx, d, found.guardrails()))
 	if line := found.setup(); line != "" {
-		w.Setup = otherwise(d.Ask(ctx, `Setup command ("none" for none)`+suggested(line)+": "), line)
+		w.Setup = cmp.Or(d.Ask(ctx, `Setup command ("none" for none)`+suggested(line)+": "), line)
 		if strings.EqualFold(w.Setup, "none") {
 			w.Setup = ""
 		}
@@ -224,7 +206,7 @@ func ask(ctx context.Context, d *session.Dialogue, found *suggestion) written {
 }
 
 func iterations(answer string) (string, string) {
-	answer = otherwise(answer, strconv.Itoa(config.PromptIterations))
+	answer = cmp.Or(answer, strconv.Itoa(config.PromptIterations))
 	if n, err := strconv.Atoi(answer); err != nil || n < 1 || n > 1000 {
 		return "", "Maximum iterations is a whole number from 1 to 1000."
 	}
@@ -285,7 +267,7 @@ func askGuardrails(
 }
 
 func failAction(answer string) (string, string) {
-	switch answer = otherwise(strings.ToUpper(answer), config.Append); answer {
+	switch answer = cmp.Or(strings.ToUpper(answer), config.Append); answer {
 	case config.Append, config.Prepend, config.Replace:
 		return answer, ""
 	}
@@ -314,11 +296,4 @@ func list(answer string) []string {
 		}
 	}
 	return parts
-}
-
-func otherwise(answer, blank string) string {
-	if answer == "" {
-		return blank
-	}
-	return answer
 }

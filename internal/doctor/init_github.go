@@ -21,12 +21,9 @@ import (
 // GitHubInit puts into a repository on GitHub what ralph needs there: its labels, and by a pull request its workflow.
 // Done twice, it is as done once.
 type GitHubInit struct {
-	Env    config.Environment
-	Parent []string
-	Dir    string    // the current directory
-	Repo   string    // the flag --repo
-	In     io.Reader // a terminal; nil: no one is asked, and everything is done
-	Out    io.Writer
+	session.Session
+	Repo string    // the flag --repo
+	In   io.Reader // a terminal; nil: no one is asked, and everything is done
 
 	place  session.GitHub
 	hub    *github.Client

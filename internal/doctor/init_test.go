@@ -19,7 +19,8 @@ import (
 func initialise(t *testing.T, dir string, answers ...string) (dialogue string, err error) {
 	t.Helper()
 	var out strings.Builder
-	i := &Init{Dir: dir, Parent: withAgents(t), In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &out}
+	i := &Init{Session: session.Session{Dir: dir, Parent: withAgents(t), Out: &out},
+		In: strings.NewReader(strings.Join(answers, "\n") + "\n")}
 	err = i.Run(t.Context())
 	return out.String(), err
 }
@@ -155,7 +156,7 @@ func TestInitWithoutAQuestion(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var out strings.Builder
-	alone := Init{Dir: dir, Parent: withAgents(t), Out: &out, Yes: true}
+	alone := Init{Session: session.Session{Dir: dir, Parent: withAgents(t), Out: &out}, Yes: true}
 	if err := alone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "name yours with --agent") {
 		t.Errorf("without an agent: %v", err)
 	}
@@ -328,7 +329,7 @@ func TestInitAbortedAnywhereWritesNothing(t *testing.T) { // S1-28
 			cancel()
 		}()
 		var out strings.Builder
-		if err := (&Init{Dir: dir, Parent: withAgents(t), In: in, Out: &out}).Run(ctx); !errors.Is(err, session.ErrAborted) {
+		if err := (&Init{Session: session.Session{Dir: dir, Parent: withAgents(t), Out: &out}, In: in}).Run(ctx); !errors.Is(err, session.ErrAborted) {
 			t.Errorf("interrupted at question %d: %v", n, err)
 		}
 		if got := filesIn(t, dir); len(got) > 0 {

@@ -33,8 +33,8 @@ type row struct {
 	text   string
 }
 
-// Print prints a diagnosis for people: a line each, and what to do at the end.
-func (d *Doctor) Print(out Diagnosis) error {
+// Text is a diagnosis for people: a line each, and what to do at the end.
+func (d *Doctor) Text(out Diagnosis) string {
 	rows := out.rows()
 	width := 0
 	for _, r := range rows {
@@ -60,8 +60,7 @@ func (d *Doctor) Print(out Diagnosis) error {
 		}
 		page.WriteString("\n" + d.wrapped("To do: ", out.Todo) + "\n")
 	}
-	_, err := d.Out.Write([]byte(page.String()))
-	return err
+	return page.String()
 }
 
 // wrapped is a text after its beginning; what does not fit into the width continues below it. It is broken between words
@@ -103,22 +102,25 @@ func (d *Diagnosis) rows() []row {
 		rows[1] = row{"repository", absent, "none here: a run of an issue needs one, a run of a prompt does not"}
 	}
 	rows = append(rows, d.settingsRows()...)
+	chosen := []agent.Found{d.Agent}
+	if d.Reviewer != nil {
+		chosen = append(chosen, *d.Reviewer)
+	}
 	var missing []string
 	for _, f := range d.Agents {
-		if f.Path == "" && f.Name != d.Agent.Name && (d.Reviewer == nil || f.Name != d.Reviewer.Name) {
+		if f.Path == "" && !known(chosen, f.Name) {
 			missing = append(missing, f.Name)
 			continue
 		}
-		rows = append(rows, agentRow(f.Name, f, f.Name == d.Agent.Name))
+		rows = append(rows, agentRow(f, f.Name == d.Agent.Name))
 	}
 	if len(missing) > 0 {
 		rows = append(rows, row{"others", absent, "not installed: " + strings.Join(missing, ", ")})
 	}
-	if d.Agent.Name != "" && !known(d.Agents, d.Agent.Name) {
-		rows = append(rows, agentRow(d.Agent.Name, d.Agent, true))
-	}
-	if d.Reviewer != nil && !known(d.Agents, d.Reviewer.Name) {
-		rows = append(rows, agentRow(d.Reviewer.Name, *d.Reviewer, true))
+	for _, f := range chosen {
+		if f.Name != "" && !known(d.Agents, f.Name) {
+			rows = append(rows, agentRow(f, true))
+		}
 	}
 	return slices.Concat(rows, d.Sandbox.row(), d.gatewayRows(), pricesRow(time.Now()), d.checkRows(), d.Kept.row())
 }
@@ -203,7 +205,7 @@ func (d *Diagnosis) checkRows() []row {
 }
 
 // agentRow reports an agent. One that no one has chosen may well be missing.
-func agentRow(name string, f agent.Found, chosen bool) row {
+func agentRow(f agent.Found, chosen bool) row {
 	told := f.Advice
 	if f.Path != "" {
 		told = safetext.OneLine(f.Version + " " + f.Path)
@@ -215,22 +217,22 @@ func agentRow(name string, f agent.Found, chosen bool) row {
 	}
 	switch {
 	case f.Advice == "":
-		return row{name, good, told}
+		return row{f.Name, good, told}
 	case chosen:
-		return row{name, bad, told}
+		return row{f.Name, bad, told}
 	case f.Path == "":
 		told = "not installed"
 	}
-	return row{name, absent, told}
+	return row{f.Name, absent, told}
 }
 
 func known(agents []agent.Found, name string) bool {
 	return slices.ContainsFunc(agents, func(f agent.Found) bool { return f.Name == name })
 }
 
-// PrintGitHub prints a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
+// GitHubText is a diagnosis for people: the facts in groups, under each what to do about it and where, and what to do
 // first at the end.
-func (d *Doctor) PrintGitHub(out GitHubDiagnosis) error {
+func (d *Doctor) GitHubText(out GitHubDiagnosis) string {
 	width := 0
 	for _, f := range out.Facts {
 		width = max(width, utf8.RuneCountInString(f.What))
@@ -259,6 +261,25 @@ func (d *Doctor) PrintGitHub(out GitHubDiagnosis) error {
 	} else {
 		page.WriteString("\nTo do: " + out.Todo + "\n")
 	}
-	_, err := d.Out.Write([]byte(page.String()))
-	return err
+	return page.String()
+}
+
+// row is the data of clones in one line.
+func (k StoredData) row() []row {
+	if len(k.Dirs) == 0 {
+		return []row{{"clones", absent, "nothing is kept for any"}}
+	}
+	size := fmt.Sprintf("%d KB", (k.Bytes+1023)/1024)
+	if k.Bytes >= 1<<20 {
+		size = fmt.Sprintf("%d MB", k.Bytes>>20)
+	}
+	if k.More {
+		size = "more than " + size
+	}
+	text := fmt.Sprintf("%s kept for %s, in %s", size, safetext.Counted(k.Clones, "clone", "clones"),
+		strings.Join(k.Dirs, " and "))
+	if len(k.Gone) > 0 {
+		text += "; of clones that are gone, to be removed: " + safetext.FirstN(k.Gone, 5)
+	}
+	return []row{{"clones", good, text}}
 }

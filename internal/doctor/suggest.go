@@ -20,6 +20,22 @@ type Given struct {
 	Setup  *string // nil: nothing is said; "" none
 }
 
+// schemaURL is where an editor finds the schema.
+const schemaURL = "https://raw.githubusercontent.com/ralph-loop/ralph/main/internal/config/settings.schema.json"
+
+// written are the settings that init writes, in the order of the file.
+type written struct {
+	Schema              string             `json:"$schema"`
+	MaximumIterations   int                `json:"maximumIterations,omitempty"` // when no one was asked, nothing
+	CompletionResponse  string             `json:"completionResponse,omitempty"`
+	OutputTruncateChars int                `json:"outputTruncateChars,omitempty"`
+	StreamAgentOutput   bool               `json:"streamAgentOutput,omitempty"`
+	Agent               config.Command     `json:"agent"`
+	Guardrails          []config.Guardrail `json:"guardrails,omitempty"` // without any they are detected
+	Setup               string             `json:"setup,omitempty"`
+	SCM                 *config.SCM        `json:"scm,omitempty"`
+}
+
 // suggestion is what was found in a directory, and what the settings would be for it.
 type suggestion struct {
 	given  Given
@@ -30,15 +46,15 @@ type suggestion struct {
 }
 
 // lookAround finds out what there is. It starts no program but the agents, for their versions, and git.
-func (i *Init) lookAround(ctx context.Context, dir string) suggestion {
-	s := suggestion{given: i.Given, found: engine.Detected(dir)}
-	look := agent.Options{Dir: dir, Parent: i.Parent, Keys: engine.AgentKeys(i.Parent, nil)}
+func lookAround(ctx context.Context, dir string, parent []string, given Given) suggestion {
+	s := suggestion{given: given, found: engine.Detected(dir)}
+	look := agent.Options{Dir: dir, Parent: parent, Keys: engine.AgentKeys(parent, nil)}
 	s.agents = slices.DeleteFunc(agent.LookForAll(ctx, look), func(f agent.Found) bool { return f.Path == "" })
 	s.choose(func(name string) agent.Found {
 		look.Command = name
 		return agent.Look(ctx, look)
 	})
-	_, s.branch, _ = git.Stand(ctx, dir, i.Parent)
+	_, s.branch, _ = git.Stand(ctx, dir, parent)
 	return s
 }
 

@@ -182,6 +182,12 @@ func (ts *Tasks) List(ctx context.Context) error {
 	return broken
 }
 
+// IDs are the ids of the tasks, without those that cannot be read.
+func (ts *Tasks) IDs(ctx context.Context) []string {
+	all, _ := readTasks(filepath.Join(session.Top(ctx, ts.Dir, ts.Parent), tasksDir), tasksDir)
+	return safetext.Map(all, func(k kept) string { return k.ID })
+}
+
 // sortKept sorts as task.Order does where it can; tasks that wait for each other stay as their files are named.
 func sortKept(all []kept) {
 	tasks := make([]task.Task, len(all))

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/proc"
+	"github.com/ralph-loop/ralph/internal/task"
 )
 
 // GitHub is a repository on GitHub: where its pages and its API are, and the token that it is asked with.
@@ -75,9 +76,8 @@ func whichHub(env config.Environment, origin remote, named string) (at remote, c
 	case origin.repo.Owner != "":
 		at = origin
 	default:
-		return at, false, invalid.Errorf(
-			"which repository is meant is not known: change into a clone of it, or name it with --repo OWNER/NAME",
-		)
+		return at, false, invalid.Errorf("which repository is meant is not known: change into a clone of it, or set " +
+			"GITHUB_REPOSITORY=owner/name")
 	}
 	if at.host == "" && sameRepo(at.repo, origin.repo) {
 		at.host = origin.host
@@ -181,17 +181,9 @@ func (p GitHub) Open(ctx context.Context, dry bool, log func(string, ...any)) (*
 	if p.Token == "" {
 		return nil, p.Tokenless()
 	}
-	hub, err := github.New(
-		ctx,
-		github.Options{
-			APIURL: p.API, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token, AllowWorkflows: true, DryRun: dry,
-			Log: log,
-		},
-	)
-	if err != nil {
-		return nil, invalid.Mark(err)
-	}
-	return hub, nil
+	hub, err := github.New(ctx, github.Options{APIURL: p.API, GraphQLURL: p.GraphQL, Repo: p.Repo, Token: p.Token,
+		AllowWorkflows: true, DryRun: dry, Log: log})
+	return hub, invalid.Mark(err)
 }
 
 // Tokenless says which variable lacks.
@@ -212,3 +204,23 @@ func (p GitHub) Tokenless() error {
 
 // At is the address of one of the repository's pages: "settings/actions".
 func (p GitHub) At(page string) string { return p.Page + "/" + p.Repo.String() + "/" + page }
+
+// FromGitHub is the task of an issue, by its number. It is the issue's text as it is now; comments of others are left
+// out.
+func (s *Session) FromGitHub(ctx context.Context, number int) (task.Task, error) {
+	place, err := FindGitHub(ctx, s.Env, s.Parent, s.Dir, "")
+	if err != nil {
+		return task.Task{}, err
+	}
+	hub, err := place.Open(ctx, true, s.Log)
+	if err != nil {
+		return task.Task{}, invalid.Errorf("reading issue #%d: %w", number, err)
+	}
+	issue, err := hub.Issue(ctx, number)
+	if err != nil {
+		return task.Task{}, invalid.Mark(err)
+	}
+	t, err := task.From(event.Request{Event: event.Event{Kind: event.Dispatched, Repo: place.Repo, Issue: issue, At: s.Clock()}},
+		event.Facts{})
+	return t, invalid.Mark(err)
+}

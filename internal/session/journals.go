@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/proc"
 )
 
 // RunDir is the directory of a run on a laptop, by its name.
@@ -48,88 +47,98 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	return book, nil
 }
 
-// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty when there is
-// none. A run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had
-// ended anyhow; so is one that a newer version has written.
+// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty if there is none.
+// A run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had ended
+// anyhow; so is one that a newer version has written.
 func (s *Session) NewestRun(id string) (state loop.State, dir string, err error) {
-	runs := filepath.Join(s.Dir, ".ralph", "runs")
-	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
-	if err != nil {
-		seals = "" // book says so
-	}
-	names, err := RunNames(runs, seals)
+	runs, err := s.sealedRuns(id)
 	if err != nil {
 		return state, "", err
 	}
-	for _, name := range slices.Backward(names) {
-		dir, seal := filepath.Join(runs, name), ""
-		if seals != "" {
-			seal = filepath.Join(seals, name)
-		}
-		state, ok, err := journal.FindSealed(dir, seal, id)
+	for run := range runs {
 		var tampered *journal.TamperedError
-		switch newer := errors.As(err, new(*loop.NewerError)); {
+		switch newer := errors.As(run.err, new(*loop.NewerError)); {
 		case newer && s.Fresh:
-			s.Log("the run %s is not continued: %v", name, err)
-			return loop.State{}, dir, nil
+			s.Log("the run %s is not continued: %v", filepath.Base(run.dir), run.err)
+			return loop.State{}, run.dir, nil
 		case newer: // a new run beside it would take its place
-			return loop.State{}, "", invalid.Errorf(
-				"the journal of run %s: %w: resume with that version, or start over with --fresh", name, err,
-			)
-		case errors.As(err, &tampered) && tampered.Over:
+			return loop.State{}, "", invalid.Errorf("the journal of run %s: %w: resume with that version, or start over with "+
+				"--fresh", filepath.Base(run.dir), run.err)
+		case errors.As(run.err, &tampered) && tampered.Over:
 			s.Log("%s. That run had ended, so it is skipped", tampered.What())
 			if !tampered.Unknown { // an older run is none to continue with, after this one
 				return loop.State{}, "", nil
 			}
 		case tampered != nil && s.Fresh:
 			s.Log("%s", tampered.What())
-			return loop.State{}, dir, nil
+			return loop.State{}, run.dir, nil
 		case tampered != nil:
-			return loop.State{}, "", invalid.Mark(err)
-		case err != nil:
-			s.Log("the run %s is skipped: %v", name, err)
-		case ok:
-			return state, dir, nil
+			return loop.State{}, "", invalid.Mark(run.err)
+		case run.err != nil:
+			s.Log("the run %s is skipped: %v", filepath.Base(run.dir), run.err)
+		default:
+			return run.state, run.dir, nil
 		}
 	}
 	return loop.State{}, "", nil
 }
 
-// LostRun reports whether a seal reports a run of a task in the directory whose record is missing or was changed.
+// LostRun reports whether there is a seal of a run of the task in the directory whose record is missing or was changed.
 func (s *Session) LostRun(id string) bool {
-	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
+	runs, err := s.sealedRuns(id)
 	if err != nil {
 		return false
 	}
-	names, _ := RunNames("", seals) // none: nothing is known
-	return slices.ContainsFunc(names, func(name string) bool {
-		_, _, err := journal.FindSealed(s.RunDir(name), filepath.Join(seals, name), id)
+	for run := range runs {
 		var tampered *journal.TamperedError
-		return errors.As(err, &tampered) && !tampered.Unknown
-	})
+		if errors.As(run.err, &tampered) && !tampered.Unknown {
+			return true
+		}
+	}
+	return false
 }
 
-// EachSealedRun hands over the states of a task's runs in the directory, newest first, as far as their seals vouch for
-// them.
+// EachSealedRun calls do with the states of a task's runs in the directory, newest first, as far as their seals vouch
+// for them.
 func (s *Session) EachSealedRun(id string, do func(loop.State)) {
-	runs := filepath.Join(s.Dir, ".ralph", "runs")
-	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
-	if err != nil {
-		seals = ""
-	}
-	names, err := RunNames(runs, seals)
+	runs, err := s.sealedRuns(id)
 	if err != nil {
 		return
 	}
-	for _, name := range slices.Backward(names) {
-		seal := ""
-		if seals != "" {
-			seal = filepath.Join(seals, name)
-		}
-		if state, ok, err := journal.FindSealed(filepath.Join(runs, name), seal, id); ok && err == nil {
-			do(state)
+	for run := range runs {
+		if run.err == nil {
+			do(run.state)
 		}
 	}
+}
+
+// sealedRun is a run of a task in its directory, or the error of its journal.
+type sealedRun struct {
+	dir   string
+	state loop.State
+	err   error
+}
+
+// sealedRuns are the runs of a task in the directory, newest first, as far as their seals vouch for them.
+func (s *Session) sealedRuns(id string) (iter.Seq[sealedRun], error) {
+	seals, err := SealFile(runtime.GOOS, s.Parent, s.Dir, "")
+	if err != nil {
+		seals = "" // reported by OpenJournal
+	}
+	names, err := RunNames(s.RunDir(""), seals)
+	return func(yield func(sealedRun) bool) {
+		for _, name := range slices.Backward(names) {
+			run, seal := sealedRun{dir: s.RunDir(name)}, ""
+			if seals != "" {
+				seal = filepath.Join(seals, name)
+			}
+			ok := false
+			run.state, ok, run.err = journal.FindSealed(run.dir, seal, id)
+			if (ok || run.err != nil) && !yield(run) {
+				return
+			}
+		}
+	}, err
 }
 
 // RunNames are the names of the runs that there is a directory or a seal of, in order: they begin with the time.
@@ -157,42 +166,12 @@ func SealFile(system string, env []string, dir, run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	if real, err := filepath.EvalSymlinks(state); err == nil {
-		state = real
-	}
-	if rel, err := filepath.Rel(
-		dir, state,
-	); err == nil && rel != ".." &&
-		!strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+	dir, state = realPath(dir), realPath(state)
+	if liesIn(dir, state) {
 		return "", fmt.Errorf("the directory for it, %s, is where the agent works", state)
 	}
 	return filepath.Join(state, "ralph", "seals", fmt.Sprintf("%x", sha256.Sum256([]byte(dir))), run), nil
-}
-
-// StateDir is where a system's programs keep what they want to find again, by the environment.
-func StateDir(system string, env []string) (string, error) {
-	dirs, ok := stateDirs[system]
-	if !ok {
-		dirs = stateDirs["linux"]
-	}
-	for _, at := range dirs {
-		if dir := proc.Value(env, at.name); filepath.IsAbs(dir) {
-			return filepath.Join(dir, filepath.FromSlash(at.below)), nil
-		}
-	}
-	return "", errors.New("the environment names no home directory")
-}
-
-// stateDirs are the variables that lead to the directory, in order, and what follows.
-var stateDirs = map[string][]struct{ name, below string }{
-	"linux":   {{"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}},
-	"darwin":  {{"HOME", "Library/Application Support"}},
-	"windows": {{"LOCALAPPDATA", ""}, {"LocalAppData", ""}},
 }

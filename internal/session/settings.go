@@ -5,33 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/files"
-	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// Settings shows what the settings files add up to.
-type Settings struct {
-	Env    config.Environment
-	Parent []string
-	Dir    string // the current directory
-	Out    io.Writer
-	JSON   bool // print JSON for programs instead of a settings file with comments
-}
-
-// Show prints the merged settings with the origin of each value and without secrets. Its error holds every problem of
-// the files.
-func (s *Settings) Show(ctx context.Context) error {
+// ShowSettings prints the merged settings with the origin of each value and without secrets: as a settings file with
+// comments, or as JSON for programs. Its error has every problem of the files.
+func (s *Session) ShowSettings(ctx context.Context, asJSON bool) error {
 	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent), s.Parent)
 	if err != nil {
 		return err
@@ -41,7 +28,7 @@ func (s *Settings) Show(ctx context.Context) error {
 		return err
 	}
 	write := explained.JSONC
-	if s.JSON {
+	if asJSON {
 		write = explained.JSON
 	}
 	text, err := write(report.Redactor(s.Env.Secrets()))
@@ -52,107 +39,6 @@ func (s *Settings) Show(ctx context.Context) error {
 	return err
 }
 
-// Top is where a clone keeps its settings; outside of one it is the directory itself.
-func Top(ctx context.Context, dir string, parent []string) string {
-	if found, err := git.Top(ctx, dir, parent); err == nil {
-		return found
-	}
-	return dir
-}
-
-// SettingsFiles are the layers below the flags: the user's own, which the environment leads to, and those of the two
-// files of a directory, where they are there. A bot never asks for them.
-func SettingsFiles(dir string, env []string) ([]config.Layer, error) {
-	var layers []config.Layer
-	own, _, err := userLayer(dir, env)
-	if err != nil {
-		return nil, err
-	}
-	if own.JSON != nil {
-		layers = append(layers, own)
-	}
-	for _, name := range []string{config.SettingsFile, config.LocalSettingsFile} {
-		content, err := files.Read(filepath.Join(dir, name)) // the user's own settings
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, invalid.Errorf("reading %s: %w", name, files.Advise(err))
-		}
-		layers = append(layers, config.Layer{Name: name, JSON: content})
-	}
-	return layers, nil
-}
-
-// configDirs are the variables that lead to the directory of a user's configuration, in order, and what follows: as
-// os.UserConfigDir has them.
-var configDirs = map[string][]struct{ name, below string }{
-	"linux":   {{"XDG_CONFIG_HOME", ""}, {"HOME", ".config"}},
-	"darwin":  {{"HOME", "Library/Application Support"}},
-	"windows": {{"APPDATA", ""}, {"AppData", ""}},
-}
-
-// userSettings is the file of a user's own settings, which holds for all clones; "" where the environment names no
-// home.
-func userSettings(system string, env []string) string {
-	dirs, ok := configDirs[system]
-	if !ok {
-		dirs = configDirs["linux"]
-	}
-	for _, at := range dirs {
-		if dir := proc.Value(env, at.name); filepath.IsAbs(dir) {
-			return filepath.Join(dir, filepath.FromSlash(at.below), "ralph", "settings.json")
-		}
-	}
-	return ""
-}
-
-// userLayer is the layer of the user's settings, with what is in the file as yet; of is "" when there is no place for
-// one. A file in the clone that someone works in is no user's own: whoever writes there, such as an agent, would
-// set what no repository may.
-func userLayer(dir string, env []string) (l config.Layer, of string, err error) {
-	of = userSettings(runtime.GOOS, env)
-	if of == "" || liesIn(cloneOf(dir), filepath.Dir(of)) || liesIn(cloneOf(dir), of) {
-		return l, "", nil
-	}
-	l = config.Layer{Name: short(of, env), User: true}
-	l.JSON, err = files.Read(of)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return l, of, invalid.Errorf("reading %s: %w", l.Name, files.Advise(err))
-	}
-	return l, of, nil
-}
-
-// cloneOf is the top of the clone that a directory is in; the directory itself outside of one.
-func cloneOf(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
-}
-
-// short names a file as people do: from their home.
-func short(path string, env []string) string {
-	home := proc.Value(env, "HOME")
-	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return "~/" + filepath.ToSlash(rel)
-	}
-	return path
-}
-
-// liesIn reports whether a path is in a directory.
-func liesIn(dir, path string) bool {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
-}
-
 // Change is one key of a settings file that gets another value, or none.
 type Change struct {
 	Key, Value string
@@ -161,9 +47,9 @@ type Change struct {
 	User       bool // in the user's own file instead of the repository's
 }
 
-// Change writes it, once all files together are valid with it. Its error says what is wrong with the key, the value or
-// a file.
-func (s *Settings) Change(ctx context.Context, c Change) error {
+// ChangeSettings writes it, once all files together are valid with it. Its error says what is wrong with the key, the
+// value or a file.
+func (s *Session) ChangeSettings(ctx context.Context, c Change) error {
 	top := Top(ctx, s.Dir, s.Parent)
 	layer, file := config.Layer{Name: config.SettingsFile}, filepath.Join(top, config.SettingsFile)
 	var err error
@@ -176,26 +62,34 @@ func (s *Settings) Change(ctx context.Context, c Change) error {
 	} else if layer.JSON, err = files.Read(file); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
+	if err == nil && c.From != "" {
+		c.Value, err = c.read(s.Dir)
+	}
 	if err != nil {
 		return err
 	}
-	if c.From != "" {
-		if c.Value, err = c.read(s.Dir); err != nil {
-			return err
-		}
-	}
+	now := c.Key + " = " + config.Redact(c.Value)
 	if c.Unset {
 		layer.JSON, err = layer.Unset(c.Key)
+		now = c.Key + " is not set"
 	} else {
 		layer.JSON, err = layer.Set(c.Key, c.Value)
 	}
-	if err != nil {
-		return err
+	if c.From != "" {
+		now = c.Key + " is what " + c.From + " has"
 	}
-	if err := s.valid(top, layer); err != nil {
-		return err
+	if err == nil {
+		err = valid(top, s.Parent, layer)
 	}
-	return s.write(file, layer, c)
+	if err == nil && c.User {
+		err = saveUserSettings(file, layer)
+	} else if err == nil {
+		err = SaveSettings(file, layer.JSON)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.Out, "%s: %s\n", layer.Name, now)
+	}
+	return err
 }
 
 // read is the value that a file has.
@@ -215,46 +109,30 @@ func (c Change) read(dir string) (string, error) {
 	return string(text), nil
 }
 
-// valid holds all layers together, one of them as it would be.
-func (s *Settings) valid(top string, changed config.Layer) error {
-	layers, err := SettingsFiles(top, s.Parent)
+// valid validates all layers together, with one of them as it would be.
+func valid(top string, env []string, changed config.Layer) error {
+	layers, err := SettingsFiles(top, env)
 	if err != nil {
 		return err
 	}
-	for i := range layers {
-		if layers[i].Name == changed.Name {
-			layers[i] = changed
-			_, err := config.Load(layers...)
-			return err
-		}
+	i := slices.IndexFunc(layers, func(l config.Layer) bool { return l.Name == changed.Name })
+	if i < 0 {
+		i, layers = len(layers), append(layers, config.Layer{})
 	}
-	_, err = config.Load(append(layers, changed)...)
+	layers[i] = changed
+	_, err = config.Load(layers...)
 	return err
 }
 
-func (s *Settings) write(file string, layer config.Layer, c Change) error {
-	if c.User {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return invalid.Errorf("writing %s: %w", layer.Name, files.Advise(err))
-		}
-		if at, err := filepath.EvalSymlinks(file); err == nil {
-			file = at // it is kept elsewhere, and stays so
-		}
-		if err := files.Replace(file, layer.JSON); err != nil {
-			return invalid.Errorf("writing %s: %w", layer.Name, files.Advise(err))
-		}
-	} else if err := SaveSettings(file, layer.JSON); err != nil {
-		return err
+func saveUserSettings(file string, layer config.Layer) error {
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil { // a link stays one: the file is kept elsewhere
+		err = files.Replace(realPath(file), layer.JSON)
 	}
-	now := c.Key + " = " + config.Redact(c.Value)
-	switch {
-	case c.Unset:
-		now = c.Key + " is not set"
-	case c.From != "":
-		now = c.Key + " is what " + c.From + " has"
+	if err != nil {
+		return invalid.Errorf("writing %s: %w", layer.Name, files.Advise(err))
 	}
-	_, err := fmt.Fprintf(s.Out, "%s: %s\n", layer.Name, now)
-	return err
+	return nil
 }
 
 // Ignored keeps everything out of git that is not meant for everyone: logs, prompts, runs, settings.local.json.

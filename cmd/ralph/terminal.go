@@ -7,8 +7,63 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/live"
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
+
+func isTerminal(w io.Writer) bool {
+	file, ok := safetext.Raw(w).(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// columns is how wide a terminal is; 0 for anything else.
+func columns(w io.Writer) int {
+	if file, ok := safetext.Raw(w).(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// shared is a terminal with two independent writers: the notices of signals, and a block at its bottom.
+type shared struct {
+	mu    sync.Mutex
+	to    io.Writer
+	block *live.Block // nil: none
+}
+
+// Write implements io.Writer.
+func (s *shared) Write(p []byte) (int, error) {
+	if b := s.shown(); b != nil {
+		return b.Write(p)
+	}
+	return s.to.Write(p)
+}
+
+func (s *shared) set(b *live.Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.block = b
+}
+
+func (s *shared) shown() *live.Block {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.block
+}
+
+// leave restores the terminal, whatever else continues.
+func (s *shared) leave() {
+	if b := s.shown(); b != nil {
+		b.Leave()
+	}
+}
 
 // until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still
 // take a byte from whoever reads next, so no one does.
