@@ -55,7 +55,6 @@ type promptFlags struct {
 	Check    []string `placeholder:"COMMAND" sep:"none" xor:"checks" help:"A command that judges the work, in place of the guardrails of the settings or of what is found here. Repeatable."`
 	Commit   bool     `help:"With -p or -f: commit every iteration whose guardrails have passed."`
 	NoChecks bool     `xor:"checks" help:"With -p or -f: no checks, neither those of the settings nor those that are found here."`
-	DryRun   bool     `help:"With -p or -f: print what would run, and run nothing."`
 }
 
 // Run implements ralph run.
@@ -80,7 +79,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		return c.end(p, loop.Result{Outcome: loop.Invalid}, err)
 	}
 	c.fromHere(p)
-	s, shown, err := c.open(ctx, p, stderr, display{title: c.title(), dry: c.DryRun, web: c.Web, several: c.Parallel > 1}, c.layer())
+	s, shown, err := c.open(ctx, p, stderr, display{title: c.title(), web: c.Web, several: c.Parallel > 1}, c.layer())
 	defer shown.close()
 	if err != nil {
 		return c.end(p, loop.Result{Outcome: outcomeOf(err)}, err)
@@ -98,7 +97,7 @@ func (c *runCommand) Run(ctx context.Context, hard hardContext, p process, stder
 		result, err = issue.Run(ctx, hard)
 	default:
 		result, err = (&local.PromptRun{Session: s, Prompt: c.Prompt, PromptFile: c.PromptFile, Words: len(c.Text) > 0,
-			Commit: c.Commit, DryRun: c.DryRun, AcceptCredentials: len(c.Accept) > 0}).Run(ctx, hard)
+			Commit: c.Commit, AcceptCredentials: len(c.Accept) > 0}).Run(ctx, hard)
 	}
 	result, err = notBegun(ctx, result, err)
 	return c.end(p, result, err)
@@ -146,7 +145,7 @@ func (c *runCommand) validate() error {
 		{given > 1, "a prompt, --prompt-file, --issue, --task and --tasks exclude each other: pass only one of them"},
 		{slices.ContainsFunc(c.Check, func(command string) bool { return strings.TrimSpace(command) == "" }),
 			"invalid --check \"\": must be a shell command, such as 'go test ./...'"},
-		{!c.ofPrompt() && (c.Commit || c.DryRun), "--commit and --dry-run are for a prompt: a run of an issue or a task commits every iteration"},
+		{!c.ofPrompt() && c.Commit, "--commit is for a prompt: a run of an issue or a task commits every iteration"},
 		{!c.ofPrompt() && c.NoChecks, "--no-checks is for a prompt: a run of an issue or a task is judged by checks"},
 		{c.ofPrompt() && c.Strict, "--strict is for an issue or a task: a prompt has no acceptance criteria"},
 		{c.ofPrompt() && len(c.Accept) > 0 && !slices.Equal(c.Accept, []string{acceptCredentials}),

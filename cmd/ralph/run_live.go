@@ -25,7 +25,6 @@ import (
 // display says how a run is shown while it runs.
 type display struct {
 	title   string
-	dry     bool // nothing runs
 	web     bool // in a browser, too
 	several bool // tasks that run at once
 }
@@ -48,7 +47,7 @@ func (r *shownRun) close() {
 // show shows a run that has not started yet: its page, its log, and at a terminal a block below that.
 func (d display) show(ctx context.Context, s *session.Session, p process, stderr io.Writer) (*shownRun, error) {
 	r := &shownRun{closers: []func(){keepOutput()}}
-	if d.web && !d.dry {
+	if d.web {
 		if err := r.openPage(s); err != nil {
 			return r, err
 		}
@@ -57,7 +56,7 @@ func (d display) show(ctx context.Context, s *session.Session, p process, stderr
 		r.closers = append(r.closers, safetext.Redirect(s.Out, &stamped{to: safetext.Raw(s.Out), clock: time.Now}))
 	}
 	steps := loop.StepsOf(ctx)
-	if d.dry || s.Quiet {
+	if s.Quiet {
 		return r, nil
 	}
 	fmt.Fprintf(s.Out, "Preparing the run: %s\n", d.title) // because what comes next may take a while

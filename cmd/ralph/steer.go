@@ -20,7 +20,7 @@ func (c *hintCommand) Run(ctx context.Context, s session.Session) error {
 
 type cancelCommand struct {
 	Task string `arg:"" optional:"" placeholder:"TASK" help:"Only if the running run is of this task."`
-	Now  bool   `help:"Stop the step that runs, too. Without it, the run ends after the step."`
+	Now  bool   `help:"Stop the step that runs, too. Without it, the run ends after the step; asked again, it stops the step."`
 }
 
 // Run implements ralph cancel. Its exit code is 0 if no run is running when it ends.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -17,38 +15,6 @@ import (
 
 // A task begins from its base and the done work of what it depends on. Work of other tasks is not in it, done or not,
 // whatever the clone stands on.
-
-// listStart is what a run in a clone begins from.
-type start struct {
-	base     string     // a branch or a commit; empty: where the clone stands
-	onto     string     // the branch that the base is on; empty: base says it
-	with     []git.Work // what the base is to hold besides
-	replaces []string   // commits with nothing of their own that the branch had
-}
-
-// works are those of a start, as a run's record reports them.
-func (f start) works() (works []loop.Work) {
-	for _, w := range f.with {
-		works = append(works, loop.Work{Task: w.Name, Commit: w.Commit})
-	}
-	return works
-}
-
-// listStart settles what the run begins from.
-func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f start, err error) {
-	switch {
-	case o.Plan != "":
-		return f, nil
-	case way != loop.Begin:
-		return start{base: o.before.Start.Base, onto: o.before.Start.BaseBranch}, nil
-	case o.listStart != nil:
-		return *o.listStart, nil
-	}
-	if f, err = o.startHere(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
-		f.with, err = o.needed(ctx, o.wanted, o.definitions())
-	}
-	return f, err
-}
 
 // startHere is the base of a run or a list that begins on a branch. Where the clone is on the branch of another
 // run, it is what that run began from: who looks at the work of one task may ask for the next.
@@ -103,30 +69,6 @@ func taskOf(branch string) string {
 		}
 	}
 	return ""
-}
-
-// definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of
-// the same directory.
-func (o *cloneOpening) definitions() map[string]task.Task {
-	if o.Task == "" {
-		return nil
-	}
-	known := map[string]task.Task{}
-	dirs := []string{filepath.Join(o.Dir, tasksDir)}
-	if strings.ContainsAny(o.Task, `/\`) || isTaskFile(o.Task) {
-		name := o.Task
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(o.from, name)
-		}
-		dirs = append(dirs, filepath.Dir(name))
-	}
-	for _, dir := range dirs {
-		all, _ := readTasks(dir, dir) // one that cannot be read is told of when it is run
-		for _, k := range all {
-			known[k.ID] = k.Task
-		}
-	}
-	return known
 }
 
 // needed is the work of everything that a task depends on, what comes first before what is built on it. What is not

@@ -3,9 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -22,8 +19,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// Cancel ends the run that has this directory, as its own terminal could: it is asked once to stop after the step that
-// it is at, a second time to stop that too.
+// Cancel ends the run that has this directory, as Ctrl-C at its own terminal does: after its step, or if it was asked
+// before, at once.
 type Cancel struct {
 	session.Session
 	Task string        // only when it is of this task; empty: of any
@@ -38,10 +35,6 @@ const (
 	betweenAsks = 250 * time.Millisecond // two signals at once would be taken for one
 	cancelLook  = 50 * time.Millisecond
 )
-
-// askedFile remembers that a process has been asked, since asking it again would stop the step that it is at. It is in
-// .ralph, where no commit takes it up.
-const askedFile = "runs/cancelled"
 
 // Run cancels the run and says how it ended. An error says why nothing was done, or that the run continues.
 func (c *Cancel) Run(ctx context.Context) error {
@@ -84,7 +77,6 @@ func (c *Cancel) Run(ctx context.Context) error {
 	if err := c.await(ctx, work, owner.PID); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Join(work.dir, ".ralph", askedFile))
 	return c.tell(ctx, look)
 }
 
@@ -141,12 +133,8 @@ func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err err
 
 // ask sends the signals, to a ralph that holds the lock and to no one else.
 func (c *Cancel) ask(ctx context.Context, w atWork, owner journal.Owner) error {
-	before := c.asked(w, owner.PID)
-	if !before {
-		if err := c.signal(w, owner.PID); err != nil {
-			return err
-		}
-		c.remember(w, owner.PID)
+	if err := c.signal(w, owner.PID); err != nil {
+		return err
 	}
 	c.Log("process %d was asked to stop", owner.PID)
 	if !c.Now {
@@ -158,7 +146,7 @@ func (c *Cancel) ask(ctx context.Context, w atWork, owner journal.Owner) error {
 		return ctx.Err()
 	}
 	if now, err := w.owner(); err != nil || now.PID != owner.PID {
-		return nil //nolint:nilerr // it is gone already
+		return nil //nolint:nilerr // it has ended already
 	}
 	return c.signal(w, owner.PID)
 }
@@ -236,52 +224,4 @@ func (c *Cancel) tell(ctx context.Context, look *Status) error {
 		c.Log("%s", st.Next)
 	}
 	return nil
-}
-
-// asked reports whether the process has been asked before. remember keeps it.
-func (c *Cancel) asked(w atWork, pid int) bool {
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	info, err := root.Lstat(filepath.Join(".ralph", askedFile))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 100 {
-		return false
-	}
-	text, err := root.ReadFile(filepath.Join(".ralph", askedFile))
-	return err == nil && string(text) == mark(w, pid)
-}
-
-func (c *Cancel) remember(w atWork, pid int) {
-	err := makeRuns(w.dir) // a run of a prompt below the top has its own elsewhere
-	if err == nil {
-		err = files.Replace(filepath.Join(w.dir, ".ralph", askedFile), []byte(mark(w, pid)))
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.Log("remembering that process %d was asked: %v", pid, err)
-	}
-}
-
-// makeRuns makes the directory that askedFile is in.
-func makeRuns(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.MkdirAll(filepath.Join(".ralph", filepath.Dir(askedFile)), 0o755)
-}
-
-// mark tells a holder of the lock from a later one of the same number.
-func mark(w atWork, pid int) string {
-	owner, err := w.owner()
-	if err != nil {
-		return fmt.Sprintf("%d\n", pid)
-	}
-	info, err := os.Lstat(filepath.Join(owner.Dir, cmp.Or(w.task, journal.LockFile)))
-	if err != nil {
-		return fmt.Sprintf("%d\n", pid)
-	}
-	return fmt.Sprintf("%d %d\n", pid, info.ModTime().UnixNano())
 }

@@ -243,7 +243,7 @@ func (c *Clean) archived(p loop.Planned, branch string) bool {
 // logs are the outputs that are in no run's own directory.
 func (*Clean) logs(root *os.Root) (found []string) {
 	for _, pattern := range []string{".ralph/guardrail_*.log", ".ralph/verify_*.log", ".ralph/prompt_*.txt",
-		".ralph/summary.md", engine.StateFile, engine.ActiveFile, ".ralph/" + askedFile} {
+		".ralph/summary.md", engine.StateFile, engine.ActiveFile} {
 		names, _ := fs.Glob(root.FS(), pattern) // the patterns are sound
 		for _, name := range names {
 			if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
@@ -92,9 +92,6 @@ func (o *cloneOpening) holdTask(work *engine.Run) error {
 	return err
 }
 
-// host is in the addresses of commits that a clone's own runs make.
-const host = "localhost"
-
 // openClone opens the clone for the run, and settles what judges it there.
 func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop.ResumeMode) error {
 	tree, err := o.checkOut(ctx, way)
@@ -117,12 +114,9 @@ func (o *cloneOpening) openClone(ctx context.Context, work *engine.Run, way loop
 		Logs: o.RunDir(o.run), AgreeToNone: o.AgreeToNone,
 	}
 	redact := o.Redact
-	o.Redact = func(text string) string { return place.ForPeople(redact(text)) } // for people alone
-	out := engine.Output{
-		Console: o.Console(),
-		Live:    o.Live, Format: o.Redacted(o.Format), Groups: o.Groups, Redact: redact, Clock: o.Clock, Log: o.Log,
-		Verbose: o.Explain, Shown: o.Shown,
-	}
+	o.Redact = func(text string) string { return place.ForPeople(redact(text)) } // only for people
+	out := o.Output()
+	out.Redact = redact
 	var known []loop.Shared
 	if way != loop.Begin {
 		known = o.before.Start.Shared
@@ -232,13 +226,10 @@ func (o *cloneOpening) tellBegin(ctx context.Context) error {
 // beginning says how the run begins or continues.
 func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop.ResumeMode) (b engine.Beginning, err error) {
 	run, owner := o.run, fmt.Sprintf("process %d", os.Getpid())
-	leave, err := o.Register()
-	if err != nil {
+	if work.Journal, err = o.Record(ctx, work, run); err != nil {
 		return b, err
 	}
-	work.OnClose(leave)
-	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
-	work.Journal = &engine.Journal{Clock: o.Clock, Watch: o.watch, Redact: work.Redact, Stored: o.Stored}
+	work.Journal.Watch, work.Journal.Redact = o.watch, work.Redact
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.OpenJournal, Shared: o.shared}
 	given := engine.SharedRecord(o.shared)
 	if way == loop.Begin {
@@ -265,24 +256,57 @@ func (o *cloneOpening) beginning(ctx context.Context, work *engine.Run, way loop
 	return b, nil
 }
 
-// goalAndRules settles what judges the run, and what "done" means for it. known is what its record says is shared, nil
-// when it begins.
-func (l *IssueRun) goalAndRules(
-	ctx context.Context, t task.Task, set config.Settings, p engine.Place, known []loop.Shared, out engine.Output,
-) (engine.Work, engine.Rules, error) {
-	rules := engine.Rules{Settings: set, PlanCommands: l.source.Plan.VerifyCommands, Wall: set.Timeout()}
-	var err error
-	if rules.Environment, err = engine.Environment(ctx, p, set, known, l.Accept); err != nil {
-		return engine.Work{}, rules, err
+// startOf settles what the run begins from.
+func (o *cloneOpening) startOf(ctx context.Context, way loop.ResumeMode) (f start, err error) {
+	switch {
+	case o.Plan != "":
+		return f, nil
+	case way != loop.Begin:
+		return start{base: o.before.Start.Base, onto: o.before.Start.BaseBranch}, nil
+	case o.listStart != nil:
+		return *o.listStart, nil
 	}
-	rules, err = engine.DetectChecks(ctx, p, rules, out.Log)
-	if err != nil {
-		return engine.Work{}, rules, err
+	if f, err = o.startHere(ctx, "ralph/"+o.wanted.ID, o.dir != "" || o.Fresh); err == nil {
+		f.with, err = o.needed(ctx, o.wanted, o.definitions())
 	}
-	if l.Plan != "" {
-		return planrun.Use(l.source, p, rules, host, out)
+	return f, err
+}
+
+// definitions are the tasks that lie beside the one that is run, by their ids: those that the clone keeps, and those of
+// the same directory.
+func (o *cloneOpening) definitions() map[string]task.Task {
+	if o.Task == "" {
+		return nil
 	}
-	work := engine.WorkOn(p.Tree, host)
-	work.Goal, err = rules.ResolveGoal(t, l.Criteria, l.trusted(t), out.Log)
-	return work, rules, err
+	known := map[string]task.Task{}
+	dirs := []string{filepath.Join(o.Dir, tasksDir)}
+	if strings.ContainsAny(o.Task, `/\`) || isTaskFile(o.Task) {
+		name := o.Task
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(o.from, name)
+		}
+		dirs = append(dirs, filepath.Dir(name))
+	}
+	for _, dir := range dirs {
+		all, _ := readTasks(dir, dir) // one that cannot be read is told of when it is run
+		for _, k := range all {
+			known[k.ID] = k.Task
+		}
+	}
+	return known
+}
+
+// watch keeps the state file a view of the journal.
+func (l *cloneOpening) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
+	if r.Type == loop.Judged || r.Type == loop.Ended {
+		name, text := filepath.Join(l.RunDir(s.Start.Run), engine.StateFile), report.StateFile(l.View(s))
+		if err := files.Replace(name, []byte(text)); err != nil {
+			l.Log("writing %s: %v", engine.StateFile, err)
+		}
+		if work, err := os.OpenRoot(l.tree.Dir()); err == nil {
+			_ = work.Symlink(name, engine.StateFile) // for the agent; it may be there
+			_ = work.Close()
+		}
+	}
+	return nil
 }

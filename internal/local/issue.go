@@ -6,46 +6,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
-	"github.com/ralph-loop/ralph/internal/invalid"
+	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/planrun"
-	"github.com/ralph-loop/ralph/internal/prompt"
-	"github.com/ralph-loop/ralph/internal/report"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
-	"github.com/ralph-loop/ralph/internal/session"
-	"github.com/ralph-loop/ralph/internal/task"
 )
-
-// IssueRun is ralph on a laptop: the same run as in a job, in the clone at Dir, without a write to GitHub.
-type IssueRun struct {
-	session.Session
-	Issue string // a file, or an issue's number
-	Task  string // a task file, or the id of one under .ralph/tasks
-	Plan  string // the directory of a plan
-	// Criteria are those of the flags; nil: none.
-	Criteria *task.Completion
-	// Accept names what the person accepts: findings about the change, and paths, shared with the checks, whose changes
-	// in the run are accepted; "all" names every one.
-	Accept []string
-	Answer string // to the question that the run waits with; empty: none
-
-	listStart *start         // of a list: what the run begins from; nil: the run finds out
-	stands    string         // the branch that the clone is on; a commit where it is on none
-	one       *task.Task     // of a list: the task
-	given     *given         // of a list: what was read before its first task
-	source    planrun.Source // of a plan: as it is in the clone
-}
 
 // Run takes the issue to its outcome. When ctx is done it begins nothing new, when hard is done it stops what runs.
 func (l *IssueRun) Run(ctx, hard context.Context) (loop.Result, error) {
@@ -116,73 +90,6 @@ func (o *cloneOpening) leaveUnbegun(ctx context.Context) {
 	}
 }
 
-// given is what a run takes from the directory's files, once, before the first turn of an agent.
-type given struct {
-	settings config.Settings
-	prompts  prompt.Set
-}
-
-func (l *IssueRun) read() (given, error) {
-	if l.given != nil {
-		return *l.given, nil
-	}
-	settings, err := l.Settings()
-	if err != nil {
-		return given{}, err
-	}
-	prompts, err := engine.PromptsIn(l.Dir)
-	return given{settings, prompts}, err
-}
-
-// trusted reports whether the task's text is the user's own, not one of GitHub's that a stranger can have written.
-func (l *IssueRun) trusted(t task.Task) bool { return t.Issue == 0 }
-
-// task reads what is needed: a task file, an issue's file, or an issue by its number from GitHub.
-func (l *IssueRun) task(ctx context.Context, from string) (task.Task, error) {
-	switch {
-	case l.one != nil:
-		return *l.one, nil
-	case l.Task != "":
-		return taskFile(l.Dir, from, l.Task)
-	case l.Plan != "":
-		return l.planTask(ctx, from)
-	}
-	if number, err := strconv.Atoi(strings.TrimPrefix(l.Issue, "#")); err == nil && number > 0 {
-		return l.FromGitHub(ctx, number)
-	}
-	name := l.Issue
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(from, name)
-	}
-	content, err := os.ReadFile(name) // the user names it
-	if err != nil {
-		return task.Task{}, invalid.Errorf(
-			"invalid --issue %q: %w; must be a file that describes the change, or an issue number", l.Issue,
-			err,
-		)
-	}
-	t, err := task.FromFile(l.Issue, string(content))
-	if err != nil {
-		return t, invalid.Mark(err)
-	}
-	return t, nil
-}
-
-// watch keeps the state file a view of the journal.
-func (l *cloneOpening) watch(_ context.Context, r loop.Record, s loop.State) *loop.Post {
-	if r.Type == loop.Judged || r.Type == loop.Ended {
-		name, text := filepath.Join(l.RunDir(s.Start.Run), engine.StateFile), report.StateFile(l.View(s))
-		if err := files.Replace(name, []byte(text)); err != nil {
-			l.Log("writing %s: %v", engine.StateFile, err)
-		}
-		if work, err := os.OpenRoot(l.tree.Dir()); err == nil {
-			_ = work.Symlink(name, engine.StateFile) // for the agent; it may be there
-			_ = work.Close()
-		}
-	}
-	return nil
-}
-
 // finish writes the reports and clears up.
 func (l *cloneOpening) finish(ctx context.Context, work *engine.Run, result loop.Result) error {
 	v := l.View(result.State)
@@ -218,11 +125,20 @@ func (l *cloneOpening) tellEnd(ctx context.Context, tree *git.Tree) {
 	}
 }
 
-// tellHeld says where the work is when the branch was not moved.
-func (l *IssueRun) tellHeld(tree *git.Tree) bool {
-	in, command := tree.Held()
-	if in != "" {
-		l.Log("%s is checked out in %s, so it is not moved under you: %s takes the new work", tree.Branch(), in, command)
+// keepRecord keeps the run's record as a ref of the clone, and says how others come by it: who has it does not review
+// again what was reviewed.
+func (l *IssueRun) keepRecord(ctx context.Context, work *engine.Run) {
+	if l.Plan == "" {
+		return
 	}
-	return in != ""
+	s := work.Journal.State()
+	message := fmt.Sprintf("ralph: %s, run %s, record %d", s.Start.Task, s.Start.Run, s.Records)
+	ref, err := work.Tree.KeepRecord(ctx, map[string][]byte{journal.File: work.Journal.File.Bytes()}, message)
+	if err != nil {
+		l.Log("the run's record is in this directory alone: %v", err)
+		return
+	}
+	if url, err := git.RemoteURL(ctx, l.Dir, l.Parent); err == nil && url != "" {
+		l.Log("to share the work and its reviews: git push origin %s %s", s.Start.Branch, ref)
+	}
 }

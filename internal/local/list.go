@@ -90,8 +90,15 @@ func (l *List) Run(ctx, hard context.Context) (ListResult, error) {
 		for _, e := range result.Entries {
 			done[e.Task.ID] = e.State
 		}
+		for _, id := range l.ids {
+			if w, ok := l.works[id]; ok {
+				whole.with = append(whole.with, w)
+			}
+		}
 		result.All, err = whole.run(ctx, hard, done)
-		result.join()
+		if result.All.Outcome != loop.Done && (result.Outcome == loop.Done || result.Outcome == loop.Capped) {
+			result.Outcome = result.All.Outcome
+		}
 	}
 	return result, errors.Join(err, l.report(result))
 }
@@ -102,7 +109,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	for _, t := range tasks {
 		l.ids = append(l.ids, t.ID)
 	}
-	all := &wholeList{List: l, name: wholeName(dir)}
+	all := &wholeList{IssueRun: l.IssueRun, name: wholeName(dir)}
 	if slices.Contains(l.ids, all.name) {
 		return nil, invalid.Errorf(
 			"the task %s has the name that the branch for all tasks of %s has, ralph/%s: give the task another id",
@@ -127,6 +134,7 @@ func (l *List) begin(ctx context.Context, dir string, tasks []task.Task) (*whole
 	if l.base = base; base.base == "" {
 		l.base.base = l.stands
 	}
+	all.base = l.base
 	return all, nil
 }
 

@@ -34,19 +34,14 @@ type All struct {
 	Verdicts []loop.Verdict
 }
 
-// join makes the list's outcome that of what holds all of it, where only tasks have failed until then.
-func (r *ListResult) join() {
-	if r.All != nil && r.All.Outcome != loop.Done && (r.Outcome == loop.Done || r.Outcome == loop.Capped) {
-		r.Outcome = r.All.Outcome
-	}
-}
-
 // wholeList makes the branch that holds all that is done of a list, and runs the checks on it. To its record it is a
 // run without an iteration, whose base holds it all.
 type wholeList struct {
-	*List
+	IssueRun
 	name string // "all-todo"
 	at   session.Checkout
+	base start      // of every task
+	with []git.Work // of the tasks that are done, in their order
 }
 
 // allOpening opens that run. It always begins again: it costs nothing but the time of the checks.
@@ -77,11 +72,9 @@ func (a *wholeList) opening() *allOpening {
 		Completion: &task.Completion{Outcome: "all tasks are done, together"},
 	}
 	stands := a.base
-	for _, id := range a.ids {
-		if w, ok := a.works[id]; ok {
-			stands.with = append(stands.with, w)
-			t.Completion.Acceptance = append(t.Completion.Acceptance, id+" is done")
-		}
+	stands.with = a.with
+	for _, w := range a.with {
+		t.Completion.Acceptance = append(t.Completion.Acceptance, w.Name+" is done")
 	}
 	one.one, one.listStart, one.Fresh, one.Resume, one.Criteria, one.Task = &t, &stands, true, false, nil, ""
 	return &allOpening{cloneOpening{IssueRun: &one, judges: true, at: a.at}}

@@ -72,9 +72,9 @@ func (p *Page) Close() {
 	}
 }
 
-// How much of what is printed is kept: the newest.
+// How much of what is shown beside the run's records is kept: the newest.
 const (
-	pageOutput = 8 << 20 // bytes
+	pageOutput = 16 << 20 // bytes
 	pagePiece  = 16 << 10
 )
 
@@ -84,8 +84,7 @@ type pageBook struct {
 	shown   store.Run
 	records []store.Record
 	number  int64
-	printed int    // bytes of output among the records
-	shows   int    // prompts and diffs among them
+	beside  int    // bytes of output, prompts and diffs among them
 	pending []byte // printed, and in no record yet
 	changed chan struct{}
 }
@@ -140,9 +139,6 @@ func (b *pageBook) diff(iteration int, d html.Diff) {
 	b.show(web.ShownBody{Iteration: iteration, Diff: &d})
 }
 
-// pageShown is how many prompts and diffs are kept: those of the newest iterations.
-const pageShown = 200
-
 // show keeps something that is shown besides the records.
 func (b *pageBook) show(what web.ShownBody) {
 	body, err := json.Marshal(what)
@@ -153,18 +149,7 @@ func (b *pageBook) show(what web.ShownBody) {
 	defer b.mu.Unlock()
 	b.flush()
 	b.add(store.Record{Kind: web.ShownRecord, Body: body})
-	for b.shows++; b.shows > pageShown; b.shows-- {
-		b.drop(web.ShownRecord)
-	}
 	b.tell()
-}
-
-// drop removes the oldest record of a kind, of which there is one, and says how many bytes it had; b is locked.
-func (b *pageBook) drop(kind string) int {
-	i := slices.IndexFunc(b.records, func(r store.Record) bool { return r.Kind == kind })
-	size := len(b.records[i].Body)
-	b.records = slices.Delete(b.records, i, i+1)
-	return size
 }
 
 func (b *pageBook) print(text []byte) {
@@ -182,19 +167,23 @@ func (b *pageBook) flush() {
 	if len(b.pending) == 0 {
 		return
 	}
-	b.printed += len(b.pending)
 	b.add(store.Record{Kind: web.OutputRecord, Body: b.pending})
 	b.pending = nil
-	for b.printed > pageOutput {
-		b.printed -= b.drop(web.OutputRecord)
-	}
 }
 
-// add numbers a record; b is locked.
+// add numbers a record, and removes the oldest ones beside the run's; b is locked.
 func (b *pageBook) add(r store.Record) {
 	b.number++
 	r.Number = b.number
 	b.records = append(b.records, r)
+	if r.Kind == web.FactRecord {
+		return
+	}
+	for b.beside += len(r.Body); b.beside > pageOutput; {
+		i := slices.IndexFunc(b.records, func(r store.Record) bool { return r.Kind != web.FactRecord })
+		b.beside -= len(b.records[i].Body)
+		b.records = slices.Delete(b.records, i, i+1)
+	}
 }
 
 // tell wakes whoever waits for more; b is locked.

@@ -22,7 +22,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/prompt"
 	"github.com/ralph-loop/ralph/internal/report"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
@@ -36,7 +35,6 @@ type PromptRun struct {
 	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
 	// AcceptCredentials lets the agent read the git credentials of the clone in a job where no sandbox hides them.
 	AcceptCredentials bool
-	DryRun            bool // say what would be run, and run nothing
 
 	ending string // what is added to words
 }
@@ -48,9 +46,6 @@ func (p *PromptRun) Run(ctx, hard context.Context) (loop.Result, error) {
 		p.PromptFile = filepath.Join(p.Dir, p.PromptFile)
 	}
 	p.Dir = session.Nearest(p.Dir)
-	if p.DryRun {
-		return p.preview(ctx)
-	}
 	_, work, err := engine.Open(ctx, &promptOpening{PromptRun: p})
 	defer work.Close()
 	if err != nil {
@@ -134,7 +129,7 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 		return err
 	}
 	work := engine.Work{OfPrompt: true, Commits: engine.NoCommits{}}
-	if settings.Review && !p.DryRun {
+	if settings.Review {
 		if work, err = p.reviewed(ctx, clone, inClone); err != nil {
 			return err
 		}
@@ -147,8 +142,12 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 			return err
 		}
 	}
+	out := p.Output()
+	if p.Verbose {
+		out.LogCheck = p.Explain
+	}
 	run.Spec = &engine.Spec{
-		Work: work, Rules: rules, Place: place, Output: p.output(),
+		Work: work, Rules: rules, Place: place, Output: out,
 		Identity: engine.Identity{Parent: p.Parent, Keys: p.AgentKeys()},
 	}
 	if err := run.Shell(); err != nil {
@@ -163,23 +162,10 @@ func (p *PromptRun) prepare(ctx context.Context, run *engine.Run, settings confi
 	return err
 }
 
-// output is where the run tells what it does.
-func (p *PromptRun) output() engine.Output {
-	out := engine.Output{
-		Console: p.Console(),
-		Live:    p.Live, Format: p.Redacted(p.Format), Groups: p.Groups, Redact: p.Redact, Clock: p.Clock, Log: p.Log,
-		Verbose: p.Explain, Shown: p.Shown,
-	}
-	if p.Verbose {
-		out.LogCheck = p.Explain
-	}
-	return out
-}
-
 // clone is the git clone that the run's directory is in, if there is one, made ready for a run.
 func (p *PromptRun) clone(ctx context.Context, run *engine.Run) (*git.Clone, bool, error) {
 	clone, ok := git.Beside(ctx, p.Dir, p.scmEnvironment(), p.Secrets())
-	if !ok || p.DryRun {
+	if !ok {
 		return clone, ok, nil
 	}
 	if err := clone.KeepOut(); err != nil {
@@ -272,13 +258,9 @@ func (o *promptOpening) Prepare(ctx context.Context, work *engine.Run) (b engine
 	if way != loop.Begin {
 		work.Rules = asBegun(work.Rules, before)
 	}
-	leave, err := o.Register()
-	if err != nil {
+	if work.Journal, err = o.Record(ctx, work, run); err != nil {
 		return b, err
 	}
-	work.OnClose(leave)
-	work.OnClose(o.WriteProgress(ctx, o.RunDir(run)))
-	work.Journal = &engine.Journal{Clock: o.Clock, Redact: o.Redact, Stored: o.Stored}
 	most, owner := work.Settings.Iterations(config.PromptIterations), fmt.Sprintf("process %d", os.Getpid())
 	b = engine.Beginning{Mode: way, Dir: o.RunDir(run), OpenJournal: o.forgetful}
 	b.Start = &loop.Start{
@@ -345,59 +327,6 @@ func (p *PromptRun) finish(ctx context.Context, work *engine.Run, result loop.Re
 	p.Explain("Report: %s", file)
 	work.Notify(ctx, v, "")
 	return err
-}
-
-// preview says what a run would do, and does nothing.
-func (p *PromptRun) preview(ctx context.Context) (loop.Result, error) {
-	settings, err := p.Settings()
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	run := &engine.Run{}
-	if err := p.prepare(ctx, run, settings); err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	base, err := p.base()
-	if err != nil {
-		return loop.Result{Outcome: loop.Invalid}, err
-	}
-	return loop.Result{Outcome: loop.Done}, p.plan(run, base)
-}
-
-// plan says what a run would do.
-func (p *PromptRun) plan(run *engine.Run, base string) error {
-	c, _, err := run.Agents(nil)
-	if err != nil {
-		return err
-	}
-	line, err := engine.CommandLine(c)
-	if err != nil {
-		return err
-	}
-	p.Log("Directory: %s", p.Dir)
-	p.Log("Agent: %s", line)
-	if most := run.Settings.Iterations(config.PromptIterations); most == config.Unlimited {
-		p.Log("Iterations: as many as fit into the time")
-	} else {
-		p.Log("Iterations: at most %d", most)
-	}
-	if run.Wall > 0 {
-		p.Log("Time: at most %s", safetext.Duration(run.Wall))
-	}
-	p.Log("Completion: <response>%s</response>", run.Settings.CompletionResponse)
-	p.tellChecks(run.Rules, true)
-	for _, g := range run.Settings.Guardrails {
-		p.Log("Guardrail: %s (%s, %s, at most %s)", g.Command, g.Severity, g.FailAction,
-			safetext.Duration(run.Settings.CheckTimeout(g)))
-	}
-	if scm := run.Settings.SCM; scm != nil {
-		p.Log("Source control: %s %s", scm.Command, strings.Join(scm.Tasks, ", "))
-	}
-	p.Log("Prompt, %s:", safetext.Counted(len(base), "byte", "bytes"))
-	for line := range strings.Lines(base) {
-		p.Log("  %s", strings.TrimRight(line, "\n"))
-	}
-	return nil
 }
 
 // mistake is the error of a run that ended invalid.

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/invalid"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report/status"
 )
 
@@ -95,9 +96,9 @@ const (
 	maxProgress   = 64 << 10
 )
 
-// WriteProgress writes what the tracker of ctx knows to the run's directory whenever it changes, for ralph watch, until
+// writeProgress writes what the tracker of ctx knows to the run's directory whenever it changes, for ralph watch, until
 // stop is called. The file has no secrets and is bounded.
-func (s *Session) WriteProgress(ctx context.Context, dir string) (stop func()) {
+func (s *Session) writeProgress(ctx context.Context, dir string) (stop func()) {
 	steps := loop.StepsOf(ctx)
 	if steps == nil {
 		return func() {}
@@ -134,4 +135,25 @@ func (s *Session) WriteProgress(ctx context.Context, dir string) (stop func()) {
 func (f *Found) Progress() (p loop.Progress, known bool) {
 	text, err := files.Read(filepath.Join(f.Run, progressFile))
 	return p, err == nil && json.Unmarshal(text, &p) == nil
+}
+
+// Record prepares a run of this process: a supervisor above waits for it, ralph watch sees its progress, and its records
+// are followed.
+func (s *Session) Record(ctx context.Context, work *engine.Run, run string) (*engine.Journal, error) {
+	leave, err := s.register()
+	if err != nil {
+		return nil, err
+	}
+	work.OnClose(leave)
+	work.OnClose(s.writeProgress(ctx, s.RunDir(run)))
+	return &engine.Journal{Clock: s.Clock, Redact: s.Redact, Stored: s.Stored}, nil
+}
+
+// register makes this process a child that the supervisor above waits for; without one it does nothing.
+func (s *Session) register() (leave func(), err error) {
+	dir := proc.Value(s.Parent, journal.SupervisorDir)
+	if dir == "" {
+		return func() {}, nil
+	}
+	return journal.Register(dir)
 }

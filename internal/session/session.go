@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/invalid"
-	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/proc"
 	"github.com/ralph-loop/ralph/internal/report"
@@ -151,15 +150,6 @@ func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.Res
 	return way, why, nil
 }
 
-// Register makes this process a child that the supervisor above waits for; without one it does nothing.
-func (s *Session) Register() (leave func(), err error) {
-	dir := proc.Value(s.Parent, journal.SupervisorDir)
-	if dir == "" {
-		return func() {}, nil
-	}
-	return journal.Register(dir)
-}
-
 func (s *Session) View(state loop.State) report.View {
 	return report.View{
 		State: state, Now: s.Clock(), Words: report.Words{Redact: s.Redact, Phrase: "/ralph"}, Again: report.Resuming(s.Typed),
@@ -182,6 +172,12 @@ func (s *Session) Log(format string, args ...any) {
 	if !s.Quiet || strings.HasPrefix(format, "warning") {
 		s.say(format, args...)
 	}
+}
+
+// Output is where a run prints what it does.
+func (s *Session) Output() engine.Output {
+	return engine.Output{Console: s.Console(), Live: s.Live, Format: s.Redacted(s.Format), Groups: s.Groups, Redact: s.Redact,
+		Clock: s.Clock, Log: s.Log, Verbose: s.Explain, Shown: s.Shown}
 }
 
 // Console is where the output of agents and checks goes.
