@@ -203,9 +203,10 @@ func TestInitBelowTheTop(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	got := p.sh("ralph settings show")
-	for _, line := range []string{`    "command": "codex", // .ralph/settings.json`, `      "workspace-write"`,
-		`    "command": "codex", // as agent.command`, `      "command": "make test",`, `      "failAction": "REPLACE",`,
-		`  "completionResponse": "DONE", // .ralph/settings.json`, `  // scm is not set: nothing runs`} {
+	for _, line := range []string{`agent.command: "codex" (.ralph/settings.json)`,
+		`agent.flags: ["--sandbox","workspace-write"] (.ralph/settings.json)`, `reviewer.command: "codex" (as agent.command)`,
+		`guardrails: [{"name":"make test","command":"make test","failAction":"REPLACE","severity":"hard","timeout":"10m"}] (.ralph/settings.json)`,
+		`completionResponse: "DONE" (.ralph/settings.json)`, `scm: not set (nothing runs)`} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("settings have no line %s:\n%s", line, got)
 		}

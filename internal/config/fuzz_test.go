@@ -16,7 +16,7 @@ func FuzzLoad(f *testing.F) {
 		`{"guardrails":[{"command":"make test","failAction":"REPLACE","timeout":"1h",},],}`,
 		`{"maximumIterations":5e0,"timeoutMultiplier":0.1}`,
 		`{"scm":{"command":"git","tasks":["commit"]},"doneFile":"a/b"}`, `{"scm":{"command":"git","tasks":[]}}`,
-		"{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`, explainedJSONC} {
+		"{/**/\"\\u0061gent\":{}}", `{"a":1e99999999}`, `{"a":1,"a":2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -33,13 +33,8 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		shown, err := e.JSONC(nil)
-		if err != nil {
+		if _, err := e.Text(nil); err != nil {
 			t.Fatal(err)
-		}
-		// which may make a text too long
-		if _, err := Load(layer(string(shown))); err != nil && !strings.Contains(string(shown), redacted) {
-			t.Errorf("what is shown is refused: %v\n%s", err, shown)
 		}
 		written, err := json.Marshal(e.Settings)
 		if err != nil {

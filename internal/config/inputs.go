@@ -3,12 +3,19 @@ package config
 import (
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/caarlos0/env/v11"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
 // Inputs are the action's inputs as the runner passes them: INPUT_ and the name in capitals. An empty input is one that
@@ -99,48 +106,32 @@ func inputValues(environ map[string]string) (map[string]string, []string) {
 }
 
 // contradictions are inputs that are right each on its own but not together.
-func (in Inputs) contradictions() []string {
-	var problems []string
-	if in.Prompt != "" && in.PromptFile != "" {
-		problems = append(problems, "inputs prompt and prompt_file are both given; only one of them is allowed.")
-	}
-	if in.Issue != 0 && (in.Prompt != "" || in.PromptFile != "") {
-		problems = append(problems, "inputs issue and prompt (or prompt_file) are both given; only one of them is allowed.")
-	}
-	if in.Plan != "" && (in.Issue != 0 || in.Prompt != "" || in.PromptFile != "") {
-		problems = append(problems, "inputs plan and issue, prompt or prompt_file are both given; only one of them is "+
-			"allowed.")
-	}
-	if in.Request != "" && (in.Issue != 0 || in.Prompt+in.PromptFile+in.Plan != "") {
-		problems = append(problems, "inputs request and issue, plan, prompt or prompt_file are both given; only one of "+
-			"them is allowed.")
-	}
-	if in.Server != "" && in.Request == "" {
-		problems = append(problems, "input server needs the input request; pass it as ${{ inputs.request }}.")
-	}
-	if in.Plan != "" && !isInside(in.Plan) {
-		problems = append(problems, fmt.Sprintf("input plan is %s; must be the path of a file in the repository, such "+
-			"as \"ralph/tasks.json\".", show(in.Plan)))
-	}
-	if (in.AppID != 0) != (in.AppPrivateKey != "") {
-		problems = append(problems, "inputs app_id and app_private_key belong together, but only one of them is given; "+
-			"give both or neither.")
-	}
-	if in.SigningKey != "" && !isPrivateKey(in.SigningKey) {
-		problems = append(problems, "input signing_key is no private key; must be a whole file as ssh-keygen -t ed25519 "+
-			"-N '' makes it, with its lines as they are.")
-	}
-	if strings.ContainsAny(in.TriggerPhrase, " \t\n") {
-		problems = append(problems, fmt.Sprintf("input trigger_phrase is %s; must be one word, such as \"/ralph\".",
-			show(in.TriggerPhrase)))
-	}
-	if slices.Contains(in.CommentsBy, "none") && len(in.CommentsBy) > 1 {
-		problems = append(problems, "input include_comments_by names none and others; must be only none, or "+
-			"writers and logins.")
-	}
-	for _, bot := range in.AllowedBots {
-		if bot == "*" {
-			problems = append(problems, "input allowed_bots is \"*\"; must be exact logins, such as \"renovate[bot]\".")
+func (in Inputs) contradictions() (problems []string) {
+	prompt := in.Prompt != "" || in.PromptFile != ""
+	for _, rule := range []struct {
+		broken bool
+		says   string
+	}{
+		{in.Prompt != "" && in.PromptFile != "", "inputs prompt and prompt_file are both given; only one of them is allowed."},
+		{in.Issue != 0 && prompt, "inputs issue and prompt (or prompt_file) are both given; only one of them is allowed."},
+		{in.Plan != "" && (in.Issue != 0 || prompt), "inputs plan and issue, prompt or prompt_file are both given; only one of them is allowed."},
+		{in.Request != "" && (in.Issue != 0 || prompt || in.Plan != ""),
+			"inputs request and issue, plan, prompt or prompt_file are both given; only one of them is allowed."},
+		{in.Server != "" && in.Request == "", "input server needs the input request; pass it as ${{ inputs.request }}."},
+		{in.Plan != "" && !isInside(in.Plan), fmt.Sprintf("input plan is %s; must be the path of a file in the repository, such "+
+			"as \"ralph/tasks.json\".", show(in.Plan))},
+		{(in.AppID != 0) != (in.AppPrivateKey != ""),
+			"inputs app_id and app_private_key belong together, but only one of them is given; give both or neither."},
+		{in.SigningKey != "" && !isPrivateKey(in.SigningKey), "input signing_key is no private key; must be a whole file as " +
+			"ssh-keygen -t ed25519 -N '' makes it, with its lines as they are."},
+		{strings.ContainsAny(in.TriggerPhrase, " \t\n"),
+			fmt.Sprintf("input trigger_phrase is %s; must be one word, such as \"/ralph\".", show(in.TriggerPhrase))},
+		{slices.Contains(in.CommentsBy, "none") && len(in.CommentsBy) > 1,
+			"input include_comments_by names none and others; must be only none, or writers and logins."},
+		{slices.Contains(in.AllowedBots, "*"), "input allowed_bots is \"*\"; must be exact logins, such as \"renovate[bot]\"."},
+	} {
+		if rule.broken {
+			problems = append(problems, rule.says)
 		}
 	}
 	return problems
@@ -177,4 +168,238 @@ func (in Inputs) Secrets() (secrets []string) {
 		}
 	}
 	return secrets
+}
+
+// Input is an input of the action.
+type Input struct {
+	Name        string
+	Default     string
+	Description string
+	Key         string // of the setting that the input sets: "agent.flags"; empty for one that is no setting
+
+	kind     Kind // Text, Integer, Number or Boolean; of a list, the text is split later
+	min, max float64
+	secret   bool
+	keys     []string // Key in its parts
+	setting  *Setting // its row; nil for an input that is no setting
+}
+
+// InputTable is every input of the action: its own, and those that the table of settings asks for. Both action files
+// are made from it.
+var InputTable = sync.OnceValue(func() (inputs []Input) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Inputs]()) {
+		name := f.Tag.Get("input")
+		if name == "" { // the field of those that mirror settings
+			inputs = append(inputs, settingInputs(nil, Table())...)
+			continue
+		}
+		row := Input{Name: name, Default: f.Tag.Get("default"), Description: f.Tag.Get("says"), secret: f.Tag.Get("secret") != ""}
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int64:
+			row.kind, row.min = Integer, 1
+			row.max, _ = strconv.ParseFloat(f.Tag.Get("max"), 64)
+		case reflect.Bool:
+			row.kind = Boolean
+		}
+		inputs = append(inputs, row)
+	}
+	return inputs
+})
+
+// settingInputs are the inputs that mirror settings.
+func settingInputs(above []string, rows []Setting) (inputs []Input) {
+	for _, row := range rows {
+		keys := append(slices.Clone(above), row.Key)
+		if row.Input != "" {
+			inputs = append(inputs, Input{
+				Name: row.Input, Description: row.inputDescription(), Key: strings.Join(keys, "."), kind: row.Kind,
+				min: row.Min, max: row.Max, keys: keys, setting: &row,
+			})
+		}
+		inputs = append(inputs, settingInputs(keys, row.Keys)...)
+	}
+	return inputs
+}
+
+func (s *Setting) inputDescription() string {
+	switch {
+	case s.InputSays != "":
+		return s.InputSays
+	case s.Default == nil:
+		return plainText(s.Summary)
+	}
+	return fmt.Sprintf("%s Default: %v.", plainText(s.Summary), s.Default)
+}
+
+// Env is the variable the runner passes the input in.
+func (i Input) Env() string { return "INPUT_" + strings.ToUpper(i.Name) }
+
+// check returns the value in the form env reads, or what is wrong with it. Inputs are above 0: an empty one says
+// nothing.
+func (i Input) check(value string) (checked, problem string) {
+	switch i.kind {
+	case Integer:
+		n, err := strconv.ParseInt(value, 10, 64)
+		if least := int64(max(i.min, 1)); err != nil || n < least || n > int64(i.max) {
+			return "", fmt.Sprintf("input %s is %s; must be a whole number from %d to %s.", i.Name, show(value), least,
+				number(i.max))
+		}
+		return strconv.FormatInt(n, 10), ""
+	case Number:
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(f > 0 && f <= i.max) {
+			return "", fmt.Sprintf("input %s is %s; must be a number above 0 and up to %s, such as 2.50.", i.Name,
+				show(value), number(i.max))
+		}
+		return strconv.FormatFloat(f, 'f', -1, 64), ""
+	case Boolean: // as YAML writes them
+		if checked = strings.ToLower(value); checked != "true" && checked != "false" {
+			return "", fmt.Sprintf("input %s is %s; must be true or false.", i.Name, show(value))
+		}
+		return checked, ""
+	}
+	return value, ""
+}
+
+// value is what a settings file would say instead of a text that check has passed; nil: nothing.
+func (i Input) value(text string) (value any, problem string) {
+	switch i.kind {
+	case Integer, Number:
+		return json.Number(text), ""
+	case Boolean:
+		return text == "true", ""
+	case Path:
+		if path.Clean(text) == "." {
+			return nil, ""
+		}
+	case List:
+		return i.list(text)
+	}
+	return text, ""
+}
+
+// list splits a text in the syntax of the setting.
+func (i Input) list(text string) (value any, problem string) {
+	switch i.setting.Syntax {
+	case byShell:
+		args, err := words(text)
+		if err != nil {
+			return nil, fmt.Sprintf("input %s: %v; must be arguments as in a shell.", i.Name, err)
+		}
+		return anyOf(args), ""
+	case byLines:
+		var lines []any
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				lines = append(lines, map[string]any{"command": line})
+			}
+		}
+		if lines == nil {
+			return nil, ""
+		}
+		return lines, ""
+	}
+	entries := fields(text)
+	switch {
+	case len(entries) == 0:
+		return nil, ""
+	case slices.Equal(entries, []string{"none"}):
+		return []any{}, ""
+	}
+	for _, entry := range entries {
+		if allowed := i.setting.Entry.Choices; allowed != nil && !slices.Contains(allowed, entry) {
+			return nil, fmt.Sprintf("input %s names %s; must be %s, separated by commas or whitespace, or only none.",
+				i.Name, show(entry), safetext.Listed(allowed))
+		}
+	}
+	return anyOf(entries), ""
+}
+
+// put sets a key of an object in an object.
+func put(object map[string]any, keys []string, value any) {
+	for _, key := range keys[:len(keys)-1] {
+		below, ok := object[key].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			object[key] = below
+		}
+		object = below
+	}
+	object[keys[len(keys)-1]] = value
+}
+
+// fields splits at commas and white space.
+func fields(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// words splits as a shell does: at white space, but not within quotes or after a backslash. Nothing is expanded.
+func words(s string) ([]string, error) {
+	var found []string
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	escaped := false
+	for _, r := range s {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case unicode.IsSpace(r):
+			if begun {
+				found = append(found, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	if escaped {
+		return nil, errors.New("nothing follows the last backslash")
+	}
+	if begun {
+		found = append(found, word.String())
+	}
+	return found, nil
+}
+
+// Output is a row of OutputTable.
+type Output struct {
+	Name        string
+	Description string
+}
+
+// OutputTable is every output of the action. Outputs carry only enums, numbers, names and addresses, never an agent's
+// text.
+var OutputTable = []Output{
+	{"conclusion", "success, failure, neutral or cancelled."},
+	{"outcome", "done, capped, stuck, timeout, budget, failed, invalid, waiting, refused, interrupted, or empty when " +
+		"the event was not for ralph."},
+	{"pr_url", "URL of the pull request."},
+	{"pr_number", "Number of the pull request."},
+	{"branch_name", "Branch with the work."},
+	{"failure_branch", "Branch that keeps the work of a run stopped by a limit."},
+	{"iterations", "Number of iterations."},
+	{"total_cost_usd", "Cost that the agent reports, in US dollars."},
+	{"input_tokens", "Tokens sent to the model, without those of the cache."},
+	{"output_tokens", "Tokens the model answered."},
+	{"cache_read_tokens", "Tokens read from the model's cache."},
+	{"cache_write_tokens", "Tokens written to the model's cache."},
+	{"report_file", "File with the report, as a web page."},
+	{"matrix", "Work of a sweep, with the input list; in the form that strategy.matrix takes."},
 }

@@ -14,57 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// Bounds of a layer's text. No settings that a person wrote come near them; they bound what a hostile text costs.
-const (
-	mostText     = 1 << 20
-	mostBrackets = 10_000
-	mostProblems = 50 // that are told of one layer
-	mostKeys     = 10 // that are named in one problem
-)
-
-// parse reads a layer as a JSON object, with comments and trailing commas if it has them, and holds it against the
-// schema.
-func (l Layer) parse() (map[string]any, []string) {
-	text := bytes.TrimPrefix(l.JSON, []byte("\xef\xbb\xbf"))
-	switch {
-	case len(text) > mostText:
-		return nil, []string{fmt.Sprintf("%s has %d bytes; must be at most %d.", l.Name, len(text), mostText)}
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, []string{l.Name + " is empty; an object is needed, at least {}."}
-	case !utf8.Valid(text):
-		return nil, []string{l.Name + " is not UTF-8 text."}
-	case bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > mostBrackets:
-		return nil, []string{fmt.Sprintf("%s has more than %d brackets; no settings need as many.", l.Name, mostBrackets)}
-	}
-	text = append(bytes.Clone(text), '\n') // the last line may be a comment
-	tree, err := hujson.Parse(text)
-	if err != nil {
-		return nil, []string{fmt.Sprintf("%s is not JSON: %s.", l.Name, syntax(text, err))}
-	}
-	r := reader{layer: l.Name, text: text}
-	value := r.value(tree, nil)
-	if len(r.problems) > 0 {
-		return nil, r.problems
-	}
-	if faults := violations(l.Name, value); len(faults) > 0 {
-		return nil, faults
-	}
-	object := value.(map[string]any)
-	delete(object, "$schema")
-	return object, l.notTheirs(object)
-}
-
-// notTheirs are the keys of a layer that only the user's own may set.
-func (l Layer) notTheirs(object map[string]any) (problems []string) {
-	for _, row := range Table() {
-		if _, there := object[row.Key]; there && row.Where == forUser && !l.User {
-			problems = append(problems, fmt.Sprintf("%s: %s is for the settings of a user alone; set it with ralph settings "+
-				"set --user %s, and leave it out here.", l.Name, row.Key, row.Key))
-		}
-	}
-	return problems
-}
-
 // reader turns a syntax tree into values as encoding/json does, and notes what encoding/json would silently put up
 // with.
 type reader struct {

@@ -1,10 +1,14 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
 )
 
 // Explain is Load with the origin of every value.
@@ -132,4 +136,101 @@ func Defaults() Settings {
 		panic(err)
 	}
 	return settings
+}
+
+// Explained are settings, and where each value of them comes from.
+type Explained struct {
+	Settings Settings
+	// From names the layer of each value that layers set, by its key ("agent.command"), and of each object that they name.
+	// A list is one value. What is not here is a default, or follows from another key.
+	From map[string]string
+}
+
+// Default is where a value comes from that no layer set.
+const Default = "default"
+
+// mark notes which layer set what.
+func mark(from map[string]string, path string, object map[string]any, layer string) {
+	for key, value := range object {
+		from[path+key] = layer
+		if below, ok := value.(map[string]any); ok {
+			mark(from, path+key+".", below, layer)
+		}
+	}
+}
+
+// lacking says what must be there once all layers are merged. The schema cannot: each layer alone may leave it to
+// another.
+func lacking(merged map[string]any, from map[string]string) []string {
+	scm, ok := merged["scm"].(map[string]any)
+	if _, there := scm["command"]; ok && !there {
+		return []string{from["scm"] + ": scm lacks command, which must be there."}
+	}
+	return nil
+}
+
+// parse reads a layer as a JSON object, with comments and trailing commas if it has them, and holds it against the
+// schema.
+func (l Layer) parse() (map[string]any, []string) {
+	text := bytes.TrimPrefix(l.JSON, []byte("\xef\xbb\xbf"))
+	switch {
+	case len(text) > mostText:
+		return nil, []string{fmt.Sprintf("%s has %d bytes; must be at most %d.", l.Name, len(text), mostText)}
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, []string{l.Name + " is empty; an object is needed, at least {}."}
+	case !utf8.Valid(text):
+		return nil, []string{l.Name + " is not UTF-8 text."}
+	case bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > mostBrackets:
+		return nil, []string{fmt.Sprintf("%s has more than %d brackets; no settings need as many.", l.Name, mostBrackets)}
+	}
+	text = append(bytes.Clone(text), '\n') // the last line may be a comment
+	tree, err := hujson.Parse(text)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("%s is not JSON: %s.", l.Name, syntax(text, err))}
+	}
+	r := reader{layer: l.Name, text: text}
+	value := r.value(tree, nil)
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	if faults := violations(l.Name, value); len(faults) > 0 {
+		return nil, faults
+	}
+	object := value.(map[string]any)
+	delete(object, "$schema")
+	return object, l.notTheirs(object)
+}
+
+// notTheirs are the keys of a layer that only the user's own may set.
+func (l Layer) notTheirs(object map[string]any) (problems []string) {
+	for _, row := range Table() {
+		if _, there := object[row.Key]; there && row.Where == forUser && !l.User {
+			problems = append(problems, fmt.Sprintf("%s: %s is for the settings of a user alone; set it with ralph settings "+
+				"set --user %s, and leave it out here.", l.Name, row.Key, row.Key))
+		}
+	}
+	return problems
+}
+
+// origin is the layer that set a key, or what else its value comes from.
+func (e Explained) origin(key string) string {
+	if layer, ok := e.From[key]; ok {
+		return layer
+	}
+	if name, ok := strings.CutPrefix(key, "reviewer."); ok && name != "timeout" && e.From["agent."+name] != "" {
+		return "as agent." + name
+	}
+	return Default
+}
+
+// Indented is json.MarshalIndent with two spaces, but writes && as &&.
+func Indented(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("writing settings as JSON: %w", err)
+	}
+	return b.Bytes(), nil
 }

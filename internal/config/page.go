@@ -1,45 +1,39 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// JSONC is the merged settings as a settings file: every value on a line of its own, with its origin as a comment. Load
-// reads it back to the same settings. Texts pass through Redact and then through redact, which may be nil.
-func (e Explained) JSONC(redact func(string) string) ([]byte, error) {
-	tree, err := e.tree(redact)
+// Text is the merged settings for people, one a line, with the origin of each. Texts pass through Redact and then through
+// redact, which may be nil.
+func (e Explained) Text(redact func(string) string) (string, error) {
+	rows, err := e.Rows(redact)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	root := tree.Value.(*hujson.Object)
-	var notes strings.Builder
+	var b strings.Builder
+	notSet := map[string]bool{} // whose default depends on the run
 	for _, row := range Table() {
-		if from := e.From[row.Key]; row.Where == forUser && from != "" { // no other file may have it
-			i := slices.IndexFunc(root.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == row.Key })
-			fmt.Fprintf(&notes, "  // %s is %s: %s\n", row.Key, root.Members[i].Value.Pack(), from)
-			root.Members = without(root.Members, row.Key)
+		if notSet[row.Key] = row.Unset != "" && e.From[row.Key] == ""; notSet[row.Key] {
+			fmt.Fprintf(&b, "%s: not set (%s)\n", row.Key, row.Unset)
 		}
-		// a default that depends on the run is not written as if it were set
-		if row.Unset != "" && e.From[row.Key] == "" {
-			root.Members = without(root.Members, row.Key)
-			fmt.Fprintf(&notes, "  // %s is not set: %s\n", row.Key, row.Unset)
+	}
+	for _, r := range rows {
+		if !notSet[r.Key] {
+			fmt.Fprintf(&b, "%s: %s (%s)\n", r.Key, r.Value, r.From)
 		}
 	}
 	for _, warning := range e.warnings(redact) {
-		fmt.Fprintf(&notes, "  // warning: %s\n", warning)
+		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}
-	p := page{origin: e.origin}
-	p.members(root, "", "  ")
-	return fmt.Appendf(nil, "{\n%s%s}\n", p.buffer.Bytes(), notes.String()), nil
+	return b.String(), nil
 }
 
-// Plain is the merged settings alone, as indented JSON, redacted as JSONC is.
+// Plain is the merged settings alone, as indented JSON, redacted as Text is.
 func (e Explained) Plain(redact func(string) string) ([]byte, error) {
 	tree, err := e.tree(redact)
 	if err != nil {
@@ -48,14 +42,16 @@ func (e Explained) Plain(redact func(string) string) ([]byte, error) {
 	return Indented(json.RawMessage(tree.Pack()))
 }
 
-// JSON is {"settings": {…}, "from": {"agent.command": "…"}, "warnings": ["…"]}, redacted as JSONC is.
+// JSON is {"settings": {…}, "from": {"agent.command": "…"}, "warnings": ["…"]}, redacted as Text is.
 func (e Explained) JSON(redact func(string) string) ([]byte, error) {
 	tree, err := e.tree(redact)
 	if err != nil {
 		return nil, err
 	}
 	from := map[string]string{}
-	e.origins(tree.Value.(*hujson.Object), "", from)
+	for _, row := range e.rows(tree.Value.(*hujson.Object), "") {
+		from[row.Key] = row.From
+	}
 	return Indented(struct {
 		Settings json.RawMessage   `json:"settings"`
 		From     map[string]string `json:"from"`
@@ -66,7 +62,7 @@ func (e Explained) JSON(redact func(string) string) ([]byte, error) {
 // Row is one setting with its value as JSON in one line, and where that comes from.
 type Row struct{ Key, Value, From string }
 
-// Rows are the merged settings, one a row, in the order of the table; redacted as JSONC is.
+// Rows are the merged settings, one a row, in the order of the table; redacted as Text is.
 func (e Explained) Rows(redact func(string) string) ([]Row, error) {
 	tree, err := e.tree(redact)
 	if err != nil {
@@ -91,17 +87,6 @@ func (e Explained) rows(o *hujson.Object, path string) (list []Row) {
 	return list
 }
 
-func (e Explained) origins(o *hujson.Object, path string, from map[string]string) {
-	for _, m := range o.Members {
-		key := path + nameOf(m)
-		if below, ok := m.Value.Value.(*hujson.Object); ok {
-			e.origins(below, key+".", from)
-			continue
-		}
-		from[key] = e.origin(key)
-	}
-}
-
 // tree is the settings in the order of the struct, redacted.
 func (e Explained) tree(redact func(string) string) (hujson.Value, error) {
 	text, err := Indented(e.Settings)
@@ -117,66 +102,13 @@ func (e Explained) tree(redact func(string) string) (hujson.Value, error) {
 	return tree, nil
 }
 
-// Indented is json.MarshalIndent with two spaces, but writes && as &&.
-func Indented(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("writing settings as JSON: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// page writes members, one a line, with their origin.
-type page struct {
-	buffer bytes.Buffer
-	origin func(key string) string
-}
-
-func (p *page) members(o *hujson.Object, path, indent string) {
-	for i, m := range o.Members {
-		comma := ","
-		if i == len(o.Members)-1 {
-			comma = ""
-		}
-		fmt.Fprintf(&p.buffer, "%s%q: ", indent, nameOf(m))
-		if below, ok := m.Value.Value.(*hujson.Object); ok {
-			p.buffer.WriteString("{\n")
-			p.members(below, path+nameOf(m)+".", indent+"  ")
-			p.buffer.WriteString(indent + "}" + comma + "\n")
-			continue
-		}
-		first, rest, several := strings.Cut(textOf(m.Value, indent)+comma, "\n")
-		p.buffer.WriteString(first + " // " + p.origin(path+nameOf(m)) + "\n")
-		if several {
-			p.buffer.WriteString(rest + "\n")
+// warnings are those of the settings, redacted.
+func (e Explained) warnings(redact func(string) string) []string {
+	list := e.Settings.Warnings()
+	for i := range list {
+		if list[i] = Redact(list[i]); redact != nil {
+			list[i] = redact(list[i])
 		}
 	}
-}
-
-// textOf writes a value; a list of objects takes several lines.
-func textOf(v hujson.Value, indent string) string {
-	list, ok := v.Value.(*hujson.Array)
-	if !ok || len(list.Elements) == 0 {
-		return string(v.Pack())
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, v.Pack(), indent, "  "); err != nil {
-		return string(v.Pack())
-	}
-	return b.String()
-}
-
-func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
-
-func without(members []hujson.ObjectMember, key string) []hujson.ObjectMember {
-	var kept []hujson.ObjectMember
-	for _, m := range members {
-		if nameOf(m) != key {
-			kept = append(kept, m)
-		}
-	}
-	return kept
+	return list
 }

@@ -65,7 +65,7 @@ func find(path []string) (*Setting, error) {
 			if row.Keys == nil {
 				return nil, &Error{[]string{fmt.Sprintf("%s has no keys of its own; set the whole of it.", keyPath(path[:i]))}}
 			}
-			return nil, &Error{[]string{row.unknown(path[:i], []string{step})}}
+			return nil, &Error{[]string{row.unknown(path[:i], step)}}
 		}
 		row = below
 	}
@@ -137,19 +137,11 @@ func (s *Setting) entries(text string) (value any, problem string) {
 	if s.Entry.Kind != Text && s.Syntax != byLines {
 		return nil, fmt.Sprintf("is %s; must be a list in JSON, such as [].", show(text))
 	}
-	read, problem := Input{kind: List, setting: s}.list(text)
+	value, problem = Input{kind: List, setting: s}.list(text)
 	if problem != "" {
 		return nil, fmt.Sprintf("is %s; must be a list in JSON, or its entries.", show(text))
 	}
-	made, err := json.Marshal(read)
-	if err != nil {
-		return nil, err.Error()
-	}
-	tree, err := hujson.Parse(made)
-	if err != nil {
-		return nil, err.Error()
-	}
-	if value = (&reader{}).value(tree, nil); value == nil {
+	if value == nil {
 		value = []any{}
 	}
 	return value, ""
@@ -227,3 +219,5 @@ func takeFrom(o *hujson.Object, path []string) {
 	}
 	o.Members = slices.Delete(o.Members, i, i+1)
 }
+
+func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }

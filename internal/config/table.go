@@ -1,10 +1,13 @@
 package config
 
 import (
-	"errors"
+	_ "embed" // the rows
+	"encoding/json"
 	"fmt"
+	"github.com/pelletier/go-toml/v2"
+	"reflect"
 	"strings"
-	"unicode"
+	"sync"
 )
 
 // Setting is a row of the table of settings: all that is said of one key. Its validation, its default, its place in the
@@ -79,6 +82,76 @@ const (
 	byLines  syntaxOf = "lines" // a command a line
 )
 
+//go:embed settings.toml
+var settingsRows string
+
+// Table is every key of the settings, in the order of the struct Settings, of which it has kinds and keys; the rest of
+// each row is in settings.toml.
+var Table = sync.OnceValue(func() []Setting {
+	rows := map[string]Setting{}
+	if err := toml.NewDecoder(strings.NewReader(settingsRows)).DisallowUnknownFields().Decode(&rows); err != nil {
+		panic(err) // it is written wrongly, which every test finds
+	}
+	return rowsOf(reflect.TypeFor[Settings](), "", rows)
+})
+
+// rowsOf are the rows of a struct's fields; above is where it is: "agent.".
+func rowsOf(object reflect.Type, above string, rows map[string]Setting) (list []Setting) {
+	for _, field := range reflect.VisibleFields(object) {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if key == "-" {
+			continue
+		}
+		row := rows[above+key]
+		row.Key = key
+		row.shape(field.Type, above+key, rows)
+		list = append(list, row)
+	}
+	return list
+}
+
+// shape takes the kind of a row from the type of its field, and what is below it.
+func (s *Setting) shape(field reflect.Type, path string, rows map[string]Setting) {
+	if field.Kind() == reflect.Pointer {
+		field = field.Elem()
+	}
+	switch {
+	case field == reflect.TypeFor[json.RawMessage]():
+		s.Kind = Object
+	case field == reflect.TypeFor[Duration]():
+		s.Kind = Duration24
+	case field.Kind() == reflect.Bool:
+		s.Kind = Boolean
+	case field.Kind() == reflect.Int:
+		s.Kind = Integer
+	case field.Kind() == reflect.Float64:
+		s.Kind = Number
+	case field.Kind() == reflect.Struct:
+		s.Kind, s.Keys = Object, rowsOf(field, path+".", rows)
+	case field.Kind() == reflect.Slice:
+		if s.Kind = List; s.Entry == nil {
+			s.Entry = &Setting{}
+		}
+		s.Entry.shape(field.Elem(), path, rows)
+	}
+}
+
+// defaults are the values that rows have when no layer sets them.
+func defaults(rows []Setting) map[string]any {
+	object := map[string]any{}
+	for _, row := range rows {
+		switch {
+		case row.Default != nil:
+			object[row.Key] = row.Default
+		case row.Kind == Object && row.Keys != nil:
+			if below := defaults(row.Keys); len(below) > 0 {
+				object[row.Key] = below
+			}
+		}
+	}
+	return object
+}
+
 // Sentences are what the table says of each key, for the flags that set it: under "agent_timeout" of agent.timeout.
 func Sentences() map[string]string {
 	sentences := map[string]string{}
@@ -95,64 +168,3 @@ func Sentences() map[string]string {
 
 // plainText is a sentence in Markdown for those who show it as it is.
 func plainText(markdown string) string { return strings.ReplaceAll(markdown, "`", "") }
-
-// fields splits at commas and white space.
-func fields(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-}
-
-// commands are the lines that hold one: blank lines and lines that begin with # do not.
-func commands(s string) []string {
-	var found []string
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			found = append(found, line)
-		}
-	}
-	return found
-}
-
-// words splits as a shell does: at white space, but not within quotes or after a backslash. Nothing is expanded.
-func words(s string) ([]string, error) {
-	var found []string
-	var word strings.Builder
-	begun, quote := false, rune(0)
-	escaped := false
-	for _, r := range s {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, begun = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, begun = r, true
-		case unicode.IsSpace(r):
-			if begun {
-				found = append(found, word.String())
-			}
-			word.Reset()
-			begun = false
-		default:
-			word.WriteRune(r)
-			begun = true
-		}
-	}
-	if quote != 0 {
-		return nil, errors.New("a quote is not closed")
-	}
-	if escaped {
-		return nil, errors.New("nothing follows the last backslash")
-	}
-	if begun {
-		found = append(found, word.String())
-	}
-	return found, nil
-}

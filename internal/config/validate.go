@@ -13,6 +13,16 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/safetext"
+)
+
+// Bounds of a layer's text. No settings that a person wrote come near them; they bound what a hostile text costs.
+const (
+	mostText     = 1 << 20
+	mostBrackets = 10_000
+	mostProblems = 50 // reported of one layer
+	mostKeys     = 10 // listed in one problem
 )
 
 // root is a whole settings file.
@@ -149,14 +159,10 @@ func (s *Setting) checkKeys(object map[string]any, at []string, tell reportFunc,
 	if s.Keys == nil {
 		return true
 	}
-	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		row := s.key(key)
-		if row == nil {
-			unknown = append(unknown, key)
-			continue
-		}
-		if !row.check(object[key], append(slices.Clone(at), key), tell) {
+		if row == nil && !tell(at, s.unknown(at, key)) ||
+			row != nil && !row.check(object[key], append(slices.Clone(at), key), tell) {
 			return false
 		}
 	}
@@ -165,7 +171,7 @@ func (s *Setting) checkKeys(object map[string]any, at []string, tell reportFunc,
 			return false
 		}
 	}
-	return len(unknown) == 0 || tell(at, s.unknown(at, unknown))
+	return true
 }
 
 // key is the row of a key; nil when there is none.
@@ -232,4 +238,92 @@ func isInside(text string) bool {
 	clean := path.Clean(text)
 	return !path.IsAbs(text) && clean != "." && clean != ".." && !strings.HasPrefix(clean, "../") &&
 		!strings.ContainsAny(text, "\\\x00") && !strings.EqualFold(strings.SplitN(clean, "/", 2)[0], ".git")
+}
+
+// unknown is the problem of a key that does not exist: what it may have been meant to be, or what there is.
+func (s *Setting) unknown(at []string, key string) string {
+	var allowed []string
+	for _, row := range s.Keys {
+		if row.Key != "$schema" {
+			allowed = append(allowed, row.Key)
+		}
+	}
+	slices.Sort(allowed)
+	problem := keyPath(append(slices.Clone(at), key)) + " is an unknown key"
+	if best := safetext.Nearest(key, allowed); best != "" {
+		return problem + ". Did you mean " + best + "?"
+	}
+	if paths := elsewhere(key); len(paths) > 0 {
+		return problem + ". Did you mean " + either(paths) + "?"
+	}
+	if len(allowed) > mostKeys {
+		return problem + "; ralph settings schema lists the keys."
+	}
+	return problem + "; must be one of " + safetext.Listed(allowed) + "."
+}
+
+// ordinary keys are written as they are, others in quotes and shortened.
+var ordinary = lazy(`^[A-Za-z0-9_$-]{1,60}$`)
+
+// keyPath writes a place as people do: guardrails[0].command.
+func keyPath(location []string) string {
+	var b strings.Builder
+	for _, step := range location {
+		if _, err := strconv.Atoi(step); err == nil {
+			b.WriteString("[" + step + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		if !ordinary.MatchString(step) {
+			step = show(step)
+		}
+		b.WriteString(step)
+	}
+	if b.Len() == 0 {
+		return "the whole"
+	}
+	return b.String()
+}
+
+// show writes a value as it is in the file, shortened, and without what is named as a secret: problems are posted.
+func show(value any) string {
+	switch value.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "something else"
+	}
+	return safetext.Shorten(Redact(string(text)), 80)
+}
+
+func choices(values []string) string {
+	return either(safetext.Map(values, func(value string) string { return show(value) }))
+}
+
+// either is "a, b or c".
+func either(words []string) string {
+	last := len(words) - 1
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or ", " or ") + words[last]
+}
+
+// elsewhere are the paths of the keys of a name in other objects: agent.idleTimeout.
+func elsewhere(key string) (paths []string) {
+	var look func(at []string, rows []Setting)
+	look = func(at []string, rows []Setting) {
+		for _, row := range rows {
+			path := append(slices.Clone(at), row.Key)
+			if row.Key == key {
+				paths = append(paths, keyPath(path))
+			}
+			look(path, row.Keys)
+		}
+	}
+	look(nil, root().Keys)
+	return paths
 }

@@ -3,7 +3,6 @@
 package session
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -110,12 +109,9 @@ func (s *Session) showSettings(layers []config.Layer) {
 	if err != nil {
 		return
 	}
-	text, err := explained.JSONC(s.Redact)
-	if err != nil {
-		return
-	}
-	for line := range bytes.Lines(text) {
-		s.Explain("%s", bytes.TrimRight(line, "\n"))
+	text, _ := explained.Text(s.Redact) // these settings have been read
+	for line := range strings.Lines(text) {
+		s.Explain("%s", strings.TrimRight(line, "\n"))
 	}
 }
 

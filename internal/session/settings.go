@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
-// ShowSettings prints the merged settings with the origin of each value and without secrets: as a settings file with
-// comments, or as JSON for programs. Its error has every problem of the files.
+// ShowSettings prints the merged settings with the origin of each value and without secrets: one a
+// line, or as JSON for programs. Its error has every problem of the files.
 func (s *Session) ShowSettings(ctx context.Context, asJSON bool) error {
 	layers, err := SettingsFiles(Top(ctx, s.Dir, s.Parent), s.Parent)
 	if err != nil {
@@ -27,15 +28,16 @@ func (s *Session) ShowSettings(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	write := explained.JSONC
+	redact := report.Redactor(s.Env.Secrets())
+	text, err := explained.Text(redact)
 	if asJSON {
-		write = explained.JSON
+		var object []byte
+		object, err = explained.JSON(redact)
+		text = string(object)
 	}
-	text, err := write(report.Redactor(s.Env.Secrets()))
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.WriteString(s.Out, text)
 	}
-	_, err = s.Out.Write(text)
 	return err
 }
 
