@@ -64,9 +64,9 @@ func (c *actionCommand) Run(ctx context.Context, p process) error {
 	return &endedError{outcome.ExitCode(), logged(runner, err)}
 }
 
-// logged tells an error that no one was told of by the job's log, where the runner obeys nothing of it: what git and
-// GitHub say may hold the names of files and the like. On standard error the runner would. Outside of a runner it is
-// returned to be told there.
+// logged prints an error in the job's log in a form that the runner does not obey: what git and GitHub say can have
+// names of files in it. On standard error the runner would obey it. Outside of a runner the error is returned, to be
+// printed by the caller.
 func logged(runner *actions.Runner, err error) error {
 	if err == nil || invalid.Reported(err) || !runner.Inside() {
 		return err
@@ -164,7 +164,7 @@ type workCLI struct {
 
 type workCommand struct{}
 
-// Run implements ralph work. The server is told how the job ends, so the exit code says only whether it could be.
+// Run implements ralph work. The server gets the job's outcome, so the exit code says only whether that worked.
 func (*workCommand) Run(ctx context.Context, p process) error {
 	if err := jobs.Run(ctx, p.in, p.environ, now); err != nil {
 		return &endedError{loop.Failed.ExitCode(), err}
@@ -172,8 +172,8 @@ func (*workCommand) Run(ctx context.Context, p process) error {
 	return nil
 }
 
-// workOnRunner does a job of a server in a job of GitHub Actions. The log says nothing of it: whoever reads the log may
-// be someone who cannot read the repository that the job is for.
+// workOnRunner does a job of a server in a job of GitHub Actions. The log says nothing of it: its readers might not
+// have access to the repository that the job is for.
 func workOnRunner(ctx context.Context, in config.Inputs, runner *actions.Runner, environ []string) error {
 	runner.Mask(in.Request)
 	_, _ = fmt.Fprintf(runner, "This job works for %s, whose pages show what it does.\n", in.Server)

@@ -41,7 +41,7 @@ type runFlags struct {
 	MaxTokens  *int64   `name:"max-tokens" placeholder:"N" setting:"maxTokens" help:"{maxTokens}"`
 	SkipReview bool     `help:"Accept the work without a reviewer."`
 	Resume     bool     `xor:"again" help:"Continue the last run, even when it has ended."`
-	Fresh      bool     `xor:"again" help:"Start over, even when there is a run to continue. The work of that run is kept under wip/archive."`
+	Fresh      bool     `xor:"again" help:"Start over, even when there is a run to continue. A branch of that run is kept under wip/archive."`
 	Answer     string   `placeholder:"TEXT" help:"Answer the agent's question, or describe what is missing."`
 	Accept     []string `placeholder:"NAME" sep:"none" help:"Accept a finding about the change by its name, or that a path which the checks share with the clone was changed during the run; all accepts every one. Repeatable; together with --resume. With a prompt: clone-credentials lets agents read the git credentials of the clone in a job whose sandbox cannot hide them."`
 	Verbose    bool     `short:"V" xor:"loud" help:"Verbose logging on standard error."`

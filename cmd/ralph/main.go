@@ -102,7 +102,7 @@ func program() int {
 	return code
 }
 
-// whereWeAre is told by the environment and by what we were started with.
+// whereWeAre finds the surroundings from the environment and the standard files.
 func whereWeAre() surroundings {
 	env, err := config.ReadEnvironment(environment(os.Environ()))
 	return surroundings{

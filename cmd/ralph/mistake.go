@@ -66,7 +66,7 @@ func spelledOut(args []string) []string {
 	return args
 }
 
-// suggestion names the command or the flag of a command that someone may have meant who wrote one that is none.
+// suggestion names the command or the flag that an unknown one is most like.
 func suggestion(said string, at *kong.Node) string {
 	if flag := regexp.MustCompile(`^unknown flag --(\S+)`).FindStringSubmatch(said); flag != nil {
 		var names []string

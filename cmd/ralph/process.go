@@ -27,7 +27,7 @@ type process struct {
 	environ []string
 	dir     string
 	in      *os.File
-	out     io.Writer // a console: what is printed is inert, whoever wrote it
+	out     io.Writer // a console: everything printed there is inert
 	args    []string  // what follows the program's name
 	notices *shared   // where signals are reported; nil: nowhere that a command could change
 }
@@ -68,8 +68,8 @@ type endedError struct {
 
 func (e *endedError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// ended is the exit code for the error of a command, and what of it to print: nothing after a signal, because the error
-// then only says what the signal stopped.
+// ended is the exit code for the error of a command, and what to print. After a signal nothing is printed: the error
+// only says what the signal stopped.
 func ended(ctx context.Context, err error) *endedError {
 	known := (*endedError)(nil)
 	switch {

@@ -70,7 +70,7 @@ func (c *replayCommand) replay(ctx context.Context, p process) (loop.Turn, error
 	return agent.Replay(o, r)
 }
 
-// stderr is the file of standard error; "" is none.
+// stderr is the file of standard error, or "".
 func (c *replayCommand) stderr(p process) string {
 	if c.Stderr != "" {
 		return c.Stderr

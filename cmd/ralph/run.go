@@ -226,7 +226,7 @@ func (f *runFlags) end(p process, result loop.Result, err error) error {
 	return f.endWith(p, result.Outcome, err, func(code int) any { return newResultJSON(result, code, err) })
 }
 
-// endWith prints the object of an outcome, if JSON is asked for: whatever happens, a program reads one.
+// endWith prints the object of an outcome with --json. A program always reads exactly one.
 func (f *runFlags) endWith(p process, outcome loop.Outcome, err error, object func(code int) any) error {
 	code := outcome.ExitCode()
 	if err != nil && code == 0 {

@@ -69,7 +69,7 @@ func (settingsSchema) Run(p process) error {
 
 type settingsUsage struct{}
 
-// Run shows the help of ralph settings, which alone does nothing.
+// Run shows the help of ralph settings.
 func (settingsUsage) Run(k *kong.Kong) error {
 	c, err := kong.Trace(k, []string{"settings"})
 	if err != nil {

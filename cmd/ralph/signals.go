@@ -32,11 +32,11 @@ const (
 	// a terminal that closes sends SIGHUP, and so does its shell: within this time they are one signal
 	sameHangup = 250 * time.Millisecond
 	lookEvery  = time.Second     // how often it is looked whether the terminal is still there
-	hungAfter  = 5 * time.Second // for how long nothing has run in a process that will not end by itself any more
+	hungAfter  = 5 * time.Second // how long nothing has run in a process that cannot end by itself
 )
 
-// drainContext is the hardContext of a server: it is done with the second signal alone, since the server itself bounds
-// how long it drains, and what there is to say of signals goes to its log.
+// drainContext is the hardContext of a server: it is done with the second signal only, because the server itself bounds
+// how long it drains. It reports signals in its log.
 type drainContext interface{ context.Context }
 
 // surroundings are where a command runs, as far as its interruption depends on them.
@@ -78,9 +78,9 @@ func (i *interruption) listen() {
 	go i.follow(signals)
 }
 
-// endingSignals are the signals that ask us to end, without those that whoever started us has had ignored: nohup does
-// that with SIGHUP, a shell with SIGINT and SIGQUIT of what it runs in the background. Go leaves the first two ignored
-// but takes over SIGQUIT before we can see how it was, so SIGINT speaks for it.
+// endingSignals are the signals that ask us to end, without those that our parent ignores: nohup does that with SIGHUP,
+// a shell with SIGINT and SIGQUIT of what it runs in the background. Go leaves the first two ignored but takes over
+// SIGQUIT before we can see how it was, so SIGINT speaks for it.
 func endingSignals() []os.Signal {
 	list := []os.Signal{syscall.SIGTERM}
 	if signal.Ignored(os.Interrupt) {
@@ -251,7 +251,7 @@ func (n *notices) flush() {
 // received is what the first signal is answered with, word by word.
 const received = "Received signal, shutting down...\n"
 
-// firstNotice says what is waited for after the first signal, for how long, and what the second one does.
+// firstNotice says what ralph waits for after the first signal, for how long, and what the second one does.
 func (i *interruption) firstNotice(step loop.RunningStep, running bool, grace, kill time.Duration) string {
 	switch {
 	case running && grace == noGrace:
@@ -283,7 +283,7 @@ func waitingLine(step loop.RunningStep, limit, then string, kill time.Duration) 
 		safetext.Inert(step.Name), limit, then, kill)
 }
 
-// stoppingNotice is about a step that is being stopped; it is empty when there is none.
+// stoppingNotice is about a step that is being stopped; it is empty without one.
 func stoppingNotice(step loop.RunningStep, running bool, kill time.Duration) string {
 	if !running {
 		return ""

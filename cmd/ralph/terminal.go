@@ -65,8 +65,8 @@ func (s *shared) leave() {
 	}
 }
 
-// until is a reader that ends with ctx, also while it waits for what does not come. A read that was given up may still
-// take a byte from whoever reads next, so no one does.
+// until is a reader that ends with ctx, also while it waits for what does not come. An abandoned read can still take a
+// byte, so nothing reads after it.
 type until struct {
 	ctx context.Context
 	io.Reader

@@ -14,8 +14,8 @@ import (
 // version is what the build was given: -X main.version=v1.2.3. Releases and make build give one.
 var version string
 
-// programVersion is what ralph calls itself: what the build was given, else what Go wrote into the program: the module's
-// version where it was installed by "go install …@version", else the commit that a plain "go build" was made from.
+// programVersion is what ralph calls itself: the version that the build was given, or what Go wrote into the program:
+// the module's version after "go install …@version", and the commit after a plain "go build".
 func programVersion() string {
 	if version != "" {
 		return version

@@ -14,8 +14,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Allowance is what whoever runs a server allows the repositories of an installation. Empty lists and zero allow
-// everything that leads to nothing of the server's machine; a list names everything allowed.
+// Allowance is what a server allows the repositories of an installation. Empty lists and zero allow everything that
+// leads to nothing of the server's machine; a list names everything allowed.
 type Allowance struct {
 	Agents []string `json:"agents,omitempty"` // "claude", or the path of a program; empty: those that ralph knows by name
 	Models []string `json:"models,omitempty"` // the first one is used where a repository names none
@@ -94,7 +94,7 @@ func (a Allowances) Of(account string) Allowance {
 	return a["*"]
 }
 
-// Allowed is where a value comes from that is as much as whoever runs the server allows.
+// Allowed is the origin of a value that is the most that a server allows.
 const Allowed = "allowed by this installation"
 
 // Name reports whether someone's list names a launcher.
@@ -107,9 +107,9 @@ func (a Allowances) Name(launcher string) bool {
 	return false
 }
 
-// Apply holds settings against what is allowed. An agent or a model that is not allowed is an *Error that says what was
-// asked for, where, and what is allowed. A budget above the allowed one becomes that one, with a sentence about it; what
-// was changed comes from Allowed then. The settings that were handed over stay as they are.
+// Apply holds settings against what is allowed. An agent or a model outside of the allowance is an *Error with the
+// value, its origin, and the allowed values. A budget above the allowed one becomes that one, with a sentence about it;
+// what was changed comes from Allowed then. The settings that were handed over stay as they are.
 func (a Allowance) Apply(e Explained) (Explained, []string, error) {
 	e.From = maps.Clone(e.From)
 	if e.From == nil {
@@ -166,7 +166,7 @@ func (a Allowance) Allows(launcher string) bool {
 	return len(a.Launchers) == 0 || slices.Contains(a.Launchers, launcher)
 }
 
-// launcher judges where a run is to be worked on.
+// launcher judges where a run runs.
 func (a Allowance) launcher(e Explained) []string {
 	asked := e.Settings.Dispatch
 	if asked == "" || a.Allows(asked) {
@@ -193,7 +193,7 @@ func (a Allowance) lower(e *Explained) []string {
 		atMost(&most, a.MaxIterations, "maximumIterations", note)
 		s.MaximumIterations = &most
 	}
-	if a.MaxCostUSD+a.MaxCostUSDPerIssue > 0 && len(s.Prices) > 0 { // else a model could be called cheap
+	if a.MaxCostUSD+a.MaxCostUSDPerIssue > 0 && len(s.Prices) > 0 { // otherwise a repository could call a model cheap
 		note("prices", "set", "none: what a run costs is counted by the server's list")
 		s.Prices = nil
 	}

@@ -21,7 +21,7 @@ type Environment struct {
 	RunAttempt      int    `env:"GITHUB_RUN_ATTEMPT"` // 1-based; 0 outside a workflow
 	Workspace       string `env:"GITHUB_WORKSPACE"`
 	Actor           string `env:"GITHUB_ACTOR"`
-	TriggeringActor string `env:"GITHUB_TRIGGERING_ACTOR"` // who asked for a re-run
+	TriggeringActor string `env:"GITHUB_TRIGGERING_ACTOR"` // the actor of a re-run
 	Output          string `env:"GITHUB_OUTPUT"`           // a file
 	StepSummary     string `env:"GITHUB_STEP_SUMMARY"`     // a file
 	Token           string `env:"GITHUB_TOKEN"`

@@ -33,7 +33,7 @@ type Inputs struct {
 	Issue         int      `input:"issue" max:"2147483647" says:"Number of the issue to work on, for workflow_dispatch; on a schedule, only this one."`                                              // 0: none given
 	Plan          string   `input:"plan" says:"Plan in the repository to run, such as ralph/tasks.json, for workflow_dispatch; on a schedule, only this one."`                                       // path of a plan from the top of the repository
 	Request       string   `input:"request" says:"Comment, review or label that ralph serve dispatches the workflow for, such as comment:123. It is read from GitHub and authorized again."`         // see event.ParseOrigin
-	Server        string   `input:"server" says:"URL of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // a server whose job is to be done, which Request names then; empty: none
+	Server        string   `input:"server" says:"URL of the ralph serve that this job works for, in the workflow of its runner repository. Needs request, which the server passes to the workflow."` // the server of the job that Request names; empty: no server
 
 	// Set is what the inputs that mirror settings say, in the form of a settings file. What was not given is not in it. In
 	// InputTable, they come at this place.

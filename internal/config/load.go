@@ -48,7 +48,7 @@ type Error struct {
 // Error lists the problems, one a line.
 func (e *Error) Error() string { return strings.Join(e.Problems, "\n") }
 
-// Invalid says that they are for whoever wrote them.
+// Invalid says that the error is a mistake of its author.
 func (e *Error) Invalid() bool { return true }
 
 // Anchor returns the anchor of the error on the page of messages.
@@ -70,7 +70,7 @@ func Load(layers ...Layer) (Settings, error) {
 	return explained.Settings, err
 }
 
-// merge lays over onto base: objects merge, everything else replaces.
+// merge merges over into base: objects merge, everything else replaces.
 func merge(base, over map[string]any) {
 	for key, value := range over {
 		object, ok := value.(map[string]any)

@@ -17,9 +17,9 @@ const (
 // mayBe judges the value of a key in an organization's file: empty, or what is allowed in place of it.
 type mayBe func(value any) string
 
-// organisationKeys are what an organization's file may set, and how. Whoever can write to that repository may be
-// allowed nothing on the others: so the file names no command, no path, no host and no variable, and of what protects a
-// repository it can only ask for more. A key that is not here, such as a new one, is refused.
+// organisationKeys are what an organization's file may set, and how. Write access to that repository does not imply
+// access to the others: so the file names no command, no path, no host and no variable, and it can make protections
+// only stricter. A key that is not here, such as a new one, is refused.
 var organisationKeys = sync.OnceValue(func() map[string]mayBe {
 	return map[string]mayBe{
 		"$schema":           anything,

@@ -33,7 +33,7 @@ func (e Explained) Text(redact func(string) string) (string, error) {
 	return b.String(), nil
 }
 
-// Plain is the merged settings alone, as indented JSON, redacted as Text is.
+// Plain is the merged settings as indented JSON, without origins, redacted as Text is.
 func (e Explained) Plain(redact func(string) string) ([]byte, error) {
 	tree, err := e.tree(redact)
 	if err != nil {

@@ -95,15 +95,15 @@ func (s *Setting) written(path []string, text string) (hujson.Value, error) {
 	return hujson.Parse(bytes.ReplaceAll(bytes.TrimSpace(made), []byte("\n"), []byte("\n"+indent)))
 }
 
-// flat reports whether a value goes on one line: it is no object, and holds none.
+// flat reports whether a value is written on one line: it has no object in it.
 func flat(value any) bool {
 	list, ok := value.([]any)
 	return !is[map[string]any](value) &&
 		(!ok || !slices.ContainsFunc(list, func(entry any) bool { return !is[string](entry) }))
 }
 
-// typed reads a text as what the row has to be, as reader makes values. What is none is the text itself, which check
-// says more of.
+// typed reads a text as what the row has to be, as reader makes values. Any other text stays a text, and check reports
+// it.
 func (s *Setting) typed(text string) (value any, problem string) {
 	switch s.Kind {
 	case Text, Duration24, Path:
@@ -176,7 +176,7 @@ func putIn(o *hujson.Object, path []string, value hujson.Value, deep int) {
 	}
 }
 
-// addTo adds a member at the end, laid out as the one before it, whose comment stays on its line.
+// addTo adds a member at the end with the layout of the one before it, whose comment stays on its line.
 func addTo(o *hujson.Object, key string, value hujson.ValueTrimmed, deep int) {
 	lead, after := string(o.AfterExtra), "\n"+strings.Repeat("  ", deep-1)
 	indent := "\n" + strings.Repeat("  ", deep)

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/shell"
 )
 
-// Where settings are read from, in the order they are laid over each other.
+// The settings files of a directory. The second overrides the first.
 const (
 	SettingsFile      = ".ralph/settings.json"
 	LocalSettingsFile = ".ralph/settings.local.json"
@@ -51,7 +51,8 @@ type Settings struct {
 	Guardrails []Guardrail `json:"guardrails,omitzero"`
 	// SCM is what runs after the guardrails have passed; nil when nothing is configured.
 	SCM *SCM `json:"scm,omitempty"`
-	// Review asks a fresh reviewer before a run is done; see ReviewFrom for runs that have none unless it is asked for.
+	// Review asks a fresh reviewer before a run is done; see ReviewFrom for runs that have a review only if a layer
+	// sets it.
 	Review bool `json:"review"`
 	// Pipeline is who acts, in order: "coder", "tester", "reviewer", "qa"; nil: what task and review ask for.
 	Pipeline []string `json:"pipeline,omitzero"`
@@ -95,8 +96,8 @@ type Settings struct {
 	Baseline Baseline `json:"baseline"`
 	// TimeoutMinutes bounds a whole run.
 	TimeoutMinutes int `json:"timeoutMinutes"`
-	// MaxCostUSD and MaxTokens bound what a run may spend since it was asked for, MaxCostUSDPerIssue what all runs of an
-	// issue may; 0: any amount.
+	// MaxCostUSD and MaxTokens bound the spend of a run since its request, MaxCostUSDPerIssue that of all runs of an
+	// issue; 0: any amount.
 	MaxCostUSD         float64 `json:"maxCostUsd"`
 	MaxCostUSDPerIssue float64 `json:"maxCostUsdPerIssue"`
 	MaxTokens          int     `json:"maxTokens"`
@@ -112,14 +113,13 @@ type Settings struct {
 	CIGate string `json:"ciGate"`
 	// CITimeoutMinutes bounds that wait.
 	CITimeoutMinutes int `json:"ciTimeoutMinutes"`
-	// Comments says how a run is told on GitHub: "sticky", one comment, or "each", one more an iteration.
+	// Comments says how a run reports on GitHub: "sticky", one comment, or "each", one more an iteration.
 	Comments string `json:"comments"`
-	// NotifyOn are the outcomes that whoever asked is told of on GitHub, besides what everyone can see: "done", "failed",
-	// "waiting".
+	// NotifyOn are the outcomes of which the requester gets a notification on GitHub: "done", "failed", "waiting".
 	NotifyOn []string `json:"notifyOn"`
-	// Notify are the places outside of GitHub that are told how a run ended; empty: each that the environment has.
+	// Notify are the places outside of GitHub that get the outcome of a run; empty: each that the environment has.
 	Notify []Notification `json:"notify"`
-	// NotifyCommand is a shell command that is told too, outside of any sandbox: only a layer of the user's sets it.
+	// NotifyCommand is a shell command that gets it too, outside of any sandbox: only the user's own layer sets it.
 	// Empty: what the environment has.
 	NotifyCommand string `json:"notifyCommand,omitempty"`
 	// WorkingDirectory is where the agent and the checks work, from the top of the repository; empty: there.
@@ -144,7 +144,7 @@ type Settings struct {
 	GuardrailsFrom string `json:"-"`
 	// ReviewFrom names the layer that set review; empty when none did.
 	ReviewFrom string `json:"-"`
-	// MostIterations is what no run takes more of, whatever is asked for; 0: any number.
+	// MostIterations is the most iterations of any run; 0: any number.
 	MostIterations int `json:"-"`
 	// TimeoutFrom names the layer that set timeoutMinutes; empty when none did. A run of a prompt has no time limit then.
 	TimeoutFrom string `json:"-"`
@@ -153,7 +153,7 @@ type Settings struct {
 // Limits are what one process may take of the machine, with everything that it starts.
 type Limits struct {
 	Processes *int `json:"processes,omitempty"` // nil: what is usual; 0: any number
-	Memory    Size `json:"memory,omitempty"`    // empty: nine tenths of what there is
+	Memory    Size `json:"memory,omitempty"`    // empty: 90% of the machine's
 	Disk      Size `json:"disk"`
 	Output    Size `json:"output"`
 }
@@ -240,7 +240,7 @@ const (
 	Fail    = "fail"
 )
 
-// Notification is a place that is told how a run ended.
+// Notification is a place that gets the outcome of a run.
 type Notification struct {
 	To string   `json:"to"`           // the environment variable that holds its address
 	On []string `json:"on,omitempty"` // as NotifyOn; empty: all
@@ -274,8 +274,8 @@ type Baseline string
 // The values of the setting baseline.
 const (
 	BaselineRequire Baseline = "require" // they stop the run
-	BaselineReport  Baseline = "report"  // they are reported, and may be accepted by name in the end
-	BaselinePass    Baseline = "pass"    // they are reported, and have to pass in the end
+	BaselineReport  Baseline = "report"  // they are reported, and can be accepted by name at the end
+	BaselinePass    Baseline = "pass"    // they are reported, and must pass at the end
 	BaselineOff     Baseline = "off"     // they are not run
 )
 
@@ -401,8 +401,7 @@ func (s Settings) ReviewIdleTimeout() time.Duration {
 // CheckTimeout bounds a guardrail.
 func (s Settings) CheckTimeout(g Guardrail) time.Duration { return s.Scaled(time.Duration(g.Timeout)) }
 
-// CheckWarning is after how long of a guardrail the log warns: half of its limit, as for tests, two thirds of that of a
-// soft one, as for what looks at quality.
+// CheckWarning is after how long of a guardrail the log warns: half of its limit, or 67% of the limit of a soft one.
 func (s Settings) CheckWarning(g Guardrail) time.Duration {
 	switch {
 	case g.SoftTimeout != 0:

@@ -112,7 +112,7 @@ func (s *Setting) fits(value any) bool {
 	return true
 }
 
-// allowed is what fits and the pattern let through, in words.
+// allowed describes the values that fits and the pattern accept.
 func (s *Setting) allowed() string {
 	switch {
 	case s.Allowed != "":
@@ -174,7 +174,7 @@ func (s *Setting) checkKeys(object map[string]any, at []string, tell reportFunc,
 	return true
 }
 
-// key is the row of a key; nil when there is none.
+// key is the row of a key, or nil.
 func (s *Setting) key(name string) *Setting {
 	i := slices.IndexFunc(s.Keys, func(row Setting) bool { return row.Key == name })
 	if i < 0 {

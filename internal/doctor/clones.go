@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// What ralph keeps for clones lies outside of them, so nothing goes when a clone does. A doctor says how much it is,
-// and what of it is for no one.
+// ralph keeps data of clones outside of them, so deleting a clone does not delete its data. A doctor shows its size,
+// and which data belongs to no clone.
 
 // StoredData is what ralph keeps for clones in the directories of the user.
 type StoredData struct {
@@ -22,7 +22,7 @@ type StoredData struct {
 	Clones int      `json:"clones"`
 	Bytes  int64    `json:"bytes"`          // on the disk, about
 	More   bool     `json:"more,omitempty"` // there are more files than were examined
-	Gone   []string `json:"gone"`           // of those directories what belongs to clones that do not exist any more
+	Gone   []string `json:"gone"`           // directories of deleted clones
 }
 
 // mostKept bounds how many files are examined.

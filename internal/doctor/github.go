@@ -42,7 +42,7 @@ var settingsPages = map[string]string{
 }
 
 // ExamineHub looks at everything on GitHub that ralph needs, and writes nothing. named is the flag --repo. An error is
-// a repository that cannot be told, or a missing token; whatever else is wrong is a fact.
+// an unknown repository or a missing token; everything else that is wrong is a fact.
 func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis, error) {
 	place, err := session.FindGitHub(ctx, d.Env, d.Parent, d.Dir, named)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *Doctor) ExamineHub(ctx context.Context, named string) (GitHubDiagnosis,
 	}
 	found := hub.Examine(ctx, labelNames(), "")
 	out := diagnosis(place, found)
-	// else nothing could be read
+	// otherwise nothing could be read
 	if slices.ContainsFunc(found.Facts, func(f github.Fact) bool { return f.What == workflowFact }) {
 		out.Facts = append(out.Facts, versionFact(ctx, hub)...)
 	}

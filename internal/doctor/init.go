@@ -67,7 +67,7 @@ func (i *Init) replaces(ctx context.Context, d *session.Dialogue) bool {
 	return false
 }
 
-// agree returns the settings that are to be written, or false when nothing is.
+// agree returns the settings to write, or false to write nothing.
 func (i *Init) agree(ctx context.Context, d *session.Dialogue, dir string, found *suggestion) (written, bool, error) {
 	d.Say("")
 	if i.Yes {

@@ -114,7 +114,7 @@ func (i *GitHubInit) look(ctx context.Context) (found github.Report, err error) 
 	return i.hub.Examine(ctx, labelNames(), i.onto), ctx.Err()
 }
 
-// deeds are what there is to do, and what is noted about the rest.
+// deeds are the things to do, and notes about the rest.
 func (i *GitHubInit) deeds(ctx context.Context, found github.Report) (deeds []deed, notes []string, err error) {
 	for _, l := range githubLabels() {
 		if slices.Contains(found.Labels, l.name) {
@@ -199,7 +199,7 @@ func initBranchNo(earlier int) string {
 // mostBranches bounds how many branches of earlier proposals, merged and left there, are skipped.
 const mostBranches = 5
 
-// agreed shows what is to do and asks for a yes.
+// agreed lists the things to do and asks for a yes.
 func (i *GitHubInit) agreed(ctx context.Context, deeds []deed) (bool, error) {
 	i.say("To do:")
 	for _, d := range deeds {

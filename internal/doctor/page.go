@@ -63,8 +63,8 @@ func (d *Doctor) Text(out Diagnosis) string {
 	return page.String()
 }
 
-// wrapped is a text after its beginning; what does not fit into the width continues below it. It is broken between words
-// alone, so that a command can be copied.
+// wrapped is a text after its beginning; what does not fit into the width continues below it. It is broken only between
+// words, so that a command can be copied.
 func (d *Doctor) wrapped(begins, text string) string {
 	indent := ansi.StringWidth(begins)
 	if d.Width-indent < leastRoom {

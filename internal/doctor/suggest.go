@@ -40,9 +40,9 @@ type written struct {
 type suggestion struct {
 	given  Given
 	agents []agent.Found // that are installed
-	agent  agent.Found   // the one that is taken; its name is "" when there is none
+	agent  agent.Found   // the chosen one; its name can be ""
 	found  detect.Result
-	branch string // where the clone stands; "" it has no commit, or is none
+	branch string // the clone's branch; "" without a commit or a clone
 }
 
 // lookAround finds out what there is. It starts no program but the agents, for their versions, and git.
@@ -58,8 +58,8 @@ func lookAround(ctx context.Context, dir string, parent []string, given Given) s
 	return s
 }
 
-// choose takes the agent that was named, else the one that settings without a file name, when it can be used, else the
-// first that can, else one that only lacks its login.
+// choose chooses the agent that was named, or the usable agent of the default settings, or the first usable one, or one
+// that only lacks its login, in this order.
 func (s *suggestion) choose(look func(name string) agent.Found) {
 	if s.given.Agent != "" {
 		s.agent = look(s.given.Agent)

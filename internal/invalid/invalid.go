@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Error is a mistake of whoever asked. Packages that ralph's rooms do not share an error with implement Invalid on
-// their own types.
+// Error is a mistake of the user. Packages that ralph's rooms do not share an error with implement Invalid on their own
+// types.
 type Error struct {
 	err    error
 	anchor string

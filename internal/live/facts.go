@@ -18,10 +18,10 @@ type Facts struct {
 	Name      string // of several runs at once: its task
 	Title     string
 	Iteration string // "2/10"; empty before the first
-	Role      string // who has the turn: "coder"
+	Role      string // of the turn: "coder"
 	Elapsed   time.Duration
 	Usage     loop.Usage
-	Note      string // what is waited for; empty: nothing
+	Note      string // why the run waits; empty: it does not
 	Now       time.Time
 	loop.Progress
 }

@@ -4,7 +4,7 @@ package live
 
 import "golang.org/x/sys/unix"
 
-// How the state of a terminal is asked for and set.
+// The requests that read and set the state of a terminal.
 const (
 	getState = unix.TCGETS
 	setState = unix.TCSETS

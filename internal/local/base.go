@@ -124,7 +124,7 @@ func (n *needs) visit(ctx context.Context, id, of string) (*git.Work, error) {
 // look finds the done work of a task, and the tasks that it depends on itself.
 func (n *needs) look(ctx context.Context, id, of string) (w git.Work, before []string, err error) {
 	in := n.Session
-	in.Fresh = false // which is asked for the task that is run, and not for what it needs
+	in.Fresh = false // --fresh is for the task itself, not for what it needs
 	state, dir, err := in.NewestRun(id)
 	if err != nil {
 		return w, nil, err

@@ -94,8 +94,8 @@ func (w atWork) owner() (journal.Owner, error) {
 	return o, err
 }
 
-// holder finds what is running, and who works on it: a prompt, else the task that was named or the only one there is. Of
-// what no one works on any more it is what a process has left that was killed.
+// holder finds what is running, and its process: a prompt, or the task that was named, or the only task. If nothing is
+// running, it finds what a killed process has left.
 func (c *Cancel) holder(ctx context.Context) (w atWork, o journal.Owner, err error) {
 	homes := c.RunHomes(ctx)
 	in := c.Session

@@ -39,7 +39,7 @@ type removal struct {
 	do    func() error
 }
 
-// Run lists what runs have left, asks, and removes it. A run at work is left alone: then nothing is removed.
+// Run lists what runs have left, asks, and removes it. While a run is running, nothing is removed.
 func (c *Clean) Run(ctx context.Context) error {
 	c.Begin()
 	inClone := false
@@ -91,8 +91,7 @@ func (c *Clean) Run(ctx context.Context) error {
 }
 
 // find lists what goes, in the order in which it is removed, and what stays; last says that no branch of a run stays.
-// Records go before the branches that they tell of: a task whose work is gone is not to count as done, wherever ralph is
-// killed.
+// Records go before their branches, so that a task without its work never counts as done, wherever ralph is killed.
 func (c *Clean) find(ctx context.Context, root *os.Root, inClone bool) (all []removal, kept []cleanup.Item, last bool, err error) {
 	runs, merges, err := c.runs()
 	if err != nil {
@@ -198,7 +197,7 @@ func (c *Clean) runs() (all []cleanup.Run, merges map[string]bool, err error) {
 		if s.End != nil {
 			r.Outcome = string(s.End.Outcome)
 			r.Over = s.End.Outcome != loop.Interrupted && s.End.Outcome != loop.Waiting &&
-				(s.Start.Branch == "" || s.Settled()) // else what the last turn has done is in no commit
+				(s.Start.Branch == "" || s.Settled()) // otherwise the work of the last turn is in no commit
 		}
 		if s.Records == 0 && err == nil { // it was killed before its first record, and is nothing to continue with
 			r.Over = true
@@ -216,7 +215,7 @@ func (c *Clean) runs() (all []cleanup.Run, merges map[string]bool, err error) {
 	return all, merges, nil
 }
 
-// archived reports whether the plan of a branch was put away: it is in the archive, and no longer where it was.
+// archived reports whether the plan of a branch is archived: it is in the archive, and no longer where it was.
 func (c *Clean) archived(p loop.Planned, branch string) bool {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
@@ -301,8 +300,8 @@ func removeAll(root *os.Root, dir string, names []string) error {
 	return nil
 }
 
-// removeEmpty removes the directories that hold nothing any more. The lock goes with the last of them, while we hold
-// it: who waits for it makes a new one.
+// removeEmpty removes directories that are empty now. The lock goes with the last of them, while we hold it: a process
+// that waits for it makes a new one.
 func (c *Clean) removeEmpty(root *os.Root, last bool) {
 	_ = root.Remove(".ralph/runs")
 	_ = root.Remove(".ralph")

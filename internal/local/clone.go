@@ -28,7 +28,7 @@ type cloneOpening struct {
 	given            given
 	wanted           task.Task
 	before           loop.State // the newest run of the task
-	dir              string     // its directory; empty: there is none
+	dir              string     // its directory; empty without one
 	at               session.Checkout
 	tree             *git.Tree // there
 	made             bool      // nothing has run in it before
@@ -172,7 +172,7 @@ func (o *cloneOpening) rewritten(ctx context.Context) bool {
 	return err == nil && !has
 }
 
-// checkOut makes the run's checkout, or takes up the one that exists.
+// checkOut makes the run's checkout, or opens the existing one.
 func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree *git.Tree, err error) {
 	branch, lost := "ralph/"+o.wanted.ID, o.before.Start.Run == "" && o.LostRun(o.wanted.ID)
 	fresh := way == loop.Begin && (o.dir != "" || o.Fresh || lost)
@@ -208,7 +208,7 @@ func (o *cloneOpening) checkOut(ctx context.Context, way loop.ResumeMode) (tree 
 	return tree, o.tellBegin(ctx)
 }
 
-// tellBegin says where the run works, and what of the clone is not in it.
+// tellBegin says where the run works, and which changes of the clone are not in it.
 func (o *cloneOpening) tellBegin(ctx context.Context) error {
 	o.Log("works in a checkout of its own; your files, branch and index stay as they are")
 	names, ignored, err := git.Lying(ctx, o.Dir, o.Parent)
@@ -288,7 +288,7 @@ func (o *cloneOpening) definitions() map[string]task.Task {
 		dirs = append(dirs, filepath.Dir(name))
 	}
 	for _, dir := range dirs {
-		all, _ := readTasks(dir, dir) // one that cannot be read is told of when it is run
+		all, _ := readTasks(dir, dir) // one that cannot be read is reported when it is run
 		for _, k := range all {
 			known[k.ID] = k.Task
 		}

@@ -71,8 +71,8 @@ func (h *Hint) Run(ctx context.Context) error {
 	return nil
 }
 
-// hintsFile is where hints for a run of a directory wait. Whoever can write it speaks to the reviewer as a person
-// does, so it is outside of where an agent works, or nowhere.
+// hintsFile is where hints for a run of a directory wait. A text in it reaches the reviewer as a person's, so it is
+// outside of where an agent works, or nowhere.
 func hintsFile(s *session.Session, run string) (string, error) {
 	if _, err := session.SealFile(runtime.GOOS, s.Parent, s.Dir, ""); err != nil {
 		return "", err

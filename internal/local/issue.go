@@ -1,5 +1,5 @@
-// Package local is ralph for a person at a terminal: runs of an issue, a task, a prompt, a list of tasks, and what else
-// is asked about runs in a clone.
+// Package local is ralph for a person at a terminal: runs of an issue, a task, a prompt, a list of tasks, and the
+// commands that look at, steer and remove runs of a clone.
 package local
 
 import (
@@ -125,8 +125,8 @@ func (l *cloneOpening) tellEnd(ctx context.Context, tree *git.Tree) {
 	}
 }
 
-// keepRecord keeps the run's record as a ref of the clone, and says how others come by it: who has it does not review
-// again what was reviewed.
+// keepRecord keeps the run's record as a ref of the clone, and says how to share it: with it, other clones do not
+// repeat the reviews.
 func (l *IssueRun) keepRecord(ctx context.Context, work *engine.Run) {
 	if l.Plan == "" {
 		return

@@ -250,8 +250,8 @@ func (l *List) from(t task.Task, before []Entry) *start {
 	return &f
 }
 
-// doneBefore finds the run in which a task was done as it is asked for now, on top of what it depends on as that is
-// now.
+// doneBefore finds the run in which this task was done with the same request, on top of the current work of its
+// dependencies.
 func (l *List) doneBefore(ctx context.Context, t task.Task, before []Entry) (loop.State, bool) {
 	state, dir, err := l.NewestRun(t.ID)
 	if err != nil || dir == "" || undone(state, true) != "" || state.Start.Branch != "ralph/"+t.ID ||
@@ -301,7 +301,7 @@ func (l *List) report(r ListResult) error {
 }
 
 // listOrder is which tasks of a list have ended, run and are still to come. One goroutine has it; those that run a task
-// tell it their end.
+// send it their entries.
 type listOrder struct {
 	*List
 	left    []numbered // in their order
@@ -315,8 +315,8 @@ type numbered struct {
 	task task.Task
 }
 
-// runAll runs the tasks, at most Parallel at once, each after those that it depends on. over is false when the list did
-// not come to its end. The entries are in the order of the tasks.
+// runAll runs the tasks, at most Parallel at once, each after those that it depends on. over is false if the list did
+// not finish. The entries are in the order of the tasks.
 func (l *List) runAll(ctx, hard context.Context, tasks []task.Task) (entries []Entry, over bool) {
 	o := listOrder{List: l}
 	for i, t := range tasks {
@@ -337,8 +337,7 @@ func (l *List) runAll(ctx, hard context.Context, tasks []task.Task) (entries []E
 	return o.ended, !o.over
 }
 
-// beginNext begins the first task that waits for no other one, or settles it without a run. It is false when there is
-// none.
+// beginNext begins the first task that waits for no other one, or settles it without a run. It is false without one.
 func (o *listOrder) beginNext(ctx, hard context.Context, told chan<- Entry) bool {
 	if o.over {
 		return false

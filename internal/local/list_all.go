@@ -64,7 +64,7 @@ func (o *allOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	return o.beginning(ctx, work, loop.Begin)
 }
 
-// opening is how the run is asked for.
+// opening is the request for the run.
 func (a *wholeList) opening() *allOpening {
 	one := a.IssueRun
 	t := task.Task{
@@ -283,7 +283,7 @@ func names(all []git.Work) string {
 	return strings.Join(out, ", ")
 }
 
-// firstFailure is the first verdict that blocks; nil when there is none.
+// firstFailure is the first verdict that blocks, or nil.
 func firstFailure(verdicts []loop.Verdict) *loop.Verdict {
 	if i := slices.IndexFunc(verdicts, func(v loop.Verdict) bool { return v.Skipped == "" && v.Blocks() }); i >= 0 {
 		return &verdicts[i]

@@ -23,7 +23,7 @@ import (
 
 // Page shows the run of this process in a browser on this machine, for as long as the process lives.
 type Page struct {
-	// Address opens the page, once: whoever has it can read everything of the run.
+	// Address opens the page, once. It gives access to everything of the run.
 	Address string
 
 	pages  *web.Alone
@@ -102,7 +102,7 @@ func (b *pageBook) Run(_ context.Context, id string) (store.Run, error) {
 // opened takes over what a run that continues has recorded before.
 func (b *pageBook) opened(_ string, text []byte) {
 	records, _, err := journal.Read(bytes.NewReader(text))
-	if err != nil { // whoever opened it has said so
+	if err != nil { // reported by the process that opened it
 		records = nil
 	}
 	for _, r := range records {
@@ -186,7 +186,7 @@ func (b *pageBook) add(r store.Record) {
 	}
 }
 
-// tell wakes whoever waits for more; b is locked.
+// tell wakes the pages that wait for more; b is locked.
 func (b *pageBook) tell() {
 	close(b.changed)
 	b.changed = make(chan struct{})

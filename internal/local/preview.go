@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// Preview shows what the next iteration of a run would be told. It only reads: it takes no lock, makes no branch and
-// writes no file.
+// Preview shows the prompt of a run's next iteration. It only reads: it takes no lock, makes no branch and writes no
+// file.
 type Preview struct {
 	session.Session
 	Issue      string // a file, or an issue's number
@@ -27,10 +27,10 @@ type Preview struct {
 	Plan       string // the directory of a plan
 	Prompt     string
 	PromptFile string
-	Role       task.Role // who is told; empty: whoever takes the next turn
+	Role       task.Role // whose prompt; empty: the role of the next turn
 }
 
-// Show prints the prompt on Out, and what there is to say about it on Err.
+// Show prints the prompt on Out, and notes about it on Err.
 func (t *Preview) Show(ctx context.Context) error {
 	out := t.Out
 	t.Out = t.Err
@@ -109,7 +109,7 @@ func (t *Preview) ofTask(ctx context.Context) (string, error) {
 	return t.tell(ctx, spec, spec.Prompt(ctx, own, wanted.Comments), s)
 }
 
-// tell writes the prompt for whoever is asked for.
+// tell writes the prompt of the role.
 func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
 	if t.Role.ReadOnly() {
 		return t.judging(ctx, spec, words, s)
@@ -124,7 +124,7 @@ func (t *Preview) tell(ctx context.Context, spec *engine.Spec, words prompt.Writ
 	return words.For(s, step)
 }
 
-// judging is what a role that reads would be told of the run's work as it is.
+// judging is the prompt of a role that only reads, about the run's current work.
 func (t *Preview) judging(ctx context.Context, spec *engine.Spec, words prompt.Writer, s loop.State) (string, error) {
 	tree, err := spec.Tree.TreeOf(ctx, s.Head())
 	if err != nil {
@@ -195,16 +195,16 @@ func (t *Preview) ofPrompt(context.Context) (string, error) {
 	)
 }
 
-// asked is how what is asked for now compares with the run that there was.
+// asked compares the request with the previous run.
 type asked struct {
 	known     bool // there was one
-	unchanged bool // the same is asked for
+	unchanged bool // the request is the same
 	most      int  // iterations
 }
 
-// goOn is the state of the run that would be taken up, as it would be then: one that exists, or one that begins.
+// goOn is the state of the run that would be resumed or started, at that moment.
 func (t *Preview) goOn(in session.Session, before loop.State, now asked, begin func() *loop.Start) (loop.State, error) {
-	in.Ask = nil // who wants a fresh start says --fresh
+	in.Ask = nil // only --fresh starts over
 	way, why, err := in.ResumeMode(before, now.known, now.unchanged)
 	switch {
 	case err != nil:

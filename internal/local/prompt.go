@@ -25,11 +25,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. There is no branch, no
-// commit and no review unless they are asked for, and no git is needed.
+// PromptRun is ralph with a prompt: an agent and the guardrails, in the directory as it is. Without flags or settings
+// for them there is no branch, no commit and no review, and no git is needed.
 type PromptRun struct {
 	session.Session
-	Prompt     string // what the agent is told; empty when PromptFile says it
+	Prompt     string // empty: it is in PromptFile
 	Words      bool   // the prompt is words of a command line, which say nothing of how to end: that is added
 	PromptFile string // from the current directory; read again before every iteration
 	Commit     bool   // commit each iteration whose guardrails have passed, as the setting scm would
@@ -288,7 +288,7 @@ func (p *PromptRun) forgetful(dir string) (*journal.Journal, error) {
 // maxSpec bounds what a record keeps of a prompt: a line of the journal has its bounds, too.
 const maxSpec = 256 << 10
 
-// recordedPrompt is a prompt as the record keeps it: all of it, or its beginning with what tells it from another.
+// recordedPrompt is a prompt as the record keeps it: all of it, or its beginning with a hash of all of it.
 func recordedPrompt(base string) string {
 	if len(base) <= maxSpec {
 		return base
@@ -298,7 +298,7 @@ func recordedPrompt(base string) string {
 	) + "\n[... the prompt has " + fmt.Sprint(len(base)) + " bytes; it is " + engine.ShortHash(base) + " ...]"
 }
 
-// capped is a cap as records have it: 0 is none.
+// capped is a cap as records have it: 0 for no cap.
 func capped(most int) int {
 	if most == config.Unlimited {
 		return 0
@@ -337,8 +337,7 @@ func mistake(r loop.Result) error {
 	return invalid.Mark(errors.New(r.Reason))
 }
 
-// tellChecks says what will judge the work, where that is to be said. now says that the checks that were found run
-// before the first turn.
+// tellChecks names the checks that are not obvious. now means that detected checks run before the first turn.
 func (p *PromptRun) tellChecks(rules engine.Rules, now bool) {
 	lines := engine.CommandLines(rules.Settings.Guardrails)
 	if len(lines) == 0 {
@@ -369,8 +368,8 @@ func asBegun(rules engine.Rules, before loop.State) engine.Rules {
 	return engine.DetectedBefore(before, rules)
 }
 
-// mostPrompt bounds a prompt file, in bytes: no agent takes more, and whoever names a disk image has named the wrong
-// file.
+// mostPrompt bounds a prompt file, in bytes: no agent takes more, and a larger file, such as a disk image, is the wrong
+// one.
 const mostPrompt = 16 << 20
 
 // readPrompt reads the file of --prompt-file. It is read before every iteration, so it must be one that can be read

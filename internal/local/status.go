@@ -68,7 +68,7 @@ func (i *Status) Watch(ctx context.Context, every time.Duration,
 	return err
 }
 
-// find looks for the run that was asked for.
+// find looks for the run of the task, or the latest run.
 func (i *Status) find(ctx context.Context) (*session.Found, error) {
 	i.Begin()
 	homes := i.RunHomes(ctx)

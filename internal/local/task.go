@@ -246,7 +246,7 @@ func (ts *Tasks) say(format string, args ...any) {
 	_, _ = fmt.Fprintln(ts.Out, safetext.Inert(fmt.Sprintf(format, args...)))
 }
 
-// TaskPrompt is what a coding agent is told that writes tasks: every task says what done means.
+// TaskPrompt is the prompt of a coding agent that writes tasks: every task says what done means.
 //
 //go:embed task_prompt.md
 var TaskPrompt string
@@ -332,8 +332,8 @@ func tasksIn(dir string) ([]task.Task, error) {
 	return ordered, nil
 }
 
-// readTasks reads every task of a directory, and says what is wrong with those that are none. shown is the directory in
-// messages.
+// readTasks reads every task of a directory, and says what is wrong with files that are not tasks. shown is the
+// directory in messages.
 func readTasks(dir, shown string) ([]kept, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -400,7 +400,7 @@ func keepTask(top string, t task.Task) (string, error) {
 	return file, nil
 }
 
-// taskStatus is how the newest run of a task stands, in one word: open when there is none.
+// taskStatus is how the newest run of a task stands, in one word: open if it has no run.
 func taskStatus(top, id string) string {
 	in := &session.Session{Dir: top, Out: io.Discard, Redact: func(s string) string { return s }}
 	state, dir, err := in.NewestRun(id)

@@ -34,7 +34,7 @@ func (s *Session) AgreeToNone(why string) error {
 		return errors.New("nothing was run, since no sandbox works here (" + why + "); install one of them, or write " +
 			`"sandbox": "off" into the settings`)
 	}
-	if at != "" { // else the next run asks again
+	if at != "" { // otherwise the next run asks again
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err == nil {
 			_ = os.WriteFile(at, []byte("asked and agreed: ralph runs without a sandbox where none works\n"), 0o600)
 		}

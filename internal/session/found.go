@@ -21,9 +21,9 @@ import (
 type Found struct {
 	Session  *Session
 	Dir      string // the directory that the run guards
-	Run      string // the run's own; empty: there is none
+	Run      string // the run's own; empty without a run
 	Follower *journal.Follower
-	Why      string     // there is none
+	Why      string     // why there is no run
 	State    loop.State // of the run, as Status has read it last
 }
 

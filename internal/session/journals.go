@@ -47,8 +47,8 @@ func (s *Session) OpenJournal(dir string) (*journal.Journal, error) {
 	return book, nil
 }
 
-// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty if there is none.
-// A run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had ended
+// NewestRun finds the newest run of a task in the directory, by what its seal vouches for; dir is empty without one. A
+// run whose journal was changed or is missing is an error, unless the person wants a fresh start or the run had ended
 // anyhow; so is one that a newer version has written.
 func (s *Session) NewestRun(id string) (state loop.State, dir string, err error) {
 	runs, err := s.sealedRuns(id)
@@ -66,7 +66,7 @@ func (s *Session) NewestRun(id string) (state loop.State, dir string, err error)
 				"--fresh", filepath.Base(run.dir), run.err)
 		case errors.As(run.err, &tampered) && tampered.Over:
 			s.Log("%s. That run had ended, so it is skipped", tampered.What())
-			if !tampered.Unknown { // an older run is none to continue with, after this one
+			if !tampered.Unknown { // an older run is not continued after this one
 				return loop.State{}, "", nil
 			}
 		case tampered != nil && s.Fresh:

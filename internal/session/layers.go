@@ -48,9 +48,8 @@ func SettingsFiles(dir string, env []string) ([]config.Layer, error) {
 	return layers, nil
 }
 
-// userLayer is the layer of the user's settings, with what is in the file as yet; of is "" when there is no place for
-// one. A file in the clone that someone works in is no user's own: whoever writes there, such as an agent, would
-// set what no repository may.
+// userLayer is the layer of the user's settings, with what is in the file as yet; of is "" without a place for one. A
+// file in the clone is not a user's own: an agent that writes there could set what no repository can set.
 func userLayer(dir string, env []string) (l config.Layer, of string, err error) {
 	of = userSettings(runtime.GOOS, env)
 	if clone := cloneAround(dir); of == "" || liesIn(clone, filepath.Dir(of)) || liesIn(clone, of) {

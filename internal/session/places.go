@@ -31,7 +31,7 @@ func (s *Session) Lock() (unlock func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	s.Killed = left.PID != 0 // whoever ends otherwise gives its lock back
+	s.Killed = left.PID != 0 // a process that ends normally releases its lock
 	s.Clear()
 	return unlock, nil
 }
@@ -41,7 +41,7 @@ func (s *Session) Clear() {
 	proc.ClearTemp("")
 	scratch := s.Places().Scratch
 	s.endLeft(s.Dir, scratch)
-	_ = removeScratch(scratch) // what cannot be removed is told by whoever needs the place
+	_ = removeScratch(scratch) // an error is reported when the place is needed
 	_ = os.Remove(filepath.Join(s.Dir, engine.ActiveFile))
 	engine.RemovePartial(s.Dir)
 }
@@ -63,7 +63,7 @@ type places struct {
 	Scratch string // what does not: checkouts, homes
 }
 
-// CloneNote is a file in each of them that names the clone, for whoever wonders what the directory is.
+// CloneNote is a file in each of them that names the clone that the directory is for.
 const CloneNote = "clone"
 
 // Places finds them. Where the user has no such directories, or they lie in the clone, they are in its .git.
@@ -101,7 +101,7 @@ func GitDir(top string) string {
 }
 
 // clearPlaces removes what a process that died has left in the scratch of a clone's run, and makes it. The directories
-// that are given besides say what clone they are for. Whoever calls it keeps others out of the scratch.
+// that are given besides say what clone they are for. The caller keeps others out of the scratch.
 func clearPlaces(clone, scratch string, noted ...string) error {
 	if err := removeScratch(scratch); err != nil {
 		return fmt.Errorf("removing what an earlier run has left in %s: %w", scratch, err)

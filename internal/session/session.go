@@ -39,7 +39,7 @@ type Session struct {
 	Quiet   bool // nothing is said but warnings and how it ends
 	// Groups folds the log of each iteration where it is read as a job's; nil does not.
 	Groups agent.Groups
-	// Live is Out when that is a terminal; nil when it is none.
+	// Live is Out if that is a terminal, otherwise nil.
 	Live io.Writer
 	// Ask asks the person a question and returns the answer; nil when no one is there.
 	Ask func(question string) (string, error)
@@ -115,9 +115,9 @@ func (s *Session) showSettings(layers []config.Layer) {
 	}
 }
 
-// ResumeMode says whether to continue with the run that was there. unchanged says that the same is asked for as then. At a
-// terminal the person decides if a turn has begun; otherwise an unfinished run is resumed when nothing has changed, and
-// the flags decide before all.
+// ResumeMode says whether to continue with the run that was there. unchanged says that the request is the same as then.
+// At a terminal the person decides if a turn has begun; otherwise an unfinished run is resumed when nothing has
+// changed, and the flags decide before all.
 func (s *Session) ResumeMode(before loop.State, known, unchanged bool) (loop.ResumeMode, string, error) {
 	asked := loop.Request{Retry: s.Resume, Fresh: s.Fresh || known && !s.Resume && !unchanged}
 	before.Lease = time.Time{} // the lock file keeps processes of one machine apart
@@ -163,7 +163,7 @@ func (s *Session) PrintEnding(v report.View, result loop.Result) {
 	}
 }
 
-// Log tells what happens, unless it is to be quiet and this is no warning.
+// Log tells what happens, unless it is quiet and this is not a warning.
 func (s *Session) Log(format string, args ...any) {
 	if !s.Quiet || strings.HasPrefix(format, "warning") {
 		s.say(format, args...)
