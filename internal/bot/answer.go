@@ -18,12 +18,21 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
+// reply answers an event.
+type reply struct {
+	*Action
+	ev event.Event
+}
+
+// to answers an event.
+func (a *Action) to(ev event.Event) reply { return reply{a, ev} }
+
 // refuse makes a refusal visible: log, job summary and, for a command, one reaction.
-func (a *Action) refuse(ctx context.Context, ev event.Event, refusal *event.Refusal) (loop.Result, error) {
-	a.Runner.Notice("refused: " + refusal.Reason)
-	a.Runner.Summary(a.redact(report.Refused(refusal, ev)))
-	if !strings.EqualFold(refusal.Who, actionsSelf) && ev.Comment != nil {
-		a.warn("reacting", a.github.React(ctx, ev, "-1"))
+func (r reply) refuse(ctx context.Context, refusal *event.Refusal) (loop.Result, error) {
+	r.Runner.Notice("refused: " + refusal.Reason)
+	r.Runner.Summary(r.redact(report.Refused(refusal, r.ev)))
+	if !strings.EqualFold(refusal.Who, actionsSelf) && r.ev.Comment != nil {
+		r.warn("reacting", r.github.React(ctx, r.ev, "-1"))
 	}
 	return loop.Result{Outcome: loop.Refused, Reason: refusal.Reason}, nil
 }
@@ -31,24 +40,24 @@ func (a *Action) refuse(ctx context.Context, ev event.Event, refusal *event.Refu
 const actionsSelf = "github-actions[bot]"
 
 // reject tells the person who asked what is wrong with the request; nothing else has happened.
-func (a *Action) reject(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
-	a.Runner.Error(a.redact(err.Error()))
-	text := a.rejected(ctx, ev, err)
-	a.Runner.Summary(a.redact(text))
-	if number(ev) != 0 {
-		a.warn("answering", a.answer(ctx, ev, text))
+func (r reply) reject(ctx context.Context, err error) (loop.Result, error) {
+	r.Runner.Error(r.redact(err.Error()))
+	text := r.rejected(ctx, err)
+	r.Runner.Summary(r.redact(text))
+	if number(r.ev) != 0 {
+		r.warn("answering", r.answer(ctx, text))
 	}
-	a.labelOff(ctx, ev)
+	r.labelOff(ctx)
 	return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
 }
 
 // labelOff takes the label that asked off the issue or the pull request that it is on: put on again, it asks again.
-func (a *Action) labelOff(ctx context.Context, ev event.Event) {
-	if ev.Kind != event.Labeled || !strings.EqualFold(ev.Label, a.rules.TriggerLabel) {
+func (r reply) labelOff(ctx context.Context) {
+	if r.ev.Kind != event.Labeled || !strings.EqualFold(r.ev.Label, r.rules.TriggerLabel) {
 		return
 	}
-	if n := number(ev); n != 0 {
-		a.warn("changing labels", a.github.RemoveLabel(ctx, n, a.rules.TriggerLabel))
+	if n := number(r.ev); n != 0 {
+		r.warn("changing labels", r.github.RemoveLabel(ctx, n, r.rules.TriggerLabel))
 	}
 }
 
@@ -61,19 +70,19 @@ func number(ev event.Event) int {
 }
 
 // answer posts one comment.
-func (a *Action) answer(ctx context.Context, ev event.Event, text string) error {
-	on := number(ev)
+func (r reply) answer(ctx context.Context, text string) error {
+	on := number(r.ev)
 	if on == 0 {
-		a.log("%s", text)
+		r.log("%s", text)
 		return nil
 	}
-	body := answerMarker(ev, a.Env.RunID) + "\n" + a.redact(text)
-	if a.Env.RunAttempt > 1 { // the attempt before may have answered
-		if id, err := a.github.FindComment(ctx, on, answerMarker(ev, a.Env.RunID)); err == nil && id != 0 {
+	body := answerMarker(r.ev, r.Env.RunID) + "\n" + r.redact(text)
+	if r.Env.RunAttempt > 1 { // the attempt before may have answered
+		if id, err := r.github.FindComment(ctx, on, answerMarker(r.ev, r.Env.RunID)); err == nil && id != 0 {
 			return nil
 		}
 	}
-	_, err := a.github.Comment(ctx, on, body)
+	_, err := r.github.Comment(ctx, on, body)
 	return err
 }
 
@@ -89,21 +98,21 @@ func answerMarker(ev event.Event, job int64) string {
 }
 
 // notOpened answers a request that came to nothing.
-func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop.Result, error) {
+func (r reply) notOpened(ctx context.Context, err error) (loop.Result, error) {
 	var held *heldError
 	var stop *lease.StoppedError
 	var denied *git.AccessError
 	switch {
 	case errors.As(err, &stop):
-		a.Runner.Notice(a.mask(stop.Error()))
+		r.Runner.Notice(r.mask(stop.Error()))
 		return loop.Result{Outcome: loop.Interrupted, Reason: stop.Error()}, nil
 	case errors.As(err, &held):
-		a.Runner.Notice(a.mask(held.reason))
-		a.warn("answering", a.answer(ctx, ev, safetext.UpperFirst(held.reason)+"."))
-		a.labelOff(ctx, ev)
+		r.Runner.Notice(r.mask(held.reason))
+		r.warn("answering", r.answer(ctx, safetext.UpperFirst(held.reason)+"."))
+		r.labelOff(ctx)
 		return loop.Result{}, nil
 	case invalid.Is(err), errors.As(err, &denied), github.ErrGone(err), github.ErrForbidden(err):
-		return a.reject(ctx, ev, invalid.Mark(err))
+		return r.reject(ctx, invalid.Mark(err))
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "canceled before the run started"}, nil
 	}
@@ -112,52 +121,47 @@ func (a *Action) notOpened(ctx context.Context, ev event.Event, err error) (loop
 
 // decline answers the comment or the label with the reason why no run starts, and removes the label. The log and the
 // job show the reason in any case.
-func (a *Action) decline(ctx context.Context, ev event.Event, d event.Decision) (loop.Result, error) {
+func (r reply) decline(ctx context.Context, d event.Decision) (loop.Result, error) {
 	if d.Do == event.Ignore {
-		a.log("nothing to do: %s", d.Why)
+		r.log("nothing to do: %s", d.Why)
 		return loop.Result{}, nil
 	}
-	return a.notOpened(ctx, ev, &heldError{d.Why})
-}
-
-func (a *Action) inputError(err error) (loop.Result, error) {
-	a.Runner.Error(a.mask(err.Error()))
-	return loop.Result{Outcome: loop.Invalid, Reason: err.Error()}, invalid.AsReported(err)
+	return r.notOpened(ctx, &heldError{d.Why})
 }
 
 // react answers a comment with a reaction. Labels and closings have nothing of their own to react to.
-func (a *Action) react(ctx context.Context, ev event.Event, content string) error {
-	if ev.Comment == nil {
+func (r reply) react(ctx context.Context, content string) error {
+	if r.ev.Comment == nil {
 		return nil
 	}
-	return a.github.React(ctx, ev, content)
+	return r.github.React(ctx, r.ev, content)
 }
 
 // status answers /ralph status from the run record on the remote.
-func (a *Action) status(ctx context.Context, ev event.Event, run loop.State, known bool) error {
-	if !known && ev.Issue.Pull {
-		return a.answer(ctx, ev, fmt.Sprintf("ralph has no run on pull request #%d, which ralph did not open.", ev.Issue.Number))
+func (r reply) status(ctx context.Context, run loop.State, known bool) error {
+	if !known && r.ev.Issue.Pull {
+		return r.answer(ctx, fmt.Sprintf("ralph has no run on pull request #%d, which ralph did not open.", r.ev.Issue.Number))
 	}
 	if !known {
-		return a.answer(ctx, ev, report.NoStatus(a.rules.TriggerPhrase, ev.Issue.Number))
+		return r.answer(ctx, report.NoStatus(r.rules.TriggerPhrase, r.ev.Issue.Number))
 	}
-	a.readWays(ctx, ev)
-	v := a.view(run)
-	if label := a.rules.StatusLabel(github.LabelRunning); ev.Issue != nil && slices.Contains(ev.Issue.Labels, label) {
+	r.readWays(ctx, r.ev)
+	v := r.view(run)
+	if label := r.rules.StatusLabel(github.LabelRunning); r.ev.Issue != nil && slices.Contains(r.ev.Issue.Labels, label) {
 		v.Running = label
 	}
-	return a.answer(ctx, ev, report.Status(v))
+	return r.answer(ctx, report.Status(v))
 }
 
 // rejected tells what is wrong with a request: of a plan everything, so that it is fixed at once.
-func (a *Action) rejected(ctx context.Context, ev event.Event, err error) string {
+func (r reply) rejected(ctx context.Context, err error) string {
 	var wrong *plan.Error
 	if !errors.As(err, &wrong) {
-		return report.Rejected(a.offers(ctx, ev), err)
+		return report.Rejected(r.offers(ctx, r.ev), err)
 	}
 	return "The plan is not run, and nothing has begun. What is wrong with it:\n\n" +
 		fenced(strings.Split(wrong.Error(), "\n")) +
-		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", a.rules.TriggerPhrase)
+		fmt.Sprintf("\nEdit the plan's comment, then comment `%s approve` again.\n", r.rules.TriggerPhrase)
 }
 
 // fenced shows lines as they are: no one is mentioned by them, and nothing in them is Markdown.

@@ -74,33 +74,40 @@ func approvedComment(comments []event.Comment, self, phrase string, ev event.Eve
 // approvedName is what problems of an approved plan call it.
 const approvedName = "the plan"
 
+// approval is a request to run the plan that an issue has.
+type approval struct {
+	*Action
+	ev    event.Event
+	facts event.Facts
+}
+
 // approved is the plan that stands on an issue, as it was written when it was approved.
-func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts) (*planrun.Source, planlist.Approved,
+func (p approval) approved(ctx context.Context) (*planrun.Source, planlist.Approved,
 	error) {
 	var none planlist.Approved
-	comments := facts.Comments
-	if ev.On != 0 { // they are the pull request's
+	comments := p.facts.Comments
+	if p.ev.On != 0 { // they are the pull request's
 		var err error
-		if comments, err = a.github.Comments(ctx, ev.Issue.Number); err != nil {
+		if comments, err = p.github.Comments(ctx, p.ev.Issue.Number); err != nil {
 			return nil, none, err
 		}
 	}
-	found, err := approvedComment(comments, facts.Self, a.rules.TriggerPhrase, ev)
+	found, err := approvedComment(comments, p.facts.Self, p.rules.TriggerPhrase, p.ev)
 	if err != nil {
 		return nil, none, err
 	}
-	if err := a.mayEdit(ctx, ev, *found, facts); err != nil {
+	if err := p.mayEdit(ctx, *found); err != nil {
 		return nil, none, err
 	}
 	read, err := planlist.Read(approvedName, found.Body)
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}
-	p, _, err := plan.Read(approvedName, read.Content)
+	made, _, err := plan.Read(approvedName, read.Content)
 	if err != nil {
 		return nil, none, invalid.Mark(err)
 	}
-	if problems := begun(p); problems != nil {
+	if problems := begun(made); problems != nil {
 		return nil, none, planWrong(problems...)
 	}
 	return &planrun.Source{Content: read.Content}, read, nil
@@ -108,32 +115,32 @@ func (a *Action) approved(ctx context.Context, ev event.Event, facts event.Facts
 
 // mayEdit holds that whoever edited the plan last may ask for a run. Of a comment that is as ralph wrote it no one is
 // looked up.
-func (a *Action) mayEdit(ctx context.Context, ev event.Event, found event.Comment, facts event.Facts) error {
+func (p approval) mayEdit(ctx context.Context, found event.Comment) error {
 	if sealed(found.Body) {
-		return a.stillOpen(ctx, ev.Issue.Number)
+		return p.stillOpen(ctx, p.ev.Issue.Number)
 	}
-	who, edited, closed, err := a.github.LastEditor(ctx, found.NodeID)
+	who, edited, closed, err := p.github.LastEditor(ctx, found.NodeID)
 	if err != nil {
 		return fmt.Errorf("the plan was edited, and by whom is not known: %w", err)
 	}
 	if closed {
-		return closedSince(ev.Issue.Number)
+		return closedSince(p.ev.Issue.Number)
 	}
 	if !edited {
 		return nil
 	}
-	if _, looked := facts.Permissions[strings.ToLower(who.Login)]; !looked && who.Login != "" && !who.Bot {
-		facts.Permissions = map[string]event.Permission{strings.ToLower(who.Login): a.github.Permission(ctx, who.Login)}
+	if _, looked := p.facts.Permissions[strings.ToLower(who.Login)]; !looked && who.Login != "" && !who.Bot {
+		p.facts.Permissions = map[string]event.Permission{strings.ToLower(who.Login): p.github.Permission(ctx, who.Login)}
 	}
-	if refusal := event.AuthoriseEdit(who, facts, a.rules); refusal != nil {
+	if refusal := event.AuthoriseEdit(who, p.facts, p.rules); refusal != nil {
 		return planWrong("the last edit of its comment does not count: " + refusal.Reason)
 	}
 	return nil
 }
 
 // stillOpen holds that an issue is open now that the job begins.
-func (a *Action) stillOpen(ctx context.Context, number int) error {
-	now, err := a.github.Issue(ctx, number)
+func (p approval) stillOpen(ctx context.Context, number int) error {
+	now, err := p.github.Issue(ctx, number)
 	if err == nil && now.Closed {
 		err = closedSince(number)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/actions"
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/invalid"
@@ -49,11 +47,6 @@ func (a *Action) host() string {
 	return "github.com"
 }
 
-// console is where the agent's and the checks' output is shown, without what could command the runner.
-func (a *Action) console() io.Writer {
-	return engine.RedactingWriter{To: a.Runner.Console(), Redact: a.redact}
-}
-
 // baseBranch is the branch that a run starts from.
 func (a *Action) baseBranch(ev event.Event) string {
 	if a.Inputs.BaseBranch != "" {
@@ -74,8 +67,7 @@ type Action struct {
 	github    *github.Client
 	connected []*github.Client // see disconnect
 	rules     event.Rules
-	ways      event.Ways // see readWays
-	waysRead  bool
+	ways      *event.Ways // see readWays; nil: not read
 	// reportFile is the report of the run that this job has worked on, from the workspace; "" before there is one.
 	reportFile string
 	redact     func(string) string

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/check"
-	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/github"
 	"github.com/ralph-loop/ralph/internal/loop"
@@ -45,17 +44,6 @@ func (a *Action) ciCheck() *check.CI {
 		},
 		Begin: buildsBegin, Clock: a.Clock, Log: a.log, Sleep: pause,
 	}
-}
-
-// gate is the check of other workflows, which comes before the reviewer, who costs money; nil unless the settings ask
-// for it.
-func (a *Action) gate(set config.Settings) *check.CI {
-	if set.CIGate != config.WaitForCI || a.Inputs.DryRun {
-		return nil
-	}
-	ci := a.ciCheck()
-	ci.Limit = time.Duration(set.CITimeoutMinutes) * time.Minute
-	return ci
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {

@@ -23,14 +23,14 @@ const (
 
 // fix works on what the reviews of the pull request ask for, on the same branch.
 func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (loop.Result, error) {
-	a.warn("reacting", a.react(ctx, r.Event, "eyes"))
-	a.labelOff(ctx, r.Event) // of the pull request; that of the issue is the run's
-	asked, err := a.feedback(ctx, r, s, facts)
+	a.warn("reacting", a.to(r.Event).react(ctx, "eyes"))
+	a.to(r.Event).labelOff(ctx) // of the pull request; that of the issue is the run's
+	asked, err := (&reviewed{a, r, s, facts}).feedback(ctx)
 	if err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	if asked == nil && r.Hint == "" {
-		return a.notOpened(ctx, r.Event, &heldError{wording.JoinedBy("; ", fmt.Sprintf("there is nothing to fix: pull request "+
+		return a.to(r.Event).notOpened(ctx, &heldError{wording.JoinedBy("; ", fmt.Sprintf("there is nothing to fix: pull request "+
 			"#%d has no open thread by someone with write access, and no review of theirs requests changes", s.Post.Pull),
 			a.offers(ctx, r.Event).Offer("fix <what to change>", "asks for it"))})
 	}
@@ -40,21 +40,30 @@ func (a *Action) fix(ctx context.Context, r event.Request, s loop.State, facts e
 	return a.workOn(ctx, r, *wanted)
 }
 
+// reviewed is what people said on the pull request of a run.
+type reviewed struct {
+	*Action
+	request event.Request
+	run     loop.State
+	facts   event.Facts
+}
+
 // feedback is what reviews ask for: the words of those that request changes, and every thread that is not resolved, as
 // far as people with write access have written it and as it was when it was asked for. nil: nothing.
-func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, facts event.Facts) (*loop.Feedback,
-	error) {
-	ev := r.Event
-	threads, err := a.github.Threads(ctx, s.Post.Pull)
+func (r *reviewed) feedback(ctx context.Context) (*loop.Feedback, error) {
+	ev, s := r.request.Event, r.run
+	threads, err := r.github.Threads(ctx, s.Post.Pull)
 	if err != nil {
 		return nil, err
 	}
-	reviews, err := a.reviews(ctx, ev, s.Post.Pull)
-	if err != nil {
+	reviews := []event.Review{}
+	if ev.Review != nil {
+		reviews = append(reviews, *ev.Review)
+	} else if reviews, err = r.github.Wanting(ctx, s.Post.Pull); err != nil {
 		return nil, err
 	}
 	reads := func(c event.Comment) bool {
-		return !c.CreatedAt.After(ev.At) && !c.UpdatedAt.After(ev.At) && a.reads(ctx, &facts, c.Author)
+		return !c.CreatedAt.After(ev.At) && !c.UpdatedAt.After(ev.At) && r.reads(ctx, c.Author)
 	}
 	out := &loop.Feedback{By: ev.Sender.Login}
 	for _, review := range reviews {
@@ -67,7 +76,7 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 		}
 	}
 	for _, t := range threads[:min(len(threads), maxRemarks)] {
-		if remark, ok := a.remark(t, reads); ok {
+		if remark, ok := r.remark(t, reads); ok {
 			out.Items = append(out.Items, remark)
 		}
 	}
@@ -78,11 +87,11 @@ func (a *Action) feedback(ctx context.Context, r event.Request, s loop.State, fa
 }
 
 // remark is what people who may ask said in a thread; ok is false when no one did, or when ralph had the last word.
-func (a *Action) remark(t github.Thread, reads func(event.Comment) bool) (loop.Remark, bool) {
+func (r *reviewed) remark(t github.Thread, reads func(event.Comment) bool) (loop.Remark, bool) {
 	out := loop.Remark{ID: t.First, Path: t.Path, Line: t.Line}
 	var said []string
 	for _, c := range t.Comments {
-		if strings.EqualFold(c.Author.Login, a.github.Self()) {
+		if strings.EqualFold(c.Author.Login, r.github.Self()) {
 			said = nil // it is answered so far
 			continue
 		}
@@ -97,20 +106,12 @@ func (a *Action) remark(t github.Thread, reads func(event.Comment) bool) (loop.R
 	return out, len(said) > 0
 }
 
-// reviews are those that request changes: the one of the event, or the newest of everyone.
-func (a *Action) reviews(ctx context.Context, ev event.Event, pull int) ([]event.Review, error) {
-	if ev.Review != nil {
-		return []event.Review{*ev.Review}, nil
-	}
-	return a.github.Wanting(ctx, pull)
-}
-
 // reads reports whether the agent reads what someone wrote.
-func (a *Action) reads(ctx context.Context, facts *event.Facts, who event.Actor) bool {
+func (r *reviewed) reads(ctx context.Context, who event.Actor) bool {
 	if who.Bot {
-		return slices.ContainsFunc(a.rules.CommentsBy.Logins, func(l string) bool { return strings.EqualFold(l, who.Login) })
+		return slices.ContainsFunc(r.rules.CommentsBy.Logins, func(l string) bool { return strings.EqualFold(l, who.Login) })
 	}
-	return a.rules.CommentsBy.Reads(who.Login, a.github.CanWrite(ctx, facts, who.Login))
+	return r.rules.CommentsBy.Reads(who.Login, r.github.CanWrite(ctx, &r.facts, who.Login))
 }
 
 // onCIResult continues with a run whose newest commit other workflows have judged: one that waits for them, and one that

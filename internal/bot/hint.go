@@ -29,9 +29,9 @@ func (a *Action) passHint(ctx context.Context, r event.Request, s loop.State) (l
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	if over := a.overMeanwhile(ctx, r, s); over.Why != "" {
-		return a.decline(ctx, r.Event, over)
+		return a.to(r.Event).decline(ctx, over)
 	}
-	a.warn("reacting", a.react(ctx, r.Event, "+1"))
+	a.warn("reacting", a.to(r.Event).react(ctx, "+1"))
 	a.Runner.Notice(a.mask(fmt.Sprintf("%s reads what %s said before it ends", s.Start.Task, r.Event.Sender.Login)))
 	return loop.Result{}, nil
 }
@@ -63,46 +63,46 @@ func hintID(ev event.Event) string {
 
 // lookAtIssue stops a run if its issue was closed or its running label was removed, because not every workflow starts a
 // job then. It reads the issue once per iteration; a failed read never stops the run. A server gets these events itself.
-func (a *Action) lookAtIssue(ctx context.Context, work *job, s loop.State) {
-	if a.Server != nil || a.Inputs.DryRun || s.Start.Issue == 0 || s.Turning != nil || len(s.Iterations) == 0 || s.End != nil {
+func (j *job) lookAtIssue(ctx context.Context, s loop.State) {
+	if j.Server != nil || j.Inputs.DryRun || s.Start.Issue == 0 || s.Turning != nil || len(s.Iterations) == 0 || s.End != nil {
 		return
 	}
-	switch issue, err := a.github.Issue(ctx, s.Start.Issue); {
+	switch issue, err := j.github.Issue(ctx, s.Start.Issue); {
 	case err != nil:
 	case issue.Closed:
-		work.Heartbeat.Stop(lease.Stop{By: issue.ClosedBy, Why: "issue closed", At: a.Clock()})
-	case work.publisher.shows(issue.Labels, github.LabelRunning):
-		work.publisher.running = true
-	case work.publisher.running:
-		a.stopUnlabeled(ctx, work, s)
+		j.Heartbeat.Stop(lease.Stop{By: issue.ClosedBy, Why: "issue closed", At: j.Clock()})
+	case j.publisher.shows(issue.Labels, github.LabelRunning):
+		j.publisher.running = true
+	case j.publisher.running:
+		j.stopUnlabeled(ctx, s)
 	}
 }
 
 // stopUnlabeled stops a run if someone with write access removed its running label after the run was requested. A label
 // that was renamed or deleted stops no run.
-func (a *Action) stopUnlabeled(ctx context.Context, work *job, s loop.State) {
-	label := a.rules.StatusLabel(github.LabelRunning)
-	who, at, err := a.github.LabelChanged(ctx, s.Start.Issue, event.Unlabeled, label)
+func (j *job) stopUnlabeled(ctx context.Context, s loop.State) {
+	label := j.rules.StatusLabel(github.LabelRunning)
+	who, at, err := j.github.LabelChanged(ctx, s.Start.Issue, event.Unlabeled, label)
 	switch {
 	case err != nil || begunSince(s, at.Add(time.Second)): // GitHub tells times in whole seconds
-		a.warn("looking for who took the label "+label+" off", err)
-	case strings.EqualFold(who, a.github.Self()) || !a.github.CanWrite(ctx, &event.Facts{Permissions: map[string]event.Permission{}}, who):
-		work.publisher.running = false
+		j.warn("looking for who took the label "+label+" off", err)
+	case strings.EqualFold(who, j.github.Self()) || !j.github.CanWrite(ctx, &event.Facts{Permissions: map[string]event.Permission{}}, who):
+		j.publisher.running = false
 	default:
-		work.Heartbeat.Stop(lease.Stop{By: who, Why: takenOff(label), At: at})
+		j.Heartbeat.Stop(lease.Stop{By: who, Why: takenOff(label), At: at})
 	}
 }
 
 // hints are what people have said to a run: in comments, and on the page of a server.
-func (a *Action) hints(ctx context.Context, work *job, s loop.State) []loop.Hint {
-	a.lookAtIssue(ctx, work, s)
+func (j *job) hints(ctx context.Context, s loop.State) []loop.Hint {
+	j.lookAtIssue(ctx, s)
 	var said []loop.Hint
-	if a.Server != nil && a.Server.Hints != nil {
-		said = a.Server.Hints()
+	if j.Server != nil && j.Server.Hints != nil {
+		said = j.Server.Hints()
 	}
-	if work.Heartbeat != nil {
-		left, err := work.Heartbeat.Hints(ctx)
-		a.warn("looking for hints", err)
+	if j.Heartbeat != nil {
+		left, err := j.Heartbeat.Hints(ctx)
+		j.warn("looking for hints", err)
 		for _, h := range left {
 			if !h.At.Before(s.StartedAt) { // an earlier run was meant
 				said = append(said, loop.Hint{ID: h.ID, By: h.By, Text: h.Text})

@@ -31,23 +31,17 @@ func (a *Action) holdLease(ctx context.Context, id, root string) (context.Contex
 		return ctx, nil, err
 	}
 	running, p := lease.NewHeartbeat(ctx, door, held, a.Clock, a.github.Token, a.log)
+	beats := lease.Beats
 	if a.Server != nil {
 		p.Long()
 		go a.Server.watchStop(running, p)
+		beats = lease.LongBeats
 	}
-	p.Listen(ctx, a.beats())
+	if a.beat != nil {
+		beats = func() <-chan time.Time { return a.beat }
+	}
+	p.Listen(ctx, beats())
 	return running, p, nil
-}
-
-// beats are when a held lease is examined.
-func (a *Action) beats() <-chan time.Time {
-	switch {
-	case a.beat != nil:
-		return a.beat
-	case a.Server != nil:
-		return lease.LongBeats()
-	}
-	return lease.Beats()
 }
 
 // askStop asks whoever works on a task to stop. by is a login; why goes before it: "asked to stop", "issue closed".

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/derive"
 	"github.com/ralph-loop/ralph/internal/engine"
 	"github.com/ralph-loop/ralph/internal/event"
 	"github.com/ralph-loop/ralph/internal/git"
@@ -20,26 +22,23 @@ import (
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/lease"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/planrun"
 	"github.com/ralph-loop/ralph/internal/report"
+	"github.com/ralph-loop/ralph/internal/report/planlist"
 	"github.com/ralph-loop/ralph/internal/report/wording"
 	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// jobOpening opens the run of a job: its lease keeps others out, its checkout is made of the remote, and its record is
-// there.
-type jobOpening struct {
-	*Action
-	request event.Request
-	wanted  *workRequest
-	root    string // the directory that everything of this job is in
-	work    *job
-}
-
-// job is the run of a job: what every run has, and how it is shown on GitHub.
+// job is the run of a job. Its lease keeps others out, its checkout is made of the remote, its record is there, and the
+// publisher shows it on GitHub.
 type job struct {
+	*Action
 	*engine.Run
+	request   event.Request
+	wanted    *workRequest
+	root      string // the directory that everything of this job is in
 	publisher *publisher
 	view      func(loop.State) report.View
 }
@@ -48,90 +47,88 @@ type job struct {
 // written anywhere until then, so a mistake in the settings costs nothing. The run continues in the context that comes
 // back, which ends when someone asks the run to stop.
 func (a *Action) open(ctx context.Context, request event.Request, wanted *workRequest) (running context.Context,
-	work *job, err error) {
-	work = &job{}
-	running, work.Run, err = engine.Open(ctx, &jobOpening{Action: a, request: request, wanted: wanted, work: work})
-	if err = a.stopped(running, work, err); err != nil {
-		work.Close()
-		return running, work, err
+	j *job, err error) {
+	j = &job{Action: a, request: request, wanted: wanted}
+	running, j.Run, err = engine.Open(ctx, j)
+	if err = j.stopped(running, err); err != nil {
+		j.Close()
+		return running, j, err
 	}
-	work.Journal.Watch = work.publisher.watch
-	return running, work, nil
+	j.Journal.Watch = j.publisher.watch
+	return running, j, nil
 }
 
-// Hold implements opener: it takes the task's lease.
-func (o *jobOpening) Hold(ctx context.Context, work *engine.Run) (running context.Context, err error) {
-	o.work.Run = work
-	running, o.root, err = o.lease(ctx, work, o.wanted.ID)
-	return running, err
+// Hold implements engine.Opener: it takes the task's lease.
+func (j *job) Hold(ctx context.Context, work *engine.Run) (running context.Context, err error) {
+	j.Run = work
+	return j.hold(ctx, j.wanted.ID)
 }
 
 // stopped notes of a run that was told to stop while it was being opened that it was stopped, so that no sweep takes it
 // up.
-func (a *Action) stopped(running context.Context, work *job, err error) error {
+func (j *job) stopped(running context.Context, err error) error {
 	var stop *lease.StoppedError
 	if err == nil || !errors.As(context.Cause(running), &stop) {
 		return err
 	}
-	if work.Journal != nil && work.Journal.State().Records > 0 {
+	if j.Journal != nil && j.Journal.State().Records > 0 {
 		late, cancel := context.WithTimeout(context.WithoutCancel(running), lease.Patience)
 		defer cancel()
 		end := &loop.End{Outcome: loop.Interrupted, Reason: stop.Error()}
-		_, ended := work.Journal.Append(late, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
-		a.warn("ending the run", ended)
+		_, ended := j.Journal.Append(late, loop.Record{Type: loop.Ended, At: j.Clock(), End: end})
+		j.warn("ending the run", ended)
 	}
 	return stop
 }
 
-// lease takes the task's lease, and the directory that everything of this job is in.
-func (a *Action) lease(ctx context.Context, work *engine.Run, id string) (running context.Context, root string,
-	err error) {
-	if root, err = a.root(work); err != nil {
-		return ctx, root, err
+// hold makes the job's directory and takes a task's lease.
+func (j *job) hold(ctx context.Context, id string) (running context.Context, err error) {
+	if j.root, err = j.jobDir(j.Run); err != nil {
+		return ctx, err
 	}
-	running, work.Heartbeat, err = a.holdLease(ctx, id, root)
+	running, j.Heartbeat, err = j.holdLease(ctx, id, j.root)
 	if err == nil {
-		work.Cleanup = append(work.Cleanup, func() {
-			late, cancel := a.afterCancel(ctx) // a job that was cancelled has little time
+		j.OnClose(func() {
+			late, cancel := j.afterCancel(ctx) // a job that was canceled has little time
 			defer cancel()
-			work.Heartbeat.Close(late)
+			j.Heartbeat.Close(late)
 		})
 	}
-	return running, root, err
+	return running, err
 }
 
 // Prepare implements engine.Opener: it makes the checkout, and finds the run or starts one.
-func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Beginning, err error) {
-	branch, err := o.branch(ctx, *o.wanted)
+func (j *job) Prepare(ctx context.Context, _ *engine.Run) (b engine.Beginning, err error) {
+	branch, err := j.branch(ctx, *j.wanted)
 	if err != nil {
 		return b, err
 	}
-	at, err := o.prepareWorkspace(ctx, work, workplace{o.request, o.wanted.ID, branch, o.root})
+	at, err := workplace{j.Action, j.request, j.wanted.ID, branch, j.root}.prepare(ctx)
 	if err != nil {
 		return b, err
 	}
-	if o.wanted.ID == promptFileTask {
-		if o.wanted.Task, err = o.promptFile(ctx, at.Tree, o.request); err != nil {
+	if j.wanted.ID == promptFileTask {
+		if j.wanted.Task, err = j.promptFile(ctx, at.Tree); err != nil {
 			return b, err
 		}
 	}
-	before, err := o.before(ctx, at.Tree, o.request.Event, o.request.Fresh)
+	before, err := j.before(ctx, at.Tree)
 	if err != nil {
 		return b, err
 	}
-	commands, err := o.planCommands(ctx, at.Tree, o.wanted, before)
+	commands, err := j.planCommands(ctx, at.Tree, before)
 	if err != nil {
 		return b, err
 	}
-	rules, err := o.settings(ctx, at.Place, commands)
+	rules, err := j.settings(ctx, at.Place, commands)
 	if err != nil {
 		return b, err
 	}
-	way, err := o.resumeMode(ctx, at.Tree, rules.Settings, before)
+	way, err := j.resumeMode(ctx, at.Tree, rules.Settings, before)
 	if err != nil {
 		return b, err
 	}
-	doing, rules, err := o.aim(ctx, at, rules, before, way)
+	doing, rules, err := j.aim(ctx, at, rules, before, way)
 	if err != nil {
 		return b, err
 	}
@@ -139,64 +136,64 @@ func (o *jobOpening) Prepare(ctx context.Context, work *engine.Run) (b engine.Be
 	if err != nil {
 		return b, err
 	}
-	work.Spec = at.spec(doing, rules)
-	work.Prompts = work.Prompt(ctx, own, o.wanted.Comments)
-	return o.beginning(ctx, o.work, before, way)
+	j.Spec = at.spec(doing, rules)
+	j.Prompts = j.Prompt(ctx, own, j.wanted.Comments)
+	return j.beginning(ctx, before, way)
 }
 
 // aim settles what "done" means for the run, and the rules of a plan.
-func (o *jobOpening) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.ResumeMode) (work engine.Work,
+func (j *job) aim(ctx context.Context, at site, rules engine.Rules, before past, way loop.ResumeMode) (work engine.Work,
 	_ engine.Rules, err error) {
 	// it begins at the newest commit of the base branch
-	if way == loop.Begin && o.wanted.plan != nil && o.wanted.Issue == 0 {
-		source, err := planrun.ReadPlanAt(ctx, at.Tree, at.Tree.Base(), o.wanted.plan.File)
+	if way == loop.Begin && j.wanted.plan != nil && j.wanted.Issue == 0 {
+		source, err := planrun.ReadPlanAt(ctx, at.Tree, at.Tree.Base(), j.wanted.plan.File)
 		if err != nil {
 			return work, rules, err
 		}
-		o.wanted.plan = &source
+		j.wanted.plan = &source
 	}
-	if plan := o.planOf(o.request, o.wanted, before, way); plan != nil {
-		return planrun.Use(*plan, at.Place, rules, o.host(), at.Output)
+	if plan := j.planOf(before, way); plan != nil {
+		return planrun.Use(*plan, at.Place, rules, j.host(), at.Output)
 	}
-	work = engine.WorkOn(at.Tree, o.host())
-	work.Goal, err = rules.ResolveGoal(o.wanted.Task, nil, o.wanted.Issue == 0, o.log) // an issue may be a stranger's
+	work = engine.WorkOn(at.Tree, j.host())
+	work.Goal, err = rules.ResolveGoal(j.wanted.Task, nil, j.wanted.Issue == 0, j.log) // an issue may be a stranger's
 	return work, rules, err
 }
 
-func (a *Action) promptFile(ctx context.Context, tree *git.Tree, request event.Request) (task.Task, error) {
-	content, ok, err := tree.File(ctx, tree.Base(), a.Inputs.PromptFile)
+func (j *job) promptFile(ctx context.Context, tree *git.Tree) (task.Task, error) {
+	content, ok, err := tree.File(ctx, tree.Base(), j.Inputs.PromptFile)
 	if err != nil {
 		return task.Task{}, fmt.Errorf("reading the input prompt_file: %w", err)
 	}
 	if !ok {
 		return task.Task{}, invalid.Errorf(
 			"input prompt_file is %q, which is not a file on %s; give the path of one from the top of the repository",
-			a.Inputs.PromptFile, tree.BaseBranch())
+			j.Inputs.PromptFile, tree.BaseBranch())
 	}
-	t, err := task.FromFile(a.Inputs.PromptFile, string(content))
+	t, err := task.FromFile(j.Inputs.PromptFile, string(content))
 	if err != nil {
 		return t, invalid.Mark(err)
 	}
-	t.ID, t.Asked = promptFileTask, request.Event.Sender.Login
+	t.ID, t.Asked = promptFileTask, j.request.Event.Sender.Login
 	return t, nil
 }
 
 // recordListener tells whoever wants to know of each record.
-func (a *Action) recordListener(work *job) func(loop.Record) {
-	if a.Server == nil || a.Server.Record == nil {
-		return a.stored
+func (j *job) recordListener() func(loop.Record) {
+	if j.Server == nil || j.Server.Record == nil {
+		return j.stored
 	}
 	return func(r loop.Record) {
-		a.Server.Record(work.Journal.State().Records, r)
-		if a.stored != nil {
-			a.stored(r)
+		j.Server.Record(j.Journal.State().Records, r)
+		if j.stored != nil {
+			j.stored(r)
 		}
 	}
 }
 
 // before reads the task's last run from its record on the remote. Who starts fresh needs no more of it than can be
 // read.
-func (a *Action) before(ctx context.Context, tree *git.Tree, ev event.Event, fresh bool) (past, error) {
+func (j *job) before(ctx context.Context, tree *git.Tree) (past, error) {
 	saved, known, err := tree.LoadRecord(ctx)
 	if err != nil {
 		return past{}, fmt.Errorf("reading the run record: %w", err)
@@ -207,21 +204,21 @@ func (a *Action) before(ctx context.Context, tree *git.Tree, ev event.Event, fre
 	raw := saved.Files[journal.File]
 	records, _, err := journal.Read(bytes.NewReader(raw))
 	switch {
-	case err != nil && fresh:
-		a.log("warning: reading the run record: %v; a fresh start does not need it", err)
+	case err != nil && j.request.Fresh:
+		j.log("warning: reading the run record: %v; a fresh start does not need it", err)
 	case err != nil:
 		return past{}, invalid.Errorf("reading the run record: %w; %s", err, wording.JoinedBy("; ", "the run cannot resume",
-			a.offers(ctx, ev).Offer("retry --fresh", "starts over")))
+			j.offers(ctx, j.request.Event).Offer("retry --fresh", "starts over")))
 	}
 	return past{loop.Fold(records), true, raw}, nil
 }
 
 // resumeMode decides between a new run and the one that exists.
-func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.ResumeMode,
+func (j *job) resumeMode(ctx context.Context, tree *git.Tree, set config.Settings, before past) (loop.ResumeMode,
 	error) {
-	request, wanted := o.request, o.wanted
+	request, wanted := j.request, j.wanted
 	if wanted.plan != nil {
-		if err := o.prepared(ctx, tree, set, wanted); err != nil {
+		if err := j.prepared(ctx, tree, set); err != nil {
 			return "", err
 		}
 		if why := wanted.complete(set, before); why != "" {
@@ -229,12 +226,12 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		}
 		request = planCommand(request, before, samePlan(before.state, wanted.plan.Content))
 	}
-	d := event.Decide(request, runStatus(before.state, before.known, o.owner(), o.Clock()), o.rules)
-	o.log("%s: %s", d.Do, d.Why)
-	if why := unknown(request.Accepts, before.state.Findings(), o.rules.TriggerPhrase); why != "" {
+	d := event.Decide(request, runStatus(before.state, before.known, j.owner(), j.Clock()), j.rules)
+	j.log("%s: %s", d.Do, d.Why)
+	if why := unknown(request.Accepts, before.state.Findings(), j.rules.TriggerPhrase); why != "" {
 		return "", &heldError{why}
 	}
-	if err := o.pullOpen(ctx, d, before.state); err != nil {
+	if err := j.pullOpen(ctx, d, before.state); err != nil {
 		return "", err
 	}
 	switch d.Do {
@@ -253,37 +250,28 @@ func (o *jobOpening) resumeMode(ctx context.Context, tree *git.Tree, set config.
 		return "", invalid.Errorf("the branch %s already exists, and ralph has no record of a run on it; rename or "+
 			"delete it, then ask again", tree.Branch())
 	}
-	if err := o.refusedByRules(ctx, tree); err != nil {
-		return "", err
+	if !j.Inputs.DryRun { // before anything is paid
+		if why := j.github.Refuses(ctx, tree.Branch(), tree.Resumed(), j.Inputs.SigningKey != ""); why != "" {
+			return "", invalid.Errorf("%s", why)
+		}
 	}
 	if before.known {
 		tree.BeginFresh()
-		o.warn("archiving old failure branches", tree.Archive(ctx))
+		j.warn("archiving old failure branches", tree.Archive(ctx))
 	}
 	return loop.Begin, nil
 }
 
-// refusedByRules reports, before anything is paid, a ruleset that would refuse the run's commits.
-func (o *jobOpening) refusedByRules(ctx context.Context, tree *git.Tree) error {
-	if o.Inputs.DryRun {
-		return nil
-	}
-	if why := o.github.Refuses(ctx, tree.Branch(), tree.Resumed(), o.Inputs.SigningKey != ""); why != "" {
-		return invalid.Errorf("%s", why)
-	}
-	return nil
-}
-
 // pullOpen looks, before anything is paid, whether a person has closed or merged the pull request of a run that continues.
-func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.State) error {
-	if d.Do != event.GoOn && d.Do != event.Again || s.Post.Pull == 0 || !event.IsRequest(o.request.Event.Kind) {
+func (j *job) pullOpen(ctx context.Context, d event.Decision, s loop.State) error {
+	if d.Do != event.GoOn && d.Do != event.Again || s.Post.Pull == 0 || !event.IsRequest(j.request.Event.Kind) {
 		return nil
 	}
-	closed, merged, err := o.github.PullClosed(ctx, s.Post.Pull)
+	closed, merged, err := j.github.PullClosed(ctx, s.Post.Pull)
 	why := fmt.Sprintf("#%d is merged, so nothing was started", s.Post.Pull)
 	switch {
 	case err != nil: // the run's end tells
-		o.warn("looking at the pull request", err)
+		j.warn("looking at the pull request", err)
 		return nil
 	case merged:
 	case closed:
@@ -292,7 +280,7 @@ func (o *jobOpening) pullOpen(ctx context.Context, d event.Decision, s loop.Stat
 		return nil
 	}
 	return &heldError{wording.JoinedBy("; ", why,
-		o.offers(ctx, o.request.Event).Offer("retry --fresh", "on the issue starts over with a new one"))}
+		j.offers(ctx, j.request.Event).Offer("retry --fresh", "on the issue starts over with a new one"))}
 }
 
 // unknown reports which name of an accept matches no open finding, with the names that do; "" if each matches one.
@@ -318,48 +306,47 @@ func unknown(accepts []string, open []loop.Concern, phrase string) string {
 }
 
 // beginning readies the run's record, and how it is shown.
-func (o *jobOpening) beginning(ctx context.Context, work *job, before past, way loop.ResumeMode) (b engine.Beginning,
-	err error) {
-	spec, run := work.Spec, before.state.Start.Run
+func (j *job) beginning(ctx context.Context, before past, way loop.ResumeMode) (b engine.Beginning, err error) {
+	run := before.state.Start.Run
 	if way == loop.Begin {
-		run = engine.NewRunID(o.Clock())
+		run = engine.NewRunID(j.Clock())
 	}
-	work.Heartbeat.Of(run)
 	// A missing executable is found before anything is written; one of the repository's own is there only after the
 	// checkout.
-	if _, _, err := work.Agents(nil); err != nil && !inTree(spec.Settings.Agent.Command) &&
-		!inTree(spec.Settings.Reviewer.Command) {
+	if _, _, err := j.Agents(nil); err != nil && !inTree(j.Settings.Agent.Command) && !inTree(j.Settings.Reviewer.Command) {
 		return b, err
 	}
-	work.Journal = &engine.Journal{Clock: o.Clock, Heartbeat: work.Heartbeat, Remote: !o.Inputs.DryRun, Log: o.log,
-		Token: o.github.Token, Redact: o.redact, Stored: o.recordListener(work)}
-	work.view = o.viewOn(ctx, work, o.request.Event)
-	work.publisher = o.publisher(work, o.request.Event)
-	b = engine.Beginning{Mode: way, Dir: filepath.Join(o.root, "runs", run), Reports: o.reportDir(run),
+	j.show(ctx, run, nil, j.recordListener())
+	b = engine.Beginning{Mode: way, Dir: filepath.Join(j.root, "runs", run), Reports: j.reportDir(run),
 		OpenJournal: journal.Open,
-		Claim:       func(ctx context.Context, r loop.Record) error { return o.recordStart(ctx, work, r) }}
-	o.Server.begins(StartedRun{Run: run, Task: o.wanted.ID, Title: o.wanted.Title, Issue: o.wanted.Issue,
-		Branch: spec.Tree.Branch()}, before.raw, way)
+		Claim:       j.recordStart}
+	j.Server.begins(StartedRun{Run: run, Task: j.wanted.ID, Title: j.wanted.Title, Issue: j.wanted.Issue,
+		Branch: j.Tree.Branch()}, before.raw, way)
 	if way != loop.Begin {
 		b.OpenJournal = func(dir string) (*journal.Journal, error) { return journal.Import(dir, before.raw) }
-		b.Resume = o.resume(work, way, o.request, *o.wanted)
+		b.Resume = j.resume(way)
 		return b, nil
 	}
-	b.Start = spec.FirstRecord(run, o.wanted.Task)
-	b.Start.Owner, b.Start.RunURL = o.owner(), o.runURL()
-	b.Start.Fresh = before.known || o.request.Fresh
-	b.Start.DryRun = o.Inputs.DryRun
+	b.Start = j.FirstRecord(run, j.wanted.Task)
+	b.Start.Owner, b.Start.RunURL = j.owner(), j.runURL()
+	b.Start.Fresh = before.known || j.request.Fresh
+	b.Start.DryRun = j.Inputs.DryRun
 	if spent := before.state.OnIssue(); spent != (loop.Usage{}) {
 		b.Start.Earlier = &spent
 	}
 	return b, nil
 }
 
-func (a *Action) publisher(work *job, ev event.Event) *publisher {
-	return &publisher{
-		github: a.github, view: work.view, rules: a.rules, labels: labels(ev), onto: work.Tree.BaseBranch(),
-		each: work.Settings.Comments == config.EachComment, notifyOn: work.Settings.NotifyOn,
-		clock: a.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }, log: a.log,
+// show readies the record of a run, and how it is shown. file is the journal, if it is open already.
+func (j *job) show(ctx context.Context, run string, file *journal.Journal, stored func(loop.Record)) {
+	j.Heartbeat.Of(run)
+	j.Journal = &engine.Journal{File: file, Clock: j.Clock, Heartbeat: j.Heartbeat, Remote: !j.Inputs.DryRun, Log: j.log,
+		Token: j.github.Token, Redact: j.redact, Stored: stored}
+	j.view = j.viewOn(ctx)
+	j.publisher = &publisher{
+		github: j.github, view: j.view, rules: j.rules, labels: labels(j.request.Event), onto: j.Tree.BaseBranch(),
+		each: j.Settings.Comments == config.EachComment, notifyOn: j.Settings.NotifyOn, log: j.log,
+		sticky: sticky{clock: j.Clock, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }},
 	}
 }
 
@@ -368,73 +355,70 @@ func inTree(command string) bool { return strings.Contains(command, "/") && !fil
 
 // recordStart records the beginning where others see it, which holds the run against them, and puts the worktree where the run
 // stands.
-func (o *jobOpening) recordStart(ctx context.Context, work *job, record loop.Record) error {
-	if err := work.Journal.Claim(ctx, record); err != nil {
+func (j *job) recordStart(ctx context.Context, record loop.Record) error {
+	if err := j.Journal.Claim(ctx, record); err != nil {
 		var taken *git.TakenError
 		if errors.As(err, &taken) {
 			return &heldError{taken.Error()}
 		}
 		return err
 	}
-	if err := work.Tree.Start(ctx); err != nil {
+	if err := j.Tree.Start(ctx); err != nil {
 		return err
 	}
-	if err := work.WritePlan(ctx, work.Journal); err != nil {
+	if err := j.WritePlan(ctx, j.Journal); err != nil {
 		end := &loop.End{Outcome: loop.Failed, Reason: err.Error()}
 		if invalid.Is(err) {
 			end.Outcome = loop.Invalid
 		}
-		_, ended := work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: o.Clock(), End: end}) // gives the lease back
-		o.warn("ending the run", ended)
+		_, ended := j.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: j.Clock(), End: end}) // gives the lease back
+		j.warn("ending the run", ended)
 		return err
 	}
 	return nil
 }
 
-func (a *Action) resume(work *job, way loop.ResumeMode, request event.Request, wanted workRequest) *loop.Resume {
-	t := wanted.Task
-	r := &loop.Resume{Owner: a.owner(), Hint: t.Hint, RunURL: a.runURL(), Retry: way == loop.Again}
+func (j *job) resume(way loop.ResumeMode) *loop.Resume {
+	request, t := j.request, j.wanted.Task
+	r := &loop.Resume{Owner: j.owner(), Hint: t.Hint, RunURL: j.runURL(), Retry: way == loop.Again, Feedback: j.wanted.feedback}
 	if way == loop.Again {
-		r.MaxIterations = work.Goal.Most
-	}
-	if wanted.feedback != nil {
-		r.Feedback = wanted.feedback
+		r.MaxIterations = j.Goal.Most
 	}
 	if event.IsRequest(request.Event.Kind) {
 		r.Asked = request.Event.Sender.Login
 	}
 	for _, name := range request.Accepts {
-		r.Accept = append(r.Accept, loop.Acceptance{Name: a.redact(name), By: request.Event.Sender.Login})
+		r.Accept = append(r.Accept, loop.Acceptance{Name: j.redact(name), By: request.Event.Sender.Login})
 	}
 	// the text as it is at this trigger; a comment on the pull request carries none
-	if way == loop.Again && request.Event.On == 0 && work.Plan == nil && wanted.feedback == nil {
-		r.Title, r.Spec, r.Completion = t.Title, t.Spec, work.Goal.Completion
-		r.Pipeline, r.Caps, r.Asking = work.Goal.Pipeline, work.Goal.Caps, work.Goal.Asking
+	if way == loop.Again && request.Event.On == 0 && j.Plan == nil && j.wanted.feedback == nil {
+		r.Title, r.Spec, r.Completion = t.Title, t.Spec, j.Goal.Completion
+		r.Pipeline, r.Caps, r.Asking = j.Goal.Pipeline, j.Goal.Caps, j.Goal.Asking
 	}
 	if request.MaxIterations > 0 {
-		r.MaxIterations = work.Settings.AtMost(request.MaxIterations)
+		r.MaxIterations = j.Settings.AtMost(request.MaxIterations)
 	}
 	return r
 }
 
 // viewOn is a view with what the repository says of how pull requests are written here. It is read once, from the base
 // commit; what cannot be read is left out.
-func (a *Action) viewOn(ctx context.Context, work *job, ev event.Event) func(loop.State) report.View {
-	spec := work.Spec
-	a.readWays(ctx, ev, spec.Tree.File)
+func (j *job) viewOn(ctx context.Context) func(loop.State) report.View {
+	spec := j.Spec
+	j.readWays(ctx, j.request.Event, spec.Tree.File)
 	template, err := pullTemplate(ctx, spec)
-	a.warn("reading the template for pull requests", err)
+	j.warn("reading the template for pull requests", err)
 	subjects, err := spec.Tree.Subjects(ctx, spec.Tree.Base(), 50)
-	a.warn("reading how commits are written here", err)
-	on := labels(ev)
+	j.warn("reading how commits are written here", err)
+	on := labels(j.request.Event)
 	return func(s loop.State) report.View {
-		v := a.view(s)
+		v := j.Action.view(s)
 		v.Template, v.Subjects, v.Labels = template, subjects, on
 		v.Limits = loop.Limits{CostUSD: spec.Settings.MaxCostUSD, Tokens: int64(spec.Settings.MaxTokens),
 			IssueCostUSD: spec.Settings.MaxCostUSDPerIssue}
 		v.Worktree = spec.Tree.Dir()
-		if work.publisher != nil && work.publisher.running {
-			v.Running = a.rules.StatusLabel(github.LabelRunning)
+		if j.publisher != nil && j.publisher.running {
+			v.Running = j.rules.StatusLabel(github.LabelRunning)
 		}
 		return v
 	}
@@ -455,4 +439,174 @@ func pullTemplate(ctx context.Context, spec *engine.Spec) (string, error) {
 		return string(content), err
 	}
 	return "", nil
+}
+
+// planCommands are the commands that a plan of the repository says to verify with. It is read here as the base commit has it;
+// of a run that continues, as that began.
+func (j *job) planCommands(ctx context.Context, tree *git.Tree, before past) ([]string, error) {
+	if j.wanted.plan == nil || j.wanted.branch == "" {
+		if p := before.state.Plan; p != nil && before.state.Start.Issue == 0 {
+			return p.VerifyCommands, nil
+		}
+		return nil, nil
+	}
+	source, err := planrun.ReadPlanAt(ctx, tree, tree.Base(), j.wanted.plan.File)
+	if err != nil {
+		return nil, err
+	}
+	t, p, err := source.Task()
+	if err != nil {
+		return nil, err
+	}
+	if t.ID != j.wanted.ID {
+		return nil, invalid.Errorf("%s has changed its branchName while it was read; ask again", source.File)
+	}
+	j.wanted.plan = &source
+	return p.VerifyCommands, nil
+}
+
+// planOf is the plan that the run works on: the one that was asked for, or of a run that goes on its own; nil: none.
+func (j *job) planOf(before past, way loop.ResumeMode) *planrun.Source {
+	s := before.state
+	switch {
+	case way != loop.Begin && s.Plan != nil:
+		source := sourceOf(s, *s.Plan, j.Clock().Format("2006-01-02"))
+		return &source
+	case way != loop.Begin:
+		return nil
+	case j.wanted.plan != nil:
+		if j.wanted.Issue == 0 { // what is merged into a file counts as far as the run's record has it
+			recorded := s.OnRecord()
+			for i := range recorded { // the run begins at the base, without the work that was not merged
+				recorded[i].From = ""
+			}
+			j.wanted.plan.Reviews, j.wanted.plan.ReviewCost = [][]plan.RecordedReview{recorded}, s.ReviewCost()
+		} else {
+			j.wanted.plan.Write = planFiles(*j.wanted.plan, j.wanted.Title, j.wanted.Spec, j.Clock().Format("2006-01-02"))
+		}
+		return j.wanted.plan
+	case j.request.Verb == event.Retry && s.Start.Plan != nil:
+		// --fresh: the same plan from its beginning, and the text that it is of
+		j.wanted.Title, j.wanted.Spec = s.Start.Title, s.Start.Spec
+		source := sourceOf(s, s.Start.Plan.Plan, j.Clock().Format("2006-01-02"))
+		if s.Start.Plan.Record != nil {
+			source.Reviews = [][]plan.RecordedReview{s.Start.Plan.OnRecord()}
+		}
+		return &source
+	}
+	return nil
+}
+
+// sourceOf is the plan of a run that there was. One of the repository is there already; one of an issue is laid if it
+// is not yet.
+func sourceOf(s loop.State, p plan.Plan, date string) planrun.Source {
+	source := planrun.Source{Dir: s.Start.Plan.Dir, File: s.Start.Plan.File, Content: p.Marshal(),
+		Commands: s.Start.Issue == 0}
+	if s.Start.Issue != 0 {
+		source.Write = planFiles(source, s.Start.Title, s.Start.Spec, date)
+	}
+	return source
+}
+
+// planFiles are the files that a run of an approved plan begins with, in its first commit.
+func planFiles(source planrun.Source, title, spec, date string) map[string][]byte {
+	project := title
+	if p, err := plan.Parse(source.File, source.Content); err == nil && p.Project != "" {
+		project = p.Project
+	}
+	return map[string][]byte{
+		source.File:                                 source.Content,
+		path.Join(source.Dir, planrun.PrdFile):      []byte(fmt.Sprintf("# %s\n\n%s\n", title, strings.TrimSpace(spec))),
+		path.Join(source.Dir, planrun.ProgressFile): []byte(plan.Progress(date, project)),
+	}
+}
+
+// prepared makes an approved plan one of this run: its files lie where nothing else does, its branch is the run's, and
+// it brings no commands that are not among the checks, since an issue may not.
+func (j *job) prepared(ctx context.Context, tree *git.Tree, set config.Settings) error {
+	if j.wanted.Issue == 0 {
+		return nil
+	}
+	p, _, err := plan.Read(approvedName, j.wanted.plan.Content)
+	if err != nil {
+		return invalid.Mark(err)
+	}
+	p = derive.Visible(p) // what was approved is what can be read
+	known := engine.CommandLines(set.Guardrails)
+	p.VerifyCommands = slices.DeleteFunc(slices.Clone(p.VerifyCommands), func(line string) bool {
+		if slices.Contains(known, strings.TrimSpace(line)) {
+			return false
+		}
+		j.wanted.dropped = append(j.wanted.dropped, safetext.Shorten(line, 200))
+		return true
+	})
+	p.BranchName = tree.Branch()
+	names, err := tree.List(ctx, tree.Base())
+	if err != nil {
+		return err
+	}
+	dir := planDir
+	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, planDir) }) {
+		dir = path.Join(planDir, j.wanted.ID)
+	}
+	j.wanted.plan.Dir, j.wanted.plan.File, j.wanted.plan.Content = dir, path.Join(dir, planrun.PlanFile), p.Marshal()
+	return nil
+}
+
+// planDir is where the files of a plan lie.
+const planDir = "ralph"
+
+// tellPlan tells how an edited plan was understood, and names the commands that it brought and that are not run.
+func (j *job) tellPlan(ctx context.Context) {
+	var parts []string
+	if j.wanted.read.Edited || len(j.wanted.read.Notes) > 0 {
+		parts = append(parts, understood(j.wanted.read, j.wanted.plan.Content))
+	}
+	if len(j.wanted.dropped) > 0 {
+		parts = append(parts, "The plan is run without these commands, since nothing runs what an issue says:\n\n"+
+			fenced(j.wanted.dropped)+
+			"\nTo have them run, put them under `guardrails` in `.ralph/settings.json`, or into the input `checks`.\n")
+	}
+	if len(parts) > 0 {
+		j.warn("answering", j.to(j.request.Event).answer(ctx, strings.Join(parts, "\n")))
+	}
+}
+
+// mostOfPlan bounds a plan that an answer shows whole.
+const mostOfPlan = 40 << 10
+
+// understood says what of an edited plan is run: what changed, what was settled without asking, and folded all of it.
+func understood(read planlist.Approved, content []byte) string {
+	text := "The plan is run as it was edited.\n"
+	if lines := append(slices.Clone(read.Changes), read.Notes...); len(lines) > 0 {
+		for i, line := range lines {
+			lines[i] = safetext.Shorten(line, 300)
+		}
+		text = "The plan is run as it was edited:\n\n" + fenced(lines)
+	}
+	if len(content) <= mostOfPlan { // a line of JSON never begins with a backtick
+		text += "\n<details><summary>tasks.json, made of the list</summary>\n\n```json\n" +
+			strings.TrimRight(string(content), "\n") + "\n```\n\n</details>\n"
+	}
+	return text
+}
+
+// complete says so when a plan of the repository has nothing left to do by what is on record, and no run of it is
+// unfinished.
+func (wanted *workRequest) complete(set config.Settings, before past) string {
+	if wanted.Issue != 0 || before.known && before.state.End == nil {
+		return ""
+	}
+	p, _, err := plan.Read(wanted.plan.File, wanted.newest)
+	if err != nil {
+		return ""
+	}
+	rules := planrun.Rules(set)
+	if p, _, _ = p.Bound(rules, before.state.OnRecord()); !p.Complete(rules) {
+		return ""
+	}
+	n := len(p.Stories)
+	return fmt.Sprintf("nothing to do: %s of %s %s approved",
+		safetext.Plural(n, "the only story", fmt.Sprintf("all %d stories", n)), wanted.plan.File, safetext.IsAre(n)) +
+		p.Marks()
 }

@@ -27,26 +27,30 @@ import (
 // plan derives a plan from an issue and posts it as one comment, to be edited and approved. It holds no lease, makes no
 // branch and writes nothing but that comment: what an agent does in its checkout is thrown away with it.
 func (a *Action) plan(ctx context.Context, request event.Request, facts event.Facts) (loop.Result, error) {
+	to := a.to(request.Event)
 	a.warn("reacting", a.github.React(ctx, request.Event, "eyes"))
-	a.unlabelPlan(ctx, request.Event)
+	if on := labels(request.Event); slices.ContainsFunc(on, func(l string) bool { return strings.EqualFold(l, a.rules.PlanLabel()) }) {
+		a.warn("changing labels", a.github.RemoveLabel(ctx, request.Event.Issue.Number, a.rules.PlanLabel())) // added again, it asks again
+	}
 	wanted, err := a.task(ctx, request, facts)
 	if err != nil {
-		return a.reject(ctx, request.Event, err)
+		return to.reject(ctx, err)
 	}
-	offer, err := a.derive(ctx, request, wanted)
+	p := planning{a, request, wanted}
+	offer, err := p.derive(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return loop.Result{Outcome: loop.Interrupted, Reason: "canceled before there was a plan"}, nil
 	case invalid.Is(err):
-		return a.reject(ctx, request.Event, err)
+		return to.reject(ctx, err)
 	case err != nil:
-		return a.notPlanned(ctx, request.Event, offer.usage, err)
+		return to.notPlanned(ctx, offer.usage, err)
 	}
 	view := a.view(loop.State{Start: loop.Start{Task: wanted.ID, Issue: wanted.Issue, Title: wanted.Title}})
 	likely, most := offer.Plan.Estimate(offer.rules)
 	body := strings.TrimRight(planlist.Comment(view, offer.Plan, likely, most), "\n") + "\n\n" + offer.note()
 	a.Runner.Summary(a.redact(body))
-	if err := a.postPlan(ctx, view, body); err != nil {
+	if err := p.post(ctx, view, body); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
 	result := loop.Result{Outcome: loop.Done, Reason: "the plan is on the issue", State: loop.State{Usage: offer.usage}}
@@ -54,26 +58,18 @@ func (a *Action) plan(ctx context.Context, request event.Request, facts event.Fa
 	return result, nil
 }
 
-// unlabelPlan takes the label off that asks for a plan: put on again, it asks again.
-func (a *Action) unlabelPlan(ctx context.Context, ev event.Event) {
-	if on := labels(ev); slices.ContainsFunc(on,
-		func(l string) bool { return strings.EqualFold(l, a.rules.PlanLabel()) }) {
-		a.warn("changing labels", a.github.RemoveLabel(ctx, ev.Issue.Number, a.rules.PlanLabel()))
-	}
-}
-
 // notPlanned tells that there is no plan, and why.
-func (a *Action) notPlanned(ctx context.Context, ev event.Event, spent loop.Usage, err error) (loop.Result, error) {
+func (r reply) notPlanned(ctx context.Context, spent loop.Usage, err error) (loop.Result, error) {
 	result := loop.Result{Outcome: loop.Failed, Reason: err.Error(), State: loop.State{Usage: spent}}
-	a.Runner.Error(a.mask(err.Error()))
-	offers := a.offers(ctx, ev)
+	r.Runner.Error(r.mask(err.Error()))
+	offers := r.offers(ctx, r.ev)
 	text := report.Rejected(offers, fmt.Errorf("there is no plan: %w", err))
 	var none *derive.FailedError
 	if errors.As(err, &none) {
 		text = fmt.Sprintf("There is no plan: %d answers of the agent were invalid. Errors of the last one:\n\n%s\n%s\n", derive.Tries, fenced(none.Problems), wording.Sentence(offers.Offer("plan <hint>", "asks again")))
 	}
-	a.Runner.Summary(a.redact(text))
-	a.warn("answering", a.answer(ctx, ev, text))
+	r.Runner.Summary(r.redact(text))
+	r.warn("answering", r.answer(ctx, text))
 	return result, invalid.AsReported(err)
 }
 
@@ -99,44 +95,50 @@ func (o offer) note() string {
 	return text
 }
 
+// planning makes a plan of an issue.
+type planning struct {
+	*Action
+	request event.Request
+	wanted  task.Task
+}
+
 // derive lets the agent read the base commit, in a copy that is thrown away, and answer with a plan.
-func (a *Action) derive(ctx context.Context, request event.Request, wanted task.Task) (offer, error) {
+func (p planning) derive(ctx context.Context) (offer, error) {
 	work := &engine.Run{}
 	defer work.Close()
-	branch, err := a.branch(ctx, workRequest{Task: wanted})
+	branch, err := p.branch(ctx, workRequest{Task: p.wanted})
 	if err != nil {
 		return offer{}, err
 	}
-	root, err := a.root(work)
+	root, err := p.jobDir(work)
 	if err != nil {
 		return offer{}, err
 	}
-	at, err := a.prepareWorkspace(ctx, work,
-		workplace{request, "plan-" + wanted.ID, a.Inputs.BranchPrefix + "plan-" + wanted.ID, root})
+	at, err := workplace{p.Action, p.request, "plan-" + p.wanted.ID, p.Inputs.BranchPrefix + "plan-" + p.wanted.ID, root}.prepare(ctx)
 	if err != nil {
 		return offer{}, err
 	}
-	a.readWays(ctx, request.Event, at.Tree.File)
-	rules, err := a.settings(ctx, at.Place, nil)
+	p.readWays(ctx, p.request.Event, at.Tree.File)
+	rules, err := p.settings(ctx, at.Place, nil)
 	if err != nil {
 		return offer{}, err
 	}
-	work.Spec = at.spec(engine.WorkOn(at.Tree, a.host()), rules)
+	work.Spec = at.spec(engine.WorkOn(at.Tree, p.host()), rules)
 	out := offer{rules: planrun.Rules(work.Settings)}
 	copied, err := work.Copies.Checkout(ctx, work.Tree.Base())
 	if err != nil {
 		return out, err
 	}
-	defer func() { a.warn("removing the copy of the base commit", copied.Close()) }()
+	defer func() { p.warn("removing the copy of the base commit", copied.Close()) }()
 	limited, cancel := context.WithTimeout(ctx, work.Settings.Timeout())
 	defer cancel()
-	obey := a.Runner.StopCommands()
+	obey := p.Runner.StopCommands()
 	defer obey()
-	asked := derive.RequestOf(fmt.Sprintf("issue #%d", wanted.Issue), wanted)
+	asked := derive.RequestOf(fmt.Sprintf("issue #%d", p.wanted.Issue), p.wanted)
 	asked.PRD, asked.Kept.BranchName = asked.Text, branch // the issue is the PRD
 	out.Result, err = derive.Ask(limited, derive.Deriver{
 		Ask:   planner(work, copied, filepath.Join(root, "logs"), &out.usage),
-		Known: engine.CommandLines(work.Settings.Guardrails), Redact: a.redact, Log: a.log,
+		Known: engine.CommandLines(work.Settings.Guardrails), Redact: p.redact, Log: p.log,
 	}, asked)
 	if err == nil && limited.Err() != nil || errors.Is(limited.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("the time limit of %s is over", safetext.Duration(work.Settings.Timeout()))
@@ -168,18 +170,18 @@ func planner(w *engine.Run, copied check.Checkout, logs string, spent *loop.Usag
 // edit comments of others. A comment counts as a plan of ours by its first line and by its author, since anyone can
 // write the line.
 
-// postPlan shows a plan on its issue: in the comment with the last one, as long as no one has edited that, else in a
+// post shows a plan on its issue: in the comment with the last one, as long as no one has edited that, else in a
 // new one.
-func (a *Action) postPlan(ctx context.Context, view report.View, body string) error {
+func (p planning) post(ctx context.Context, view report.View, body string) error {
 	issue := view.State.Start.Issue
-	comments, err := a.github.Comments(ctx, issue)
+	comments, err := p.github.Comments(ctx, issue)
 	if err != nil {
 		return err
 	}
-	before := planOn(comments, a.github.Self(), issue)
+	before := planOn(comments, p.github.Self(), issue)
 	edited := before != nil && !sealed(before.Body)
 	if before != nil && !edited {
-		err := a.github.EditComment(ctx, before.ID, seal(a.redact(body)))
+		err := p.github.EditComment(ctx, before.ID, seal(p.redact(body)))
 		if err == nil || !github.ErrGone(err) {
 			return err
 		}
@@ -188,6 +190,6 @@ func (a *Action) postPlan(ctx context.Context, view report.View, body string) er
 		body = wording.JoinedBy(" ", strings.TrimRight(body, "\n")+"\n\nThe plan above this one was edited by hand, so it stays "+
 			"as it is.", wording.Sentence(view.Offer("approve", "runs this one, which is the newest"))) + "\n"
 	}
-	_, err = a.github.Comment(ctx, issue, seal(a.redact(body)))
+	_, err = p.github.Comment(ctx, issue, seal(p.redact(body)))
 	return err
 }

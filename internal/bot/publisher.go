@@ -15,6 +15,48 @@ import (
 	"github.com/ralph-loop/ralph/internal/report"
 )
 
+// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it
+// writes is a view of the state that it is given; a write that fails is logged and made up for by the next one, because
+// the work must continue.
+type publisher struct {
+	github *github.Client
+	view   func(loop.State) report.View
+	rules  event.Rules
+	labels []string // those of the issue when it was read
+	onto   string   // branch the pull request goes to
+	each   bool     // a comment for each iteration
+	// notifyOn are the outcomes that whoever asked is told of, as in the setting.
+	notifyOn []string
+	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
+	again bool
+	log   func(format string, args ...any)
+
+	mu      sync.Mutex // held while something is written: a late write is concurrent to the run
+	sticky  sticky
+	running bool     // the running label was read back from GitHub
+	failed  error    // of a write since this was last set to nil; of all, one that says that GitHub was away
+	left    []string // labels that could not be removed when the run started
+	spent   int      // calls since the turn started
+}
+
+// sticky is when the sticky comment was written, and the write that waits until the comment has been quiet.
+type sticky struct {
+	clock   func() time.Time
+	after   func(time.Duration, func()) (stop func() bool) // time.AfterFunc
+	at      time.Time                                      // of the latest write
+	late    func() bool                                    // ends the wait of a write for its time; nil: none waits
+	latest  loop.State                                     // what it will show
+	deleted bool                                           // someone has deleted the comment
+}
+
+const (
+	// quiet is how long the sticky comment stays as it is after a write, while a run continues.
+	quiet = 15 * time.Second
+	// mostAnIteration is how many calls an iteration may take.
+	mostAnIteration = 2
+	lateWrite       = 30 * time.Second
+)
+
 // begin shows that the run has started: the labels change, and the sticky comment appears.
 func (p *publisher) begin(ctx context.Context, s loop.State) *loop.Post {
 	p.mu.Lock()
@@ -72,18 +114,18 @@ func (p *publisher) watch(ctx context.Context, r loop.Record, s loop.State) *loo
 // show brings the sticky comment up to date, as far as the iteration's calls reach: at once, or when it has been quiet
 // for long enough. What is not shown now, the next write shows.
 func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
-	p.latest = s
+	p.sticky.latest = s
 	known := s.Post.PullComment != 0 || s.Post.Pull == 0 && s.Post.IssueComment != 0
-	wait := quiet - p.clock().Sub(p.at)
+	wait := quiet - p.sticky.clock().Sub(p.sticky.at)
 	switch {
 	case p.spent >= mostAnIteration:
 		return nil
-	case !known || p.commentDeleted: // a new one: the pull request has just been opened
+	case !known || p.sticky.deleted: // a new one: the pull request has just been opened
 		p.waitForUpdates()
-	case p.late != nil: // it will show this
+	case p.sticky.late != nil: // it will show this
 		return nil
 	case wait > 0:
-		p.late = p.after(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
+		p.sticky.late = p.sticky.after(wait, func() { p.showLate(context.WithoutCancel(ctx)) })
 		p.spent++
 		return nil
 	}
@@ -96,19 +138,19 @@ func (p *publisher) show(ctx context.Context, s loop.State) *loop.Post {
 func (p *publisher) showLate(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.late == nil { // the end of the run was first
+	if p.sticky.late == nil { // the end of the run was first
 		return
 	}
-	p.late = nil
+	p.sticky.late = nil
 	ctx, cancel := context.WithTimeout(ctx, lateWrite)
 	defer cancel()
-	s := p.latest
+	s := p.sticky.latest
 	id := s.Post.PullComment
 	if s.Post.Pull == 0 {
 		id = s.Post.IssueComment
 	}
 	err := p.github.EditComment(ctx, id, report.Comment(p.view(s)))
-	p.at, p.commentDeleted = p.clock(), github.ErrGone(err)
+	p.sticky.at, p.sticky.deleted = p.sticky.clock(), github.ErrGone(err)
 	p.try("updating the comment", err)
 }
 
@@ -208,7 +250,7 @@ func (p *publisher) refresh(ctx context.Context, s loop.State) *loop.Post {
 	if number == 0 {
 		return nil
 	}
-	p.at, p.commentDeleted = p.clock(), false
+	p.sticky.at, p.sticky.deleted = p.sticky.clock(), false
 	body, id := report.Comment(p.view(s)), known
 	if known == 0 && (p.again || !s.ResumedAt.IsZero()) {
 		id = p.find(ctx, number, report.Marker(s.Start.Run), "the run's comment")
@@ -274,43 +316,6 @@ func (p *publisher) failure(ctx context.Context, s loop.State) *loop.Post {
 		"the failure report")})
 }
 
-// publisher shows a run on GitHub: one sticky comment, the pull request, the labels, the check run. Everything it
-// writes is a view of the state that it is given; a write that fails is logged and made up for by the next one, because
-// the work must continue.
-type publisher struct {
-	github *github.Client
-	view   func(loop.State) report.View
-	rules  event.Rules
-	labels []string // those of the issue when it was read
-	onto   string   // branch the pull request goes to
-	each   bool     // a comment for each iteration
-	// notifyOn are the outcomes that whoever asked is told of, as in the setting.
-	notifyOn []string
-	// again says that an earlier process may have written what this one does not know of: it looks before it posts.
-	again bool
-	clock func() time.Time
-	after func(time.Duration, func()) (stop func() bool) // time.AfterFunc
-	log   func(format string, args ...any)
-
-	mu             sync.Mutex  // held while something is written: a late write comes beside the run
-	at             time.Time   // of the newest write of the sticky comment
-	late           func() bool // ends the wait of a write for its time; nil: none waits
-	latest         loop.State  // what it will show
-	commentDeleted bool        // someone has deleted the sticky comment
-	running        bool        // the running label was read back from GitHub
-	failed         error       // of a write since this was last set to nil; of all, one that says that GitHub was away
-	left           []string    // labels that could not be taken off when the run began
-	spent          int         // calls since the turn began
-}
-
-const (
-	// quiet is how long the sticky comment stays as it is after a write, while a run continues.
-	quiet = 15 * time.Second
-	// mostAnIteration is how many calls an iteration may take.
-	mostAnIteration = 2
-	lateWrite       = 30 * time.Second
-)
-
 // takeOff takes labels off that are over, and returns those that stayed.
 func (p *publisher) takeOff(ctx context.Context, issue int, labels []string, over func(string) bool) (left []string) {
 	for _, label := range labels {
@@ -346,9 +351,9 @@ func (p *publisher) outdated(label, now string) bool {
 
 // waitForUpdates lets no late write come after what is written now.
 func (p *publisher) waitForUpdates() {
-	if p.late != nil {
-		p.late()
-		p.late = nil
+	if p.sticky.late != nil {
+		p.sticky.late()
+		p.sticky.late = nil
 	}
 }
 

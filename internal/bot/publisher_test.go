@@ -28,15 +28,14 @@ func (w *world) told(each bool) (p *publisher, pass func(time.Duration)) {
 	var due time.Time
 	p = &publisher{
 		github: hub, rules: event.Rules{TriggerLabel: "ralph", TriggerPhrase: "/ralph"}, onto: "main", each: each,
-		log:   w.t.Logf,
-		clock: func() time.Time { return now },
+		log: w.t.Logf,
 		view: func(s loop.State) report.View {
 			return report.View{State: s, Now: now, Site: report.Site{ServerURL: w.gh.URL(), Repo: owner + "/" + name}}
 		},
-		after: func(d time.Duration, f func()) func() bool {
+		sticky: sticky{clock: func() time.Time { return now }, after: func(d time.Duration, f func()) func() bool {
 			put, due = f, now.Add(d)
 			return func() bool { put = nil; return true }
-		},
+		}},
 	}
 	return p, func(d time.Duration) {
 		now = now.Add(d)
@@ -72,7 +71,7 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 		}
 		return n
 	}
-	turn := loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement, At: p.clock()}
+	turn := loop.Record{Type: loop.TurnBegun, Iteration: 1, Mode: loop.Implement, At: p.sticky.clock()}
 	take(turn)
 	if n := writes(); n != 0 || strings.Contains(w.bodies(w.issue)[0], "iteration 1 of 5") {
 		t.Fatalf("%d writes within the quiet time: %s", n, w.bodies(w.issue)[0])
@@ -86,19 +85,19 @@ func TestStickyCommentKeepsQuiet(t *testing.T) {
 		t.Fatalf("%d writes after 15 seconds: %s", n, w.bodies(w.issue)[0])
 	}
 	pass(time.Minute)
-	take(loop.Record{Type: loop.Turned, Iteration: 1, Turn: &loop.Turn{Class: loop.OK}, At: p.clock()})
+	take(loop.Record{Type: loop.Turned, Iteration: 1, Turn: &loop.Turn{Class: loop.OK}, At: p.sticky.clock()})
 	take(loop.Record{Type: loop.Committed, Iteration: 1, Commit: &loop.Commit{SHA: "a", NoDiff: true, Empty: true},
-		At: p.clock()})
+		At: p.sticky.clock()})
 	if n := writes(); n != 2 || !strings.Contains(w.bodies(w.issue)[0], "checks run") {
 		t.Errorf("%d writes when the checks begin: %s", n, w.bodies(w.issue)[0])
 	}
-	take(loop.Record{Type: loop.Paused, Iteration: 1, Pause: &loop.Pause{Until: p.clock().Add(time.Hour), Reason: "r"},
-		At: p.clock()})
+	take(loop.Record{Type: loop.Paused, Iteration: 1, Pause: &loop.Pause{Until: p.sticky.clock().Add(time.Hour), Reason: "r"},
+		At: p.sticky.clock()})
 	if n := writes(); n != 2 {
 		t.Errorf("%d writes in an iteration, at most two", n)
 	}
-	take(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Implement, At: p.clock()}) // held back
-	s = s.With(loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Capped, Reason: "r"}, At: p.clock()})
+	take(loop.Record{Type: loop.TurnBegun, Iteration: 2, Mode: loop.Implement, At: p.sticky.clock()}) // held back
+	s = s.With(loop.Record{Type: loop.Ended, End: &loop.End{Outcome: loop.Capped, Reason: "r"}, At: p.sticky.clock()})
 	post := p.finish(context.Background(), s)
 	if post == nil || !post.Finished || !strings.Contains(w.bodies(w.issue)[0], "Stopped after 1 of ") {
 		t.Errorf("the end is not shown at once: %+v\n%s", post, w.bodies(w.issue)[0])

@@ -17,7 +17,9 @@ type reader interface {
 }
 
 // decide reads of GitHub and the remote what the decision needs, and no more.
-func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, error) {
+func (a *Action) decide(ctx context.Context, from reader, ev event.Event) (Decision, error) {
+	r := Reads{Event: ev, Rules: a.rules, Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(),
+		Now: a.Clock(), Served: a.Server != nil}}
 	for {
 		var err error
 		d := Decide(r)
@@ -35,13 +37,6 @@ func (a *Action) decide(ctx context.Context, from reader, r Reads) (Decision, er
 			return d, err
 		}
 	}
-}
-
-// unread is what is known of an event before anything is read.
-func (a *Action) unread(ev event.Event) Reads {
-	return Reads{Event: ev, Rules: a.rules,
-		Job: Job{Attempt: int64(a.Env.RunAttempt), URL: a.runURL(), Owner: a.owner(), Now: a.Clock(),
-			Served: a.Server != nil}}
 }
 
 // jobReader reads what a job reads.

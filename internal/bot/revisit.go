@@ -16,38 +16,38 @@ import (
 // again.
 func (a *Action) revisit(ctx context.Context, r event.Request, s loop.State,
 	change func(context.Context, *job) error) (loop.Result, error) {
-	work := &job{Run: &engine.Run{}}
-	defer work.Close()
-	running, root, err := a.lease(ctx, work.Run, s.Start.Task)
+	j := &job{Action: a, Run: &engine.Run{}, request: r}
+	defer j.Close()
+	running, err := j.hold(ctx, s.Start.Task)
 	if err != nil {
-		return a.notOpened(ctx, r.Event, err)
+		return a.to(r.Event).notOpened(ctx, err)
 	}
-	if err := a.reread(running, work, r, s, root); err != nil {
-		return a.notOpened(ctx, r.Event, err)
+	if err := j.reread(running, s); err != nil {
+		return a.to(r.Event).notOpened(ctx, err)
 	}
-	if err := change(running, work); err != nil {
+	if err := change(running, j); err != nil {
 		return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 	}
-	if lost := work.Journal.Lost(); lost != nil {
-		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
+	if lost := j.Journal.Lost(); lost != nil {
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: j.Journal.State()}, lost
 	}
 	late, cancel := a.afterCancel(ctx)
 	defer cancel()
-	a.record(late, work, work.publisher.finish)
-	err = work.Journal.Finish(late)
-	ended := work.Journal.State()
+	j.record(late, j.publisher.finish)
+	err = j.Journal.Finish(late)
+	ended := j.Journal.State()
 	result := loop.Result{Outcome: ended.End.Outcome, Reason: ended.End.Reason, State: ended}
-	a.reportOn(late, work, result)
+	j.reportOn(late, result)
 	return result, err
 }
 
 // reread makes the checkout of a run whose task we hold now, as the run stands.
-func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.State, root string) error {
-	at, err := a.prepareWorkspace(ctx, work.Run, workplace{r, s.Start.Task, s.Start.Branch, root})
+func (j *job) reread(ctx context.Context, s loop.State) error {
+	at, err := workplace{j.Action, j.request, s.Start.Task, s.Start.Branch, j.root}.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	before, err := a.before(ctx, at.Tree, r.Event, false)
+	before, err := j.before(ctx, at.Tree)
 	if err != nil {
 		return err
 	}
@@ -57,33 +57,21 @@ func (a *Action) reread(ctx context.Context, work *job, r event.Request, s loop.
 	if err := at.Tree.UseBase(ctx, s.Start.Base); err != nil {
 		return invalid.Mark(err)
 	}
-	set, err := a.readSettings(ctx, at.Tree)
+	set, err := j.readSettings(ctx, at.Tree)
 	if err != nil { // they say who is told
-		a.warn("reading the settings", err)
+		j.warn("reading the settings", err)
 		set = config.Defaults()
 	}
-	work.Spec = at.spec(engine.WorkOn(at.Tree, a.host()), engine.Rules{Settings: set})
-	book, err := journal.Import(root+"/runs/"+s.Start.Run, before.raw)
+	j.Spec = at.spec(engine.WorkOn(at.Tree, j.host()), engine.Rules{Settings: set})
+	book, err := journal.Import(j.root+"/runs/"+s.Start.Run, before.raw)
 	if err != nil {
 		return err
 	}
-	work.Cleanup = append(work.Cleanup, func() { _ = book.Close() })
-	work.Heartbeat.Of(s.Start.Run)
-	work.Journal = &engine.Journal{File: book, Tree: work.Tree, Clock: a.Clock, Heartbeat: work.Heartbeat,
-		Remote: !a.Inputs.DryRun, Log: a.log, Token: a.github.Token, Redact: a.redact, Stored: a.stored}
-	work.view = a.viewOn(ctx, work, r.Event)
-	work.publisher = a.publisher(work, r.Event)
-	work.publisher.again = true
+	j.OnClose(func() { _ = book.Close() })
+	j.show(ctx, s.Start.Run, book, j.stored)
+	j.Journal.Tree = j.Tree
+	j.publisher.again = true
 	return nil
-}
-
-// closeRun gives a run that no one works on the outcome interrupted.
-func (a *Action) closeRun(ctx context.Context, r event.Request, s loop.State, why string) (loop.Result, error) {
-	return a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
-		_, err := work.Journal.Append(ctx,
-			loop.Record{Type: loop.Ended, At: a.Clock(), End: &loop.End{Outcome: loop.Interrupted, Reason: why}})
-		return err
-	})
 }
 
 // tellEnd shows the outcome of a run whose process died while it told (see publisher.finish).
@@ -98,17 +86,17 @@ var errStillWaits = errors.New("the pull request cannot be opened yet")
 // deliverLate opens the pull request that a run waits for, and tells that it is done. When GitHub does not open it now
 // either, nothing is told again.
 func (a *Action) deliverLate(ctx context.Context, r event.Request, s loop.State) (loop.Result, error) {
-	result, err := a.revisit(ctx, r, s, func(ctx context.Context, work *job) error {
-		s := work.Journal.State()
-		post, err := work.publisher.deliver(ctx, s)
+	result, err := a.revisit(ctx, r, s, func(ctx context.Context, j *job) error {
+		s := j.Journal.State()
+		post, err := j.publisher.deliver(ctx, s)
 		if err != nil || post == nil {
 			return errors.Join(errStillWaits, err)
 		}
-		if s, err = work.Journal.Posted(ctx, post); err != nil {
+		if s, err = j.Journal.Posted(ctx, post); err != nil {
 			return err
 		}
 		end := &loop.End{Outcome: loop.Done, Reason: s.DoneReason()}
-		_, err = work.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
+		_, err = j.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
 		return err
 	})
 	if errors.Is(err, errStillWaits) {

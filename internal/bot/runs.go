@@ -32,8 +32,8 @@ func withLease(s loop.State, held lease.Lease) loop.State {
 }
 
 // canResume reports whether a run that waits for a known time may continue.
-func (a *Action) canResume(s loop.State) bool {
-	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !a.Clock().Before(s.End.Until)
+func canResume(s loop.State, now time.Time) bool {
+	return s.End != nil && s.End.Outcome == loop.Waiting && !s.End.Until.IsZero() && !now.Before(s.End.Until)
 }
 
 // recorded are the newest runs of every task, from their records on the remote, oldest first.
@@ -77,7 +77,11 @@ func (a *Action) orphan(ctx context.Context, ev event.Event, s loop.State) (even
 		return event.Request{}, event.Facts{}, false
 	}
 	ev.Issue, ev.At = issue, s.StartedAt
-	return a.gathered(ctx, event.Request{Command: event.Command{Verb: event.Run}, Event: ev})
+	ev, facts, err := a.github.Gather(ctx, ev)
+	if err != nil {
+		a.log("%s is skipped: %v", ev, err)
+	}
+	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev}, facts, err == nil
 }
 
 // endShown reports whether the issue's label says that a run has failed whose record knows no end: the remote took
@@ -92,13 +96,4 @@ func (a *Action) endShown(ctx context.Context, issue *event.Issue, s loop.State)
 	// GitHub tells times in whole seconds, rounded down. What was continued with in that very second has not failed in it,
 	// but before.
 	return err != nil || !begunSince(s, at.Add(time.Second)) && s.ResumedAt.Before(at)
-}
-
-func (a *Action) gathered(ctx context.Context, request event.Request) (event.Request, event.Facts, bool) {
-	ev, facts, err := a.github.Gather(ctx, request.Event)
-	if err != nil {
-		a.log("%s is skipped: %v", request.Event, err)
-	}
-	request.Event = ev
-	return request, facts, err == nil
 }

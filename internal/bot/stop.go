@@ -20,7 +20,7 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d even
 			return loop.Result{Outcome: loop.Failed, Reason: err.Error()}, err
 		}
 		if heard {
-			a.warn("reacting", a.react(ctx, r.Event, "+1"))
+			a.warn("reacting", a.to(r.Event).react(ctx, "+1"))
 			a.Runner.Notice(a.mask(fmt.Sprintf("stopping the run of %s: %s by %s", s.Start.Task, why, by)))
 			return loop.Result{}, nil
 		}
@@ -29,8 +29,12 @@ func (a *Action) stop(ctx context.Context, r event.Request, s loop.State, d even
 	if d.Do == event.Tidy {
 		return a.tidy(ctx, r.Event, d)
 	}
-	a.warn("reacting", a.react(ctx, r.Event, "+1"))
-	return a.closeRun(ctx, r, s, fmt.Sprintf("%s by %s", why, by))
+	a.warn("reacting", a.to(r.Event).react(ctx, "+1"))
+	end := &loop.End{Outcome: loop.Interrupted, Reason: fmt.Sprintf("%s by %s", why, by)}
+	return a.revisit(ctx, r, s, func(ctx context.Context, j *job) error {
+		_, err := j.Journal.Append(ctx, loop.Record{Type: loop.Ended, At: a.Clock(), End: end})
+		return err
+	})
 }
 
 // tidy takes the labels off an issue that show how its run stands: what is closed or merged waits for no one.

@@ -133,8 +133,9 @@ func (a *Action) list(ctx context.Context, ev event.Event, facts event.Facts) ([
 // others are skipped. With the input issue or plan, only that one counts: a job of the matrix that List made.
 func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts) iter.Seq2[pending, error] {
 	return func(yield func(pending, error) bool) {
+		labels := []string{a.rules.TriggerLabel, a.rules.PlanLabel()}
 		s := &sweep{Action: a, ev: ev, facts: facts, held: map[string]bool{}, left: sync.OnceValues(func() (github.Pending, error) {
-			return a.github.Pending(ctx, a.triggerLabels(), a.baseBranch(ev), config.SettingsFile)
+			return a.github.Pending(ctx, labels, a.baseBranch(ev), config.SettingsFile)
 		})}
 		var err error
 		if s.runs, err = a.recorded(ctx); err != nil {
@@ -153,9 +154,6 @@ func (a *Action) pending(ctx context.Context, ev event.Event, facts event.Facts)
 		}
 	}
 }
-
-// triggerLabels are the labels that request work and a plan.
-func (a *Action) triggerLabels() []string { return []string{a.rules.TriggerLabel, a.rules.PlanLabel()} }
 
 func planRequest(ev event.Event, file string) event.Request {
 	return event.Request{Command: event.Command{Verb: event.Run}, Event: ev, PlanFile: file}
@@ -220,7 +218,7 @@ func (s *sweep) toRevisit(ctx context.Context, r loop.State) (event.Request, boo
 // abandoned are the runs whose process died, and those whose wait is over. They were authorized when they started.
 func (s *sweep) abandoned(ctx context.Context, yield func(pending, error) bool) bool {
 	return s.ofRuns(ctx, yield, func(r loop.State) (p pending, ok bool) {
-		if r.End != nil && !s.canResume(r) || alive(r, s.Clock()) {
+		if r.End != nil && !canResume(r, s.Clock()) || alive(r, s.Clock()) {
 			return p, false
 		}
 		s.github.Recount()
@@ -239,7 +237,7 @@ func (s *sweep) abandoned(ctx context.Context, yield func(pending, error) bool) 
 		}
 		s.held[r.Start.Task] = true
 		p.why = "its run " + r.Start.Run + " was left behind"
-		if s.canResume(r) {
+		if canResume(r, s.Clock()) {
 			p.why = "the limit that its run " + r.Start.Run + " waited for is over"
 		}
 		return p, true
@@ -254,7 +252,7 @@ func (s *sweep) labeled(ctx context.Context, yield func(pending, error) bool) bo
 	if is, err := s.left(); err == nil && !is.Labelled {
 		return true
 	}
-	for _, label := range s.triggerLabels() {
+	for _, label := range []string{s.rules.TriggerLabel, s.rules.PlanLabel()} {
 		queued, err := s.github.Queued(ctx, label)
 		if err != nil {
 			yield(pending{}, err)

@@ -15,7 +15,10 @@ func (a *Action) view(s loop.State) report.View {
 	v := report.View{
 		State: s, Now: a.Clock(), Words: report.Words{Redact: a.redact, Phrase: a.rules.TriggerPhrase},
 		Site:     report.Site{ServerURL: a.Env.ServerURL, Repo: a.Env.Repository},
-		Controls: report.Controls{Ways: a.ways, Label: a.rules.TriggerLabel},
+		Controls: report.Controls{Label: a.rules.TriggerLabel},
+	}
+	if a.ways != nil {
+		v.Ways = *a.ways
 	}
 	if a.github != nil {
 		v.TokenNote = a.github.TokenNote()
@@ -23,7 +26,7 @@ func (a *Action) view(s loop.State) report.View {
 	switch {
 	case s.RunURL != "" && a.Server != nil:
 		v.ReportURL = s.RunURL
-	case s.RunURL != "" && a.ways.Reports:
+	case s.RunURL != "" && v.Ways.Reports:
 		v.ReportURL = s.RunURL + "#artifacts"
 	}
 	return v
@@ -32,10 +35,10 @@ func (a *Action) view(s loop.State) report.View {
 // readWays reads once which events start jobs, from the workflow file at the commit that this job runs from. files are
 // tried before GitHub. The event of this job certainly works. A server reacts to every event of its App and sweeps.
 func (a *Action) readWays(ctx context.Context, ev event.Event, files ...fileReader) {
-	if a.Server != nil || a.waysRead {
+	if a.Server != nil || a.ways != nil {
 		return
 	}
-	a.ways, a.waysRead = event.UnknownWays(), true
+	ways := event.UnknownWays()
 	path, ours := strings.CutPrefix(a.Env.WorkflowRef, a.Env.Repository+"/")
 	path, _, _ = strings.Cut(path, "@")
 	for _, file := range append(files, a.github.File) {
@@ -44,15 +47,16 @@ func (a *Action) readWays(ctx context.Context, ev event.Event, files ...fileRead
 		}
 		content, ok, err := file(ctx, a.Env.WorkflowSHA, path)
 		if err == nil && ok {
-			a.ways, err = event.WaysOf(content)
+			ways, err = event.WaysOf(content)
 			a.warn("reading the workflow "+path, err)
 			break
 		}
 	}
-	a.ways.Lacks = slices.DeleteFunc(a.ways.Lacks, func(k event.Kind) bool { return k == ev.Kind })
-	if !a.rules.CIGate && a.ways.Work(event.Built) {
-		a.ways.Lacks = append(a.ways.Lacks, event.Built)
+	ways.Lacks = slices.DeleteFunc(ways.Lacks, func(k event.Kind) bool { return k == ev.Kind })
+	if !a.rules.CIGate && ways.Work(event.Built) {
+		ways.Lacks = append(ways.Lacks, event.Built)
 	}
+	a.ways = &ways
 }
 
 // offers is what answers to an event offer. The event of a comment proves that comments start jobs.

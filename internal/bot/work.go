@@ -23,69 +23,69 @@ func (a *Action) work(ctx context.Context, request event.Request, facts event.Fa
 		err = a.github.React(ctx, request.Event, "eyes")
 	}
 	if github.ErrForbidden(err) { // then no result could be shown
-		return a.reject(ctx, request.Event, invalid.Mark(err))
+		return a.to(request.Event).reject(ctx, invalid.Mark(err))
 	}
 	a.warn("reacting", err)
 	wanted, err := a.workRequest(ctx, request, facts)
 	if nothing := (*heldError)(nil); errors.As(err, &nothing) {
-		return a.notOpened(ctx, request.Event, err)
+		return a.to(request.Event).notOpened(ctx, err)
 	}
 	if err != nil {
-		return a.reject(ctx, request.Event, err) // says what is wrong, and what is allowed
+		return a.to(request.Event).reject(ctx, err) // says what is wrong, and what is allowed
 	}
 	return a.workOn(ctx, request, wanted)
 }
 
 // workOn takes what is needed to its outcome.
 func (a *Action) workOn(ctx context.Context, request event.Request, wanted workRequest) (loop.Result, error) {
-	running, work, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
+	running, j, err := a.open(ctx, request, &wanted) // lease, checkout, journal: fresh or resumed
 	if err != nil {
-		return a.notOpened(ctx, request.Event, err)
+		return a.to(request.Event).notOpened(ctx, err)
 	}
-	defer work.Close()
+	defer j.Close()
 
-	a.record(running, work, work.publisher.begin)
-	a.tellPlan(running, request.Event, wanted)
+	j.record(running, j.publisher.begin)
+	j.tellPlan(running)
 	obey := a.Runner.StopCommands() // what agents and checks print is text
-	work.Hints = func(ctx context.Context, s loop.State) []loop.Hint { return a.hints(ctx, work, s) }
-	result := work.Drive(running, running, work.Prompts)
+	j.Hints = j.hints
+	result := j.Drive(running, running, j.Prompts)
 	obey()
 
-	if a.handsOn(ctx, running, result) {
-		return a.handOn(ctx, work, result), nil
+	if j.handsOn(ctx, running, result) {
+		return j.handOn(ctx, result), nil
 	}
 	if ctx.Err() != nil {
-		work.Journal.EndWithNextPush()
+		j.Journal.EndWithNextPush()
 	}
 	late, cancel := a.afterCancel(ctx)
 	defer cancel()
-	result = a.deliver(late, work, result)
-	result, err = work.Conclude(late, work.view, result) // push first
-	if lost := work.Journal.Lost(); lost != nil {        // someone else reports it now
-		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: work.Journal.State()}, lost
+	result = j.deliver(late, result)
+	result, err = j.Conclude(late, j.view, result) // push first
+	if lost := j.Journal.Lost(); lost != nil {     // someone else reports it now
+		return loop.Result{Outcome: loop.Failed, Reason: lost.Error(), State: j.Journal.State()}, lost
 	}
-	a.record(late, work, work.publisher.finish) // comment second
-	for work.publisher.failed != nil && github.ErrAway(work.publisher.failed) && late.Err() == nil {
+	j.record(late, j.publisher.finish) // comment second
+	for j.publisher.failed != nil && github.ErrAway(j.publisher.failed) && late.Err() == nil {
 		engine.Wait(late, whileFinishing)
-		a.record(late, work, work.publisher.finish)
+		j.record(late, j.publisher.finish)
 	}
-	a.warn("removing hints", work.Heartbeat.ForgetHints(late, work.Journal.State().HintIDs()))
-	a.warn("saving where the reports are", work.Journal.Finish(late))
-	result.State = work.Journal.State()
-	a.reportOn(late, work, result)
-	a.notify(late, work, result)
+	a.warn("removing hints", j.Heartbeat.ForgetHints(late, j.Journal.State().HintIDs()))
+	a.warn("saving where the reports are", j.Journal.Finish(late))
+	result.State = j.Journal.State()
+	j.reportOn(late, result)
+	j.notify(late, result)
 	return result, err
 }
 
 // handsOn reports whether a run is left for the next process of its job: the server wants this one to end, and no one
 // wants the run to; or it has failed on a full disk, which is nothing of its own.
-func (a *Action) handsOn(ctx, running context.Context, result loop.Result) bool {
+func (j *job) handsOn(ctx, running context.Context, result loop.Result) bool {
 	var stop *lease.StoppedError
-	if a.Server == nil || errors.As(context.Cause(running), &stop) {
+	if j.Server == nil || errors.As(context.Cause(running), &stop) {
 		return false
 	}
 	return ctx.Err() != nil && result.Outcome == loop.Interrupted ||
-		result.Outcome == loop.Failed && full(a.Env.RalphWorkspace)
+		result.Outcome == loop.Failed && full(j.Env.RalphWorkspace)
 }
 
 // full reports whether a directory takes no file of a megabyte, for want of room.
@@ -100,70 +100,70 @@ func full(dir string) bool {
 
 // handOn leaves a run as one that has not come to its end: its record and its commits are on the remote, and no one
 // holds it.
-func (a *Action) handOn(ctx context.Context, work *job, result loop.Result) loop.Result {
-	late, cancel := a.afterCancel(ctx)
+func (j *job) handOn(ctx context.Context, result loop.Result) loop.Result {
+	late, cancel := j.afterCancel(ctx)
 	defer cancel()
-	a.warn("handing the run on", work.Journal.Finish(late))
-	a.log("the run %s is left to the next process of its job", work.Journal.State().Start.Run)
+	j.warn("handing the run on", j.Journal.Finish(late))
+	j.log("the run %s is left to the next process of its job", j.Journal.State().Start.Run)
 	return loop.Result{Outcome: loop.Interrupted, Reason: "this process has ended; the run resumes in another",
-		State: work.Journal.State()}
+		State: j.Journal.State()}
 }
 
 // notify tells others how the run ended. In a server's process that is the server's: the addresses never leave it.
-func (a *Action) notify(ctx context.Context, work *job, result loop.Result) {
-	view := work.view(result.State)
-	if a.Server == nil {
-		work.Notify(ctx, view, a.Env.RunURL())
+func (j *job) notify(ctx context.Context, result loop.Result) {
+	view := j.view(result.State)
+	if j.Server == nil {
+		j.Notify(ctx, view, j.Env.RunURL())
 		return
 	}
-	if n := work.Notice(view, a.Server.Page); n != nil && a.Server.Notice != nil {
-		a.Server.Notice(*n)
+	if n := j.Notice(view, j.Server.Page); n != nil && j.Server.Notice != nil {
+		j.Server.Notice(*n)
 	}
 }
 
 // reportOn writes what the runner shows: the job summary, and the reports as files, with all that the run's journal and
 // commits tell.
-func (a *Action) reportOn(ctx context.Context, work *job, result loop.Result) {
-	v := work.view(result.State)
-	a.Runner.Summary(report.Summary(v))
-	file, err := engine.WriteReports("", a.reportDir(result.State.Start.Run), work.Detail(ctx, v, work.Journal.File.Bytes()))
-	a.warn("writing the report", err)
+func (j *job) reportOn(ctx context.Context, result loop.Result) {
+	v := j.view(result.State)
+	j.Runner.Summary(report.Summary(v))
+	file, err := engine.WriteReports("", j.reportDir(result.State.Start.Run), j.Detail(ctx, v, j.Journal.File.Bytes()))
+	j.warn("writing the report", err)
 	// in a container the workspace has another path
-	if inside, err := filepath.Rel(a.Env.Workspace, file); err == nil && a.Env.Workspace != "" {
+	if inside, err := filepath.Rel(j.Env.Workspace, file); err == nil && j.Env.Workspace != "" {
 		file = inside
 	}
 	if result.Outcome == loop.Done || result.Outcome == loop.Waiting {
-		a.Runner.Notice(a.mask(report.Notice(v)))
+		j.Runner.Notice(j.mask(report.Notice(v)))
 	} else {
-		a.Runner.Error(a.mask(report.Notice(v)))
+		j.Runner.Error(j.mask(report.Notice(v)))
 	}
-	a.reportFile = file
+	j.reportFile = file
 }
 
 // deliver opens the pull request of a run that is done and has none yet.
-func (a *Action) deliver(ctx context.Context, work *job, result loop.Result) loop.Result {
-	s := work.Journal.State()
-	if result.Outcome != loop.Done || s.Post.Pull != 0 || s.Tip == "" || s.NoDiff() || work.Journal.Lost() != nil {
+func (j *job) deliver(ctx context.Context, result loop.Result) loop.Result {
+	s := j.Journal.State()
+	if result.Outcome != loop.Done || s.Post.Pull != 0 || s.Tip == "" || s.NoDiff() || j.Journal.Lost() != nil {
 		return result
 	}
-	post, err := work.publisher.deliver(ctx, s)
+	post, err := j.publisher.deliver(ctx, s)
 	if err == nil && post != nil {
-		_, err = work.Journal.Posted(ctx, post)
+		_, err = j.Journal.Posted(ctx, post)
 	}
 	if err != nil {
 		result.Outcome, result.ForPull = loop.Waiting, true
 		result.Reason = err.Error()
 	}
-	result.State = work.Journal.State()
+	result.State = j.Journal.State()
 	return result
 }
 
 // record publishes and notes in the journal what resulted from it.
-func (a *Action) record(ctx context.Context, work *job, publish func(context.Context, loop.State) *loop.Post) {
-	post := publish(ctx, work.Journal.State())
+func (j *job) record(ctx context.Context, publish func(context.Context, loop.State) *loop.Post) {
+	post := publish(ctx, j.Journal.State())
 	if post == nil {
 		return
 	}
-	_, err := work.Journal.Store(loop.Record{Type: loop.Posted, At: a.Clock(), Post: post})
-	a.warn("recording what was published", err)
+	_, err := j.Journal.Store(loop.Record{Type: loop.Posted, At: j.Clock(), Post: post})
+	j.warn("recording what was published", err)
 }

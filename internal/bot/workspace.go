@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/stream"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -32,41 +33,45 @@ func (s site) spec(work engine.Work, rules engine.Rules) *engine.Spec {
 	return &engine.Spec{Work: work, Rules: rules, Place: s.Place, Identity: s.Identity, Output: s.Output}
 }
 
-// workplace says what a checkout is for, and where it is made.
+// workplace makes the checkout of a job.
 type workplace struct {
+	*Action
 	request      event.Request
 	task, branch string
 	root         string // the directory that everything of this job is in
 }
 
-// prepareWorkspace makes the checkout and who works in it, below a directory of the job's.
-func (a *Action) prepareWorkspace(ctx context.Context, work *engine.Run, of workplace) (at site, err error) {
-	root := of.root
-	format := stream.FormatFor(stream.Place{CI: true, Environ: a.Parent})
-	format.Redact = a.redact // before a line is cut: half a secret is one too
-	user, home, err := a.user(root)
+// prepare makes the checkout and the user who works in it, below the job's directory.
+func (w workplace) prepare(ctx context.Context) (at site, err error) {
+	format := stream.FormatFor(stream.Place{CI: true, Environ: w.Parent})
+	format.Redact = w.redact // before a line is cut: half a secret is one too
+	user, home, err := w.user()
 	if err != nil {
 		return at, err
 	}
-	tree, err := a.checkout(ctx, of, user)
+	tree, err := w.checkout(ctx, user)
 	if err != nil {
 		return at, err
 	}
+	// the one credential that the agent's process gets: inputs before the environment, an API key before a subscription
+	keys := engine.AgentKeys(w.Parent, map[string]string{
+		"ANTHROPIC_API_KEY": w.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": w.Inputs.ClaudeCodeOAuthToken,
+		"OPENAI_API_KEY": w.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": w.Inputs.GeminiAPIKey})
 	return site{
 		Place: engine.Place{
-			Workspace: tree, Tree: tree, JudgeName: a.Env.Repository, Scratch: root, Caches: filepath.Join(root, "caches"), Logs: filepath.Join(root, "logs"),
-			InJob: true, LastCommit: a.patience(), InstallSandbox: a.Inputs.InstallSandbox && a.Runner.Inside(),
+			Workspace: tree, Tree: tree, JudgeName: w.Env.Repository, Scratch: w.root, Caches: filepath.Join(w.root, "caches"), Logs: filepath.Join(w.root, "logs"),
+			InJob: true, LastCommit: w.patience(), InstallSandbox: w.Inputs.InstallSandbox && w.Runner.Inside(),
 		},
-		Identity: engine.Identity{User: user, Home: home, Parent: a.Parent, Keys: a.keys(), Host: a.host()},
+		Identity: engine.Identity{User: user, Home: home, Parent: w.Parent, Keys: keys, Host: w.host()},
 		Output: engine.Output{
-			Console: a.console(), Format: format, Groups: a.Runner, Redact: a.redact, Clock: a.Clock, Log: a.log,
-			Shown: a.Server.shown(),
+			Console: engine.RedactingWriter{To: w.Runner.Console(), Redact: w.redact}, Format: format, Groups: w.Runner, Redact: w.redact, Clock: w.Clock, Log: w.log,
+			Shown: w.Server.shown(),
 		},
 	}, nil
 }
 
-// root is the directory that everything of this job is in.
-func (a *Action) root(work *engine.Run) (string, error) {
+// jobDir makes the directory that everything of this job is in.
+func (a *Action) jobDir(work *engine.Run) (string, error) {
 	parent := a.Env.RalphWorkspace // "" is not RUNNER_TEMP: in a container the agent's user may not pass it
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -89,13 +94,13 @@ func (a *Action) root(work *engine.Run) (string, error) {
 
 // user chooses whom the agent and the checks run as. When we are root it is never ourselves: the user RALPH_AGENT_USER
 // names, or one without rights.
-func (a *Action) user(root string) (as *proc.User, home string, err error) {
-	name := a.Env.AgentUser
+func (w workplace) user() (as *proc.User, home string, err error) {
+	name := w.Env.AgentUser
 	if os.Geteuid() != 0 {
 		if name != "" {
-			a.log("RALPH_AGENT_USER is ignored: only root can run the agent as another user")
+			w.log("RALPH_AGENT_USER is ignored: only root can run the agent as another user")
 		}
-		a.warn("hiding our environment from the agent", proc.HideSelf())
+		w.warn("hiding our environment from the agent", proc.HideSelf())
 		return nil, "", nil
 	}
 	if name == "" {
@@ -110,20 +115,12 @@ func (a *Action) user(root string) (as *proc.User, home string, err error) {
 	}
 	home = as.Home
 	if info, err := os.Stat(as.Home); err != nil || !info.IsDir() || as.Home == "/" || as.Home == "/nonexistent" {
-		home = filepath.Join(root, "home")
+		home = filepath.Join(w.root, "home")
 		if err := errors.Join(os.Mkdir(home, 0o700), os.Chown(home, int(as.UID), int(as.GID))); err != nil {
 			return nil, "", fmt.Errorf("making the agent's home: %w", err)
 		}
 	}
 	return as, home, nil
-}
-
-// keys is the one credential that the agent's process gets: inputs before the environment, an API key before a
-// subscription.
-func (a *Action) keys() map[string]string {
-	return engine.AgentKeys(a.Parent, map[string]string{
-		"ANTHROPIC_API_KEY": a.Inputs.AnthropicAPIKey, "CLAUDE_CODE_OAUTH_TOKEN": a.Inputs.ClaudeCodeOAuthToken,
-		"OPENAI_API_KEY": a.Inputs.OpenAIAPIKey, "GEMINI_API_KEY": a.Inputs.GeminiAPIKey})
 }
 
 // branch is the name of the run's branch.
@@ -151,22 +148,19 @@ func (a *Action) branch(ctx context.Context, t workRequest) (string, error) {
 	return name, nil
 }
 
-func (a *Action) checkout(ctx context.Context, of workplace, user *proc.User) (*git.Tree, error) {
-	o, err := a.gitOptions(ctx, of.task)
+func (w workplace) checkout(ctx context.Context, user *proc.User) (*git.Tree, error) {
+	o, err := w.gitOptions(ctx, w.task)
 	if err != nil {
 		return nil, err
 	}
 	if o.Sign != nil {
-		a.log("commits are signed with the key %s", o.Sign.Fingerprint())
+		w.log("commits are signed with the key %s", o.Sign.Fingerprint())
 	}
-	o.Root, o.As, o.Fresh = of.root, user, of.request.Fresh
-	base := a.Inputs.BaseBranch
-	if base == "" {
-		base = of.request.Event.Repo.DefaultBranch
-	}
-	tree, err := git.Checkout(ctx, o, base, of.branch)
+	o.Root, o.As, o.Fresh = w.root, user, w.request.Fresh
+	base := w.baseBranch(w.request.Event)
+	tree, err := git.Checkout(ctx, o, base, w.branch)
 	if err != nil {
-		return nil, fmt.Errorf("checking out %s of %s: %w", base, a.Env.Repository, err)
+		return nil, fmt.Errorf("checking out %s of %s: %w", base, w.Env.Repository, err)
 	}
 	return tree, nil
 }
@@ -178,7 +172,11 @@ func (a *Action) settings(ctx context.Context, at engine.Place, commands []strin
 	if err != nil {
 		return engine.Rules{}, err
 	}
-	rules := engine.Rules{Settings: set, PlanCommands: commands, Wall: cmp.Or(a.wall, set.Timeout()), CI: a.gate(set)}
+	rules := engine.Rules{Settings: set, PlanCommands: commands, Wall: cmp.Or(a.wall, set.Timeout())}
+	if set.CIGate == config.WaitForCI && !a.Inputs.DryRun { // before the reviewer, who costs money
+		rules.CI = a.ciCheck()
+		rules.CI.Limit = time.Duration(set.CITimeoutMinutes) * time.Minute
+	}
 	return engine.DetectChecks(ctx, at, rules, a.log)
 }
 
