@@ -265,9 +265,3 @@ func (c *Client) RequestReview(ctx context.Context, number int, login string) er
 		github.ReviewersRequest{Reviewers: []string{login}})
 	return explainAny(fmt.Sprintf("asking %s for a review of #%d", login, number), err)
 }
-
-// ErrRefused is a write that GitHub understood and did not want, or that the token may not make: it would say the same
-// tomorrow.
-func ErrRefused(err error) bool {
-	return statusIs(err, 403) || statusIs(err, 404) || statusIs(err, 410) || statusIs(err, 422)
-}

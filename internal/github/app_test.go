@@ -149,7 +149,8 @@ func TestAppTokensAreRevoked(t *testing.T) {
 	g.expires = 0
 	g.mu.Unlock()
 	second := must[string](t)(c.Token(t.Context()))
-	if open, _ := s.AppTokens(); first == second || open < 2 {
+	open, _ := s.AppTokens()
+	if first == second || open < 2 {
 		t.Fatalf("%q, %q; %d tokens are open", first, second, open)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -159,8 +160,8 @@ func TestAppTokensAreRevoked(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, revoked := s.AppTokens(); revoked != 2 {
-		t.Errorf("%d tokens were revoked", revoked)
+	if _, revoked := s.AppTokens(); revoked != open {
+		t.Errorf("%d of %d tokens were revoked", revoked, open)
 	}
 	if _, err := given.Issue(t.Context(), s.AddIssue(owner, name, fake.Issue{Title: "t"})); err != nil {
 		t.Errorf("a token that was given: %v", err)
@@ -183,9 +184,9 @@ func TestAppsThatCannotBeUsed(t *testing.T) {
 	s := newStage(t)
 	mine := s.app(nil)
 	for want, change := range map[string]func(*Options){
-		"paste the whole PEM file":             func(o *Options) { o.AppKey = []byte("no key") },
-		"GitHub does not accept the token":     func(o *Options) { o.AppID = 8 },
-		"install the App on this repository":   func(o *Options) { o.AppID = 7; o.Repo.Owner = "bob" },
+		"input app_private_key: reading":       func(o *Options) { o.AppKey = []byte("no key") },
+		"does not accept what the App 8 signs": func(o *Options) { o.AppID = 8 },
+		"install it, or add the repository":    func(o *Options) { o.AppID = 7; o.Repo.Owner = "bob" },
 		"no token: set the input github_token": func(o *Options) { o.AppID = 0 },
 	} {
 		if err := s.AddRepo("bob", name, "main"); err != nil && !strings.Contains(err.Error(), "already") {

@@ -147,7 +147,7 @@ func (x *appExamination) installation(self Self) (AppInstallation, bool) {
 func (x *appExamination) client(in AppInstallation, self Self) bool {
 	installed, err := x.a.as(in.ID)
 	if err == nil {
-		x.e.c, err = New(x.e.ctx, Options{APIURL: x.a.o.APIURL, Repo: x.repo, Log: x.a.o.Log, Sleep: x.a.o.Sleep,
+		x.e.c, err = newClient(Options{APIURL: x.a.o.APIURL, Repo: x.repo, Log: x.a.o.Log, Sleep: x.a.o.Sleep,
 			Timeout: x.a.o.Timeout, DryRun: true,
 			As: &Installation{Login: self.Slug + "[bot]", Token: installed.source.Token}})
 	}

@@ -1,26 +1,21 @@
 package github
 
 import (
-	"crypto"
-	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/golang-jwt/jwt/v4"
 )
 
 // signed carries requests of the App itself. What it signs counts for two minutes by GitHub's clock, which it learns
 // from answers: a machine whose clock is an hour off is let in at the second try.
 type signed struct {
 	next http.RoundTripper
-	id   int64
 	key  *rsa.PrivateKey
 	now  func() time.Time
 
@@ -28,9 +23,27 @@ type signed struct {
 	ahead time.Duration // GitHub's clock minus ours
 }
 
+func newSigned(next http.RoundTripper, id int64, key *rsa.PrivateKey, now func() time.Time) (*signed, error) {
+	s := &signed{key: key, now: now}
+	var err error
+	s.next, err = ghinstallation.NewAppsTransportWithOptions(next, id, ghinstallation.WithSigner(s))
+	return s, err
+}
+
 // mostOff is how far the clocks may be apart before it is taken into account: GitHub's times are whole seconds, and an
 // answer takes a while.
 const mostOff = 20 * time.Second
+
+// Sign implements ghinstallation.Signer, by GitHub's clock: whole seconds, and a start a little in the past.
+func (s *signed) Sign(claims jwt.Claims) (string, error) {
+	c, ok := claims.(*jwt.RegisteredClaims)
+	if !ok {
+		return "", fmt.Errorf("signing as the App: ghinstallation gives claims of the type %T", claims)
+	}
+	now := s.now().Add(s.off()).Truncate(time.Second)
+	c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(now.Add(-30*time.Second)), jwt.NewNumericDate(now.Add(90*time.Second))
+	return jwt.NewWithClaims(jwt.SigningMethodRS256, c).SignedString(s.key)
+}
 
 // RoundTrip implements http.RoundTripper.
 func (s *signed) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -38,44 +51,32 @@ func (s *signed) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, before, err := s.once(req, body)
+	before := s.off()
+	resp, err := s.once(req, body)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || (s.off()-before).Abs() <= mostOff {
 		return resp, err
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
 	_ = resp.Body.Close()
-	resp, _, err = s.once(req, body)
-	return resp, err
+	return s.once(req, body)
 }
 
-// once sends the request, and tells by which offset of the clock it was signed.
-func (s *signed) once(req *http.Request, body []byte) (*http.Response, time.Duration, error) {
-	ahead := s.off()
-	token, err := s.token(s.now().Add(ahead))
+// once sends the request, and learns GitHub's clock from the answer.
+func (s *signed) once(req *http.Request, body []byte) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(withBody(req, body))
 	if err != nil {
-		return nil, ahead, err
+		return nil, err
 	}
-	again := withBody(req, body)
-	again.Header.Set("Authorization", "Bearer "+token)
-	resp, err := s.next.RoundTrip(again)
-	if err == nil {
-		s.learn(resp.Header)
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		ahead := at.Sub(s.now())
+		if ahead.Abs() <= mostOff {
+			ahead = 0
+		}
+		s.mu.Lock()
+		s.ahead = ahead
+		s.mu.Unlock()
 	}
-	return resp, ahead, err
-}
-
-func (s *signed) learn(h http.Header) {
-	at, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return
-	}
-	ahead := at.Sub(s.now())
-	if ahead.Abs() <= mostOff {
-		ahead = 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ahead = ahead
+	return resp, nil
 }
 
 func (s *signed) off() time.Duration {
@@ -83,24 +84,3 @@ func (s *signed) off() time.Duration {
 	defer s.mu.Unlock()
 	return s.ahead
 }
-
-// token is a JSON web token as GitHub wants it: whole seconds, and a beginning a little in the past.
-func (s *signed) token(now time.Time) (string, error) {
-	claims, err := json.Marshal(map[string]any{
-		"iat": now.Add(-30 * time.Second).Unix(), "exp": now.Add(90 * time.Second).Unix(),
-		"iss": strconv.FormatInt(s.id, 10),
-	})
-	if err != nil {
-		return "", fmt.Errorf("writing the App's web token: %w", err)
-	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." +
-		base64.RawURLEncoding.EncodeToString(claims)
-	digest := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, s.key, crypto.SHA256, digest[:])
-	if err != nil {
-		return "", fmt.Errorf("signing as the App: %w", err)
-	}
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
-}
-
-func escape(s string) string { return url.QueryEscape(s) }

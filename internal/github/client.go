@@ -3,8 +3,12 @@ package github
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -60,7 +64,7 @@ type Client struct {
 	api   *github.Client
 	wire  *retrier
 	token func(context.Context) (string, error)
-	made  *appTransport // nil unless the client is an App
+	made  *Source // the tokens that New has made for an App; nil: none
 	self  string
 	app   bool
 	kind  TokenKind
@@ -77,39 +81,27 @@ type Client struct {
 	rereadLater bool // see RereadLater
 }
 
-const (
-	requestTimeout = 30 * time.Second // bounds one try of a call
-	mostTime       = 10 * time.Minute // bounds a call with all its tries
-)
-
-// New makes a client. It calls GitHub only for an App, to find its installation.
-func New(ctx context.Context, o Options) (*Client, error) {
+// newClient makes a client with a token, or with those of an Installation. It calls no one.
+func newClient(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
 	base := &retrier{next: http.DefaultTransport, sleep: o.Sleep, log: o.Log, timeout: cmp.Or(o.Timeout, requestTimeout),
 		patience: o.Patience}
-	c := &Client{o: o, wire: base}
-	polls := &etags{next: base}
-	if o.As != nil {
+	c := &Client{o: o, wire: base, kind: kindOf(o.Token, o.JobToken)}
+	token := func(context.Context, string) (string, error) { return o.Token, nil }
+	switch {
+	case o.As != nil:
 		base.patience = o.As.Patience
-		return c, c.useTokensOf(o.As, polls)
-	}
-	if o.AppID != 0 {
-		return c, c.useApp(ctx, polls)
-	}
-	if o.Token == "" {
+		c.app, c.kind, c.self, c.lacks, token = true, AppToken, o.As.Login, o.As.Lacks, o.As.Token
+	case o.Token == "":
 		return nil, errors.New("no token: set the input github_token (the default ${{ github.token }} does), or app_id and " +
 			"app_private_key")
 	}
-	c.kind = kindOf(o.Token, o.JobToken)
-	c.token = func(context.Context) (string, error) { return o.Token, nil }
-	api, err := c.dial(&http.Client{Transport: polls, Timeout: mostTime})
-	if err != nil {
-		return nil, err
-	}
-	c.api = api.WithAuthToken(o.Token)
-	return c, nil
+	c.token = func(ctx context.Context) (string, error) { return token(ctx, "") }
+	var err error
+	c.api, err = dialAt(rootOf(o.APIURL), &http.Client{Transport: &tokenTransport{&etags{next: base}, token}, Timeout: mostTime})
+	return c, err
 }
 
 // Token is the credential for git over HTTP; for an App it is renewed when it is about to expire.
@@ -132,3 +124,183 @@ func (c *Client) RereadLater() { c.rereadLater = true }
 
 // Self is the login that the token writes as; known after Gather.
 func (c *Client) Self() string { return c.self }
+
+// TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is
+// nothing.
+func (c *Client) TokenNote() string {
+	var notes []string
+	if c.kind == JobToken && c.self == actionsBot {
+		notes = append(notes, "Pushed with the job's own token, which does not start other workflows: run CI on this pull "+
+			"request by hand (close and reopen it), or give ralph a personal access token or an App.")
+	}
+	if len(c.lacks) > 0 {
+		notes = append(notes, "The App's installation has not granted "+strings.Join(c.lacks, ", ")+
+			": what takes it is left out.")
+	}
+	return strings.Join(notes, " ")
+}
+
+// TokenNotes says all that the token in use will not do, in one sentence each; what is known without asking GitHub
+// again.
+func (c *Client) TokenNotes() []string {
+	var notes []string
+	add := func(when bool, note string) {
+		if when {
+			notes = append(notes, note)
+		}
+	}
+	add(c.TokenNote() != "", c.TokenNote())
+	add(c.kind == JobToken, "The job's own token cannot push changes to files under .github/workflows; give ralph an "+
+		"App or a personal access token that may.")
+	add(c.kind.personal(), "A personal token cannot write check runs: ralph sets a commit status instead, without "+
+		"annotations.")
+	add(c.app && !c.o.AllowWorkflows, "The App's token is not asked to change files under .github/workflows.")
+	if c.kind == ClassicToken && c.scopes != nil {
+		has := strings.Join(c.scopes, ", ")
+		add(!slices.Contains(c.scopes, "repo") && !slices.Contains(c.scopes, "public_repo"),
+			"The token has the scopes "+oneLine(has)+
+				": without repo, or public_repo in a public repository, it can write nothing.")
+		add(!slices.Contains(c.scopes, "workflow"),
+			"Without the scope workflow the token cannot push changes to files under .github/workflows.")
+	}
+	return notes
+}
+
+// actionsBot is who GITHUB_TOKEN writes as.
+const actionsBot = "github-actions[bot]"
+
+// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, every other token's is asked
+// for.
+func (c *Client) whoami(ctx context.Context) (string, error) {
+	switch {
+	case c.self != "":
+		return c.self, nil
+	case c.kind == JobToken: // cannot read /user
+		c.self = actionsBot
+		return c.self, nil
+	case c.kind == InstallationToken: // neither can these, but GraphQL tells
+		return c.viewer(ctx)
+	}
+	user, resp, err := c.api.Users.Get(ctx, "")
+	if err != nil {
+		return "", explain("asking who the token belongs to", err)
+	}
+	c.note(resp.Header)
+	c.self = user.GetLogin()
+	return c.self, nil
+}
+
+// note keeps the scopes that GitHub reports a classic token.
+func (c *Client) note(h http.Header) {
+	told, ok := h["X-Oauth-Scopes"]
+	if !ok {
+		return
+	}
+	c.scopes = []string{}
+	for _, s := range strings.Split(strings.Join(told, ","), ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			c.scopes = append(c.scopes, s)
+		}
+	}
+	if c.kind == UnknownToken {
+		c.kind = ClassicToken
+	}
+}
+
+func (c *Client) viewer(ctx context.Context) (string, error) {
+	var data struct{ Viewer struct{ Login string } }
+	const doing = "asking who the token belongs to"
+	if err := c.graphql(ctx, doing, `query { viewer { login } }`, map[string]any{}, &data); err != nil {
+		return "", err
+	}
+	if data.Viewer.Login == "" {
+		return "", missingFieldError(doing, "who that is")
+	}
+	c.self = data.Viewer.Login
+	if !strings.HasSuffix(c.self, "[bot]") {
+		c.self += "[bot]"
+	}
+	return c.self, nil
+}
+
+// graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address:
+// /api/graphql beside /api/v3 on an Enterprise Server, /graphql on every host that is an API's own.
+func (o Options) graphqlURL() string {
+	if o.GraphQLURL != "" {
+		return o.GraphQLURL
+	}
+	root := strings.TrimSuffix(cmp.Or(o.APIURL, "https://api.github.com"), "/")
+	if server, ok := strings.CutSuffix(root, "/v3"); ok {
+		root = server
+	}
+	return root + "/graphql"
+}
+
+// graphql asks one question; every one of ours may be asked twice. Doing is what an error begins with.
+func (c *Client) graphql(ctx context.Context, doing, query string, variables map[string]any, into any) error {
+	req, err := c.api.NewRequest(http.MethodPost, c.o.graphqlURL(), map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return fmt.Errorf("%s: reading GITHUB_GRAPHQL_URL: %w", doing, err)
+	}
+	answer := struct {
+		Data   any `json:"data"`
+		Errors []struct{ Type, Message string }
+	}{Data: into}
+	if _, err := c.api.Do(ctx, req, &answer); err != nil {
+		return explain(doing, err)
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("%s: GitHub says %q; %s", doing, oneLine(answer.Errors[0].Message),
+			adviseGraphQL(answer.Errors[0].Type))
+	}
+	return nil
+}
+
+func adviseGraphQL(kind string) string {
+	switch kind {
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
+		return "give the token the permission that this takes"
+	case "NOT_FOUND":
+		return "it is gone, or the token may not see it"
+	case "RATE_LIMITED":
+		return "wait until the hour is over, or give ralph a token of its own"
+	}
+	return "try again, and if it stays so, tell ralph's developers"
+}
+
+// nullableTime is a time of an answer, nil for null. What an answer leaves out it does not say, which is no null.
+type nullableTime struct {
+	said bool
+	at   *time.Time
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *nullableTime) UnmarshalJSON(text []byte) error {
+	s.said = true
+	return json.Unmarshal(text, &s.at)
+}
+
+// dry reports whether writes are off, and logs the one that is left undone.
+func (c *Client) dry(format string, args ...any) bool {
+	if c.o.DryRun && c.o.Log != nil {
+		c.o.Log("dry run: would "+format, args...)
+	}
+	return c.o.DryRun
+}
+
+// given is nil for what is not given.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func short(sha string) string { return sha[:min(7, len(sha))] }
+
+// logf writes one line to the log.
+func (c *Client) logf(format string, args ...any) {
+	if c.o.Log != nil {
+		c.o.Log(format, args...)
+	}
+}

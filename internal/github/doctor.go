@@ -1,12 +1,16 @@
 package github
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // Grade is how a fact stands.
@@ -55,48 +59,424 @@ func (e *factCollector) examine(labels []string, branch string) {
 	e.workflow(branch)
 }
 
-// useTokensOf makes the client write as an App whose tokens someone else makes and revokes.
-func (c *Client) useTokensOf(as *Installation, next http.RoundTripper) (err error) {
-	c.app, c.kind, c.self, c.lacks = true, AppToken, as.Login, as.Lacks
-	c.token = func(ctx context.Context) (string, error) { return as.Token(ctx, "") }
-	c.api, err = c.dial(&http.Client{Transport: &tokenTransport{next, as.Token}, Timeout: mostTime})
+// factCollector collects facts.
+type factCollector struct {
+	c      *Client
+	ctx    context.Context // it lives for one call
+	report Report
+	repo   *github.Repository
+}
+
+func (e *factCollector) add(what string, grade Grade, says, advice string) {
+	e.report.Facts = append(e.report.Facts, Fact{What: what, Grade: grade, Says: says, Advice: advice})
+}
+
+// unread notes that something could not be read: unknown when the token may not, a warning otherwise.
+func (e *factCollector) unread(what string, err error, advice string) {
+	if ErrForbidden(err) || ErrGone(err) {
+		e.add(what, Unknown, "The token may not see it.", advice)
+		return
+	}
+	e.add(what, Warning, explain("reading it", err).Error(), "")
+}
+
+// token says who ralph writes as; without an answer there is nothing else to ask.
+func (e *factCollector) token() bool {
+	self, err := e.c.whoami(e.ctx)
+	if err != nil {
+		e.add("the token", Problem, err.Error(), "Give ralph a token that GitHub accepts.")
+		return false
+	}
+	e.add("the token", OK, fmt.Sprintf("It is %s and writes as %s.", e.c.kind, self), "")
+	for _, note := range e.c.TokenNotes() {
+		e.add("the token", Warning, note, "")
+	}
+	return true
+}
+
+func (e *factCollector) repository() bool {
+	r, _, err := e.c.api.Repositories.Get(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
+	if err != nil {
+		e.add("the repository", Problem, explain("reading "+e.c.o.Repo.String(), err).Error(), "")
+		return false
+	}
+	e.repo = r
+	visibility := cmp.Or(r.GetVisibility(), map[bool]string{true: "private", false: "public"}[r.GetPrivate()])
+	e.add("the repository", OK, fmt.Sprintf("%s is %s, its default branch is %s.", e.c.o.Repo, oneLine(visibility),
+		oneLine(r.GetDefaultBranch())), "")
+	if r.GetArchived() || r.GetDisabled() {
+		e.add("the repository", Problem, "It is archived or disabled: no one can write to it.",
+			"Unarchive it under Settings → General.")
+	}
+	if r.GetFork() {
+		e.add("the repository", Warning, "It is a fork: Actions and issues are off in a fork until they are turned on.",
+			"Turn Actions on in its Actions tab.")
+	}
+	if r.HasIssues != nil && !r.GetHasIssues() {
+		e.add("issues", Problem, "The repository has no issues.", "Turn issues on under Settings → General → Features.")
+	}
+	e.may()
+	return true
+}
+
+// may says what the token may do, as far as it can be known without trying: what a person may, and what an App was
+// granted.
+func (e *factCollector) may() {
+	const what = "permissions"
+	if !e.c.kind.personal() {
+		e.granted(what)
+		return
+	}
+	p, _, err := e.c.api.Repositories.GetPermissionLevel(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, e.c.self)
+	switch {
+	case err != nil:
+		e.unread(what, err, "Look under Settings → Collaborators.")
+	case p.GetPermission() == "admin" || p.GetPermission() == "write":
+		e.add(what, OK, "The token's owner may push to this repository.", "")
+	default:
+		e.add(what, Problem, "The token's owner may not push to this repository.",
+			"Give the owner write access, or use another token.")
+	}
+}
+
+func (e *factCollector) granted(what string) {
+	if len(e.c.lacks) == 0 {
+		return
+	}
+	grade := Warning
+	if lacksMuch(e.c.lacks) {
+		grade = Problem
+	}
+	e.add(what, grade, "The App's installation lacks "+strings.Join(e.c.lacks, ", ")+".",
+		"Grant it to the App, and accept it for this installation.")
+}
+
+// lacksMuch reports whether ralph does not work without what lacks.
+func lacksMuch(lacks []string) bool {
+	return slices.ContainsFunc(lacks,
+		func(l string) bool { return strings.HasPrefix(l, "contents") || strings.HasPrefix(l, "issues") })
+}
+
+// labels says which are missing. They are made when they are first put on, so that is no problem.
+func (e *factCollector) labels(want []string) {
+	have, err := e.c.Labels(e.ctx)
+	if err != nil {
+		e.unread("labels", err, "Give the token the permission issues: read.")
+		return
+	}
+	for _, name := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, name) }) {
+			e.report.Labels = append(e.report.Labels, name)
+		}
+	}
+	if len(e.report.Labels) == 0 {
+		e.add("labels", OK, "All of ralph's labels are there.", "")
+		return
+	}
+	e.add("labels", Warning, "There is no label "+strings.Join(e.report.Labels, ", ")+".",
+		"Make them, or let ralph do it.")
+}
+
+// demands are what a branch asks of who changes it, by protection and rulesets together.
+type demands struct {
+	reviews            int
+	checks             []string
+	signed, linear     bool
+	restricted, locked bool
+	others             []string // kinds of rules that are only named
+}
+
+// rule is one of a ruleset. It is read here because go-github fails on kinds that are newer than itself.
+type rule struct {
+	Type       string
+	Parameters json.RawMessage
+	Ruleset    int64 `json:"ruleset_id"`
+}
+
+// read reads from a path below the repository's.
+func (c *Client) read(ctx context.Context, path string, into any) error {
+	req, err := c.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.o.Repo.Owner, c.o.Repo.Name, path), nil)
+	if err == nil {
+		_, err = c.api.Do(ctx, req, into)
+	}
 	return err
 }
 
-// tokenTransport sends requests with a token that is asked for each time, and once more with another one when GitHub refuses it.
-type tokenTransport struct {
-	next  http.RoundTripper
-	token func(ctx context.Context, refused string) (string, error)
+func (c *Client) branchRules(ctx context.Context, branch string) (list []rule, err error) {
+	err = c.read(ctx, "rules/branches/"+branch+"?per_page=100", &list)
+	return list, err
 }
 
-// RoundTrip implements http.RoundTripper.
-func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := replay(req)
+// Refuses reports why a ruleset refuses commits on a branch, with what helps; "" if none does, if the token can bypass it,
+// or if it cannot be read. exists is true if the branch exists, signed if the commits are signed.
+func (c *Client) Refuses(ctx context.Context, branch string, exists, signed bool) string {
+	list, err := c.branchRules(ctx, branch)
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	token, err := l.token(req.Context(), "")
-	if err != nil {
-		return nil, fmt.Errorf("getting an installation token: %w", err)
+	for _, r := range list {
+		help := ""
+		switch {
+		case r.Type == "required_signatures" && !signed:
+			help = "requires signed commits: set the input signing_key"
+		case r.Type == "creation" && !exists, r.Type == "update":
+			help = "restricts who can push: set the input branch_prefix to a prefix without that rule"
+		default:
+			continue
+		}
+		var set struct {
+			Name   string
+			Bypass string `json:"current_user_can_bypass"`
+		}
+		if err := c.read(ctx, fmt.Sprintf("rulesets/%d", r.Ruleset), &set); err == nil && set.Bypass == "never" {
+			return fmt.Sprintf("the ruleset %q of %s %s, or let ralph bypass the ruleset", oneLine(set.Name), branch, help)
+		}
 	}
-	resp, err := l.send(req, body, token)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized {
-		return resp, err
-	}
-	other, none := l.token(req.Context(), token)
-	if none != nil || other == token {
-		return resp, nil //nolint:nilerr // GitHub's own answer says more
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	_ = resp.Body.Close()
-	return l.send(req, body, other)
+	return ""
 }
 
-func (l *tokenTransport) send(req *http.Request, body []byte, token string) (*http.Response, error) {
-	again := req.Clone(req.Context())
-	again.Header.Set("Authorization", "Bearer "+token)
-	if body != nil {
-		again.Body = io.NopCloser(bytes.NewReader(body))
+// rules says what protection and rulesets of the branch mean for ralph's pull requests to it.
+func (e *factCollector) rules(branch string) {
+	const what, ask = "branch rules",
+		"Look under Settings → Branches and Settings → Rules, or use a token of an administrator."
+	var d demands
+	protection, _, err := e.c.api.Repositories.GetBranchProtection(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, branch)
+	hidden := err != nil && !unprotected(err)
+	if err == nil {
+		d.protection(protection)
 	}
-	return l.next.RoundTrip(again)
+	list, rerr := e.c.branchRules(e.ctx, branch)
+	if rerr == nil {
+		for _, r := range list {
+			d.rule(r)
+		}
+	}
+	e.tell(what, branch, d)
+	if hidden {
+		e.unread(what, err, ask)
+	}
+	if rerr != nil && !ErrGone(rerr) { // older servers have no rulesets
+		e.unread(what, rerr, ask)
+	}
+}
+
+// unprotected reports whether GitHub says that a branch has no protection, with a 404 whose words tell it from one for
+// strangers.
+func unprotected(err error) bool {
+	var api *github.ErrorResponse
+	return errors.Is(err, github.ErrBranchNotProtected) || errors.As(err, &api) && ErrGone(err) &&
+		strings.Contains(api.Message, "Branch not protected")
+}
+
+func (d *demands) protection(p *github.Protection) {
+	if r := p.GetRequiredPullRequestReviews(); r != nil {
+		d.reviews = max(d.reviews, r.RequiredApprovingReviewCount)
+	}
+	if c := p.GetRequiredStatusChecks(); c != nil && c.Checks != nil {
+		for _, one := range *c.Checks {
+			d.checks = append(d.checks, one.Context)
+		}
+	} else if c != nil && c.Contexts != nil {
+		d.checks = append(d.checks, *c.Contexts...)
+	}
+	d.signed = d.signed || p.GetRequiredSignatures().GetEnabled()
+	d.linear = d.linear || p.GetRequireLinearHistory() != nil && p.GetRequireLinearHistory().Enabled
+	d.restricted = d.restricted || p.GetRestrictions() != nil
+	d.locked = d.locked || p.GetLockBranch().GetEnabled()
+}
+
+func (d *demands) rule(r rule) {
+	var p struct {
+		Reviews int                        `json:"required_approving_review_count"`
+		Named   []struct{ Context string } `json:"required_status_checks"`
+	}
+	if len(r.Parameters) > 0 && json.Unmarshal(r.Parameters, &p) != nil {
+		p.Reviews = 0
+	}
+	switch r.Type {
+	case "pull_request":
+		d.reviews = max(d.reviews, p.Reviews)
+	case "required_status_checks":
+		for _, c := range p.Named {
+			d.checks = append(d.checks, c.Context)
+		}
+	case "required_signatures":
+		d.signed = true
+	case "required_linear_history":
+		d.linear = true
+	case "update":
+		d.restricted = true
+	case "deletion", "non_fast_forward", "creation": // which ralph does not do to it
+	default:
+		d.others = append(d.others, oneLine(r.Type))
+	}
+}
+
+func (e *factCollector) tell(what, branch string, d demands) {
+	before := len(e.report.Facts)
+	branch = oneLine(branch)
+	if d.locked {
+		e.add(what, Problem, branch+" is locked: nothing can be merged to it.", "Unlock it under Settings → Branches.")
+	}
+	if d.reviews > 0 {
+		e.add(what, OK, fmt.Sprintf("A pull request to %s takes %d approving reviews; ralph's wait for them.", branch,
+			d.reviews), "")
+	}
+	if len(d.checks) > 0 {
+		slices.Sort(d.checks)
+		names := oneLine(strings.Join(slices.Compact(d.checks), ", "))
+		if e.c.kind == JobToken {
+			e.add(what, Warning, fmt.Sprintf("A pull request to %s takes the checks %s, which do not start on pushes with the "+
+				"job's own token.", branch, names),
+				"Give ralph an App or a personal access token, or start them by hand.")
+		} else {
+			e.add(what, OK, fmt.Sprintf("A pull request to %s takes the checks %s.", branch, names), "")
+		}
+	}
+	if d.signed {
+		e.add(what, Warning, "Commits on "+branch+" must be signed.",
+			"Let ralph sign its commits, or squash its pull requests when merging.")
+	}
+	if d.linear {
+		e.add(what, OK, branch+" takes no merge commits: ralph's pull requests are squashed or rebased.", "")
+	}
+	if d.restricted {
+		e.add(what, OK, "Only some may push to "+branch+"; ralph pushes to branches of its own.", "")
+	}
+	if len(d.others) > 0 {
+		e.add(what, OK, branch+" has further rules: "+oneLine(strings.Join(d.others, ", "))+".", "")
+	}
+	if len(e.report.Facts) == before {
+		e.add(what, OK, "Branch rules allow a pull request to "+branch+".", "")
+	}
+}
+
+// actions says whether workflows run at all, and what the job's own token may do unless a workflow says otherwise.
+func (e *factCollector) actions() {
+	const what, ask = "GitHub Actions", "Look under Settings → Actions → General, or use a token of an administrator."
+	p, _, err := e.c.api.Repositories.GetActionsPermissions(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
+	switch {
+	case err != nil:
+		e.unread(what, err, ask)
+		return
+	case !p.GetEnabled():
+		e.add(what, Problem, "Actions are off in this repository.", "Turn them on under Settings → Actions → General.")
+		return
+	case p.GetAllowedActions() != "" && p.GetAllowedActions() != "all":
+		e.add(what, Warning, "Only "+oneLine(p.GetAllowedActions())+" actions may run here.",
+			"Allow ralph's action under Settings → Actions → General.")
+	default:
+		e.add(what, OK, "Actions are on.", "")
+	}
+	w, _, err := e.c.api.Repositories.GetDefaultWorkflowPermissions(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name)
+	if err != nil {
+		e.unread("the job's own token", err, ask)
+		return
+	}
+	if w.GetDefaultWorkflowPermissions() == "write" {
+		e.add("the job's own token", OK, "It can write by default.", "")
+	} else {
+		e.add("the job's own token", OK,
+			"It can only read by default; ralph's workflow asks for more under permissions.", "")
+	}
+	if !w.GetCanApprovePullRequestReviews() {
+		e.add("the job's own token", Warning, "It may not open pull requests.",
+			"Turn on “Allow GitHub Actions to create and approve pull requests” under Settings → Actions → General, or give "+
+				"ralph an App or a personal access token.")
+	}
+}
+
+// wantedSecrets are the names that an agent's keys are usually kept in, one of which is enough.
+var wantedSecrets = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY"}
+
+// secrets looks at names alone: GitHub tells no one more.
+func (e *factCollector) secrets() {
+	const what = "secrets"
+	var have []string
+	for _, list := range []func() (*github.Secrets, error){e.ownSecrets, e.organizationSecrets} {
+		found, err := list()
+		if err != nil {
+			if len(have) == 0 {
+				e.unread(what, err, "Look under Settings → Secrets and variables → Actions for one of "+
+					strings.Join(wantedSecrets, ", ")+".")
+				return
+			}
+			break
+		}
+		for _, s := range found.Secrets {
+			if slices.Contains(wantedSecrets, s.Name) {
+				have = append(have, s.Name)
+			}
+		}
+	}
+	if len(have) == 0 {
+		e.add(what, Warning, "No API key found: add one of "+strings.Join(wantedSecrets, ", ")+".",
+			"Add the key of your agent: gh secret set ANTHROPIC_API_KEY")
+		return
+	}
+	slices.Sort(have)
+	e.add(what, OK, "There is "+strings.Join(slices.Compact(have), ", ")+".", "")
+}
+
+func (e *factCollector) ownSecrets() (*github.Secrets, error) {
+	list, _, err := e.c.api.Actions.ListRepoSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
+		&github.ListOptions{PerPage: 100})
+	return list, err
+}
+
+func (e *factCollector) organizationSecrets() (*github.Secrets, error) {
+	list, _, err := e.c.api.Actions.ListRepoOrgSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
+		&github.ListOptions{PerPage: 100})
+	return list, err
+}
+
+// mostWorkflows bounds how many workflow files are read.
+const mostWorkflows = 10
+
+// workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it
+// says.
+func (e *factCollector) workflow(branch string) {
+	const what, dir = "the workflow", ".github/workflows"
+	if _, ok, err := e.c.File(e.ctx, branch, dir+"/ralph.yml"); ok && err == nil {
+		e.add(what, OK, dir+"/ralph.yml is there.", "")
+		return
+	}
+	_, files, _, err := e.c.api.Repositories.GetContents(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, dir,
+		&github.RepositoryContentGetOptions{Ref: branch})
+	if err != nil && !ErrGone(err) {
+		e.unread(what, err, "Give the token the permission contents: read.")
+		return
+	}
+	found := workflows(files)
+	for _, path := range found[:min(mostWorkflows, len(found))] {
+		if e.namesRalph(branch, path) {
+			e.add(what, OK, oneLine(path)+" names ralph.", "")
+			return
+		}
+	}
+	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)),
+		"Make one: ralph init --github proposes it.")
+}
+
+func (e *factCollector) namesRalph(branch, path string) bool {
+	if strings.Contains(strings.ToLower(path), "ralph") {
+		return true
+	}
+	text, ok, err := e.c.File(e.ctx, branch, path)
+	return err == nil && ok && strings.Contains(strings.ToLower(string(text)), "ralph")
+}
+
+// workflows are the paths of workflow files, those that name ralph first.
+func workflows(files []*github.RepositoryContent) []string {
+	var named, others []string
+	for _, f := range files {
+		switch {
+		case !strings.HasSuffix(f.GetName(), ".yml") && !strings.HasSuffix(f.GetName(), ".yaml"):
+		case strings.Contains(strings.ToLower(f.GetName()), "ralph"):
+			named = append(named, f.GetPath())
+		default:
+			others = append(others, f.GetPath())
+		}
+	}
+	return append(named, others...)
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
 
 	"github.com/ralph-loop/ralph/internal/safetext"
@@ -60,11 +59,10 @@ func briefly(err error) error {
 // reading is what an error means: GitHub's answers first, then no answer at all.
 func reading(err error) string {
 	var (
-		limit  *github.RateLimitError
-		abuse  *github.AbuseRateLimitError
-		later  *github.AcceptedError
-		api    *github.ErrorResponse
-		access *ghinstallation.HTTPError
+		limit *github.RateLimitError
+		abuse *github.AbuseRateLimitError
+		later *github.AcceptedError
+		api   *github.ErrorResponse
 	)
 	switch {
 	case errors.As(err, &limit):
@@ -78,8 +76,6 @@ func reading(err error) string {
 		return "GitHub is still working on the answer; try again in a minute"
 	case errors.As(err, &api) && api.Response != nil:
 		return answered(api.Response, api.Message+details(api.Errors))
-	case errors.As(err, &access) && access.Response != nil:
-		return "GitHub gives the App no token: " + answered(access.Response, message(access.Response))
 	}
 	return unanswered(err)
 }
@@ -238,4 +234,30 @@ func ErrAway(err error) bool {
 	var limit *github.RateLimitError
 	var abuse *github.AbuseRateLimitError
 	return !errors.As(err, &limit) && !errors.As(err, &abuse) && !errors.Is(err, context.Canceled)
+}
+
+func explainAny(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(doing, err)
+}
+
+// refused reports whether GitHub understood and said no (422).
+func refused(err error) bool { return statusIs(err, http.StatusUnprocessableEntity) }
+
+func statusIs(err error, status int) bool {
+	var api *github.ErrorResponse
+	return errors.As(err, &api) && api.Response != nil && api.Response.StatusCode == status
+}
+
+// ErrRefused is a write that GitHub understood and did not want, or that the token may not make: it would say the same
+// tomorrow.
+func ErrRefused(err error) bool {
+	return statusIs(err, 403) || statusIs(err, 404) || statusIs(err, 410) || statusIs(err, 422)
+}
+
+// missingFieldError is an answer that lacks what was asked for.
+func missingFieldError(doing, what string) error {
+	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
 }

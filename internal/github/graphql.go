@@ -1,78 +1,13 @@
 package github
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/event"
 )
-
-// graphqlURL is where GraphQL is asked. When GITHUB_GRAPHQL_URL does not say, it follows from REST's address:
-// /api/graphql beside /api/v3 on an Enterprise Server, /graphql on every host that is an API's own.
-func (o Options) graphqlURL() string {
-	if o.GraphQLURL != "" {
-		return o.GraphQLURL
-	}
-	root := strings.TrimSuffix(cmp.Or(o.APIURL, "https://api.github.com"), "/")
-	if server, ok := strings.CutSuffix(root, "/v3"); ok {
-		root = server
-	}
-	return root + "/graphql"
-}
-
-// graphql asks one question; every one of ours may be asked twice. Doing is what an error begins with.
-func (c *Client) graphql(ctx context.Context, doing, query string, variables map[string]any, into any) error {
-	req, err := c.api.NewRequest(http.MethodPost, c.o.graphqlURL(), map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		return fmt.Errorf("%s: reading GITHUB_GRAPHQL_URL: %w", doing, err)
-	}
-	answer := struct {
-		Data   any `json:"data"`
-		Errors []struct{ Type, Message string }
-	}{Data: into}
-	if _, err := c.api.Do(ctx, req, &answer); err != nil {
-		return explain(doing, err)
-	}
-	if len(answer.Errors) > 0 {
-		return fmt.Errorf("%s: GitHub says %q; %s", doing, oneLine(answer.Errors[0].Message),
-			adviseGraphQL(answer.Errors[0].Type))
-	}
-	return nil
-}
-
-func adviseGraphQL(kind string) string {
-	switch kind {
-	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
-		return "give the token the permission that this takes"
-	case "NOT_FOUND":
-		return "it is gone, or the token may not see it"
-	case "RATE_LIMITED":
-		return "wait until the hour is over, or give ralph a token of its own"
-	}
-	return "try again, and if it stays so, tell ralph's developers"
-}
-
-// nullableTime is a time of an answer, nil for null. What an answer leaves out it does not say, which is no null.
-type nullableTime struct {
-	said bool
-	at   *time.Time
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *nullableTime) UnmarshalJSON(text []byte) error {
-	s.said = true
-	return json.Unmarshal(text, &s.at)
-}
-
-// missingFieldError is an answer that lacks what was asked for.
-func missingFieldError(doing, what string) error {
-	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
-}
 
 // LastEdited is when an issue's text was last changed; zero when never. The REST API does not tell.
 func (c *Client) LastEdited(ctx context.Context, number int) (time.Time, error) {

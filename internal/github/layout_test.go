@@ -69,8 +69,8 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		o := Options{APIURL: tt.api, GraphQLURL: tt.graphql}
-		if o.root() != tt.root || o.graphqlURL() != tt.ask {
-			t.Errorf("%q, %q: REST at %s, GraphQL at %s", tt.api, tt.graphql, o.root(), o.graphqlURL())
+		if rootOf(o.APIURL) != tt.root || o.graphqlURL() != tt.ask {
+			t.Errorf("%q, %q: REST at %s, GraphQL at %s", tt.api, tt.graphql, rootOf(o.APIURL), o.graphqlURL())
 		}
 	}
 }

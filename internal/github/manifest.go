@@ -79,7 +79,7 @@ func (m Manifest) On(s Server) (Form, error) {
 	if err != nil || web.Host == "" {
 		return Form{}, errors.New("making the App's manifest: invalid URL of GitHub")
 	}
-	return Form{Action: s.Web() + place + "?state=" + escape(m.State), Origin: web.Scheme + "://" + web.Host,
+	return Form{Action: s.Web() + place + "?state=" + url.QueryEscape(m.State), Origin: web.Scheme + "://" + web.Host,
 		Manifest: string(text)}, nil
 }
 

@@ -91,39 +91,3 @@ func (c *Client) EditComment(ctx context.Context, id int64, body string) error {
 	}
 	return nil
 }
-
-// AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has;
-// nil in a dry run.
-func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []string, err error) {
-	if c.dry("put %s on #%d", label, number) {
-		return nil, nil
-	}
-	list, _, err := c.api.Issues.AddLabelsToIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, []string{label})
-	if err != nil {
-		return nil, explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
-	}
-	for _, l := range list {
-		on = append(on, l.GetName())
-	}
-	return on, nil
-}
-
-// RemoveLabel takes a label off; one that does not exist is fine.
-func (c *Client) RemoveLabel(ctx context.Context, number int, label string) error {
-	if c.dry("take %s off #%d", label, number) {
-		return nil
-	}
-	_, err := c.api.Issues.RemoveLabelForIssue(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, label)
-	if err != nil && !ErrGone(err) {
-		return explain(fmt.Sprintf("taking the label %s off #%d", label, number), err)
-	}
-	return nil
-}
-
-// dry reports whether writes are off, and logs the one that is left undone.
-func (c *Client) dry(format string, args ...any) bool {
-	if c.o.DryRun && c.o.Log != nil {
-		c.o.Log("dry run: would "+format, args...)
-	}
-	return c.o.DryRun
-}

@@ -193,3 +193,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+const (
+	requestTimeout = 30 * time.Second // bounds one try of a call
+	mostTime       = 10 * time.Minute // bounds a call with all its tries
+)

@@ -1,11 +1,68 @@
 package github
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net/http"
-	"slices"
+	"net/url"
 	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
 )
+
+func rootOf(apiURL string) string {
+	if apiURL == "" {
+		return "https://api.github.com"
+	}
+	return strings.TrimSuffix(apiURL, "/")
+}
+
+// dialAt makes a client of the API that has its root there.
+func dialAt(root string, h *http.Client) (*github.Client, error) {
+	h.CheckRedirect = stay
+	api := github.NewClient(h)
+	address, err := url.Parse(root + "/")
+	if err != nil {
+		return nil, fmt.Errorf("reading GITHUB_API_URL: %w", err)
+	}
+	api.BaseURL = address
+	return api, nil
+}
+
+// stay follows a redirect, as of a renamed repository, on the same host alone: the token goes nowhere else.
+func stay(req *http.Request, via []*http.Request) error {
+	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || len(via) >= 5 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// revokeTime bounds a revocation: a job that was canceled has seconds left.
+const revokeTime = 3 * time.Second
+
+// revokeAt shuts an installation token out; one that has expired is none.
+func revokeAt(ctx context.Context, root, token string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, root+"/installation/token", http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Accept", "application/vnd.github+json")
+	resp, err := (&http.Client{CheckRedirect: stay}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusNoContent && resp.StatusCode != http.StatusUnauthorized { // it has expired
+		return fmt.Errorf("GitHub answered %s", resp.Status)
+	}
+	return nil
+}
 
 // TokenKind is what a token stands for. It decides what GitHub lets it do beside its permissions.
 type TokenKind string
@@ -44,104 +101,40 @@ func kindOf(token, job string) TokenKind {
 // personal reports whether a person's name is behind the token: GitHub lets no person write check runs.
 func (k TokenKind) personal() bool { return k == ClassicToken || k == FineToken || k == UserToken }
 
-// TokenNote says in one sentence each what readers of a pull request must know of the token in use; empty when there is
-// nothing.
-func (c *Client) TokenNote() string {
-	var notes []string
-	if c.kind == JobToken && c.self == actionsBot {
-		notes = append(notes, "Pushed with the job's own token, which does not start other workflows: run CI on this pull "+
-			"request by hand (close and reopen it), or give ralph a personal access token or an App.")
-	}
-	if len(c.lacks) > 0 {
-		notes = append(notes, "The App's installation has not granted "+strings.Join(c.lacks, ", ")+
-			": what takes it is left out.")
-	}
-	return strings.Join(notes, " ")
+// tokenTransport sends requests with a token that is asked for each time, and once more with another one when GitHub refuses it.
+type tokenTransport struct {
+	next  http.RoundTripper
+	token func(ctx context.Context, refused string) (string, error)
 }
 
-// TokenNotes says all that the token in use will not do, in one sentence each; what is known without asking GitHub
-// again.
-func (c *Client) TokenNotes() []string {
-	var notes []string
-	add := func(when bool, note string) {
-		if when {
-			notes = append(notes, note)
-		}
-	}
-	add(c.TokenNote() != "", c.TokenNote())
-	add(c.kind == JobToken, "The job's own token cannot push changes to files under .github/workflows; give ralph an "+
-		"App or a personal access token that may.")
-	add(c.kind.personal(), "A personal token cannot write check runs: ralph sets a commit status instead, without "+
-		"annotations.")
-	add(c.app && !c.o.AllowWorkflows, "The App's token is not asked to change files under .github/workflows.")
-	if c.kind == ClassicToken && c.scopes != nil {
-		has := strings.Join(c.scopes, ", ")
-		add(!c.scope("repo") && !c.scope("public_repo"),
-			"The token has the scopes "+oneLine(has)+
-				": without repo, or public_repo in a public repository, it can write nothing.")
-		add(!c.scope("workflow"),
-			"Without the scope workflow the token cannot push changes to files under .github/workflows.")
-	}
-	return notes
-}
-
-func (c *Client) scope(name string) bool {
-	return slices.Contains(c.scopes, name)
-}
-
-// actionsBot is who GITHUB_TOKEN writes as.
-const actionsBot = "github-actions[bot]"
-
-// whoami finds the login that the token writes as: an App's and GITHUB_TOKEN's are known, every other token's is asked
-// for.
-func (c *Client) whoami(ctx context.Context) (string, error) {
-	switch {
-	case c.self != "":
-		return c.self, nil
-	case c.kind == JobToken: // cannot read /user
-		c.self = actionsBot
-		return c.self, nil
-	case c.kind == InstallationToken: // neither can these, but GraphQL tells
-		return c.viewer(ctx)
-	}
-	user, resp, err := c.api.Users.Get(ctx, "")
+// RoundTrip implements http.RoundTripper.
+func (l *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := replay(req)
 	if err != nil {
-		return "", explain("asking who the token belongs to", err)
+		return nil, err
 	}
-	c.note(resp.Header)
-	c.self = user.GetLogin()
-	return c.self, nil
+	token, err := l.token(req.Context(), "")
+	if err != nil {
+		return nil, fmt.Errorf("getting an installation token: %w", err)
+	}
+	resp, err := l.send(req, body, token)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		return resp, err
+	}
+	other, none := l.token(req.Context(), token)
+	if none != nil || other == token {
+		return resp, nil //nolint:nilerr // GitHub's own answer says more
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	_ = resp.Body.Close()
+	return l.send(req, body, other)
 }
 
-// note keeps the scopes that GitHub reports a classic token.
-func (c *Client) note(h http.Header) {
-	told, ok := h["X-Oauth-Scopes"]
-	if !ok {
-		return
+func (l *tokenTransport) send(req *http.Request, body []byte, token string) (*http.Response, error) {
+	again := req.Clone(req.Context())
+	again.Header.Set("Authorization", "Bearer "+token)
+	if body != nil {
+		again.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	c.scopes = []string{}
-	for _, s := range strings.Split(strings.Join(told, ","), ",") {
-		if s = strings.TrimSpace(s); s != "" {
-			c.scopes = append(c.scopes, s)
-		}
-	}
-	if c.kind == UnknownToken {
-		c.kind = ClassicToken
-	}
-}
-
-func (c *Client) viewer(ctx context.Context) (string, error) {
-	var data struct{ Viewer struct{ Login string } }
-	const doing = "asking who the token belongs to"
-	if err := c.graphql(ctx, doing, `query { viewer { login } }`, map[string]any{}, &data); err != nil {
-		return "", err
-	}
-	if data.Viewer.Login == "" {
-		return "", missingFieldError(doing, "who that is")
-	}
-	c.self = data.Viewer.Login
-	if !strings.HasSuffix(c.self, "[bot]") {
-		c.self += "[bot]"
-	}
-	return c.self, nil
+	return l.next.RoundTrip(again)
 }

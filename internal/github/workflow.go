@@ -107,7 +107,7 @@ func (a *App) Dispatch(ctx context.Context, installation int64, repo event.Repo,
 		return err
 	}
 	defer func() { _ = a.Revoke(context.WithoutCancel(ctx), token) }() // it ends by itself within the hour
-	c, err := New(ctx, Options{APIURL: a.o.APIURL, Repo: repo, Token: token.Value, Log: a.o.Log, Sleep: a.o.Sleep,
+	c, err := newClient(Options{APIURL: a.o.APIURL, Repo: repo, Token: token.Value, Log: a.o.Log, Sleep: a.o.Sleep,
 		Timeout: a.o.Timeout})
 	if err != nil {
 		return err
