@@ -22,27 +22,34 @@ const mostLog = 4 << 20
 // at most 100. Both may be empty, for a status always. All of it is what strangers wrote: hostile data. With an error,
 // the findings that were read come too.
 func (c *Client) BuildLog(ctx context.Context, b Build) (excerpt string, findings []Annotation, err error) {
+	l := buildLog{c, b}
 	if b.CheckRun != 0 {
-		if findings, err = c.findings(ctx, b); err != nil {
+		if findings, err = l.findings(ctx); err != nil {
 			return "", nil, err
 		}
 	}
 	if b.JobID == 0 {
 		return "", findings, nil
 	}
-	excerpt, err = c.jobLog(ctx, b.JobID)
+	excerpt, err = l.jobLog(ctx)
 	if err != nil {
 		return "", findings, explain("reading the log of "+oneLine(b.Name), err)
 	}
 	return excerpt, findings, nil
 }
 
+// buildLog is the log of one failed build.
+type buildLog struct {
+	*Client
+	build Build
+}
+
 // findings are the annotations of a check run that tell of more than how its process ended.
-func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
-	list, _, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.o.Repo.Owner, c.o.Repo.Name, b.CheckRun,
+func (l buildLog) findings(ctx context.Context) ([]Annotation, error) {
+	list, _, err := l.api.Checks.ListCheckRunAnnotations(ctx, l.o.Repo.Owner, l.o.Repo.Name, l.build.CheckRun,
 		&github.ListOptions{PerPage: 100})
 	if err != nil {
-		return nil, explain("reading what "+oneLine(b.Name)+" says of lines", err)
+		return nil, explain("reading what "+oneLine(l.build.Name)+" says of lines", err)
 	}
 	var found []Annotation
 	for _, a := range list {
@@ -59,13 +66,13 @@ func (c *Client) findings(ctx context.Context, b Build) ([]Annotation, error) {
 
 // jobLog asks where the log lies, which is not at GitHub's API, and reads it there without the token. A log that GitHub
 // has deleted, or has not yet, is none.
-func (c *Client) jobLog(ctx context.Context, job int64) (string, error) {
-	path := fmt.Sprintf("repos/%s/%s/actions/jobs/%d/logs", c.o.Repo.Owner, c.o.Repo.Name, job)
-	req, err := c.api.NewRequest(http.MethodGet, path, nil)
+func (l buildLog) jobLog(ctx context.Context) (string, error) {
+	path := fmt.Sprintf("repos/%s/%s/actions/jobs/%d/logs", l.o.Repo.Owner, l.o.Repo.Name, l.build.JobID)
+	req, err := l.api.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return "", err
 	}
-	resp, err := c.api.Client().Transport.RoundTrip(req.WithContext(ctx))
+	resp, err := l.api.Client().Transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return "", err
 	}
@@ -81,24 +88,24 @@ func (c *Client) jobLog(ctx context.Context, job int64) (string, error) {
 		}
 		return "", err
 	}
-	text, err := c.download(ctx, at)
+	text, err := l.download(ctx, at)
 	return excerptOf(text), err
 }
 
 // download reads the end of what lies at an address that GitHub has given. The address is a secret of its own for some
 // minutes: no error holds it, and the log names only its path.
-func (c *Client) download(ctx context.Context, address string) (string, error) {
+func (l buildLog) download(ctx context.Context, address string) (string, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme != "https" && at.Scheme != "http" {
 		return "", errors.New("GitHub gives an address that cannot be read")
 	}
-	resp, err := c.fetch(ctx, at, 0)
+	resp, err := l.fetch(ctx, at, 0)
 	if err != nil {
 		return "", err
 	}
 	if resp.ContentLength > mostLog {
 		_ = resp.Body.Close()
-		if resp, err = c.fetch(ctx, at, resp.ContentLength-mostLog); err != nil {
+		if resp, err = l.fetch(ctx, at, resp.ContentLength-mostLog); err != nil {
 			return "", err
 		}
 	}
@@ -116,7 +123,7 @@ func (c *Client) download(ctx context.Context, address string) (string, error) {
 	return strings.ToValidUTF8(string(raw), "�"), nil
 }
 
-func (c *Client) fetch(ctx context.Context, at *url.URL, from int64) (*http.Response, error) {
+func (l buildLog) fetch(ctx context.Context, at *url.URL, from int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, errors.New("GitHub gives an address that cannot be read")
@@ -125,18 +132,9 @@ func (c *Client) fetch(ctx context.Context, at *url.URL, from int64) (*http.Resp
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	resp, err := c.wire.RoundTrip(req)
+	resp, err := l.wire.RoundTrip(req)
 	if err != nil {
 		return nil, plainly(err)
 	}
 	return resp, nil
-}
-
-// plainly is an error without an address in it.
-func plainly(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

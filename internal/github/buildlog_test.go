@@ -103,12 +103,12 @@ func TestTheTokenStaysAtGitHub(t *testing.T) {
 		})
 	})
 	c := s.client()
-	excerpt, err := c.jobLog(t.Context(), 5)
+	excerpt, err := buildLog{c, Build{JobID: 5}}.jobLog(t.Context())
 	if err != nil || !strings.HasSuffix(excerpt, "\nend") || seen.Get("Authorization") != "" {
 		t.Errorf("%q, %v; the store saw %v", excerpt, err, seen)
 	}
 	size = mostLog + 1000
-	excerpt, err = c.jobLog(t.Context(), 5)
+	excerpt, err = buildLog{c, Build{JobID: 5}}.jobLog(t.Context())
 	if err != nil || !strings.HasSuffix(excerpt, "end") || seen.Get("Range") != "bytes=1000-" {
 		t.Errorf("of a long log its end is read: %q, %v; the store saw %v", excerpt[:20], err, seen)
 	}

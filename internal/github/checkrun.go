@@ -52,129 +52,110 @@ const (
 // says the same in one line. A job's token without checks: write is told once, in the log; then, as after a status, the
 // id is 0 and there is no error.
 func (c *Client) PutCheckRun(ctx context.Context, run CheckRun) (int64, error) {
-	doing := fmt.Sprintf("writing the check run %s on %s", run.Name, short(run.SHA))
 	if c.dry("write the check run %s on %s: %s, %s", run.Name, short(run.SHA), run.Conclusion, run.Title) {
 		return run.ID, nil
 	}
+	w := &checkRunWrite{Client: c, run: run, id: run.ID, notes: annotations(run.Annotations)}
 	if c.noChecks {
-		return 0, c.putStatus(ctx, run)
+		return 0, w.status(ctx)
 	}
-	notes := annotations(run.Annotations)
-	id, arrived, err := c.beginCheckRun(ctx, run, notes)
+	doing := fmt.Sprintf("writing the check run %s on %s", run.Name, short(run.SHA))
+	err := w.begin(ctx)
 	if ErrForbidden(err) {
 		c.noChecks = true
-		c.logf("%v; %s", explain(doing, err), c.withoutChecks())
-		return 0, c.putStatus(ctx, run)
-	}
-	if err != nil {
-		return 0, explain(doing, err)
-	}
-	for arrived < len(notes) {
-		more := notes[arrived:min(arrived+annotationsInCall, len(notes))]
-		if arrived, err = c.changeCheckRun(ctx, id, run, more, arrived); err != nil {
-			return id, explain(doing, err)
+		help := "add `checks: write` to the workflow's permissions"
+		switch {
+		case c.kind.personal():
+			help = "only Apps may write check runs, so a commit status says it instead"
+		case c.app:
+			help = "grant the App the permission checks: write, and accept it for this installation"
 		}
+		c.logf("%v; %s", explain(doing, err), help)
+		return 0, w.status(ctx)
 	}
-	return id, nil
+	for err == nil && w.arrived < len(w.notes) {
+		err = w.change(ctx)
+	}
+	return w.id, explainAny(doing, err)
 }
 
-// withoutChecks says what follows when check runs cannot be written.
-func (c *Client) withoutChecks() string {
-	switch {
-	case c.kind.personal():
-		return "only Apps may write check runs, so a commit status says it instead"
-	case c.app:
-		return "grant the App the permission checks: write, and accept it for this installation"
-	}
-	return "add `checks: write` to the workflow's permissions"
+// checkRunWrite writes one check run.
+type checkRunWrite struct {
+	*Client
+	run     CheckRun
+	id      int64 // 0 until it is known
+	notes   []*github.CheckRunAnnotation
+	arrived int // how many of notes GitHub has
 }
 
-// beginCheckRun makes the check run, or changes the one that exists, and says how many annotations it has then.
-func (c *Client) beginCheckRun(ctx context.Context, run CheckRun, notes []*github.CheckRunAnnotation) (id int64,
-	arrived int, err error) {
-	id = run.ID
-	if id == 0 && run.Find {
-		if id, arrived, err = c.findCheckRun(ctx, run); err != nil {
-			return 0, 0, err
+// next are the notes that the next call adds.
+func (w *checkRunWrite) next() []*github.CheckRunAnnotation {
+	rest := w.notes[min(w.arrived, len(w.notes)):]
+	return rest[:min(annotationsInCall, len(rest))]
+}
+
+// begin makes the check run, or changes the one that exists.
+func (w *checkRunWrite) begin(ctx context.Context) error {
+	if w.id == 0 && w.run.Find {
+		if _, err := w.find(ctx); err != nil {
+			return err
 		}
 	}
-	first := notes[min(arrived, len(notes)):]
-	first = first[:min(annotationsInCall, len(first))]
-	if id != 0 {
-		arrived, err = c.changeCheckRun(ctx, id, run, first, arrived)
-		return id, arrived, err
+	if w.id != 0 {
+		return w.change(ctx)
 	}
-	for try := 1; ; try++ {
-		status, conclusion := run.state()
-		made, _, err := c.api.Checks.CreateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, github.CreateCheckRunOptions{
-			Name: run.Name, HeadSHA: run.SHA, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status,
-			Conclusion: conclusion,
-			Output:     run.output(first),
+	return w.post(ctx, func() error {
+		add := w.next()
+		status, conclusion := w.run.state()
+		made, _, err := w.api.Checks.CreateCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, github.CreateCheckRunOptions{
+			Name: w.run.Name, HeadSHA: w.run.SHA, DetailsURL: given(w.run.URL), ExternalID: given(w.run.ExternalID), Status: status,
+			Conclusion: conclusion, Output: w.run.output(add),
 		})
 		if err == nil {
-			return made.GetID(), len(first), nil
+			w.id, w.arrived = made.GetID(), len(add)
 		}
-		if !ErrAway(err) || try == maxTries {
-			return 0, 0, err
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return 0, 0, err
-		}
-		id, arrived, ferr := c.findCheckRun(ctx, run)
-		if id != 0 {
-			return id, arrived, nil
-		}
-		if ferr != nil { // it may be there: better none than two
-			return 0, 0, err
-		}
-	}
+		return err
+	}, func() (bool, error) { return w.find(ctx) })
 }
 
-// changeCheckRun changes what a check run says and adds annotations behind the first of them that exist. GitHub
-// adds, it does not replace: when an answer is lost, it is asked how many there are before it is tried again.
-func (c *Client) changeCheckRun(ctx context.Context, id int64, run CheckRun, add []*github.CheckRunAnnotation,
-	there int) (int, error) {
-	for try := 1; ; try++ {
-		status, conclusion := run.state()
-		_, _, err := c.api.Checks.UpdateCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, id, github.UpdateCheckRunOptions{
-			Name: run.Name, DetailsURL: given(run.URL), ExternalID: given(run.ExternalID), Status: status,
-			Conclusion: conclusion, Output: run.output(add),
+// change changes what the check run says and adds the next notes. GitHub adds, it does not replace: when an answer is
+// lost, it is asked how many there are before it is tried again.
+func (w *checkRunWrite) change(ctx context.Context) error {
+	add := w.next()
+	now := w.arrived + len(add)
+	err := w.post(ctx, func() error {
+		status, conclusion := w.run.state()
+		_, _, err := w.api.Checks.UpdateCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.id, github.UpdateCheckRunOptions{
+			Name: w.run.Name, DetailsURL: given(w.run.URL), ExternalID: given(w.run.ExternalID), Status: status,
+			Conclusion: conclusion, Output: w.run.output(add),
 		})
-		if err == nil {
-			return there + len(add), nil
-		}
-		if !ErrAway(err) || try == maxTries {
-			return there, err
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return there, err
-		}
-		now, _, gerr := c.api.Checks.GetCheckRun(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
-		if gerr != nil {
-			return there, err
-		}
-		if len(add) > 0 && now.GetOutput().GetAnnotationsCount() >= there+len(add) {
-			return there + len(add), nil
-		}
+		return err
+	}, func() (bool, error) {
+		read, _, err := w.api.Checks.GetCheckRun(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.id)
+		return len(add) > 0 && read.GetOutput().GetAnnotationsCount() >= now, err
+	})
+	if err == nil {
+		w.arrived = now
 	}
+	return err
 }
 
-// findCheckRun finds the check run with the name and the external id on the commit, and how many annotations it has; 0
-// when there is none.
-func (c *Client) findCheckRun(ctx context.Context, run CheckRun) (id int64, arrived int, err error) {
-	list, _, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA,
+// find finds the check run with the name and the external id on the commit, and how many annotations it has.
+func (w *checkRunWrite) find(ctx context.Context) (bool, error) {
+	list, _, err := w.api.Checks.ListCheckRunsForRef(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.run.SHA,
 		&github.ListCheckRunsOptions{
-			CheckName: &run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
+			CheckName: &w.run.Name, Filter: github.String("all"), ListOptions: github.ListOptions{PerPage: 100},
 		})
 	if err != nil {
-		return 0, 0, err
+		return false, err
 	}
 	for _, one := range list.CheckRuns {
-		if one.GetExternalID() == run.ExternalID {
-			return one.GetID(), one.GetOutput().GetAnnotationsCount(), nil
+		if one.GetExternalID() == w.run.ExternalID {
+			w.id, w.arrived = one.GetID(), one.GetOutput().GetAnnotationsCount()
+			return true, nil
 		}
 	}
-	return 0, 0, nil
+	return false, nil
 }
 
 // state is GitHub's status and conclusion of a check run.
@@ -218,20 +199,20 @@ func annotations(list []Annotation) []*github.CheckRunAnnotation {
 	return made
 }
 
-// putStatus says as a commit status what a check run would; a token that may not do that either is told so in the log,
+// status says as a commit status what a check run would; a token that may not do that either is told so in the log,
 // and the run continues. Setting it twice is as setting it once: the last one of a name counts.
-func (c *Client) putStatus(ctx context.Context, run CheckRun) error {
-	if !c.kind.personal() && c.kind != UnknownToken || c.noStatus {
+func (w *checkRunWrite) status(ctx context.Context) error {
+	if !w.kind.personal() && w.kind != UnknownToken || w.noStatus {
 		return nil
 	}
-	doing := fmt.Sprintf("setting the status %s of %s", run.Name, short(run.SHA))
-	_, _, err := c.api.Repositories.CreateStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, run.SHA, &github.RepoStatus{
-		State: github.String(statusOf(run.Conclusion)), TargetURL: given(run.URL), Context: &run.Name,
-		Description: given(safetext.ShortenBytes(oneLine(run.Title), mostDescription)),
+	doing := fmt.Sprintf("setting the status %s of %s", w.run.Name, short(w.run.SHA))
+	_, _, err := w.api.Repositories.CreateStatus(ctx, w.o.Repo.Owner, w.o.Repo.Name, w.run.SHA, &github.RepoStatus{
+		State: github.String(statusOf(w.run.Conclusion)), TargetURL: given(w.run.URL), Context: &w.run.Name,
+		Description: given(safetext.ShortenBytes(oneLine(w.run.Title), mostDescription)),
 	})
 	if ErrForbidden(err) || ErrGone(err) { // a classic token without the scope is answered with 404
-		c.noStatus = true
-		c.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
+		w.noStatus = true
+		w.logf("%v; the commit does not show what ralph says of it", explain(doing, err))
 		return nil
 	}
 	return explainAny(doing, err)

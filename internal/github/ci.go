@@ -39,11 +39,8 @@ type Build struct {
 	JobID      int64  // of a job of GitHub Actions, whose log can be read; 0 for every other
 }
 
-// What is read of a commit: pages of 100 check runs, and of what one says of itself.
-const (
-	mostCheckPages = 10
-	mostSummary    = 4000
-)
+// mostSummary is how much is read of what a check run says of itself, in bytes.
+const mostSummary = 4000
 
 // Builds reads what others say of a commit. Left out is what ignore names: the name of a check run or status ("ralph"),
 // or, when it is all digits, the id of a workflow run: ralph does not wait for the job that it runs in. How a
@@ -58,11 +55,22 @@ const (
 func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, error) {
 	doing := "reading what CI says of " + short(sha)
 	ctx = conditional(ctx)
-	runs, err := c.checkRuns(ctx, sha)
+	runs, err := pages(doing, explain, func(o *github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
+		list, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha,
+			&github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: *o})
+		if err != nil {
+			return nil, resp, err
+		}
+		return list.CheckRuns, resp, nil
+	})
 	if err != nil {
-		return CI{}, explain(doing, err)
+		return CI{}, err
 	}
-	statuses, err := c.statuses(ctx, sha)
+	var statuses []*github.RepoStatus // the latest of each name, at most 100
+	combined, _, err := c.api.Repositories.GetCombinedStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha, &github.ListOptions{PerPage: 100})
+	if err == nil {
+		statuses = combined.Statuses
+	}
 	if ErrForbidden(err) && !c.noStatuses { // statuses: read is a permission of its own
 		c.noStatuses = true
 		c.logf("%v; only check runs are read", explain(doing, err))
@@ -71,34 +79,6 @@ func (c *Client) Builds(ctx context.Context, sha string, ignore ...string) (CI, 
 		return CI{}, explain(doing, err)
 	}
 	return judge(runs, statuses, ignore), nil
-}
-
-// checkRuns are the newest ones of each name.
-func (c *Client) checkRuns(ctx context.Context, sha string) ([]*github.CheckRun, error) {
-	opts := &github.ListCheckRunsOptions{Filter: github.String("latest"), ListOptions: github.ListOptions{PerPage: 100}}
-	var all []*github.CheckRun
-	for range mostCheckPages {
-		list, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha, opts)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list.CheckRuns...)
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
-	}
-	return all, nil
-}
-
-// statuses are the newest ones of each name, at most 100.
-func (c *Client) statuses(ctx context.Context, sha string) ([]*github.RepoStatus, error) {
-	combined, _, err := c.api.Repositories.GetCombinedStatus(ctx, c.o.Repo.Owner, c.o.Repo.Name, sha,
-		&github.ListOptions{PerPage: 100})
-	if err != nil {
-		return nil, err
-	}
-	return combined.Statuses, nil
 }
 
 // judge adds up what is said.

@@ -280,6 +280,25 @@ func (s *nullableTime) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &s.at)
 }
 
+// post makes something that must not be made twice. If GitHub does not answer, arrived tells whether it was made, before post
+// tries again; if that cannot be read either, nothing more is made: better none than two.
+func (c *Client) post(ctx context.Context, create func() error, arrived func() (bool, error)) error {
+	for try := 1; ; try++ {
+		err := create()
+		if err == nil || !ErrAway(err) || try == maxTries {
+			return err
+		}
+		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
+			return err
+		}
+		if there, unread := arrived(); there {
+			return nil
+		} else if unread != nil {
+			return err
+		}
+	}
+}
+
 // dry reports whether writes are off, and logs the one that is left undone.
 func (c *Client) dry(format string, args ...any) bool {
 	if c.o.DryRun && c.o.Log != nil {

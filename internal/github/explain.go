@@ -91,8 +91,8 @@ func answered(r *http.Response, message string) string {
 	case r.StatusCode == http.StatusUnauthorized:
 		return "GitHub does not accept the token " + said + "; renew it, or the secret that it comes from"
 	case r.Header.Get("X-GitHub-SSO") != "":
-		return "the token is not let into the organization's single sign-on " + said + "; " +
-			authorise(r.Header.Get("X-GitHub-SSO"))
+		return "the token is not let into the organization's single sign-on " + said +
+			"; authorize it under Settings → Developer settings → Personal access tokens → Configure SSO"
 	case r.StatusCode == http.StatusForbidden:
 		return "the token may not do this " + said + "; " + missing(r.Header)
 	case r.StatusCode == http.StatusNotFound:
@@ -130,23 +130,6 @@ func missing(h http.Header) string {
 	return "give the job, or the token, the permission " + needs
 }
 
-// authorize says where a token is let into single sign-on. The header is shown only as far as it is an address's host
-// and path.
-func authorise(header string) string {
-	_, address, _ := strings.Cut(header, "url=")
-	at, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || at.Host == "" || strings.ContainsFunc(at.Host+at.Path, odd) {
-		return "authorize it under Settings → Developer settings → Personal access tokens → Configure SSO"
-	}
-	return "authorize it at " + oneLine(at.Host+at.Path) +
-		" or under Settings → Developer settings → Personal access tokens → Configure SSO"
-}
-
-// odd is what the host and the path of a plain address do not have.
-func odd(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:", r)
-}
-
 // unanswered is what it means that no answer came, or none of GitHub's.
 func unanswered(err error) string {
 	var (
@@ -171,16 +154,7 @@ func unanswered(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "the connection broke before the answer came; check the network and try again"
 	}
-	return oneLine(plain(err)) + "; check the network and try again"
-}
-
-// plain is an error's text without the address that the client puts in front.
-func plain(err error) string {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err.Error()
-	}
-	return err.Error()
+	return oneLine(plainly(err).Error()) + "; check the network and try again"
 }
 
 // details are the fields that GitHub finds wrong.
@@ -260,4 +234,13 @@ func ErrRefused(err error) bool {
 // missingFieldError is an answer that lacks what was asked for.
 func missingFieldError(doing, what string) error {
 	return fmt.Errorf("%s: GitHub's answer does not say %s; ask again later", doing, what)
+}
+
+// plainly is an error without an address in it.
+func plainly(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }

@@ -25,58 +25,62 @@ func (c *Client) WriteFileByPull(ctx context.Context, branch, path string, conte
 	if err != nil {
 		return nil, err
 	}
-	if err := c.makeBranch(ctx, branch, home.DefaultBranch); err != nil {
+	p := proposal{c, branch, path, content}
+	if err := p.makeBranch(ctx, home.DefaultBranch); err != nil {
 		return nil, err
 	}
-	if err := c.putFile(ctx, branch, path, content, title); err != nil {
+	if err := p.putFile(ctx, title); err != nil {
 		return nil, err
 	}
 	return c.OpenPull(ctx, PullRequest{Title: title, Body: body, Head: branch, Base: home.DefaultBranch})
 }
 
-// makeBranch makes a branch at another one's head; one of this name that exists stays where it is.
-func (c *Client) makeBranch(ctx context.Context, branch, from string) error {
-	doing := "making the branch " + oneLine(branch)
-	head, _, err := c.api.Git.GetRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, "heads/"+from)
+// proposal is a file that a branch is made for.
+type proposal struct {
+	*Client
+	branch, path string
+	content      []byte
+}
+
+// makeBranch makes the branch at another one's head; one of this name that exists stays where it is.
+func (p proposal) makeBranch(ctx context.Context, from string) error {
+	owner, name, doing := p.o.Repo.Owner, p.o.Repo.Name, "making the branch "+oneLine(p.branch)
+	head, _, err := p.api.Git.GetRef(ctx, owner, name, "heads/"+from)
 	if statusIs(err, http.StatusNotFound) || statusIs(err, http.StatusConflict) {
 		return &failed{fmt.Sprintf("%s: the branch %s has no commit yet; push a first one", doing, oneLine(from)), err}
 	}
 	if err != nil {
 		return explain("reading the head of "+oneLine(from), err)
 	}
-	for try := 1; ; try++ {
-		_, _, err := c.api.Git.CreateRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.Reference{
-			Ref: github.String("refs/heads/" + branch), Object: &github.GitObject{SHA: head.Object.SHA},
+	there := func() (bool, error) {
+		_, _, err := p.api.Git.GetRef(ctx, owner, name, "heads/"+p.branch)
+		return err == nil, nil // made twice, GitHub refuses it
+	}
+	return explainAny(doing, p.post(ctx, func() error {
+		_, _, err := p.api.Git.CreateRef(ctx, owner, name, &github.Reference{
+			Ref: github.String("refs/heads/" + p.branch), Object: &github.GitObject{SHA: head.Object.SHA},
 		})
-		if err == nil {
-			return nil
-		}
-		if refused(err) || ErrAway(err) {
-			if _, _, ferr := c.api.Git.GetRef(ctx, c.o.Repo.Owner, c.o.Repo.Name, "heads/"+branch); ferr == nil {
+		if refused(err) {
+			if made, _ := there(); made {
 				return nil
 			}
 		}
-		if !ErrAway(err) || try == maxTries {
-			return explain(doing, err)
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return explain(doing, err)
-		}
-	}
+		return err
+	}, there))
 }
 
-// putFile commits a file to a branch unless the branch has it with this content. A commit whose answer was lost, and
+// putFile commits the file to the branch unless the branch has it with this content. A commit whose answer was lost, and
 // which the client has tried again, is refused as one of an older file: then the file is examined once more.
-func (c *Client) putFile(ctx context.Context, branch, path string, content []byte, subject string) error {
-	doing := fmt.Sprintf("writing %s on %s", oneLine(path), oneLine(branch))
+func (p proposal) putFile(ctx context.Context, subject string) error {
+	doing := fmt.Sprintf("writing %s on %s", oneLine(p.path), oneLine(p.branch))
 	for look := 1; ; look++ {
-		sha, same, err := c.fileOn(ctx, branch, path, content)
+		sha, same, err := p.file(ctx)
 		if err != nil || same {
 			return explainAny(doing, err)
 		}
-		_, _, err = c.api.Repositories.CreateFile(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
+		_, _, err = p.api.Repositories.CreateFile(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
 			&github.RepositoryContentFileOptions{
-				Message: &subject, Content: content, Branch: &branch, SHA: given(sha),
+				Message: &subject, Content: p.content, Branch: &p.branch, SHA: given(sha),
 			})
 		if err == nil {
 			return nil
@@ -84,17 +88,17 @@ func (c *Client) putFile(ctx context.Context, branch, path string, content []byt
 		if look < 2 && (refused(err) || statusIs(err, http.StatusConflict)) {
 			continue
 		}
-		if _, same, ferr := c.fileOn(ctx, branch, path, content); ferr == nil && same {
+		if _, same, ferr := p.file(ctx); ferr == nil && same {
 			return nil
 		}
 		return explain(doing, err)
 	}
 }
 
-// fileOn is the id of a file on a branch, empty when there is none, and whether it holds the content.
-func (c *Client) fileOn(ctx context.Context, branch, path string, content []byte) (sha string, same bool, err error) {
-	file, dir, _, err := c.api.Repositories.GetContents(ctx, c.o.Repo.Owner, c.o.Repo.Name, path,
-		&github.RepositoryContentGetOptions{Ref: branch})
+// file is the id of the file on the branch, empty when there is none, and whether it holds the content.
+func (p proposal) file(ctx context.Context) (sha string, same bool, err error) {
+	file, dir, _, err := p.api.Repositories.GetContents(ctx, p.o.Repo.Owner, p.o.Repo.Name, p.path,
+		&github.RepositoryContentGetOptions{Ref: p.branch})
 	if ErrGone(err) {
 		return "", false, nil
 	}
@@ -105,5 +109,5 @@ func (c *Client) fileOn(ctx context.Context, branch, path string, content []byte
 		return "", false, errors.New("a directory of this name is there; move it away")
 	}
 	text, err := file.GetContent()
-	return file.GetSHA(), err == nil && bytes.Equal([]byte(text), content), nil
+	return file.GetSHA(), err == nil && bytes.Equal([]byte(text), p.content), nil
 }

@@ -27,78 +27,86 @@ const (
 // could not say: the issue of a dispatch. A permission that cannot be read is a fact too: Authorise refuses on it. The
 // error is for reads without which nothing can be decided.
 func (c *Client) Gather(ctx context.Context, ev event.Event) (event.Event, event.Facts, error) {
-	facts := event.Facts{Permissions: map[string]event.Permission{}}
-	for login, level := range c.known() {
-		facts.Permissions[login] = event.Permission{Level: level}
+	g := &gathering{c, ev, event.Facts{Permissions: map[string]event.Permission{}}, nil}
+	err := g.gather(ctx)
+	return g.ev, g.facts, err
+}
+
+// gathering is what has been read of an event so far.
+type gathering struct {
+	*Client
+	ev    event.Event
+	facts event.Facts
+	known map[string]string // permissions that were read before; nil: none were
+}
+
+func (g *gathering) gather(ctx context.Context) (err error) {
+	ev := &g.ev
+	if g.o.As != nil {
+		g.known = g.o.As.Known
 	}
-	var err error
-	if facts.Self, err = c.whoami(ctx); err != nil {
-		return ev, facts, err
+	for login, level := range g.known {
+		g.facts.Permissions[login] = event.Permission{Level: level}
+	}
+	if g.facts.Self, err = g.whoami(ctx); err != nil {
+		return err
 	}
 	if ev.Repo.DefaultBranch == "" {
-		if ev.Repo, err = c.repository(ctx); err != nil {
-			return ev, facts, err
+		if ev.Repo, err = g.repository(ctx); err != nil {
+			return err
 		}
 	}
 	if ev.Kind == event.Scheduled && ev.Issue == nil {
-		return ev, facts, nil
+		return nil
 	}
 	if ev.Issue == nil && ev.Ask.Issue != 0 {
-		if ev.Issue, err = c.Issue(ctx, ev.Ask.Issue); err != nil {
-			return ev, facts, err
+		if ev.Issue, err = g.Issue(ctx, ev.Ask.Issue); err != nil {
+			return err
 		}
 	}
 	if ev.Issue != nil && ev.Issue.Pull && !strings.HasPrefix(ev.Name, "pull_request") { // whose payload tells
-		if ev.Issue.Fork, err = c.fork(ctx, ev.Issue.Number); err != nil {
-			return ev, facts, err
+		if ev.Issue.Fork, err = g.fork(ctx); err != nil {
+			return err
 		}
 	}
-	if err = c.reread(ctx, &ev, &facts); err != nil {
-		return ev, facts, err
+	if err = g.reread(ctx); err != nil {
+		return err
 	}
 	if ev.Kind == event.Labeled {
-		if facts.Labeller = ev.Sender.Login; c.known() == nil {
+		if g.facts.Labeller = ev.Sender.Login; g.known == nil {
 			// Unreadable leaves the labeller empty, on which Authorise refuses.
-			facts.Labeller, _, _ = c.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
+			g.facts.Labeller, _, _ = g.LabelChanged(ctx, ev.Issue.Number, event.Labeled, ev.Label)
 		}
 	}
-	for _, login := range event.Identities(ev, facts.Labeller) {
-		c.permission(ctx, facts.Permissions, login)
+	for _, login := range event.Identities(*ev, g.facts.Labeller) {
+		g.permission(ctx, g.facts.Permissions, login)
 	}
 	if ev.Issue != nil {
-		err = c.comments(ctx, ev, &facts)
+		err = g.comments(ctx)
 	}
-	return ev, facts, err
-}
-
-// known are permissions that were read before.
-func (c *Client) known() map[string]string {
-	if c.o.As == nil {
-		return nil
-	}
-	return c.o.As.Known
+	return err
 }
 
 // reread completes the issue that a label or a comment is on with its labels and its state as they are now: a job may
 // have been queued for long. Its text stays what it was when someone asked. Of a comment the payload stands where
 // GitHub does not answer, since it may be one that stops a run.
-func (c *Client) reread(ctx context.Context, ev *event.Event, facts *event.Facts) error {
-	if c.rereadLater || ev.Issue == nil || ev.Kind != event.Labeled && ev.Kind != event.Commented ||
-		strings.HasPrefix(ev.Name, "pull_request_review") {
+func (g *gathering) reread(ctx context.Context) error {
+	if g.rereadLater || g.ev.Issue == nil || g.ev.Kind != event.Labeled && g.ev.Kind != event.Commented ||
+		strings.HasPrefix(g.ev.Name, "pull_request_review") {
 		return nil
 	}
-	now, err := c.Issue(ctx, ev.Issue.Number)
-	if err != nil && ev.Kind == event.Labeled {
+	now, err := g.Issue(ctx, g.ev.Issue.Number)
+	if err != nil && g.ev.Kind == event.Labeled {
 		return err
 	}
 	if err != nil {
 		return nil //nolint:nilerr // said above
 	}
-	issue := *ev.Issue
+	issue := *g.ev.Issue
 	issue.Labels, issue.Closed = now.Labels, now.Closed
-	ev.Issue = &issue
-	facts.LabelOff = ev.Kind == event.Labeled &&
-		!slices.ContainsFunc(now.Labels, func(l string) bool { return strings.EqualFold(l, ev.Label) })
+	g.ev.Issue = &issue
+	g.facts.LabelOff = g.ev.Kind == event.Labeled &&
+		!slices.ContainsFunc(now.Labels, func(l string) bool { return strings.EqualFold(l, g.ev.Label) })
 	return nil
 }
 
@@ -148,10 +156,10 @@ func (c *Client) File(ctx context.Context, ref, path string) (content []byte, ok
 }
 
 // fork reports whether a pull request's head is another repository; also true when that one is gone.
-func (c *Client) fork(ctx context.Context, number int) (bool, error) {
-	p, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
+func (g *gathering) fork(ctx context.Context) (bool, error) {
+	p, _, err := g.api.PullRequests.Get(ctx, g.o.Repo.Owner, g.o.Repo.Name, g.ev.Issue.Number)
 	if err != nil {
-		return true, explain(fmt.Sprintf("reading pull request #%d", number), err)
+		return true, explain(fmt.Sprintf("reading pull request #%d", g.ev.Issue.Number), err)
 	}
 	return p.GetHead().GetRepo().GetFullName() != p.GetBase().GetRepo().GetFullName(), nil
 }
@@ -208,27 +216,27 @@ func (c *Client) LabelChanged(ctx context.Context, number int, how event.Kind, l
 
 // comments reads the newest comments of the issue and looks up those authors whose comments reach the agent when they
 // may write.
-func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Facts) error {
-	all, err := c.Comments(ctx, ev.Issue.Number)
+func (g *gathering) comments(ctx context.Context) error {
+	all, err := g.Comments(ctx, g.ev.Issue.Number)
 	if err != nil {
 		return err
 	}
-	left := min(maxAuthors, callsBefore-callsToShow-c.reserved-int(c.wire.sent.Load()))
+	left := min(maxAuthors, callsBefore-callsToShow-g.reserved-int(g.wire.sent.Load()))
 	for i := len(all) - 1; i >= 0; i-- { // newest first, so that the budget goes to them
 		login := all[i].Author.Login
-		if _, known := facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot &&
-			!strings.EqualFold(login, facts.Self) && c.matters(login) {
+		if _, known := g.facts.Permissions[strings.ToLower(login)]; !known && !all[i].Author.Bot &&
+			!strings.EqualFold(login, g.facts.Self) && g.matters(login) {
 			if left <= 0 {
-				facts.Dropped++
+				g.facts.Dropped++
 				continue
 			}
 			left--
-			c.permission(ctx, facts.Permissions, login)
+			g.permission(ctx, g.facts.Permissions, login)
 		}
 	}
-	facts.Comments = all
-	if said := ev.Comment; ev.Kind == event.Commented && said != nil && !said.Inline {
-		facts.CommentGone = len(all) == 0 || !all[0].CreatedAt.After(said.CreatedAt) &&
+	g.facts.Comments = all
+	if said := g.ev.Comment; g.ev.Kind == event.Commented && said != nil && !said.Inline {
+		g.facts.CommentGone = len(all) == 0 || !all[0].CreatedAt.After(said.CreatedAt) &&
 			!slices.ContainsFunc(all, func(c event.Comment) bool { return c.ID == said.ID })
 	}
 	return nil
@@ -236,8 +244,8 @@ func (c *Client) comments(ctx context.Context, ev event.Event, facts *event.Fact
 
 // matters reports whether it depends on someone's permission if a comment reaches the agent: not that of one who is
 // named, nor anyone's when only the named ones count.
-func (c *Client) matters(login string) bool {
-	by := c.o.CommentsBy
+func (g *gathering) matters(login string) bool {
+	by := g.o.CommentsBy
 	return !by.Nobody && !by.Only &&
 		!slices.ContainsFunc(by.Logins, func(l string) bool { return strings.EqualFold(l, login) })
 }

@@ -32,29 +32,18 @@ func (c *Client) MakeLabel(ctx context.Context, name, color, description string)
 	return explainAny("making the label "+oneLine(name), err)
 }
 
-// Labels lists the names of the repository's labels, at most 1,000.
+// Labels lists the names of the repository's labels, at most 20,000.
 func (c *Client) Labels(ctx context.Context) ([]string, error) {
-	opts := &github.ListOptions{PerPage: 100}
-	var names []string
-	for range 10 {
-		list, resp, err := c.api.Issues.ListLabels(ctx, c.o.Repo.Owner, c.o.Repo.Name, opts)
-		if err != nil {
-			return nil, explain(fmt.Sprintf("reading the labels of %s", c.o.Repo), err)
-		}
-		for _, l := range list {
-			names = append(names, l.GetName())
-		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
-	}
-	return names, nil
+	return pages(fmt.Sprintf("reading the labels of %s", c.o.Repo), explain,
+		func(o *github.ListOptions) ([]string, *github.Response, error) {
+			list, resp, err := c.api.Issues.ListLabels(ctx, c.o.Repo.Owner, c.o.Repo.Name, o)
+			return each(list, (*github.Label).GetName), resp, err
+		})
 }
 
 // AddLabel puts a label on; GitHub makes it when the repository does not have it. On are all that the issue then has;
 // nil in a dry run.
-func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []string, err error) {
+func (c *Client) AddLabel(ctx context.Context, number int, label string) ([]string, error) {
 	if c.dry("put %s on #%d", label, number) {
 		return nil, nil
 	}
@@ -62,10 +51,7 @@ func (c *Client) AddLabel(ctx context.Context, number int, label string) (on []s
 	if err != nil {
 		return nil, explain(fmt.Sprintf("putting the label %s on #%d", label, number), err)
 	}
-	for _, l := range list {
-		on = append(on, l.GetName())
-	}
-	return on, nil
+	return each(list, (*github.Label).GetName), nil
 }
 
 // RemoveLabel takes a label off; one that does not exist is fine.

@@ -38,27 +38,18 @@ func (c *Client) Comment(ctx context.Context, number int, body string) (int64, e
 	if c.dry("comment on #%d:\n%s", number, body) {
 		return 0, nil
 	}
-	for try := 1; ; try++ {
-		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number,
-			&github.IssueComment{Body: &body})
+	var id int64
+	err := c.post(ctx, func() error {
+		posted, _, err := c.api.Issues.CreateComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, &github.IssueComment{Body: &body})
 		if err == nil {
-			c.self = posted.GetUser().GetLogin()
-			return posted.GetID(), nil
+			c.self, id = posted.GetUser().GetLogin(), posted.GetID()
 		}
-		if !ErrAway(err) || try == maxTries {
-			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
-		}
-		id, ferr := c.FindComment(ctx, number, safetext.FirstLine(body))
-		if id != 0 {
-			return id, nil
-		}
-		if ferr != nil { // it may be there: better none than two
-			return 0, explain(fmt.Sprintf("commenting on #%d", number), err)
-		}
-	}
+		return err
+	}, func() (found bool, err error) {
+		id, err = c.FindComment(ctx, number, safetext.FirstLine(body))
+		return id != 0, err
+	})
+	return id, explainAny(fmt.Sprintf("commenting on #%d", number), err)
 }
 
 // FindComment finds ralph's own newest comment on an issue that begins with the line; 0 when there is none. Others may

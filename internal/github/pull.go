@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -57,43 +56,43 @@ func (c *Client) OpenPull(ctx context.Context, p PullRequest) (*event.Pull, erro
 	if c.dry("open the pull request %q from %s to %s:\n%s", p.Title, p.Head, p.Base, p.Body) {
 		return &event.Pull{Draft: p.Draft}, nil
 	}
-	for try := 1; ; try++ {
-		made, resp, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
-			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft,
-			MaintainerCanModify: github.Bool(true),
-		})
-		if err == nil {
-			return pull(made), nil
-		}
-		// then someone may have opened it by hand
-		refused := resp != nil && (resp.StatusCode == http.StatusUnprocessableEntity || forbidsPulls(err))
-		if refused && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
-			p.Draft = false // private repositories on some plans have no drafts
-			continue
-		}
-		if !ErrAway(err) && !refused || try == maxTries {
-			return nil, c.explainPull(p, err)
-		}
-		if found, ferr := c.FindPull(ctx, p.Head); ferr == nil && found != nil {
-			_, _, err := c.EditPull(ctx, found.Number, p.Title, p.Body)
-			return found, err
-		}
-		if refused {
-			return nil, c.explainPull(p, err)
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return nil, c.explainPull(p, err)
-		}
+	var made, found *event.Pull
+	adopt := func() (_ bool, err error) {
+		found, err = c.FindPull(ctx, p.Head)
+		return found != nil, err
 	}
-}
-
-func (c *Client) explainPull(p PullRequest, err error) error {
-	if forbidsPulls(err) {
-		return fmt.Errorf("GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to "+
+	create := func() error {
+		opened, _, err := c.api.PullRequests.Create(ctx, c.o.Repo.Owner, c.o.Repo.Name, &github.NewPullRequest{
+			Title: &p.Title, Body: &p.Body, Head: &p.Head, Base: &p.Base, Draft: &p.Draft, MaintainerCanModify: github.Bool(true),
+		})
+		made = pull(opened)
+		return err
+	}
+	err := c.post(ctx, func() error {
+		err := create()
+		if err != nil && p.Draft && strings.Contains(strings.ToLower(err.Error()), "draft pull requests are not supported") {
+			p.Draft = false // private repositories on some plans have no drafts
+			err = create()
+		}
+		if err != nil && (refused(err) || forbidsPulls(err)) { // someone might have opened it by hand
+			if there, _ := adopt(); there {
+				return nil
+			}
+		}
+		return err
+	}, adopt)
+	switch {
+	case err != nil && forbidsPulls(err):
+		return nil, fmt.Errorf("GitHub does not let workflows open pull requests here: switch on “Allow GitHub Actions to "+
 			"create and approve pull requests” under Settings → Actions → General → Workflow permissions, or open the pull "+
 			"request of %s by hand", p.Head)
+	case err != nil:
+		return nil, explain("opening the pull request of "+p.Head, err)
+	case found != nil:
+		_, _, err = c.EditPull(ctx, found.Number, p.Title, p.Body)
+		return found, err
 	}
-	return explain("opening the pull request of "+p.Head, err)
+	return made, nil
 }
 
 // forbidsPulls reports whether a setting of the repository or its organization keeps workflows from opening pull

@@ -18,119 +18,126 @@ import (
 // who wrote the comment or the review, or put the label on, whoever handed the origin over. A sweep has no time. An *EditedError is
 // of a label whose issue was edited after it was put on: the text that was asked for is not to be had any more.
 func (c *Client) EventOf(ctx context.Context, o event.Origin) (event.Event, error) {
-	ev := event.Event{Repo: c.o.Repo}
+	r := &reread{c, o, event.Event{Repo: c.o.Repo}}
 	var err error
 	switch {
 	case o.Comment != 0:
-		err = c.ofComment(ctx, &ev, o.Comment)
+		err = r.comment(ctx)
 	case o.Line != 0:
-		err = c.ofLine(ctx, &ev, o.Line)
+		err = r.line(ctx)
 	case o.Review != 0:
-		err = c.ofReview(ctx, &ev, o.Number, o.Review)
+		err = r.review(ctx)
 	case o.Suite != 0:
-		err = c.ofSuite(ctx, &ev, o.Suite)
+		err = r.suite(ctx)
 	case o == event.Origin{}:
-		ev.Kind, ev.Name = event.Scheduled, "schedule"
+		r.ev.Kind, r.ev.Name = event.Scheduled, "schedule"
 	default:
-		err = c.ofLabel(ctx, &ev, o.Number, o.Label)
+		err = r.label(ctx)
 	}
-	return ev, err
+	return r.ev, err
 }
 
-func (c *Client) ofComment(ctx context.Context, ev *event.Event, id int64) error {
-	read, _, err := c.api.Issues.GetComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
+// reread is an event that is read from its origin.
+type reread struct {
+	*Client
+	from event.Origin
+	ev   event.Event
+}
+
+func (r *reread) comment(ctx context.Context) error {
+	read, _, err := r.api.Issues.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Comment)
 	if err != nil {
-		return explain(fmt.Sprintf("reading comment %d", id), err)
+		return explain(fmt.Sprintf("reading comment %d", r.from.Comment), err)
 	}
 	number, err := lastNumber(read.GetIssueURL())
 	if err != nil {
-		return fmt.Errorf("reading comment %d: %w", id, err)
+		return fmt.Errorf("reading comment %d: %w", r.from.Comment, err)
 	}
-	if ev.Issue, err = c.Issue(ctx, number); err != nil {
+	if r.ev.Issue, err = r.Issue(ctx, number); err != nil {
 		return err
 	}
 	said := comment(read)
-	ev.Kind, ev.Name, ev.Comment, ev.Sender, ev.At = event.Commented, "issue_comment.created", &said, said.Author,
+	r.ev.Kind, r.ev.Name, r.ev.Comment, r.ev.Sender, r.ev.At = event.Commented, "issue_comment.created", &said, said.Author,
 		said.CreatedAt
 	return nil
 }
 
-func (c *Client) ofLine(ctx context.Context, ev *event.Event, id int64) error {
-	read, _, err := c.api.PullRequests.GetComment(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
+func (r *reread) line(ctx context.Context) error {
+	read, _, err := r.api.PullRequests.GetComment(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Line)
 	if err != nil {
-		return explain(fmt.Sprintf("reading comment %d on a line", id), err)
+		return explain(fmt.Sprintf("reading comment %d on a line", r.from.Line), err)
 	}
 	number, err := lastNumber(read.GetPullRequestURL())
 	if err != nil {
-		return fmt.Errorf("reading comment %d on a line: %w", id, err)
+		return fmt.Errorf("reading comment %d on a line: %w", r.from.Line, err)
 	}
-	pull, err := c.pullOf(ctx, number)
+	pull, err := r.pullOf(ctx, number)
 	if err != nil {
 		return err
 	}
-	made, err := ofInline(*ev, &github.PullRequestReviewCommentEvent{Action: github.String("created"),
+	made, err := ofInline(r.ev, &github.PullRequestReviewCommentEvent{Action: github.String("created"),
 		PullRequest: pull, Comment: read})
 	if err != nil {
-		return fmt.Errorf("reading comment %d on a line: %w", id, err)
+		return fmt.Errorf("reading comment %d on a line: %w", r.from.Line, err)
 	}
 	made.Name, made.Sender = "pull_request_review_comment.created", made.Comment.Author
-	*ev = made
+	r.ev = made
 	return nil
 }
 
-func (c *Client) ofReview(ctx context.Context, ev *event.Event, number int, id int64) error {
-	doing := fmt.Sprintf("reading review %d of pull request #%d", id, number)
-	read, _, err := c.api.PullRequests.GetReview(ctx, c.o.Repo.Owner, c.o.Repo.Name, number, id)
+func (r *reread) review(ctx context.Context) error {
+	doing := fmt.Sprintf("reading review %d of pull request #%d", r.from.Review, r.from.Number)
+	read, _, err := r.api.PullRequests.GetReview(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Number, r.from.Review)
 	if err != nil {
 		return explain(doing, err)
 	}
-	pull, err := c.pullOf(ctx, number)
+	pull, err := r.pullOf(ctx, r.from.Number)
 	if err != nil {
 		return err
 	}
-	made, err := ofReview(*ev, &github.PullRequestReviewEvent{Action: github.String("submitted"), PullRequest: pull,
+	made, err := ofReview(r.ev, &github.PullRequestReviewEvent{Action: github.String("submitted"), PullRequest: pull,
 		Review: read})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	made.Name, made.Sender = "pull_request_review.submitted", made.Review.Author
-	*ev = made
+	r.ev = made
 	return nil
 }
 
-func (c *Client) ofSuite(ctx context.Context, ev *event.Event, id int64) error {
-	read, _, err := c.api.Checks.GetCheckSuite(ctx, c.o.Repo.Owner, c.o.Repo.Name, id)
+func (r *reread) suite(ctx context.Context) error {
+	read, _, err := r.api.Checks.GetCheckSuite(ctx, r.o.Repo.Owner, r.o.Repo.Name, r.from.Suite)
 	if err != nil {
-		return explain(fmt.Sprintf("reading check suite %d", id), err)
+		return explain(fmt.Sprintf("reading check suite %d", r.from.Suite), err)
 	}
-	ev.Kind, ev.Name, ev.At = event.Other, "check_suite.completed", read.GetUpdatedAt().Time
-	*ev, err = ofSuite(*ev, &github.CheckSuiteEvent{Action: read.Status, CheckSuite: read, Repo: read.Repository})
+	r.ev.Kind, r.ev.Name, r.ev.At = event.Other, "check_suite.completed", read.GetUpdatedAt().Time
+	r.ev, err = ofSuite(r.ev, &github.CheckSuiteEvent{Action: read.Status, CheckSuite: read, Repo: read.Repository})
 	return err
 }
 
-func (c *Client) pullOf(ctx context.Context, number int) (*github.PullRequest, error) {
-	pull, _, err := c.api.PullRequests.Get(ctx, c.o.Repo.Owner, c.o.Repo.Name, number)
+func (r *reread) pullOf(ctx context.Context, number int) (*github.PullRequest, error) {
+	pull, _, err := r.api.PullRequests.Get(ctx, r.o.Repo.Owner, r.o.Repo.Name, number)
 	if err != nil {
 		return nil, explain(fmt.Sprintf("reading pull request #%d", number), err)
 	}
 	return pull, nil
 }
 
-func (c *Client) ofLabel(ctx context.Context, ev *event.Event, number int, label string) (err error) {
-	if ev.Issue, err = c.Issue(ctx, number); err != nil {
+func (r *reread) label(ctx context.Context) (err error) {
+	if r.ev.Issue, err = r.Issue(ctx, r.from.Number); err != nil {
 		return err
 	}
-	who, at, err := c.LabelChanged(ctx, number, event.Labeled, label)
+	who, at, err := r.LabelChanged(ctx, r.from.Number, event.Labeled, r.from.Label)
 	if err != nil {
 		return err
 	}
-	ev.Kind, ev.Name, ev.Label, ev.At, ev.Sender = event.Labeled, "issues.labeled", label, at, event.Actor{Login: who}
-	if ev.Issue.Pull { // its text is nothing that is worked on
+	r.ev.Kind, r.ev.Name, r.ev.Label, r.ev.At, r.ev.Sender = event.Labeled, "issues.labeled", r.from.Label, at, event.Actor{Login: who}
+	if r.ev.Issue.Pull { // its text is nothing that is worked on
 		return nil
 	}
-	edited, err := c.LastEdited(ctx, number)
+	edited, err := r.LastEdited(ctx, r.from.Number)
 	if err == nil && edited.After(at) {
-		err = &EditedError{number}
+		err = &EditedError{r.from.Number}
 	}
 	return err
 }
@@ -162,7 +169,7 @@ func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[s
 		github.CreateWorkflowDispatchEventRequest{Ref: branch, Inputs: inputs})
 	var said *github.ErrorResponse
 	if !errors.As(err, &said) || said.Response == nil {
-		return explainUnless(err, "starting the workflow "+file)
+		return explainAny("starting the workflow "+file, err)
 	}
 	why := strings.TrimSuffix(oneLine(said.Message), ".")
 	switch {
@@ -179,11 +186,4 @@ func (c *Client) dispatch(ctx context.Context, file, branch string, inputs map[s
 		return explain("starting the workflow "+file, err)
 	}
 	return &DispatchError{why}
-}
-
-func explainUnless(err error, doing string) error {
-	if err == nil {
-		return nil
-	}
-	return explain(doing, err)
 }

@@ -134,35 +134,25 @@ func (t threadComment) comment() event.Comment {
 // body's first line must be unlike any other reply's in the thread: when an answer is lost, it tells whether the reply
 // arrived.
 func (c *Client) Reply(ctx context.Context, pull int, to int64, body string) (int64, error) {
-	doing := fmt.Sprintf("replying to a review comment of #%d", pull)
 	if c.dry("reply to review comment %d of #%d:\n%s", to, pull, body) {
 		return 0, nil
 	}
-	raised := false
-	for try := 1; ; try++ {
+	var id int64
+	err := c.post(ctx, func() error {
 		posted, err := c.reply(ctx, pull, to, body)
+		if first := c.firstOf(ctx, to, err); first != 0 { // GitHub only replies to the first comment of a thread
+			to = first
+			posted, err = c.reply(ctx, pull, to, body)
+		}
 		if err == nil {
-			c.self = posted.GetUser().GetLogin()
-			return posted.GetID(), nil
+			c.self, id = posted.GetUser().GetLogin(), posted.GetID()
 		}
-		if first := c.firstOf(ctx, to, err); first != 0 && !raised { // GitHub replies to the first comment of a thread alone
-			to, raised = first, true
-			continue
-		}
-		if !ErrAway(err) || try >= maxTries {
-			return 0, explain(doing, err)
-		}
-		if err := c.o.Sleep(ctx, backoff(try)); err != nil {
-			return 0, explain(doing, err)
-		}
-		id, ferr := c.FindReply(ctx, pull, to, safetext.FirstLine(body))
-		if id != 0 {
-			return id, nil
-		}
-		if ferr != nil { // it may be there: better none than two
-			return 0, explain(doing, err)
-		}
-	}
+		return err
+	}, func() (found bool, err error) {
+		id, err = c.FindReply(ctx, pull, to, safetext.FirstLine(body))
+		return id != 0, err
+	})
+	return id, explainAny(fmt.Sprintf("replying to a review comment of #%d", pull), err)
 }
 
 // reply is one try. go-github knows only an older way to say it.

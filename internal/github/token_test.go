@@ -86,22 +86,16 @@ func TestTokenNotes(t *testing.T) {
 	}
 }
 
-// TestSingleSignOn: the address in the header is shown as far as it is a plain one.
+// TestSingleSignOn: nothing of the address in the header is shown.
 func TestSingleSignOn(t *testing.T) {
 	s := newStage(t)
 	n := s.AddIssue(owner, name, fake.Issue{Title: "t"})
-	for address, want := range map[string]string{
-		"https://github.com/orgs/acme/sso?authorization_request=SECRET": "authorize it at github.com/orgs/acme/sso or " +
-			"under Settings",
-		"https://github.com/%0a::error::x?y": "authorize it under Settings",
-		"javascript:alert(1)":                "authorize it under Settings",
-	} {
-		s.AddLimitedToken(fake.Token{Value: "ghp_sso", Login: "alice", Kind: fake.PAT, SSO: address})
-		_, err := s.client(as("ghp_sso")).Comment(t.Context(), n, "x")
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "single sign-on") ||
-			strings.Contains(err.Error(), "SECRET") {
-			t.Errorf("%s: %v", address, err)
-		}
+	s.AddLimitedToken(fake.Token{Value: "ghp_sso", Login: "alice", Kind: fake.PAT,
+		SSO: "https://github.com/orgs/acme/sso?authorization_request=SECRET"})
+	_, err := s.client(as("ghp_sso")).Comment(t.Context(), n, "x")
+	if err == nil || !strings.Contains(err.Error(), "authorize it under Settings") ||
+		!strings.Contains(err.Error(), "single sign-on") || strings.Contains(err.Error(), "SECRET") {
+		t.Error(err)
 	}
 }
 
