@@ -179,11 +179,9 @@ func (e *factCollector) labels(want []string) {
 
 // demands are what a branch asks of who changes it, by protection and rulesets together.
 type demands struct {
-	reviews            int
-	checks             []string
-	signed, linear     bool
-	restricted, locked bool
-	others             []string // kinds of rules that are only named
+	reviews        int
+	checks         []string
+	signed, locked bool
 }
 
 // rule is one of a ruleset. It is read here because go-github fails on kinds that are newer than itself.
@@ -280,8 +278,6 @@ func (d *demands) protection(p *github.Protection) {
 		d.checks = append(d.checks, *c.Contexts...)
 	}
 	d.signed = d.signed || p.GetRequiredSignatures().GetEnabled()
-	d.linear = d.linear || p.GetRequireLinearHistory() != nil && p.GetRequireLinearHistory().Enabled
-	d.restricted = d.restricted || p.GetRestrictions() != nil
 	d.locked = d.locked || p.GetLockBranch().GetEnabled()
 }
 
@@ -302,13 +298,6 @@ func (d *demands) rule(r rule) {
 		}
 	case "required_signatures":
 		d.signed = true
-	case "required_linear_history":
-		d.linear = true
-	case "update":
-		d.restricted = true
-	case "deletion", "non_fast_forward", "creation": // which ralph does not do to it
-	default:
-		d.others = append(d.others, oneLine(r.Type))
 	}
 }
 
@@ -336,15 +325,6 @@ func (e *factCollector) tell(what, branch string, d demands) {
 	if d.signed {
 		e.add(what, Warning, "Commits on "+branch+" must be signed.",
 			"Let ralph sign its commits, or squash its pull requests when merging.")
-	}
-	if d.linear {
-		e.add(what, OK, branch+" takes no merge commits: ralph's pull requests are squashed or rebased.", "")
-	}
-	if d.restricted {
-		e.add(what, OK, "Only some may push to "+branch+"; ralph pushes to branches of its own.", "")
-	}
-	if len(d.others) > 0 {
-		e.add(what, OK, branch+" has further rules: "+oneLine(strings.Join(d.others, ", "))+".", "")
 	}
 	if len(e.report.Facts) == before {
 		e.add(what, OK, "Branch rules allow a pull request to "+branch+".", "")
@@ -393,14 +373,15 @@ var wantedSecrets = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "OP
 func (e *factCollector) secrets() {
 	const what = "secrets"
 	var have []string
-	for _, list := range []func() (*github.Secrets, error){e.ownSecrets, e.organizationSecrets} {
-		found, err := list()
+	for _, read := range []func(context.Context, string, string, *github.ListOptions) (*github.Secrets, *github.Response, error){
+		e.c.api.Actions.ListRepoSecrets, e.c.api.Actions.ListRepoOrgSecrets,
+	} {
+		found, _, err := read(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name, &github.ListOptions{PerPage: 100})
+		if err != nil && len(have) == 0 {
+			e.unread(what, err, "Look under Settings → Secrets and variables → Actions for one of "+strings.Join(wantedSecrets, ", ")+".")
+			return
+		}
 		if err != nil {
-			if len(have) == 0 {
-				e.unread(what, err, "Look under Settings → Secrets and variables → Actions for one of "+
-					strings.Join(wantedSecrets, ", ")+".")
-				return
-			}
 			break
 		}
 		for _, s := range found.Secrets {
@@ -418,23 +399,10 @@ func (e *factCollector) secrets() {
 	e.add(what, OK, "There is "+strings.Join(slices.Compact(have), ", ")+".", "")
 }
 
-func (e *factCollector) ownSecrets() (*github.Secrets, error) {
-	list, _, err := e.c.api.Actions.ListRepoSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
-		&github.ListOptions{PerPage: 100})
-	return list, err
-}
-
-func (e *factCollector) organizationSecrets() (*github.Secrets, error) {
-	list, _, err := e.c.api.Actions.ListRepoOrgSecrets(e.ctx, e.c.o.Repo.Owner, e.c.o.Repo.Name,
-		&github.ListOptions{PerPage: 100})
-	return list, err
-}
-
 // mostWorkflows bounds how many workflow files are read.
 const mostWorkflows = 10
 
-// workflow looks for a workflow that names ralph: where ralph init writes it, then by its file's name, then in what it
-// says.
+// workflow looks for a workflow that names ralph: where ralph init writes it, then in the names and texts of the others.
 func (e *factCollector) workflow(branch string) {
 	const what, dir = "the workflow", ".github/workflows"
 	if _, ok, err := e.c.File(e.ctx, branch, dir+"/ralph.yml"); ok && err == nil {
@@ -447,36 +415,16 @@ func (e *factCollector) workflow(branch string) {
 		e.unread(what, err, "Give the token the permission contents: read.")
 		return
 	}
-	found := workflows(files)
-	for _, path := range found[:min(mostWorkflows, len(found))] {
-		if e.namesRalph(branch, path) {
-			e.add(what, OK, oneLine(path)+" names ralph.", "")
+	files = slices.DeleteFunc(files, func(f *github.RepositoryContent) bool {
+		return !strings.HasSuffix(f.GetName(), ".yml") && !strings.HasSuffix(f.GetName(), ".yaml")
+	})
+	for _, f := range files[:min(mostWorkflows, len(files))] {
+		text, _, err := e.c.File(e.ctx, branch, f.GetPath())
+		if strings.Contains(strings.ToLower(f.GetName()), "ralph") || err == nil && strings.Contains(strings.ToLower(string(text)), "ralph") {
+			e.add(what, OK, oneLine(f.GetPath())+" names ralph.", "")
 			return
 		}
 	}
 	e.add(what, Problem, fmt.Sprintf("No workflow on %s runs ralph.", oneLine(branch)),
 		"Make one: ralph init --github proposes it.")
-}
-
-func (e *factCollector) namesRalph(branch, path string) bool {
-	if strings.Contains(strings.ToLower(path), "ralph") {
-		return true
-	}
-	text, ok, err := e.c.File(e.ctx, branch, path)
-	return err == nil && ok && strings.Contains(strings.ToLower(string(text)), "ralph")
-}
-
-// workflows are the paths of workflow files, those that name ralph first.
-func workflows(files []*github.RepositoryContent) []string {
-	var named, others []string
-	for _, f := range files {
-		switch {
-		case !strings.HasSuffix(f.GetName(), ".yml") && !strings.HasSuffix(f.GetName(), ".yaml"):
-		case strings.Contains(strings.ToLower(f.GetName()), "ralph"):
-			named = append(named, f.GetPath())
-		default:
-			others = append(others, f.GetPath())
-		}
-	}
-	return append(named, others...)
 }

@@ -79,9 +79,6 @@ func TestExamine(t *testing.T) {
 		{"checks that the job's token does not start", jobToken, func(s *stage) {
 			s.ProtectBranch(owner, name, "main", fake.Protection{RequiredChecks: []string{"test"}})
 		}, "warning branch rules: A pull request to main takes the checks test, which do not start", Warning},
-		{"who may push to the branch", aliceToken,
-			func(s *stage) { s.ProtectBranch(owner, name, "main", fake.Protection{RestrictPushes: true}) },
-			"ok branch rules: Only some may push to main", Warning},
 		{"rulesets", aliceToken, func(s *stage) {
 			s.SetRules(owner, name, "main",
 				fake.Rule{Type: "pull_request", Parameters: map[string]any{"required_approving_review_count": 3}},
@@ -127,7 +124,7 @@ func TestExamineWhatIsMissing(t *testing.T) {
 		{nil, Problem, "No workflow on main runs ralph."},
 		{[]string{"ci.yml", "notes.txt"}, Problem, "No workflow on main runs ralph."},
 		{[]string{"ci.yml", "bot.yml"}, OK, ".github/workflows/bot.yml names ralph."},
-		{[]string{"bot.yml", "My-Ralph.yaml"}, OK, ".github/workflows/My-Ralph.yaml names ralph."},
+		{[]string{"ci.yml", "My-Ralph.yaml"}, OK, ".github/workflows/My-Ralph.yaml names ralph."},
 	} {
 		files = tt.files
 		for _, f := range files {

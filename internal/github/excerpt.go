@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -78,57 +80,14 @@ func tidy(line string) string {
 	return safetext.ShortenBytes(strings.TrimRight(visible(line), " "), mostLineText)
 }
 
-// visible leaves ANSI sequences and control characters away. What a carriage return overwrote was a progress bar: only
+// visible leaves ANSI sequences and control characters away. Text that a carriage return overwrote was a progress bar: only
 // the last is kept.
 func visible(line string) string {
 	line = strings.TrimRight(line, "\r")
-	line = line[strings.LastIndexByte(line, '\r')+1:]
-	var out strings.Builder
-	for i := 0; i < len(line); {
-		if line[i] == '\x1b' {
-			i += sequence(line[i:])
-			continue
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return -1
 		}
-		end := strings.IndexByte(line[i:], '\x1b')
-		if end < 0 {
-			end = len(line) - i
-		}
-		out.WriteString(strings.Map(shown, line[i:i+end]))
-		i += end
-	}
-	return out.String()
-}
-
-func shown(r rune) rune {
-	if unicode.IsControl(r) && r != '\t' {
-		return -1
-	}
-	return r
-}
-
-// sequence is how long the terminal's sequence is that s begins with, in bytes.
-func sequence(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[': // up to a byte that ends it, as in \x1b[31m
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(s)
-	case ']': // a title or a link, up to a bell or \x1b\
-		for i := 2; i < len(s); i++ {
-			if s[i] == '\a' {
-				return i + 1
-			}
-			if strings.HasPrefix(s[i:], "\x1b\\") {
-				return i + 2
-			}
-		}
-		return len(s)
-	}
-	return 2
+		return r
+	}, ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
 }
