@@ -55,11 +55,11 @@ func (p *Plans) Archive(ctx context.Context, label string) error {
 	if err != nil {
 		return err
 	}
-	clone, inClone, err := p.committable(ctx)
+	inClone, err := p.committable(ctx)
 	if err != nil {
 		return err
 	}
-	name, summary := p.summarise(ctx, clone, inClone, archived, label)
+	name, summary := p.summarise(archived, label)
 	to, err := newDirectory(root, path.Join(path.Dir(p.PlanDir), ArchiveDir), name)
 	if err != nil {
 		return err
@@ -134,40 +134,38 @@ func noProgress(content string) bool {
 	return strings.TrimSpace(progressBlank.ReplaceAllString(content, "")) == ""
 }
 
-// committable is the clone, if there is one, in a state in which a part of it can be committed.
-func (p *Plans) committable(ctx context.Context) (*git.Clone, bool, error) {
+// committable reports whether there is a clone. Its error says why a part of it cannot be committed.
+func (p *Plans) committable(ctx context.Context) (inClone bool, err error) {
 	clone, ok := git.Beside(
 		ctx, p.Dir, proc.Environment(p.Parent, slices.Concat(proc.Allowed, session.ScmKnows)), p.Secrets(),
 	)
 	if !ok {
-		return nil, false, nil
+		return false, nil
 	}
 	_, merging, err := clone.Run(ctx, []string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"})
 	if err != nil || merging {
-		return nil, true, errors.Join(
+		return true, errors.Join(
 			err,
 			invalid.Errorf("a merge is in progress in %s, and git would commit all of it; finish it first", p.Dir),
 		)
 	}
 	if _, known, err := clone.Run(ctx, []string{"var", "GIT_COMMITTER_IDENT"}); err != nil || !known {
-		return nil, true, errors.Join(
+		return true, errors.Join(
 			err,
 			invalid.Errorf(
 				"git does not know who commits: run git config user.name NAME and git config user.email ADDRESS",
 			),
 		)
 	}
-	return clone, true, nil
+	return true, nil
 }
 
 var started = regex.Lazy(`(?m)^Started: *(\d{4}-\d{2}-\d{2})\b`)
 
-// summarize is the directory's name and its summary.
-func (p *Plans) summarise(
-	ctx context.Context, clone *git.Clone, inClone bool, archived []filed, label string,
-) (name, summary string) {
+// summarise is the directory's name and its summary.
+func (p *Plans) summarise(archived []filed, label string) (name, summary string) {
 	today := p.Clock().Local().Format("2006-01-02")
-	v, title, why, from := status.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", ""
+	v, title, why, from := status.PlanView{Rules: p.Rules(), Redact: p.Redact}, "", "", today
 	for _, f := range archived {
 		switch f.name {
 		case ProgressFile:
@@ -189,39 +187,10 @@ func (p *Plans) summarise(
 	if label == "" {
 		label = filepath.Base(p.Dir)
 	}
-	to := today
-	if inClone {
-		first, last := p.commitDates(ctx, clone)
-		if from == "" {
-			from = first
-		}
-		if last != "" {
-			to = last
-		}
-	}
-	if from > to { // an archive of plans before is all that there is of commits
-		to = today
-	}
 	if title == "" {
 		title = label
 	}
-	return today + "-" + slugOf(label), status.PlanSummary(v, title, from, to, why)
-}
-
-// commitDates are those of the first and the last commit of the plan's files.
-func (p *Plans) commitDates(ctx context.Context, clone *git.Clone) (first, last string) {
-	out, ok, err := clone.Run(
-		ctx,
-		[]string{
-			"--literal-pathspecs", "log", "--format=%cs", "--", p.File(PlanFile), p.File(ForeignPlan),
-			p.File(ProgressFile),
-		},
-	)
-	dates := strings.Fields(out)
-	if err != nil || !ok || len(dates) == 0 {
-		return "", ""
-	}
-	return dates[len(dates)-1], dates[0]
+	return today + "-" + slugOf(label), status.PlanSummary(v, title, from, today, why)
 }
 
 // newDirectory makes a directory that did not exist: name, or name-2 and so on.

@@ -3,15 +3,21 @@ package planrun
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/check"
 	"github.com/ralph-loop/ralph/internal/engine"
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -22,7 +28,9 @@ import (
 // and then, when its edits of the plan are not legal, put right in a commit of the harness's own.
 type guard struct {
 	engine.Committer
-	plan   *Run
+	dir    string // the plan's
+	file   string
+	rules  plan.Rules
 	active *active
 	log    func(format string, args ...any)
 	redact func(string) string
@@ -57,7 +65,7 @@ func (k *guard) Commit(ctx context.Context, since string, s loop.State) (loop.Co
 		fix.Message = report.CorrectionMessage(advanced(s, c))
 	}
 	if !e.read || !bytes.Equal(final.Marshal(), e.after.Marshal()) {
-		fix.Write = map[string][]byte{k.plan.File: final.Marshal()}
+		fix.Write = map[string][]byte{k.file: final.Marshal()}
 	}
 	if len(fix.Restore)+len(fix.Write) > 0 {
 		if c, err = k.correct(ctx, c, fix); err != nil {
@@ -81,7 +89,7 @@ func advanced(s loop.State, c loop.Commit) loop.State {
 // Correct implements loop.PlanFile.
 func (k *guard) Correct(ctx context.Context, s loop.State) (loop.Commit, error) {
 	return k.Tree.Correct(ctx, git.Correction{
-		Since: s.Head(), Write: map[string][]byte{k.plan.File: s.Plan.Marshal()},
+		Since: s.Head(), Write: map[string][]byte{k.file: s.Plan.Marshal()},
 		Message: report.CorrectionMessage(s),
 	})
 }
@@ -116,17 +124,17 @@ func (k *guard) read(ctx context.Context, since string, c loop.Commit, e *edit) 
 	}
 	for _, name := range changed {
 		switch dir, base := path.Split(name); {
-		case name == k.plan.File:
-		case name == path.Join(k.plan.Dir, PlanFile) || name == path.Join(k.plan.Dir, ForeignPlan):
+		case name == k.file:
+		case name == path.Join(k.dir, PlanFile) || name == path.Join(k.dir, ForeignPlan):
 			e.restore = append(e.restore, name)
 			e.breaks(
 				"content", name,
-				name+" was changed, and the plan of this run is "+k.plan.File+"; two plans in one directory are not allowed",
+				name+" was changed, and the plan of this run is "+k.file+"; two plans in one directory are not allowed",
 			)
-		case path.Clean(dir) == path.Clean(k.plan.Dir) && (base == PrdFile || base == promptMD):
+		case path.Clean(dir) == path.Clean(k.dir) && (base == PrdFile || base == promptMD):
 			e.restore = append(e.restore, name)
 			e.breaks("content", name, name+" was changed; it is read only while the plan is run")
-		case e.mode == loop.Review && name != path.Join(k.plan.Dir, ProgressFile):
+		case e.mode == loop.Review && name != path.Join(k.dir, ProgressFile):
 			e.restore = append(e.restore, name)
 			if _, there, err := k.Tree.Read(ctx, since, name, 1); err != nil {
 				return err
@@ -135,15 +143,15 @@ func (k *guard) read(ctx context.Context, since string, c loop.Commit, e *edit) 
 			}
 		}
 	}
-	if !slices.Contains(changed, k.plan.File) {
+	if !slices.Contains(changed, k.file) {
 		e.read = true
 		return nil
 	}
-	content, ok, err := k.Tree.Read(ctx, c.SHA, k.plan.File, MaxPlanFile+1)
+	content, ok, err := k.Tree.Read(ctx, c.SHA, k.file, MaxPlanFile+1)
 	if err != nil {
 		return err
 	}
-	e.take(k.plan.File, content, ok)
+	e.take(k.file, content, ok)
 	return nil
 }
 
@@ -188,7 +196,7 @@ func (k *guard) tell(it loop.Iteration, a loop.Advance, final plan.Plan) {
 			strings.TrimSpace(strings.TrimPrefix(story.ReviewFeedback, plan.AtCap)),
 		)
 	}
-	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(k.plan.rules) {
+	if it.Turn.Claim.Done && it.Turn.Claim.Tag == "promise" && !final.Complete(k.rules) {
 		k.log("plan: the agent says that all is complete; %d of %d stories are", final.Passed(), len(final.Stories))
 	}
 }
@@ -304,4 +312,85 @@ func (e *edit) advance(final plan.Plan) *loop.Advance {
 	a.Handed = len(e.broken) == 0 && old != nil && now != nil &&
 		(old.ReviewStatus != now.ReviewStatus || old.Passes != now.Passes || old.ReviewCount != now.ReviewCount)
 	return a
+}
+
+// active keeps .ralph-active in the worktree: written before each turn, held against what was written after it, removed
+// at the end. Hooks believe it; the harness does not.
+type active struct {
+	dir     string
+	boxed   bool // the agent is kept in a sandbox
+	clock   func() time.Time
+	written []byte // nil: nothing was written by this process
+}
+
+// activeJSON is what the file says.
+type activeJSON struct {
+	Timestamp     time.Time     `json:"timestamp"`
+	PID           int           `json:"pid"`
+	MaxIterations int           `json:"max_iterations"`
+	Mode          string        `json:"mode"` // "sandbox" or "direct"
+	SkipReview    bool          `json:"skipReview"`
+	ReviewCap     int           `json:"reviewCap"`
+	FailAtCap     bool          `json:"failAtCap,omitempty"`
+	IterationMode loop.Mode     `json:"iterationMode"`
+	Snapshot      plan.Snapshot `json:"preIterationSnapshot"`
+	Iteration     int           `json:"iteration"`
+	Story         string        `json:"story"`
+	RalphDir      string        `json:"ralphDir"`
+	PlanFile      string        `json:"planFile"`
+}
+
+// write reports the turn that begins.
+func (a *active) write(s loop.State) error {
+	mode := "direct"
+	if a.boxed {
+		mode = "sandbox"
+	}
+	rules := s.Rules()
+	text, err := json.MarshalIndent(activeJSON{
+		Timestamp: a.clock().UTC(), PID: os.Getpid(), MaxIterations: s.MaxIterations, Mode: mode,
+		SkipReview: rules.SkipReview, ReviewCap: rules.ReviewCap, FailAtCap: rules.FailAtCap,
+		IterationMode: s.Turning.Mode, Snapshot: s.Plan.Snapshot(), Iteration: s.Turning.Iteration,
+		Story: s.Turning.Story, RalphDir: s.Start.Plan.Dir, PlanFile: s.Start.Plan.File,
+	}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", engine.ActiveFile, err)
+	}
+	a.written = append(text, '\n')
+	// in its place, by the agent: nothing of ours is in it
+	if info, err := os.Lstat(a.path()); err == nil && info.IsDir() {
+		_ = os.RemoveAll(a.path())
+	}
+	if err := files.Replace(a.path(), a.written); err != nil {
+		return fmt.Errorf("writing %s: %w", engine.ActiveFile, err)
+	}
+	return nil
+}
+
+func (a *active) path() string { return filepath.Join(a.dir, engine.ActiveFile) }
+
+// forged reports whether someone else has changed the file since it was written.
+func (a *active) forged() bool {
+	if a.written == nil {
+		return false
+	}
+	info, err := os.Lstat(a.path())
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(a.written)) {
+		return true
+	}
+	now, err := os.ReadFile(a.path())
+	return err != nil || !bytes.Equal(now, a.written)
+}
+
+// remove takes the file away, if it is this process's.
+func (a *active) remove() {
+	text, err := os.ReadFile(a.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var said activeJSON
+	if err == nil && json.Unmarshal(text, &said) == nil && said.PID != os.Getpid() {
+		return
+	}
+	_ = os.Remove(a.path())
 }

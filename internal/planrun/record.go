@@ -3,88 +3,28 @@ package planrun
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/ralph-loop/ralph/internal/files"
 	"github.com/ralph-loop/ralph/internal/git"
 	"github.com/ralph-loop/ralph/internal/journal"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/safetext"
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-func unrecordedLines(claims []plan.Unrecorded, rules plan.Rules, cost float64) (lines []string) {
-	var unknown, changed []string
-	for _, c := range claims {
-		if c.Changed {
-			changed = append(changed, c.Story)
-		} else {
-			unknown = append(unknown, c.Story)
-		}
-	}
-	if n := len(unknown); n > 0 {
-		lines = append(
-			lines,
-			fmt.Sprintf(
-				"%s %s approved in the file, but no record has an approval of %s", safetext.FirstN(unknown, 10),
-				safetext.IsAre(n), safetext.ItThem(n),
-			),
-		)
-	}
-	if n := len(changed); n > 0 {
-		lines = append(
-			lines,
-			fmt.Sprintf(
-				"%s %s approved with other acceptance criteria than now", safetext.FirstN(changed, 10),
-				safetext.WasWere(n),
-			),
-		)
-	}
-	n := len(claims)
-	switch {
-	case n == 0:
-		return nil
-	case rules.SkipReview:
-		lines = append(
-			lines,
-			fmt.Sprintf(
-				"%s done again: about %s; to approve %s yourself: ralph plan approve %s",
-				safetext.Counted(n, "story is", "stories are"), safetext.Counted(n, "turn", "turns"),
-				safetext.ItThem(n), idsOf(claims),
-			),
-		)
-	default:
-		about := fmt.Sprintf("about %s", safetext.Counted(n, "turn", "turns"))
-		if cost > 0 {
-			about += fmt.Sprintf(" and $%.2f, by what a review of this plan has cost so far", cost*float64(n))
-		}
-		lines = append(
-			lines,
-			fmt.Sprintf(
-				"%s reviewed now: %s; to approve %s yourself: ralph plan approve %s",
-				safetext.Counted(n, "story is", "stories are"), about, safetext.ItThem(n), idsOf(claims),
-			),
-		)
-	}
-	return lines
-}
-
+// Claimed are the stories of claims.
 func Claimed(claims []plan.Unrecorded) (ids []string) {
 	for _, c := range claims {
 		ids = append(ids, c.Story)
 	}
 	return ids
-}
-
-func idsOf(claims []plan.Unrecorded) string {
-	ids := Claimed(claims)
-	if more := len(ids) - 10; more > 0 {
-		return strings.Join(ids[:10], " ") + " …"
-	}
-	return strings.Join(ids, " ")
 }
 
 // RecordedReviews is what is believed of a plan in the user's clone: what its sealed runs say, newest first, and what a
@@ -153,4 +93,61 @@ func stateOf(record git.RunRecord) (loop.State, error) {
 		return loop.State{}, errors.New("it holds no journal")
 	}
 	return loop.Fold(records), nil
+}
+
+// handApproval is one person's approval of one story of a plan.
+type handApproval struct {
+	Plan string `json:"plan"` // the task that a run of it is
+	plan.RecordedReview
+}
+
+// approvalsFile holds what people have approved in a clone, in a directory of ours outside of it, where an agent has no
+// business.
+const approvalsFile = "approvals.json"
+
+// approvedByHand is what people have approved of a plan in this clone.
+func approvedByHand(s *session.Session, id string) []plan.RecordedReview {
+	all, err := readApprovals(s)
+	if err != nil {
+		s.Log("plan: %v", err)
+	}
+	var out []plan.RecordedReview
+	for i := len(all) - 1; i >= 0; i-- { // the newest first
+		if all[i].Plan == id {
+			out = append(out, all[i].RecordedReview)
+		}
+	}
+	return out
+}
+
+func approvals(s *session.Session) string { return filepath.Join(s.Places().State, approvalsFile) }
+
+func readApprovals(s *session.Session) (all []handApproval, err error) {
+	text, err := files.Read(approvals(s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf(
+			"reading what people have approved: %w; remove %s to begin without it", err, approvals(s),
+		)
+	}
+	return all, nil
+}
+
+func writeApprovals(s *session.Session, all []handApproval) error {
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(approvals(s)), 0o700)
+	}
+	if err == nil {
+		err = files.Replace(approvals(s), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("writing down what is approved: %w", err)
+	}
+	return nil
 }

@@ -66,8 +66,8 @@ func Use(
 	}
 	run.active = &active{dir: p.Workspace.Dir(), clock: out.Clock}
 	run.file = &guard{
-		Committer: engine.Committer{Tree: p.Tree, Host: host}, plan: run, active: run.active, log: out.Log,
-		redact: out.Redact,
+		Committer: engine.Committer{Tree: p.Tree, Host: host}, dir: src.Dir, file: src.File, rules: run.rules,
+		active: run.active, log: out.Log, redact: out.Redact,
 	}
 	work := engine.WorkOn(p.Tree, host)
 	work.Plan, work.Commits = run, run.file
@@ -220,11 +220,30 @@ func (p *Run) bind() []plan.Unrecorded {
 	return claims
 }
 
-// tell says before the first turn which approvals are not believed, what is done about it, and what that will cost.
+// tell logs before the first turn which approvals have no record, what the run does about them, and about what that costs.
 func (p *Run) tell(claims []plan.Unrecorded) {
-	for _, line := range unrecordedLines(claims, p.rules, p.ReviewCost) {
-		p.log("plan: %s", line)
+	n, names := len(claims), map[bool][]string{} // by whether the criteria have changed
+	for _, c := range claims {
+		names[c.Changed] = append(names[c.Changed], c.Story)
 	}
+	if unknown := names[false]; len(unknown) > 0 {
+		p.log("plan: %s %s approved in the file, but no record has an approval of %s", safetext.FirstN(unknown, 10),
+			safetext.IsAre(len(unknown)), safetext.ItThem(len(unknown)))
+	}
+	if changed := names[true]; len(changed) > 0 {
+		p.log("plan: %s %s approved with other acceptance criteria than now", safetext.FirstN(changed, 10), safetext.WasWere(len(changed)))
+	}
+	if n == 0 {
+		return
+	}
+	doing, cost := "reviewed now", ""
+	if p.rules.SkipReview {
+		doing = "done again"
+	} else if p.ReviewCost > 0 {
+		cost = fmt.Sprintf(" and $%.2f, by what a review of this plan has cost so far", p.ReviewCost*float64(n))
+	}
+	p.log("plan: %s %s: about %s%s; to approve %s yourself: ralph plan approve %s", safetext.Counted(n, "story is", "stories are"),
+		doing, safetext.Counted(n, "turn", "turns"), cost, safetext.ItThem(n), strings.Join(Claimed(claims), " "))
 }
 
 // choosePrompt settles whether the prompt.md beside the plan is what agents are told, and says so. Beside a prd.json it

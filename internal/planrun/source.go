@@ -318,3 +318,14 @@ func readPlan(file string, content []byte) (plan.Plan, bool, error) {
 func Rules(s config.Settings) plan.Rules {
 	return plan.Rules{SkipReview: !s.Review, ReviewCap: s.ReviewCap, FailAtCap: s.AtReviewCap == config.Fail}
 }
+
+// Approve marks the stories that people have approved since a time, and has the run write that.
+func (src *Source) Approve(s *session.Session, id string, since time.Time) {
+	for _, o := range approvedByHand(s, id) {
+		if story := src.Plan.Story(o.Story); o.At.After(since) && story != nil && story.Digest() == o.Criteria {
+			src.Plan = src.Plan.ApprovedBy(o.Story, o.Who)
+			src.Content = src.Plan.Marshal()
+			src.write(src.File, src.Content)
+		}
+	}
+}

@@ -197,25 +197,19 @@ func planContent(what, from, name string) ([]byte, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(from, name)
 	}
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > MaxPlanFile {
-		return nil, invalid.Errorf("%s: %s is %d bytes long; must be at most %d", what, name, info.Size(), MaxPlanFile)
+	var content []byte
+	file, err := filepath.EvalSymlinks(file)
+	if err == nil {
+		var root *os.Root
+		if root, err = os.OpenRoot(filepath.Dir(file)); err == nil {
+			defer root.Close()
+			content, err = files.ReadIn(root, filepath.Base(file), MaxPlanFile)
+		}
 	}
-	if err = errors.Join(err, notRegularFile(info)); err != nil {
-		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
-	}
-	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, invalid.Errorf("%s: reading %s: %w; give a tasks.json", what, name, files.Advise(err))
 	}
 	return content, nil
-}
-
-func notRegularFile(info os.FileInfo) error {
-	if info == nil || info.Mode().IsRegular() {
-		return nil
-	}
-	return files.NotRegular(info)
 }
 
 // Text is what resulted from it, a line each.
