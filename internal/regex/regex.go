@@ -4,6 +4,7 @@ package regex
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -46,11 +47,16 @@ func (p *Pattern) Regexp() *regexp.Regexp {
 
 // MatchString is regexp.Regexp's.
 func (p *Pattern) MatchString(s string) bool {
-	p.begun.Do(func() { p.machine = newMachine(p.text) })
-	if matches, known := p.machine.matches(s); known {
+	if matches, known := p.ask(s); known {
 		return matches
 	}
 	return p.Regexp().MatchString(s)
+}
+
+// ask reports whether the pattern matches a text, and whether its machine knows.
+func (p *Pattern) ask(s string) (matches, known bool) {
+	p.begun.Do(func() { p.machine = newMachine(p.text) })
+	return p.machine.matches(s)
 }
 
 // Set is several patterns that are asked together, which takes no longer than one of them.
@@ -69,7 +75,12 @@ func SetOf(each ...*Pattern) *Set {
 }
 
 // MatchString reports whether one of the patterns matches a text.
-func (s *Set) MatchString(text string) bool { return s.any.MatchString(text) }
+func (s *Set) MatchString(text string) bool {
+	if matches, known := s.any.ask(text); known {
+		return matches
+	}
+	return slices.ContainsFunc(s.each, func(p *Pattern) bool { return p.MatchString(text) })
+}
 
 // First is the first of the patterns that matches a text; nil: none does.
 func (s *Set) First(text string) *Pattern {
@@ -104,21 +115,13 @@ func (p *Pattern) FindString(s string) string { return p.on(s).FindString(s) }
 func (p *Pattern) FindStringIndex(s string) []int { return p.on(s).FindStringIndex(s) }
 
 // FindStringSubmatch is regexp.Regexp's.
-func (p *Pattern) FindStringSubmatch(s string) []string {
-	if !p.MatchString(s) {
-		return nil
-	}
-	return p.Regexp().FindStringSubmatch(s)
-}
+func (p *Pattern) FindStringSubmatch(s string) []string { return p.on(s).FindStringSubmatch(s) }
 
 // FindStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int { return p.on(s).FindStringSubmatchIndex(s) }
 
 // FindSubmatch is regexp.Regexp's.
 func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.Regexp().FindSubmatch(b) }
-
-// FindAllIndex is regexp.Regexp's.
-func (p *Pattern) FindAllIndex(b []byte, n int) [][]int { return p.Regexp().FindAllIndex(b, n) }
 
 // FindAllSubmatch is regexp.Regexp's.
 func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
