@@ -76,8 +76,8 @@ const linger = 30 * time.Second
 // logBytes is how much of a turn's output its log keeps.
 const logBytes = 64 << 20
 
-// Turn runs one fresh agent process on a prompt. What the agent does wrong is told by the turn's class; the error is
-// for what the harness could not do.
+// Turn runs one fresh agent process on a prompt. The turn's class reports what the agent did wrong; the error is for
+// what the harness could not do.
 func (a *Agent) Turn(ctx context.Context, prompt string) (loop.Turn, error) {
 	o, t := a.options, a.talk(prompt)
 	defer t.console.close()
@@ -238,9 +238,9 @@ type Recording struct {
 	Idle   bool      // it was stopped, since it printed nothing more
 }
 
-// Replay tells the turn that a recording is of, and shows it as it was shown when it was taken. Of the options, those
-// count that say what the agent is, what claims, and how to show it. The agent need not be installed when ralph knows
-// it; the error is an *UnknownError when there is no such agent.
+// Replay returns the turn of a recording, and shows it as it was shown when it was taken. It uses only the options that
+// say what the agent is, what claims, and how to show it. The agent need not be installed when ralph knows it; the
+// error is an *UnknownError when there is no such agent.
 func Replay(o Options, r Recording) (loop.Turn, error) {
 	d, known := dialectOf(o.Command)
 	a := &Agent{options: o, dialect: d, program: o.Command}

@@ -9,9 +9,10 @@ import (
 )
 
 // amp is Sourcegraph's Amp: the prompt as its last argument, events as JSON lines in the shape of claude's. Its model
-// runs on its own servers, and it tells no cost. It continues with a thread only by another command, so Options.Resume
-// means nothing to it. The repository's permissions and servers count for less than ours or want to be approved, but no
-// flag keeps out its plugins (.amp/plugins). It knows no hooks but those, so Options.Hooks say nothing to it.
+// runs on its own servers, and it reports no cost. It continues with a thread only by another command, so
+// Options.Resume means nothing to it. The repository's permissions and servers count for less than ours or need an
+// approval, but no flag keeps out its plugins (.amp/plugins). It knows no hooks but those, so Options.Hooks say nothing
+// to it.
 var amp = dialect{
 	name:        "amp",
 	keys:        []string{"AMP_API_KEY"},
@@ -74,7 +75,7 @@ func ampArguments(t *turnInput) []string {
 	return append(args, "-x", t.argument())
 }
 
-// ampCode is how its servers' errors are told: "Error: getUserInfo error: PERMISSION_DENIED".
+// ampCode finds the code in its servers' errors: "Error: getUserInfo error: PERMISSION_DENIED".
 var ampCode = lazy(`error: ([A-Za-z_]+)\s*$`)
 
 // ampClass judges what only amp says.

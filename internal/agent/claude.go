@@ -207,7 +207,7 @@ func claudeReach(t *turnInput) []string {
 	return env
 }
 
-// claudeHelper are the settings that name the helper; nil: there is none.
+// claudeHelper are the settings that name the helper; nil: claude needs no helper.
 func claudeHelper(t *turnInput) map[string]any {
 	if !claudeHelps(t) {
 		return nil
@@ -215,8 +215,8 @@ func claudeHelper(t *turnInput) map[string]any {
 	return map[string]any{"apiKeyHelper": "cat '" + strings.ReplaceAll(t.path(claudeBearer), "'", `'\''`) + "'"}
 }
 
-// claudeFlags are the user's flags with our own settings, if there are any. Of two --settings the CLI heeds the last, so
-// where the user has one, ours go into it.
+// claudeFlags are the user's flags with our own settings, if there are any. The CLI reads only the last --settings, so
+// if the user has one, ours go into it.
 func claudeFlags(t *turnInput) []string {
 	settings, hooks, at := claudeHelper(t), t.hooks(), claudeSettingsAt(t.Flags)
 	switch {
@@ -252,7 +252,7 @@ func claudeFlags(t *turnInput) []string {
 	return flags
 }
 
-// claudeSettingsAt is where the settings are that count among flags; -1 when there are none.
+// claudeSettingsAt is the index of the settings that count among flags; -1 without settings.
 func claudeSettingsAt(flags []string) int {
 	for i := len(flags) - 1; i >= 0; i-- {
 		if strings.HasPrefix(flags[i], "--settings=") || i > 0 && flags[i-1] == "--settings" {
@@ -284,8 +284,8 @@ func claudeSettings(o Options, named string) ([]byte, error) {
 
 const claudeBudgetFlag = "--max-budget-usd"
 
-// claudeHolds is the amount that the CLI is told to stop at: what is left, unless its user has told it to stop before
-// that; then it is empty. It is rounded up, so that what was spent when it stops is what was left at least.
+// claudeHolds is the amount at which the CLI must stop: what is left, or "" if its user has set a lower one. It is
+// rounded up, so when the CLI stops, at least what was left has been spent.
 func claudeHolds(o Options) string {
 	if o.Left.CostUSD <= 0 {
 		return ""

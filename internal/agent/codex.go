@@ -110,8 +110,8 @@ func codexTrust(o Options) string {
 	return "projects={" + strings.Join(entries, ",") + "}"
 }
 
-// codexSandbox is how many arguments a flag is that chooses what the agent may write or run: 0 when it is none, 2 when
-// a value follows.
+// codexSandbox is how many arguments a flag is that chooses what the agent may write or run: 0 for any other flag, 2
+// when a value follows.
 func codexSandbox(flag string) int {
 	switch flag {
 	case "--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me", "--full-auto":
@@ -125,7 +125,7 @@ func codexSandbox(flag string) int {
 	return 0
 }
 
-// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would heed them
+// codexFlags are the user's flags, for a reviewer without those that let it write: given both, codex would obey them
 // rather than ours. In our sandbox it has none of its own.
 func codexFlags(t *turnInput) []string {
 	o := t.Options

@@ -37,7 +37,7 @@ type console struct {
 	groups    Groups
 	now       func() time.Time
 	errs      *partial
-	redact    func(string) string // of what doing is told; nil: nothing is taken out
+	redact    func(string) string // of what doing gets; nil: nothing is removed
 	doing     func(what string)   // hears in one line what the agent does now; nil: no one does
 }
 
@@ -65,7 +65,7 @@ func (c *console) event(e stream.Event) {
 	}
 }
 
-// doingRunes is how much is told of what the agent does.
+// doingRunes is how much of what the agent does is passed on.
 const doingRunes = 200
 
 // tell says in one line what the agent does now.
@@ -122,7 +122,7 @@ func (c *console) done(t loop.Turn) {
 	c.lines.flush()
 }
 
-// batchBytes is how much of what comes of one piece of output is held before it is shown.
+// batchBytes is how many bytes of formatted output are held before they are shown.
 const batchBytes = 32 << 10
 
 // batch holds lines and passes on many in one Write, which takes as long as one line does.

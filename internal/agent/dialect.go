@@ -97,11 +97,12 @@ type Route struct {
 	Value   string   // of that header
 	Extra   []string // more headers that its user sends to the provider, "Name: value" each
 	Formats []string // what is spoken there: "anthropic", "openai-responses", "openai-chat", "gemini"
-	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key of
-	// the environment. Ends is when it counts no more; zero: no one says.
+	// Login is where the value is from that its user has logged in for: "~/.claude/.credentials.json"; "" it is a key
+	// of the environment. Ends is when it expires; zero: unknown.
 	Login string
 	Ends  time.Time
-	// Renew is another value after one that the provider has refused; false: there is none. nil: no one renews it.
+	// Renew returns another value after the provider has refused one; false: it got no other. nil: the value cannot be
+	// renewed.
 	Renew func(ctx context.Context, refused string) (string, bool)
 }
 
@@ -116,7 +117,7 @@ type facts struct {
 	limit   stream.Window  // the last it told of a usage limit
 	said    bool           // it has an answer: words, or the form asked for
 	idle    bool           // nothing was spent, no tool ran, nothing is claimed, and it said little
-	reports bool           // what it does not tell it did not do
+	reports bool           // it reports all that it does
 	hung    bool           // it did not end after it had said how it ended, and was stopped
 	text    string         // its last words
 	noise   string         // the last lines that are not its format
@@ -133,7 +134,7 @@ type dialect struct {
 	// arguments follow the program, Options.Flags among them.
 	arguments func(t *turnInput) []string
 	// prepare writes the files that arguments and turnInput.env name into turnInput.dir, a directory of the turn's own;
-	// nil: there are none.
+	// nil: it needs no files.
 	prepare        func(t *turnInput) error
 	maxPromptBytes int    // bytes of a prompt on standard input; 0 is any
 	cheap          string // the model for a small question; "" the agent's own choice
@@ -183,7 +184,7 @@ type gatewayConfig struct {
 	routes func(o Options) (routes []Route, why string)
 	// reach is the environment that leads it to the gateway of talk.way.
 	reach func(t *turnInput) []string
-	// renew are the arguments by which its CLI renews its login and does nothing else; nil: there are none.
+	// renew are the arguments by which its CLI renews its login and does nothing else; nil: it has no such command.
 	renew []string
 }
 
@@ -239,7 +240,7 @@ func (t *turnInput) most() int {
 
 func (t *turnInput) tooLong() bool { return t.most() > 0 && len(t.prompt) > t.most() }
 
-// said is what the agent is told: the prompt, or where it lies when it is too long for that.
+// said is what the agent gets: the prompt, or the path of its file when it is too long.
 func (t *turnInput) said() string {
 	if t.tooLong() {
 		return "Read the file " + t.PromptFile + "; it holds your whole task."

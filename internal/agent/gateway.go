@@ -21,8 +21,8 @@ type GatewaySupport struct {
 	// Unsure says that no one knows whether the agent uses the address that it is given.
 	Unsure bool
 	Known  bool // ralph knows the agent, and how it is carried
-	// Unnamed says which variables the agent needs to reach a provider that the gateway does not carry to, and does not get,
-	// because the setting environment does not name them; "" if there are none.
+	// Unnamed names the variables that the agent needs to reach a provider without the gateway, and does not get
+	// because the setting environment does not name them; "" if it gets all.
 	Unnamed string
 	// Credential is where the agent's credential is: "key in ANTHROPIC_API_KEY"; "" none is seen.
 	Credential string
@@ -111,7 +111,7 @@ func (t *turnInput) loggedOut(turn *loop.Turn) {
 	}
 }
 
-// differs reports whether what an agent told, if it told anything, is not what was seen, give or take a twentieth.
+// differs reports whether what an agent reported, if it did, is more than 5% away from what was seen.
 func differs(told, seen float64) bool { return told > 0 && math.Abs(told-seen) > seen/20 }
 
 // onTheWire takes a turn's tokens and its cost from the answers of its model, which no agent can tell otherwise.
@@ -138,7 +138,7 @@ func (t *turnInput) onTheWire(turn *loop.Turn) {
 const (
 	// renewBefore is how long before its end a login is renewed: claude does it from then on.
 	renewBefore = 5 * time.Minute
-	// renewLimit is how long that may take. The CLI was seen to take a second, and gives its provider four tries.
+	// renewLimit is how long that may take. In tests, the CLI took a second; it gives its provider four tries.
 	renewLimit = time.Minute
 )
 
@@ -194,8 +194,8 @@ func (t *turnInput) fresh(refused Route) (Route, bool) {
 }
 
 // renew has the owner's CLI renew its login, in no box, and so in an empty directory and without a task. A program that
-// an agent could have put there is not asked. A renewal that has begun is let end whatever becomes of the turn: the old
-// login counts no more by then.
+// an agent could have put there does not run. A renewal finishes even if the turn is stopped: the old login is invalid
+// by then.
 func (t *turnInput) renew(ctx context.Context) {
 	if !t.owners() {
 		return
@@ -237,8 +237,7 @@ func (t *turnInput) owners() bool {
 	return true
 }
 
-// credential is where the agent's credential is; "" when none is seen. Of a file only that there is something in it is
-// looked at.
+// credential is where the agent's credential is; "" when none is seen. A file counts if it has any content.
 func credential(d dialect, o Options) string {
 	for _, name := range d.keys {
 		if proc.Value(o.Parent, name) != "" || o.Keys[name] != "" {

@@ -358,8 +358,8 @@ func geminiReach(t *turnInput) []string {
 	return []string{google.from + "=" + t.at(""), vertex.from + "=" + t.at(""), p.keys[0] + "=" + t.way.Bearer()}
 }
 
-// geminiCarried says in settings that the key counts, that nothing is told to Google, and that what gemini runs does not
-// inherit the bearer. Variables that its user has named are inherited.
+// geminiCarried says in settings that the key counts, that Google gets no statistics, and that what gemini runs does
+// not inherit the bearer. Variables that its user has named are inherited.
 func geminiCarried(settings map[string]any, o Options) {
 	_, way := geminiWay(o)
 	into(settings, "security", "auth")["selectedType"] = way

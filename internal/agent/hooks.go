@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// into is an object within an object, which is made where there is none.
+// into is an object within an object. It makes the objects that are missing.
 func into(object map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		inner, ok := object[name].(map[string]any)

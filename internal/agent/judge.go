@@ -59,8 +59,8 @@ func (f facts) failed() bool {
 	return f.end.Exit != 0 && !f.lingered()
 }
 
-// lingered reports whether a process that had said its word did not end by itself, so that its end tells nothing. What
-// it says because it was interrupted is only what it has spent.
+// lingered reports whether a process that had said its word did not end by itself, so its end means nothing. What it
+// says because it was interrupted is only what it has spent.
 func (f facts) lingered() bool {
 	switch f.end.Class {
 	case proc.Cancelled:
@@ -75,8 +75,8 @@ func (f facts) lingered() bool {
 var refusal = lazy(
 	`(?i)^(error: )?(unknown|unrecogni[sz]ed|unexpected|invalid) (command[ -]line )?(option|argument|flag|value|choice)s?\b`)
 
-// failure is the class of a failed turn: by the HTTP status of the model's last answer, else by words, else by how the
-// process ended.
+// failure is the class of a failed turn: by the HTTP status of the model's last answer, otherwise by words, otherwise
+// by how the process ended.
 func (d dialect) failure(f facts) loop.Class {
 	class := byWords(f.words())
 	if f.result != nil && f.result.Status > 0 {
@@ -101,15 +101,14 @@ func signalled(end proc.Result) bool {
 	return end.Class == proc.Signalled || end.Exit == 128+2 || end.Exit == 128+9 || end.Exit == 128+15
 }
 
-// How many lines of a failed process's last words are looked into. What is before them is what it did, not why it
-// failed.
+// How many of a failed process's last lines are read. What is before them is what it did, not why it failed.
 const (
 	saidLines = 5 // of plain text
 	errLines  = 20
 )
 
-// words are what a failed turn says about itself: its result, else the end of what is not its format, and of standard
-// error.
+// words are what a failed turn says about itself: its result, otherwise the end of what is not its format, and of
+// standard error.
 func (f facts) words() string {
 	if f.result != nil {
 		if said := strings.TrimSpace(f.result.Text + " " + strings.Join(f.result.Errors, "; ")); said != "" {
@@ -177,9 +176,8 @@ func byWords(said string) loop.Class {
 	return class
 }
 
-// judge tells how a turn ended by what was said and how the process ended. The agent's own words on success are never
-// looked into: an agent may speak of rate limits all day.
-// An agent that did nothing speaks of nothing else.
+// judge decides how a turn ended, by what was said and how the process ended. The agent's own words on success do not
+// count, because an agent can work on rate limits. They do count if the agent did nothing.
 func (d dialect) judge(f facts, now time.Time) judgement {
 	class := d.classify(f)
 	byWords := class == loop.OK && f.idle
@@ -231,10 +229,10 @@ func (d dialect) explain(class loop.Class, f facts, now time.Time) judgement {
 	return j
 }
 
-// resets is when a usage limit ends: as the provider told it, else by the agent's words.
+// resets is when a usage limit ends: as the provider reported it, otherwise by the agent's words.
 func (f facts) resets(said string, now time.Time) time.Time {
 	if f.limit.Rejected && !f.limit.Resets.IsZero() {
-		return f.limit.Resets // also one that has come: what was told is told, and whoever waits looks at the clock
+		return f.limit.Resets // also one in the past: the caller compares it with the clock
 	}
 	return resetTime(said, now)
 }
@@ -305,12 +303,13 @@ func (d dialect) credential() string {
 	}
 }
 
-// windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is none of them.
+// windows are the kinds of limits that providers have: "rate limit", "5-hour limit". A "time limit" is not among them.
 const windows = `\b(usage|rate|session|weekly|daily|monthly|hourly|\d+-hour|opus|sonnet|requests?|tokens?|messages?|plan|spend|spending|quota)[ -]`
 
-// phrases are how providers and agents word a failure; the first that matches counts. They are searched for only in what
-// a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
-// number or a bare "login" is none. Those of fatal classes must be the most certain: one that is wrong ends the run.
+// phrases are how providers and agents word a failure; the first that matches counts. They are searched for only in
+// what a failed turn says about itself, but that may be the last lines of a program that speaks of its work, so a bare
+// number or a bare "login" does not match. Those of fatal classes must be the most certain: one that is wrong ends the
+// run.
 var phrases = []struct {
 	class   loop.Class
 	pattern *pattern
@@ -363,6 +362,6 @@ var phrases = []struct {
 				`\b(unknown|invalid|unsupported|no such) model\b|invalid_request_error`)},
 }
 
-// statuses are how an HTTP status is told in words: "API Error: 529", "HTTP 503", "status code: 500".
+// statuses find an HTTP status in words: "API Error: 529", "HTTP 503", "status code: 500".
 var statuses = lazy(
 	`(?i)\b(api error|http(?:/[\d.]+)?|unexpected status|status[ _]code|error code)[":= (]{1,4}([45]\d\d)\b`)

@@ -20,7 +20,7 @@ var dialects = map[string]dialect{
 	"opencode": opencode,
 }
 
-// dialectOf is how a command is spoken to, and whether that is an agent that ralph knows.
+// dialectOf is the dialect of a command, and whether ralph knows the agent.
 func dialectOf(name string) (d dialect, known bool) {
 	if d, known = dialects[strings.TrimSuffix(filepath.Base(name), ".exe")]; !known {
 		d = command
@@ -76,8 +76,8 @@ func CheapModel(command string) string {
 	return d.cheap
 }
 
-// ReportsUsage says whether it is told what a turn cost and how many tokens it took, by the agent or by its gateway. Without
-// that no one can hold it to what it may spend.
+// ReportsUsage reports whether the agent or its gateway reports the cost of a turn and its tokens. Without that, no
+// limit on them can be enforced.
 func (o Options) ReportsUsage() (cost, tokens bool) {
 	d, _ := dialectOf(o.Command)
 	cost, tokens = d.prices && !o.Text, d.counts && !o.Text
@@ -121,7 +121,7 @@ func environment(o Options, d dialect) []string {
 	return env
 }
 
-// loopback is what no proxy is asked for.
+// loopback are the hosts that need no proxy.
 const loopback = "127.0.0.1,localhost"
 
 // withheld are variables that an agent which is carried does not get: they hold credentials or lead past the gateway.

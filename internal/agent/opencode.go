@@ -14,8 +14,8 @@ import (
 )
 
 // opencode is the opencode CLI: `opencode run` with the prompt on standard input, events as JSON lines, with what each
-// step cost by the user's own prices. It tells nothing of a command before it has ended, which looks like silence, and
-// of requests that it tries again only in its log.
+// step cost by the user's own prices. It reports a command only when it has ended, which looks like silence, and
+// retried requests only in its log.
 //
 // It knows no hooks but plugins, so Options.Hooks say nothing to it.
 //
@@ -174,7 +174,7 @@ func named(routes []Route, name string) bool {
 	return slices.ContainsFunc(routes, func(r Route) bool { return r.Name == name })
 }
 
-// opencodeSaved is a provider that opencode has a login for, and no route leads to; "" there is none.
+// opencodeSaved is a provider that opencode has a login for, and no route leads to; "" if all have routes.
 func opencodeSaved(saved gjson.Result, routes []Route) (name string) {
 	saved.ForEach(func(provider, _ gjson.Result) bool {
 		if !named(routes, provider.Str) {
@@ -185,7 +185,7 @@ func opencodeSaved(saved gjson.Result, routes []Route) (name string) {
 	return name
 }
 
-// opencodeOwn is the file of the user's settings that names a provider's address or key; "" there is none.
+// opencodeOwn is the file of the user's settings that names a provider's address or key; "" if no file does.
 func opencodeOwn(o Options) string {
 	dir := filepath.Join((&turnInput{Options: o}).home(), ".config", "opencode")
 	if xdg := proc.Value(o.Parent, "XDG_CONFIG_HOME"); filepath.IsAbs(xdg) && o.As == nil {
@@ -230,8 +230,8 @@ var (
 	opencodeFail = lazy(`message="stream error".* small=false .*error\.error="(?:AI_\w+Error: )?(.*?)"\s*$`)
 )
 
-// opencodeHears reads its log, of which a request that failed is the only thing it tells of one that it tries again:
-// neither a status nor for how long it waits. small=true is a question for the session's title.
+// opencodeHears reads its log. It names a failed request that opencode retries, but neither a status nor how long it
+// waits. small=true is a question for the session's title.
 func opencodeHears(line string) (a stream.Attempt, ours bool) {
 	if !opencodeLine.MatchString(line) {
 		return a, false

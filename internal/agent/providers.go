@@ -157,8 +157,8 @@ func (l login) path(o Options) (file, home string) {
 	return filepath.Join(dir, filepath.FromSlash(l.file)), home
 }
 
-// saved is the content of that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty if there
-// is none that can be read.
+// saved is the content of that file, as JSON, and how people write its path: "~/.codex/auth.json". It is empty if the
+// file cannot be read.
 func (l login) saved(o Options) (saved gjson.Result, where string) {
 	file, home := l.path(o)
 	text, err := disk.Read(file)

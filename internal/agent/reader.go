@@ -168,7 +168,7 @@ func (r *reader) endMessage() {
 	r.tags = loop.ClaimReader{Completion: r.talk.Completion, Promises: r.talk.Promises}
 }
 
-// trouble is what kept a turn from going on, as far as it told: the last request that it tried again.
+// trouble is what blocked a turn, as far as it reported: the last request that it retried.
 func (r *reader) trouble() string {
 	if r.facts.retry == (stream.Attempt{}) {
 		return ""
@@ -190,7 +190,7 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 		Reports: r.talk.dialect.counts && !r.talk.Text}
 	if res := r.facts.result; res != nil {
 		t.Structured = string(res.Structured)
-		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's tells nothing
+		if t.Usage = res.Usage; t.Usage == (loop.Usage{}) { // amp's has no usage
 			t.Usage = r.seen
 		}
 		if t.Text == "" && !res.Failed { // the formats without messages have only this
@@ -221,13 +221,13 @@ func (r *reader) turn(end proc.Result, stderr string) loop.Turn {
 // longestAgo is how many messages are remembered by their ids: those of several contexts come in turn.
 const longestAgo = 32
 
-// count adds up what the messages had read, which is all there is to say of a turn that was killed before its result.
-// All blocks of a message tell the same. A turn that continues although it has spent more than is left is stopped: it
-// asks its model again, or will as soon as its tool has run. One that has only its word to say is let say it, which
-// costs nothing more.
+// count adds up what the messages took, which is all that is known of a turn that was killed before its result. All
+// blocks of a message report the same. A turn that continues although it has spent more than is left is stopped: it
+// asks its model again, or will as soon as its tool has run. One that only finishes its answer is not stopped, because
+// that costs nothing more.
 func (r *reader) count(e stream.Event) {
 	fresh := !slices.Contains(r.counted, e.Message)
-	if e.Message == "" { // a sign of life, or a message without an id, whose usage is told once
+	if e.Message == "" { // a sign of life, or a message without an id, which reports its usage once
 		fresh = e.Usage != (loop.Usage{})
 	}
 	beyond := fresh && r.beyond() != ""
@@ -272,8 +272,8 @@ func newReader(t *turnInput, d dialect) *reader {
 // hours. What they wait for is in the requests that they try again, and of some agents only in their log on standard
 // error.
 
-// tried notes a request that the agent tries again. When its provider has told it to wait for longer than it may be
-// silent, the turn ends at once: nothing would come of it but the time.
+// tried notes a request that the agent tries again. If it must wait for longer than it can be silent, the turn ends
+// immediately, because it would only cost time.
 func (r *reader) tried(a stream.Attempt) {
 	if a.Delay > 0 {
 		r.resets = r.talk.now().Add(a.Delay + time.Second - 1) // in whole seconds, no one comes too early

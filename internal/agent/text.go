@@ -27,8 +27,8 @@ func lastLines(s string, most int) string {
 
 var errorLine = lazy(`(?i)^(api error|error|fatal|panic)\b`)
 
-// tellingLine is the line of a text that says why something failed: the last one that begins with "error", else the
-// last.
+// tellingLine is the line of a text that says why something failed: the last one that begins with "error", otherwise
+// the last.
 func tellingLine(s string) (line string) {
 	for l := range strings.SplitSeq(s, "\n") {
 		if l = oneLine(l); l != "" && (errorLine.MatchString(l) || !errorLine.MatchString(line)) {

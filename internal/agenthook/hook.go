@@ -53,7 +53,7 @@ func (h Hook) ContextMonitor() {
 		answer, now = hook.Monitor(in.Event, percent, hook.ReadSaid(said))
 		return hook.Said(now)
 	})
-	if err != nil { // it would be told of after every tool
+	if err != nil { // otherwise there would be a message after every tool
 		h.say(
 			fmt.Sprintf(
 				"the context is %.0f%% full, and the agent is not notified, because that cannot be stored: %s", percent,
@@ -65,7 +65,7 @@ func (h Hook) ContextMonitor() {
 	h.answer(answer)
 }
 
-// SessionStart forgets what a session was told. After a compaction it is the same session.
+// SessionStart forgets the messages of a session. After a compaction it is the same session.
 func (h Hook) SessionStart() {
 	in, ok := h.read()
 	if !ok || in.Source == "compact" {
@@ -150,7 +150,7 @@ func (h Hook) read() (hook.Input, bool) {
 }
 
 func (h Hook) answer(a hook.Answer) {
-	_, _ = h.Out.Write(a.JSON()) // who asked is gone
+	_, _ = h.Out.Write(a.JSON()) // the agent can have ended
 }
 
 // temps are where sessions are remembered: the first that may be written to. A sandbox may leave a directory of one's
@@ -241,7 +241,7 @@ func (h Hook) active(cwd string) (dir string, a hook.Active, ok bool) {
 	}
 }
 
-// gitTop is the directory above that has a .git; "" when there is none. Asking git would cost a process.
+// gitTop is the closest directory, from dir up, that has a .git; "" without one. Asking git would cost a process.
 func gitTop(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -289,7 +289,7 @@ func plannedFacts(dir string, a hook.Active) hook.Facts {
 		}
 		text, err := plainFile(file)
 		if i > 0 && err != nil {
-			break // the first name is the one to tell of
+			break // the message is about the first name
 		}
 		facts.PlanName, facts.Plan, facts.PlanErr, facts.Foreign = shown, text, nil, name == "prd.json"
 		switch {

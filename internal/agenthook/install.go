@@ -85,7 +85,7 @@ func (i HookInstall) tell(name string, done []string, changed bool) error {
 	return err
 }
 
-// readSettings reads a file below root; nil when there is none.
+// readSettings reads a file below root; nil if it does not exist.
 func readSettings(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(name)
 	switch {

@@ -46,14 +46,14 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("after %d tries the agent's answer is no plan:\n%s", Tries, strings.Join(e.Problems, "\n"))
 }
 
-// Tries is how often an agent is asked for a plan that is one.
+// Tries is how often an agent can try to give a valid plan.
 const Tries = 3
 
-// mostQuestions bounds how often the agent asks back; whoever answers has an end of their own.
+// mostQuestions bounds how often the agent asks back; a person usually ends it earlier.
 const mostQuestions = 100
 
-// Ask lets the agent turn a request into a PRD and its stories. What is wrong with an answer is told to the agent,
-// twice at most. The error is a *FailedError when it gave no plan.
+// Ask lets the agent turn a request into a PRD and its stories. The agent gets the problems of its answer, up to two
+// times. The error is a *FailedError when it gave no plan.
 func Ask(ctx context.Context, d Deriver, w Request) (Result, error) {
 	asked := planQuestion{known: d.Known, request: w, open: d.answer != nil}
 	for tries, rounds := 1, 0; ; {
@@ -234,7 +234,7 @@ func (d Deriver) allowed(commands []string, foreign bool) (kept, dropped []strin
 	return kept, dropped
 }
 
-// planAnswer is what an agent says that is asked for a plan.
+// planAnswer is an agent's answer to the request for a plan.
 type planAnswer struct {
 	Questions []string        `json:"questions"`
 	PRD       string          `json:"prd"`
@@ -288,7 +288,7 @@ func readPlanAnswer(t loop.Turn, redact func(string) string) (planAnswer, []stri
 	return a, nil
 }
 
-// planObject is the JSON object of an answer, with words before it or a fence around it; empty when there is none.
+// planObject is the JSON object of an answer, with words before it or a fence around it; empty if the answer has none.
 func planObject(text string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(strings.TrimSuffix(text, "```"))

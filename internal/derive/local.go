@@ -20,8 +20,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/session"
 )
 
-// planKept is where what would be lost goes, and what the agent was told and printed: out of the plan's directory, and
-// ignored by git, so that no run commits it.
+// planKept is the directory for what would be lost, the prompt and the agent's output: outside of the plan's directory,
+// and ignored by git, so no run commits it.
 const planKept = ".ralph/plan"
 
 // Its files.

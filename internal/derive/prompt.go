@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// planQuestion is what the agent is asked for a plan with.
+// planQuestion is the content of the prompt for a plan.
 type planQuestion struct {
 	known    []string // commands of the project
 	request  Request

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// requestFrom is what is asked for. It refuses what would lose someone's work before anything is spent.
+// requestFrom reads the request. It fails before anything is spent if someone's work would be lost.
 func requestFrom(ctx context.Context, p *planrun.Plans, root *os.Root, from string, d Derivation) (Request, error) {
 	var w Request
 	if info, err := root.Stat(p.PlanDir); err != nil || !info.IsDir() {

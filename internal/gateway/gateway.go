@@ -146,7 +146,7 @@ func (t *Turn) Close() error {
 	t.once.Do(func() {
 		t.stop()
 		err = t.server.Close()
-		if errors.Is(err, net.ErrClosed) { // by whoever opened it
+		if errors.Is(err, net.ErrClosed) { // by its owner
 			err = nil
 		}
 		ended := make(chan struct{})

@@ -47,7 +47,7 @@ type usageTotals struct {
 	done    map[string]Usage    // by model
 	live    map[*account]bool   // answers that are on their way
 	held    map[*account]amount // reservations of requests that have not ended
-	last    map[string]settled  // by the model that was asked for
+	last    map[string]settled  // by the requested model
 	freed   chan struct{}       // closed when a reservation ends
 	refused string              // why the first request was refused
 }
@@ -217,7 +217,7 @@ type meter struct {
 	ended   bool
 }
 
-// newMeter meters an answer; idle is called when nothing has come of it for so long.
+// newMeter meters an answer, and calls idle if no byte of it has come for so long.
 func newMeter(body io.ReadCloser, a *account, most time.Duration, idle func()) *meter {
 	a.ledger.open(a)
 	return &meter{ReadCloser: body, account: a, answer: newAnswer(&a.tally), idle: time.AfterFunc(most, idle), most: most}

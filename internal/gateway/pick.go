@@ -5,7 +5,7 @@ import "bytes"
 // field is a member of a JSON object that is searched for: its value is taken, or members in it are searched for.
 type field struct {
 	name string
-	as   int     // by which number its value is told
+	as   int     // the index of its value among the results
 	in   []field // members of the object that it is
 }
 
@@ -83,8 +83,8 @@ func (k *jsonPicker) text(p []byte) int {
 	return n
 }
 
-// stringEnd is where the quote is that ends the string that continues at a place in a text. It is the length of the text
-// if there is none, and one more if a backslash is its last byte.
+// stringEnd is where the quote is that ends the string that continues at a place in a text. It is the length of the
+// text if the string does not end there, and one more if a backslash is its last byte.
 func stringEnd(p []byte, at int) int {
 	quote := -1
 	for at < len(p) {

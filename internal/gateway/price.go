@@ -30,7 +30,7 @@ func (p Price) of(tokens int64) Price {
 type Prices struct {
 	Date   string           // of the list, "2006-01"
 	Models map[string]Price // by name, without a date or "latest" at its end
-	Own    map[string]Price // the same, of whoever pays; they go before Models
+	Own    map[string]Price // the same, as set by the user; they go before Models
 }
 
 //go:embed prices.json

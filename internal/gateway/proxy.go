@@ -31,8 +31,8 @@ type Upstream struct {
 	Credentials []Credential
 	Extra       http.Header // for each request: anthropic-beta is joined with the request's own, others take its place
 	Protocols   []Protocol  // what may be spoken there
-	// Renew is asked for other credentials when the provider has refused these with status 401; false: there are none. It
-	// is asked by one request at a time. nil: a refusal is the answer.
+	// Renew returns other credentials after the provider has refused these with status 401; false: it has no others.
+	// One request at a time calls it. nil: a refusal is the answer.
 	Renew func(ctx context.Context, refused []Credential) ([]Credential, bool)
 }
 
@@ -265,7 +265,7 @@ func (m *maskedBody) Read(p []byte) (int, error) {
 		}
 		m.held = append(m.held[:0], p[n-keep:n]...)
 		if n > keep {
-			return n - keep, m.err // with the last bytes: who has them may end before another read
+			return n - keep, m.err // with the last bytes: a reader that has them can end before another read
 		}
 	}
 	return 0, m.err
@@ -313,7 +313,7 @@ func failed(w http.ResponseWriter, r *http.Request, err error, tell func(string,
 	}
 }
 
-// refuse answers so that the agent stops at once and says why: each CLI was seen to try again after other answers.
+// refuse answers so that the agent stops immediately and reports why: each CLI retries after other answers.
 func refuse(w http.ResponseWriter, p Protocol, why string) {
 	if p == Responses { // codex shows a plain text as it is
 		respond(w, http.StatusBadRequest, "text/plain; charset=utf-8", why)
@@ -370,8 +370,8 @@ func (k *keys) now() *[]Credential {
 	return k.held
 }
 
-// renewed reports whether there are other credentials than those that the provider has refused. Whoever comes while
-// they are renewed waits, and finds the new ones.
+// renewed reports whether there are other credentials than those that the provider has refused. Other requests wait
+// during a renewal, and use the new ones.
 func (k *keys) renewed(ctx context.Context, refused *[]Credential) bool {
 	if k.renew == nil || refused == nil {
 		return false

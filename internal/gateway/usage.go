@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Protocol is how a model is spoken to.
+// Protocol is the form of requests to a model.
 type Protocol string
 
 // The protocols. Gemini's paths are also those of Vertex.
@@ -57,7 +57,7 @@ const (
 // tally is what one answer has said so far. The numbers are the provider's own until sum.
 type tally struct {
 	protocol Protocol
-	asked    string // the model that was asked for
+	asked    string // the requested model
 	served   string // the model that answered
 
 	input, cacheRead, cacheWrite, hourWrite, output, reasoning, tools int64
@@ -119,7 +119,7 @@ func (t *tally) cut() {
 	}
 }
 
-// name is the model. One that answered under its name with a date is known by the name that was asked for.
+// name is the model. One that answered under its name with a date has the requested name.
 func (t *tally) name() string {
 	if t.asked != "" && strings.HasPrefix(t.served, t.asked) {
 		return t.asked
@@ -127,8 +127,8 @@ func (t *tally) name() string {
 	return cmp.Or(t.served, t.asked, unknown)
 }
 
-// sum is what it comes to. ended: nothing more is to come, so what was not said is estimated, from the bytes of the
-// request and of the text.
+// sum is the total. ended: no more bytes follow, so what was not reported is estimated, from the bytes of the request
+// and of the text.
 func (t *tally) sum(prices Prices, ended bool, asked int64) Usage {
 	u := Usage{Model: t.name(), Requests: 1, Input: t.input, CacheRead: t.cacheRead, CacheWrite: t.cacheWrite,
 		Output: t.output, Reasoning: t.reasoning}

@@ -15,7 +15,7 @@ const ActiveFile = ".ralph-active"
 type Active struct {
 	Rules    plan.Rules
 	Mode     plan.Mode     // "" when it is not said
-	Snapshot plan.Snapshot // nil when there is none
+	Snapshot plan.Snapshot // nil without one
 	RalphDir string        // where the plan is, relative to the file's directory
 	PlanFile string        // in RalphDir; "" is tasks.json, or prd.json where only that is
 }

@@ -340,7 +340,7 @@ func oneOf(list, word string) bool {
 	return word != "" && strings.Contains("|"+list+"|", "|"+word+"|")
 }
 
-// patterns are those of rules that were asked for already, by their text.
+// patterns are the compiled patterns of rules, by their text.
 var patterns sync.Map
 
 // matches reports whether words match a pattern, each word on a line of its own.

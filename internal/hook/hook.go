@@ -35,7 +35,7 @@ type ToolInput struct {
 	NotebookPath string `json:"notebook_path"`
 }
 
-// UnmarshalJSON takes any value: tools that are none of ours may call theirs as they like.
+// UnmarshalJSON takes any value: other tools name their input as they like.
 func (t *ToolInput) UnmarshalJSON(content []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(content, &fields) != nil {

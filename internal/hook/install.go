@@ -15,9 +15,9 @@ import (
 // MostSettings is how long a settings file may be, in bytes.
 const MostSettings = 1 << 20
 
-// Install puts the hooks into an agent's settings: text is the file as it is, nil when there is none. Everything else
-// stays as it is, with its order, comments and indentation. A hook of ours that already exists is left, or brought up
-// to date; it is never there twice. done says what was done, one line a hook; when nothing was, out is text.
+// Install puts the hooks into an agent's settings: text is the content of the file, nil if it does not exist.
+// Everything else keeps its order, comments and indentation. A hook of ours that already exists is kept or updated; it
+// never exists twice. done says what was done, one line a hook; when nothing was, out is text.
 func Install(agent, program string, text []byte) (out []byte, done []string, err error) {
 	w, ok := wirings[agent]
 	if !ok {

@@ -56,7 +56,7 @@ func (g Gauge) Percent(size int64) float64 {
 	return float64(size) / g.Divisor / float64(g.Window) * 100
 }
 
-// threshold is how full a context is when it is told.
+// threshold is how full a context must be for a message.
 type threshold struct {
 	percent  int
 	severity string
@@ -82,8 +82,8 @@ var thresholds = []threshold{
 	{90, "CRITICAL", criticalText},
 }
 
-// Monitor says what the agent is told when its context is so full, and which thresholds have been passed by then. Each
-// is told of once a session: of several at once the highest. said are those of before.
+// Monitor returns the message for an agent whose context is so full, and the thresholds that have been passed by then.
+// Each has one message a session; of several, only the highest has. said are those with earlier messages.
 func Monitor(event string, percent float64, said []int) (Answer, []int) {
 	var last *threshold
 	now := slices.Clone(said)
@@ -103,7 +103,7 @@ func Monitor(event string, percent float64, said []int) (Answer, []int) {
 	return Answer{Specific: &specific{Event: event, AdditionalContext: text}}, now
 }
 
-// ReadSaid reads which thresholds a session was told of; what else is in the file does not count.
+// ReadSaid reads the thresholds with messages in a session, and ignores anything else in the file.
 func ReadSaid(content []byte) []int {
 	var said []int
 	for _, field := range strings.Fields(string(content)) {

@@ -21,10 +21,10 @@ const (
 // Kinds are all of them, in the order in which settings list them.
 var Kinds = []string{SessionStart, Guarding, ContextMonitor, StopReminder}
 
-// wiring is how one agent is told of hooks.
+// wiring is how one agent is configured to call hooks.
 type wiring struct {
 	file   string            // of a project, from its top
-	local  string            // of a project and one person; "" when there is none
+	local  string            // of a project and one person; "" if the agent has no such file
 	events map[string]string // kind → the agent's name of the event
 	tools  map[string]string // kind → the tools that it is called for
 	second int               // what a second is in its timeouts
@@ -131,8 +131,8 @@ func encoded(value any, prefix, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// The files that keep what a session was told, and how often it was kept from stopping. They lie in the
-// directory for temporary files; what follows is the session's id.
+// The files of the messages that a session got, and of how often it was kept from stopping. They are in the directory
+// for temporary files; the session's id follows.
 const (
 	alertsName = "claude-context-alerts-"
 	blocksName = "ralph-stop-blocks-"
@@ -141,7 +141,7 @@ const (
 // mostID is how much of a session's id a file's name takes.
 const mostID = 128
 
-// AlertsFile names the file of the thresholds that a session was told of.
+// AlertsFile names the file of the thresholds with messages in a session.
 func AlertsFile(session string) string { return alertsName + fileID(session) }
 
 // BlocksFile names the file that counts how often a session was kept from stopping.
@@ -172,7 +172,7 @@ func fileID(session string) string {
 // own would continue forever, and the harness judges what it leaves anyhow.
 const MostBlocks = 8
 
-// ReadBlocks reads how often a session was kept from stopping; what is no number is none.
+// ReadBlocks reads how often a session was kept from stopping; 0 for anything but a number.
 func ReadBlocks(content []byte) int {
 	n, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	if err != nil || n < 0 {

@@ -20,8 +20,8 @@ type Facts struct {
 	Status func() ([]byte, error)
 }
 
-// Stop says whether an agent may stop: block tells it what has to be done first, and is empty when it may
-// . Of the checks, the first that says no says everything that it has found. warnings are for a person.
+// Stop decides whether an agent can stop: block names what it must do first, and is empty if it can. The first check
+// that fails reports all that it has found. warnings are for a person.
 func Stop(f Facts) (block string, warnings []string) {
 	p, problems := f.plan()
 	if len(problems) > 0 {

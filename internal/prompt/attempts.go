@@ -28,8 +28,8 @@ func (o output) heading() string {
 	return "Output of " + line(o.check) + " (verbatim)"
 }
 
-// outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. In the newest
-// attempt, what goes before the prompt does not stand here, and nothing does when something takes the prompt's place.
+// outputs are an attempt's texts, those of failed checks first. seen are the failures of newer attempts. Texts of the
+// newest attempt that go before the prompt are not among them; none are if one replaces the prompt.
 func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 	replaced := newest && slices.ContainsFunc(it.Verdicts,
 		func(v loop.Verdict) bool { return failed(v) && v.FailAction == loop.Replace && v.PromptText != "" })
@@ -59,8 +59,8 @@ func outputs(it loop.Iteration, newest bool, seen map[string]int) []*output {
 // failed reports whether a verdict says no, hard or soft.
 func failed(v loop.Verdict) bool { return !v.Pass && v.Skipped == "" }
 
-// shareRoom cuts texts to a room that they share fairly, and returns what they take. When there are so many that a share
-// would tell nothing, the last of them get none.
+// shareRoom cuts texts to a room that they share fairly, and returns what they take. If there are so many that a share
+// would be useless, the last of them get none.
 func shareRoom(texts []*output, room int) (used int) {
 	const around = 64 // heading and borders
 	most := max(room/(minOutput+around), 0)
@@ -208,9 +208,9 @@ func judged(s loop.State, most int) []*loop.Iteration {
 	return out
 }
 
-// attempts reports the last attempts, newest last: the facts of the state file, which are what every check said and
-// the outputs of those that failed, verbatim within the room, and the agents' last words. Of many outputs the newest
-// come first. What of the newest attempt stands elsewhere in the prompt is returned, as far as it fits.
+// attempts reports the last attempts, newest last: the facts of the state file, which are what every check said and the
+// outputs of those that failed, verbatim within the room, and the agents' last words. The newest outputs get room
+// first. Texts of the newest attempt that are elsewhere in the prompt are returned, as far as they fit.
 func attempts(s loop.State, room int, border safetext.Border) (text string, elsewhere []loop.Verdict) {
 	its := judged(s, loop.Window)
 	if len(its) == 0 {

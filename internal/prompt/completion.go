@@ -15,8 +15,7 @@ type wanted struct {
 	signal  string // what is printed: a tag, for those who write
 }
 
-// section says what a role that writes is asked for: the promise of its criteria, else the answer of every run, which
-// suffices where no promise is set.
+// section is the signal of a role that writes: the promise of its criteria, otherwise the answer of every run.
 func (w Writer) section(s loop.State, role task.Role) wanted {
 	out := wanted{shown: s.Start.Completion != nil || role != task.Coder,
 		signal: "<response>" + w.Completion + "</response>"}
@@ -110,7 +109,7 @@ func description(s loop.State, role task.Role) string {
 	return fmt.Sprintf("Complete %s stage for: %s", role, title(s))
 }
 
-// method is how a promise is verified: as the criteria say, else by their command, else by the promise alone.
+// method is how a promise is verified: as the criteria say, otherwise by their command, otherwise only by the promise.
 func method(s loop.State, role task.Role) task.Method {
 	c := s.Start.Completion.For(role)
 	switch {

@@ -16,8 +16,8 @@ func (w Writer) Review(s loop.State, tree, diff string) (string, error) {
 }
 
 // Judge writes the prompt of a role that only reads. promise is what it must give with an approval, empty: nothing.
-// noticed are the verdicts of the iteration that is being judged; the soft ones that failed are told, because someone
-// should look.
+// noticed are the verdicts of the iteration that is being judged; the prompt lists the soft ones that failed, because
+// the judge should check them.
 func (w Writer) Judge(s loop.State, role task.Role, tree, diff, promise string, noticed []loop.Verdict) (string,
 	error) {
 	want := wanted{shown: s.Start.Completion != nil || promise != "" || role != task.Reviewer,

@@ -66,8 +66,8 @@ func (w Writer) storyParts(s loop.State, step loop.Step) parts {
 	return p
 }
 
-// attempts is what was tried for a story since it was taken up. A reviewer is told of reviews that came to nothing, and not
-// what those think who did the work.
+// attempts is what was tried for a story since its first iteration. A reviewer gets earlier reviews without a verdict,
+// and not the opinion of the agents that did the work.
 func (w Writer) attempts(s loop.State, step loop.Step, p *parts) (text string, elsewhere []loop.Verdict) {
 	mine := s
 	mine.Iterations = nil

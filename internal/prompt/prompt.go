@@ -1,5 +1,4 @@
-// Package prompt writes what an agent is told: one template a role, filled with sections that the harness makes of the
-// run's state.
+// Package prompt writes prompts: one template a role, filled with sections that the harness makes of the run's state.
 package prompt
 
 import (
@@ -18,7 +17,7 @@ func writerTemplate(r task.Role) string {
 // but for what people have said meanwhile, and what done means when the run has criteria.
 type Verbatim struct {
 	Writer
-	// Base is the prompt. It is asked for before every iteration: a prompt file may change while the run continues.
+	// Base returns the prompt. It is called before every iteration, because a prompt file can change during the run.
 	Base func() (string, error)
 }
 

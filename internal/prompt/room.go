@@ -28,7 +28,7 @@ const (
 	maxContext  = 8 << 10 // of excerpts
 	maxNoticed  = 3 << 10
 	maxLine     = 200 // of one line that someone else wrote
-	minOutput   = 256 // a smaller part of an output tells nothing
+	minOutput   = 256 // a smaller part of an output is useless
 
 	// Of a plan. The story itself is the task's own text and not reckoned among what is added.
 	maxStory        = 16 << 10
@@ -125,8 +125,8 @@ func lazy(text string) *pattern { return regex.Lazy(text) }
 // cannot close it.
 func fence(run string) safetext.Border { return safetext.Border("ralph-data-" + run) }
 
-// judgeFence names the borders in a judge's prompt. Whoever wrote the change knows the run's name from prompts of its
-// own, but not the tree that its change makes, since a file cannot hold the hash of itself.
+// judgeFence names the borders in a judge's prompt. The agent that wrote the change knows the run's name from its own
+// prompts, but not the tree that its change makes, because a file cannot hold its own hash.
 func judgeFence(run, tree string) safetext.Border {
 	sum := sha256.Sum256([]byte(run + " " + tree))
 	return fence(hex.EncodeToString(sum[:8]))

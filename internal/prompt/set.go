@@ -64,8 +64,8 @@ func Template(name string) (text string, ok bool) {
 // Set is what a repository's own templates replace of ralph's. The zero Set replaces nothing.
 type Set struct{ own map[string]*template.Template }
 
-// Load reads a repository's own templates. names is what is in Dir; what begins with a dot is skipped. An error
-// is one sentence for whoever wrote the template: file, line, what was found, what is allowed.
+// Load reads a repository's own templates. names is what is in Dir; what begins with a dot is skipped. An error is one
+// sentence for the author of the template: file, line, what was found, what is allowed.
 func Load(names []string, content func(name string) ([]byte, error)) (Set, error) {
 	set := Set{map[string]*template.Template{}}
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -177,8 +177,8 @@ var (
 	literal = lazy(`(?s)^(/\*.*|".*|[()\s]+|-?\d+)$`)
 )
 
-// allowed names the first action of a template that is none: a template knows fields and conditions, and nothing else of
-// Go's templates.
+// allowed returns an error for the first action that a template cannot have: it has fields and conditions, and nothing
+// else of Go's templates.
 func allowed(name, text string) error {
 	for _, at := range actions.Regexp().FindAllStringSubmatchIndex(text, -1) {
 		for _, token := range tokens.Regexp().FindAllString(text[at[2]:at[3]], -1) {

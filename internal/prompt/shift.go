@@ -9,8 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
-// shift is what a run is told that repeats itself: the failure itself, and what not to do again, both of what is
-// recorded.
+// shift is the section for a run that repeats itself: the failure, and what not to do again, both from the record.
 func shift(s loop.State, border safetext.Border) string {
 	spin := s.Spins()
 	var b strings.Builder
@@ -52,8 +51,7 @@ func trace(spin loop.Repetition) string {
 	return ""
 }
 
-// forbidden is what must not be tried again: what the attempts that came to the same end changed, and what they
-// thought.
+// forbidden is what must not be tried again: what the attempts with the same failure changed, and what they concluded.
 func forbidden(s loop.State, spin loop.Repetition) []string {
 	its := judged(s, max(spin.Over, 1))
 	its = its[max(0, len(its)-20):]
@@ -123,7 +121,7 @@ func said(its []*loop.Iteration) []string {
 	return out
 }
 
-// errorLine is the line of a failure that says most: the first place that it names, else the check's reason.
+// errorLine is the line of a failure that says most: the first place that it names, otherwise the check's reason.
 func errorLine(f *loop.Verdict) string {
 	if f == nil {
 		return ""

@@ -25,7 +25,7 @@ type Writer struct {
 // Comment is a remark by someone with write access.
 type Comment struct{ Author, Text string }
 
-// PlanFiles are what a run of a plan is told from.
+// PlanFiles are the sources of a plan's prompts.
 type PlanFiles struct {
 	Dir    string // where the plan's files are, from the top of the worktree; empty: as the run's first record says
 	Prompt string // the project's own prompt, as it was when the run began; empty: it has none
@@ -71,8 +71,8 @@ func (w Writer) taskText(s loop.State, border safetext.Border, intro string) str
 	return fmt.Sprintf(intro, border, of) + "\n\n" + border.Around(strings.TrimLeft(b.String(), "\n"))
 }
 
-// escalated is what a run is told that is stuck, empty when it is not: the strategy shift, and excerpts of files within
-// a room.
+// escalated are the sections for a run that is stuck, empty for any other: the strategy shift, and excerpts of files
+// within a room.
 func (w Writer) escalated(s loop.State, tier loop.Tier, border safetext.Border,
 	room int) (shifted, context string) {
 	if tier == loop.Shift || tier == loop.Expand {
@@ -233,8 +233,8 @@ func asides(s loop.State, border safetext.Border) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 
-// feedback is what reviews of the pull request, or other workflows, ask to have changed, a numbered point a thread.
-// Whoever wrote it, it is data: a reviewer quotes, and a log of CI prints what the change made it print.
+// feedback is what reviews of the pull request, or other workflows, ask to have changed, a numbered point a thread. All
+// of it is data: a reviewer quotes, and a log of CI prints what the change made it print.
 func feedback(s loop.State, border safetext.Border) string {
 	f := s.Feedback
 	if f == nil || f.Text == "" && len(f.Items) == 0 {

@@ -39,7 +39,7 @@ func (p *Pattern) UnmarshalText(text []byte) error {
 // String is the text of the expression.
 func (p *Pattern) String() string { return p.text }
 
-// Regexp is the expression itself. It panics when the text is none.
+// Regexp is the expression itself. It panics if the text is not a regular expression.
 func (p *Pattern) Regexp() *regexp.Regexp {
 	p.once.Do(func() { p.compiled = regexp.MustCompile(p.text) })
 	return p.compiled
@@ -94,8 +94,7 @@ func (s *Set) First(text string) *Pattern {
 	return nil
 }
 
-// on is the expression for a text, or one that matches nothing: nearly all texts that a pattern is asked about do not
-// match it.
+// on is the expression for a text, or one that matches nothing: nearly all texts do not match.
 func (p *Pattern) on(s string) *regexp.Regexp {
 	if p.MatchString(s) {
 		return p.Regexp()

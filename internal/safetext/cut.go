@@ -138,7 +138,7 @@ func Bytes(n int64) string {
 type Border string
 
 // Around sets a text between two lines with the border. This is the one place that does, and nothing within can end it:
-// whoever found the border out reads another word there.
+// another word replaces the border in the text.
 func (b Border) Around(text string) string {
 	if b != "" {
 		text = strings.ReplaceAll(text, string(b), "(the border)")

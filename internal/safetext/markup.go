@@ -147,8 +147,7 @@ func (r *reading) dropMarkup(s string) string {
 	return m.out.String()
 }
 
-// maxInVain is how many bytes may be examined for the ends of tags that have none, and for what stands beside
-// comments.
+// maxInVain is how many bytes may be examined for the ends of tags that have none, and for the text around comments.
 const maxInVain = 4 << 20
 
 type markup struct {

@@ -9,7 +9,7 @@ import (
 const maxPasses = 5
 
 // TooDeep is what Sanitise puts in the place of a text that has more in each other than anyone writes: lists, quotes,
-// links, tables or comments. What GitHub shows of it cannot be told soon enough.
+// links, tables or comments. What GitHub shows of it would take too long to find out.
 const TooDeep = "(Here stood a text that ralph has left out: it has more lists, quotes, links, tables or comments in each other than ralph reads. Its author must write it without them.)"
 
 // Sanitise takes out of Markdown whatever a person who looks at it on GitHub would not see, so that no one can tell the
@@ -51,8 +51,8 @@ var (
 	skipWord    = lazy(`(?i)\*{2,}(no)_(ci)\*{2,}`)
 )
 
-// WithoutSkips is a text for a commit's message without the marks that keep workflows from running: whoever writes an
-// issue's title, and an agent, must not decide that. The words stay.
+// WithoutSkips is a text for a commit's message without the marks that keep workflows from running: the author of an
+// issue, and an agent, must not decide that. The words stay.
 func WithoutSkips(text string) string {
 	small := strings.ToLower(text)
 	if !strings.Contains(small, "skip") && !strings.Contains(small, "no") {

@@ -99,7 +99,7 @@ func Truncated(s string, most int) string {
 var notSlug = regex.Lazy(`[^a-z0-9]+`)
 
 // Slug makes a title part of a branch or file name: lower-case letters, digits and dashes, at most so many; "task" when
-// nothing is left. Letters of other scripts are left out, so a hash of the title tells it from others then.
+// nothing is left. Letters of other scripts are left out; then a hash of the title makes it unique.
 func Slug(s string, most int) string {
 	hash := ""
 	if strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) }) {
@@ -128,7 +128,7 @@ func FirstInvalid(content []byte) int {
 	return len(content)
 }
 
-// Map returns what f makes of each item; nil if there is none.
+// Map returns what f makes of each item; nil without items.
 func Map[T, U any](items []T, f func(T) U) (out []U) {
 	for _, item := range items {
 		out = append(out, f(item))
@@ -137,7 +137,7 @@ func Map[T, U any](items []T, f func(T) U) (out []U) {
 }
 
 // Nearest returns the name that a word may have been meant to be: at most two letters away, longer or shorter at its
-// end, or with letters left out. It is empty if there is none.
+// end, or with letters left out. It is empty if no name is that close.
 func Nearest[T ~string](word string, names []T) (best T) {
 	word = sameWord(word)
 	least := 3

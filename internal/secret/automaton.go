@@ -33,7 +33,7 @@ func hashOf(a, b, c byte) uint16 {
 type node struct {
 	child, next int32 // the first of those that are one byte longer, and the next of its parent's
 	fail        int32 // the longest other one that ends as this does
-	form        int32 // the longest form that ends here and is whole, as its index plus 1; 0 if there is none
+	form        int32 // the longest form that ends here and is whole, as its index plus 1; 0 if no form ends here
 	depth       int32
 	last        byte
 }
@@ -106,7 +106,7 @@ func (m *automaton) add(text string) {
 	}
 }
 
-// child is the node one byte longer than another; 0 if there is none.
+// child is the node one byte longer than another; 0 without one.
 func (m *automaton) child(at int32, b byte) int32 {
 	if at == 0 {
 		return m.root[b]
@@ -118,8 +118,8 @@ func (m *automaton) child(at int32, b byte) int32 {
 	return c
 }
 
-// next is the first place at or after from at which a form may begin; the length of the text if there is none. It looks
-// at every other pair of bytes.
+// next is the first place at or after from at which a form can begin, otherwise the length of the text. It looks at
+// every other pair of bytes.
 func (m *automaton) next(text string, from int) int {
 	for i := from; i+1 < len(text); i += 2 {
 		if !m.pairs.has(pairOf(text[i], text[i+1])) {
@@ -199,8 +199,8 @@ func (m *automaton) find(text string, found func(f *form, from, to int) (more bo
 	}
 }
 
-// lineEnd is the length of the line ends at a place of a text; 0 if there is none. They may be escaped, once or more, as
-// in JSON.
+// lineEnd is the length of the line ends at a place of a text, which can be 0. They may be escaped, once or more, as in
+// JSON.
 func lineEnd(text string, at int) int {
 	for i := at; i < len(text); i++ {
 		switch text[i] {

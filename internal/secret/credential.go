@@ -19,7 +19,8 @@ type Credential struct {
 // mostMatch is how long a credential may be, and shortMatch how long nearly all are.
 const mostMatch, shortMatch = 16 << 10, 1 << 10
 
-// at is where the credential is that begins with a mark at a place of a text; to is 0 if there is none.
+// at is where the credential is that begins with a mark at a place of a text; to is 0 if the text there is not a
+// credential.
 func (f *form) at(text string, mark int) (from, to int) {
 	from = mark
 	for text[mark] == ':' && from > 0 && text[from-1] >= '0' && text[from-1] <= '9' { // the number before it
@@ -237,7 +238,7 @@ var rules = []rule{
 			`|private_?key|auth_?key)[\w-]{0,30}[ \t]*[=:][ \t]*([A-Za-z0-9+/=_~-]{20,})[ \t]*$`), 3.9, false},
 }
 
-// placeholders are parts of what stands for a credential and is none, in small letters.
+// placeholders are parts of texts in place of a credential, in lower case.
 var placeholders = []string{"example", "sample", "placeholder", "dummy", "fake", "changeme", "change-me", "change_me",
 	"your-", "your_", "yourkey", "yoursecret", "yourtoken", "redacted", "notreal", "not-real", "not_real", "notasecret",
 	"not-a-", "not_a_", "invalid", "deadbeef", "insert", "replace", "test-", "test_", "-test", "_test", "mock", "stub",

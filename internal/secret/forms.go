@@ -72,8 +72,8 @@ func formsOf(value string) (forms []form) {
 	return append(forms, linesOf(value)...)
 }
 
-// linesOf are the lines of a value that has several, because whoever prints a key prints it a line at a time, and its
-// words that no one would write by chance.
+// linesOf are the lines of a value that has several, because programs print a key a line at a time, and its words that
+// no text has by chance.
 func linesOf(value string) (forms []form) {
 	if !strings.Contains(value, "\n") {
 		return nil

@@ -102,8 +102,8 @@ func (f *Finder) Write(p []byte) (int, error) {
 // MarkWord is in every mark that stands where something that looks like a credential was taken out of a commit.
 const MarkWord = "ralph-took-out"
 
-// Mark stands for a credential that was taken out. It says of what kind that was, and tells it from others by a hash
-// that leads no one back.
+// Mark stands for a credential that was taken out. It names the kind of credential, and has a hash that differs for
+// each but does not reveal it.
 type Mark struct{ Rule, Sum string }
 
 // MarkOf is the mark of a credential of a text.

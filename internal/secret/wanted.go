@@ -50,7 +50,7 @@ func Want(texts []string) *Wanted {
 	return w
 }
 
-// Found reports whether a text that was wanted is in what has been written.
+// Found reports whether one of the texts is in what has been written.
 func (w *Wanted) Found(text string) bool { return w.found[text] }
 
 // All reports whether every text was found.

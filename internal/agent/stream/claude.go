@@ -76,8 +76,8 @@ func (c *claude) limit(info gjson.Result, emit func(Event)) {
 	emit(Event{Kind: Limit, Limit: w})
 }
 
-// message tells the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a
-// message without an id is all in one line, and its usage is told once.
+// message emits the blocks of one line. The CLI writes a line a block, each with the whole message's id and usage; a
+// message without an id is all in one line, and only its first block has the usage.
 func (c *claude) message(m gjson.Result, nested bool, emit func(Event)) {
 	base := Event{Message: m.Get("id").Str, Nested: nested, Usage: claudeUsage(m.Get("usage"))}
 	m.Get("content").ForEach(func(_, block gjson.Result) bool {

@@ -18,8 +18,8 @@ func NewCodex(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&codex{began: names{}}, clock, emit)
 }
 
-// codex remembers which tools have begun, since some items come only when they are completed, and the last failure that
-// was told, since one that ends everything may be told only as a notice.
+// codex remembers which tools have started, because some items come only when they are completed, and the last failure,
+// because one that ends everything can come as a notice only.
 type codex struct {
 	began   names
 	failure string
@@ -112,7 +112,7 @@ func (c *codex) item(i gjson.Result, kind string, emit func(Event)) {
 	}
 }
 
-// tool reports a use of a tool. One that comes only when it is completed is told as begun first.
+// tool emits a use of a tool. For one that comes only when it is completed, it emits the start first.
 func (c *codex) tool(i gjson.Result, completed bool, emit func(Event)) {
 	t := codexTool(i)
 	if c.began.add(t.ID, t.Name) {

@@ -27,7 +27,7 @@ type Decoder struct {
 type dialect interface {
 	// object decodes one JSON object and reports whether it is of the format at all.
 	object(o gjson.Result, emit func(Event)) bool
-	// long is told of a line over MaxLine by its first bytes.
+	// long decodes a line over MaxLine by its first bytes.
 	long(head []byte, total int64, emit func(Event))
 }
 

@@ -34,7 +34,7 @@ type Event struct {
 	Message string // id of the message that Text or Tool is of; blocks of one message share it
 	Nested  bool   // a helper of the agent's own said or did it, not the agent
 	Delta   bool   // of Text: it continues where the Text before of the same message ended, in the middle of a line or word
-	Told    bool   // of Text: it is plain text whose lines have been told as Noise already
+	Told    bool   // of Text: it is plain text whose lines were emitted as Noise already
 	// Beheaded: of Text, its beginning is missing.
 	Beheaded bool
 	Tool     Tool
@@ -70,7 +70,7 @@ type Attempt struct {
 	Number, Most int
 	Status       int    // HTTP status; 0 without an answer
 	Text         string // what the agent says about it
-	// Delay is for how long the agent waits before it tries again; 0: it does not tell.
+	// Delay is how long the agent waits before it retries; 0: unknown.
 	Delay time.Duration
 }
 
@@ -78,7 +78,7 @@ type Attempt struct {
 type Window struct {
 	Rejected bool
 	Type     string    // "five_hour"
-	Resets   time.Time // zero: not told
+	Resets   time.Time // zero: unknown
 }
 
 // Result is how the agent says that it ended.

@@ -68,7 +68,7 @@ var (
 	}
 )
 
-// color is the number of a terminal's graphic rendition; "" is none.
+// colour is the number of a terminal's graphic rendition; "" is the default color.
 type colour string
 
 const (

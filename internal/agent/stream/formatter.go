@@ -27,7 +27,7 @@ type Formatter struct {
 	text    speech
 }
 
-// block is a part of what is shown. An empty line stands around lists, and before a text that follows a tool.
+// block is a part of what is shown. An empty line surrounds lists, and precedes a text that follows a tool.
 type block int
 
 const (

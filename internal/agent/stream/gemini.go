@@ -113,7 +113,7 @@ func (g *gemini) result(o gjson.Result, emit func(Event)) {
 	emit(Event{Kind: Ended, Result: r})
 }
 
-// long: nothing of such a line is to be told but that a tool has answered. The prompt's echo may be one.
+// long: only that a tool has answered counts of such a line, which can be an echo of the prompt.
 func (g *gemini) long(head []byte, total int64, emit func(Event)) {
 	if id := gjson.GetBytes(head, "tool_id").Str; gjson.GetBytes(head, "type").Str == "tool_result" {
 		emit(Event{Kind: ToolEnd, Tool: Tool{ID: id, Name: g.names.take(id), Chars: int(total)}})

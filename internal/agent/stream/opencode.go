@@ -14,7 +14,7 @@ func NewOpencode(clock func() time.Time, emit func(Event)) *Decoder {
 	return newDecoder(&opencode{clock: clock}, clock, emit)
 }
 
-// opencode adds up the steps, since nothing is told at the end. How the last step ended is how all ended.
+// opencode adds up the steps, because the format has no result. How the last step ended is how all ended.
 type opencode struct {
 	clock   func() time.Time
 	session string
@@ -113,7 +113,7 @@ func (c *opencode) after(seconds int64) time.Time {
 	return c.clock().Add(time.Duration(min(seconds, 1<<30)) * time.Second).UTC().Truncate(time.Second)
 }
 
-// close tells how all ended. After a step that used tools another one must follow, so it was cut short there.
+// close emits the result. After a step that used tools another one must follow, so it was cut short there.
 func (c *opencode) close(emit func(Event)) {
 	r := c.failed
 	if r == nil {
@@ -138,7 +138,7 @@ func (c *opencode) long(head []byte, total int64, emit func(Event)) {
 	emit(Event{Kind: ToolEnd, Tool: t})
 }
 
-// millis is a time in milliseconds since 1970; zero when it is none.
+// millis is a time in milliseconds since 1970; zero for anything else.
 func millis(r gjson.Result) time.Time {
 	if n := r.Int(); n > 0 {
 		return time.UnixMilli(n).UTC()

@@ -4,7 +4,7 @@ package agentgit
 // Case is one of these things.
 type Case struct {
 	Do   string            // a shell script, run in the agent's tree
-	Note string            // a part of what the commit's note says; empty: there is none
+	Note string            // a part of the commit's note; empty: the commit has no note
 	Want map[string]string // content by path in the run's commit; "" is no such file
 	Kept bool              // what is not in the commit is kept under a ref of its own
 	Has  string            // the message of a commit that is in the run's history; empty: any

@@ -95,7 +95,7 @@ type event struct {
 	begins bool
 }
 
-// failure is an HTTP error as a protocol tells it.
+// failure is an HTTP error in the form of a protocol.
 type failure struct {
 	status  int
 	headers map[string]string

@@ -59,7 +59,7 @@ func responsesEvents(a answer, _ question) (events []event) {
 	return events
 }
 
-// openAIFailures are told alike by both of OpenAI's protocols.
+// openAIFailures have the same form in both of OpenAI's protocols.
 var openAIFailures = map[Failure]struct {
 	status              int
 	kind, code, message string

@@ -12,7 +12,7 @@ type Turn struct {
 	Tools []Tool
 	Fail  Failure // an HTTP error instead of an answer
 	End   Ending  // how the answer ends; "" is well
-	// Measure makes the text tell how long the prompt was: "The prompt has 2000000 bytes."
+	// Measure makes the text name the length of the prompt: "The prompt has 2000000 bytes."
 	Measure bool
 }
 
@@ -78,7 +78,7 @@ var (
 	}
 )
 
-// by tells how one of the tools does it; ok is false when none can.
+// by is the call of a tool that does it; ok is false when none can.
 func (t Tool) by(tools []string) (u use, ok bool) {
 	switch {
 	case t.Name != "":
