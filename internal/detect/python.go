@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// requirements are files of pip that name what tests need, besides the first, which names what the program needs.
-var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt",
-	"requirements-test.txt", "requirements_test.txt", "test-requirements.txt"}
-
 // pythonManager keeps a project's environment: what it runs is found there.
 type pythonManager struct {
 	program string
@@ -212,10 +208,6 @@ func names(value any, depth int) bool {
 	}
 	return false
 }
-
-// OwnEnvironment is the virtual environment that a detected setup makes: at the top, kept out of commits as ralph's own
-// files are, and of a name that no one else gives one. What people have made themselves is never cleared.
-const OwnEnvironment = ".venv-ralph"
 
 // Environments are the names under which people keep a virtual environment beside their project.
 var Environments = []string{".venv", "venv"}

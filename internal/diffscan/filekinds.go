@@ -1,6 +1,9 @@
 package diffscan
 
-import "path"
+import (
+	"path"
+	"strings"
+)
 
 // isTest reports whether a file is one of tests, by its name or its place.
 func isTest(name string) bool { return collected.MatchString(name) || testPlace.MatchString(name) }
@@ -40,3 +43,28 @@ func isSetting(name string) bool {
 	}
 	return settingsFile.MatchString(name) && !foreign.MatchString(name)
 }
+
+var (
+	// collected matches the names by which test runners find tests.
+	collected = lazy(`(?:^|/)(?:` + strings.Join([]string{
+		`[^/]*_test\.(?:go|dart|exs|clj[cs]?|rs|lua|zig|nim|cr|ml|hs|lisp|py|rb|php|sh|d)`,
+		`(?:test_[^/]*|tests)\.(?:py|rb|lua|sh|ml|exs|nim|rs)`,
+		`[^/]*[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?`, `(?:test|tests)\.[cm]?[jt]sx?`,
+		`[^/]*_spec\.(?:rb|lua|cr|moon|py)`,
+		`(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|ITCase|Spec|Suite))\.(?:java|kts?|scala|groovy|cs|fs|vb|swift|php|hs|m)`,
+		`[^/]*(?:_SUITE|_tests)\.erl`, `[^/]*\.(?:t|bats|phpt|feature|test|testscript|txtar)`,
+		`(?:tests?[_-][^/]*|[^/]*[_-](?:unit)?tests?|[^/]*(?:Test|Tests)|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|R|r|pl|f90|adb|pas)`,
+	}, "|") + `)$`)
+	// testPlace matches what is where tests and what they need lie.
+	testPlace = lazy(`(?:^|/)(?:tests?|__tests__|__snapshots__|__mocks__|__fixtures__|testdata|test[-_]data|fixtures?|` +
+		`goldens?|snapshots?|testsuite|unittests?|e2e|cypress|t|[^/]+\.Tests?)/|(?:^|/)(?:specs?)/.*\.(?:rb|[cm]?[jt]sx?|lua|cr|json|ya?ml|snap)$|` +
+		`\.(?:snap|golden|approved\.[^/.]+)$`)
+	// toldBy matches the files that say to a test runner what to run, and nothing else to anyone.
+	toldBy = lazy(
+		`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
+			`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +
+			`vitest\.(?:workspace|setup)\.[^/]*|(?:jest|test|vitest)[.-]?setup\.[cm]?[jt]s|` +
+			`\.mocharc[^/]*|mocha\.opts|\.taprc|\.nycrc[^/]*|\.c8rc[^/]*|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|` +
+			`\.proverc|\.busted|\.luacov|testng[^/]*\.xml|junit-platform\.properties|nextest\.toml|CTestCustom\.cmake|` +
+			`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
+)

@@ -7,21 +7,6 @@ import (
 	"strings"
 )
 
-// TestFiles are the files of a change by which tests are judged: tests, what they need, and what says which of them
-// run.
-type TestFiles struct {
-	Edited  []string // the base commit has them as well, with something else in them
-	Deleted []string // only the base commit has them
-	// Added are new files that a test runner finds by their names, or that tell it what to do. What else is new beside
-	// tests (a helper, a fixture) is none of them.
-	Added []string
-	// Beside is what else is new where tests lie.
-	Beside []string
-	// Within are files of source code that hold tests among the rest, as the change has them, with the tests of the base
-	// commit; Onto are the same files as the base commit has them, with the tests of the change. By name.
-	Within, Onto map[string][]byte
-}
-
 // Any reports whether the change has any of them.
 func (t TestFiles) Any() bool { return len(t.Edited)+len(t.Deleted)+len(t.Added)+len(t.Within) > 0 }
 
@@ -34,31 +19,6 @@ func (t TestFiles) Touched() []string {
 	slices.Sort(all)
 	return all
 }
-
-var (
-	// collected matches the names by which test runners find tests.
-	collected = lazy(`(?:^|/)(?:` + strings.Join([]string{
-		`[^/]*_test\.(?:go|dart|exs|clj[cs]?|rs|lua|zig|nim|cr|ml|hs|lisp|py|rb|php|sh|d)`,
-		`(?:test_[^/]*|tests)\.(?:py|rb|lua|sh|ml|exs|nim|rs)`,
-		`[^/]*[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?`, `(?:test|tests)\.[cm]?[jt]sx?`,
-		`[^/]*_spec\.(?:rb|lua|cr|moon|py)`,
-		`(?:Test[A-Z][^/]*|[^/]*(?:Tests?|TestCase|IT|ITCase|Spec|Suite))\.(?:java|kts?|scala|groovy|cs|fs|vb|swift|php|hs|m)`,
-		`[^/]*(?:_SUITE|_tests)\.erl`, `[^/]*\.(?:t|bats|phpt|feature|test|testscript|txtar)`,
-		`(?:tests?[_-][^/]*|[^/]*[_-](?:unit)?tests?|[^/]*(?:Test|Tests)|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|R|r|pl|f90|adb|pas)`,
-	}, "|") + `)$`)
-	// testPlace matches what is where tests and what they need lie.
-	testPlace = lazy(`(?:^|/)(?:tests?|__tests__|__snapshots__|__mocks__|__fixtures__|testdata|test[-_]data|fixtures?|` +
-		`goldens?|snapshots?|testsuite|unittests?|e2e|cypress|t|[^/]+\.Tests?)/|(?:^|/)(?:specs?)/.*\.(?:rb|[cm]?[jt]sx?|lua|cr|json|ya?ml|snap)$|` +
-		`\.(?:snap|golden|approved\.[^/.]+)$`)
-	// toldBy matches the files that say to a test runner what to run, and nothing else to anyone.
-	toldBy = lazy(
-		`(?:^|/)(?:conftest\.py|pytest\.(?:ini|toml)|\.pytest\.ini|tox\.ini|nose2?\.cfg|unittest\.cfg|\.coveragerc|` +
-			`(?:jest|vitest|karma|ava|cypress|playwright|wdio|nightwatch)[^/]*\.(?:config|conf|workspace|setup)\.(?:[cm]?[jt]s|json)|` +
-			`vitest\.(?:workspace|setup)\.[^/]*|(?:jest|test|vitest)[.-]?setup\.[cm]?[jt]s|` +
-			`\.mocharc[^/]*|mocha\.opts|\.taprc|\.nycrc[^/]*|\.c8rc[^/]*|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|` +
-			`\.proverc|\.busted|\.luacov|testng[^/]*\.xml|junit-platform\.properties|nextest\.toml|CTestCustom\.cmake|` +
-			`[^/]*\.runsettings|xunit\.runner\.json|dart_test\.yaml|\.env\.test|karma\.conf\.[cm]?[jt]s)$`)
-)
 
 // HoldsTests reports whether a file is one that a test runner finds by its name.
 func HoldsTests(name string) bool { return collected.MatchString(name) && !foreign.MatchString(name) }
@@ -148,4 +108,19 @@ func rustTests(text string) span {
 		return span{at[0], len(text)}
 	}
 	return span{at[0], at[1] + end + len("\n}")}
+}
+
+// TestFiles are the files of a change by which tests are judged: tests, what they need, and what says which of them
+// run.
+type TestFiles struct {
+	Edited  []string // the base commit has them as well, with something else in them
+	Deleted []string // only the base commit has them
+	// Added are new files that a test runner finds by their names, or that tell it what to do. What else is new beside
+	// tests (a helper, a fixture) is none of them.
+	Added []string
+	// Beside is what else is new where tests lie.
+	Beside []string
+	// Within are files of source code that hold tests among the rest, as the change has them, with the tests of the base
+	// commit; Onto are the same files as the base commit has them, with the tests of the change. By name.
+	Within, Onto map[string][]byte
 }

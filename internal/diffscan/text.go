@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/regex"
 )
 
 const lineBytes = 4 << 10 // of a line that is examined; no one writes longer ones
@@ -121,3 +123,8 @@ func splitComment(name, text string) (code, comment string) {
 
 // closesSoon tells a quote from an apostrophe and from the mark of a lifetime.
 func closesSoon(rest string) bool { return strings.Contains(rest, "'") }
+
+type pattern = regex.Pattern
+
+// lazy is a pattern that is compiled when it is first asked.
+func lazy(text string) *pattern { return regex.Lazy(text) }

@@ -3,10 +3,15 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/regex"
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -69,9 +74,6 @@ func planOf(name string, v *jsonValue) (Plan, error) {
 	}
 	return p, nil
 }
-
-// reader takes a plan out of a JSON value and collects what is wrong with it.
-type reader struct{ problems }
 
 func (r *reader) plan(v *jsonValue) Plan {
 	if v.kind != anObject {
@@ -188,4 +190,369 @@ func shortPath(path string) string {
 		return path
 	}
 	return safetext.Quoted(path)
+}
+
+// reader takes a plan out of a JSON value and collects what is wrong with it.
+type reader struct{ problems }
+
+// fields are an object's members and how the object is called in a message.
+type fields struct {
+	r     *reader
+	where string // "story US-001"; empty: the plan itself
+	v     *jsonValue
+}
+
+var storyIDForm = regex.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+const storyIDRule = "must be letters, digits, dots, dashes and underscores, at most 64, as in US-001"
+
+// maxReviewCount bounds a review count: a file with more was not counted up by reviews.
+const maxReviewCount = 1000
+
+// maxStoryPriority bounds a priority, either way.
+const maxStoryPriority = 1e9
+
+func (f fields) wrong(format string, args ...any) {
+	f.r.add("%s%s", lead(f.where), fmt.Sprintf(format, args...))
+}
+
+// need is a member that must be there.
+func (f fields) need(key string) *jsonValue {
+	v := f.v.get(key)
+	if v == nil {
+		f.wrong("%s is missing; every %s has it", key, f.called())
+	}
+	return v
+}
+
+func (f fields) called() string {
+	if f.where == "" {
+		return "plan"
+	}
+	return "story"
+}
+
+func (f fields) member(key string, required bool) *jsonValue {
+	if required {
+		return f.need(key)
+	}
+	return f.v.get(key)
+}
+
+func (f fields) text(key string, required bool) string {
+	v := f.member(key, required)
+	if v == nil {
+		return ""
+	}
+	if v.kind != aText {
+		f.wrong("%s is %s; must be a string", key, v.shown())
+	}
+	return v.text
+}
+
+// texts is a list of strings that say something. It must be there, and hold one, when it is required.
+func (f fields) texts(key string, required bool) []string {
+	v := f.member(key, required)
+	if v == nil {
+		return nil
+	}
+	if v.kind != aList {
+		f.wrong("%s is %s; must be a list of strings", key, v.shown())
+		return nil
+	}
+	if required && len(v.items) == 0 {
+		f.wrong("%s is empty; must be a list with at least one string", key)
+	}
+	var out []string
+	for i, item := range v.items {
+		switch {
+		case item.kind != aText:
+			f.wrong("%s[%d] is %s; must be a string", key, i+1, item.shown())
+		case strings.TrimSpace(item.text) == "":
+			f.wrong("%s[%d] is empty; give it a text, or leave it out", key, i+1)
+		}
+		out = append(out, item.text)
+	}
+	return out
+}
+
+func (f fields) id() string {
+	v := f.need("id")
+	switch {
+	case v == nil:
+		return ""
+	case v.kind != aText:
+		f.wrong("id is %s; must be a string", v.shown())
+		return ""
+	case !storyIDForm.MatchString(v.text):
+		f.wrong("id is %s; %s", safetext.Quoted(v.text), storyIDRule)
+		return ""
+	}
+	return v.text
+}
+
+func (f fields) priority() float64 {
+	v := f.need("priority")
+	if v == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(v.text, 64)
+	if v.kind != aNumber || err != nil || math.Abs(n) > maxStoryPriority {
+		f.wrong("priority is %s; must be a number from -1e9 to 1e9, the lower the sooner", v.shown())
+		return 0
+	}
+	return n
+}
+
+func (f fields) passes() bool {
+	v := f.need("passes")
+	if v == nil {
+		return false
+	}
+	if v.kind != aTruth {
+		f.wrong("passes is %s; must be true or false", v.shown())
+		return false
+	}
+	return v.text == "true"
+}
+
+func (f fields) reviewStatus() ReviewStatus {
+	v := f.need("reviewStatus")
+	if v == nil || v.kind == nothing {
+		return Unreviewed
+	}
+	if s := ReviewStatus(v.text); v.kind == aText && slices.Contains(reviewStatuses, s) {
+		return s
+	}
+	f.wrong("reviewStatus is %s; must be null, %s", v.shown(), quoted(reviewStatuses))
+	return Unreviewed
+}
+
+var wholeNumber = regex.Lazy(`^(0|[1-9][0-9]{0,3})$`)
+
+func (f fields) reviewCount() int {
+	v := f.need("reviewCount")
+	if v == nil {
+		return 0
+	}
+	if v.kind == aNumber && wholeNumber.MatchString(v.text) {
+		if n, err := strconv.Atoi(v.text); err == nil && n <= maxReviewCount {
+			return n
+		}
+	}
+	f.wrong("reviewCount is %s; must be a whole number from 0 to %d", v.shown(), maxReviewCount)
+	return 0
+}
+
+// reviewStatuses are those that are written as a string.
+var reviewStatuses = []ReviewStatus{NeedsReview, ChangesRequested, Approved}
+
+// quoted is `"a", "b" and "c"`.
+func quoted[T ~string](words []T) string {
+	return safetext.Listed(safetext.Map(words, func(w T) string { return strconv.Quote(string(w)) }))
+}
+
+func lead(where string) string {
+	if where == "" {
+		return ""
+	}
+	return where + ": "
+}
+
+// The bounds of a plan's file. What is beyond them was not written by anyone who wants work done.
+const (
+	maxPlan        = 4 << 20 // bytes
+	maxPlanNesting = 64      // values in values
+	maxPlanValues  = 100_000
+	maxStories     = 1000
+)
+
+// kind is what a value of a JSON text is, as messages say it.
+type kind string
+
+const (
+	nothing  kind = "nothing"
+	aText    kind = "a text"
+	aNumber  kind = "a number"
+	aTruth   kind = "true or false"
+	aList    kind = "a list"
+	anObject kind = "an object"
+)
+
+// jsonValue is one value of a JSON text. Unlike encoding/json it keeps every member of an object, in their order and
+// with their case.
+type jsonValue struct {
+	kind    kind
+	text    string // of a string what it says, of a number and a truth how it is written
+	halved  bool   // of a string: an escape in it is half a character, \ud800
+	raw     []byte
+	members []jsonMember
+	items   []jsonValue
+}
+
+type jsonMember struct {
+	key    string
+	halved bool
+	value  jsonValue
+}
+
+// get is the first member of a name, nil when there is none.
+func (v *jsonValue) get(key string) *jsonValue {
+	for i := range v.members {
+		if v.members[i].key == key {
+			return &v.members[i].value
+		}
+	}
+	return nil
+}
+
+// shown is a value as a message reports it: "true" (a string).
+func (v *jsonValue) shown() string {
+	switch v.kind {
+	case aText:
+		return safetext.Quoted(v.text) + " (a string)"
+	case aNumber:
+		if len(v.text) > 40 {
+			return v.text[:40] + "… (a number)"
+		}
+		return v.text + " (a number)"
+	case aTruth:
+		return v.text
+	case nothing:
+		return "null"
+	}
+	return string(v.kind)
+}
+
+// readJSON reads a text that holds one JSON value and nothing else, as RFC 8259 has it: without a byte order mark,
+// comments, commas after the last item, NaN. The error is one sentence without the file's name.
+func readJSON(content []byte) (*jsonValue, error) {
+	switch {
+	case len(content) > maxPlan:
+		return nil, fmt.Errorf("the file has %d bytes; must be at most %d", len(content), maxPlan)
+	case len(bytes.TrimSpace(content)) == 0:
+		return nil, errors.New("the file is empty; it must hold a JSON object with project, branchName, description and " +
+			"userStories")
+	case bytes.HasPrefix(content, []byte("\ufeff")):
+		return nil, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
+	case !utf8.Valid(content):
+		line, col := placeIn(content, safetext.FirstInvalid(content))
+		return nil, fmt.Errorf("line %d, column %d is not UTF-8; save the file as UTF-8", line, col)
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(content, &whole); err != nil {
+		return nil, notJSON(content, err)
+	}
+	r := jsonReader{text: content, decoder: json.NewDecoder(bytes.NewReader(content))}
+	r.decoder.UseNumber()
+	v, err := r.value(0)
+	return &v, err
+}
+
+func notJSON(content []byte, err error) error {
+	var wrong *json.SyntaxError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("this is not JSON: %w", err)
+	}
+	line, col := placeIn(content, int(wrong.Offset)-1)
+	return fmt.Errorf("line %d, column %d: this is not JSON: %w; must be one object, without comments and without a "+
+		"comma after the last item",
+		line, col, err)
+}
+
+// placeIn is the line and the column of a byte, from 1; columns count bytes.
+func placeIn(content []byte, at int) (line, col int) {
+	before := content[:min(max(at, 0), len(content))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+// jsonReader takes a text apart of which is known that it is JSON.
+type jsonReader struct {
+	text    []byte
+	decoder *json.Decoder
+	values  int
+}
+
+func (r *jsonReader) value(depth int) (v jsonValue, err error) {
+	from := int(r.decoder.InputOffset())
+	from += len(r.text[from:]) - len(bytes.TrimLeft(r.text[from:], " \n\r\t,:"))
+	if r.values++; r.values > maxPlanValues {
+		return v, fmt.Errorf("the file holds more than %d values; must be at most that many", maxPlanValues)
+	}
+	if depth > maxPlanNesting {
+		line, col := placeIn(r.text, from)
+		return v, fmt.Errorf("line %d, column %d: values are nested more than %d deep; a plan has four levels", line, col,
+			maxPlanNesting)
+	}
+	token, err := r.decoder.Token()
+	switch t := token.(type) {
+	case json.Delim:
+		if v.kind = aList; t == '{' {
+			v.kind = anObject
+		}
+		err = r.inside(&v, depth)
+	case string:
+		v.kind, v.text, v.halved = aText, t, halfCharacter(r.text[from:r.decoder.InputOffset()])
+	case json.Number:
+		v.kind, v.text = aNumber, t.String()
+	case bool:
+		v.kind, v.text = aTruth, strconv.FormatBool(t)
+	default:
+		v.kind = nothing
+	}
+	v.raw = r.text[from:r.decoder.InputOffset()]
+	return v, err
+}
+
+// inside reads the members of an object or the items of a list, to its end.
+func (r *jsonReader) inside(v *jsonValue, depth int) error {
+	for r.decoder.More() {
+		key := jsonValue{}
+		if v.kind == anObject {
+			r.values-- // a key is none
+			var err error
+			if key, err = r.value(depth); err != nil {
+				return err
+			}
+		}
+		value, err := r.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		if v.kind == anObject {
+			v.members = append(v.members, jsonMember{key.text, key.halved, value})
+		} else {
+			v.items = append(v.items, value)
+		}
+	}
+	_, err := r.decoder.Token()
+	return err
+}
+
+// halfCharacter reports whether an escape names one half of a surrogate pair without the other, which no text can hold.
+func halfCharacter(quoted []byte) bool {
+	unit := func(at int) int64 { // the UTF-16 unit that is escaped there, or -1
+		if at+6 > len(quoted) || quoted[at] != '\\' || quoted[at+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseInt(string(quoted[at+2:at+6]), 16, 32)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	for i := 0; i < len(quoted); i++ {
+		if quoted[i] != '\\' {
+			continue
+		}
+		switch n := unit(i); {
+		case n < 0xD800 || n > 0xDFFF: // another escape; skip what follows the backslash, which may be one
+			i++
+		case n >= 0xDC00 || unit(i+6) < 0xDC00 || unit(i+6) > 0xDFFF:
+			return true
+		default:
+			i += 11
+		}
+	}
+	return false
 }

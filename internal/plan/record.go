@@ -20,9 +20,6 @@ const (
 	Unexamined Approver = "unreviewed" // an iteration of a run without reviews
 )
 
-// ApprovedBy begins the feedback of a story that a person approved; the person's name and a bracket follow.
-const ApprovedBy = "[APPROVED BY "
-
 // RecordedReview is what a run's record, or a person, says of one story. What the plan's file says of reviews is a claim;
 // this is what a claim is held against.
 type RecordedReview struct {
@@ -128,16 +125,6 @@ func (s *Story) bind(known RecordedReview, r Rules) {
 
 func personMark(who string) string { return ApprovedBy + who + "]" }
 
-// Person is who approved the story by hand; empty: no one did.
-func (s Story) Person() string {
-	rest, ok := strings.CutPrefix(s.ReviewFeedback, ApprovedBy)
-	if !ok || s.ReviewStatus != Approved {
-		return ""
-	}
-	who, _, _ := strings.Cut(rest, "]")
-	return who
-}
-
 // ApprovedBy is the plan with a story that a person approved.
 func (p Plan) ApprovedBy(id, who string) Plan {
 	found := p.Story(id)
@@ -183,9 +170,4 @@ func (p Plan) Marks() string {
 		text += "; approved by a person: " + strings.Join(ids, ", ")
 	}
 	return text
-}
-
-// AtCap reports whether the story was approved because its reviews were used up.
-func (s Story) AtCap() bool {
-	return s.ReviewStatus == Approved && strings.HasPrefix(s.ReviewFeedback, AtCap)
 }

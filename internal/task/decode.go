@@ -1,13 +1,19 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/regex"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
 	"github.com/ralph-loop/ralph/internal/safetext"
 )
 
@@ -159,13 +165,6 @@ func (d *decoder) place(key string) (line, col int) {
 
 func lastOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-func below(key, name string) string {
-	if key == "" {
-		return name
-	}
-	return key + "." + name
-}
-
 func found(n *node) string {
 	if n.kind == aText || n.kind == aNumber || n.kind == aTruth {
 		return safetext.Quoted(n.text)
@@ -185,81 +184,200 @@ func keysOf(t reflect.Type) []string {
 
 func fieldOf(t reflect.Type, key string) int { return slices.Index(keysOf(t), key) }
 
-// Map is a copy with f applied to every text in it: to take secrets out before it is stored. A nil completion stays
-// nil.
-func (c *Completion) Map(f func(string) string) *Completion {
-	if c == nil {
-		return nil
+// node is one value of a YAML or JSON text, and where it stands.
+type node struct {
+	kind      kind
+	text      string // of a scalar, as it is written, without its quotes
+	items     []*node
+	keys      []entry
+	line, col int // from 1; 0 when no one knows
+}
+
+type entry struct {
+	name      string
+	value     *node
+	line, col int
+}
+
+type kind string
+
+const (
+	nothing  kind = "nothing"
+	aText    kind = "a text"
+	aNumber  kind = "a number"
+	aTruth   kind = "true or false"
+	aList    kind = "a list"
+	anObject kind = "an object"
+)
+
+// maxNesting bounds values in values. The form has eight levels; the parser of YAML needs the square of it in time.
+const maxNesting = 20
+
+// parseYAML reads the documents of a text that are not empty.
+func (s source) parseYAML(content string) ([]*node, error) {
+	tokens := lexer.Tokenize(content)
+	if err := s.tooDeep(tokens); err != nil {
+		return nil, err
 	}
-	out := &Completion{Outcome: f(c.Outcome), Acceptance: safetext.Map(c.Acceptance, f)}
-	for _, r := range Roles {
-		of := c.For(r)
-		if of == nil {
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the decoder reports them
+	if err != nil {
+		return nil, s.notYAML(err)
+	}
+	var documents []*node
+	for _, d := range file.Docs {
+		if d.Body == nil {
 			continue
 		}
-		copied := *of
-		copied.Promise, copied.Description, copied.Config = f(of.Promise), f(of.Description), of.Config.mapped(f)
-		out.Set(r, &copied)
+		n, err := s.nodeOf(d.Body)
+		if err != nil {
+			return nil, err
+		}
+		if n.kind != nothing {
+			documents = append(documents, n)
+		}
 	}
-	return out
+	return documents, nil
 }
 
-func (v *Verification) mapped(f func(string) string) *Verification {
-	if v == nil {
-		return nil
+// tooDeep refuses brackets in brackets, and rows of marks such as "- - - -", before anyone parses them.
+func (s source) tooDeep(tokens token.Tokens) error {
+	open, row := 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open++
+		case token.SequenceEndType, token.MappingEndType:
+			open--
+		}
+		switch t.Type {
+		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType, token.CommentType:
+			row = 0
+		default:
+			row++
+		}
+		if open > maxNesting || row > 4*maxNesting {
+			return s.at(t.Position.Line, t.Position.Column, "values are nested more than %d deep; the form has eight levels",
+				maxNesting)
+		}
 	}
-	out := *v
-	out.CheckFor, out.NegativePatterns = safetext.Map(v.CheckFor, f), safetext.Map(v.NegativePatterns, f)
-	out.Command, out.OutputContains, out.OutputNotContains = f(v.Command), f(v.OutputContains), f(v.OutputNotContains)
-	out.Model, out.WorkingDir = f(v.Model), f(v.WorkingDir)
-	out.Stages = append([]Stage(nil), v.Stages...)
-	for i := range out.Stages {
-		s := &out.Stages[i]
-		s.Name, s.Config = f(s.Name), s.Config.mapped(f)
-	}
-	return &out
+	return nil
 }
 
-// Needs are the ids of all tasks that a task depends on, directly or through others, in the order in which they are
-// listed.
-func Needs(t Task, listed []Task) (ids []string) {
-	need := map[string]bool{}
-	var add func(t Task)
-	add = func(t Task) {
-		for _, id := range t.Dependencies {
-			i := slices.IndexFunc(listed, func(other Task) bool { return other.ID == id })
-			if i >= 0 && !need[id] {
-				need[id] = true
-				add(listed[i])
+func (s source) notYAML(err error) error {
+	var wrong yaml.Error
+	if !errors.As(err, &wrong) || wrong.GetToken() == nil || wrong.GetToken().Position == nil {
+		said, _, _ := strings.Cut(err.Error(), "\n")
+		return s.at(0, 0, "this is not YAML: %s", said)
+	}
+	where := wrong.GetToken().Position
+	said, _, _ := strings.Cut(wrong.GetMessage(), "\n")
+	return s.at(where.Line, where.Column,
+		"this is not YAML: %s; a text with a colon, a # or a quote in it needs quotes around it", said)
+}
+
+// nodeOf makes a node of what the parser found. What repeats a value that stands elsewhere is refused: a few lines of
+// it can make up gigabytes, and no one who reads the file sees what it says.
+func (s source) nodeOf(n ast.Node) (*node, error) {
+	out := &node{kind: nothing}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		out.line, out.col = t.Position.Line, t.Position.Column
+	}
+	switch n := n.(type) {
+	case *ast.NullNode:
+	case *ast.StringNode:
+		out.kind, out.text = aText, n.Value
+	case *ast.LiteralNode:
+		out.kind, out.text = aText, n.Value.Value
+	case *ast.BoolNode:
+		out.kind, out.text = aTruth, n.GetToken().Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		out.kind, out.text = aNumber, n.GetToken().Value
+	case *ast.SequenceNode:
+		out.kind = aList
+		for _, v := range n.Values {
+			item, err := s.nodeOf(v)
+			if err != nil {
+				return nil, err
 			}
+			out.items = append(out.items, item)
 		}
+	case *ast.MappingNode:
+		return out, s.mapping(out, n.Values...)
+	case *ast.MappingValueNode:
+		return out, s.mapping(out, n)
+	default:
+		return nil, s.at(out.line, out.col, "%s is %s, which has no place in a task; write the value itself",
+			safetext.Quoted(n.GetToken().Value), called(n))
 	}
-	add(t)
-	for _, other := range listed {
-		if need[other.ID] {
-			ids = append(ids, other.ID)
-		}
-	}
-	return ids
+	return out, nil
 }
 
-// Externals are the verifications by commands that a promise does not hold without, in their order.
-func (c Criteria) Externals() (all []*Verification) {
-	switch v := c.Config; {
-	case v == nil:
-	case c.Method == External || c.Method == "" && v.Command != "":
-		all = append(all, v)
-	case c.Method == MultiStage:
-		for _, s := range v.Stages {
-			if s.Method == External && s.Config != nil && (s.Required == nil || *s.Required) {
-				all = append(all, s.Config)
-			}
-		}
+func (s source) mapping(out *node, values ...*ast.MappingValueNode) error {
+	out.kind = anObject
+	if len(values) > 0 {
+		at := values[0].Key.GetToken().Position
+		out.line, out.col = at.Line, at.Column
 	}
-	return all
+	for _, v := range values {
+		at := v.Key.GetToken().Position
+		key, ok := v.Key.(*ast.StringNode)
+		if !ok {
+			return s.at(at.Line, at.Column, "%s is no key; a key is a word", safetext.Quoted(v.Key.GetToken().Value))
+		}
+		value, err := s.nodeOf(v.Value)
+		if err != nil {
+			return err
+		}
+		out.keys = append(out.keys, entry{key.Value, value, at.Line, at.Column})
+	}
+	return nil
 }
 
-type pattern = regex.Pattern
+func called(n ast.Node) string {
+	switch n.(type) {
+	case *ast.AliasNode, *ast.AnchorNode, *ast.MergeKeyNode:
+		return "an anchor or an alias"
+	case *ast.TagNode:
+		return "a tag"
+	case *ast.DirectiveNode:
+		return "a directive"
+	}
+	return fmt.Sprintf("a %s", strings.ToLower(n.Type().String()))
+}
 
-// lazy is a pattern that is compiled when it is first asked.
-func lazy(text string) *pattern { return regex.Lazy(text) }
+// source is a text that someone wrote: what it is called, and how many lines are above it where he sees it.
+type source struct {
+	name       string
+	lineOffset int
+}
+
+// mostProblems is how many mistakes are told at once.
+const mostProblems = 10
+
+// at is a mistake at a place: "TASK-001.yaml, line 3, column 5: id is …". Without a line it names the text alone.
+func (s source) at(line, col int, format string, args ...any) error {
+	said := fmt.Sprintf(format, args...)
+	switch {
+	case line <= 0:
+		return fmt.Errorf("%s: %s", s.name, said)
+	case col <= 0:
+		return fmt.Errorf("%s, line %d: %s", s.name, line+s.lineOffset, said)
+	}
+	return fmt.Errorf("%s, line %d, column %d: %s", s.name, line+s.lineOffset, col, said)
+}
+
+// joined is the mistakes as one error, a line each; nil when there are none.
+func joined(mistakes []error) error {
+	if len(mistakes) > mostProblems {
+		mistakes = append(mistakes[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(mistakes)-mostProblems))
+	}
+	return errors.Join(mistakes...)
+}
+
+// meant is "; did you mean X?" when one of the allowed words may have been meant.
+func meant[T ~string](found string, allowed []T) string {
+	if best := safetext.Nearest(found, allowed); best != "" {
+		return "; did you mean " + string(best) + "?"
+	}
+	return ""
+}

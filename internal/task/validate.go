@@ -33,17 +33,6 @@ func (p *problems) add(key, format string, args ...any) {
 	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
 }
 
-var idForm = lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
-
-// ValidID reports whether an id is safe in the name of a branch and of a file.
-func ValidID(id string) bool {
-	return idForm.MatchString(id) && !strings.Contains(id, "..") && !strings.HasSuffix(id, ".") &&
-		!strings.HasSuffix(strings.ToLower(id), ".lock")
-}
-
-// IDRule says what an id may be, for messages.
-const IDRule = "must be letters, digits, dots, dashes and underscores, at most 60, as in TASK-001"
-
 // Problems is everything that is wrong with a task of a file.
 func (t Task) Problems() []Problem {
 	var p problems

@@ -1,8 +1,0 @@
-package diffscan
-
-import "github.com/ralph-loop/ralph/internal/regex"
-
-type pattern = regex.Pattern
-
-// lazy is a pattern that is compiled when it is first asked.
-func lazy(text string) *pattern { return regex.Lazy(text) }
