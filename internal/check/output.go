@@ -60,21 +60,19 @@ func (k kept) ends() (head, end string, missing int64) {
 	return head, end, missing + int64(both-len(head)-len(end))
 }
 
-// after is what came after the first bytes, or as much of its end as was kept, and how many bytes are missing before
-// it. Where the first bytes do not end with a line, the rest of that line is missing too: it may begin within a secret.
-func (k kept) after(first int64, whole bool) (text string, missing int64) {
-	head, end, cut := k.Ends()
-	if cut > 0 {
+// after is what came after the first bytes, or as much of its end as was kept; cut reports whether something before it
+// is missing. If the first bytes do not end with a line, the rest of that line is missing too: it may begin within a
+// secret.
+func (k kept) after(first int64, whole bool) (text string, cut bool) {
+	head, end, missing := k.Ends()
+	if missing > 0 {
 		_, end, _ = k.ends()
-		return end, max(1, k.Len()-first-int64(len(end)))
+		return end, true
 	}
-	text = k.redact((head + end)[first:])
-	if !whole {
-		all := len(text)
-		_, text, _ = strings.Cut(text, "\n")
-		missing = int64(all - len(text))
+	if text = k.redact((head + end)[first:]); !whole {
+		_, text, cut = strings.Cut(text, "\n")
 	}
-	return text, missing
+	return text, cut
 }
 
 // firstLines is a text up to the end of its last line that has one.
@@ -101,7 +99,6 @@ type headTail struct {
 	shown int64  // bytes, from the first on
 	full  bool   // the beginning has been shown
 	whole bool   // and ends with a line
-	feeds int    // ends of lines that have not been shown
 }
 
 func newEcho(to io.Writer, log string) *headTail { return &headTail{lines: newInert(to), log: log} }
@@ -119,7 +116,6 @@ func (e *headTail) Write(p []byte) (int, error) {
 			e.lines.flush()
 		}
 	}
-	e.feeds += bytes.Count(p, []byte("\n"))
 	return n, nil
 }
 
@@ -139,23 +135,16 @@ func (e *headTail) begin(p []byte) int {
 
 // end shows the end of an output that has ended.
 func (e *headTail) end(kept kept) {
-	if !e.full {
-		e.lines.flush()
-		return
-	}
-	text, missing := kept.after(e.shown, e.whole)
-	if all := len(text); all > keptBytes {
-		text = lastLines(text, all-keptBytes)
-		missing += int64(all - len(text))
-	}
-	if missing > 0 {
-		what := safetext.Count(int(missing), "byte")
-		if lines := e.feeds - strings.Count(text, "\n"); lines > 0 {
-			what = safetext.Count(lines, "line") + " (" + what + ")"
+	if e.full {
+		text, cut := kept.after(e.shown, e.whole)
+		if more := len(text) - keptBytes; more > 0 {
+			text, cut = lastLines(text, more), true
 		}
-		_, _ = e.lines.Write([]byte("[... " + what + " not shown here; the output is in " + e.log + " ...]\n"))
+		if cut {
+			_, _ = e.lines.Write([]byte("[... more is in " + e.log + " ...]\n"))
+		}
+		_, _ = e.lines.Write([]byte(text))
 	}
-	_, _ = e.lines.Write([]byte(text))
 	e.lines.flush()
 }
 

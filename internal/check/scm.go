@@ -98,7 +98,7 @@ func (c *SCM) unworded(v loop.Verdict, task string, turn loop.Turn) loop.Verdict
 func (c *SCM) refused(v loop.Verdict, task, output string) loop.Verdict {
 	v = c.failed(v, task, "it failed: "+telling(output), output)
 	if v.Unfixable = !theAgents.MatchString(output); v.Unfixable {
-		v.Reason += "; " + advice(output) + ", then run it again with --resume"
+		v.Reason += "; fix that, or take the task out of scm, then run it again with --resume"
 	}
 	return v
 }
@@ -106,36 +106,6 @@ func (c *SCM) refused(v loop.Verdict, task, output string) loop.Verdict {
 // theAgents are the reasons to refuse a commit that lie in the files.
 var theAgents = lazy(
 	`the change holds a credential|unmerged (files|paths)|fix conflicts|embedded git repository|does not have a commit checked out`)
-
-// refusals are why git refuses, and what to do about it; the first that matches counts.
-var refusals = []struct {
-	pattern *pattern
-	advice  string
-}{
-	{lazy(
-		`(?i)failed to sign|no secret key|signing failed|no private key|couldn't (load|find) (public|private) key|user\.signingkey|gpg\.(ssh\.)?program`), "give git a key that it can sign with, or set commit.gpgsign to false"},
-	{lazy(`(?i)empty commit message`), "see which hook or setting of git's empties the message"},
-	{lazy(`(?i)tell me who you are|empty ident|unable to auto-detect email`),
-		"tell git who commits: git config user.name NAME and git config user.email ADDRESS"},
-	{lazy(`(?i)\.lock': File exists|another git process`), "see that no other git works here, and remove its lock"},
-	{lazy(`(?i)\bhook\b`), "see what the hook wants; what it checks can be a guardrail, so that the agent hears of it " +
-		"before"},
-	{lazy(`(?i)non-fast-forward|fetch first|\[rejected\]`), "bring the branch up to date with the remote's"},
-	{lazy(`(?i)authentication failed|permission denied|could not read (username|password)|access denied|\b403\b`),
-		"give git a credential that may push"},
-	{lazy(
-		`(?i)could not resolve|does not appear to be a git repository|unable to access|connection (refused|timed out)|no such remote|has no upstream branch`), "see that git knows the remote and reaches it"},
-}
-
-// advice is what to do about a task that git refused.
-func advice(output string) string {
-	for _, r := range refusals {
-		if r.pattern.MatchString(output) {
-			return r.advice
-		}
-	}
-	return "fix that, or take the task out of scm"
-}
 
 func (c *SCM) failed(v loop.Verdict, task, why, output string) loop.Verdict {
 	v.Reason = fmt.Sprintf("the source control task %q: %s", task, why)

@@ -88,11 +88,9 @@ func (r *reader) plan(v *jsonValue) Plan {
 		Description:    f.text("description", true),
 		VerifyCommands: f.texts("verifyCommands", false),
 	}
-	list := f.need("userStories")
+	list := f.member("userStories", true, "a list of stories", is(aList))
 	switch {
 	case list == nil:
-	case list.kind != aList:
-		r.add("userStories is %s; must be a list of stories", list.shown())
 	case len(list.items) > maxStories:
 		r.add("userStories has %d stories; must be at most %d", len(list.items), maxStories)
 	default:
@@ -216,48 +214,34 @@ func (f fields) wrong(format string, args ...any) {
 	f.r.add("%s%s", lead(f.where), fmt.Sprintf(format, args...))
 }
 
-// need is a member that must be there.
-func (f fields) need(key string) *jsonValue {
+// member is a member of a kind; nil if it does not exist or is none. must says what is allowed.
+func (f fields) member(key string, required bool, must string, ok func(v *jsonValue) bool) *jsonValue {
 	v := f.v.get(key)
-	if v == nil {
-		f.wrong("%s is missing; every %s has it", key, f.called())
+	switch {
+	case v == nil && required && f.where == "":
+		f.wrong("%s is missing; every plan has it", key)
+	case v == nil && required:
+		f.wrong("%s is missing; every story has it", key)
+	case v != nil && !ok(v):
+		f.wrong("%s is %s; must be %s", key, v.shown(), must)
+		return nil
 	}
 	return v
 }
 
-func (f fields) called() string {
-	if f.where == "" {
-		return "plan"
-	}
-	return "story"
-}
-
-func (f fields) member(key string, required bool) *jsonValue {
-	if required {
-		return f.need(key)
-	}
-	return f.v.get(key)
-}
+func is(k kind) func(*jsonValue) bool { return func(v *jsonValue) bool { return v.kind == k } }
 
 func (f fields) text(key string, required bool) string {
-	v := f.member(key, required)
-	if v == nil {
-		return ""
+	if v := f.member(key, required, "a string", is(aText)); v != nil {
+		return v.text
 	}
-	if v.kind != aText {
-		f.wrong("%s is %s; must be a string", key, v.shown())
-	}
-	return v.text
+	return ""
 }
 
 // texts is a list of strings that say something. It must be there, and hold one, when it is required.
 func (f fields) texts(key string, required bool) []string {
-	v := f.member(key, required)
+	v := f.member(key, required, "a list of strings", is(aList))
 	if v == nil {
-		return nil
-	}
-	if v.kind != aList {
-		f.wrong("%s is %s; must be a list of strings", key, v.shown())
 		return nil
 	}
 	if required && len(v.items) == 0 {
@@ -277,71 +261,51 @@ func (f fields) texts(key string, required bool) []string {
 }
 
 func (f fields) id() string {
-	v := f.need("id")
-	switch {
-	case v == nil:
-		return ""
-	case v.kind != aText:
-		f.wrong("id is %s; must be a string", v.shown())
-		return ""
-	case !storyIDForm.MatchString(v.text):
-		f.wrong("id is %s; %s", safetext.Quoted(v.text), storyIDRule)
+	id := f.text("id", true)
+	if v := f.v.get("id"); v != nil && v.kind == aText && !storyIDForm.MatchString(id) {
+		f.wrong("id is %s; %s", safetext.Quoted(id), storyIDRule)
 		return ""
 	}
-	return v.text
+	return id
 }
 
-func (f fields) priority() float64 {
-	v := f.need("priority")
-	if v == nil {
-		return 0
-	}
-	n, err := strconv.ParseFloat(v.text, 64)
-	if v.kind != aNumber || err != nil || math.Abs(n) > maxStoryPriority {
-		f.wrong("priority is %s; must be a number from -1e9 to 1e9, the lower the sooner", v.shown())
-		return 0
-	}
+func (f fields) priority() (n float64) {
+	f.member("priority", true, "a number from -1e9 to 1e9, the lower the sooner", func(v *jsonValue) bool {
+		of, err := strconv.ParseFloat(v.text, 64)
+		ok := v.kind == aNumber && err == nil && math.Abs(of) <= maxStoryPriority
+		if ok {
+			n = of
+		}
+		return ok
+	})
 	return n
 }
 
 func (f fields) passes() bool {
-	v := f.need("passes")
-	if v == nil {
-		return false
-	}
-	if v.kind != aTruth {
-		f.wrong("passes is %s; must be true or false", v.shown())
-		return false
-	}
-	return v.text == "true"
+	v := f.member("passes", true, "true or false", is(aTruth))
+	return v != nil && v.text == "true"
 }
 
 func (f fields) reviewStatus() ReviewStatus {
-	v := f.need("reviewStatus")
-	if v == nil || v.kind == nothing {
+	v := f.member("reviewStatus", true, "null, "+quoted(reviewStatuses), func(v *jsonValue) bool {
+		return v.kind == nothing || v.kind == aText && slices.Contains(reviewStatuses, ReviewStatus(v.text))
+	})
+	if v == nil {
 		return Unreviewed
 	}
-	if s := ReviewStatus(v.text); v.kind == aText && slices.Contains(reviewStatuses, s) {
-		return s
-	}
-	f.wrong("reviewStatus is %s; must be null, %s", v.shown(), quoted(reviewStatuses))
-	return Unreviewed
+	return ReviewStatus(v.text) // of null ""
 }
 
-var wholeNumber = regex.Lazy(`^(0|[1-9][0-9]{0,3})$`)
-
-func (f fields) reviewCount() int {
-	v := f.need("reviewCount")
-	if v == nil {
-		return 0
-	}
-	if v.kind == aNumber && wholeNumber.MatchString(v.text) {
-		if n, err := strconv.Atoi(v.text); err == nil && n <= maxReviewCount {
-			return n
+func (f fields) reviewCount() (n int) {
+	f.member("reviewCount", true, fmt.Sprintf("a whole number from 0 to %d", maxReviewCount), func(v *jsonValue) bool {
+		of, err := strconv.Atoi(v.text)
+		ok := v.kind == aNumber && err == nil && of >= 0 && of <= maxReviewCount && strconv.Itoa(of) == v.text
+		if ok {
+			n = of
 		}
-	}
-	f.wrong("reviewCount is %s; must be a whole number from 0 to %d", v.shown(), maxReviewCount)
-	return 0
+		return ok
+	})
+	return n
 }
 
 // reviewStatuses are those that are written as a string.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -82,31 +83,31 @@ func (c *Completion) For(r Role) *Criteria {
 	if c == nil {
 		return nil
 	}
-	switch r {
-	case Coder:
-		return c.Coder
-	case Tester:
-		return c.Tester
-	case Reviewer:
-		return c.Reviewer
-	case QA:
-		return c.QA
+	if of := c.of(r); of != nil {
+		return *of
 	}
 	return nil
 }
 
 // Set puts a role's criteria in their place.
 func (c *Completion) Set(r Role, to *Criteria) {
+	if of := c.of(r); of != nil {
+		*of = to
+	}
+}
+
+func (c *Completion) of(r Role) **Criteria {
 	switch r {
 	case Coder:
-		c.Coder = to
+		return &c.Coder
 	case Tester:
-		c.Tester = to
+		return &c.Tester
 	case Reviewer:
-		c.Reviewer = to
+		return &c.Reviewer
 	case QA:
-		c.QA = to
+		return &c.QA
 	}
+	return nil
 }
 
 // Criteria are one role's completion criteria.
@@ -259,16 +260,9 @@ func (c *Criteria) Resolve(role Role, title string, acceptance []string, def Met
 	if strings.TrimSpace(out.Promise) == "" {
 		out.Promise = role.Promise()
 	}
-	if out.Description == "" {
-		out.Description = fmt.Sprintf("Complete %s stage for: %s", role, title)
-	}
-	var config Verification
-	if out.Config != nil {
-		config = *out.Config
-	}
-	if out.Method == "" {
-		out.Method = config.method(def)
-	}
+	out.Description = cmp.Or(out.Description, fmt.Sprintf("Complete %s stage for: %s", role, title))
+	config := *cmp.Or(out.Config, &Verification{})
+	out.Method = cmp.Or(out.Method, config.method(def))
 	if out.Method == Semantic && len(config.CheckFor) == 0 && len(config.NegativePatterns) == 0 {
 		config.CheckFor = slices.Clone(acceptance)
 	}
@@ -283,10 +277,8 @@ func (v Verification) method(def Method) Method {
 		return External
 	case len(v.Stages) > 0:
 		return MultiStage
-	case def == "":
-		return StringMatch
 	}
-	return def
+	return cmp.Or(def, StringMatch)
 }
 
 // Merge lays one completion over another, which it does not change: outcome, acceptance criteria and each key of each
@@ -294,42 +286,26 @@ func (v Verification) method(def Method) Method {
 // together. Whoever names another method without a config means it to be without one.
 func Merge(under, over *Completion) *Completion {
 	if under == nil || over == nil {
-		if under == nil {
-			under = over
-		}
-		return under
+		return cmp.Or(under, over)
 	}
 	out := *under
-	if over.Outcome != "" {
-		out.Outcome = over.Outcome
-	}
+	out.Outcome = cmp.Or(over.Outcome, under.Outcome)
 	if len(over.Acceptance) > 0 {
 		out.Acceptance = over.Acceptance
 	}
-	out.Coder = mergeCriteria(under.Coder, over.Coder)
-	out.Tester = mergeCriteria(under.Tester, over.Tester)
-	out.Reviewer = mergeCriteria(under.Reviewer, over.Reviewer)
-	out.QA = mergeCriteria(under.QA, over.QA)
+	for _, r := range Roles {
+		out.Set(r, mergeCriteria(under.For(r), over.For(r)))
+	}
 	return &out
 }
 
 func mergeCriteria(under, over *Criteria) *Criteria {
 	if under == nil || over == nil {
-		if under == nil {
-			under = over
-		}
-		return under
+		return cmp.Or(under, over)
 	}
 	out := *under
-	if over.Promise != "" {
-		out.Promise = over.Promise
-	}
-	if over.Description != "" {
-		out.Description = over.Description
-	}
-	if over.MaxIterations != 0 {
-		out.MaxIterations = over.MaxIterations
-	}
+	out.Promise, out.Description = cmp.Or(over.Promise, under.Promise), cmp.Or(over.Description, under.Description)
+	out.MaxIterations = cmp.Or(over.MaxIterations, under.MaxIterations)
 	switch {
 	case over.Config != nil:
 		out.Method, out.Config = over.Method, over.Config
