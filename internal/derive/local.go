@@ -196,7 +196,7 @@ func conversation(
 			}
 			if answer == "" {
 				for _, open := range questions[i:] {
-					said = append(said, exchange{question: open})
+					said = append(said, exchange{Question: open})
 				}
 				return said, false, nil
 			}
