@@ -39,7 +39,8 @@ func (c *replayCommand) Run(ctx context.Context, p process) error {
 }
 
 func (c *replayCommand) replay(ctx context.Context, p process) (loop.Turn, error) {
-	o := agent.Options{Command: c.Agent, Dir: p.dir, Parent: p.environ, Completion: c.Completion, Clock: time.Now}
+	o := agent.Options{Command: c.Agent, Dir: p.dir, Host: agent.Host{Parent: p.environ},
+		Answer: agent.Answer{Completion: c.Completion}, Clock: time.Now}
 	if !c.JSON {
 		o.Console, o.Format = safetext.Coloured(p.out), stream.FormatFor(p.place())
 		o.Format.UseColor = o.Format.UseColor && !c.NoColor

@@ -114,7 +114,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		"./missing.sh":    `the agent "./missing.sh" is neither`,
 		"/nowhere/claude": `the agent "/nowhere/claude" is not installed`,
 	} {
-		_, err := agent.New(agent.Options{Command: command, Dir: dir, Parent: []string{"PATH=" + dir}})
+		_, err := agent.New(agent.Options{Command: command, Dir: dir, Host: agent.Host{Parent: []string{"PATH=" + dir}}})
 		var unknown *agent.UnknownError
 		if !errors.As(err, &unknown) || !strings.HasPrefix(err.Error(), want) || unknown.Command != command {
 			t.Errorf("%q: %v", command, err)
@@ -156,7 +156,7 @@ func TestTurnOfAnAgentThatWentAway(t *testing.T) {
 func TestTurnEnds(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "agent", "echo working; sleep 600 & wait")
-	if turn := f.turn(t, agent.Options{Timeout: time.Second, Grace: 5 * time.Second},
+	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Timeout: time.Second, Grace: 5 * time.Second}},
 		"Do it."); turn.Class != loop.TimedOut || turn.Text != "working" ||
 		!strings.Contains(turn.Reason, "time limit of 1s") {
 		t.Errorf("timeout: %+v", turn)
@@ -164,7 +164,7 @@ func TestTurnEnds(t *testing.T) {
 	if got := f.read(t, "signals"); got != "TERM\n" {
 		t.Errorf("signals = %q", got)
 	}
-	if turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond}, "Do it."); turn.Class != loop.Idle {
+	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: 500 * time.Millisecond}}, "Do it."); turn.Class != loop.Idle {
 		t.Errorf("idle: %+v", turn)
 	}
 	a, err := agent.New(f.options(agent.Options{}))
@@ -198,7 +198,7 @@ func TestTurnAsAnotherUser(t *testing.T) {
 	}
 	f := fake{dir, "claude"}
 	a,
-		err := agent.New(f.options(agent.Options{As: user, Home: "/nonexistent", LogFile: filepath.Join(t.TempDir(), "log")}))
+		err := agent.New(f.options(agent.Options{Host: agent.Host{As: user, Home: "/nonexistent"}, LogFile: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {
 		t.Fatal(err)
 	}

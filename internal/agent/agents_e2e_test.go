@@ -119,7 +119,7 @@ func TestRealAgentsTakeALongPrompt(t *testing.T) {
 
 func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
-		if _, turn := takeSilent(t, r, agent.Options{Grace: 2 * time.Second},
+		if _, turn := takeSilent(t, r, agent.Options{Bounds: agent.Bounds{Grace: 2 * time.Second}},
 			model.Scenario("hang")...); turn.Class != loop.Idle {
 			t.Errorf("turn = %+v", turn)
 		}
@@ -128,7 +128,7 @@ func TestRealAgentsWhoseModelFallsSilent(t *testing.T) {
 
 func TestRealAgentsStoppedInACommand(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{Grace: 2 * time.Second}, model.Scenario("long-command")...)
+		b := ready(t, r, agent.Options{Bounds: agent.Bounds{Grace: 2 * time.Second}}, model.Scenario("long-command")...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() {
@@ -147,7 +147,7 @@ func TestRealAgentsStoppedInACommand(t *testing.T) {
 // TestRealAgentsReadingOnly asks a reviewer to write, by tool and by command.
 func TestRealAgentsReadingOnly(t *testing.T) {
 	eachReal(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{ReadOnly: true},
+		b := ready(t, r, agent.Options{Rights: agent.Rights{ReadOnly: true}},
 			model.Turn{Tools: []model.Tool{model.Write("written.txt", "no\n")}},
 			model.Turn{Tools: []model.Tool{model.Bash("echo no > touched.txt")}},
 			model.Turn{Text: "<response>APPROVED</response>"})
@@ -198,7 +198,7 @@ func TestRealAgentsGoOn(t *testing.T) {
 // stream says so.
 func TestRealCodexInTheTemporaryDirectory(t *testing.T) {
 	t.Parallel()
-	b := ready(t, reals[1], agent.Options{Home: t.TempDir(), Box: noBox{}}, model.Scenario("ok")...)
+	b := ready(t, reals[1], agent.Options{Host: agent.Host{Home: t.TempDir(), Box: noBox{}}}, model.Scenario("ok")...)
 	turn := b.take(t.Context(), t, "Write hello.txt.")
 	if turn.Class != loop.OK || !b.exists("hello.txt") {
 		t.Errorf("turn = %+v", turn)

@@ -23,9 +23,9 @@ func TestRealAmpWithoutAKey(t *testing.T) {
 	for name, keys := range map[string]map[string]string{"none": nil, "wrong": {"AMP_API_KEY": testKey}} {
 		t.Run(name, func(t *testing.T) {
 			bin, home := installed(t, "amp"), scratch(t)
-			a, err := agent.New(agent.Options{Command: bin, Dir: scratch(t), Home: home, Keys: keys, Completion: "DONE",
-				Timeout: time.Minute,
-				Parent:  append(os.Environ(), "AMP_URL="+servers.URL)})
+			a, err := agent.New(agent.Options{Command: bin, Dir: scratch(t), Host: agent.Host{Home: home, Keys: keys, Parent: append(os.Environ(), "AMP_URL="+servers.URL)}, Answer: agent.Answer{Completion: "DONE"},
+				Bounds: agent.Bounds{Timeout: time.Minute},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

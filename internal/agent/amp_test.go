@@ -27,7 +27,7 @@ func TestAmpCommandLine(t *testing.T) {
 		"plain": {agent.Options{}, "Do it.", append(slices.Clone(own), "-x", "Do it.")},
 		"settings": {agent.Options{Flags: []string{"--mcp-config", "{}"}, Model: "rush"}, "Do it.",
 			[]string{"--mcp-config", "{}", "--stream-json", "--dangerously-allow-all", "-m", "rush", "-x", "Do it."}},
-		"text":     {agent.Options{Text: true}, "Do it.", []string{"--dangerously-allow-all", "-x", "Do it."}},
+		"text":     {agent.Options{Answer: agent.Answer{Text: true}}, "Do it.", []string{"--dangerously-allow-all", "-x", "Do it."}},
 		"no flag":  {agent.Options{}, "--help me,\x00 please", append(slices.Clone(own), "-x", "\n--help me, please")},
 		"no shell": {agent.Options{}, "a $(b) 'c'\n\"d\"", append(slices.Clone(own), "-x", "a $(b) 'c'\n\"d\"")},
 		"too long": {agent.Options{PromptFile: "/run/prompt_001.txt"}, long,
@@ -56,7 +56,7 @@ func TestAmpCommandLine(t *testing.T) {
 func TestAmpReadingOnly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+recordedFile(t, "amp/documented-success"))
-	f.turn(t, agent.Options{ReadOnly: true}, "Review it.")
+	f.turn(t, agent.Options{Rights: agent.Rights{ReadOnly: true}}, "Review it.")
 	argv := f.argv(t)
 	if len(argv) != 5 || argv[0] != "--stream-json" || argv[1] != "--settings-file" ||
 		!slices.Equal(argv[3:], []string{"-x", "Review it."}) {
@@ -77,7 +77,7 @@ func TestAmpReadingOnly(t *testing.T) {
 func TestAmpWithoutTools(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", `cp "$3" "$HERE/settings"; cat `+recordedFile(t, "amp/documented-success"))
-	f.turn(t, agent.Options{NoTools: true}, "Is it done?")
+	f.turn(t, agent.Options{Rights: agent.Rights{NoTools: true}}, "Is it done?")
 	if argv := f.argv(t); slices.Contains(argv, "--dangerously-allow-all") {
 		t.Errorf("argv = %q", argv)
 	}
@@ -103,8 +103,7 @@ func TestAmpEnvironment(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "amp", "cat "+recordedFile(t, "amp/documented-success"))
 	f.turn(t, agent.Options{
-		Parent: []string{"AMP_URL=http://u", "AMP_API_KEY=from-parent", "GITHUB_TOKEN=t", "ANTHROPIC_API_KEY=k"},
-		Keys:   map[string]string{"AMP_API_KEY": "key", "ANTHROPIC_API_KEY": "k"},
+		Host: agent.Host{Parent: []string{"AMP_URL=http://u", "AMP_API_KEY=from-parent", "GITHUB_TOKEN=t", "ANTHROPIC_API_KEY=k"}, Keys: map[string]string{"AMP_API_KEY": "key", "ANTHROPIC_API_KEY": "k"}},
 	}, "Do it.")
 	if got := f.env(t); !slices.Equal(got, []string{"AMP_API_KEY=key", "AMP_URL=http://u"}) {
 		t.Errorf("environment = %q", got)
@@ -117,7 +116,7 @@ func TestAmpAsksToLogIn(t *testing.T) {
 	for _, text := range []bool{false, true} {
 		f := newFake(t, "amp", "cat "+recordedFile(t, "amp/no-key")+"; sleep 600")
 		began := time.Now()
-		turn := f.turn(t, agent.Options{Text: text, Grace: 100 * time.Millisecond}, "Do it.")
+		turn := f.turn(t, agent.Options{Answer: agent.Answer{Text: text}, Bounds: agent.Bounds{Grace: 100 * time.Millisecond}}, "Do it.")
 		if turn.Class != loop.Auth || !strings.Contains(turn.Reason, "check AMP_API_KEY") || turn.Text != "" {
 			t.Errorf("turn = %+v", turn)
 		}
@@ -127,7 +126,7 @@ func TestAmpAsksToLogIn(t *testing.T) {
 	}
 	// it only speaks of it
 	f := newFake(t, "amp", "echo 'The first line:'; echo 'No API key found. Starting login flow...'")
-	if turn := f.turn(t, agent.Options{Text: true}, "Do it."); turn.Class != loop.OK {
+	if turn := f.turn(t, agent.Options{Answer: agent.Answer{Text: true}}, "Do it."); turn.Class != loop.OK {
 		t.Errorf("turn = %+v", turn)
 	}
 }

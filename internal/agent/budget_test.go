@@ -102,7 +102,7 @@ func TestBudget(t *testing.T) {
 				c.agent = "claude"
 			}
 			f := newFake(t, c.agent, c.script)
-			got := f.turn(t, agent.Options{Left: c.left, Flags: c.flags, Grace: 20 * time.Second}, "Do it.")
+			got := f.turn(t, agent.Options{Bounds: agent.Bounds{Left: c.left, Grace: 20 * time.Second}, Flags: c.flags}, "Do it.")
 			if got.Class != c.class || got.Ours != c.ours || got.Usage != c.usage || !strings.Contains(got.Reason, c.reason) {
 				t.Errorf("%+v\nwant class %s, ours %v, %+v, %q", got, c.class, c.ours, c.usage, c.reason)
 			}
@@ -128,7 +128,7 @@ func TestBudgetFlag(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, "claude", printed(line(spoke, "1", saying), ended))
-			f.turn(t, agent.Options{Left: loop.Left{CostUSD: c.left}, Flags: c.flags}, "Do it.")
+			f.turn(t, agent.Options{Bounds: agent.Bounds{Left: loop.Left{CostUSD: c.left}}, Flags: c.flags}, "Do it.")
 			argv := f.argv(t)[1+len(c.flags):] // its own come after those of its user
 			got := ""
 			if i := slices.Index(argv, "--max-budget-usd"); i >= 0 {
@@ -152,11 +152,11 @@ func TestTells(t *testing.T) {
 			t.Errorf("%s tells cost %v and tokens %v, want %v", command, cost, tokens, want)
 		}
 	}
-	if cost, tokens := (agent.Options{Command: "claude", Text: true}).ReportsUsage(); cost || tokens {
+	if cost, tokens := (agent.Options{Command: "claude", Answer: agent.Answer{Text: true}}).ReportsUsage(); cost || tokens {
 		t.Error("plain text tells nothing")
 	}
 	for model, want := range map[string]bool{"gpt-5.5": true, "": true, "unpriced": false} {
-		o := agent.Options{Command: "codex", Model: model, Gateway: &gateway{}}
+		o := agent.Options{Command: "codex", Model: model, Host: agent.Host{Gateway: &gateway{}}}
 		if cost, tokens := o.ReportsUsage(); cost != want || !tokens {
 			t.Errorf("codex with %q by a gateway tells cost %v, want %v, and tokens %v", model, cost, want, tokens)
 		}

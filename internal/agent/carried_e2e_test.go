@@ -134,7 +134,7 @@ func TestRealAgentsByAGatewayKilled(t *testing.T) {
 		r := carriedReals(way)[i]
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			b := ready(t, r, agent.Options{Grace: 2 * time.Second}, model.Scenario("hang")...)
+			b := ready(t, r, agent.Options{Bounds: agent.Bounds{Grace: 2 * time.Second}}, model.Scenario("hang")...)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {

@@ -22,7 +22,7 @@ func told(t testing.TB, pieces []string) loop.Turn {
 		out.Write(line)
 		out.WriteByte('\n')
 	}
-	turn, err := agent.Replay(agent.Options{Command: "gemini", Completion: "DONE"},
+	turn, err := agent.Replay(agent.Options{Command: "gemini", Answer: agent.Answer{Completion: "DONE"}},
 		agent.Recording{Stdout: strings.NewReader(out.String()), Stderr: strings.NewReader("")})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestPromisesOfCriteria(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turn, err := agent.Replay(agent.Options{Command: "claude", Promises: []string{"AUTH_IMPLEMENTED"}}, agent.Recording{
+		turn, err := agent.Replay(agent.Options{Command: "claude", Answer: agent.Answer{Promises: []string{"AUTH_IMPLEMENTED"}}}, agent.Recording{
 			Stdout: strings.NewReader(string(line) + "\n"), Stderr: strings.NewReader(""),
 		})
 		if err != nil || turn.Claim.Done != want {

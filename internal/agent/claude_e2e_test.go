@@ -31,7 +31,7 @@ func TestRealClaudeReadsNoNotes(t *testing.T) {
 }
 
 func TestRealClaudeReadingOnly(t *testing.T) {
-	b := ready(t, claude, agent.Options{ReadOnly: true},
+	b := ready(t, claude, agent.Options{Rights: agent.Rights{ReadOnly: true}},
 		model.Turn{Tools: []model.Tool{{Name: "Read", Input: map[string]any{"file_path": "given.txt"}}}},
 		model.Turn{Text: "<response>APPROVED</response>"})
 	put(t, b.dir, "given.txt", "WHAT-IS-TO-BE-READ\n")
@@ -52,7 +52,7 @@ func TestRealClaudeReadingOnly(t *testing.T) {
 func TestRealClaudeAnswersInAForm(t *testing.T) {
 	schema := `{"type":"object","properties":{"verdict":{"type":"string"}},"required":["verdict"]}`
 	answer := model.Tool{Name: "StructuredOutput", Input: map[string]any{"verdict": "APPROVED"}}
-	b := ready(t, claude, agent.Options{ReadOnly: true, Schema: schema},
+	b := ready(t, claude, agent.Options{Rights: agent.Rights{ReadOnly: true}, Answer: agent.Answer{Schema: schema}},
 		model.Turn{Tools: []model.Tool{answer}}, model.Turn{Text: "That is my verdict."})
 	turn := b.take(t.Context(), t, "Review.")
 	var got struct{ Verdict string }
@@ -66,7 +66,7 @@ func TestRealClaudeAnswersInAForm(t *testing.T) {
 func TestRealClaudeWithoutTools(t *testing.T) {
 	schema := `{"type":"object","properties":{"verified":{"type":"boolean"}},"required":["verified"]}`
 	answer := model.Tool{Name: "StructuredOutput", Input: map[string]any{"verified": true}}
-	b := ready(t, claude, agent.Options{NoTools: true, Schema: schema},
+	b := ready(t, claude, agent.Options{Rights: agent.Rights{NoTools: true}, Answer: agent.Answer{Schema: schema}},
 		model.Turn{Tools: []model.Tool{answer}}, model.Turn{Text: "That is my answer."})
 	if turn := b.take(t.Context(), t, "Is it done?"); turn.Class != loop.OK || turn.Structured != `{"verified":true}` {
 		t.Errorf("turn = %+v", turn)

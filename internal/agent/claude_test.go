@@ -100,16 +100,16 @@ func TestClaudeCommandLine(t *testing.T) {
 	}{
 		"plain": {agent.Options{}, slices.Concat([]string{"-p"}, shut, []string{skip})},
 		"settings": {agent.Options{Flags: []string{"--model", "opus", "--no-auto-compact"}, Model: "sonnet",
-			Schema: `{"a": 1}`},
+			Answer: agent.Answer{Schema: `{"a": 1}`}},
 			slices.Concat([]string{"-p", "--model", "opus", "--no-auto-compact"}, shut,
 				[]string{skip, "--model", "sonnet", "--json-schema", `{"a": 1}`})},
-		"reading": {agent.Options{ReadOnly: true},
+		"reading": {agent.Options{Rights: agent.Rights{ReadOnly: true}},
 			slices.Concat([]string{"-p"}, shut,
 				[]string{"--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob", "--allowedTools", "Read,Grep,Glob"})},
-		"no tools": {agent.Options{NoTools: true},
+		"no tools": {agent.Options{Rights: agent.Rights{NoTools: true}},
 			slices.Concat([]string{"-p"}, shut, []string{"--permission-mode", "dontAsk", "--tools", ""})},
-		"its own settings": {agent.Options{AgentSettings: true}, slices.Concat([]string{"-p"}, own, []string{skip})},
-		"text": {agent.Options{Text: true, Schema: `{}`},
+		"its own settings": {agent.Options{Rights: agent.Rights{AgentSettings: true}}, slices.Concat([]string{"-p"}, own, []string{skip})},
+		"text": {agent.Options{Answer: agent.Answer{Text: true, Schema: `{}`}},
 			slices.Concat([]string{"-p", "--output-format", "text"}, shut[3:], []string{skip})},
 		"going on": {agent.Options{Resume: "11111111-2222-4333-8444-555555555555"},
 			slices.Concat([]string{"-p"}, shut, []string{skip, "--resume", "11111111-2222-4333-8444-555555555555"})},
@@ -134,12 +134,10 @@ func TestClaudeEnvironment(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", "cat "+recordedFile(t, "claude/success"))
 	f.turn(t, agent.Options{
-		Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a",
+		Host: agent.Host{Parent: []string{"LANG=C", "GITHUB_TOKEN=t", "GH_TOKEN=t", "RALPH_X=x", "INPUT_AGENT=a",
 			"ANTHROPIC_API_KEY=from-parent", "ANTHROPIC_BASE_URL=http://u",
-			"CLAUDE_CODE_MAX_RETRIES=2", "OPENAI_API_KEY=k", "SOMETHING=s"},
-		Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k",
-			"GEMINI_API_KEY": "k"},
-		Home: f.dir, Extra: []string{"ASKED=for"},
+			"CLAUDE_CODE_MAX_RETRIES=2", "OPENAI_API_KEY=k", "SOMETHING=s"}, Keys: map[string]string{"ANTHROPIC_API_KEY": "key", "CLAUDE_CODE_OAUTH_TOKEN": "", "OPENAI_API_KEY": "k",
+			"GEMINI_API_KEY": "k"}, Home: f.dir, Extra: []string{"ASKED=for"}},
 	}, "Do it.")
 	want := []string{"ANTHROPIC_API_KEY=key", "ANTHROPIC_BASE_URL=http://u", "ASKED=for",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -157,7 +155,7 @@ func TestClaudeRetriesAreSilence(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", `echo '`+say("a", "hm")+
 		`'; while :; do echo '{"type":"system","subtype":"api_retry","attempt":1,"error_status":529}'; sleep 0.05; done`)
-	turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond, Grace: 100 * time.Millisecond}, "Do it.")
+	turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: 500 * time.Millisecond, Grace: 100 * time.Millisecond}}, "Do it.")
 	if turn.Class != loop.Idle || !strings.Contains(turn.Reason, "0.5s") || !strings.Contains(turn.Reason, "status 529") {
 		t.Errorf("turn = %+v", turn)
 	}
@@ -167,7 +165,7 @@ func TestClaudeRetriesAreSilence(t *testing.T) {
 func TestClaudeLingers(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "claude", "cat >/dev/null; cat "+recordedFile(t, "claude/success")+"; sleep 600")
-	turn := f.turn(t, agent.Options{Timeout: 2 * time.Second, Grace: 100 * time.Millisecond}, "Do it.")
+	turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Timeout: 2 * time.Second, Grace: 100 * time.Millisecond}}, "Do it.")
 	if turn.Class != loop.OK || !turn.Claim.Done || turn.Reason != "" {
 		t.Errorf("turn = %+v", turn)
 	}

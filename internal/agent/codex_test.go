@@ -36,10 +36,10 @@ func TestCodexCommandLine(t *testing.T) {
 			"exec --dangerously-bypass-approvals-and-sandbox", "--json -"},
 		"own sandbox, short": {agent.Options{Flags: []string{"-s", "danger-full-access"}}, "exec -s danger-full-access",
 			"--json -"},
-		"reading only": {agent.Options{ReadOnly: true}, "exec", "--json --sandbox read-only -"},
-		"no tools": {agent.Options{NoTools: true, Flags: []string{"--yolo"}}, "exec",
+		"reading only": {agent.Options{Rights: agent.Rights{ReadOnly: true}}, "exec", "--json --sandbox read-only -"},
+		"no tools": {agent.Options{Rights: agent.Rights{NoTools: true}, Flags: []string{"--yolo"}}, "exec",
 			"--json --sandbox read-only -"},
-		"reading only, whatever the user says": {agent.Options{ReadOnly: true,
+		"reading only, whatever the user says": {agent.Options{Rights: agent.Rights{ReadOnly: true},
 			Flags: []string{"--yolo", "-c", "a=b", "--sandbox", "danger-full-access",
 				"--sandbox=workspace-write", "-sworkspace-write", "--add-dir", "/", "--approve-for-me",
 				"--dangerously-bypass-hook-trust", "--ephemeral"}},
@@ -48,8 +48,8 @@ func TestCodexCommandLine(t *testing.T) {
 		"a session": {agent.Options{Resume: "01a1-b"}, "exec",
 			"--json --sandbox workspace-write resume 01a1-b -"},
 		"a session that is none": {agent.Options{Resume: "--yolo"}, "exec", "--json --sandbox workspace-write -"},
-		"text":                   {agent.Options{Text: true}, "exec", "--color never -o VALUE --sandbox workspace-write -"},
-		"a form": {agent.Options{Schema: `{"a":1}`}, "exec",
+		"text":                   {agent.Options{Answer: agent.Answer{Text: true}}, "exec", "--color never -o VALUE --sandbox workspace-write -"},
+		"a form": {agent.Options{Answer: agent.Answer{Schema: `{"a":1}`}}, "exec",
 			"--json --sandbox workspace-write --output-schema VALUE -"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCodexCommandLine(t *testing.T) {
 func TestCodexTrustsTheRepositoryOnlyWhenTold(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "codex", "")
-	f.turn(t, agent.Options{AgentSettings: true}, "Do it.")
+	f.turn(t, agent.Options{Rights: agent.Rights{AgentSettings: true}}, "Do it.")
 	if argv := f.argv(t); !slices.Contains(argv, `projects={"`+f.dir+`"={trust_level="trusted"}}`) {
 		t.Errorf("argv = %q", argv)
 	}
@@ -93,7 +93,7 @@ func TestCodexKeys(t *testing.T) {
 		"none": {nil, nil},
 	} {
 		f := newFake(t, "codex", "")
-		f.turn(t, agent.Options{Keys: c.keys, Parent: []string{"CODEX_API_KEY=ours"}}, "Do it.")
+		f.turn(t, agent.Options{Host: agent.Host{Keys: c.keys, Parent: []string{"CODEX_API_KEY=ours"}}}, "Do it.")
 		got := slices.DeleteFunc(f.env(t),
 			func(e string) bool { return !strings.Contains(e, "KEY") && !strings.Contains(e, "TOKEN") })
 		if !slices.Equal(got, c.want) {
@@ -111,7 +111,7 @@ func TestCodexAnswersInAForm(t *testing.T) {
 cat <<'END'
 `+message+`
 END`)
-	turn := f.turn(t, agent.Options{Schema: `{"type":"object"}`}, "Do it.")
+	turn := f.turn(t, agent.Options{Answer: agent.Answer{Schema: `{"type":"object"}`}}, "Do it.")
 	if turn.Structured != `{"verdict":"approve"}` || turn.Class != loop.OK || f.read(t, "schema") != `{"type":"object"}` {
 		t.Errorf("turn = %+v", turn)
 	}
@@ -149,7 +149,7 @@ func TestCodexText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, "codex", `while [ $# -gt 0 ]; do [ "$1" = -o ] && { `+c.make+`; }; shift; done; echo printed`)
-			turn := f.turn(t, agent.Options{Text: true}, "Do it.")
+			turn := f.turn(t, agent.Options{Answer: agent.Answer{Text: true}}, "Do it.")
 			if turn.Class != loop.OK || c.text != "" && turn.Text != c.text || turn.Claim.Done != c.done ||
 				len(turn.Text) > loop.TextBytes {
 				t.Errorf("turn = %+v", turn)

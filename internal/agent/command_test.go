@@ -104,8 +104,8 @@ func TestCommandIsCalledPlainly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "my-agent", "echo Fine.")
 	f.turn(t, agent.Options{
-		Command: "./my-agent", Flags: []string{"-a", "b c"}, Model: "ignored", ReadOnly: true, Schema: "{}",
-		Parent: []string{"GITHUB_TOKEN=t", "MY_API_KEY=parent", "LANG=C"}, Keys: map[string]string{"MY_API_KEY": "key"},
+		Command: "./my-agent", Flags: []string{"-a", "b c"}, Model: "ignored", Rights: agent.Rights{ReadOnly: true}, Answer: agent.Answer{Schema: "{}"},
+		Host: agent.Host{Parent: []string{"GITHUB_TOKEN=t", "MY_API_KEY=parent", "LANG=C"}, Keys: map[string]string{"MY_API_KEY": "key"}},
 	}, "Do it.")
 	if got := f.argv(t); !slices.Equal(got, []string{"-a", "b c"}) {
 		t.Errorf("argv = %q", got)
@@ -138,7 +138,7 @@ func TestCommandConsole(t *testing.T) {
 func TestHiddenProgram(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "my-agent", `echo "my-agent: 9: $0: not found" >&2; exit 127`)
-	turn := f.turn(t, agent.Options{Box: noBox{}}, "Do it.")
+	turn := f.turn(t, agent.Options{Host: agent.Host{Box: noBox{}}}, "Do it.")
 	if turn.Class != loop.Missing || !strings.Contains(turn.Reason, "if the sandbox hides it") {
 		t.Errorf("turn = %+v", turn)
 	}

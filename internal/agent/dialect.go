@@ -17,57 +17,73 @@ import (
 // Options are which agent takes the turns, and how.
 type Options struct {
 	Display
+	Host
+	Bounds
+	Rights
+	Answer
 
 	Command string   // "claude", "./agent.sh" (from Dir), "/usr/bin/foo"; the base name chooses the dialect
 	Flags   []string // more arguments, before our own
 	Model   string   // "" is the agent's own choice
 	Dir     string   // the worktree it works in
-	// Parent is the harness's environment, NAME=value each. What the agent gets of it is proc.Allowed and the settings of
-	// its dialect.
-	Parent []string
-	Allow  []string    // more names of Parent, or prefixes and a star
-	Home   string      // its HOME; "" keeps ours
-	As     *proc.User  // whom it runs as; nil is ourselves
-	Box    proc.Box    // what it is kept in; nil: nothing
-	Limits proc.Limits // what a turn may take of the machine
-	// Timeout, Idle and Grace bound each turn; 0 is no limit, and for Grace proc.GraceOf the turn's context.
-	Timeout, Idle, Grace time.Duration
-	// Soft is how long a turn may take before OnSoft hears of it; 0 is never.
-	Soft     time.Duration
-	OnSoft   func()
-	Left     loop.Left // what a turn may spend; one that spends more is stopped as soon as its stream tells
-	ReadOnly bool      // a reviewer: no tool that writes or runs anything
-	// it only answers what it is asked: no tool at all, as far as the agent has a way; else as ReadOnly
-	NoTools    bool
-	Schema     string // JSON schema of the answer wanted; "" none
-	Completion string // the setting completionResponse: what a <response> claims with; "" none does
-	// Promises are the texts of <promise> that claim; nil: those that count without criteria.
-	Promises []string
+	// PromptFile is a file with the prompt, for an agent that takes it as an argument if it is too long for that; "" none.
+	PromptFile string
 	// LogFile gets the whole output, capped at 64 MiB, mode 0600; "" none. A turn replaces what the one before has
 	// written.
 	LogFile string
+	Resume  string           // the id of a session to continue with, where the dialect can; "" a fresh one
+	Clock   func() time.Time // nil is time.Now
+}
+
+// Host is what an agent gets of the machine and of the harness's credentials.
+type Host struct {
+	// Parent is the harness's environment, NAME=value each. The agent gets proc.Allowed and the settings of its dialect.
+	Parent []string
+	Allow  []string   // more names of Parent, or prefixes and a star
+	Extra  []string   // more of the agent's environment, NAME=value each
+	Home   string     // its HOME; "" keeps ours
+	As     *proc.User // the user that it runs as; nil is ourselves
+	Box    proc.Box   // its sandbox; nil: none
 	// Keys are the credentials that the harness holds, by environment name. Those that the dialect declares reach the
 	// agent's process.
-	Keys  map[string]string
-	Extra []string // more of the agent's environment, NAME=value each
-	// Gateway carries what the agent asks its model: it gets the gateway's address and a bearer of the turn, and nothing
-	// of Keys. nil: the agent asks its model itself, by Keys.
+	Keys map[string]string
+	// Gateway carries the agent's requests to its model: the agent gets the gateway's address and a bearer of the turn, and
+	// nothing of Keys. nil: the agent sends them itself, with Keys.
 	Gateway Gateway
-	// Text asks for the agent's plain text instead of its events: no tokens, no cost, and a failure only by its words.
-	Text bool
-	// PromptFile is the file in which the prompt lies for people to read, for an agent that takes it as an argument and
-	// one that is too long for that; "" none.
-	PromptFile string
+}
+
+// Bounds are the limits of a turn.
+type Bounds struct {
+	Limits proc.Limits // of what it takes of the machine
+	// Timeout, Idle and Grace are of its time; 0 is no limit, and for Grace proc.GraceOf the turn's context.
+	Timeout, Idle, Grace time.Duration
+	// Soft is how long a turn can take before OnSoft is called; 0 is never.
+	Soft   time.Duration
+	OnSoft func()
+	Left   loop.Left // what a turn can spend; one that spends more is stopped as soon as its stream reports it
+}
+
+// Rights are what an agent can do.
+type Rights struct {
+	ReadOnly bool // a reviewer: no tool that writes or runs anything
+	NoTools  bool // no tool at all, as far as the agent supports that, otherwise as ReadOnly
 	// AgentSettings lets the repository's own settings of the agent in: hooks, servers, permissions. They are untrusted
 	// code.
 	AgentSettings bool
-	// Hooks are settings for the turns of this agent alone, with its hooks: {"hooks": {EVENT: [{"matcher", "hooks":
-	// [...]}]}} in JSON, as internal/hook makes them for claude, codex and gemini; nil: none. They come beside those that
-	// its user has. The others know no hooks but plugins and get none, and neither does an agent that is ReadOnly or has
-	// NoTools.
-	Hooks  []byte
-	Resume string           // the id of a session to continue with, where the dialect can; "" a fresh one
-	Clock  func() time.Time // nil is time.Now
+	// Hooks are settings with hooks for the turns of this agent: {"hooks": {EVENT: [{"matcher", "hooks": [...]}]}} in JSON,
+	// as internal/hook makes them for claude, codex and gemini; nil: none. Its user's hooks run, too. Other agents get
+	// none, and neither does an agent that is ReadOnly or has NoTools.
+	Hooks []byte
+}
+
+// Answer is the form of an agent's answer.
+type Answer struct {
+	Schema     string // JSON schema of the answer; "" none
+	Completion string // the setting completionResponse: the text of a <response> that claims; "" none does
+	// Promises are the texts of <promise> that claim; nil: those that count without criteria.
+	Promises []string
+	// Text requests the agent's plain text instead of its events: no tokens, no cost, and a failure only by its words.
+	Text bool
 }
 
 // Gateway carries what turns ask their models, so that the credential stays with the harness.

@@ -79,7 +79,7 @@ func version(ctx context.Context, d dialect, o Options, path string) (string, er
 		func(name string) bool { return strings.HasSuffix(strings.ToUpper(name), "_PROXY") })
 	end, err := proc.Run(ctx, proc.Spec{
 		Argv: []string{path, "--version"}, Dir: os.TempDir(),
-		Env:    proc.Environment(o.Parent, allow, d.environment(Options{As: o.As})...),
+		Env:    proc.Environment(o.Parent, allow, d.environment(Options{Host: Host{As: o.As}})...),
 		Stdout: said, Stderr: said, Timeout: versionLimit, Grace: time.Second,
 	})
 	again := ": see what " + path + " --version says, and install it again (" + d.login.install + ")"

@@ -68,7 +68,7 @@ func TestLook(t *testing.T) {
 			for _, entry := range c.environ {
 				parent = append(parent, strings.ReplaceAll(entry, "HOME/", f.dir+"/"))
 			}
-			got := agent.Look(context.Background(), f.options(agent.Options{Parent: parent, Keys: map[string]string{}}))
+			got := agent.Look(context.Background(), f.options(agent.Options{Host: agent.Host{Parent: parent, Keys: map[string]string{}}}))
 			if got.Path != filepath.Join(f.dir, c.agent) || got.Version != c.version || got.Credential != c.credential ||
 				!strings.Contains(got.Advice, c.advice) || (got.Advice == "") != (c.advice == "") {
 				t.Errorf("found %+v", got)
@@ -91,7 +91,7 @@ func TestLook(t *testing.T) {
 // TestLookForAll: of every agent that ralph knows, it knows how to install it.
 func TestLookForAll(t *testing.T) {
 	t.Parallel()
-	found := agent.LookForAll(context.Background(), agent.Options{Parent: []string{"PATH=" + t.TempDir()}})
+	found := agent.LookForAll(context.Background(), agent.Options{Host: agent.Host{Parent: []string{"PATH=" + t.TempDir()}}})
 	if len(found) != len(agent.Names()) || len(found) == 0 {
 		t.Errorf("found %+v", found)
 	}

@@ -61,47 +61,44 @@ func TestCarriedEnvironment(t *testing.T) {
 		args          string   // what the arguments hold
 		routes        []agent.Route
 	}{
-		{"claude with a key", "claude", agent.Options{Keys: everyKey},
+		{"claude with a key", "claude", agent.Options{Host: agent.Host{Keys: everyKey}},
 			[]string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4567", "ANTHROPIC_API_KEY=",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENAI_API_KEY=", "NO_PROXY=127.0.0.1,localhost"},
 			`"apiKeyHelper":"cat '/`, []agent.Route{anthropic}},
 		{"claude with a subscription, at its owner's proxy", "claude", agent.Options{
-			Keys: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-real"},
-			Parent: []string{"ANTHROPIC_BASE_URL=https://models.example/claude/", "NO_PROXY=intern.example",
+			Host: agent.Host{Keys: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-real"}, Parent: []string{"ANTHROPIC_BASE_URL=https://models.example/claude/", "NO_PROXY=intern.example",
 				"ANTHROPIC_CUSTOM_HEADERS=x-team: header-real\n\nx-b: c"}},
+		},
 			[]string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4567", "CLAUDE_CODE_OAUTH_TOKEN=bearer-of-the-turn",
 				"ANTHROPIC_API_KEY=", "ANTHROPIC_CUSTOM_HEADERS=", "NO_PROXY=intern.example,127.0.0.1,localhost"}, "",
 			[]agent.Route{{Base: "https://models.example/claude", Header: "authorization", Value: "Bearer sk-ant-real",
 				Formats: []string{"anthropic"}, Extra: []string{"x-team: header-real", "x-b: c"}}}},
-		{"claude whose settings hand keys on", "claude", agent.Options{Keys: everyKey, Allow: []string{"AMP_API_KEY", "MINE"},
-			Parent: []string{"AMP_API_KEY=amp-real", "MINE=sk-openai-real"}},
+		{"claude whose settings hand keys on", "claude", agent.Options{Host: agent.Host{Keys: everyKey, Allow: []string{"AMP_API_KEY", "MINE"}, Parent: []string{"AMP_API_KEY=amp-real", "MINE=sk-openai-real"}}},
 			[]string{"ANTHROPIC_API_KEY=", "AMP_API_KEY=", "MINE="}, "", []agent.Route{anthropic}},
-		{"codex", "codex", agent.Options{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=http://proxy.example/v1/",
-			"OPENAI_ORGANIZATION=org-ours"}},
+		{"codex", "codex", agent.Options{Host: agent.Host{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=http://proxy.example/v1/",
+			"OPENAI_ORGANIZATION=org-ours"}}},
 			[]string{"RALPH_TURN=bearer-of-the-turn", "OPENAI_API_KEY=", "CODEX_API_KEY=", "OPENAI_BASE_URL="},
 			`-c model_provider=ralph -c model_providers.ralph={name="ralph",base_url="http://127.0.0.1:4567/v1",` +
 				`wire_api="responses",env_key="RALPH_TURN"} -c shell_environment_policy.exclude=["RALPH_TURN"] ` +
 				`-c features.plugins=false`,
 			[]agent.Route{{Base: "http://proxy.example", Header: "authorization", Value: "Bearer sk-openai-real",
 				Formats: []string{"openai-responses"}, Extra: []string{"OpenAI-Organization: org-ours"}}}},
-		{"gemini", "gemini", agent.Options{Keys: everyKey,
-			Parent: []string{"GEMINI_CLI_CUSTOM_HEADERS=x-team: header-real, x-b: c,d"}},
+		{"gemini", "gemini", agent.Options{Host: agent.Host{Keys: everyKey, Parent: []string{"GEMINI_CLI_CUSTOM_HEADERS=x-team: header-real, x-b: c,d"}}},
 			[]string{"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4567", "GEMINI_API_KEY=bearer-of-the-turn",
 				"GOOGLE_VERTEX_BASE_URL=http://127.0.0.1:4567", "GEMINI_CLI_CUSTOM_HEADERS="}, "",
 			[]agent.Route{{Base: "https://generativelanguage.googleapis.com", Header: "x-goog-api-key", Value: "AIza-real",
 				Formats: []string{"gemini"}, Extra: []string{"x-team: header-real", "x-b: c,d"}}}},
-		{"gemini at Vertex", "gemini", agent.Options{Keys: map[string]string{"GOOGLE_API_KEY": "AIza-real"},
-			Parent: []string{"GOOGLE_GENAI_USE_VERTEXAI=true"}},
+		{"gemini at Vertex", "gemini", agent.Options{Host: agent.Host{Keys: map[string]string{"GOOGLE_API_KEY": "AIza-real"}, Parent: []string{"GOOGLE_GENAI_USE_VERTEXAI=true"}}},
 			[]string{"GOOGLE_API_KEY=bearer-of-the-turn", "GOOGLE_GENAI_USE_VERTEXAI=true"}, "",
 			[]agent.Route{{Base: "https://aiplatform.googleapis.com", Header: "x-goog-api-key", Value: "AIza-real",
 				Formats: []string{"gemini"}}}},
-		{"opencode", "opencode", agent.Options{Model: "openai/gpt-5.5", Keys: map[string]string{
-			"OPENAI_API_KEY": "sk-openai-real", "ANTHROPIC_API_KEY": "sk-ant-real"}},
+		{"opencode", "opencode", agent.Options{Model: "openai/gpt-5.5", Host: agent.Host{Keys: map[string]string{
+			"OPENAI_API_KEY": "sk-openai-real", "ANTHROPIC_API_KEY": "sk-ant-real"}}},
 			[]string{"OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "OPENCODE_DISABLE_PROJECT_CONFIG=1"}, "",
 			[]agent.Route{{Name: "anthropic", Base: "https://api.anthropic.com", Header: "x-api-key", Value: "sk-ant-real",
 				Formats: []string{"anthropic"}}, {Name: "openai", Base: "https://api.openai.com", Header: "authorization",
 				Value: "Bearer sk-openai-real", Formats: []string{"openai-responses", "openai-chat"}}}},
-		{"any program", "mine", agent.Options{Keys: everyKey},
+		{"any program", "mine", agent.Options{Host: agent.Host{Keys: everyKey}},
 			[]string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4567/anthropic", "ANTHROPIC_API_KEY=bearer-of-the-turn",
 				"OPENAI_BASE_URL=http://127.0.0.1:4567/openai/v1", "OPENAI_API_KEY=bearer-of-the-turn",
 				"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4567/google", "GEMINI_API_KEY=bearer-of-the-turn", "AMP_API_KEY="}, "",
@@ -148,7 +145,7 @@ func TestCarriedInAFile(t *testing.T) {
 		"claude":   `sh -c "$(printf %s "$*" | sed -n 's/.*"apiKeyHelper":"\([^"]*\)".*/\1/p')" > "$HERE/bearer"`,
 	} {
 		f := newFake(t, command, script)
-		o := agent.Options{Gateway: &gateway{}, Home: t.TempDir(), Keys: everyKey}
+		o := agent.Options{Host: agent.Host{Gateway: &gateway{}, Home: t.TempDir(), Keys: everyKey}}
 		if command == "claude" {
 			o.Flags = []string{"--settings", `{"model":"x"}`}
 		}
@@ -170,7 +167,7 @@ func TestCarriedGeminiSettings(t *testing.T) {
 		o          agent.Options
 	}{
 		{"a home of the turn's own", "$GEMINI_CLI_HOME/.gemini/settings.json", agent.Options{}},
-		{"over the repository's", "$GEMINI_CLI_SYSTEM_SETTINGS_PATH", agent.Options{AgentSettings: true}},
+		{"over the repository's", "$GEMINI_CLI_SYSTEM_SETTINGS_PATH", agent.Options{Rights: agent.Rights{AgentSettings: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -218,13 +215,13 @@ func TestCarries(t *testing.T) {
 		why        string
 		credential string
 	}{
-		{agent.Options{Command: "claude", Keys: everyKey}, "plain", "", "key in ANTHROPIC_API_KEY"},
+		{agent.Options{Command: "claude", Host: agent.Host{Keys: everyKey}}, "plain", "", "key in ANTHROPIC_API_KEY"},
 		{agent.Options{Command: "/opt/bin/claude"}, "login", "", "login in ~/.claude/.credentials.json"},
 		{agent.Options{Command: "claude"}, "unread", "the login in ~/.claude/.credentials.json cannot use the gateway: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in by running: claude",
 			"login in ~/.claude/.credentials.json"},
 		{agent.Options{Command: "codex"}, "login", "the login in ~/.codex/auth.json is one of ChatGPT's, which only codex " +
 			"can use: set OPENAI_API_KEY, or log in by running: codex login --with-api-key", "login in ~/.codex/auth.json"},
-		{agent.Options{Command: "codex", Keys: everyKey}, "login", "", "key in OPENAI_API_KEY"},
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}}, "login", "", "key in OPENAI_API_KEY"},
 		{agent.Options{Command: "gemini"}, "login", "the login in ~/.gemini/oauth_creds.json cannot use the gateway: " +
 			"set GEMINI_API_KEY, or log in by running: gemini", "login in ~/.gemini/oauth_creds.json"},
 		{agent.Options{Command: "gemini"}, "saved", "", "key in ~/.env"},
@@ -233,44 +230,43 @@ func TestCarries(t *testing.T) {
 			"login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "opencode", Model: "google/x"}, "saved", "", "login in ~/.local/share/opencode/auth.json"},
 		{agent.Options{Command: "claude"}, "plain", "no key for claude is in the environment", ""},
-		{agent.Options{Command: "claude", Keys: everyKey, Allow: []string{"CLAUDE_CODE_*"},
-			Parent: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}, "plain",
+		{agent.Options{Command: "claude", Host: agent.Host{Keys: everyKey, Allow: []string{"CLAUDE_CODE_*"}, Parent: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}}, "plain",
 			"CLAUDE_CODE_USE_BEDROCK leads claude to another provider", "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "claude", Keys: everyKey, Parent: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}, "plain", "",
+		{agent.Options{Command: "claude", Host: agent.Host{Keys: everyKey, Parent: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}}, "plain", "",
 			"key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "claude", Keys: everyKey, Parent: []string{"ANTHROPIC_BASE_URL=proxy:80"}}, "plain",
+		{agent.Options{Command: "claude", Host: agent.Host{Keys: everyKey, Parent: []string{"ANTHROPIC_BASE_URL=proxy:80"}}}, "plain",
 			"ANTHROPIC_BASE_URL is no address of a web server", "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey}, "plain", "", "key in OPENAI_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey}, "codex", "codex's own settings name a provider",
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}}, "plain", "", "key in OPENAI_API_KEY"},
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}}, "codex", "codex's own settings name a provider",
 			"key in OPENAI_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey, Flags: []string{"-c", "model_provider=x"}}, "plain",
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}, Flags: []string{"-c", "model_provider=x"}}, "plain",
 			"a flag of the agent names another provider", "key in OPENAI_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey, Flags: []string{"--profile", "x"}}, "plain",
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}, Flags: []string{"--profile", "x"}}, "plain",
 			"a flag of the agent names another provider", "key in OPENAI_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey, Flags: []string{"-c", "model_reasoning_effort=low"}}, "plain", "",
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey}, Flags: []string{"-c", "model_reasoning_effort=low"}}, "plain", "",
 			"key in OPENAI_API_KEY"},
-		{agent.Options{Command: "codex", Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=https://x.example"}}, "plain",
+		{agent.Options{Command: "codex", Host: agent.Host{Keys: everyKey, Parent: []string{"OPENAI_BASE_URL=https://x.example"}}}, "plain",
 			"OPENAI_BASE_URL does not end in /v1", "key in OPENAI_API_KEY"},
-		{agent.Options{Command: "gemini", Keys: everyKey}, "plain", "", "key in GEMINI_API_KEY"},
-		{agent.Options{Command: "gemini", Keys: everyKey}, "gemini",
+		{agent.Options{Command: "gemini", Host: agent.Host{Keys: everyKey}}, "plain", "", "key in GEMINI_API_KEY"},
+		{agent.Options{Command: "gemini", Host: agent.Host{Keys: everyKey}}, "gemini",
 			"gemini's own settings say that it logs in by oauth-personal", "key in GEMINI_API_KEY"},
-		{agent.Options{Command: "gemini", Keys: everyKey, Parent: []string{"GOOGLE_GENAI_USE_VERTEXAI=true"}}, "plain",
+		{agent.Options{Command: "gemini", Host: agent.Host{Keys: everyKey, Parent: []string{"GOOGLE_GENAI_USE_VERTEXAI=true"}}}, "plain",
 			"no key for gemini is in the environment", "key in GEMINI_API_KEY"},
-		{agent.Options{Command: "gemini", Keys: everyKey, Parent: []string{"GOOGLE_GENAI_USE_GCA=true"}}, "plain",
+		{agent.Options{Command: "gemini", Host: agent.Host{Keys: everyKey, Parent: []string{"GOOGLE_GENAI_USE_GCA=true"}}}, "plain",
 			"GOOGLE_GENAI_USE_GCA leads gemini to a login of Google's", "key in GEMINI_API_KEY"},
-		{agent.Options{Command: "opencode", Keys: everyKey}, "plain", "", "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "opencode", Keys: everyKey}, "opencode", "opencode's own settings name providers: " +
+		{agent.Options{Command: "opencode", Host: agent.Host{Keys: everyKey}}, "plain", "", "key in ANTHROPIC_API_KEY"},
+		{agent.Options{Command: "opencode", Host: agent.Host{Keys: everyKey}}, "opencode", "opencode's own settings name providers: " +
 			filepath.Join(home, "opencode/.config/opencode/opencode.jsonc"), "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "opencode", Keys: everyKey, Model: "groq/x"}, "plain",
+		{agent.Options{Command: "opencode", Host: agent.Host{Keys: everyKey}, Model: "groq/x"}, "plain",
 			"no key is for the model groq/x", "key in ANTHROPIC_API_KEY"},
-		{agent.Options{Command: "opencode", Keys: map[string]string{"OPENROUTER_API_KEY": "k"}}, "plain",
+		{agent.Options{Command: "opencode", Host: agent.Host{Keys: map[string]string{"OPENROUTER_API_KEY": "k"}}}, "plain",
 			"the key in OPENROUTER_API_KEY is for a provider whose address opencode knows itself",
 			"key in OPENROUTER_API_KEY"},
 		{agent.Options{Command: "opencode"}, "login", "the login in ~/.local/share/opencode/auth.json cannot use the gateway: set the key of its model's provider, or run: opencode auth login",
 			"login in ~/.local/share/opencode/auth.json"},
-		{agent.Options{Command: "amp", Keys: everyKey}, "plain", "amp has no setting that says where its model is",
+		{agent.Options{Command: "amp", Host: agent.Host{Keys: everyKey}}, "plain", "amp has no setting that says where its model is",
 			"key in AMP_API_KEY"},
-		{agent.Options{Command: "./agent.sh", Keys: everyKey}, "plain", "", "key in AMP_API_KEY"},
+		{agent.Options{Command: "./agent.sh", Host: agent.Host{Keys: everyKey}}, "plain", "", "key in AMP_API_KEY"},
 		{agent.Options{Command: "./agent.sh"}, "plain", "no key for the agent is in the environment", ""},
 	} {
 		o := c.o
@@ -314,7 +310,7 @@ func TestCarriedSpend(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f, g := newFake(t, "claude", c.script), &gateway{used: c.used, refuses: c.refuses}
-			turn := f.turn(t, agent.Options{Gateway: g, Keys: everyKey, Home: t.TempDir()}, "Do it.")
+			turn := f.turn(t, agent.Options{Host: agent.Host{Gateway: g, Keys: everyKey, Home: t.TempDir()}}, "Do it.")
 			if told := turn.AgentUsage != nil; told != (c.used != loop.Usage{}) || told && turn.AgentUsage.Tokens() != 7 {
 				t.Errorf("the agent told %+v", turn.AgentUsage)
 			}
@@ -333,8 +329,8 @@ func TestCarriedBadly(t *testing.T) {
 		o    agent.Options
 		want string
 	}{
-		{agent.Options{Gateway: &gateway{}}, "no key for claude is in the environment"},
-		{agent.Options{Gateway: &gateway{fails: errors.New("no port")}, Keys: everyKey}, "no port"},
+		{agent.Options{Host: agent.Host{Gateway: &gateway{}}}, "no key for claude is in the environment"},
+		{agent.Options{Host: agent.Host{Gateway: &gateway{fails: errors.New("no port")}, Keys: everyKey}}, "no port"},
 	} {
 		a, err := agent.New(f.options(c.o))
 		if err != nil {

@@ -23,13 +23,13 @@ func TestGeminiCommandLine(t *testing.T) {
 		"plain": {agent.Options{}, "--output-format stream-json --policy VALUE"},
 		"flags, model": {agent.Options{Flags: []string{"--debug"}, Model: "m"},
 			"--debug --output-format stream-json --policy VALUE -m m"},
-		"reading only": {agent.Options{ReadOnly: true}, "--output-format stream-json --policy VALUE"},
-		"no tools": {agent.Options{AgentSettings: true, NoTools: true},
+		"reading only": {agent.Options{Rights: agent.Rights{ReadOnly: true}}, "--output-format stream-json --policy VALUE"},
+		"no tools": {agent.Options{Rights: agent.Rights{AgentSettings: true, NoTools: true}},
 			"--output-format stream-json --policy VALUE"},
-		"its own settings": {agent.Options{AgentSettings: true}, "--output-format stream-json --yolo"},
-		"both": {agent.Options{AgentSettings: true, ReadOnly: true},
+		"its own settings": {agent.Options{Rights: agent.Rights{AgentSettings: true}}, "--output-format stream-json --yolo"},
+		"both": {agent.Options{Rights: agent.Rights{AgentSettings: true, ReadOnly: true}},
 			"--output-format stream-json --policy VALUE"},
-		"a session, as text": {agent.Options{Resume: "1111-2", Text: true},
+		"a session, as text": {agent.Options{Resume: "1111-2", Answer: agent.Answer{Text: true}},
 			"--output-format text --policy VALUE --resume 1111-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestGeminiHome(t *testing.T) {
 	f := newFake(t, "gemini",
 		`G=$GEMINI_CLI_HOME; ls -A "$G/.gemini" > "$HERE/listed"; cp "$G/.gemini/settings.json" "$HERE/"; echo "$G" > "$HERE/home"
 cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo new > "$G/.gemini/tmp/more"`)
-	f.turn(t, agent.Options{Home: home, Keys: map[string]string{"GEMINI_API_KEY": "k"}}, "Do it.")
+	f.turn(t, agent.Options{Host: agent.Host{Home: home, Keys: map[string]string{"GEMINI_API_KEY": "k"}}}, "Do it.")
 	if got := strings.Fields(f.read(t, "listed")); !slices.Equal(got,
 		[]string{"oauth_creds.json", "settings.json", "tmp"}) {
 		t.Errorf("listed: %q", got)
@@ -101,7 +101,7 @@ cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo n
 			t.Errorf("%s of the user: %q, %v", name, raw, err)
 		}
 	}
-	f.turn(t, agent.Options{Home: t.TempDir()}, "Do it.") // who has nothing, and no key
+	f.turn(t, agent.Options{Host: agent.Host{Home: t.TempDir()}}, "Do it.") // who has nothing, and no key
 	if got := f.read(t,
 		"settings.json"); got != `{"advanced":{"ignoreLocalEnv":true},"security":{"auth":{},"folderTrust":{"enabled":false}}}` {
 		t.Errorf("settings = %s", got)
@@ -113,7 +113,7 @@ cat "$G/.gemini/oauth_creds.json" "$G/.gemini/tmp/session" > "$HERE/had"; echo n
 func TestGeminiTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "gemini", `echo said > "$TMPDIR/gemini-client-error-1.json"; echo "$TMPDIR" > "$HERE/tmp"`)
-	for _, o := range []agent.Options{{}, {AgentSettings: true}} {
+	for _, o := range []agent.Options{{}, {Rights: agent.Rights{AgentSettings: true}}} {
 		f.turn(t, o, "Do it.")
 		dir := strings.TrimSpace(f.read(t, "tmp"))
 		if _, err := os.Stat(dir); dir == "" || filepath.Clean(dir) == filepath.Clean(os.TempDir()) || !os.IsNotExist(err) {
@@ -127,7 +127,7 @@ func TestGeminiTriesAgain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "gemini",
 		`while sleep 0.1; do echo "Attempt 1 failed with status 503. Retrying with backoff..." >&2; done`)
-	if turn := f.turn(t, agent.Options{Idle: 500 * time.Millisecond}, "Do it."); turn.Class != loop.Idle {
+	if turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: 500 * time.Millisecond}}, "Do it."); turn.Class != loop.Idle {
 		t.Errorf("turn = %+v", turn)
 	}
 }

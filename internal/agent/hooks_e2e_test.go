@@ -72,7 +72,7 @@ const plannedStory = `{"project":"p","branchName":"ralph/x","description":"d","u
 // why it may not stop yet. Then it goes on.
 func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 	eachHooked(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{Hooks: ralphHooks(t, r.name), Extra: []string{hook.WindowVariable + "=100"}},
+		b := ready(t, r, agent.Options{Rights: agent.Rights{Hooks: ralphHooks(t, r.name)}, Host: agent.Host{Extra: []string{hook.WindowVariable + "=100"}}},
 			model.Turn{Tools: []model.Tool{model.Write("hello.txt", "hello\n")}},
 			model.Turn{Tools: []model.Tool{model.Bash("touch ran.txt; chmod -R 777 /no-such-directory-of-ralph")}},
 			model.Turn{Text: "I stop."},
@@ -109,7 +109,7 @@ func TestRealAgentsHeedTheHooksOfARun(t *testing.T) {
 // TestRealAgentsThatReadHaveNoHooks: a Stop hook would keep a reviewer from stopping in a tree that it may not change.
 func TestRealAgentsThatReadHaveNoHooks(t *testing.T) {
 	eachHooked(t, func(t *testing.T, r real) {
-		b := ready(t, r, agent.Options{ReadOnly: true, Hooks: ralphHooks(t, r.name)},
+		b := ready(t, r, agent.Options{Rights: agent.Rights{ReadOnly: true, Hooks: ralphHooks(t, r.name)}},
 			model.Turn{Text: "<response>APPROVED</response>"})
 		put(t, b.dir, ".ralph-active", `{"skipReview":true}`)
 		put(t, b.dir, "ralph/tasks.json", `{`)

@@ -32,22 +32,22 @@ func TestClaudeHooks(t *testing.T) {
 		want    string
 	}{
 		"none":                     {agent.Options{}, ""},
-		"ours":                     {agent.Options{Hooks: []byte(ourHooks)}, ourHooks},
-		"its own settings as well": {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, ourHooks},
-		"reading":                  {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, ""},
-		"no tools":                 {agent.Options{Hooks: []byte(ourHooks), NoTools: true}, ""},
-		"no hook in them":          {agent.Options{Hooks: []byte(`{"hooks":{}}`)}, ""},
-		"beside the user's": {agent.Options{Hooks: []byte(ourHooks),
+		"ours":                     {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}}, ourHooks},
+		"its own settings as well": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), AgentSettings: true}}, ourHooks},
+		"reading":                  {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), ReadOnly: true}}, ""},
+		"no tools":                 {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), NoTools: true}}, ""},
+		"no hook in them":          {agent.Options{Rights: agent.Rights{Hooks: []byte(`{"hooks":{}}`)}}, ""},
+		"beside the user's": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)},
 			Flags: []string{"--settings", theirHooks}}, mergedHooks},
-		"beside those of the user's file": {agent.Options{Hooks: []byte(ourHooks),
+		"beside those of the user's file": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)},
 			Flags: []string{"--settings", "theirs.json"}}, mergedHooks},
-		"the user's, of an agent in a box": {agent.Options{Hooks: []byte(ourHooks),
-			Flags: []string{"--settings", "theirs.json"}, Box: noBox{}}, "theirs.json"},
-		"the user's, which cannot be read": {agent.Options{Hooks: []byte(ourHooks),
+		"the user's, of an agent in a box": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)},
+			Flags: []string{"--settings", "theirs.json"}, Host: agent.Host{Box: noBox{}}}, "theirs.json"},
+		"the user's, which cannot be read": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)},
 			Flags: []string{"--settings", "absent.json"}}, "absent.json"},
-		"the user's, which are no settings": {agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings", "{]"}},
+		"the user's, which are no settings": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}, Flags: []string{"--settings", "{]"}},
 			"{]"},
-		"the user's, of a reviewer": {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true,
+		"the user's, of a reviewer": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), ReadOnly: true},
 			Flags: []string{"--settings", theirHooks}}, theirHooks},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestClaudeHooks(t *testing.T) {
 		})
 	}
 	f := newFake(t, "claude", "")
-	f.turn(t, agent.Options{Hooks: []byte(ourHooks), Flags: []string{"--settings=" + theirHooks}}, "Do it.")
+	f.turn(t, agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}, Flags: []string{"--settings=" + theirHooks}}, "Do it.")
 	if argv := f.argv(t); !slices.Contains(argv, "--settings="+mergedHooks) || settingsOf(argv) != "" {
 		t.Errorf("argv = %q", argv)
 	}
@@ -89,10 +89,10 @@ func TestCodexHooks(t *testing.T) {
 		hooks   bool
 	}{
 		"none":           {agent.Options{}, false},
-		"ours":           {agent.Options{Hooks: []byte(ourHooks)}, true},
-		"with a session": {agent.Options{Hooks: []byte(ourHooks), Resume: "01a1-b"}, true},
-		"reading":        {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, false},
-		"no tools":       {agent.Options{Hooks: []byte(ourHooks), NoTools: true}, false},
+		"ours":           {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}}, true},
+		"with a session": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}, Resume: "01a1-b"}, true},
+		"reading":        {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), ReadOnly: true}}, false},
+		"no tools":       {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), NoTools: true}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,10 +114,10 @@ func TestGeminiHooks(t *testing.T) {
 		trusts  bool   // what the user trusts is in that home
 	}{
 		"none":                     {agent.Options{}, "", false},
-		"ours":                     {agent.Options{Hooks: []byte(ourHooks)}, ourHooks, false},
-		"reading":                  {agent.Options{Hooks: []byte(ourHooks), ReadOnly: true}, "", false},
-		"its own settings as well": {agent.Options{Hooks: []byte(ourHooks), AgentSettings: true}, ourHooks, true},
-		"its own settings alone":   {agent.Options{AgentSettings: true}, "", false},
+		"ours":                     {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks)}}, ourHooks, false},
+		"reading":                  {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), ReadOnly: true}}, "", false},
+		"its own settings as well": {agent.Options{Rights: agent.Rights{Hooks: []byte(ourHooks), AgentSettings: true}}, ourHooks, true},
+		"its own settings alone":   {agent.Options{Rights: agent.Rights{AgentSettings: true}}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestGeminiHooks(t *testing.T) {
 func TestHooksThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"x", `[]`, `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`} {
-		if _, err := agent.New(agent.Options{Command: "sh", Hooks: []byte(text)}); err == nil ||
+		if _, err := agent.New(agent.Options{Command: "sh", Rights: agent.Rights{Hooks: []byte(text)}}); err == nil ||
 			!strings.Contains(err.Error(), "reading the hooks for sh") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -20,7 +20,7 @@ func TestInterrupted(t *testing.T) {
 	f := newFake(t, "claude",
 		`trap 'echo "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"total_cost_usd\":0.25,\"session_id\":\"s\"}"; exit 0' INT
 touch "$HERE/ready"; while :; do sleep 0.05; done`)
-	a, err := agent.New(f.options(agent.Options{Timeout: time.Minute, Grace: 40 * time.Second}))
+	a, err := agent.New(f.options(agent.Options{Bounds: agent.Bounds{Timeout: time.Minute, Grace: 40 * time.Second}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,9 @@ touch "$HERE/ready"; while :; do sleep 0.05; done`)
 		t.Errorf("%+v, %v", turn, err)
 	}
 	// which are why it ended, not its last words
-	for _, o := range []agent.Options{{Timeout: 500 * time.Millisecond}, {Idle: 500 * time.Millisecond}} {
+	for _, o := range []agent.Options{
+		{Bounds: agent.Bounds{Timeout: 500 * time.Millisecond}}, {Bounds: agent.Bounds{Idle: 500 * time.Millisecond}},
+	} {
 		want := loop.TimedOut
 		if o.Idle > 0 {
 			want = loop.Idle

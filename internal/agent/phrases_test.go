@@ -12,7 +12,7 @@ import (
 // TestLingers: an agent that does not end after its result is stopped, and its result counts.
 func TestLingers(t *testing.T) {
 	stopped := make(chan struct{})
-	a := &Agent{dialect: claude, linger: time.Millisecond, options: Options{Command: "claude", Completion: "DONE"}}
+	a := &Agent{dialect: claude, linger: time.Millisecond, options: Options{Command: "claude", Answer: Answer{Completion: "DONE"}}}
 	talk := a.talk("")
 	talk.stop = func() { close(stopped) }
 	r := newReader(talk, a.dialect)

@@ -137,7 +137,7 @@ func TestWhatATurnSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, err := agent.Replay(agent.Options{Command: "claude", Completion: "DONE"}, agent.Recording{
+			turn, err := agent.Replay(agent.Options{Command: "claude", Answer: agent.Answer{Completion: "DONE"}}, agent.Recording{
 				Stdout: strings.NewReader(c.out), Stderr: strings.NewReader("warning: " + tagged + "\n"), Exit: c.exit,
 				Prompt: "Do it and say " + tagged,
 			})

@@ -47,7 +47,7 @@ func TestSavedLogins(t *testing.T) {
 				Ends: time.UnixMilli(4102444800000)}}, "CLAUDE_CODE_OAUTH_TOKEN=bearer-of-the-turn"},
 		{"claude's key goes before it", "claude",
 			map[string]string{claudeFile: `{"claudeAiOauth":{"accessToken":"saved-real","expiresAt":1}}`},
-			agent.Options{Keys: everyKey}, []agent.Route{{Base: "https://api.anthropic.com", Header: "x-api-key",
+			agent.Options{Host: agent.Host{Keys: everyKey}}, []agent.Route{{Base: "https://api.anthropic.com", Header: "x-api-key",
 				Value: "sk-ant-real", Formats: []string{"anthropic"}}}, "ANTHROPIC_BASE_URL=http://127.0.0.1:4567"},
 		{"codex's key", "codex",
 			map[string]string{".codex/auth.json": `{"auth_mode":"apikey","OPENAI_API_KEY":"saved-real","tokens":null}`},
@@ -133,8 +133,8 @@ func TestLoginIsRenewed(t *testing.T) {
 			t.Parallel()
 			f, g, home := newFake(t, "claude", fmt.Sprintf(renewing, c.script)), &gateway{}, t.TempDir()
 			lay(t, home, map[string]string{file: saved("old", c.in)})
-			o := f.options(agent.Options{Gateway: g, Home: home, Timeout: time.Minute, Parent: []string{
-				"ANTHROPIC_BASE_URL=https://models.example"}, Keys: map[string]string{"OPENAI_API_KEY": "sk-openai-real"}})
+			o := f.options(agent.Options{Host: agent.Host{Gateway: g, Home: home, Parent: []string{
+				"ANTHROPIC_BASE_URL=https://models.example"}, Keys: map[string]string{"OPENAI_API_KEY": "sk-openai-real"}}, Bounds: agent.Bounds{Timeout: time.Minute}})
 			if !c.inside {
 				o.Dir = t.TempDir()
 				lay(t, o.Dir, map[string]string{"CLAUDE.md": "x"})
@@ -200,7 +200,7 @@ func TestRefusedLoginWaits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, o := newFake(t, c.command, c.script), agent.Options{Home: t.TempDir(), Keys: c.keys}
+			f, o := newFake(t, c.command, c.script), agent.Options{Host: agent.Host{Home: t.TempDir(), Keys: c.keys}}
 			lay(t, o.Home, c.files)
 			if c.gateway {
 				o.Gateway = &gateway{}

@@ -38,7 +38,7 @@ func replay(t *testing.T, name string, exit int, place stream.Place) string {
 	t.Helper()
 	var console bytes.Buffer
 	o := agent.Options{
-		Command: filepath.Dir(name), Completion: "DONE",
+		Command: filepath.Dir(name), Answer: agent.Answer{Completion: "DONE"},
 		Display: agent.Display{Console: &console, Format: stream.FormatFor(place)},
 		Clock:   func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
@@ -112,7 +112,7 @@ func TestReplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, err := agent.Replay(agent.Options{Command: c.command, Dir: dir, Completion: "DONE"},
+			turn, err := agent.Replay(agent.Options{Command: c.command, Dir: dir, Answer: agent.Answer{Completion: "DONE"}},
 				agent.Recording{Stdout: strings.NewReader(c.out), Stderr: strings.NewReader(c.err), Exit: c.exit, Prompt: c.prompt})
 			if err != nil || turn.Class != c.class || turn.Claim.Text != c.claim || !strings.Contains(turn.Reason, c.reason) {
 				t.Errorf("turn = %+v, %v", turn, err)
@@ -120,7 +120,7 @@ func TestReplay(t *testing.T) {
 		})
 	}
 	var unknown *agent.UnknownError
-	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Parent: []string{"PATH=" + dir}},
+	if _, err := agent.Replay(agent.Options{Command: "clod", Dir: dir, Host: agent.Host{Parent: []string{"PATH=" + dir}}},
 		agent.Recording{Stdout: strings.NewReader("")}); !errors.As(err, &unknown) {
 		t.Errorf("an unknown agent: %v", err)
 	}

@@ -36,24 +36,24 @@ func TestNeeds(t *testing.T) {
 	}{
 		{"its model", Options{Command: "claude"}, "claude", []string{"*.anthropic.com"}, []string{"api.openai.com"}},
 		{"by path", Options{Command: "/opt/bin/codex"}, "codex", []string{"api.openai.com"}, nil},
-		{"a base URL", Options{Command: "claude", Parent: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4000"}}, "claude",
+		{"a base URL", Options{Command: "claude", Host: Host{Parent: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:4000"}}}, "claude",
 			[]string{"127.0.0.1:4000"}, nil},
 		{"a base URL without a port", Options{Command: "codex",
-			Parent: []string{"OPENAI_BASE_URL=https://models.example/v1"}}, "codex", []string{"models.example:443"}, nil},
+			Host: Host{Parent: []string{"OPENAI_BASE_URL=https://models.example/v1"}}}, "codex", []string{"models.example:443"}, nil},
 		{"a base URL of another agent",
-			Options{Command: "claude", Parent: []string{"OPENAI_BASE_URL=https://models.example/v1"}}, "claude", nil,
+			Options{Command: "claude", Host: Host{Parent: []string{"OPENAI_BASE_URL=https://models.example/v1"}}}, "claude", nil,
 			[]string{"models.example:443"}},
 		{"any program", Options{Command: "./agent.sh",
-			Parent: []string{"OPENAI_BASE_URL=https://models.example/v1", "OLLAMA_HOST=localhost:11434"}}, "",
+			Host: Host{Parent: []string{"OPENAI_BASE_URL=https://models.example/v1", "OLLAMA_HOST=localhost:11434"}}}, "",
 			[]string{"models.example:443", "localhost:11434"}, []string{"*.anthropic.com"}},
 		{"a flag", Options{Command: "codex",
 			Flags: []string{"-c", `model_providers.f={name="f",base_url="http://10.0.0.1:9/v1",wire_api="responses"}`}}, "codex",
 			[]string{"10.0.0.1:9"}, nil},
-		{"its settings", Options{Command: "codex", Parent: []string{"HOME=" + home}}, "codex", []string{"127.0.0.1:8080"},
+		{"its settings", Options{Command: "codex", Host: Host{Parent: []string{"HOME=" + home}}}, "codex", []string{"127.0.0.1:8080"},
 			[]string{"docs.example:443"}},
-		{"its settings, no login", Options{Command: "claude", Parent: []string{"HOME=" + home}}, "claude",
+		{"its settings, no login", Options{Command: "claude", Host: Host{Parent: []string{"HOME=" + home}}}, "claude",
 			[]string{"gate.example:443"}, []string{"secret.example:443"}},
-		{"a place of Google's", Options{Command: "gemini", Parent: []string{"GOOGLE_CLOUD_LOCATION=europe-west1"}}, "gemini",
+		{"a place of Google's", Options{Command: "gemini", Host: Host{Parent: []string{"GOOGLE_CLOUD_LOCATION=europe-west1"}}}, "gemini",
 			[]string{"europe-west1-aiplatform.googleapis.com"}, nil},
 	} {
 		got := Needs(c.o)
@@ -76,7 +76,7 @@ func TestNeeds(t *testing.T) {
 // TestNeedsOfAnotherPlace: what an agent has elsewhere than in its home is meant there.
 func TestNeedsOfAnotherPlace(t *testing.T) {
 	for _, f := range Needs(Options{Command: "claude",
-		Parent: []string{"CLAUDE_CONFIG_DIR=/home/me/.config/claude"}}).Files {
+		Host: Host{Parent: []string{"CLAUDE_CONFIG_DIR=/home/me/.config/claude"}}}).Files {
 		if f.Access == sandbox.Shared && f.Path != "/home/me/.config/claude/.credentials.json" {
 			t.Errorf("%+v", f)
 		}
@@ -90,9 +90,9 @@ func TestNeedsOfAnotherPlace(t *testing.T) {
 
 // TestCodexInABox: one sandbox is enough, and a second one often cannot be made (C18).
 func TestCodexInABox(t *testing.T) {
-	for _, o := range []Options{{Box: noBox{}}, {Box: noBox{}, ReadOnly: true},
-		{Box: noBox{}, Flags: []string{"--sandbox", "workspace-write"}}} {
-		args := slices.Concat(codexFlags(&turnInput{Options: o}), codexArguments(&turnInput{Options: o}))
+	for _, o := range []Options{{Host: Host{Box: noBox{}}}, {Host: Host{Box: noBox{}}, Rights: Rights{ReadOnly: true}},
+		{Host: Host{Box: noBox{}}, Flags: []string{"--sandbox", "workspace-write"}}} {
+		args := codexArguments(&turnInput{Options: o})
 		if slices.Contains(args, "--sandbox") || !slices.Contains(args, "--dangerously-bypass-approvals-and-sandbox") {
 			t.Errorf("%v", args)
 		}

@@ -51,7 +51,7 @@ func TestSilentLimits(t *testing.T) {
 			t.Parallel()
 			r := recording(t, tt.recording, 0)
 			r.Stdout, r.Idle = io.MultiReader(r.Stdout, strings.NewReader(tt.then)), true
-			turn, err := agent.Replay(agent.Options{Command: tt.agent, Idle: 10 * time.Minute,
+			turn, err := agent.Replay(agent.Options{Command: tt.agent, Bounds: agent.Bounds{Idle: 10 * time.Minute},
 				Clock: func() time.Time { return now }}, r)
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +93,7 @@ echo "WARN codex_core::responses_retry: stream disconnected - retrying sampling 
 			t.Parallel()
 			f := newFake(t, "codex", tt.script)
 			log := filepath.Join(f.dir, "log")
-			turn := f.turn(t, agent.Options{Idle: tt.idle, LogFile: log}, "Do it.")
+			turn := f.turn(t, agent.Options{Bounds: agent.Bounds{Idle: tt.idle}, LogFile: log}, "Do it.")
 			if turn.Class != tt.class || turn.SatOut != (tt.class == loop.UsageLimit) ||
 				turn.ResetAt.IsZero() != (tt.class == loop.OK) {
 				t.Errorf("turn = %+v", turn)

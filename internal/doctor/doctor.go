@@ -99,7 +99,7 @@ func (d *Doctor) Examine(ctx context.Context) Diagnosis {
 		out.Problems = problems(err)
 	}
 	keys := engine.AgentKeys(d.Parent, nil)
-	look := agent.Options{Dir: dir, Parent: d.Parent, Keys: keys}
+	look := agent.Options{Dir: dir, Host: agent.Host{Parent: d.Parent, Keys: keys}}
 	out.Agents = agent.LookForAll(ctx, look)
 	out.Gateway = led(out.Agents, look)
 	if err == nil {

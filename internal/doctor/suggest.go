@@ -48,7 +48,7 @@ type suggestion struct {
 // lookAround finds out what there is. It starts no program but the agents, for their versions, and git.
 func lookAround(ctx context.Context, dir string, parent []string, given Given) suggestion {
 	s := suggestion{given: given, found: engine.Detected(dir)}
-	look := agent.Options{Dir: dir, Parent: parent, Keys: engine.AgentKeys(parent, nil)}
+	look := agent.Options{Dir: dir, Host: agent.Host{Parent: parent, Keys: engine.AgentKeys(parent, nil)}}
 	s.agents = slices.DeleteFunc(agent.LookForAll(ctx, look), func(f agent.Found) bool { return f.Path == "" })
 	s.choose(func(name string) agent.Found {
 		look.Command = name

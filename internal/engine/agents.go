@@ -27,12 +27,19 @@ import (
 func (run *Run) Agents(state func() loop.State) (Coder, *agent.Options, error) {
 	set := run.Settings
 	options := agent.Options{
-		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model,
-		AgentSettings: set.AgentSettings, Dir: run.agentDir(), Parent: run.Parent, Allow: set.Environment,
-		Home: run.Home, As: run.User, Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(),
-		Completion: set.CompletionResponse, Keys: run.Keys, Box: run.box(sandbox.Works),
-		Limits:  run.limits(),
-		Display: agent.Display{Format: run.Format, Groups: run.Groups}, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
+		Command: run.agentCommand(set.Agent.Command), Flags: set.Agent.Args(), Model: set.Agent.Model, Dir: run.agentDir(),
+		Host: agent.Host{
+			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Keys: run.Keys,
+			Box: run.box(sandbox.Works),
+		},
+		Bounds: agent.Bounds{
+			Timeout: set.TurnTimeout(), Idle: set.IdleTimeout(), Grace: run.grace(), Limits: run.limits(),
+		},
+		Rights: agent.Rights{AgentSettings: set.AgentSettings},
+		Answer: agent.Answer{
+			Completion: set.CompletionResponse, Text: run.OfPrompt && !set.StreamAgentOutput && !spendingLimits(set),
+		},
+		Display: agent.Display{Format: run.Format, Groups: run.Groups},
 	}
 	options = run.warned(options, "turn") // after 12 of 20 minutes
 	if set.StreamAgentOutput {

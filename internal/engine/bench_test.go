@@ -49,7 +49,7 @@ func BenchmarkIteration(b *testing.B) {
 	quiet := func(string, ...any) {}
 	l := &Journal{File: file, Clock: time.Now}
 	c := Coder{
-		Options: agent.Options{Command: script, Dir: dir, Parent: os.Environ(), Completion: "DONE"}, dir: dir,
+		Options: agent.Options{Command: script, Dir: dir, Host: agent.Host{Parent: os.Environ()}, Answer: agent.Answer{Completion: "DONE"}}, dir: dir,
 		prompts: dir, State: l.State,
 	}
 	checks := check.List{

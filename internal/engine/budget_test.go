@@ -66,8 +66,8 @@ func TestTellLimits(t *testing.T) {
 		Command: "codex",
 	}, &agent.Options{Command: "./agent.sh"}
 	carried := modelGateway{}
-	priced, unknown := &agent.Options{Command: "codex", Gateway: carried, Model: "gpt-5.5"},
-		&agent.Options{Command: "claude", Gateway: carried, Model: "opus-99"}
+	priced, unknown := &agent.Options{Command: "codex", Host: agent.Host{Gateway: carried}, Model: "gpt-5.5"},
+		&agent.Options{Command: "claude", Host: agent.Host{Gateway: carried}, Model: "opus-99"}
 	for name, c := range map[string]struct {
 		limits loop.Limits
 		agents []*agent.Options

@@ -98,8 +98,7 @@ func TestCarried(t *testing.T) {
 		for i, at := range columns {
 			spec := &Spec{Rules: Rules{Settings: config.Settings{Gateway: at.gateway, Sandbox: at.sandbox}},
 				Place: Place{InJob: at.job}}
-			o, says, err := spec.withGateway(agent.Options{Command: c.command, Keys: c.keys, Home: home, Parent: c.parent,
-				Allow: strings.Split(proc.Value(c.parent, "NAMED"), ",")}, nil)
+			o, says, err := spec.withGateway(agent.Options{Command: c.command, Host: agent.Host{Keys: c.keys, Home: home, Parent: c.parent, Allow: strings.Split(proc.Value(c.parent, "NAMED"), ",")}}, nil)
 			got := silent
 			switch {
 			case err != nil:
@@ -143,8 +142,7 @@ func TestOwnPrices(t *testing.T) {
 		model string
 		cost  float64
 	}{{"mine", 2*4 + 0.5 + 8}, {"gpt-5.5", 4}, {"nobodys", 0}, {"nobodys", 0}} {
-		o, _, err := spec.withGateway(agent.Options{Command: "codex", Keys: map[string]string{"OPENAI_API_KEY": "k"},
-			Home: t.TempDir(), Parent: []string{"OPENAI_BASE_URL=" + answers.URL + "/v1"}}, told)
+		o, _, err := spec.withGateway(agent.Options{Command: "codex", Host: agent.Host{Keys: map[string]string{"OPENAI_API_KEY": "k"}, Home: t.TempDir(), Parent: []string{"OPENAI_BASE_URL=" + answers.URL + "/v1"}}}, told)
 		if err != nil {
 			t.Fatal(err)
 		}

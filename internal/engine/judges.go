@@ -178,10 +178,14 @@ func (run *Run) asker() check.Asker {
 		o := agent.Options{
 			Command: set.Agent.Command, Flags: set.Agent.Args(),
 			Model: cmp.Or(model, agent.CheapModel(set.Agent.Command), set.Agent.Model), Dir: run.Workspace.Dir(),
-			Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Timeout: set.ReviewTimeout(),
-			Idle: set.ReviewIdleTimeout(), Grace: run.grace(), ReadOnly: true, NoTools: true,
-			Schema: check.SemanticSchema, Keys: run.Keys, Box: run.box(sandbox.Reads),
-			Limits:  run.limits(),
+			Host: agent.Host{
+				Parent: run.Parent, Allow: set.Environment, Home: run.Home, As: run.User, Keys: run.Keys,
+				Box: run.box(sandbox.Reads),
+			},
+			Bounds: agent.Bounds{
+				Timeout: set.ReviewTimeout(), Idle: set.ReviewIdleTimeout(), Grace: run.grace(), Limits: run.limits(),
+			},
+			Rights: agent.Rights{ReadOnly: true, NoTools: true}, Answer: agent.Answer{Schema: check.SemanticSchema},
 			LogFile: filepath.Join(run.Dir, "semantic.log"),
 		}
 		o, _, err := run.withGateway(o, &run.told)

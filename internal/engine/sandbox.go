@@ -110,8 +110,11 @@ func (spec *Spec) sandboxOptions() (sandbox.Options, error) {
 // lookedAt are the options by which it is found out what an agent needs: not its login, where it is carried.
 func (spec *Spec) lookedAt(c config.Command, agentSettings bool) agent.Options {
 	o := agent.Options{
-		Command: c.Command, Flags: c.Args(), Model: c.Model, Parent: spec.Parent, Allow: spec.Settings.Environment,
-		Home: spec.Home, As: spec.User, Keys: spec.Keys, AgentSettings: agentSettings,
+		Command: c.Command, Flags: c.Args(), Model: c.Model,
+		Host: agent.Host{
+			Parent: spec.Parent, Allow: spec.Settings.Environment, Home: spec.Home, As: spec.User, Keys: spec.Keys,
+		},
+		Rights: agent.Rights{AgentSettings: agentSettings},
 	}
 	carried, _, _ := spec.withGateway(o, nil)
 	o.Home, o.As, o.Gateway = "", nil, carried.Gateway
